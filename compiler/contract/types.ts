@@ -1,0 +1,81 @@
+/**
+ * What a caller must know of a kernel: parameters, grid, tensors, demands. Plain JSON data, so that the
+ * manifest, the wrapper generator and the run time share it without sharing code.
+ */
+import type { ScalarName } from "../support/scalar.ts";
+
+/**
+ * An integer expression over the kernel's scalar parameters, exact in 64 bits. `grid` is the launch grid's
+ * extent along an axis, used in access ranges; `macro` remembers which compile-time parameter a constant
+ * came from, so that the wrapper can show `cdiv(M, TM)` rather than `cdiv(M, 64)`.
+ */
+export type ContractExpr =
+  | { readonly op: "const"; readonly value: number; readonly macro?: string }
+  | { readonly op: "param"; readonly name: string }
+  | { readonly op: "grid"; readonly axis: number }
+  | { readonly op: ContractOperator; readonly args: readonly ContractExpr[] };
+
+export type ContractOperator =
+  | "+" | "-" | "*" | "/" | "%" | "min" | "max" | "cdiv" | "next_pow2" | "neg"
+  | "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" | "!" | "?:";
+
+export type ContractParam =
+  | { readonly kind: "scalar"; readonly name: string; readonly type: ScalarName; readonly multipleof?: number }
+  | {
+    readonly kind: "pointer";
+    readonly name: string;
+    /** Pointee; `void` and pointers to pointers have "uint8" / "uint64". */
+    readonly type: ScalarName;
+    readonly access: Access;
+    /** Bytes the address must be a multiple of: natural alignment at least. */
+    readonly align: number;
+    readonly noalias: boolean;
+  };
+
+export type Access = "none" | "in" | "out" | "inout";
+
+/** A pointer parameter seen as a tensor. Strides in elements. */
+export interface TensorContract {
+  readonly param: string;
+  readonly extents: readonly ContractExpr[];
+  readonly strides: readonly ContractExpr[];
+  readonly origin: "pragma" | "inferred";
+  readonly optional?: boolean;
+}
+
+/**
+ * The elements of a pointer parameter that a launch touches: offsets from the pointer, inclusive, in
+ * elements. Empty launches (a grid extent of 0) touch nothing.
+ */
+export interface AccessRange {
+  readonly param: string;
+  readonly first: ContractExpr;
+  readonly last: ContractExpr;
+}
+
+export interface Requirement {
+  readonly condition: ContractExpr;
+  /** The text of the pragma, or the expression in source form. */
+  readonly text: string;
+}
+
+export interface KernelContract {
+  readonly params: readonly ContractParam[];
+  /** One to three extents; null: the caller passes the grid. */
+  readonly grid: readonly ContractExpr[] | null;
+  readonly gridOrigin: "pragma" | "inferred" | "caller";
+  readonly tensors: readonly TensorContract[];
+  readonly ranges: readonly AccessRange[];
+  readonly requires: readonly Requirement[];
+}
+
+/** One compiled instance: kernel × variant × configuration × specialisation. Arch-independent facts. */
+export interface InstanceInfo {
+  /** Entry name in the image. Equal to the kernel's name when the kernel has one instance. */
+  readonly symbol: string;
+  readonly variant: { readonly name: string; readonly bindings: Readonly<Record<string, string>> };
+  readonly config: { readonly bindings: Readonly<Record<string, string>>; readonly numWarps: number };
+  /** Conditions under which the wrapper may take this instance; empty for the general one. Pointers appear as params: their address. */
+  readonly specialization: readonly Requirement[];
+  readonly contract: KernelContract;
+}

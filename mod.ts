@@ -1,0 +1,2 @@
+/** The library door of tri; see README. */
+export * from "./compiler/mod.ts";

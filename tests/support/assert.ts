@@ -1,0 +1,11 @@
+/** Typed doors to the assertions of Deno's std, whose npm form ships no declarations. */
+// @ts-types="./assert.d.ts"
+export {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
