@@ -16,6 +16,8 @@ export interface Target {
   readonly sharedBytesPerSm: number;
   readonly warpsPerSm: number;
   readonly blocksPerSm: number;
+  /** Has `cvt.rn.bf16.f32`. */
+  readonly bfloat16: boolean;
   /** `ld.global.L1::no_allocate`, `createpolicy`, … : which cache hints exist. */
   readonly cacheHints: readonly ("L1" | "L2::128B" | "L2::256B" | "L2::cache_hint")[];
 }
@@ -25,15 +27,15 @@ const HINTS_75 = ["L1", "L2::128B"] as const;
 const HINTS_80 = ["L1", "L2::128B", "L2::256B", "L2::cache_hint"] as const;
 
 export const TARGETS = {
-  sm_70: { name: "sm_70", sm: 70, exact: false, ptx: 60, sharedBytesPerBlock: 98304, sharedBytesPerSm: 98304, warpsPerSm: 64, blocksPerSm: 32, cacheHints: HINTS_70 },
-  sm_75: { name: "sm_75", sm: 75, exact: false, ptx: 63, sharedBytesPerBlock: 65536, sharedBytesPerSm: 65536, warpsPerSm: 32, blocksPerSm: 16, cacheHints: HINTS_75 },
-  sm_80: { name: "sm_80", sm: 80, exact: false, ptx: 70, sharedBytesPerBlock: 166912, sharedBytesPerSm: 167936, warpsPerSm: 64, blocksPerSm: 32, cacheHints: HINTS_80 },
-  sm_86: { name: "sm_86", sm: 86, exact: false, ptx: 71, sharedBytesPerBlock: 101376, sharedBytesPerSm: 102400, warpsPerSm: 48, blocksPerSm: 16, cacheHints: HINTS_80 },
-  sm_89: { name: "sm_89", sm: 89, exact: false, ptx: 78, sharedBytesPerBlock: 101376, sharedBytesPerSm: 102400, warpsPerSm: 48, blocksPerSm: 24, cacheHints: HINTS_80 },
-  sm_90: { name: "sm_90", sm: 90, exact: false, ptx: 78, sharedBytesPerBlock: 232448, sharedBytesPerSm: 233472, warpsPerSm: 64, blocksPerSm: 32, cacheHints: HINTS_80 },
-  sm_90a: { name: "sm_90a", sm: 90, exact: true, ptx: 80, sharedBytesPerBlock: 232448, sharedBytesPerSm: 233472, warpsPerSm: 64, blocksPerSm: 32, cacheHints: HINTS_80 },
-  sm_100: { name: "sm_100", sm: 100, exact: false, ptx: 86, sharedBytesPerBlock: 232448, sharedBytesPerSm: 233472, warpsPerSm: 64, blocksPerSm: 32, cacheHints: HINTS_80 },
-  sm_120: { name: "sm_120", sm: 120, exact: false, ptx: 87, sharedBytesPerBlock: 101376, sharedBytesPerSm: 102400, warpsPerSm: 48, blocksPerSm: 24, cacheHints: HINTS_80 },
+  sm_70: { name: "sm_70", sm: 70, exact: false, ptx: 60, sharedBytesPerBlock: 98304, sharedBytesPerSm: 98304, warpsPerSm: 64, blocksPerSm: 32, bfloat16: false, cacheHints: HINTS_70 },
+  sm_75: { name: "sm_75", sm: 75, exact: false, ptx: 63, sharedBytesPerBlock: 65536, sharedBytesPerSm: 65536, warpsPerSm: 32, blocksPerSm: 16, bfloat16: false, cacheHints: HINTS_75 },
+  sm_80: { name: "sm_80", sm: 80, exact: false, ptx: 70, sharedBytesPerBlock: 166912, sharedBytesPerSm: 167936, warpsPerSm: 64, blocksPerSm: 32, bfloat16: true, cacheHints: HINTS_80 },
+  sm_86: { name: "sm_86", sm: 86, exact: false, ptx: 71, sharedBytesPerBlock: 101376, sharedBytesPerSm: 102400, warpsPerSm: 48, blocksPerSm: 16, bfloat16: true, cacheHints: HINTS_80 },
+  sm_89: { name: "sm_89", sm: 89, exact: false, ptx: 78, sharedBytesPerBlock: 101376, sharedBytesPerSm: 102400, warpsPerSm: 48, blocksPerSm: 24, bfloat16: true, cacheHints: HINTS_80 },
+  sm_90: { name: "sm_90", sm: 90, exact: false, ptx: 78, sharedBytesPerBlock: 232448, sharedBytesPerSm: 233472, warpsPerSm: 64, blocksPerSm: 32, bfloat16: true, cacheHints: HINTS_80 },
+  sm_90a: { name: "sm_90a", sm: 90, exact: true, ptx: 80, sharedBytesPerBlock: 232448, sharedBytesPerSm: 233472, warpsPerSm: 64, blocksPerSm: 32, bfloat16: true, cacheHints: HINTS_80 },
+  sm_100: { name: "sm_100", sm: 100, exact: false, ptx: 86, sharedBytesPerBlock: 232448, sharedBytesPerSm: 233472, warpsPerSm: 64, blocksPerSm: 32, bfloat16: true, cacheHints: HINTS_80 },
+  sm_120: { name: "sm_120", sm: 120, exact: false, ptx: 87, sharedBytesPerBlock: 101376, sharedBytesPerSm: 102400, warpsPerSm: 48, blocksPerSm: 24, bfloat16: true, cacheHints: HINTS_80 },
 } as const satisfies Record<string, Target>;
 
 export type TargetName = keyof typeof TARGETS;

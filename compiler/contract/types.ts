@@ -16,11 +16,34 @@ export type ContractExpr =
   | { readonly op: ContractOperator; readonly args: readonly ContractExpr[] };
 
 export type ContractOperator =
-  | "+" | "-" | "*" | "/" | "%" | "min" | "max" | "cdiv" | "next_pow2" | "neg"
-  | "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" | "!" | "?:";
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "min"
+  | "max"
+  | "cdiv"
+  | "next_pow2"
+  | "neg"
+  | "=="
+  | "!="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "&&"
+  | "||"
+  | "!"
+  | "?:";
 
 export type ContractParam =
-  | { readonly kind: "scalar"; readonly name: string; readonly type: ScalarName; readonly multipleof?: number }
+  | {
+    readonly kind: "scalar";
+    readonly name: string;
+    readonly type: ScalarName;
+    readonly multipleof?: number;
+  }
   | {
     readonly kind: "pointer";
     readonly name: string;
@@ -74,7 +97,10 @@ export interface InstanceInfo {
   /** Entry name in the image. Equal to the kernel's name when the kernel has one instance. */
   readonly symbol: string;
   readonly variant: { readonly name: string; readonly bindings: Readonly<Record<string, string>> };
-  readonly config: { readonly bindings: Readonly<Record<string, string>>; readonly numWarps: number };
+  readonly config: {
+    readonly bindings: Readonly<Record<string, string>>;
+    readonly numWarps: number;
+  };
   /** Conditions under which the wrapper may take this instance; empty for the general one. Pointers appear as params: their address. */
   readonly specialization: readonly Requirement[];
   readonly contract: KernelContract;

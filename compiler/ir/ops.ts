@@ -12,6 +12,7 @@
 
 export type OperandClass = "any" | "num" | "int" | "ptr" | "bool" | "same" | "shape";
 export type Effect = "pure" | "read" | "write" | "sync" | "control";
+/** `number` is a bigint for integers, bool and pointers and a number for floats, as the result's element says. */
 export type AttrKind = "int" | "ints" | "number" | "bigint" | "string" | "bool" | "strings";
 
 export interface TileOpRow {
@@ -27,6 +28,7 @@ export interface TileOpRow {
   readonly regions?: number;
 }
 
+// deno-fmt-ignore: a row per operation
 export const TILE_OPS = {
   // ---- leaves
   constant: { doc: "one value in every element", args: [], result: "attr", effect: "pure", attrs: { value: "number" }, elementwise: true },

@@ -1,5 +1,5 @@
 /** Types of tile IR values: an element and a shape; after layout assignment also a layout. */
-import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { LinearLayout } from "../layout/linear.ts";
 
 export interface PointerElement {

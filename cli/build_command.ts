@@ -1,0 +1,233 @@
+/** `tri build`: decides what is stale, builds it, writes the folder, says what happened. */
+import { must } from "../compiler/support/bug.ts";
+import {
+  assembleAll,
+  type BuildPlan,
+  type Built,
+  type CompiledTask,
+  compileTasks,
+  dropLocalUnusedDefines,
+  finishTask,
+  stateOf,
+} from "./build.ts";
+import { BuildReport, type Judged } from "./build_report.ts";
+import {
+  type BuildInputs,
+  type BuildState,
+  filesOf,
+  printState,
+  readState,
+  type SourceState,
+  stableJson,
+  STATE_FILE,
+  whyStale,
+} from "./build_state.ts";
+import type { CommandContext } from "./commands.ts";
+import { usageError } from "./failure.ts";
+import { sha256 } from "./hash.ts";
+import { probeAgain } from "./include.ts";
+import { type Content, guardForeignFiles, hashOnDisk, updateFolder } from "./output_folder.ts";
+import type { Invocation } from "./parse.ts";
+import { absolutePath, joinPath } from "./paths.ts";
+import { isFile, readTextIfThere } from "./project.ts";
+import { findAssemblers } from "./ptxas.ts";
+import { hasErrors, openSession, type Session } from "./session.ts";
+
+const INDEX_FILE = "mod.ts";
+const MANIFEST_FILE = "manifest.json";
+
+/** The body of the command. */
+export async function runBuild(invocation: Invocation, context: CommandContext): Promise<number> {
+  const started = performance.now();
+  const session = await openSession(invocation);
+  const report = new BuildReport(invocation, context, started);
+  if (hasErrors(session.project.reporter.diagnostics)) {
+    return report.failed(session.project.reporter.diagnostics, []);
+  }
+
+  const out = absolutePath(invocation.text("out") ?? "generated");
+  const state = readState(out);
+  const assemblers = invocation.flag("no-cubin") ? undefined : await findAssemblers();
+  const plan: BuildPlan = {
+    project: session.project,
+    includeFolders: invocation.list("include"),
+    assemblers: assemblers?.usable ?? [],
+    cubins: assemblers !== undefined,
+    embed: invocation.flag("embed"),
+    jobs: jobCount(invocation),
+  };
+  const manifest = readManifest(out, state);
+  const judged = judge(
+    session,
+    invocation,
+    plan,
+    context,
+    out,
+    manifest === undefined ? undefined : state,
+  );
+  const stale = judged.filter(({ reason }) => reason !== undefined);
+  const gone = goneSources(state, session);
+
+  if (invocation.flag("check")) return report.checked(stale, gone, judged);
+  if (stale.length === 0 && gone.length === 0) return report.nothingToDo(judged, state);
+
+  const compiled = await compileTasks(
+    plan,
+    stale.map(({ source }) => ({ source, options: session.optionsFor(source) })),
+    await context.toolchain.compiler(),
+    report.progress,
+  );
+  const diagnostics = dropLocalUnusedDefines(
+    compiled.map(({ result }) => result.diagnostics),
+    stale.length === judged.length,
+  );
+  if (hasErrors(diagnostics)) return report.failed(diagnostics, []);
+  const { done, rejected } = await assembleAll(plan, compiled, report.progress);
+  if (rejected.length > 0) return report.failed(diagnostics, rejected);
+  const built = await finishAll(plan, compiled, done, context);
+  const warnings = built.flatMap((one) => one.warnings);
+  if (invocation.flag("werror") && warnings.length > 0) return report.refusedWarnings(warnings);
+
+  const kept = manifest === undefined ? [] : keptSources(state, built, gone);
+  const sources = Object.fromEntries([...kept, ...newSources(judged, built)]);
+  const files = await outputFiles(built, sources, manifest ?? {}, context);
+  const earlier = filesOf(state);
+  if (!invocation.flag("force")) guardForeignFiles(out, files, earlier);
+  const keptFiles = new Set(kept.flatMap(([, { outputs }]) => Object.keys(outputs)));
+  const obsolete = [...earlier].filter(([path]) => !files.has(path) && !keptFiles.has(path));
+  const { written, unchanged, removed } = updateFolder(out, files, new Map(obsolete));
+  return report.built(
+    sources,
+    built.length,
+    diagnostics,
+    warnings,
+    { written, unchanged: unchanged + keptFiles.size, removed },
+    assemblers,
+  );
+}
+
+function jobCount(invocation: Invocation): number {
+  const text = invocation.text("jobs");
+  if (text === undefined) return navigator.hardwareConcurrency;
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw usageError(`--jobs ${text}: not a number of jobs`);
+  return Number(text);
+}
+
+/** The manifest's facts by stem, if the file is the one that the state tells of. */
+function readManifest(
+  out: string,
+  state: BuildState,
+): Readonly<Record<string, unknown>> | undefined {
+  const text = readTextIfThere(joinPath(out, MANIFEST_FILE));
+  if (text === undefined || state.shared[MANIFEST_FILE] !== sha256(text)) return undefined;
+  const index = hashOnDisk(out, INDEX_FILE);
+  if (index === undefined || index !== state.shared[INDEX_FILE]) return undefined;
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== "object" || value === null || !("sources" in value)) return undefined;
+  return typeof value.sources === "object" && value.sources !== null
+    ? { ...value.sources }
+    : undefined;
+}
+
+function judge(
+  session: Session,
+  invocation: Invocation,
+  plan: BuildPlan,
+  { toolchain }: CommandContext,
+  out: string,
+  state: BuildState | undefined,
+): Judged[] {
+  const tri = toolchain.identity();
+  return session.sources.map((source) => {
+    const options = session.optionsFor(source);
+    const earlier = state?.sources[source.stem];
+    const inputs: BuildInputs = {
+      source: sha256(`${source.file.name}\n${source.file.text}`),
+      includes: earlier === undefined
+        ? {}
+        : probeAgain(session.project.root, earlier.inputs.includes),
+      options: sha256(stableJson([options, plan.includeFolders, plan.embed])),
+      tri,
+      assemblers: plan.cubins ? assemblersFor(plan, options.targets) : "not wanted",
+    };
+    const reason = invocation.flag("force")
+      ? "--force"
+      : whyStale(earlier, inputs, (path) => hashOnDisk(out, path));
+    return {
+      source,
+      inputs,
+      reason: state === undefined ? reason ?? "the manifest changed" : reason,
+    };
+  });
+}
+
+/** Versions that matter for these targets. Where the programs lie does not. */
+function assemblersFor(plan: BuildPlan, targets: readonly string[]): string {
+  const versions = plan.assemblers.flatMap(({ version, archs }) => {
+    const known = targets.filter((target) => archs.includes(target));
+    return known.length === 0 ? [] : [`${version}: ${known.join(" ")}`];
+  });
+  return [...new Set(versions)].join("; ");
+}
+
+async function finishAll(
+  plan: BuildPlan,
+  compiled: readonly CompiledTask[],
+  done: Parameters<typeof finishTask>[2],
+  context: CommandContext,
+): Promise<Built[]> {
+  const built: Built[] = [];
+  for (const entry of compiled) built.push(await finishTask(plan, entry, done, context.toolchain));
+  return built;
+}
+
+/** Stems of an earlier build whose source is no longer there. */
+function goneSources(state: BuildState, { project, sources }: Session): string[] {
+  return Object.entries(state.sources).filter(([stem, { file }]) =>
+    !sources.some((source) => source.stem === stem) && !isFile(joinPath(project.root, file))
+  ).map(([stem]) => stem);
+}
+
+/** What stays as it is: the sources that are up to date, and those this command line does not name. */
+function keptSources(
+  state: BuildState,
+  built: readonly Built[],
+  gone: readonly string[],
+): [string, SourceState][] {
+  return Object.entries(state.sources).filter(([stem]) =>
+    !gone.includes(stem) && !built.some(({ source }) => source.stem === stem)
+  );
+}
+
+function newSources(judged: readonly Judged[], built: readonly Built[]): [string, SourceState][] {
+  return built.map((one) => {
+    const found = judged.find(({ source }) => source === one.source);
+    return [one.source.stem, stateOf(one, must(found, "the inputs of a built source").inputs)];
+  });
+}
+
+/** The files to write; those of kept sources lie there already. */
+async function outputFiles(
+  built: readonly Built[],
+  sources: Readonly<Record<string, SourceState>>,
+  manifest: Readonly<Record<string, unknown>>,
+  { toolchain }: CommandContext,
+): Promise<Map<string, Content>> {
+  const stems = Object.keys(sources).sort();
+  const facts = Object.fromEntries(
+    stems.map((stem) => [
+      stem,
+      built.find(({ source }) => source.stem === stem)?.manifest ?? manifest[stem],
+    ]),
+  );
+  const shared: [string, Content][] = [
+    [INDEX_FILE, (await toolchain.codegen()).index(stems)],
+    [MANIFEST_FILE, `${stableJson({ format: 1, sources: facts })}\n`],
+  ];
+  const hashes = Object.fromEntries(shared.map(([path, content]) => [path, sha256(content)]));
+  return new Map([
+    [STATE_FILE, printState(sources, hashes)],
+    ...built.flatMap(({ files }) => [...files]),
+    ...shared,
+  ]);
+}

@@ -1,0 +1,172 @@
+/** What `tri build` tells: how the build ended, for people on stderr or as JSON on stdout. */
+import type { Diagnostic } from "../compiler/support/diagnostic.ts";
+import { addCounts, type AssemblerWarning, type Progress, type Rejected } from "./build.ts";
+import type { BuildInputs, BuildState, Counts, Skipped, SourceState } from "./build_state.ts";
+import type { CommandContext } from "./commands.ts";
+import { EXIT } from "./failure.ts";
+import type { WriteReport } from "./output_folder.ts";
+import type { Invocation } from "./parse.ts";
+import type { Source } from "./project.ts";
+import type { Assemblers } from "./ptxas.ts";
+import { plural, showDiagnostics } from "./session.ts";
+
+/** A source with the reason it must be built; no reason: it is up to date. */
+export interface Judged {
+  readonly source: Source;
+  readonly inputs: BuildInputs;
+  readonly reason: string | undefined;
+}
+
+/** Says how a build ended, for people or as JSON, and gives the exit code. */
+export class BuildReport {
+  readonly #json: boolean;
+
+  constructor(
+    private readonly invocation: Invocation,
+    private readonly context: CommandContext,
+    private readonly started: number,
+  ) {
+    this.#json = invocation.flag("json");
+  }
+
+  readonly progress: Progress = (step, done, total, what) => {
+    const verb = step === "compile" ? "compiling" : "assembling";
+    this.context.terminal.progress(`${verb} ${done + 1}/${total} ${what}`);
+  };
+
+  get #out(): string {
+    return this.invocation.text("out") ?? "generated";
+  }
+
+  async failed(diagnostics: readonly Diagnostic[], rejected: readonly Rejected[]): Promise<number> {
+    if (this.#json) await this.#print({ ok: false, rejected }, diagnostics);
+    else {
+      await showDiagnostics(diagnostics, this.context);
+      for (const { kernel, arch, assembler, message } of rejected) {
+        this.#say(
+          `error: ${assembler} refused the code of ${kernel} for ${arch}. This is a defect in tri; please report it.`,
+        );
+        this.#say(`  ${message.replaceAll("\n", "\n  ")}`);
+      }
+      this.#say("nothing was written");
+    }
+    return EXIT.kernels;
+  }
+
+  async refusedWarnings(warnings: readonly AssemblerWarning[]): Promise<number> {
+    if (this.#json) await this.#print({ ok: false, warnings }, []);
+    else {
+      this.#sayWarnings(warnings);
+      this.#say("nothing was written, because of --werror");
+    }
+    return EXIT.kernels;
+  }
+
+  async checked(
+    stale: readonly Judged[],
+    gone: readonly string[],
+    judged: readonly Judged[],
+  ): Promise<number> {
+    const list = [
+      ...stale.map(({ source, reason }) => ({ source: source.file.name, reason: reason ?? "" })),
+      ...gone.map((stem) => ({ source: stem, reason: "the source is gone" })),
+    ];
+    const ok = list.length === 0;
+    if (this.#json) await this.#print({ ok, stale: list }, []);
+    else if (ok) this.#say(`${plural(judged.length, "file")} up to date in ${this.#out}`);
+    else {
+      for (const { source, reason } of list) this.#say(`stale: ${source}: ${reason}`);
+      this.#say(`${this.#out} is not up to date; run tri build`);
+    }
+    return ok ? EXIT.ok : EXIT.kernels;
+  }
+
+  async nothingToDo(judged: readonly Judged[], state: BuildState): Promise<number> {
+    const counts = addCounts(
+      judged.flatMap(({ source }) => state.sources[source.stem]?.counts ?? []),
+    );
+    if (this.#json) await this.#print({ ok: true, upToDate: true, ...counts }, []);
+    else this.#say(`nothing to do: ${plural(counts.kernels, "kernel")} up to date in ${this.#out}`);
+    return EXIT.ok;
+  }
+
+  async built(
+    sources: Readonly<Record<string, SourceState>>,
+    builtSources: number,
+    diagnostics: readonly Diagnostic[],
+    warnings: readonly AssemblerWarning[],
+    written: WriteReport,
+    assemblers: Assemblers | undefined,
+  ): Promise<number> {
+    const counts = addCounts(Object.values(sources).map((source) => source.counts));
+    const skipped = Object.values(sources).flatMap((source) => source.skipped);
+    if (this.#json) {
+      await this.#print(
+        { ok: true, upToDate: false, ...counts, ...written, skipped, warnings },
+        diagnostics,
+      );
+      return EXIT.ok;
+    }
+    await showDiagnostics(diagnostics, this.context);
+    this.#sayWarnings(warnings);
+    this.#sayCounts(counts, builtSources, written);
+    this.#saySkipped(skipped, assemblers);
+    return EXIT.ok;
+  }
+
+  #sayCounts(
+    { kernels, variants, instances }: Counts,
+    builtSources: number,
+    { written, unchanged, removed }: WriteReport,
+  ): void {
+    const seconds = ((performance.now() - this.started) / 1000).toFixed(1);
+    const files = [
+      `${written.length} written`,
+      `${unchanged} unchanged`,
+      ...(removed.length > 0 ? [`${removed.length} removed`] : []),
+    ];
+    this.#say(
+      `built ${plural(builtSources, "source")}: ${plural(kernels, "kernel")}, ${
+        plural(variants, "variant")
+      }, ` +
+        `${plural(instances, "instance")} in ${this.#out} in ${seconds} s`,
+    );
+    this.#say(`files: ${files.join(", ")}`);
+  }
+
+  #sayWarnings(warnings: readonly AssemblerWarning[]): void {
+    for (const { kernel, arch, message } of warnings) {
+      this.#say(
+        `${this.context.terminal.style("yellow", "warning")}: ${kernel} for ${arch}: ${message}`,
+      );
+    }
+  }
+
+  #saySkipped(skipped: readonly Skipped[], assemblers: Assemblers | undefined): void {
+    const reasons = Map.groupBy(skipped, ({ arch, reason }) => `${arch}: ${reason}`);
+    if (reasons.size === 0) return;
+    this.#say(
+      "cubins not made (the PTX is there; the driver compiles it when a wrapper is first used):",
+    );
+    for (const [reason, { length }] of reasons) {
+      this.#say(`  ${reason} (${plural(length, "kernel")})`);
+    }
+    for (const { path, reason } of assemblers?.rejected ?? []) {
+      this.#say(`  not used: ${path}: ${reason}`);
+    }
+    this.#say("  tri doctor shows what was found; TRI_PTXAS may list more assemblers");
+  }
+
+  #say(line: string): void {
+    this.context.terminal.say(line);
+  }
+
+  async #print(
+    facts: Readonly<Record<string, unknown>>,
+    diagnostics: readonly Diagnostic[],
+  ): Promise<void> {
+    const renderer = await this.context.toolchain.render();
+    const document = { ...facts, out: this.#out, diagnostics: diagnostics.map(renderer.json) };
+    this.context.terminal.print(`${JSON.stringify(document, null, 2)}\n`);
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * `.tri-build.json` in the output folder: what went into the last build and what came out. Only content
+ * hashes and names, no times and no absolute paths, so that it is the same in any folder.
+ */
+import type { Probes } from "./include.ts";
+import { joinPath } from "./paths.ts";
+import { readTextIfThere } from "./project.ts";
+
+/** The name of the file. */
+export const STATE_FILE = ".tri-build.json";
+const STATE_FORMAT = 1;
+
+/** What decides the output for one source. The names appear in "why is it stale" messages. */
+export interface BuildInputs {
+  readonly source: string;
+  readonly includes: Probes;
+  readonly options: string;
+  readonly tri: string;
+  readonly assemblers: string;
+}
+
+export interface Counts {
+  readonly kernels: number;
+  readonly variants: number;
+  readonly instances: number;
+}
+
+/** A cubin that was not made. */
+export interface Skipped {
+  readonly kernel: string;
+  readonly arch: string;
+  readonly reason: string;
+}
+
+/** The record of one source. */
+export interface SourceState {
+  /** From the project root. */
+  readonly file: string;
+  readonly inputs: BuildInputs;
+  readonly counts: Counts;
+  readonly skipped: readonly Skipped[];
+  /** SHA-256 of each file written, by path in the output folder. */
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+export interface BuildState {
+  readonly format: number;
+  /** By stem. */
+  readonly sources: Readonly<Record<string, SourceState>>;
+  /** Files that belong to no single source. */
+  readonly shared: Readonly<Record<string, string>>;
+}
+
+const NOTHING: BuildState = { format: STATE_FORMAT, sources: {}, shared: {} };
+
+/** The state of an output folder; an unreadable one counts as none. */
+export function readState(out: string): BuildState {
+  const text = readTextIfThere(joinPath(out, STATE_FILE));
+  if (text === undefined) return NOTHING;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isState(value) ? value : NOTHING;
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** Our own file of our own format: the number tells that the rest fits. */
+function isState(value: unknown): value is BuildState {
+  return typeof value === "object" && value !== null && "format" in value &&
+    value.format === STATE_FORMAT &&
+    "sources" in value && "shared" in value;
+}
+
+/** The state as text, keys sorted. */
+export function printState(sources: BuildState["sources"], shared: BuildState["shared"]): string {
+  return `${stableJson({ format: STATE_FORMAT, sources, shared })}\n`;
+}
+
+/** JSON with the keys of every object sorted, so that it does not depend on the order of work. */
+export function stableJson(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_key, part: unknown) =>
+      typeof part === "object" && part !== null && !Array.isArray(part)
+        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1))
+        : part,
+    2,
+  );
+}
+
+/** Every file a state answers for, with its hash. */
+export function filesOf(state: BuildState): ReadonlyMap<string, string> {
+  return new Map([
+    ...Object.entries(state.shared),
+    ...Object.values(state.sources).flatMap(({ outputs }) => Object.entries(outputs)),
+  ]);
+}
+
+/** Why a source must be built again; undefined: it is up to date. `hashOnDisk` reads the output folder. */
+export function whyStale(
+  state: SourceState | undefined,
+  inputs: BuildInputs,
+  hashOnDisk: (path: string) => string | undefined,
+): string | undefined {
+  if (state === undefined) return "not built yet";
+  const reasons = {
+    source: "the source changed",
+    includes: "an included file changed",
+    options: "the options changed",
+    tri: "tri changed",
+    assemblers: "the assemblers changed",
+  } as const satisfies Record<keyof BuildInputs, string>;
+  for (const key of ["source", "includes", "options", "tri", "assemblers"] as const) {
+    if (stableJson(state.inputs[key]) !== stableJson(inputs[key])) return reasons[key];
+  }
+  for (const [path, hash] of Object.entries(state.outputs)) {
+    const found = hashOnDisk(path);
+    if (found === undefined) return `${path} is missing`;
+    if (found !== hash) return `${path} was changed`;
+  }
+  return undefined;
+}

@@ -1,0 +1,215 @@
+/** COMMANDS: every command and option of `tri`. Parsing, `--help` and "did you mean" all read these tables. */
+import type { Invocation } from "./parse.ts";
+import type { Terminal } from "./terminal.ts";
+import type { Toolchain } from "./toolchain.ts";
+
+/** What a command may use besides its options. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly toolchain: Toolchain;
+}
+
+/** Does the work; the result is the exit code. */
+export type CommandBody = (invocation: Invocation, context: CommandContext) => Promise<number>;
+
+export interface OptionRow {
+  readonly type: "flag" | "text";
+  readonly short?: string;
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly default?: string;
+  readonly many?: true;
+  /** The line after `#pragma tri` that the option stands for; such options obey `--kernel`. */
+  readonly pragma?: (value: string) => string;
+  readonly help: string;
+}
+
+export interface CommandRow {
+  readonly summary: string;
+  readonly operands: string;
+  readonly options: readonly OptionName[];
+  /** Loads the body, so that `--help` starts at once. */
+  readonly load: () => Promise<CommandBody>;
+}
+
+export const OPTIONS = {
+  out: { type: "text", value: "DIR", default: "generated", help: "folder for the output" },
+  arch: {
+    type: "text",
+    value: "LIST",
+    many: true,
+    default: "all",
+    help: "architectures, e.g. sm_90,sm_80; all; native: the GPUs of this machine",
+  },
+  define: {
+    type: "text",
+    short: "D",
+    value: "NAME[=VALUE]",
+    many: true,
+    help: "define a macro or compile-time parameter",
+  },
+  undefine: { type: "text", short: "U", value: "NAME", many: true, help: "undefine a macro" },
+  include: {
+    type: "text",
+    short: "I",
+    value: "DIR",
+    many: true,
+    help: "folder to look for #include files",
+  },
+  kernel: {
+    type: "text",
+    value: "NAME",
+    many: true,
+    help: "the options of the next group that follow are for this kernel alone",
+  },
+  variant: {
+    type: "text",
+    value: "BINDINGS",
+    many: true,
+    pragma: (value) => `variant ${value}`,
+    help: 'a combination of parameters the caller chooses, e.g. "TYPE=half"',
+  },
+  config: {
+    type: "text",
+    value: "BINDINGS",
+    many: true,
+    pragma: (value) => `config ${value}`,
+    help: 'a combination the tuner chooses, e.g. "TM=64, TN=64; num_warps=4"',
+  },
+  grid: {
+    type: "text",
+    value: "EXPRS",
+    many: true,
+    pragma: (value) => `grid(${value})`,
+    help: 'the launch grid, e.g. "cdiv(M, TM), cdiv(N, TN)"',
+  },
+  key: {
+    type: "text",
+    value: "NAMES",
+    many: true,
+    pragma: (value) => `key(${value})`,
+    help: "parameters whose change re-selects the configuration",
+  },
+  "num-warps": {
+    type: "text",
+    value: "N",
+    many: true,
+    pragma: (value) => `num_warps=${value}`,
+    help: "warps in a block",
+  },
+  "num-stages": {
+    type: "text",
+    value: "N",
+    many: true,
+    pragma: (value) => `num_stages=${value}`,
+    help: "depth of software pipelining",
+  },
+  require: {
+    type: "text",
+    value: "EXPR",
+    many: true,
+    pragma: (value) => `require(${value})`,
+    help: "a condition checked before each launch",
+  },
+  werror: { type: "flag", help: "treat warnings as errors" },
+  "no-warn": { type: "text", value: "CODE", many: true, help: "turn a warning off, e.g. W1003" },
+  warn: {
+    type: "text",
+    value: "CODE",
+    many: true,
+    help: "turn a warning on that is off by default",
+  },
+  embed: { type: "flag", help: "put the images into the wrapper modules" },
+  "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
+  jobs: {
+    type: "text",
+    short: "j",
+    value: "N",
+    help: "assemblers that run at once (default: the number of cores)",
+  },
+  check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
+  force: { type: "flag", help: "build also what is up to date" },
+  json: { type: "flag", help: "print one JSON document on stdout" },
+  stage: {
+    type: "text",
+    value: "STAGE",
+    default: "ptx",
+    help: "tokens, ast, types, ir, layout, ptx, sass or report",
+  },
+  help: { type: "flag", short: "h", help: "show this help" },
+  version: { type: "flag", short: "V", help: "show the version" },
+} as const satisfies Record<string, OptionRow>;
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** Options that say what is compiled; the same for every command that compiles. */
+const COMPILE: readonly OptionName[] = [
+  "arch",
+  "define",
+  "undefine",
+  "include",
+  "kernel",
+  "variant",
+  "config",
+  "grid",
+  "key",
+  "num-warps",
+  "num-stages",
+  "require",
+];
+const WARNINGS: readonly OptionName[] = ["werror", "no-warn", "warn"];
+
+export const COMMANDS = {
+  build: {
+    summary: "compile .tc files to PTX, cubins and typed wrappers",
+    operands: "[DIR or FILE]...",
+    options: [
+      "out",
+      ...COMPILE,
+      ...WARNINGS,
+      "embed",
+      "no-cubin",
+      "jobs",
+      "check",
+      "force",
+      "json",
+      "help",
+    ],
+    load: async () => (await import("./build_command.ts")).runBuild,
+  },
+  check: {
+    summary: "report what is wrong in .tc files; write nothing",
+    operands: "[DIR or FILE]...",
+    options: [...COMPILE, ...WARNINGS, "json", "help"],
+    load: async () => (await import("./check_command.ts")).runCheck,
+  },
+  inspect: {
+    summary: "print what one stage of the compiler makes of a file",
+    operands: "FILE",
+    options: ["stage", ...COMPILE, "help"],
+    load: async () => (await import("./inspect_command.ts")).runInspect,
+  },
+  doctor: {
+    summary: "show what was found: GPUs, driver, assemblers, permissions",
+    operands: "",
+    options: ["json", "help"],
+    load: async () => (await import("./doctor_command.ts")).runDoctor,
+  },
+} as const satisfies Record<string, CommandRow>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** The row of an option, with the optional columns visible to the type checker. */
+export function optionRow(name: OptionName): OptionRow {
+  return OPTIONS[name];
+}
+
+/** The row of a command. */
+export function commandRow(name: CommandName): CommandRow {
+  return COMMANDS[name];
+}
+
+/** Narrows a word to the name of a command. */
+export function isCommand(word: string): word is CommandName {
+  return Object.hasOwn(COMMANDS, word);
+}

@@ -1,0 +1,112 @@
+/** `tri doctor`: what this machine has, and what cannot be built here. */
+import { TARGETS } from "../compiler/targets.ts";
+import type { CommandContext } from "./commands.ts";
+import { EXIT } from "./failure.ts";
+import { findGpus, type Gpus } from "./gpus.ts";
+import type { Invocation } from "./parse.ts";
+import { type Assemblers, findAssemblers, printPtxVersion } from "./ptxas.ts";
+import { findTools, type FoundTool } from "./tools.ts";
+import { VERSION } from "./version.ts";
+
+interface Findings {
+  readonly tri: string;
+  readonly deno: string;
+  readonly system: string;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly gpus: Gpus;
+  readonly assemblers: Assemblers;
+  readonly disassemblers: readonly FoundTool[];
+  /** Architectures for which no cubin can be made here. */
+  readonly withoutCubin: readonly string[];
+}
+
+/** The body of the command. */
+export async function runDoctor(
+  invocation: Invocation,
+  { terminal }: CommandContext,
+): Promise<number> {
+  const findings = await examine();
+  if (invocation.flag("json")) terminal.print(`${JSON.stringify(findings, null, 2)}\n`);
+  else terminal.print(describe(findings).map((line) => `${line}\n`).join(""));
+  return EXIT.ok;
+}
+
+async function examine(): Promise<Findings> {
+  const [gpus, assemblers, permissions] = await Promise.all([
+    findGpus(),
+    findAssemblers(),
+    permissionStates(),
+  ]);
+  return {
+    tri: VERSION,
+    deno: Deno.version.deno,
+    system: `${Deno.build.os} ${Deno.build.arch}`,
+    permissions,
+    gpus,
+    assemblers,
+    disassemblers: findTools("nvdisasm"),
+    withoutCubin: Object.keys(TARGETS).filter((name) =>
+      !assemblers.usable.some(({ archs }) => archs.includes(name))
+    ),
+  };
+}
+
+async function permissionStates(): Promise<Record<string, string>> {
+  const names = ["read", "write", "run", "env", "ffi"] as const;
+  const states = await Promise.all(names.map(async (name) => {
+    const { state, partial } = await Deno.permissions.query({ name });
+    return [
+      name,
+      state === "granted" ? (partial ? "granted in part" : "granted") : "not granted or in part",
+    ];
+  }));
+  return Object.fromEntries(states);
+}
+
+function describe(findings: Findings): string[] {
+  const { gpus, assemblers, disassemblers, withoutCubin } = findings;
+  return [
+    `tri ${findings.tri}, Deno ${findings.deno}, ${findings.system}`,
+    `permissions: ${
+      Object.entries(findings.permissions).map(([name, state]) => `${name} ${state}`).join(", ")
+    }`,
+    "",
+    "GPUs:",
+    ...describeGpus(gpus),
+    "",
+    "Assemblers (ptxas):",
+    ...assemblers.usable.flatMap(({ path, version, archs, ptx }) => [
+      `  ${path}: ${version}${ptx === undefined ? "" : `, PTX up to ${printPtxVersion(ptx)}`}`,
+      `    ${archs.join(" ")}`,
+    ]),
+    ...assemblers.rejected.map(({ path, reason }) => `  ${path}: not used: ${reason}`),
+    ...(assemblers.usable.length + assemblers.rejected.length === 0
+      ? [
+        "  none: install the CUDA toolkit, or name a ptxas in TRI_PTXAS; PTX is written without it",
+      ]
+      : []),
+    "",
+    "Disassemblers (nvdisasm, for tri inspect --stage sass):",
+    ...disassemblers.map(({ path, allowed }) =>
+      `  ${path}${allowed ? "" : ": tri may not run it"}`
+    ),
+    ...(disassemblers.length === 0
+      ? ["  none: part of the CUDA toolkit (package cuda-nvdisasm)"]
+      : []),
+    "",
+    withoutCubin.length === 0
+      ? "Cubins can be made for every architecture."
+      : `No cubin can be made here for ${withoutCubin.join(", ")} (PTX is written for all).`,
+  ];
+}
+
+function describeGpus(gpus: Gpus): string[] {
+  if (gpus.kind === "none") return [`  none: ${gpus.reason}`, `    ${gpus.remedy}`];
+  return gpus.devices.map(
+    ({ ordinal, name, arch, memoryBytes, multiprocessors, driverVersion }) => {
+      const cuda = `${Math.floor(driverVersion / 1000)}.${Math.floor(driverVersion % 1000 / 10)}`;
+      const gigabytes = (memoryBytes / 2 ** 30).toFixed(0);
+      return `  ${ordinal}: ${name}, ${arch}, ${gigabytes} GiB, ${multiprocessors} multiprocessors, driver for CUDA ${cuda}`;
+    },
+  );
+}

@@ -1,0 +1,48 @@
+/** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
+
+/** The exit codes of `tri`. */
+export const EXIT = { ok: 0, kernels: 1, usage: 2, environment: 3 } as const;
+
+/** A failure that the user can act on; printed as a message and a remedy, never as a stack trace. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+
+  constructor(
+    readonly exitCode: 1 | 2 | 3,
+    message: string,
+    readonly remedy?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The command line is wrong. */
+export function usageError(message: string, remedy?: string): Failure {
+  return new Failure(EXIT.usage, message, remedy);
+}
+
+/** The machine, or the permissions given to Deno, lack something. */
+export function environmentError(message: string, remedy: string): Failure {
+  return new Failure(EXIT.environment, message, remedy);
+}
+
+/** What a refused or failed system call means to the user; undefined: not one we know. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error;
+  if (error instanceof Deno.errors.NotCapable) {
+    // Deno's own text names the access and the flag that grants it.
+    return environmentError(
+      error.message.replace(/, run again with.*$/, "."),
+      `Grant it: add it to the permission set "tri" in deno.json, or run deno with ${
+        /--allow-\w+/.exec(error.message)?.[0] ?? "--allow-all"
+      }.`,
+    );
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return environmentError(error.message, "Change the owner or the mode of that file or folder.");
+  }
+  if (error instanceof Error && /ENOSPC|No space left/i.test(error.message)) {
+    return environmentError(error.message, "Free some disk space.");
+  }
+  return undefined;
+}

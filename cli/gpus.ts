@@ -1,0 +1,42 @@
+/** The GPUs of this machine, through the run time's own driver. */
+import type { DeviceInfo } from "../ffi/driver.ts";
+
+export type Gpus =
+  | { readonly kind: "found"; readonly devices: readonly DeviceInfo[] }
+  | { readonly kind: "none"; readonly reason: string; readonly remedy: string };
+
+/** Looks without making a context, so that a busy or full GPU is found too. */
+export async function findGpus(): Promise<Gpus> {
+  if ((await Deno.permissions.query({ name: "ffi" })).state !== "granted") {
+    return {
+      kind: "none",
+      reason: "tri may not load the NVIDIA driver",
+      remedy: 'Run deno with --allow-ffi, or with the permission set "doctor" of deno.json.',
+    };
+  }
+  const [{ openCudaDriver }, { TriError }] = await Promise.all([
+    import("../ffi/deno/library.ts"),
+    import("../ffi/errors.ts"),
+  ]);
+  try {
+    const driver = openCudaDriver();
+    try {
+      const devices = Array.from(
+        { length: driver.deviceCount() },
+        (_, ordinal) => driver.deviceInfo(ordinal),
+      );
+      if (devices.length > 0) return { kind: "found", devices };
+      return { kind: "none", reason: "the NVIDIA driver has no GPU", remedy: "Check nvidia-smi." };
+    } finally {
+      driver.close();
+    }
+  } catch (error) {
+    if (!(error instanceof TriError)) throw error;
+    const [reason] = error.message.split("\nhint: ");
+    return {
+      kind: "none",
+      reason: reason ?? error.message,
+      remedy: `To use a GPU: ${error.hint ?? "check nvidia-smi"}.`,
+    };
+  }
+}

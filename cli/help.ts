@@ -1,0 +1,62 @@
+/** The text of `--help`, from the tables of commands and options. */
+import {
+  type CommandName,
+  commandRow,
+  COMMANDS,
+  isCommand,
+  type OptionName,
+  optionRow,
+} from "./commands.ts";
+
+/** `tri --help`. */
+export function helpText(): string {
+  const names = Object.keys(COMMANDS).filter(isCommand);
+  return [
+    "tri: compiles Triton-C kernels ahead of time, with typed TypeScript wrappers.",
+    "",
+    "Usage: tri COMMAND [OPTIONS]",
+    "",
+    "Commands:",
+    ...columns(names.map((name) => [name, commandRow(name).summary])),
+    "",
+    "Options:",
+    ...columns([["-h, --help", "help on a command: tri COMMAND --help"], [
+      "-V, --version",
+      optionRow("version").help,
+    ]]),
+    "",
+    "Exit codes: 0 done, 1 the kernels have errors, 2 wrong usage, 3 the environment lacks something.",
+    "",
+  ].join("\n");
+}
+
+/** `tri COMMAND --help`. */
+export function commandHelpText(command: CommandName): string {
+  const row = commandRow(command);
+  return [
+    `tri ${command}: ${row.summary}.`,
+    "",
+    `Usage: tri ${command} ${row.operands === "" ? "" : `${row.operands} `}[OPTIONS]`,
+    "",
+    "Options:",
+    ...columns(row.options.map((name) => [optionHead(name), optionHelp(name)])),
+    "",
+  ].join("\n");
+}
+
+function optionHead(name: OptionName): string {
+  const { short, value } = optionRow(name);
+  return `${short === undefined ? "    " : `-${short}, `}--${name}${
+    value === undefined ? "" : ` ${value}`
+  }`;
+}
+
+function optionHelp(name: OptionName): string {
+  const row = optionRow(name);
+  return row.help + (row.default === undefined ? "" : ` (default: ${row.default})`);
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([head]) => head.length));
+  return rows.map(([head, text]) => `  ${head.padEnd(width)}  ${text}`);
+}

@@ -1,0 +1,99 @@
+/** The output folder: files appear whole or not at all, and only when their bytes differ. */
+import { sha256 } from "./hash.ts";
+import { usageError } from "./failure.ts";
+import { folderOf, joinPath } from "./paths.ts";
+
+/** What a file holds. */
+export type Content = string | Uint8Array;
+
+export interface WriteReport {
+  readonly written: readonly string[];
+  readonly unchanged: number;
+  readonly removed: readonly string[];
+}
+
+/** The hash of a file in the folder; undefined when it is not there. */
+export function hashOnDisk(out: string, path: string): string | undefined {
+  try {
+    return sha256(Deno.readFileSync(joinPath(out, path)));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Writes `files` and takes away those of an earlier build (`obsolete`, with the hash they were written with),
+ * unless someone changed them. The first of `files` is the record of what is ours: written first, an
+ * interrupted build is seen and mended by the next.
+ */
+export function updateFolder(
+  out: string,
+  files: ReadonlyMap<string, Content>,
+  obsolete: ReadonlyMap<string, string>,
+): WriteReport {
+  const written: string[] = [];
+  let unchanged = 0;
+  for (const [path, content] of files) {
+    if (hashOnDisk(out, path) === sha256(content)) {
+      unchanged++;
+      continue;
+    }
+    writeAtomically(joinPath(out, path), content);
+    written.push(path);
+  }
+  const removed = [...obsolete].filter(([path, hash]) => hashOnDisk(out, path) === hash)
+    .map(([path]) => path);
+  for (const path of removed) {
+    Deno.removeSync(joinPath(out, path));
+    removeEmptyFolders(out, folderOf(path));
+  }
+  return { written, unchanged, removed };
+}
+
+/** Refuses to overwrite what tri did not write. */
+export function guardForeignFiles(
+  out: string,
+  files: ReadonlyMap<string, Content>,
+  earlier: ReadonlyMap<string, string>,
+): void {
+  for (const [path, content] of files) {
+    if (earlier.has(path)) continue;
+    const found = hashOnDisk(out, path);
+    if (found !== undefined && found !== sha256(content)) {
+      throw usageError(
+        `${joinPath(out, path)} is there already and was not written by tri`,
+        "Take another folder with --out, or overwrite it with --force.",
+      );
+    }
+  }
+}
+
+function writeAtomically(path: string, content: Content): void {
+  Deno.mkdirSync(folderOf(path), { recursive: true });
+  const temporary = `${path}.tmp-${Deno.pid}`;
+  try {
+    Deno.writeFileSync(
+      temporary,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    );
+    Deno.renameSync(temporary, path);
+  } catch (error) {
+    try {
+      Deno.removeSync(temporary);
+    } catch {
+      // It was never made; the first error is the one to report.
+    }
+    throw error;
+  }
+}
+
+function removeEmptyFolders(out: string, folder: string): void {
+  for (let at = folder; at !== "."; at = folderOf(at)) {
+    const path = joinPath(out, at);
+    if (!Deno.readDirSync(path)[Symbol.iterator]().next().done) return;
+    Deno.removeSync(path);
+  }
+}

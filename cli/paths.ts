@@ -1,0 +1,39 @@
+/** Paths with `/` on every system, so that they may appear in outputs. */
+import * as nodePath from "node:path";
+
+/** An absolute, normalised path. */
+export function absolutePath(path: string): string {
+  return slashed(nodePath.resolve(path));
+}
+
+/** `path` as seen from the folder `from`; both absolute. */
+export function relativePath(from: string, path: string): string {
+  const relative = slashed(nodePath.relative(from, path));
+  return relative === "" ? "." : relative;
+}
+
+/** Joins and normalises. */
+export function joinPath(...parts: string[]): string {
+  return slashed(nodePath.join(...parts));
+}
+
+/** The folder of a path. */
+export function folderOf(path: string): string {
+  return slashed(nodePath.dirname(path));
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return nodePath.basename(path);
+}
+
+/** Whether an absolute path lies in a folder, or is it. */
+export function isInside(folder: string, path: string): boolean {
+  const relative = nodePath.relative(folder, path);
+  return relative !== ".." && !relative.startsWith(`..${nodePath.sep}`) &&
+    !nodePath.isAbsolute(relative);
+}
+
+function slashed(path: string): string {
+  return nodePath.sep === "/" ? path : path.replaceAll(nodePath.sep, "/");
+}

@@ -1,0 +1,57 @@
+/** Runs a program with bytes on its standard input and collects what it writes. */
+
+export interface ProcessResult {
+  readonly code: number;
+  readonly stdout: Uint8Array<ArrayBuffer>;
+  readonly stderr: string;
+}
+
+/** Never throws for a program that cannot be started: that is code 127 with the reason in `stderr`. */
+export async function runProcess(
+  path: string,
+  args: readonly string[],
+  input: string | Uint8Array = "",
+): Promise<ProcessResult> {
+  try {
+    const child = new Deno.Command(path, {
+      args: [...args],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    // Reading starts before writing, so that neither side waits for the other with a full pipe.
+    const output = child.output();
+    await feed(child.stdin, typeof input === "string" ? new TextEncoder().encode(input) : input);
+    const { code, stdout, stderr } = await output;
+    return { code, stdout, stderr: new TextDecoder().decode(stderr) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { code: 127, stdout: new Uint8Array(), stderr: reason };
+  }
+}
+
+async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = stdin.getWriter();
+  try {
+    await writer.write(bytes);
+    await writer.close();
+  } catch (error) {
+    // The program ended without reading everything; its exit code says why.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/** Does `work` for every item, at most `limit` at a time, and keeps the order of the results. */
+export async function mapPool<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}

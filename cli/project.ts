@@ -1,0 +1,146 @@
+/** The project a command works in: its root, its deno.json, and the `.tc` files that the operands name. */
+import { Reporter } from "../compiler/support/diagnostic.ts";
+import type { SourceFile } from "../compiler/support/source.ts";
+import { environmentError, usageError } from "./failure.ts";
+import { JsonError, parseJsonc } from "./jsonc.ts";
+import { absolutePath, folderOf, isInside, joinPath, relativePath } from "./paths.ts";
+import { readTriConfig, type TriConfig, triMember } from "./tri_config.ts";
+
+export interface Project {
+  /** Absolute. Names in outputs and diagnostics are relative to it. */
+  readonly root: string;
+  readonly config: TriConfig;
+  /** What is wrong with deno.json. */
+  readonly reporter: Reporter;
+}
+
+/** A `.tc` file to compile. */
+export interface Source {
+  readonly file: SourceFile;
+  /** Absolute path on disk. */
+  readonly path: string;
+  /** Output name without extension, with folders: `transpose`, `blas/gemm`. */
+  readonly stem: string;
+}
+
+const CONFIG_NAMES = ["deno.json", "deno.jsonc"];
+
+/** The project of a file or folder: the nearest folder above it with a deno.json, else the working folder. */
+export function openProject(operand: string): Project {
+  const start = absolutePath(operand);
+  const cwd = absolutePath(".");
+  const reporter = new Reporter();
+  for (let folder = start;; folder = folderOf(folder)) {
+    for (const name of CONFIG_NAMES) {
+      const text = readTextIfThere(joinPath(folder, name));
+      if (text !== undefined) {
+        return { root: folder, config: readConfig({ name, text }, folder, reporter), reporter };
+      }
+    }
+    if (folder === folderOf(folder)) break;
+  }
+  const root = isInside(cwd, start) ? cwd : isFolder(start) ? start : folderOf(start);
+  return { root, config: new Map(), reporter };
+}
+
+function readConfig(file: SourceFile, root: string, reporter: Reporter): TriConfig {
+  try {
+    const tri = triMember(parseJsonc(file));
+    if (tri === undefined) return new Map();
+    return readTriConfig(tri, (path) => isFile(joinPath(root, path)), reporter);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    reporter.error("E9020", error.span, error.message);
+    return new Map();
+  }
+}
+
+/** All `.tc` files that the operands name, sorted by stem. */
+export function findSources(project: Project, operands: readonly string[], out: string): Source[] {
+  const found = new Map<string, Source>();
+  for (const operand of operands) {
+    const path = absolutePath(operand);
+    const isDirectory = isFolder(path);
+    if (!isDirectory && !isFile(path)) {
+      throw usageError(`No such file or folder: ${operand}`);
+    }
+    if (!isDirectory && !path.endsWith(".tc")) {
+      throw usageError(`Not a Triton-C file: ${operand}`, "Triton-C files end in .tc.");
+    }
+    const base = isDirectory ? path : folderOf(path);
+    const files = isDirectory ? walk(path, absolutePath(out)) : [path];
+    if (files.length === 0) throw usageError(`No .tc file in ${operand}`);
+    for (const tc of files) {
+      const stem = relativePath(base, tc).slice(0, -".tc".length);
+      const other = found.get(stem);
+      if (other !== undefined && other.path !== tc) {
+        throw usageError(
+          `Two files would be written as ${stem}.ts: ${other.path} and ${tc}`,
+          "Rename one of them.",
+        );
+      }
+      found.set(stem, { path: tc, stem, file: readSource(project, tc) });
+    }
+  }
+  return [...found.values()].sort((a, b) => a.stem < b.stem ? -1 : 1);
+}
+
+/** Folders that never hold sources. */
+const SKIPPED = new Set(["node_modules", ".git"]);
+
+function walk(folder: string, out: string): string[] {
+  if (folder === out) return [];
+  const files: string[] = [];
+  for (const entry of Deno.readDirSync(folder)) {
+    const path = joinPath(folder, entry.name);
+    if (entry.isDirectory && !SKIPPED.has(entry.name)) files.push(...walk(path, out));
+    else if (!entry.isDirectory && entry.name.endsWith(".tc") && isFile(path)) files.push(path);
+  }
+  return files;
+}
+
+function readSource(project: Project, path: string): SourceFile {
+  const name = relativePath(project.root, path);
+  return { name, text: decode(Deno.readFileSync(path)) };
+}
+
+/** Bad UTF-8 becomes U+FFFD, which the compiler reports with its place (E1001). */
+export function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+/** The text of a file that may be missing. */
+export function readTextIfThere(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return undefined;
+    }
+    if (error instanceof Deno.errors.IsADirectory) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the path names a file. */
+export function isFile(path: string): boolean {
+  return statIfThere(path)?.isFile === true;
+}
+
+function isFolder(path: string): boolean {
+  return statIfThere(path)?.isDirectory === true;
+}
+
+function statIfThere(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return undefined;
+    }
+    if (error instanceof Deno.errors.FilesystemLoop) {
+      throw environmentError(`Links go in a circle: ${path}`, "Remove one of them.");
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+/** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
+import { commandHelpText, helpText } from "./help.ts";
+import { commandRow } from "./commands.ts";
+import { failureOf } from "./failure.ts";
+import { parseCommandLine } from "./parse.ts";
+import { Terminal } from "./terminal.ts";
+import type { Toolchain } from "./toolchain.ts";
+
+/** `words` are what follows `tri`. */
+export async function runTri(words: readonly string[], toolchain: Toolchain): Promise<number> {
+  const terminal = new Terminal();
+  try {
+    const parsed = parseCommandLine(words);
+    switch (parsed.kind) {
+      case "help":
+        terminal.print(parsed.command === undefined ? helpText() : commandHelpText(parsed.command));
+        return 0;
+      case "version":
+        terminal.print(`tri ${(await import("./version.ts")).VERSION}\n`);
+        return 0;
+      case "run": {
+        const body = await commandRow(parsed.invocation.command).load();
+        return await body(parsed.invocation, { terminal, toolchain });
+      }
+    }
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure === undefined) throw error;
+    terminal.say(`${terminal.style("red", "error")}: ${failure.message}`);
+    if (failure.remedy !== undefined) terminal.say(failure.remedy);
+    return failure.exitCode;
+  } finally {
+    terminal.endProgress();
+  }
+}

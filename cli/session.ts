@@ -1,0 +1,60 @@
+/** What `build`, `check` and `inspect` do first: find the project and its sources, settle the options. */
+import type { CompileOptions } from "../compiler/options.ts";
+import type { Diagnostic } from "../compiler/support/diagnostic.ts";
+import { compileOptionsFor } from "./compile_options.ts";
+import type { CommandContext } from "./commands.ts";
+import type { Invocation } from "./parse.ts";
+import { findSources, openProject, type Project, type Source } from "./project.ts";
+import { selectTargets } from "./targets.ts";
+
+/** A project with the sources that a command line names. */
+export interface Session {
+  readonly project: Project;
+  readonly sources: readonly Source[];
+  readonly optionsFor: (source: Source) => CompileOptions;
+}
+
+/** Throws a {@linkcode Failure} for what the command line has wrong. */
+export async function openSession(invocation: Invocation): Promise<Session> {
+  const operands = invocation.operands.length === 0 ? ["."] : invocation.operands;
+  const project = openProject(operands[0] ?? ".");
+  const sources = findSources(project, operands, invocation.text("out") ?? "generated");
+  const targets = await selectTargets(invocation.list("arch"));
+  return {
+    project,
+    sources,
+    optionsFor: (source) => compileOptionsFor(source, invocation, project.config, targets),
+  };
+}
+
+/** Prints diagnostics on stderr, errors and warnings as they come, and a count at the end. */
+export async function showDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  { terminal, toolchain }: CommandContext,
+): Promise<void> {
+  if (diagnostics.length === 0) return;
+  const renderer = await toolchain.render();
+  for (const diagnostic of diagnostics) {
+    terminal.say(`${renderer.text(diagnostic, terminal.color)}\n`);
+  }
+  const counted = (["error", "warning"] as const)
+    .map((severity) =>
+      [
+        severity,
+        diagnostics.filter((diagnostic) => diagnostic.severity === severity).length,
+      ] as const
+    )
+    .filter(([, count]) => count > 0)
+    .map(([severity, count]) => plural(count, severity));
+  terminal.say(counted.join(", "));
+}
+
+/** `1 error`, `2 errors`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Whether there is an error among them. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}

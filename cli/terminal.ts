@@ -1,0 +1,75 @@
+/**
+ * The only door to standard output and standard error. Results go to stdout, everything about the work
+ * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
+ */
+
+const encoder = new TextEncoder();
+
+/** The colours used, by role. */
+const STYLES = {
+  bold: [1, 22],
+  red: [31, 39],
+  yellow: [33, 39],
+  green: [32, 39],
+  dim: [2, 22],
+} as const;
+
+export type Style = keyof typeof STYLES;
+
+/** Where a command writes. */
+export class Terminal {
+  /** Deno reads `NO_COLOR` itself, without needing a permission. */
+  readonly color: boolean = !Deno.noColor && Deno.stderr.isTerminal();
+  readonly #live: boolean = Deno.stderr.isTerminal();
+  #progressShown = false;
+
+  /** A result: text for stdout, as it is. */
+  print(text: string): void {
+    this.#clearProgress();
+    writeAll(Deno.stdout, text);
+  }
+
+  /** A line about the work, for stderr. */
+  say(line: string): void {
+    this.#clearProgress();
+    writeAll(Deno.stderr, `${line}\n`);
+  }
+
+  /** Replaces the progress line; nothing on a stream that is not a terminal. */
+  progress(line: string): void {
+    if (!this.#live) return;
+    const width = Deno.consoleSize().columns - 1;
+    this.#clearProgress();
+    writeAll(Deno.stderr, line.slice(0, Math.max(0, width)));
+    this.#progressShown = true;
+  }
+
+  /** Ends the progress line. */
+  endProgress(): void {
+    this.#clearProgress();
+  }
+
+  style(style: Style, text: string): string {
+    const [on, off] = STYLES[style];
+    return this.color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+  }
+
+  #clearProgress(): void {
+    if (!this.#progressShown) return;
+    writeAll(Deno.stderr, "\r\x1b[2K");
+    this.#progressShown = false;
+  }
+}
+
+/** A pipe may take less than the whole text at once; a reader that left ends the program quietly. */
+function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  let bytes = encoder.encode(text);
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(stream.writeSync(bytes));
+    } catch (error) {
+      if (error instanceof Deno.errors.BrokenPipe) Deno.exit(0);
+      throw error;
+    }
+  }
+}

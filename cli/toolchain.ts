@@ -1,0 +1,61 @@
+/**
+ * What the commands need of the compiler and of codegen, loaded only when a command asks. Tests put their
+ * own in place of {@linkcode realToolchain}.
+ */
+import type { CompiledKernel, CompileOptions, CompileResult } from "../compiler/options.ts";
+import type { Diagnostic } from "../compiler/support/diagnostic.ts";
+import type { SourceFile } from "../compiler/support/source.ts";
+
+export interface Compiler {
+  readonly compileFile: (file: SourceFile, options: CompileOptions) => CompileResult;
+  readonly inspect: (file: SourceFile, options: CompileOptions, stage: CompilerStage) => string;
+}
+
+/** Stages that need no other program. */
+export const COMPILER_STAGES = ["tokens", "ast", "types", "ir", "layout", "ptx"] as const;
+export type CompilerStage = (typeof COMPILER_STAGES)[number];
+
+/** An image that lies beside the wrapper, or goes into it. */
+export interface Image {
+  readonly kernel: string;
+  readonly target: string;
+  readonly kind: "ptx" | "cubin";
+  /** From the folder of the wrapper module. */
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** What a wrapper module is made of. */
+export interface WrapperInput {
+  readonly source: SourceFile;
+  readonly stem: string;
+  readonly kernels: readonly CompiledKernel[];
+  readonly images: readonly Image[];
+  readonly embed: boolean;
+}
+
+export interface Wrapper {
+  /** TypeScript text of the module. */
+  readonly module: string;
+  /** JSON for the manifest, by kernel. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+}
+
+export interface Codegen {
+  readonly generate: (input: WrapperInput) => Wrapper;
+  /** The module that re-exports the kernels of all wrappers. */
+  readonly index: (stems: readonly string[]) => string;
+}
+
+export interface Toolchain {
+  /** Goes into every cache key: another tool, another output. */
+  readonly identity: () => string;
+  readonly compiler: () => Promise<Compiler>;
+  readonly codegen: () => Promise<Codegen>;
+  readonly render: () => Promise<Renderer>;
+}
+
+export interface Renderer {
+  readonly text: (diagnostic: Diagnostic, color: boolean) => string;
+  readonly json: (diagnostic: Diagnostic) => unknown;
+}

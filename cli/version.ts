@@ -1,0 +1,30 @@
+/** Which tri this is. */
+import config from "../deno.json" with { type: "json" };
+import { sha256 } from "./hash.ts";
+
+/** From deno.json. */
+export const VERSION: string = config.version;
+
+/**
+ * For cache keys. A released tri is its version; a checkout is the text of its modules, so that a change to
+ * the compiler rebuilds everything.
+ */
+export function toolIdentity(): string {
+  const root = new URL("..", import.meta.url);
+  if (root.protocol !== "file:") return VERSION;
+  const modules = ["cli/", "codegen/", "compiler/"].flatMap((folder) =>
+    modulesIn(new URL(folder, root))
+  );
+  return `${VERSION}-${
+    sha256(modules.map((url) => sha256(Deno.readFileSync(url))).join("\n")).slice(0, 16)
+  }`;
+}
+
+function modulesIn(folder: URL): URL[] {
+  return [...Deno.readDirSync(folder)]
+    .sort((a, b) => a.name < b.name ? -1 : 1)
+    .flatMap((entry) => {
+      if (entry.isDirectory) return modulesIn(new URL(`${entry.name}/`, folder));
+      return entry.name.endsWith(".ts") ? [new URL(entry.name, folder)] : [];
+    });
+}

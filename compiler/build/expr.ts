@@ -1,0 +1,235 @@
+/** Expressions of the typed tree as operations, in the order the language evaluates them. */
+import { assertNever, must } from "../support/bug.ts";
+import { SCALARS } from "../support/scalar.ts";
+import type { Span } from "../support/source.ts";
+import type { TypedExpr, TypedHelper } from "../front/typed.ts";
+import type { Value } from "../ir/func.ts";
+import { bytesOf, isPointer, sameElement, scalarType } from "../ir/types.ts";
+import { assignedIn, isCheapAndPure } from "./assigned.ts";
+import { builtinRule } from "./builtins.ts";
+import {
+  append,
+  type Context,
+  emit,
+  emitConstant,
+  emitZero,
+  inRegion,
+  setAll,
+  setVariable,
+  valueOf,
+  valuesOf,
+} from "./context.ts";
+import { buildBroadcast, buildReshape } from "./shape.ts";
+import { buildTail } from "./stmt.ts";
+import { irType, isVolatile } from "./types.ts";
+
+type Of<K extends TypedExpr["kind"]> = Extract<TypedExpr, { kind: K }>;
+
+/** An expression that has a value. */
+export function buildValue(cx: Context, expr: TypedExpr): Value {
+  return must(buildExpr(cx, expr), `value of a ${expr.kind}`);
+}
+
+/** Any expression; calls may have no value. */
+export function buildExpr(cx: Context, expr: TypedExpr): Value | undefined {
+  const { span } = expr;
+  switch (expr.kind) {
+    case "constant":
+      return emitConstant(cx, expr.value, irType(expr.type), span);
+    case "variable":
+      return valueOf(cx, expr.variable);
+    case "binary":
+      return buildBinary(cx, expr);
+    case "unary":
+      return emit(cx, expr.operator, [buildValue(cx, expr.operand)], irType(expr.type), span);
+    case "offset":
+    case "difference":
+    case "dot":
+      return buildPair(cx, expr);
+    case "convert":
+    case "bitcast":
+      return buildConversion(cx, expr);
+    case "broadcast":
+      return buildBroadcast(cx, buildValue(cx, expr.operand), irType(expr.type).shape, span);
+    case "reshape":
+      return buildReshape(cx, buildValue(cx, expr.operand), irType(expr.type).shape, span);
+    case "permute":
+      return emit(cx, "permute", [buildValue(cx, expr.operand)], irType(expr.type), span, {
+        order: expr.order,
+      });
+    case "range":
+      return emit(cx, "range", [], irType(expr.type), span, { lo: expr.lo });
+    case "reduce": {
+      const { axis, operator } = expr;
+      return emit(cx, "reduce", [buildValue(cx, expr.operand)], irType(expr.type), span, {
+        axis,
+        operator,
+      });
+    }
+    case "load":
+      return buildLoad(cx, expr);
+    case "store":
+      return buildStore(cx, expr);
+    case "select": {
+      const operands = [expr.condition, expr.then, expr.else].map((operand) =>
+        buildValue(cx, operand)
+      );
+      return emit(cx, "select", operands, irType(expr.type), span);
+    }
+    case "conditional":
+      return buildConditional(cx, expr);
+    case "assign": {
+      const value = buildValue(cx, expr.value);
+      setVariable(cx, expr.variable, value);
+      return value;
+    }
+    case "let":
+      cx.values.set(expr.variable.id, buildValue(cx, expr.value));
+      return buildExpr(cx, expr.body);
+    case "comma":
+      buildExpr(cx, expr.first);
+      return buildExpr(cx, expr.then);
+    case "program-id":
+      return emit(cx, "program_id", [], irType(expr.type), span, { axis: expr.axis });
+    case "num-programs":
+      return emit(cx, "num_programs", [], irType(expr.type), span, { axis: expr.axis });
+    case "builtin":
+      return buildBuiltin(cx, expr);
+    case "call":
+      return inlineHelper(cx, expr.helper, expr.args);
+    default:
+      assertNever(expr);
+  }
+}
+
+/** Reports what the builder cannot do yet. The text is right, so the message names the construct. */
+export function reportUnsupported(cx: Context, what: string, span: Span): void {
+  cx.reporter.error("E7008", span, `Cannot compile ${what} yet`, {
+    hint: "The language has it; this version of tri has no code generation for it.",
+  });
+}
+
+function buildBinary(cx: Context, expr: Of<"binary">): Value {
+  const lhs = buildValue(cx, expr.lhs);
+  const rhs = buildValue(cx, expr.rhs);
+  const isShift = expr.operator === "shl" || expr.operator === "shr";
+  const right = isShift ? shiftCount(cx, rhs, lhs, expr.span) : rhs;
+  return emit(cx, expr.operator, [lhs, right], irType(expr.type), expr.span);
+}
+
+/**
+ * A shift's count in the type of what is shifted. Counts are unsigned, so one of a wider type is first limited
+ * to the width; extending a narrower negative one leaves it above the width either way.
+ */
+function shiftCount(cx: Context, count: Value, shifted: Value, span: Span): Value {
+  const [from, to] = [count.type.element, shifted.type.element];
+  if (sameElement(from, to)) return count;
+  const { shape } = count.type;
+  let limited = count;
+  if (bytesOf(from) > bytesOf(to) && !isPointer(to)) {
+    const unsigned = { element: "uint64" as const, shape };
+    const width = emitConstant(cx, BigInt(SCALARS[to].bits), unsigned, span);
+    limited = emit(
+      cx,
+      "min",
+      [emit(cx, "convert", [count], unsigned, span), width],
+      unsigned,
+      span,
+    );
+  }
+  return emit(cx, "convert", [limited], { element: to, shape }, span);
+}
+
+function buildPair(cx: Context, expr: Of<"offset" | "difference" | "dot">): Value {
+  const type = irType(expr.type);
+  if (expr.kind === "offset") {
+    const pointer = buildValue(cx, expr.pointer);
+    return emit(cx, "offset", [pointer, buildValue(cx, expr.count)], type, expr.span);
+  }
+  const operands = [buildValue(cx, expr.lhs), buildValue(cx, expr.rhs)];
+  if (expr.kind === "difference") return emit(cx, "difference", operands, type, expr.span);
+  const sum = emitZero(cx, type, expr.span);
+  return emit(cx, "dot", [...operands, sum], type, expr.span, { mode: expr.mode });
+}
+
+/** Conversions that change qualifiers only are none in tile IR. */
+function buildConversion(cx: Context, expr: Of<"convert" | "bitcast">): Value {
+  const operand = buildValue(cx, expr.operand);
+  const type = irType(expr.type);
+  if (sameElement(operand.type.element, type.element)) return operand;
+  return emit(cx, expr.kind, [operand], type, expr.span);
+}
+
+function buildLoad(cx: Context, expr: Of<"load">): Value {
+  const operands = [expr.pointer, expr.mask, expr.other].filter((operand) => operand !== undefined)
+    .map((operand) => buildValue(cx, operand));
+  return emit(cx, "load", operands, irType(expr.type), expr.span, { modifiers: modifiersOf(expr) });
+}
+
+/** Value, then pointer and mask, then the store (language.md, 5.15). */
+function buildStore(cx: Context, expr: Of<"store">): Value {
+  const value = buildValue(cx, expr.value);
+  const pointer = buildValue(cx, expr.pointer);
+  const operands = [pointer, value];
+  if (expr.mask !== undefined) operands.push(buildValue(cx, expr.mask));
+  append(cx, "store", operands, [], expr.span, { modifiers: modifiersOf(expr) });
+  return value;
+}
+
+function modifiersOf(expr: Of<"load" | "store">): readonly string[] {
+  const { modifiers } = expr;
+  return isVolatile(expr.pointer.type) && !modifiers.includes("volatile")
+    ? [...modifiers, "volatile"]
+    : modifiers;
+}
+
+/** `c ? a : b` with a scalar c. Sides without effect become a `select`; others run in a branch. */
+function buildConditional(cx: Context, expr: Of<"conditional">): Value {
+  const { span } = expr;
+  const type = irType(expr.type);
+  const condition = buildValue(cx, expr.condition);
+  if (isCheapAndPure(expr.then) && isCheapAndPure(expr.else)) {
+    const sides = [buildValue(cx, expr.then), buildValue(cx, expr.else)];
+    return emit(
+      cx,
+      "select",
+      [buildBroadcast(cx, condition, type.shape, span), ...sides],
+      type,
+      span,
+    );
+  }
+  const carried = assignedIn([], [expr.then, expr.else]);
+  const regions = [expr.then, expr.else].map((side) =>
+    inRegion(cx, [], () => {
+      const value = buildValue(cx, side);
+      append(cx, "yield", [value, ...valuesOf(cx, carried)], [], side.span);
+    })
+  );
+  const types = [type, ...carried.map((variable) => irType(variable.type))];
+  const [value, ...rest] = append(cx, "if", [condition], types, span, {}, regions).results;
+  setAll(cx, carried, rest);
+  return must(value, "result of a conditional");
+}
+
+function buildBuiltin(cx: Context, expr: Of<"builtin">): Value | undefined {
+  const rule = builtinRule(expr.name);
+  if (rule !== undefined) return rule(cx, expr, expr.args.map((arg) => buildValue(cx, arg)));
+  reportUnsupported(cx, `\`${expr.name}\``, expr.span);
+  return expr.type.kind === "void" ? undefined : emitZero(cx, irType(expr.type), expr.span);
+}
+
+/** The body in place of the call. Helpers do not recurse, so their variables are never live twice. */
+function inlineHelper(
+  cx: Context,
+  helper: TypedHelper,
+  args: readonly TypedExpr[],
+): Value | undefined {
+  const values = args.map((arg) => buildValue(cx, arg));
+  helper.params.forEach((param, index) => cx.values.set(param.id, must(values[index], "argument")));
+  return buildTail(cx, helper.body, helper.result);
+}
+
+/** `true`, for loops without a condition. */
+export function buildTrue(cx: Context, span: Span): Value {
+  return emitConstant(cx, 1n, scalarType("bool"), span);
+}

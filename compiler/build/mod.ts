@@ -1,0 +1,56 @@
+/**
+ * From the typed tree to tile IR: SSA by walking, without renaming later. Variables become the values assigned
+ * to them; where control meets, they become results of the `if` or carried values of the `while`. Helpers are
+ * inlined. Nothing is optimised here beyond not building what a constant condition rules out.
+ */
+import type { Reporter } from "../support/diagnostic.ts";
+import type { TypedKernel, TypedParam } from "../front/typed.ts";
+import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
+import { append, type Context, setVariable } from "./context.ts";
+import { buildTail } from "./stmt.ts";
+import { irType } from "./types.ts";
+
+export interface BuildOptions {
+  /**
+   * What the instance's specialisation adds, by parameter: a further multiple (elements for integers, bytes
+   * for pointers) and promises.
+   */
+  readonly assumptions?: ReadonlyMap<string, Partial<ParamFacts>>;
+}
+
+/** Undefined when something could not be built; then the reporter has it (E7008). */
+export function buildFunc(
+  kernel: TypedKernel,
+  options: BuildOptions,
+  reporter: Reporter,
+): Func | undefined {
+  const errors = reporter.errorCount;
+  const func = newFunc(kernel.name);
+  const cx: Context = { func, reporter, region: func.body, values: new Map() };
+  for (const param of kernel.params) {
+    const { variable } = param;
+    const value = newValue(func, irType(variable.type), variable.name);
+    func.params.push(value);
+    func.paramFacts.push(factsOf(param, options.assumptions?.get(variable.name)));
+    setVariable(cx, variable, value);
+  }
+  buildTail(cx, kernel.body);
+  append(cx, "return", [], [], kernel.span);
+  return reporter.errorCount > errors ? undefined : func;
+}
+
+function factsOf({ attributes }: TypedParam, assumed: Partial<ParamFacts> = {}): ParamFacts {
+  const declared = attributes.multipleof ?? attributes.aligned ?? 1;
+  return {
+    multipleof: leastCommonMultiple(declared, assumed.multipleof ?? 1),
+    noalias: attributes.noalias || assumed.noalias === true,
+    readonly: attributes.readonly || assumed.readonly === true,
+    writeonly: attributes.writeonly || assumed.writeonly === true,
+  };
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return a / x * b;
+}

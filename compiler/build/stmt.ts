@@ -1,0 +1,151 @@
+/** Statements: structured control with every assigned variable as a result or carried value. */
+import type { TypedExpr, TypedStmt, ValueType } from "../front/typed.ts";
+import type { Value } from "../ir/func.ts";
+import { assignedIn, containsReturn, endsInReturn } from "./assigned.ts";
+import {
+  append,
+  type Context,
+  emit,
+  emitZero,
+  inRegion,
+  setAll,
+  setVariable,
+  valuesOf,
+} from "./context.ts";
+import { buildExpr, buildTrue, buildValue, reportUnsupported } from "./expr.ts";
+import { irType } from "./types.ts";
+
+type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;
+
+/**
+ * The statements after which a kernel or helper ends; gives the value it returns. What follows an `if` with a
+ * `return` inside goes into the branch that does not return:
+ *
+ *     if (c) return a;          x = if c { yield a } { …; yield b }
+ *     …; return b;
+ */
+export function buildTail(
+  cx: Context,
+  stmts: readonly TypedStmt[],
+  result?: ValueType,
+): Value | undefined {
+  for (const [index, stmt] of stmts.entries()) {
+    if (stmt.kind === "return") {
+      return stmt.value === undefined ? undefined : buildValue(cx, stmt.value);
+    }
+    if (stmt.kind === "if" && containsReturn(stmt)) {
+      return buildTailIf(cx, stmt, stmts.slice(index + 1), result);
+    }
+    buildStmt(cx, stmt);
+  }
+  // The checker has seen that each path of a helper with a result returns one, or has reported it.
+  return undefined;
+}
+
+function buildTailIf(
+  cx: Context,
+  stmt: Of<"if">,
+  rest: readonly TypedStmt[],
+  result: ValueType | undefined,
+): Value | undefined {
+  const branches = [stmt.then, stmt.else].map((branch) =>
+    endsInReturn(branch) ? branch : [...branch, ...rest]
+  );
+  const known = knownCondition(stmt.condition);
+  if (known !== undefined) return buildTail(cx, branches[known ? 0 : 1] ?? [], result);
+  const open = [stmt.then, stmt.else].filter((branch) => !endsInReturn(branch));
+  if (open.length === 2 && rest.length > 0) {
+    reportUnsupported(cx, "a `return` on one of several paths that go on together", stmt.span);
+    return result === undefined ? undefined : emitZero(cx, irType(result), stmt.span);
+  }
+  const condition = buildValue(cx, stmt.condition);
+  const regions = branches.map((branch) =>
+    inRegion(cx, [], () => {
+      const value = buildTail(cx, branch, result);
+      append(cx, "yield", value === undefined ? [] : [value], [], stmt.span);
+    })
+  );
+  const types = result === undefined ? [] : [irType(result)];
+  return append(cx, "if", [condition], types, stmt.span, {}, regions).results[0];
+}
+
+/** A statement that others may follow. */
+function buildStmt(cx: Context, stmt: TypedStmt): void {
+  switch (stmt.kind) {
+    case "declare":
+      return buildDeclaration(cx, stmt);
+    case "expression":
+      buildExpr(cx, stmt.expr);
+      return;
+    case "if":
+      return buildIf(cx, stmt);
+    case "loop":
+      return buildLoop(cx, stmt);
+    case "return":
+      return reportUnsupported(cx, "`return` inside a loop", stmt.span);
+    case "break":
+    case "continue":
+      return reportUnsupported(cx, `\`${stmt.kind}\``, stmt.span);
+  }
+}
+
+function buildStmts(cx: Context, stmts: readonly TypedStmt[]): void {
+  for (const stmt of stmts) buildStmt(cx, stmt);
+}
+
+/** Without an initialiser the value is unspecified; 0 is one that every later pass can remove. */
+function buildDeclaration(cx: Context, stmt: Of<"declare">): void {
+  const { variable, span } = stmt;
+  let value = stmt.value === undefined
+    ? emitZero(cx, irType(variable.type), span)
+    : buildValue(cx, stmt.value);
+  const promise = stmt.multipleof ?? stmt.aligned;
+  if (promise !== undefined && stmt.value !== undefined) {
+    value = emit(cx, "assume_multiple", [value], value.type, span, { n: promise });
+  }
+  setVariable(cx, variable, value);
+}
+
+function buildIf(cx: Context, stmt: Of<"if">): void {
+  const known = knownCondition(stmt.condition);
+  if (known !== undefined) return buildStmts(cx, known ? stmt.then : stmt.else);
+  const condition = buildValue(cx, stmt.condition);
+  const carried = assignedIn([...stmt.then, ...stmt.else]);
+  const regions = [stmt.then, stmt.else].map((branch) =>
+    inRegion(cx, [], () => {
+      buildStmts(cx, branch);
+      append(cx, "yield", valuesOf(cx, carried), [], stmt.span);
+    })
+  );
+  const types = carried.map((variable) => irType(variable.type));
+  setAll(cx, carried, append(cx, "if", [condition], types, stmt.span, {}, regions).results);
+}
+
+/**
+ * `for` and `while`: the first region tests, the second is body and step. `do`: the first region is body and
+ * test, the second does nothing.
+ */
+function buildLoop(cx: Context, stmt: Of<"loop">): void {
+  const { span, condition, step } = stmt;
+  buildStmts(cx, stmt.init);
+  const exprs = [condition, step].filter((expr) => expr !== undefined);
+  const carried = assignedIn(stmt.body, exprs);
+  const initial = valuesOf(cx, carried);
+  const test = inRegion(cx, carried, () => {
+    if (!stmt.testFirst) buildStmts(cx, stmt.body);
+    const goOn = condition === undefined ? buildTrue(cx, span) : buildValue(cx, condition);
+    append(cx, "condition", [goOn, ...valuesOf(cx, carried)], [], span);
+  });
+  const body = inRegion(cx, carried, () => {
+    if (stmt.testFirst) buildStmts(cx, stmt.body);
+    if (stmt.testFirst && step !== undefined) buildExpr(cx, step);
+    append(cx, "yield", valuesOf(cx, carried), [], span);
+  });
+  const types = carried.map((variable) => irType(variable.type));
+  setAll(cx, carried, append(cx, "while", initial, types, span, {}, [test, body]).results);
+}
+
+/** A condition that the checker folded: then only one side is built, and what the other cannot do yet is no matter. */
+function knownCondition(expr: TypedExpr): boolean | undefined {
+  return expr.kind === "constant" ? expr.value === 1n : undefined;
+}

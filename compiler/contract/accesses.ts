@@ -1,0 +1,125 @@
+/** Every place of a function that touches memory, with its address and mask taken apart. */
+import { must } from "../support/bug.ts";
+import { SCALARS } from "../support/scalar.ts";
+import type { Span } from "../support/source.ts";
+import type { Func, Op, Value } from "../ir/func.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
+import { rowOf, walkOps } from "../ir/walk.ts";
+import { AffineAnalysis, type Observation } from "./affine.ts";
+import { type Bound, boundsOf } from "./groups.ts";
+import type { Poly } from "./poly.ts";
+import { Reach } from "./reach.ts";
+import type { Access } from "./types.ts";
+
+/** A load, store or atomic at an affine address of one pointer parameter. */
+export interface MemoryAccess {
+  readonly op: Op;
+  readonly param: Value;
+  readonly bytes: Poly;
+  /** Values that must not wrap on lanes that access memory … */
+  readonly observed: readonly Observation[];
+  /** … and in every lane, as they decide which lanes those are. */
+  readonly observedByMask: readonly Observation[];
+  readonly bounds: readonly Bound[];
+  readonly shape: readonly number[];
+  /** Bytes of one element as accessed. */
+  readonly width: number;
+}
+
+export interface Accesses {
+  readonly affine: readonly MemoryAccess[];
+  /** Pointer parameters with an access that is not affine. */
+  readonly vague: ReadonlySet<Value>;
+  /** How each pointer parameter is used, and the first place that does. */
+  readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
+  /** Integer parameters that decide addresses or masks: what divisibility can make faster. */
+  readonly shaping: ReadonlySet<string>;
+}
+
+/** Finds all accesses of a function. */
+export function collectAccesses(func: Func): Accesses {
+  const analysis = new AffineAnalysis(func);
+  const reach = new Reach(func);
+  const affine: MemoryAccess[] = [];
+  const vague = new Set<Value>();
+  const direction = new Map<string, { access: Access; span: Span }>();
+  const shaping = new Set<string>();
+  walkOps(func.body, (op) => {
+    const { effect } = rowOf(op);
+    const pointer = op.operands[0];
+    if ((effect !== "read" && effect !== "write") || pointer === undefined) return;
+    const element = pointer.type.element;
+    if (!isPointer(element)) return;
+    const mask = maskOf(op);
+    for (const value of mask === undefined ? [pointer] : [pointer, mask]) {
+      for (const param of reach.params(value)) if (isInteger(param)) shaping.add(nameOf(param));
+    }
+    const roots = rootsOf(func, reach, pointer);
+    for (const root of roots) noteDirection(direction, nameOf(root), op);
+    const address = analysis.pointer(pointer);
+    if (address === undefined) {
+      for (const root of roots) vague.add(root);
+      return;
+    }
+    const constraints = mask === undefined ? [] : analysis.mask(mask);
+    affine.push({
+      op,
+      param: address.param,
+      bytes: address.bytes,
+      observed: address.observed,
+      observedByMask: constraints.flatMap((constraint) => constraint.observed),
+      bounds: boundsOf(constraints),
+      shape: pointer.type.shape,
+      width: bytesOf(element.pointee),
+    });
+  });
+  return { affine, vague, direction, shaping };
+}
+
+/** The name of a parameter of the function. */
+export const nameOf = (param: Value): string => must(param.name, "name of a parameter");
+
+/** Bytes of what a pointer parameter points to. */
+export function pointeeBytes(param: Value): number {
+  const { element } = param.type;
+  return isPointer(element) ? bytesOf(element.pointee) : 1;
+}
+
+/** Bytes as whole elements; undefined where they are not. */
+export function wholeElements(bytes: Poly, size: number): Poly | undefined {
+  const by = BigInt(size);
+  if ([...bytes.values()].some((term) => term.coefficient % by !== 0n)) return undefined;
+  return new Map(
+    [...bytes].map(([key, term]) => [key, { ...term, coefficient: term.coefficient / by }]),
+  );
+}
+
+function isInteger(param: Value): boolean {
+  const { element } = param.type;
+  return !isPointer(element) && element !== "bool" && SCALARS[element].class === "int";
+}
+
+/** The pointer parameters an address may come from: any of them, if none leads to it. */
+function rootsOf(func: Func, reach: Reach, pointer: Value): readonly Value[] {
+  const isRoot = (param: Value): boolean => isPointer(param.type.element);
+  const reached = reach.params(pointer).filter(isRoot);
+  return reached.length > 0 ? reached : func.params.filter(isRoot);
+}
+
+/** Operands are pointer, value, mask of a store; pointer and mask come first in what reads. */
+function maskOf(op: Op): Value | undefined {
+  return op.name === "store"
+    ? op.operands[2]
+    : op.operands.slice(1).find((value) => value.type.element === "bool");
+}
+
+function noteDirection(
+  all: Map<string, { access: Access; span: Span }>,
+  param: string,
+  op: Op,
+): void {
+  const now: Access = rowOf(op).effect === "read" ? "in" : op.name === "store" ? "out" : "inout";
+  const before = all.get(param);
+  if (before === undefined) all.set(param, { access: now, span: op.span });
+  else if (before.access !== now) all.set(param, { ...before, access: "inout" });
+}

@@ -1,0 +1,336 @@
+/**
+ * What a value of the tile IR is as a polynomial in program ids, lanes and scalar parameters.
+ *
+ *     rm = splat(pid.0 * 64) + range          64*pid.0 + lane.0
+ *     rm[:, newaxis] * ldx + rn[newaxis, :]    64*pid.0*ldx + lane.0*ldx + 32*pid.1 + lane.1
+ *
+ * Integers of the language wrap, and so does the polynomial's claim: it holds modulo 2^bits. Where the
+ * program looks at a whole value (compares it, widens it, adds it to a pointer) the claim is exact only if
+ * the value fits its type; such places are collected as {@linkcode Observation}s, and whoever uses the
+ * polynomial proves or demands that they fit.
+ */
+import { must } from "../support/bug.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import type { Func, Op, Value } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
+import { constantOf as irConstant, intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
+import { apply } from "./expr.ts";
+import {
+  addPoly,
+  type Atom,
+  gridAtom,
+  laneAtom,
+  mapAtoms,
+  mulPoly,
+  paramAtom,
+  pidAtom,
+  type Poly,
+  polyExpr,
+  polyKey,
+  polyOf,
+  polyOfAtom,
+  scalePoly,
+  subPoly,
+} from "./poly.ts";
+import type { ContractOperator } from "./types.ts";
+
+/** A value that must fit its integer type for what was derived to be true. */
+export interface Observation {
+  readonly poly: Poly;
+  readonly type: ScalarName;
+}
+
+/** An integer value; lanes are those of the value's own tile. */
+export interface AffineInt {
+  readonly poly: Poly;
+  readonly observed: readonly Observation[];
+}
+
+/** An address: bytes from a pointer parameter. */
+export interface AffinePointer {
+  readonly param: Value;
+  readonly bytes: Poly;
+  readonly observed: readonly Observation[];
+}
+
+/** What a true mask implies: `poly <= 0`. */
+export interface Constraint {
+  readonly poly: Poly;
+  readonly observed: readonly Observation[];
+  /** The comparison. */
+  readonly op: Op;
+}
+
+/** Answers questions about the values of one function; remembers what it worked out. */
+export class AffineAnalysis {
+  readonly #ints = new Map<Value, AffineInt | undefined>();
+  readonly #pointers = new Map<Value, AffinePointer | undefined>();
+  readonly #params: ReadonlySet<Value>;
+
+  constructor(func: Func) {
+    this.#params = new Set(func.params);
+  }
+
+  /** An integer value as a polynomial; undefined: not affine as far as we see. */
+  int(value: Value): AffineInt | undefined {
+    if (this.#ints.has(value)) return this.#ints.get(value);
+    const result = this.#int(value);
+    this.#ints.set(value, result);
+    return result;
+  }
+
+  /** The address in a pointer value. */
+  pointer(value: Value): AffinePointer | undefined {
+    if (this.#pointers.has(value)) return this.#pointers.get(value);
+    const result = this.#pointer(value);
+    this.#pointers.set(value, result);
+    return result;
+  }
+
+  /** What holds on lanes whose mask is set. Fewer than it could be, never more. */
+  mask(value: Value): readonly Constraint[] {
+    const op = value.def;
+    if (op === undefined) return [];
+    switch (op.name) {
+      case "and":
+        return [...this.mask(operand(op, 0)), ...this.mask(operand(op, 1))];
+      case "select": { // c ? a : false
+        const otherwise = operand(op, 2);
+        if (
+          irConstant(otherwise) !== 0n ||
+          value.type.shape.length !== operand(op, 0).type.shape.length
+        ) return [];
+        return [...this.mask(operand(op, 0)), ...this.mask(operand(op, 1))];
+      }
+      case "lt":
+      case "le":
+      case "gt":
+      case "ge":
+      case "eq":
+        return this.#comparison(op);
+    }
+    const move = laneMove(op);
+    if (move === undefined) return [];
+    return this.mask(operand(op, 0)).flatMap((constraint) => {
+      const poly = mapAtoms(constraint.poly, move);
+      return [{ ...constraint, poly, observed: moveAll(constraint.observed, move) }];
+    });
+  }
+
+  #comparison(op: Op): readonly Constraint[] {
+    const type = operand(op, 0).type.element;
+    const lhs = this.int(operand(op, 0));
+    const rhs = this.int(operand(op, 1));
+    if (lhs === undefined || rhs === undefined || isPointer(type)) return [];
+    const observed = [...lhs.observed, ...rhs.observed, { poly: lhs.poly, type }, {
+      poly: rhs.poly,
+      type,
+    }];
+    const difference = subPoly(lhs.poly, rhs.poly);
+    const below = (poly: Poly, strict: boolean): Constraint => ({
+      poly: strict ? addPoly(poly, polyOf(1)) : poly,
+      observed,
+      op,
+    });
+    const reverse = scalePoly(difference, -1n);
+    switch (op.name) {
+      case "lt":
+        return [below(difference, true)];
+      case "le":
+        return [below(difference, false)];
+      case "gt":
+        return [below(reverse, true)];
+      case "ge":
+        return [below(reverse, false)];
+      default:
+        return [below(difference, false), below(reverse, false)];
+    }
+  }
+
+  #int(value: Value): AffineInt | undefined {
+    const type = value.type.element;
+    if (isPointer(type) || SCALARS[type].class !== "int" || type === "bool") return undefined;
+    const op = value.def;
+    if (op === undefined) {
+      if (!this.#params.has(value) || value.name === undefined) return undefined;
+      return exact(polyOfAtom(paramAtom(value.name, !SCALARS[type].signed)));
+    }
+    const rule = INT_RULES[op.name];
+    if (rule !== undefined) return rule(op, type, (operand) => this.int(operand));
+    const move = laneMove(op);
+    const source = op.operands[0];
+    if (move === undefined || source === undefined) return undefined;
+    const inner = this.int(source);
+    if (inner === undefined) return undefined;
+    return { poly: mapAtoms(inner.poly, move), observed: moveAll(inner.observed, move) };
+  }
+
+  #pointer(value: Value): AffinePointer | undefined {
+    const element = value.type.element;
+    if (!isPointer(element)) return undefined;
+    const op = value.def;
+    if (op === undefined) {
+      return this.#params.has(value) ? { param: value, bytes: polyOf(0), observed: [] } : undefined;
+    }
+    if (op.name === "offset") {
+      const base = this.pointer(operand(op, 0));
+      const count = this.int(operand(op, 1));
+      const type = operand(op, 1).type.element;
+      if (base === undefined || count === undefined || isPointer(type)) return undefined;
+      const moved = scalePoly(count.poly, BigInt(bytesOf(element.pointee)));
+      const observed = [...base.observed, ...count.observed, { poly: count.poly, type }];
+      return { param: base.param, bytes: addPoly(base.bytes, moved), observed };
+    }
+    const source = op.operands[0];
+    const move = laneMove(op);
+    const sameAddress = op.name === "assume_multiple" || op.name === "convert" ||
+      op.name === "bitcast";
+    if (source === undefined || (move === undefined && !sameAddress)) return undefined;
+    const inner = this.pointer(source);
+    if (inner === undefined || move === undefined) return inner;
+    return {
+      ...inner,
+      bytes: mapAtoms(inner.bytes, move),
+      observed: moveAll(inner.observed, move),
+    };
+  }
+}
+
+const operand = (op: Op, index: number): Value =>
+  must(op.operands[index], `operand ${index} of ${op.name}`);
+const exact = (poly: Poly): AffineInt => ({ poly, observed: [] });
+
+type LaneMove = (atom: Atom) => Atom | undefined;
+
+function moveAll(observed: readonly Observation[], move: LaneMove): readonly Observation[] {
+  return observed.map(({ poly, type }) => ({ poly: mapAtoms(poly, move), type }));
+}
+
+/** How a shape operation renames lanes: the operand's lane to the result's; undefined atom: that lane is 0. */
+function laneMove(op: Op): LaneMove | undefined {
+  const lanes = (to: (axis: number) => number | undefined): LaneMove => (atom) => {
+    if (atom.kind !== "lane") return atom;
+    const axis = to(atom.axis);
+    return axis === undefined ? undefined : laneAtom(axis);
+  };
+  switch (op.name) {
+    case "splat":
+    case "convert_layout":
+      return lanes((axis) => axis);
+    case "expand_dims": {
+      const inserted = intAttr(op, "axis");
+      return lanes((axis) => axis < inserted ? axis : axis + 1);
+    }
+    case "broadcast": {
+      const { shape } = operand(op, 0).type;
+      return lanes((axis) => shape[axis] === 1 ? undefined : axis);
+    }
+    case "permute": {
+      const order = intsAttr(op, "order");
+      return lanes((axis) => order.indexOf(axis));
+    }
+    case "reshape":
+      return unitReshape(op, lanes);
+    default:
+      return undefined;
+  }
+}
+
+/** A reshape that only adds or drops axes of extent 1. */
+function unitReshape(
+  op: Op,
+  lanes: (to: (axis: number) => number | undefined) => LaneMove,
+): LaneMove | undefined {
+  const kept = (shape: readonly number[]): number[] =>
+    shape.flatMap((extent, axis) => extent === 1 ? [] : [axis]);
+  const from = operand(op, 0).type.shape;
+  const to = must(op.results[0], "result of reshape").type.shape;
+  const [before, after] = [kept(from), kept(to)];
+  if (
+    before.length !== after.length || before.some((axis, i) => from[axis] !== to[after[i] ?? -1])
+  ) return undefined;
+  return lanes((axis) => after[before.indexOf(axis)]);
+}
+
+type IntRule = (
+  op: Op,
+  type: ScalarName,
+  of: (value: Value) => AffineInt | undefined,
+) => AffineInt | undefined;
+
+const binary = (combine: (a: Poly, b: Poly) => Poly): IntRule => (op, _type, of) => {
+  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
+  if (a === undefined || b === undefined) return undefined;
+  return bounded({ poly: combine(a.poly, b.poly), observed: [...a.observed, ...b.observed] });
+};
+
+/** Contract expressions are plain numbers; what cannot stay exact in them is not followed. */
+function bounded(value: AffineInt): AffineInt | undefined {
+  const limit = 1n << 48n;
+  const fits = [...value.poly.values()].every(({ coefficient }) =>
+    coefficient < limit && coefficient > -limit
+  );
+  return fits ? value : undefined;
+}
+
+/** Functions that are no polynomials, of values that all programs and lanes share. */
+const uniform = (operator: ContractOperator): IntRule => (op, type, of) => {
+  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
+  if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
+  const expr = apply(operator, polyExpr(a.poly), polyExpr(b.poly));
+  const atom: Atom = {
+    kind: "opaque",
+    key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
+    expr,
+  };
+  const observed = [...a.observed, ...b.observed, { poly: a.poly, type }, { poly: b.poly, type }];
+  return { poly: polyOfAtom(atom), observed };
+};
+
+const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
+  constant: (op) => bounded(exact(polyOf(BigInt(scalarAttr(op, "value"))))),
+  program_id: (op) => exact(polyOfAtom(pidAtom(intAttr(op, "axis")))),
+  num_programs: (op) => exact(polyOfAtom(gridAtom(intAttr(op, "axis")))),
+  range: (op) => exact(addPoly(polyOfAtom(laneAtom(0)), polyOf(BigInt(scalarAttr(op, "lo"))))),
+  add: binary(addPoly),
+  sub: binary(subPoly),
+  mul: binary(mulPoly),
+  shl: (op, type, of) => {
+    const count = irConstant(operand(op, 1)) ?? irConstantOfSplat(operand(op, 1));
+    const value = of(operand(op, 0));
+    if (
+      value === undefined || typeof count !== "bigint" || count < 0n || count >= SCALARS[type].bits
+    ) return undefined;
+    return bounded({ poly: scalePoly(value.poly, 1n << count), observed: value.observed });
+  },
+  neg: (op, _type, of) => {
+    const value = of(operand(op, 0));
+    return value && { poly: scalePoly(value.poly, -1n), observed: value.observed };
+  },
+  div: uniform("/"),
+  rem: uniform("%"),
+  min: uniform("min"),
+  max: uniform("max"),
+  assume_multiple: (op, _type, of) => of(operand(op, 0)),
+  convert: (op, type, of) => {
+    const from = operand(op, 0).type.element;
+    const value = of(operand(op, 0));
+    if (value === undefined || isPointer(from)) return undefined;
+    const widens = SCALARS[from].bits < SCALARS[type].bits;
+    return widens
+      ? { poly: value.poly, observed: [...value.observed, { poly: value.poly, type: from }] }
+      : value;
+  },
+};
+
+function irConstantOfSplat(value: Value): ReturnType<typeof irConstant> {
+  return value.def?.name === "splat" ? irConstant(operand(value.def, 0)) : undefined;
+}
+
+/** Whether programs or lanes see different values. */
+export function varies(poly: Poly): boolean {
+  return [...poly.values()].some((term) =>
+    term.atoms.some((atom) => atom.kind === "pid" || atom.kind === "lane")
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * Contract inference: what a kernel's code says about its launch. Reads the tile IR after the generic
+ * passes, before layouts. It claims only what the code shows:
+ *
+ * - grid: an axis whose program id is scaled by a tile size and bounded in the masks of stores
+ *   (`pid * TM + range < M` gives `cdiv(M, TM)`); unmasked kernels say nothing;
+ * - access: whether a pointer parameter is read, written or both;
+ * - tensors (`tensors.ts`), ranges and the requirements that make them true (`ranges.ts`).
+ */
+import { must } from "../support/bug.ts";
+import type { Span } from "../support/source.ts";
+import type { Func, Op } from "../ir/func.ts";
+import { intAttr } from "../ir/attrs.ts";
+import { walkOps } from "../ir/walk.ts";
+import { type Accesses, collectAccesses, type MemoryAccess } from "./accesses.ts";
+import { constant } from "./expr.ts";
+import { tilingOf } from "./groups.ts";
+import { type GridExtents, programsFor } from "./interval.ts";
+import { sameExpr } from "./normal.ts";
+import { rangesOf, wrapRequirements } from "./ranges.ts";
+import { accessesByParam, type InferredTensor, inferTensor } from "./tensors.ts";
+import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
+
+/** An expression and the code that shows it. */
+export interface Shown {
+  readonly expr: ContractExpr;
+  readonly span: Span;
+}
+
+export interface Bounds {
+  readonly ranges: readonly AccessRange[];
+  readonly requires: readonly Requirement[];
+}
+
+export interface Inferred {
+  /** Up to the last axis the code asks for; undefined where it does not show the extent. */
+  readonly grid: readonly (Shown | undefined)[];
+  readonly access: Accesses["direction"];
+  readonly tensors: readonly InferredTensor[];
+  readonly shaping: ReadonlySet<string>;
+  /** Ranges and requirements, given the grid that the contract ends up with. */
+  readonly bounds: (grid: GridExtents) => Bounds;
+}
+
+/** Infers what it can; the function is not changed. */
+export function infer(func: Func): Inferred {
+  const { affine, vague, direction, shaping } = collectAccesses(func);
+  const byParam = accessesByParam(affine, vague);
+  return {
+    grid: inferGrid(func, affine),
+    access: direction,
+    tensors: [...byParam].flatMap(([param, accesses]) => inferTensor(param, accesses) ?? []),
+    shaping,
+    bounds: (grid) => ({
+      ranges: rangesOf(byParam, grid),
+      requires: wrapRequirements(func, affine, grid),
+    }),
+  };
+}
+
+function inferGrid(func: Func, accesses: readonly MemoryAccess[]): readonly (Shown | undefined)[] {
+  const used = new Map<number, Op>();
+  const adapted = new Set<number>(); // the code asks for the extent, so any will do
+  walkOps(func.body, (op) => {
+    if (op.name === "program_id" && !used.has(intAttr(op, "axis"))) {
+      used.set(intAttr(op, "axis"), op);
+    }
+    if (op.name === "num_programs") adapted.add(intAttr(op, "axis"));
+  });
+  const stores = accesses.filter((access) => access.op.name === "store");
+  return Array.from({ length: Math.max(-1, ...used.keys()) + 1 }, (_, axis) => {
+    if (adapted.has(axis)) return undefined;
+    if (used.has(axis)) return gridAxis(axis, stores);
+    return { expr: constant(1), span: must([...used.values()][0], "a program id").span };
+  });
+}
+
+/** The extent that all masks on this axis agree on. */
+function gridAxis(axis: number, stores: readonly MemoryAccess[]): Shown | undefined {
+  let found: Shown | undefined;
+  for (const store of stores) {
+    for (const bound of store.bounds) {
+      const tiling = tilingOf(bound.form, store.shape);
+      if (tiling?.axis !== axis || !bound.upper) continue;
+      const expr = programsFor(bound, tiling.tile);
+      if (found !== undefined && !sameExpr(found.expr, expr)) return undefined;
+      found ??= { expr, span: bound.constraint.op.span };
+    }
+  }
+  return found;
+}

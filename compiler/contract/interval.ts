@@ -1,0 +1,118 @@
+/**
+ * Bounds of an affine value over a whole launch, as contract expressions:
+ *
+ *     ldx * (64*pid.0 + lane.0), masked by `< M`   first min(0, (M - 1) * ldx), last max(0, (M - 1) * ldx)
+ *
+ * Strides may be negative, so a product with a parameter keeps both ends. Never less than what lanes with
+ * a set mask reach; exact when each index of the offset has its own mask or none.
+ */
+import { apply, constant } from "./expr.ts";
+import { sameExpr } from "./normal.ts";
+import { constantOf, isNonNegative, type Poly, polyExpr } from "./poly.ts";
+import {
+  type Bound,
+  type Form,
+  type Group,
+  groupOffset,
+  naturalInterval,
+  tilingOf,
+} from "./groups.ts";
+import type { ContractExpr } from "./types.ts";
+
+/** Inclusive bounds. */
+export interface Interval {
+  readonly first: ContractExpr;
+  readonly last: ContractExpr;
+}
+
+/** What is known of the launch: extents of the grid where the contract fixes them. */
+export type GridExtents = (axis: number) => ContractExpr | undefined;
+
+/** The bounds of a value over all programs and all lanes that the bounds let through. */
+export function intervalOf(
+  poly: Poly,
+  bounds: readonly Bound[],
+  shape: readonly number[],
+  grid: GridExtents,
+): Interval | undefined {
+  const offset = groupOffset(poly, bounds);
+  if (offset === undefined) return undefined;
+  const intervals = offset.groups.map((group) => scaled(group, shape, grid));
+  const rest = polyExpr(offset.rest);
+  return {
+    first: sum([...intervals.map((interval) => interval.first), rest]),
+    last: sum([...intervals.map((interval) => interval.last), rest]),
+  };
+}
+
+const sum = (exprs: readonly ContractExpr[]): ContractExpr =>
+  exprs.reduce((left, right) => apply("+", left, right), constant(0));
+
+/** The interval that covers several. */
+export function unite(a: Interval, b: Interval): Interval {
+  return {
+    first: sameExpr(a.first, b.first) ? a.first : apply("min", a.first, b.first),
+    last: sameExpr(a.last, b.last) ? a.last : apply("max", a.last, b.last),
+  };
+}
+
+/** The group's index times its coefficient. */
+function scaled(group: Group, shape: readonly number[], grid: GridExtents): Interval {
+  const { first, last } = indexInterval(group, shape, grid);
+  const { coefficient } = group;
+  const by = constantOf(coefficient);
+  const factor = polyExpr(coefficient);
+  const times = (index: ContractExpr): ContractExpr => apply("*", index, factor);
+  if (by !== undefined && by < 0n) return { first: times(last), last: times(first) };
+  if (isNonNegative(coefficient)) return { first: times(first), last: times(last) };
+  return {
+    first: apply("min", times(first), times(last)),
+    last: apply("max", times(first), times(last)),
+  };
+}
+
+function indexInterval(
+  { form, bounds }: Group,
+  shape: readonly number[],
+  grid: GridExtents,
+): Interval {
+  const natural = naturalInterval(form, shape);
+  const uppers = bounds.filter((bound) => bound.upper).map(limitOf);
+  const lowers = bounds.filter((bound) => !bound.upper).map(limitOf);
+  const covered = coveredByGrid(form, bounds, shape, grid);
+  return {
+    first: lowers.reduce((a, b) => apply("max", a, b), polyExpr(natural.lo)),
+    last: covered
+      ? uppers.reduce((a, b) => apply("min", a, b))
+      : uppers.reduceRight((a, b) => apply("min", b, a), polyExpr(natural.hi)),
+  };
+}
+
+/** The division is C's: towards zero, so never below the true floor of an upper bound. */
+function limitOf(bound: Bound): ContractExpr {
+  const limit = polyExpr(bound.limit);
+  return bound.divisor === 1n ? limit : apply("/", limit, constant(bound.divisor));
+}
+
+/** Whether the grid has as many programs as the mask's extent needs, so that the mask alone decides. */
+function coveredByGrid(
+  form: Form,
+  bounds: readonly Bound[],
+  shape: readonly number[],
+  grid: GridExtents,
+): boolean {
+  const tiling = tilingOf(form, shape);
+  const extent = tiling && grid(tiling.axis);
+  if (tiling === undefined || extent === undefined) return false;
+  return bounds.some((bound) => bound.upper && sameExpr(extent, programsFor(bound, tiling.tile)));
+}
+
+/** Programs needed to reach every index below the bound: `cdiv(M, TM)`. */
+export function programsFor(bound: Bound, tile: bigint): ContractExpr {
+  return apply("cdiv", extentOf(bound), constant(tile));
+}
+
+/** One more than the largest index that the bound allows. */
+export function extentOf(bound: Bound): ContractExpr {
+  return apply("+", limitOf(bound), constant(1));
+}

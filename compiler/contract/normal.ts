@@ -1,0 +1,130 @@
+/**
+ * When are two contract expressions equal? When their normal forms are: polynomials over parameters and
+ * over what no rule opens, with `a / b`, `cdiv(a, b)` and `a % b` reduced to one floor division. So
+ * `(M + TM - 1) / TM`, `cdiv(M, TM)` and `(M - 1) / TM + 1` are the same. C's division towards zero
+ * differs from the floor for negative dividends; extents, strides and grids are not negative.
+ */
+import { must } from "../support/bug.ts";
+import {
+  addPoly,
+  type Atom,
+  constantOf,
+  gridAtom,
+  mulPoly,
+  paramAtom,
+  type Poly,
+  polyKey,
+  polyOf,
+  polyOfAtom,
+  scalePoly,
+  subPoly,
+  type Term,
+} from "./poly.ts";
+import type { Operation } from "./expr.ts";
+import type { ContractExpr } from "./types.ts";
+
+/** Whether two expressions have the same value for all extents; names of compile-time parameters do not matter. */
+export function sameExpr(a: ContractExpr, b: ContractExpr): boolean {
+  return normalKey(a) === normalKey(b);
+}
+
+/** The same text for equal expressions. */
+export function normalKey(expr: ContractExpr): string {
+  return polyKey(normalForm(expr));
+}
+
+/** The expression as a polynomial; functions that are no polynomials become opaque atoms. */
+export function normalForm(expr: ContractExpr): Poly {
+  switch (expr.op) {
+    case "const":
+      return polyOf(expr.value);
+    case "param":
+      return polyOfAtom(paramAtom(expr.name));
+    case "grid":
+      return polyOfAtom(gridAtom(expr.axis));
+  }
+  const parts = expr.args.map(normalForm);
+  const part = (index: number): Poly => must(parts[index], `argument ${index}`);
+  switch (expr.op) {
+    case "+":
+      return addPoly(part(0), part(1));
+    case "-":
+      return subPoly(part(0), part(1));
+    case "*":
+      return mulPoly(part(0), part(1));
+    case "neg":
+      return scalePoly(part(0), -1n);
+    case "/":
+      return floorDivision(part(0), part(1), expr);
+    case "cdiv":
+      return floorDivision(addPoly(part(0), subPoly(part(1), polyOf(1))), part(1), expr);
+    case "%":
+      return subPoly(part(0), mulPoly(part(1), floorDivision(part(0), part(1), expr)));
+    case "<":
+      return sign("<=0", addPoly(subPoly(part(0), part(1)), polyOf(1)), expr);
+    case "<=":
+      return sign("<=0", subPoly(part(0), part(1)), expr);
+    case ">":
+      return sign("<=0", addPoly(subPoly(part(1), part(0)), polyOf(1)), expr);
+    case ">=":
+      return sign("<=0", subPoly(part(1), part(0)), expr);
+    case "==":
+    case "!=":
+      return equality(expr.op, subPoly(part(0), part(1)), expr);
+    case "min":
+    case "max":
+    case "&&":
+    case "||":
+      return unordered(expr.op, parts, expr);
+    case "next_pow2":
+    case "!":
+    case "?:":
+      return opaque(`${expr.op}(${parts.map(polyKey).join(", ")})`, expr);
+  }
+}
+
+function opaque(key: string, expr: ContractExpr): Poly {
+  const atom: Atom = { kind: "opaque", key: `<${key}>`, expr };
+  return polyOfAtom(atom);
+}
+
+/** Moves multiples of a constant divisor out of the quotient: `(4 * M + 5) / 4` is `M + 1 + 1 / 4`. */
+function floorDivision(dividend: Poly, divisor: Poly, expr: Operation): Poly {
+  const by = constantOf(divisor);
+  if (by === undefined || by <= 0n) {
+    return opaque(`${polyKey(dividend)} / ${polyKey(divisor)}`, expr);
+  }
+  let whole: Poly = polyOf(0);
+  let rest: Poly = polyOf(0);
+  for (const term of dividend.values()) {
+    const remainder = ((term.coefficient % by) + by) % by;
+    whole = addPoly(whole, single(term, (term.coefficient - remainder) / by));
+    rest = addPoly(rest, single(term, remainder));
+  }
+  if (constantOf(rest) !== undefined) return whole; // 0 <= rest < divisor
+  return addPoly(whole, opaque(`${polyKey(rest)} / ${by}`, expr));
+}
+
+function single(term: Term, coefficient: bigint): Poly {
+  return scalePoly(
+    new Map([[term.atoms.map((atom) => atom.key).join("*"), { ...term, coefficient: 1n }]]),
+    coefficient,
+  );
+}
+
+function sign(relation: string, difference: Poly, expr: ContractExpr): Poly {
+  return opaque(`${polyKey(difference)} ${relation}`, expr);
+}
+
+/** `a == b` and `b == a` are one. */
+function equality(op: string, difference: Poly, expr: ContractExpr): Poly {
+  const keys = [polyKey(difference), polyKey(scalePoly(difference, -1n))].sort();
+  return opaque(`${keys.join(" ~ ")} ${op} 0`, expr);
+}
+
+function unordered(op: string, parts: readonly Poly[], expr: ContractExpr): Poly {
+  const keys = [...new Set(parts.map(polyKey))].sort();
+  const only = parts[0];
+  if (keys.length === 1 && only !== undefined && (op === "min" || op === "max")) return only;
+  return opaque(`${op}(${keys.join(", ")})`, expr);
+}

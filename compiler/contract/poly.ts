@@ -1,0 +1,170 @@
+/**
+ * Polynomials with exact integer coefficients over named atoms. The common ground of two questions: are
+ * two contract expressions equal (`normal.ts`), and which elements does a pointer tile address
+ * (`affine.ts`), where `pid` and `lane` atoms stand for the program's index and the element's.
+ */
+import { apply, constant, grid, param } from "./expr.ts";
+import { bug } from "../support/bug.ts";
+import type { ContractExpr } from "./types.ts";
+
+/** Something that a polynomial is over. Equal keys mean equal atoms. */
+export type Atom =
+  | {
+    readonly kind: "param";
+    readonly key: string;
+    readonly name: string;
+    readonly unsigned: boolean;
+  }
+  | { readonly kind: "grid"; readonly key: string; readonly axis: number }
+  | { readonly kind: "pid"; readonly key: string; readonly axis: number }
+  /** Index along an axis of the tile that the polynomial describes. */
+  | { readonly kind: "lane"; readonly key: string; readonly axis: number }
+  | { readonly kind: "opaque"; readonly key: string; readonly expr: ContractExpr };
+
+/** A product of atoms, sorted by key, times a coefficient that is not zero. */
+export interface Term {
+  readonly coefficient: bigint;
+  readonly atoms: readonly Atom[];
+}
+
+/** Terms by the joined keys of their atoms. */
+export type Poly = ReadonlyMap<string, Term>;
+
+export const ZERO: Poly = new Map();
+
+export const paramAtom = (name: string, unsigned = false): Atom => ({
+  kind: "param",
+  key: name,
+  name,
+  unsigned,
+});
+export const gridAtom = (axis: number): Atom => ({ kind: "grid", key: `grid.${axis}`, axis });
+export const pidAtom = (axis: number): Atom => ({ kind: "pid", key: `pid.${axis}`, axis });
+export const laneAtom = (axis: number): Atom => ({ kind: "lane", key: `lane.${axis}`, axis });
+
+/** The polynomial that is one constant. */
+export function polyOf(value: bigint | number): Poly {
+  const coefficient = BigInt(value);
+  return coefficient === 0n ? ZERO : new Map([["", { coefficient, atoms: [] }]]);
+}
+
+/** The polynomial that is one atom. */
+export function polyOfAtom(atom: Atom): Poly {
+  return new Map([[atom.key, { coefficient: 1n, atoms: [atom] }]]);
+}
+
+function fromTerms(terms: Iterable<Term>): Poly {
+  const sum = new Map<string, Term>();
+  for (const term of terms) {
+    const key = term.atoms.map((atom) => atom.key).join("*");
+    const coefficient = term.coefficient + (sum.get(key)?.coefficient ?? 0n);
+    if (coefficient === 0n) sum.delete(key);
+    else sum.set(key, { coefficient, atoms: term.atoms });
+  }
+  return sum;
+}
+
+export function addPoly(a: Poly, b: Poly): Poly {
+  return fromTerms([...a.values(), ...b.values()]);
+}
+
+export function scalePoly(a: Poly, factor: bigint): Poly {
+  return fromTerms(
+    [...a.values()].map((term) => ({ ...term, coefficient: term.coefficient * factor })),
+  );
+}
+
+export function subPoly(a: Poly, b: Poly): Poly {
+  return addPoly(a, scalePoly(b, -1n));
+}
+
+export function mulPoly(a: Poly, b: Poly): Poly {
+  const terms: Term[] = [];
+  for (const x of a.values()) {
+    for (const y of b.values()) {
+      const atoms = [...x.atoms, ...y.atoms].sort((p, q) =>
+        p.key < q.key ? -1 : p.key > q.key ? 1 : 0
+      );
+      terms.push({ coefficient: x.coefficient * y.coefficient, atoms });
+    }
+  }
+  return fromTerms(terms);
+}
+
+export function samePoly(a: Poly, b: Poly): boolean {
+  return a.size === b.size &&
+    [...a].every(([key, term]) => b.get(key)?.coefficient === term.coefficient);
+}
+
+/** The value of a polynomial without atoms. */
+export function constantOf(poly: Poly): bigint | undefined {
+  if (poly.size === 0) return 0n;
+  return poly.size === 1 ? poly.get("")?.coefficient : undefined;
+}
+
+/** The part without atoms. */
+export function constantPart(poly: Poly): bigint {
+  return poly.get("")?.coefficient ?? 0n;
+}
+
+/** Same text for equal polynomials. */
+export function polyKey(poly: Poly): string {
+  const parts = [...poly].map(([key, term]) => `${term.coefficient}${key === "" ? "" : `*${key}`}`);
+  return parts.length === 0 ? "0" : parts.sort().join(" + ");
+}
+
+/** The polynomial with other atoms: `undefined` drops every term with the atom (the atom is 0). */
+export function mapAtoms(poly: Poly, change: (atom: Atom) => Atom | undefined): Poly {
+  const terms: Term[] = [];
+  for (const term of poly.values()) {
+    const atoms = term.atoms.map(change);
+    if (atoms.some((atom) => atom === undefined)) continue;
+    const kept = atoms.filter((atom) => atom !== undefined);
+    terms.push({
+      coefficient: term.coefficient,
+      atoms: kept.sort((p, q) => p.key < q.key ? -1 : p.key > q.key ? 1 : 0),
+    });
+  }
+  return fromTerms(terms);
+}
+
+/** Whether no value of the atoms makes it negative, as far as signs tell. */
+export function isNonNegative(poly: Poly): boolean {
+  return [...poly.values()].every((term) =>
+    term.coefficient > 0n &&
+    term.atoms.every((atom) => atom.kind === "param" ? atom.unsigned : atom.kind !== "opaque")
+  );
+}
+
+/** As a contract expression: positive terms first, so that `M - 1` and not `-1 + M` comes out. */
+export function polyExpr(poly: Poly): ContractExpr {
+  const terms = [...poly.values()].sort((a, b) => order(a) - order(b));
+  let sum: ContractExpr | undefined;
+  for (const term of terms) {
+    const negative = term.coefficient < 0n && sum !== undefined;
+    const factor = negative ? -term.coefficient : term.coefficient;
+    const product = term.atoms.reduce<ContractExpr>(
+      (left, atom) => apply("*", left, atomExpr(atom)),
+      constant(factor),
+    );
+    sum = sum === undefined ? product : apply(negative ? "-" : "+", sum, product);
+  }
+  return sum ?? constant(0);
+}
+
+const order = (term: Term): number =>
+  (term.atoms.length === 0 ? 2 : 0) + (term.coefficient < 0n ? 1 : 0);
+
+function atomExpr(atom: Atom): ContractExpr {
+  switch (atom.kind) {
+    case "param":
+      return param(atom.name);
+    case "grid":
+      return grid(atom.axis);
+    case "opaque":
+      return atom.expr;
+    case "pid":
+    case "lane":
+      return bug(`${atom.key} in a contract expression`);
+  }
+}

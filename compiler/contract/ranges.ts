@@ -1,0 +1,109 @@
+/**
+ * What a launch touches and what it must not exceed.
+ *
+ * Index arithmetic wraps at the width of its type (language.md 9.1). A range is true only while nothing
+ * that it, or a mask, relies on has wrapped: `rm * ldx` in 32 bits, on lanes that access memory, and
+ * `rm < M` on all lanes. What the types of the parameters do not rule out becomes a requirement.
+ */
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import type { Func, Value } from "../ir/func.ts";
+import { isPointer } from "../ir/types.ts";
+import { type MemoryAccess, nameOf, pointeeBytes, wholeElements } from "./accesses.ts";
+import type { Observation } from "./affine.ts";
+import { apply, constant, printExpr, substitute } from "./expr.ts";
+import type { Bound } from "./groups.ts";
+import { type GridExtents, type Interval, intervalOf, unite } from "./interval.ts";
+import { limitsOf, limitsOfType } from "./magnitude.ts";
+import { normalKey } from "./normal.ts";
+import type { Poly } from "./poly.ts";
+import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
+
+/** The ranges of all parameters whose accesses are affine. */
+export function rangesOf(
+  byParam: ReadonlyMap<Value, readonly MemoryAccess[]>,
+  grid: GridExtents,
+): readonly AccessRange[] {
+  return [...byParam].flatMap(([param, accesses]) => {
+    const intervals = accesses.map((access) => touched(param, access, grid));
+    const known = intervals.filter((interval) => interval !== undefined);
+    return known.length < intervals.length
+      ? []
+      : [{ param: nameOf(param), ...known.reduce(unite) }];
+  });
+}
+
+/** Elements of the parameter's own type that an access touches. */
+function touched(param: Value, access: MemoryAccess, grid: GridExtents): Interval | undefined {
+  const size = pointeeBytes(param);
+  const offset = wholeElements(access.bytes, size);
+  const interval = offset && intervalOf(offset, access.bounds, access.shape, grid);
+  if (interval === undefined) return undefined;
+  const more = Math.ceil(access.width / size) - 1; // a wider access through a cast reaches further
+  return { first: interval.first, last: apply("+", interval.last, constant(more)) };
+}
+
+/** Conditions under which nothing observed wraps. */
+export function wrapRequirements(
+  func: Func,
+  accesses: readonly MemoryAccess[],
+  grid: GridExtents,
+): readonly Requirement[] {
+  const types = new Map(func.params.map((param) => [param.name, param.type.element]));
+  const typeOf = (name: string): ScalarName | undefined => {
+    const element = types.get(name);
+    return element === undefined || isPointer(element) ? undefined : element;
+  };
+  const found = new Map<string, Requirement>();
+  const demand = (
+    access: MemoryAccess,
+    { poly, type }: Observation,
+    bounds: readonly Bound[],
+  ): void => {
+    if (SCALARS[type].bits >= 64 || isOneName(poly)) return;
+    const interval = intervalOf(poly, bounds, access.shape, grid);
+    const condition = interval && fitCondition(interval, type, grid, typeOf);
+    if (condition !== undefined) {
+      found.set(normalKey(condition), { condition, text: printExpr(condition) });
+    }
+  };
+  for (const access of accesses) {
+    for (const observation of access.observed) demand(access, observation, access.bounds);
+    for (const observation of access.observedByMask) demand(access, observation, []);
+  }
+  return [...found.values()];
+}
+
+/** A parameter or a program id by itself: it fits its own type. */
+function isOneName(poly: Poly): boolean {
+  const [term] = [...poly.values()];
+  return poly.size <= 1 &&
+    (term === undefined || (term.coefficient === 1n && term.atoms.length <= 1));
+}
+
+/** That both ends fit a type; undefined when they always do. */
+function fitCondition(
+  { first, last }: Interval,
+  type: ScalarName,
+  grid: GridExtents,
+  typeOf: (param: string) => ScalarName | undefined,
+): ContractExpr | undefined {
+  const { min, max } = limitsOfType(type);
+  const limits = (expr: ContractExpr): ReturnType<typeof limitsOf> =>
+    limitsOf(substitute(expr, (leaf) => leaf.op === "grid" ? grid(leaf.axis) : undefined), typeOf);
+  const [lowest, highest] = [limits(first)?.min, limits(last)?.max];
+  // Both ends are of one value and zero, so the comparison with a limit beyond zero can drop the zero.
+  const above = lowest !== undefined && lowest >= min
+    ? undefined
+    : apply("<=", constant(min), min < 0n ? withoutZero(first, "min") : first);
+  const below = highest !== undefined && highest <= max
+    ? undefined
+    : apply("<=", withoutZero(last, "max"), constant(max));
+  return above !== undefined && below !== undefined ? apply("&&", above, below) : above ?? below;
+}
+
+/** `max(0, e)` is `e`, next to a limit that 0 keeps. */
+function withoutZero(expr: ContractExpr, op: "min" | "max"): ContractExpr {
+  if (expr.op !== op || expr.args.length !== 2) return expr;
+  const [zero, other] = expr.args;
+  return zero?.op === "const" && zero.value === 0 && other !== undefined ? other : expr;
+}

@@ -1,0 +1,130 @@
+/** The state of one run of the checker, passed to every part of it. */
+import type { Reporter } from "../support/diagnostic.ts";
+import type { Span } from "../support/source.ts";
+import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
+import type { FoldProblem } from "./constants.ts";
+import type { Value } from "./nodes.ts";
+import { type Entry, type HelperEntry, Scope } from "./scope.ts";
+
+/** The text of an unsuffixed floating literal, which takes the floating type it meets (2.2). */
+export interface WeakLiteral {
+  readonly text: string;
+  readonly negative: boolean;
+}
+
+/** The loop a statement stands in. */
+export interface LoopState {
+  hasBreak: boolean;
+}
+
+/** The function whose body is being checked. */
+export interface FunctionState {
+  readonly name: string;
+  readonly kind: "kernel" | "helper";
+  readonly result: ValueType | undefined;
+  /** The result type was wrong, so nothing is said about returned values. */
+  readonly poisonResult: boolean;
+  readonly helper?: TypedHelper;
+  readonly loops: LoopState[];
+  hasReturn: boolean;
+}
+
+/** A call of a helper, looked at again when all bodies are known. */
+export interface HelperCall {
+  readonly caller: TypedHelper | undefined;
+  readonly callee: HelperEntry;
+  readonly span: Span;
+}
+
+export interface CheckOptions {
+  /** Tiles may have at most this many elements; default 2^20. */
+  readonly maxTileElements?: number;
+  /** What an unsuffixed floating literal is; `double` is C's rule. Default `weak`. */
+  readonly literals?: "weak" | "double";
+}
+
+export class Context {
+  readonly maxTileElements: number;
+  readonly doubleLiterals: boolean;
+  /** Weak literals by their constant, which holds the `float` value until a type is met. */
+  readonly weak = new WeakMap<TypedExpr, WeakLiteral>();
+  /** Literals that are `double` only by C's rule, for W2015. */
+  readonly implicitDoubles = new WeakMap<TypedExpr, string>();
+  readonly calls: HelperCall[] = [];
+  /** Calls inside a tile `?:`: the bodies may neither load nor have effects. */
+  readonly maskedCalls: { readonly helper: TypedHelper; readonly span: Span }[] = [];
+  /** Functions of the file, for calls that stand before the definition. */
+  readonly laterFunctions = new Map<string, Span>();
+  readonly file = new Scope();
+  scope = this.file;
+  fn: FunctionState | undefined;
+  /** Above 0 in `sizeof e` and in the dead side of a constant condition: folding problems do not count. */
+  unevaluated = 0;
+  #variables = 0;
+
+  constructor(readonly reporter: Reporter, options: CheckOptions) {
+    this.maxTileElements = options.maxTileElements ?? 2 ** 20;
+    this.doubleLiterals = options.literals === "double";
+  }
+
+  newVariable(name: string, type: ValueType, span: Span): Variable {
+    return { id: this.#variables++, name, type, span };
+  }
+
+  /** Runs `body` in a scope of its own. */
+  inScope<T>(body: () => T): T {
+    const outer = this.scope;
+    this.scope = new Scope(outer);
+    const result = body();
+    this.scope = outer;
+    return result;
+  }
+
+  /** Runs `body` where values are not computed when `condition` holds. */
+  unevaluatedIf<T>(condition: boolean, body: () => T): T {
+    if (!condition) return body();
+    this.unevaluated++;
+    const result = body();
+    this.unevaluated--;
+    return result;
+  }
+
+  /** Enters a name in the current scope; a second one there is E6020. */
+  declare(name: string, entry: Entry): void {
+    const earlier = this.scope.own(name);
+    if (earlier !== undefined) {
+      this.reporter.error("E6020", entry.span, `\`${name}\` is declared twice in this scope`, {
+        notes: [{ message: `\`${name}\` was declared here first`, span: earlier.span }],
+      });
+    } else if (this.scope !== this.file) {
+      const outer = this.scope.parent?.lookup(name);
+      if (outer !== undefined) {
+        this.reporter.warn("W6021", entry.span, `\`${name}\` hides a declaration further out`, {
+          notes: [{ message: "the hidden declaration", span: outer.span }],
+        });
+      }
+    }
+    this.scope.declare(name, entry);
+  }
+
+  /** Says what folding found wrong: W5170, E5171. */
+  foldReporter(span: Span): (problem: FoldProblem) => void {
+    return (problem) => {
+      if (this.unevaluated > 0) return;
+      if (problem === "zero-division") {
+        this.reporter.error("E5171", span, "Division by zero in a constant expression");
+      } else {
+        this.reporter.warn("W5170", span, "Signed overflow in a constant expression; it wraps");
+      }
+    };
+  }
+
+  /** A value that is computed once and used several times in `body`. */
+  once(value: Value, name: string, body: (use: Value) => Value): Value {
+    if (value.kind === "constant" || value.kind === "variable") return body(value);
+    const variable = this.newVariable(name, value.type, value.span);
+    const use: Value = { kind: "variable", variable, type: value.type, span: value.span };
+    const result = body(use);
+    return { kind: "let", variable, value, body: result, type: result.type, span: result.span };
+  }
+}

@@ -1,0 +1,61 @@
+/** Names in scope: what a name means where it stands (language.md, section 6). */
+import type { Span } from "../support/source.ts";
+import type { Type } from "./types.ts";
+import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
+import type { Value } from "./nodes.ts";
+
+/** What a declared name stands for. */
+export type Entry =
+  | {
+    readonly kind: "variable";
+    readonly variable: Variable;
+    readonly const: boolean;
+    /** Its own initialiser is being checked: reading it is E4005. */
+    initialising: boolean;
+    /** The value of a `const` scalar with a constant initialiser. */
+    value?: Value;
+    readonly span: Span;
+  }
+  | { readonly kind: "typedef"; readonly type: Type; readonly span: Span }
+  | { readonly kind: "constant"; readonly value: Value; readonly span: Span }
+  /** A file-scope `__constant__` buffer. */
+  | { readonly kind: "buffer"; readonly value: TypedExpr; readonly span: Span }
+  | { readonly kind: "kernel"; readonly span: Span; defined: boolean }
+  | HelperEntry
+  /** Declared, but wrongly: using it reports nothing more. */
+  | { readonly kind: "poison"; readonly span: Span };
+
+export interface HelperEntry {
+  readonly kind: "helper";
+  readonly helper: TypedHelper;
+  readonly paramTypes: readonly ValueType[];
+  readonly span: Span;
+  defined: boolean;
+}
+
+/** One region of text in which a name is declared at most once. */
+export class Scope {
+  readonly #names = new Map<string, Entry>();
+
+  constructor(readonly parent?: Scope) {}
+
+  /** The entry of this very scope. */
+  own(name: string): Entry | undefined {
+    return this.#names.get(name);
+  }
+
+  /** The innermost entry of a name. */
+  lookup(name: string): Entry | undefined {
+    return this.#names.get(name) ?? this.parent?.lookup(name);
+  }
+
+  declare(name: string, entry: Entry): void {
+    this.#names.set(name, entry);
+  }
+
+  /** All names visible here, innermost first. */
+  *names(): IterableIterator<string> {
+    yield* this.#names.keys();
+    if (this.parent !== undefined) yield* this.parent.names();
+  }
+}

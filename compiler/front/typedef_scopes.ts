@@ -1,0 +1,79 @@
+/**
+ * Which names are types where. C's grammar needs that much: `(a) * b` is a cast of `*b` or a product. Other
+ * declared names are kept only because they hide typedef names.
+ */
+import type { ScalarName } from "../support/scalar.ts";
+
+/** What a name stands for; `unknown-type`: used as a type, not declared, and already reported. */
+export type NameKind = "typedef" | "unknown-type" | "other";
+
+/** Hidable like names of a scope around the file (language.md 2.1). */
+export const PREDECLARED_TYPES = {
+  int8: "int8",
+  int16: "int16",
+  int32: "int32",
+  int64: "int64",
+  uint8: "uint8",
+  uint16: "uint16",
+  uint32: "uint32",
+  uint64: "uint64",
+  int8_t: "int8",
+  int16_t: "int16",
+  int32_t: "int32",
+  int64_t: "int64",
+  uint8_t: "uint8",
+  uint16_t: "uint16",
+  uint32_t: "uint32",
+  uint64_t: "uint64",
+  size_t: "uint64",
+  ptrdiff_t: "int64",
+  float16: "float16",
+  float32: "float32",
+  float64: "float64",
+} as const satisfies Record<string, ScalarName>;
+
+/** Block-structured table of names. */
+export class TypedefScopes {
+  readonly #scopes: Map<string, NameKind>[] = [
+    new Map(Object.keys(PREDECLARED_TYPES).map((name): [string, NameKind] => [name, "typedef"])),
+    new Map(),
+  ];
+
+  open(): void {
+    this.#scopes.push(new Map());
+  }
+
+  close(): void {
+    this.#scopes.pop();
+  }
+
+  /** Declares a name in the innermost scope. */
+  declare(name: string, kind: NameKind): void {
+    this.#scopes.at(-1)?.set(name, kind);
+  }
+
+  /** Remembers, for the whole file, a name that was used as a type and reported. */
+  declareUnknown(name: string): void {
+    this.#scopes[0]?.set(name, "unknown-type");
+  }
+
+  /** What the name stands for here; undefined if it is not declared. */
+  kindOf(name: string): NameKind | undefined {
+    for (let i = this.#scopes.length - 1; i >= 0; i--) {
+      const kind = this.#scopes[i]?.get(name);
+      if (kind !== undefined) return kind;
+    }
+    return undefined;
+  }
+
+  isType(name: string): boolean {
+    const kind = this.kindOf(name);
+    return kind === "typedef" || kind === "unknown-type";
+  }
+
+  /** Every typedef name visible here. */
+  typeNames(): string[] {
+    const names = new Set(this.#scopes.flatMap((scope) => [...scope.keys()]));
+    return [...names].filter((name) => this.kindOf(name) === "typedef");
+  }
+}

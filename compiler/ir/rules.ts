@@ -1,0 +1,214 @@
+/** What the verifier asks of single operations beyond their row in TILE_OPS. */
+import { must } from "../support/bug.ts";
+import { convertScalar } from "../support/arith.ts";
+import { SCALARS } from "../support/scalar.ts";
+import { intAttr, intsAttr, scalarAttr } from "./attrs.ts";
+import type { Op, Value } from "./func.ts";
+import type { TileOp } from "./ops.ts";
+import { bytesOf, type Element, type IrType, isPointer, sameElement, sameShape } from "./types.ts";
+import { terminatorOf } from "./walk.ts";
+
+/** Says what is wrong, or nothing. */
+type Rule = (op: Op) => string | undefined;
+
+function operand(op: Op, index: number): IrType {
+  return must(op.operands[index], `operand ${index} of ${op.name}`).type;
+}
+
+function result(op: Op): IrType {
+  return must(op.results[0], `result of ${op.name}`).type;
+}
+
+function unless(holds: boolean, message: string): string | undefined {
+  return holds ? undefined : message;
+}
+
+const sameType = (a: IrType, b: IrType): boolean =>
+  sameElement(a.element, b.element) && sameShape(a.shape, b.shape);
+
+function sameTypes(a: readonly Value[], b: readonly Value[]): boolean {
+  return a.length === b.length &&
+    a.every((value, index) => b[index] !== undefined && sameType(value.type, b[index].type));
+}
+
+/** Element kept; the shape by a rule of its own. */
+function shapeRule(
+  fits: (from: readonly number[], to: readonly number[], op: Op) => boolean,
+): Rule {
+  return (op) => {
+    const [from, to] = [operand(op, 0), result(op)];
+    if (!sameElement(from.element, to.element)) return "changes the element type";
+    return unless(
+      fits(from.shape, to.shape, op),
+      `cannot make [${to.shape.join(", ")}] of [${from.shape.join(", ")}]`,
+    );
+  };
+}
+
+const product = (shape: readonly number[]): number =>
+  shape.reduce((count, extent) => count * extent, 1);
+
+const gridAxis: Rule = (op) =>
+  result(op).element !== "int32" || result(op).shape.length > 0
+    ? "is a scalar int32"
+    : unless([0, 1, 2].includes(intAttr(op, "axis")), "axis is 0, 1 or 2");
+
+const conversion = (allowed: (from: Element, to: Element) => boolean): Rule => (op) =>
+  !sameShape(operand(op, 0).shape, result(op).shape) ? "changes the shape" : unless(
+    allowed(operand(op, 0).element, result(op).element),
+    "is no conversion of the language",
+  );
+
+/** Whether a type can hold a constant: integers by range, floats by being rounded already. */
+function isConstantOf(value: number | bigint, element: Element): boolean {
+  if (isPointer(element)) return typeof value === "bigint";
+  const isInt = SCALARS[element].class === "int";
+  return isInt === (typeof value === "bigint") && Object.is(convertScalar(value, element), value);
+}
+
+/** Values between pointers, 64-bit integers and bool; any between arithmetic types. */
+function isConversion(from: Element, to: Element): boolean {
+  if (!isPointer(from) && !isPointer(to)) return true;
+  if (isPointer(from)) return isPointer(to) || to === "int64" || to === "uint64" || to === "bool";
+  return from === "int64" || from === "uint64";
+}
+
+export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
+  constant: (op) =>
+    unless(
+      isConstantOf(scalarAttr(op, "value"), result(op).element),
+      "the value is not of the type",
+    ),
+  program_id: gridAxis,
+  num_programs: gridAxis,
+  range: (op) => {
+    const { element, shape } = result(op);
+    if (isPointer(element) || SCALARS[element].class !== "int" || shape.length !== 1) {
+      return "is a 1-D tile of integers";
+    }
+    return unless(isConstantOf(scalarAttr(op, "lo"), element), "the start is not of the type");
+  },
+  select: (op) =>
+    unless(
+      sameType(operand(op, 1), operand(op, 2)) && sameType(operand(op, 1), result(op)),
+      "sides and result differ",
+    ),
+  convert: conversion(isConversion),
+  bitcast: conversion((from, to) => bitsOf(from) === bitsOf(to)),
+  offset: (op) => {
+    const [{ element: pointer }, { element: count }] = [operand(op, 0), operand(op, 1)];
+    if (isPointer(pointer) && pointer.pointee === "void") return "moves a pointer to void";
+    return unless(
+      !isPointer(count) && SCALARS[count].class === "int",
+      "the count is not an integer",
+    );
+  },
+  difference: (op) =>
+    unless(
+      sameType(result(op), { element: "int64", shape: operand(op, 0).shape }),
+      "is int64 of the same shape",
+    ),
+  math: (op) =>
+    unless(
+      op.operands.length > 0 &&
+        op.operands.every(({ type }) => sameShape(type.shape, result(op).shape)),
+      "operands and result differ in shape",
+    ),
+  assume_multiple: (op) => unless(intAttr(op, "n") >= 1, "promises less than 1"),
+
+  splat: shapeRule((from, to) => from.length === 0 && to.length > 0),
+  expand_dims: shapeRule((from, to, op) => {
+    const axis = intAttr(op, "axis");
+    return axis >= 0 && axis <= from.length && from.length > 0 &&
+      sameShape(to, from.toSpliced(axis, 0, 1));
+  }),
+  broadcast: shapeRule((from, to) =>
+    from.length === to.length && from.every((extent, axis) => extent === to[axis] || extent === 1)
+  ),
+  reshape: shapeRule((from, to) => from.length > 0 && product(from) === product(to)),
+  permute: shapeRule((from, to, op) => {
+    const order = intsAttr(op, "order");
+    return sameShape(order.toSorted((a, b) => a - b), [...from.keys()]) &&
+      sameShape(to, order.map((axis) => from[axis] ?? 0));
+  }),
+  convert_layout: shapeRule(sameShape),
+
+  load: (op) => {
+    const [pointer, mask, other] = op.operands;
+    if (mask !== undefined && !sameShape(mask.type.shape, result(op).shape)) {
+      return "the mask has another shape";
+    }
+    if (other !== undefined && !sameType(other.type, result(op))) {
+      return "the fill value has another type";
+    }
+    return unless(
+      pointer?.type.element !== undefined && pointsTo(pointer.type.element) !== "void",
+      "loads void",
+    );
+  },
+  store: (op) => {
+    const [pointer, value, mask] = op.operands;
+    if (mask !== undefined && !sameShape(mask.type.shape, operand(op, 0).shape)) {
+      return "the mask has another shape";
+    }
+    return unless(
+      pointer !== undefined && value !== undefined &&
+        sameElement(pointsTo(pointer.type.element), value.type.element),
+      "stores another type than the pointer's",
+    );
+  },
+
+  reduce: (op) => {
+    const { shape } = operand(op, 0);
+    const axis = intAttr(op, "axis");
+    return unless(
+      axis >= 0 && axis < shape.length && sameShape(result(op).shape, shape.toSpliced(axis, 1)),
+      "the result is the operand without the axis",
+    );
+  },
+  dot: (op) => {
+    const [a, b, sum] = [operand(op, 0).shape, operand(op, 1).shape, operand(op, 2)];
+    if (a.length < 2 || a.length !== b.length || a[1] !== b[0]) return "inner extents differ";
+    const shape = [a[0] ?? 0, b[1] ?? 0, ...a.slice(2)];
+    if (!sameShape(a.slice(2), b.slice(2)) || !sameShape(shape, result(op).shape)) {
+      return "extents differ";
+    }
+    return unless(sameType(sum, result(op)), "the accumulator has another type");
+  },
+
+  if: (op) => {
+    if (operand(op, 0).shape.length > 0) return "the condition is a tile";
+    return op.regions.flatMap((region) => {
+      const end = terminatorOf(region);
+      if (region.params.length > 0) return ["a region has parameters"];
+      return end.name !== "yield" || sameTypes(end.operands, op.results)
+        ? []
+        : ["yields other types than its results"];
+    }).at(0);
+  },
+  while: (op) => {
+    const [test, body] = op.regions;
+    if (test === undefined || body === undefined) return "has no regions";
+    const [condition, end] = [terminatorOf(test), terminatorOf(body)];
+    if (!sameTypes(op.operands, test.params)) {
+      return "operands and parameters of the first region differ";
+    }
+    if (!sameTypes(condition.operands.slice(1), op.results)) {
+      return "results and carried values differ";
+    }
+    if (!sameTypes(op.results, body.params)) {
+      return "results and parameters of the second region differ";
+    }
+    return unless(
+      end.name !== "yield" || sameTypes(end.operands, test.params),
+      "yields other types than it carries",
+    );
+  },
+  condition: (op) => unless(operand(op, 0).shape.length === 0, "the condition is a tile"),
+};
+
+const bitsOf = (element: Element): number => element === "bool" ? 1 : 8 * bytesOf(element);
+
+function pointsTo(element: Element): Element | "void" {
+  return isPointer(element) ? element.pointee : element;
+}

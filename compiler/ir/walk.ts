@@ -1,0 +1,78 @@
+/** Iteration over a function's operations, replacement of values, copies. All in one sweep. */
+import { must } from "../support/bug.ts";
+import { TILE_OPS, type TileOpRow } from "./ops.ts";
+import type { Func, Op, Region, Value } from "./func.ts";
+
+/** The row of an operation, all columns visible. */
+export function rowOf(op: Op): TileOpRow {
+  return TILE_OPS[op.name];
+}
+
+/** Calls `visit` for each operation in print order: an operation before what its regions hold. */
+export function walkOps(region: Region, visit: (op: Op) => void): void {
+  for (const op of region.ops) {
+    visit(op);
+    for (const inner of op.regions) walkOps(inner, visit);
+  }
+}
+
+/** The operation that ends a region. */
+export function terminatorOf(region: Region): Op {
+  return must(region.ops.at(-1), "terminator");
+}
+
+/** Replaces every use of the map's keys. Replacements may be keys themselves, but not in a circle. */
+export function replaceUses(func: Func, replacements: ReadonlyMap<Value, Value>): void {
+  if (replacements.size === 0) return;
+  walkOps(func.body, (op) => {
+    op.operands = op.operands.map((value) => resolve(replacements, value));
+  });
+}
+
+/** The end of a chain of replacements. */
+export function resolve(replacements: ReadonlyMap<Value, Value>, value: Value): Value {
+  let at = value;
+  for (let next = replacements.get(at); next !== undefined; next = replacements.get(at)) at = next;
+  return at;
+}
+
+/** How often each value is an operand. */
+export function countUses(func: Func): Map<Value, number> {
+  const uses = new Map<Value, number>();
+  walkOps(func.body, (op) => {
+    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
+  });
+  return uses;
+}
+
+/** An independent copy: changing one does not change the other. Ids are kept. */
+export function cloneFunc(func: Func): Func {
+  const copies = new Map<Value, Value>();
+  const copyValue = (value: Value): Value => {
+    const { def: _def, ...rest } = value;
+    const copy: Value = rest;
+    copies.set(value, copy);
+    return copy;
+  };
+  const copyOp = (op: Op): Op => {
+    const copy: Op = {
+      ...op,
+      operands: op.operands.map((value) => must(copies.get(value), "definition before use")),
+      results: op.results.map(copyValue),
+      regions: op.regions.map(copyRegion),
+    };
+    for (const result of copy.results) result.def = copy;
+    return copy;
+  };
+  const copyRegion = (region: Region): Region => ({
+    params: region.params.map(copyValue),
+    ops: region.ops.map(copyOp),
+  });
+  return {
+    name: func.name,
+    params: func.params.map(copyValue),
+    paramFacts: [...func.paramFacts],
+    body: copyRegion(func.body),
+    nextId: func.nextId,
+  };
+}

@@ -1,0 +1,116 @@
+/** What every lowering rule gets: the emitter, the values lowered so far, and the thread's coordinates. */
+import type { Operand } from "../ptx/func.ts";
+import type { Value } from "../ir/func.ts";
+import { applyBases, log2, type LinearLayout } from "../layout/linear.ts";
+import { must } from "../support/bug.ts";
+import { type Emitter, int } from "./emitter.ts";
+import type { Ref } from "./element.ts";
+
+/** The elements one thread holds of a value, by register index; computed when first asked for. */
+export type Lowered = (register: number) => Ref;
+
+export interface LowerContext {
+  readonly emitter: Emitter;
+  readonly numWarps: number;
+  readonly values: Map<Value, Lowered>;
+  /** Shared memory is one buffer, reused by every exchange; its symbol and running size. */
+  readonly shared: { bytes: number; used: boolean };
+}
+
+export const SHARED_SYMBOL = "tri_shared";
+
+/** How many elements of a value each thread holds. */
+export function registerCount(value: Value): number {
+  return value.type.layout === undefined ? 1 : 1 << value.type.layout.register.length;
+}
+
+export function lowered(cx: LowerContext, value: Value): Lowered {
+  return must(cx.values.get(value), `lowering of a value made by ${value.def?.name ?? "a parameter"}`);
+}
+
+/** Remembers each register's element once it has been computed. */
+export function memo(compute: Lowered): Lowered {
+  const known = new Map<number, Ref>();
+  return (register) => {
+    let ref = known.get(register);
+    if (ref === undefined) {
+      ref = compute(register);
+      known.set(register, ref);
+    }
+    return ref;
+  };
+}
+
+export function threadIndex(cx: LowerContext): Operand {
+  return cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
+}
+
+/**
+ * The part of a linear map that lane and warp contribute, as a register: runs of bits that move together are
+ * masked and shifted together. `bases` are images of lane bits, then of warp bits (thread index bits 0 … n-1).
+ */
+export function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
+  const e = cx.emitter;
+  let sum: Operand = int(0);
+  // A basis with several bits is split: bit i of the thread index goes to each of its output bits. Runs of equal
+  // shift (output bit minus input bit) cost one shift and one mask.
+  const byShift = new Map<number, number>();
+  bases.forEach((basis, bit) => {
+    for (let out = 0; out < 31; out++) {
+      if ((basis >> out) & 1) byShift.set(out - bit, (byShift.get(out - bit) ?? 0) | (1 << bit));
+    }
+  });
+  // Output bits that several input bits reach need exclusive or; disjoint ones may be or-ed, which xor also is.
+  for (const [shift, mask] of [...byShift].sort((a, b) => a[0] - b[0])) {
+    const masked = e.pure("and.b32", "b32", [threadIndex(cx), int(mask)]);
+    const moved = shift === 0
+      ? masked
+      : e.pure(shift > 0 ? "shl.b32" : "shr.u32", "b32", [masked, int(Math.abs(shift))]);
+    sum = sum.kind === "integer" ? moved : e.pure("xor.b32", "b32", [sum, moved]);
+  }
+  return sum;
+}
+
+/** All output bits the thread part of a map can set. */
+export function reach(bases: readonly number[]): number {
+  return bases.reduce((mask, basis) => mask | basis, 0);
+}
+
+/**
+ * Value of a linear map at a register: the thread's part plus a constant where their bits are disjoint,
+ * exclusive or where they overlap.
+ */
+export function atRegister(
+  cx: LowerContext,
+  bases: { readonly register: readonly number[]; readonly thread: readonly number[] },
+  register: number,
+): { readonly base: Operand; readonly constant: number } {
+  const image = applyBases(bases.register, register);
+  const overlap = image & reach(bases.thread);
+  const part = threadPart(cx, bases.thread);
+  const base = overlap === 0
+    ? part
+    : part.kind === "integer"
+    ? int(part.value ^ BigInt(overlap))
+    : cx.emitter.pure("xor.b32", "b32", [part, int(overlap)]);
+  return { base, constant: image & ~overlap };
+}
+
+/** Bases of the thread index: lanes below warps. */
+export function threadBases(layout: LinearLayout): readonly number[] {
+  return [...layout.lane, ...layout.warp];
+}
+
+/** Mask of thread index bits that only make copies. */
+export function copyBits(layout: LinearLayout): number {
+  return threadBases(layout).reduce((mask, basis, bit) => basis === 0 ? mask | (1 << bit) : mask, 0);
+}
+
+/** Predicate of the threads that own their elements alone; undefined when all do. */
+export function ownerPredicate(cx: LowerContext, copies: number): Operand | undefined {
+  if (copies === 0) return undefined;
+  const e = cx.emitter;
+  return e.pure("setp.eq.s32", "pred", [e.pure("and.b32", "b32", [threadIndex(cx), int(copies)]), int(0)]);
+}
+
+export const warpBits = (numWarps: number): number => log2(numWarps);

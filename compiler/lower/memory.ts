@@ -1,0 +1,142 @@
+/** Global loads and stores: as few and as wide as layout, alignment and mask allow. */
+import type { Instruction, Operand, Register } from "../ptx/func.ts";
+import { axisShifts, freeMask, log2 } from "../layout/linear.ts";
+import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "../layout/anchors.ts";
+import type { AxisInfo } from "../tile/axis.ts";
+import type { Op, Value } from "../ir/func.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+import { bug, must } from "../support/bug.ts";
+import { copyBits, type LowerContext, lowered, ownerPredicate, registerCount } from "./context.ts";
+import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
+import { type Emitter, int } from "./emitter.ts";
+
+/** Register indices that one access covers, in address order. */
+type Group = readonly number[];
+
+/** Groups a thread's registers into vector accesses along the axis where the pointer tile is contiguous. */
+function accessGroups(op: Op, axisInfo: (value: Value) => AxisInfo): Group[] {
+  const pointer = pointerOf(op);
+  const layout = pointer.type.layout;
+  if (layout === undefined) return [[0]];
+  const shifts = axisShifts(layout.shape);
+  let best: number[] = [];
+  for (let axis = 0; axis < layout.shape.length; axis++) {
+    // Register bits that step 1, 2, 4, … along the axis, as far as an access may reach.
+    const width = vectorAlong(op, axis, axisInfo);
+    const bits: number[] = [];
+    while (2 ** bits.length < width) {
+      const bit = layout.register.indexOf(1 << ((shifts[axis] ?? 0) + bits.length));
+      if (bit < 0) break;
+      bits.push(bit);
+    }
+    if (bits.length > best.length) best = bits;
+  }
+  const free = freeMask(layout.register);
+  const inVector = best.reduce((mask, bit) => mask | (1 << bit), 0);
+  const groups: Group[] = [];
+  for (let register = 0; register < registerCount(pointer); register++) {
+    if (register & (inVector | free)) continue; // inside a vector, or a copy of another register
+    groups.push(Array.from({ length: 1 << best.length }, (_, i) =>
+      best.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register)));
+  }
+  return groups;
+}
+
+function elementOf(pointer: Value): Element {
+  const element = pointer.type.element;
+  if (!isPointer(element) || element.pointee === "void") bug("access through something that is no pointer");
+  return element.pointee;
+}
+
+function guardOf(predicate: Operand | undefined): Instruction["guard"] {
+  if (predicate === undefined) return undefined;
+  if (predicate.kind !== "register") bug("a guard must be a register");
+  return { register: predicate, negated: false };
+}
+
+/** A predicate operand as a guard; constants decide now. */
+function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
+  if (mask.kind === "integer") return mask.value === 0n ? "never" : "always";
+  return e.inRegister(mask, "pred");
+}
+
+const vectorOperand = (registers: readonly Operand[]): Operand =>
+  registers.length === 1 ? must(registers[0], "register") : { kind: "vector", elements: registers };
+
+/** Cache operators and hints of `load`/`store` modifiers, as PTX spells them between space and type. */
+const MODIFIERS: Readonly<Record<string, string>> = {
+  ca: ".ca",
+  cg: ".cg",
+  cs: ".cs",
+  cv: ".cv",
+  nc: ".nc",
+  wb: ".wb",
+  wt: ".wt",
+  evict_first: ".L1::evict_first",
+  evict_last: ".L1::evict_last",
+  evict_normal: ".L1::evict_normal",
+};
+
+function accessSpelling(op: Op, kind: "ld" | "st", shape: { count: number; type: string }): string {
+  const modifiers = Array.isArray(op.attrs.modifiers) ? op.attrs.modifiers.map(String) : [];
+  const volatile = modifiers.includes("volatile");
+  const hints = modifiers.map((m) => MODIFIERS[m] ?? "").join("");
+  return `${kind}${volatile ? ".volatile" : ""}.global${hints}${shape.count > 1 ? `.v${shape.count}` : ""}.${shape.type}`;
+}
+
+export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
+  const e = cx.emitter;
+  const pointer = pointerOf(op);
+  const mask = maskOf(op);
+  const other = op.operands[2];
+  const element = elementOf(pointer);
+  const size = pointeeBytes(pointer);
+  const refs: Ref[] = [];
+  for (const group of accessGroups(op, axisInfo)) {
+    const first = must(group[0], "register of an access");
+    const shape = accessShape(size, group.length);
+    const guard = mask === undefined ? "always" : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
+    if (guard !== "always") {
+      const fill = other === undefined
+        ? results.map(() => int(0))
+        : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
+      results.forEach((result, i) => e.emit(`mov.${shape.bank}`, [result, must(fill[i], "fill")]));
+    }
+    if (guard !== "never") {
+      const address = e.address(e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"));
+      e.emit(accessSpelling(op, "ld", shape), [vectorOperand(results), address], guard === "always" ? undefined : guardOf(guard));
+    }
+    unpackAccess(e, results, element, group.length).forEach((ref, i) => refs[must(group[i], "register")] = ref);
+  }
+  const free = pointer.type.layout === undefined ? 0 : freeMask(pointer.type.layout.register);
+  const result = must(op.results[0], "result of a load");
+  // Narrow scalars and lone elements are extended once; parts of words stay parts.
+  cx.values.set(result, (register) => must(refs[register & ~free], "loaded element"));
+}
+
+export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
+  const e = cx.emitter;
+  const pointer = pointerOf(op);
+  const value = must(op.operands[1], "stored value");
+  const mask = maskOf(op);
+  const element = elementOf(pointer);
+  const layout = pointer.type.layout;
+  // One thread stores a scalar; of copies of an element, one is stored.
+  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const owner = ownerPredicate(cx, copies);
+  for (const group of accessGroups(op, axisInfo)) {
+    const first = must(group[0], "register of an access");
+    const masked = mask === undefined ? "always" : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    if (masked === "never") continue;
+    const predicate = masked === "always"
+      ? owner
+      : owner === undefined
+      ? masked
+      : e.pure("and.pred", "pred", [masked, owner]);
+    const shape = accessShape(pointeeBytes(pointer), group.length);
+    const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), element);
+    const address = e.address(e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"));
+    e.emit(accessSpelling(op, "st", shape), [address, vectorOperand(registers)], guardOf(predicate));
+  }
+}

@@ -1,0 +1,99 @@
+/** What an operation on constants gives: exactly what it would give at run time, or nothing. */
+import {
+  type ArithOperator,
+  bitcastScalar,
+  convertScalar,
+  evalBinary,
+  evalUnary,
+  roundFloat,
+  type ScalarValue,
+  wrapInt,
+} from "../support/arith.ts";
+import type { ScalarName } from "../support/scalar.ts";
+import { constantOf, stringAttr } from "../ir/attrs.ts";
+import type { Op } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+
+/** The value of every element of the result. */
+export function foldOp(op: Op): ScalarValue | undefined {
+  const rule = RULES[op.name];
+  if (rule === undefined) return undefined;
+  const values: ScalarValue[] = [];
+  for (const operand of op.operands) {
+    const value = constantOf(operand);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return rule(op, values);
+}
+
+type Rule = (op: Op, values: readonly ScalarValue[]) => ScalarValue | undefined;
+
+/** Addresses compare and convert as unsigned 64-bit integers. */
+function scalarName(element: Element): ScalarName {
+  return isPointer(element) ? "uint64" : element;
+}
+
+const operandName = (op: Op): ScalarName => scalarName(op.operands[0]?.type.element ?? "int32");
+const resultName = (op: Op): ScalarName => scalarName(op.results[0]?.type.element ?? "int32");
+
+const binary = (operator: ArithOperator): Rule => (op, [a, b]) =>
+  a === undefined || b === undefined ? undefined : evalBinary(operator, operandName(op), a, b);
+
+const unary = (operator: "neg" | "not"): Rule => (op, [a]) =>
+  a === undefined ? undefined : evalUnary(operator, operandName(op), a);
+
+/** Every element stays what it is. */
+const same: Rule = (_op, [a]) => a;
+
+/** The functions whose result the language defines to the last bit. */
+const MATH: Readonly<
+  Record<string, (a: ScalarValue, type: ScalarName) => ScalarValue | undefined>
+> = {
+  abs: (a, type) => typeof a === "number" ? Math.abs(a) : wrapInt(a < 0n ? -a : a, type),
+  sqrt: ofFloat(Math.sqrt),
+  floor: ofFloat(Math.floor),
+  ceil: ofFloat(Math.ceil),
+  trunc: ofFloat(Math.trunc),
+};
+
+function ofFloat(
+  f: (a: number) => number,
+): (a: ScalarValue, type: ScalarName) => ScalarValue | undefined {
+  return (a, type) => typeof a === "number" ? roundFloat(f(a), type) : undefined;
+}
+
+const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
+  add: binary("add"),
+  sub: binary("sub"),
+  mul: binary("mul"),
+  div: binary("div"),
+  rem: binary("rem"),
+  min: binary("min"),
+  max: binary("max"),
+  and: binary("and"),
+  or: binary("or"),
+  xor: binary("xor"),
+  shl: binary("shl"),
+  shr: binary("shr"),
+  lt: binary("lt"),
+  le: binary("le"),
+  gt: binary("gt"),
+  ge: binary("ge"),
+  eq: binary("eq"),
+  ne: binary("ne"),
+  neg: unary("neg"),
+  not: unary("not"),
+  convert: (op, [a]) => a === undefined ? undefined : convertScalar(a, resultName(op)),
+  bitcast: (op, [a]) =>
+    a === undefined ? undefined : bitcastScalar(a, operandName(op), resultName(op)),
+  math: (op, [a]) =>
+    a === undefined ? undefined : MATH[stringAttr(op, "function")]?.(a, operandName(op)),
+  assume_multiple: same,
+  splat: same,
+  expand_dims: same,
+  broadcast: same,
+  reshape: same,
+  permute: same,
+};

@@ -1,0 +1,403 @@
+/** The driver over libcuda. Numbers and structures are those of cuda.h. */
+import type {
+  DeviceInfo,
+  Driver,
+  FunctionInfo,
+  LaunchShape,
+  ParameterInfo,
+  PreparedLaunch,
+} from "../driver.ts";
+import type { HostBytes } from "../dtype.ts";
+import { CudaError, ImageError, NoDeviceError, OutOfMemoryError } from "../errors.ts";
+import { checkImage } from "./image.ts";
+import type { CudaLibrary, CudaSymbols } from "./symbols.ts";
+
+const SUCCESS = 0;
+const ERROR_OUT_OF_MEMORY = 2;
+const ERROR_NO_DEVICE = 100;
+const ERROR_NOT_READY = 600;
+
+/** CU_DEVICE_ATTRIBUTE_… */
+const DEVICE = {
+  maxThreadsPerBlock: 1,
+  maxGridX: 5,
+  maxGridY: 6,
+  maxGridZ: 7,
+  multiprocessors: 16,
+  capabilityMajor: 75,
+  capabilityMinor: 76,
+  maxSharedOptIn: 97,
+} as const;
+
+/** CU_FUNC_ATTRIBUTE_… */
+const FUNCTION = {
+  maxThreadsPerBlock: 0,
+  staticShared: 1,
+  local: 3,
+  registers: 4,
+  maxDynamicShared: 8,
+} as const;
+
+const STREAM_NON_BLOCKING = 1;
+const EVENT_DISABLE_TIMING = 2;
+/** Other calls of the process stay allowed while a stream is captured. */
+const CAPTURE_MODE_RELAXED = 2;
+
+/** CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size. */
+const JIT_LOG_OPTIONS = [3, 4, 5, 6];
+const JIT_LOG_BYTES = 8192;
+
+/** CU_LAUNCH_PARAM_…: keys and end of cuLaunchKernel's `extra`. */
+const LAUNCH_PARAM = { end: 0n, pointer: 1n, size: 2n } as const;
+/** `extra` (five words) and the size it points to, in front of the arguments. */
+const LAUNCH_HEADER_BYTES = 48;
+
+const NAME_BYTES = 256;
+
+/** libcuda as a {@linkcode Driver}. */
+export class CudaDriver implements Driver {
+  readonly name = "libcuda";
+  readonly #library: CudaLibrary;
+  readonly #cu: CudaSymbols;
+  readonly #version: number;
+  #current = 0n;
+  // Results come back through these, one call at a time.
+  readonly #word = new BigUint64Array(1);
+  readonly #word2 = new BigUint64Array(1);
+  readonly #int = new Int32Array(1);
+
+  /** Takes over the library; closes it when CUDA cannot start. */
+  constructor(library: CudaLibrary) {
+    this.#library = library;
+    this.#cu = library.symbols;
+    try {
+      this.#start();
+      this.#version = this.#readInt("cuDriverGetVersion", this.#cu.cuDriverGetVersion(this.#int));
+    } catch (error) {
+      library.close();
+      throw error;
+    }
+  }
+
+  #start(): void {
+    const status = this.#cu.cuInit(0);
+    if (status === ERROR_NO_DEVICE) {
+      throw new NoDeviceError(`No CUDA device: ${this.#library.path} is there but sees no GPU`, {
+        hint:
+          "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with --gpus all",
+        cause: this.#error(status, "cuInit"),
+      });
+    }
+    this.#check(status, "cuInit");
+  }
+
+  deviceCount(): number {
+    return this.#readInt("cuDeviceGetCount", this.#cu.cuDeviceGetCount(this.#int));
+  }
+
+  deviceInfo(ordinal: number): DeviceInfo {
+    const device = this.#device(ordinal);
+    const name = new Uint8Array(NAME_BYTES);
+    this.#check(this.#cu.cuDeviceGetName(name, NAME_BYTES, device), "cuDeviceGetName");
+    const memory = this.#readWord(
+      "cuDeviceTotalMem",
+      this.#cu.cuDeviceTotalMem_v2(this.#word, device),
+    );
+    const fact = (key: keyof typeof DEVICE): number =>
+      this.#readInt(
+        "cuDeviceGetAttribute",
+        this.#cu.cuDeviceGetAttribute(this.#int, DEVICE[key], device),
+      );
+    const sm = fact("capabilityMajor") * 10 + fact("capabilityMinor");
+    return {
+      ordinal,
+      name: textOf(name),
+      arch: `sm_${sm}`,
+      sm,
+      multiprocessors: fact("multiprocessors"),
+      memoryBytes: Number(memory),
+      maxThreadsPerBlock: fact("maxThreadsPerBlock"),
+      maxSharedBytes: fact("maxSharedOptIn"),
+      maxGrid: [fact("maxGridX"), fact("maxGridY"), fact("maxGridZ")],
+      driverVersion: this.#version,
+    };
+  }
+
+  memoryInfo(): { readonly freeBytes: number; readonly totalBytes: number } {
+    this.#check(this.#cu.cuMemGetInfo_v2(this.#word, this.#word2), "cuMemGetInfo");
+    return { freeBytes: Number(this.#word[0]), totalBytes: Number(this.#word2[0]) };
+  }
+
+  retainContext(ordinal: number): bigint {
+    const device = this.#device(ordinal);
+    const status = this.#cu.cuDevicePrimaryCtxRetain(this.#word, device);
+    return this.#readWord("cuDevicePrimaryCtxRetain", status);
+  }
+
+  releaseContext(ordinal: number): void {
+    const device = this.#device(ordinal);
+    this.#check(this.#cu.cuDevicePrimaryCtxRelease_v2(device), "cuDevicePrimaryCtxRelease");
+    // The context may be gone, and a later one may get its address.
+    this.#current = 0n;
+  }
+
+  makeCurrent(context: bigint): void {
+    if (this.#current === context) return;
+    this.#check(this.#cu.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+    this.#current = context;
+  }
+
+  synchronize(): void {
+    this.#check(this.#cu.cuCtxSynchronize(), "cuCtxSynchronize");
+  }
+
+  allocate(bytes: number): bigint {
+    const status = this.#cu.cuMemAlloc_v2(this.#word, BigInt(bytes));
+    if (status === ERROR_OUT_OF_MEMORY) {
+      const cause = this.#error(status, "cuMemAlloc");
+      throw new OutOfMemoryError({ requestedBytes: bytes, ...this.memoryInfo() }, cause);
+    }
+    return this.#readWord("cuMemAlloc", status);
+  }
+
+  free(address: bigint): void {
+    this.#check(this.#cu.cuMemFree_v2(address), "cuMemFree");
+  }
+
+  copyToDevice(to: bigint, from: HostBytes, stream: bigint): void {
+    const bytes = BigInt(from.byteLength);
+    this.#check(this.#cu.cuMemcpyHtoDAsync_v2(to, from, bytes, stream), "cuMemcpyHtoDAsync");
+  }
+
+  copyToHost(to: HostBytes, from: bigint, stream: bigint): void {
+    const bytes = BigInt(to.byteLength);
+    this.#check(this.#cu.cuMemcpyDtoHAsync_v2(to, from, bytes, stream), "cuMemcpyDtoHAsync");
+  }
+
+  copyOnDevice(to: bigint, from: bigint, bytes: number, stream: bigint): void {
+    const status = this.#cu.cuMemcpyDtoDAsync_v2(to, from, BigInt(bytes), stream);
+    this.#check(status, "cuMemcpyDtoDAsync");
+  }
+
+  fill(to: bigint, value: number, bytes: number, stream: bigint): void {
+    this.#check(this.#cu.cuMemsetD8Async(to, value, BigInt(bytes), stream), "cuMemsetD8Async");
+  }
+
+  createStream(): bigint {
+    return this.#readWord(
+      "cuStreamCreate",
+      this.#cu.cuStreamCreate(this.#word, STREAM_NON_BLOCKING),
+    );
+  }
+
+  destroyStream(stream: bigint): void {
+    this.#check(this.#cu.cuStreamDestroy_v2(stream), "cuStreamDestroy");
+  }
+
+  synchronizeStream(stream: bigint): void {
+    this.#check(this.#cu.cuStreamSynchronize(stream), "cuStreamSynchronize");
+  }
+
+  isStreamDone(stream: bigint): boolean {
+    return this.#isReady(this.#cu.cuStreamQuery(stream), "cuStreamQuery");
+  }
+
+  waitForEvent(stream: bigint, event: bigint): void {
+    this.#check(this.#cu.cuStreamWaitEvent(stream, event, 0), "cuStreamWaitEvent");
+  }
+
+  createEvent(options: { readonly timing: boolean }): bigint {
+    const flags = options.timing ? 0 : EVENT_DISABLE_TIMING;
+    return this.#readWord("cuEventCreate", this.#cu.cuEventCreate(this.#word, flags));
+  }
+
+  destroyEvent(event: bigint): void {
+    this.#check(this.#cu.cuEventDestroy_v2(event), "cuEventDestroy");
+  }
+
+  recordEvent(event: bigint, stream: bigint): void {
+    this.#check(this.#cu.cuEventRecord(event, stream), "cuEventRecord");
+  }
+
+  synchronizeEvent(event: bigint): void {
+    this.#check(this.#cu.cuEventSynchronize(event), "cuEventSynchronize");
+  }
+
+  isEventDone(event: bigint): boolean {
+    return this.#isReady(this.#cu.cuEventQuery(event), "cuEventQuery");
+  }
+
+  elapsedMilliseconds(start: bigint, end: bigint): number {
+    const result = new Float32Array(1);
+    this.#check(this.#cu.cuEventElapsedTime(result, start, end), "cuEventElapsedTime");
+    return result[0] ?? 0;
+  }
+
+  loadModule(image: HostBytes, name: string): bigint {
+    const checked = checkImage(image, name);
+    const info = new Uint8Array(JIT_LOG_BYTES);
+    const errors = new Uint8Array(JIT_LOG_BYTES);
+    const size = BigInt(JIT_LOG_BYTES);
+    const { addressOf } = this.#library;
+    const values = new BigUint64Array([addressOf(info), size, addressOf(errors), size]);
+    const options = new Int32Array(JIT_LOG_OPTIONS);
+    const status = this.#cu.cuModuleLoadDataEx(
+      this.#word,
+      checked,
+      options.length,
+      options,
+      values,
+    );
+    if (status === SUCCESS) return this.#word[0] ?? 0n;
+    const cause = this.#error(status, "cuModuleLoadDataEx", name);
+    const log = [errors, info].map(textOf).filter((text) => text !== "").join("\n");
+    const said = log === "" ? "" : `\n${log}`;
+    throw new ImageError(name, `${cause.cudaName} (${status}), ${cause.description}${said}`, {
+      hint: cause.hint,
+      cause,
+    });
+  }
+
+  unloadModule(module: bigint): void {
+    this.#check(this.#cu.cuModuleUnload(module), "cuModuleUnload");
+  }
+
+  getFunction(module: bigint, name: string): bigint {
+    const status = this.#cu.cuModuleGetFunction(this.#word, module, terminated(name));
+    return this.#readWord("cuModuleGetFunction", status, name);
+  }
+
+  functionInfo(fn: bigint): FunctionInfo {
+    const fact = (key: keyof typeof FUNCTION): number => this.#functionFact(fn, key);
+    return {
+      maxThreadsPerBlock: fact("maxThreadsPerBlock"),
+      maxDynamicSharedBytes: fact("maxDynamicShared"),
+      staticSharedBytes: fact("staticShared"),
+      registers: fact("registers"),
+      localBytes: fact("local"),
+      parameters: this.#parameters(fn),
+    };
+  }
+
+  #functionFact(fn: bigint, key: keyof typeof FUNCTION): number {
+    const status = this.#cu.cuFuncGetAttribute(this.#int, FUNCTION[key], fn);
+    return this.#readInt("cuFuncGetAttribute", status);
+  }
+
+  #parameters(fn: bigint): readonly ParameterInfo[] | undefined {
+    const { cuFuncGetParamInfo } = this.#cu;
+    if (cuFuncGetParamInfo === null) return undefined;
+    const parameters: ParameterInfo[] = [];
+    // The driver does not tell how many there are: it refuses the first index past the end.
+    while (cuFuncGetParamInfo(fn, BigInt(parameters.length), this.#word, this.#word2) === SUCCESS) {
+      parameters.push({ offset: Number(this.#word[0]), bytes: Number(this.#word2[0]) });
+    }
+    return parameters;
+  }
+
+  prepareLaunch(fn: bigint, shape: LaunchShape, name: string): PreparedLaunch {
+    const { sharedBytes, parameterBytes, block: [blockX, blockY, blockZ] } = shape;
+    if (sharedBytes > this.#functionFact(fn, "maxDynamicShared")) {
+      const status = this.#cu.cuFuncSetAttribute(fn, FUNCTION.maxDynamicShared, sharedBytes);
+      this.#check(status, "cuFuncSetAttribute", `${name}, ${sharedBytes} bytes of shared memory`);
+    }
+    // One buffer, which the argument block keeps alive: `extra`, the size it points to, the arguments.
+    const memory = new ArrayBuffer(LAUNCH_HEADER_BYTES + parameterBytes);
+    const header = new BigUint64Array(memory, 0, LAUNCH_HEADER_BYTES / 8);
+    const extra = this.#library.addressOf(header);
+    const [pointer, size] = [extra + BigInt(LAUNCH_HEADER_BYTES), extra + 40n];
+    header.set([LAUNCH_PARAM.pointer, pointer, LAUNCH_PARAM.size, size, LAUNCH_PARAM.end]);
+    header[5] = BigInt(parameterBytes);
+    const argumentBlock = new Uint8Array(memory, LAUNCH_HEADER_BYTES);
+
+    const { cuLaunchKernel } = this.#cu;
+    const context = this.#current;
+    return {
+      argumentBlock,
+      launch: (gridX: number, gridY: number, gridZ: number, stream: bigint): void => {
+        if (this.#current !== context) this.makeCurrent(context);
+        // deno-fmt-ignore
+        const status = cuLaunchKernel(
+          fn, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, 0n, extra,
+        );
+        if (status !== SUCCESS) {
+          const sizes = `grid ${gridX}×${gridY}×${gridZ}, block ${blockX}×${blockY}×${blockZ}`;
+          throw this.#error(status, "cuLaunchKernel", `kernel ${name}, ${sizes}`);
+        }
+      },
+    };
+  }
+
+  beginCapture(stream: bigint): void {
+    this.#check(
+      this.#cu.cuStreamBeginCapture_v2(stream, CAPTURE_MODE_RELAXED),
+      "cuStreamBeginCapture",
+    );
+  }
+
+  endCapture(stream: bigint): bigint {
+    const ended = this.#cu.cuStreamEndCapture(stream, this.#word);
+    const recorded = this.#readWord("cuStreamEndCapture", ended);
+    const status = this.#cu.cuGraphInstantiateWithFlags(this.#word, recorded, 0n);
+    const graph = this.#word[0] ?? 0n;
+    this.#check(this.#cu.cuGraphDestroy(recorded), "cuGraphDestroy");
+    this.#check(status, "cuGraphInstantiateWithFlags");
+    return graph;
+  }
+
+  launchGraph(graph: bigint, stream: bigint): void {
+    this.#check(this.#cu.cuGraphLaunch(graph, stream), "cuGraphLaunch");
+  }
+
+  destroyGraph(graph: bigint): void {
+    this.#check(this.#cu.cuGraphExecDestroy(graph), "cuGraphExecDestroy");
+  }
+
+  close(): void {
+    this.#library.close();
+  }
+
+  #device(ordinal: number): number {
+    return this.#readInt("cuDeviceGet", this.#cu.cuDeviceGet(this.#int, ordinal));
+  }
+
+  #readInt(call: string, status: number): number {
+    this.#check(status, call);
+    return this.#int[0] ?? 0;
+  }
+
+  #readWord(call: string, status: number, about?: string): bigint {
+    this.#check(status, call, about);
+    return this.#word[0] ?? 0n;
+  }
+
+  #isReady(status: number, call: string): boolean {
+    if (status === ERROR_NOT_READY) return false;
+    this.#check(status, call);
+    return true;
+  }
+
+  #check(status: number, call: string, about?: string): void {
+    if (status !== SUCCESS) throw this.#error(status, call, about);
+  }
+
+  #error(code: number, call: string, about?: string): CudaError {
+    const { cuGetErrorName, cuGetErrorString } = this.#cu;
+    const text = (get: typeof cuGetErrorName): string | undefined => {
+      const address = get(code, this.#word) === SUCCESS ? this.#word[0] ?? 0n : 0n;
+      return address === 0n ? undefined : this.#library.readText(address);
+    };
+    const name = text(cuGetErrorName) ?? "CUDA_ERROR_UNKNOWN";
+    const description = text(cuGetErrorString) ?? "unknown to this driver";
+    return new CudaError({ name, code, description, call, about });
+  }
+}
+
+function textOf(bytes: HostBytes): string {
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
+}
+
+function terminated(text: string): HostBytes {
+  return new TextEncoder().encode(`${text}\0`);
+}

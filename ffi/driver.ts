@@ -1,0 +1,130 @@
+/**
+ * What the run time needs of a driver. libcuda is one (`cuda/driver.ts`); tests bring a fake one, and the
+ * emulator takes the same place. Handles and addresses are 64-bit integers that only the driver interprets;
+ * 0n is never a handle, except as a stream, where it is the legacy default stream.
+ *
+ * All calls but `deviceCount`, `deviceInfo` and the context calls act on the current context. Copies, fills
+ * and launches are ordered by their stream and may return before they are done; host memory given to a copy
+ * must stay untouched until the stream has been waited for. Failures throw the errors of `errors.ts`.
+ */
+import type { HostBytes } from "./dtype.ts";
+
+/** Facts about one GPU. */
+export interface DeviceInfo {
+  readonly ordinal: number;
+  readonly name: string;
+  /** Such as "sm_90": the architecture without its "a" or "f" suffix. */
+  readonly arch: string;
+  /** Ten times the major plus the minor compute capability: 90 for sm_90. */
+  readonly sm: number;
+  readonly multiprocessors: number;
+  readonly memoryBytes: number;
+  readonly maxThreadsPerBlock: number;
+  /** Shared memory that one block can ask for, dynamic and static together. */
+  readonly maxSharedBytes: number;
+  readonly maxGrid: readonly [x: number, y: number, z: number];
+  /** CUDA version of the driver as it counts: 1000 × major + 10 × minor, 13000 for 13.0. */
+  readonly driverVersion: number;
+}
+
+/** Facts about one kernel of a loaded module. */
+export interface FunctionInfo {
+  readonly maxThreadsPerBlock: number;
+  /** Dynamic shared memory that a launch may ask for at present. */
+  readonly maxDynamicSharedBytes: number;
+  readonly staticSharedBytes: number;
+  readonly registers: number;
+  /** Per thread; more than 0 means spilled registers or local arrays. */
+  readonly localBytes: number;
+  /** Where each parameter lies in the argument block; undefined when the driver cannot tell (before CUDA 12.4). */
+  readonly parameters: readonly ParameterInfo[] | undefined;
+}
+
+/** One kernel parameter: its place in the argument block. */
+export interface ParameterInfo {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** What stays the same between launches of one kernel. */
+export interface LaunchShape {
+  /** Threads per block. */
+  readonly block: readonly [x: number, y: number, z: number];
+  /** Dynamic shared memory; more than 48 KiB is asked of the driver when the launch is prepared. */
+  readonly sharedBytes: number;
+  /** Size of the argument block. */
+  readonly parameterBytes: number;
+}
+
+/** A kernel ready to be launched again and again. */
+export interface PreparedLaunch {
+  /** The packed arguments, little-endian, each on its natural alignment; the caller changes them between launches. */
+  readonly argumentBlock: HostBytes;
+  /** Queues one launch. The arguments are copied before it returns. Makes the kernel's context current. */
+  launch(gridX: number, gridY: number, gridZ: number, stream: bigint): void;
+}
+
+/** A GPU driver, or what stands in for one. */
+export interface Driver {
+  /** For messages: "libcuda", "emulator". */
+  readonly name: string;
+
+  deviceCount(): number;
+  deviceInfo(ordinal: number): DeviceInfo;
+  /** Bytes of the current context's device. */
+  memoryInfo(): { readonly freeBytes: number; readonly totalBytes: number };
+
+  /** The device's primary context; each retain needs one release. */
+  retainContext(ordinal: number): bigint;
+  releaseContext(ordinal: number): void;
+  /** Cheap when the context is already current. */
+  makeCurrent(context: bigint): void;
+  /** Waits for everything queued on the current context. */
+  synchronize(): void;
+
+  /** At least 256-byte aligned. Throws `OutOfMemoryError`. */
+  allocate(bytes: number): bigint;
+  /** Waits until the device no longer uses the memory. */
+  free(address: bigint): void;
+  copyToDevice(to: bigint, from: HostBytes, stream: bigint): void;
+  copyToHost(to: HostBytes, from: bigint, stream: bigint): void;
+  copyOnDevice(to: bigint, from: bigint, bytes: number, stream: bigint): void;
+  /** Sets every byte to `value`. */
+  fill(to: bigint, value: number, bytes: number, stream: bigint): void;
+
+  /** A stream that does not wait for the legacy default stream. */
+  createStream(): bigint;
+  destroyStream(stream: bigint): void;
+  synchronizeStream(stream: bigint): void;
+  /** Whether all work queued on the stream is done. */
+  isStreamDone(stream: bigint): boolean;
+  /** Lets later work of the stream wait for the event as recorded now. */
+  waitForEvent(stream: bigint, event: bigint): void;
+
+  createEvent(options: { readonly timing: boolean }): bigint;
+  destroyEvent(event: bigint): void;
+  recordEvent(event: bigint, stream: bigint): void;
+  synchronizeEvent(event: bigint): void;
+  isEventDone(event: bigint): boolean;
+  /** Milliseconds between two recorded events that are done. */
+  elapsedMilliseconds(start: bigint, end: bigint): number;
+
+  /** Loads a cubin or PTX text; `name` is for messages. Throws `ImageError`. */
+  loadModule(image: HostBytes, name: string): bigint;
+  unloadModule(module: bigint): void;
+  /** Throws `CudaError` when the module has no such kernel. */
+  getFunction(module: bigint, name: string): bigint;
+  functionInfo(fn: bigint): FunctionInfo;
+  /** `name` is for messages. */
+  prepareLaunch(fn: bigint, shape: LaunchShape, name: string): PreparedLaunch;
+
+  /** From here on the stream records its work instead of doing it. */
+  beginCapture(stream: bigint): void;
+  /** Ends the recording; the result can be launched. */
+  endCapture(stream: bigint): bigint;
+  launchGraph(graph: bigint, stream: bigint): void;
+  destroyGraph(graph: bigint): void;
+
+  /** Gives the driver back; it must not be used afterwards. */
+  close(): void;
+}

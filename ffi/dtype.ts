@@ -1,0 +1,116 @@
+/** Element types: their size, and the typed array that holds them on the host. One row each. */
+
+/**
+ * Host arrays keep the exact bits. Types that JavaScript has no array for are kept as unsigned integers
+ * of the same size: bool as 0 and 1, bfloat16 and the 8-bit floats as their bit patterns.
+ */
+interface HostArrays {
+  bool: Uint8Array;
+  int8: Int8Array;
+  uint8: Uint8Array;
+  int16: Int16Array;
+  uint16: Uint16Array;
+  int32: Int32Array;
+  uint32: Uint32Array;
+  int64: BigInt64Array;
+  uint64: BigUint64Array;
+  float16: Float16Array;
+  bfloat16: Uint16Array;
+  float32: Float32Array;
+  float64: Float64Array;
+  float8e4: Uint8Array;
+  float8e5: Uint8Array;
+}
+
+/** The name of an element type. */
+export type DType = keyof HostArrays;
+
+/** The typed array that holds elements of `D` on the host. */
+export type HostArray<D extends DType = DType> = HostArrays[D];
+
+/** Every element type. */
+export const DTYPES = {
+  bool: { bytes: 1, array: Uint8Array },
+  int8: { bytes: 1, array: Int8Array },
+  uint8: { bytes: 1, array: Uint8Array },
+  int16: { bytes: 2, array: Int16Array },
+  uint16: { bytes: 2, array: Uint16Array },
+  int32: { bytes: 4, array: Int32Array },
+  uint32: { bytes: 4, array: Uint32Array },
+  int64: { bytes: 8, array: BigInt64Array },
+  uint64: { bytes: 8, array: BigUint64Array },
+  float16: { bytes: 2, array: Float16Array },
+  bfloat16: { bytes: 2, array: Uint16Array },
+  float32: { bytes: 4, array: Float32Array },
+  float64: { bytes: 8, array: Float64Array },
+  float8e4: { bytes: 1, array: Uint8Array },
+  float8e5: { bytes: 1, array: Uint8Array },
+} as const satisfies {
+  readonly [D in DType]: {
+    readonly bytes: number;
+    readonly array: new (length: number) => HostArray<D>;
+  };
+};
+
+/** Typed arrays that mean one element type when no `dtype` is given. */
+const NATURAL = {
+  Int8Array: "int8",
+  Uint8Array: "uint8",
+  Int16Array: "int16",
+  Uint16Array: "uint16",
+  Int32Array: "int32",
+  Uint32Array: "uint32",
+  BigInt64Array: "int64",
+  BigUint64Array: "uint64",
+  Float16Array: "float16",
+  Float32Array: "float32",
+  Float64Array: "float64",
+} as const satisfies Record<string, DType>;
+
+/** The element type that a typed array means by itself; `Uint16Array` is "uint16", never "bfloat16". */
+export type DTypeOf<A extends HostArray> = (typeof NATURAL)[A[typeof Symbol.toStringTag]];
+
+/** The element type of a typed array; undefined when the value is not a typed array that tri knows. */
+export function dtypeOf(data: unknown): DType | undefined {
+  const tag = Object.prototype.toString.call(data).slice("[object ".length, -1);
+  return (NATURAL as Readonly<Record<string, DType>>)[tag];
+}
+
+/** A new host array of zeros. */
+export function hostArray<D extends DType>(dtype: D, length: number): HostArray<D>;
+export function hostArray(dtype: DType, length: number): HostArray {
+  return new DTYPES[dtype].array(length);
+}
+
+/** Bytes of host memory that the driver can read or fill; never shared between threads. */
+export type HostBytes = Uint8Array<ArrayBuffer>;
+
+/** The bytes of a typed array, not copied; copied when the array lies in shared memory, which FFI cannot take. */
+export function bytesOf(data: ArrayBufferView): HostBytes {
+  const { buffer, byteOffset, byteLength } = data;
+  return buffer instanceof ArrayBuffer
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength));
+}
+
+/** The bfloat16 nearest to a number, as its bits; ties go to the even one, as on the device. */
+export function toBfloat16(value: number): number {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setFloat32(0, value);
+  const bits = view.getUint32(0);
+  if (Number.isNaN(value)) return (bits >>> 16) | 0x40;
+  const high = bits >>> 16;
+  const low = bits & 0xffff;
+  // Rounding to float32 first may have landed exactly on a tie that the number itself is not on.
+  const float = view.getFloat32(0);
+  const beyond = low === 0x8000 ? Math.sign(Math.abs(value) - Math.abs(float)) : 0;
+  const up = low > 0x8000 || (low === 0x8000 && (beyond > 0 || (beyond === 0 && (high & 1) === 1)));
+  return up ? high + 1 : high;
+}
+
+/** The number that bfloat16 bits stand for. */
+export function fromBfloat16(bits: number): number {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setUint32(0, bits << 16);
+  return view.getFloat32(0);
+}

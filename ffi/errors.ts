@@ -1,0 +1,229 @@
+/** The run time's errors: each says what failed, where, and how to mend it. */
+
+interface TriErrorOptions {
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The base of every error that the run time throws on purpose. */
+export class TriError extends Error {
+  override readonly name: string = "TriError";
+  /** What to do about it; also part of the message. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, options: TriErrorOptions = {}) {
+    const { hint, cause } = options;
+    super(
+      hint === undefined ? message : `${message}\nhint: ${hint}`,
+      cause === undefined ? undefined : { cause },
+    );
+    this.hint = hint;
+  }
+}
+
+/** A call got a value that it cannot work with; thrown before anything is launched or copied. */
+export class ArgumentError extends TriError {
+  override readonly name = "ArgumentError";
+  readonly argument: string;
+  readonly expected: string;
+  readonly actual: string;
+
+  constructor(
+    what: { readonly argument: string; readonly expected: string; readonly actual: string },
+    options: TriErrorOptions = {},
+  ) {
+    super(`Argument ${what.argument}: expected ${what.expected}, got ${what.actual}`, options);
+    this.argument = what.argument;
+    this.expected = what.expected;
+    this.actual = what.actual;
+  }
+}
+
+/** A launch that cannot be made although each argument alone is fine: sizes out of range, a broken contract. */
+export class LaunchError extends TriError {
+  override readonly name = "LaunchError";
+}
+
+/** Something was used after it was disposed. */
+export class DisposedError extends TriError {
+  override readonly name = "DisposedError";
+  /** What was disposed, such as "Tensor float32[2, 3]". */
+  readonly object: string;
+
+  constructor(object: string, hint?: string) {
+    super(`${object} was disposed and cannot be used any more`, {
+      hint: hint ?? "keep it alive until its last use; `using` disposes at the end of its block",
+    });
+    this.object = object;
+  }
+}
+
+/** The CUDA driver library is not on this machine. */
+export class DriverNotFoundError extends TriError {
+  override readonly name = "DriverNotFoundError";
+  /** The names and paths that were tried. */
+  readonly searched: readonly string[];
+
+  constructor(searched: readonly string[], cause?: unknown) {
+    super(`Cannot find the CUDA driver library (tried ${searched.join(", ")})`, {
+      hint:
+        "install the NVIDIA driver (on Linux the package that brings libcuda.so.1, such as libcuda1; " +
+        "in a container start it with --gpus all); `nvidia-smi` shows whether it works",
+      cause,
+    });
+    this.searched = searched;
+  }
+}
+
+/** The CUDA driver lacks functions that tri needs. */
+export class DriverTooOldError extends TriError {
+  override readonly name = "DriverTooOldError";
+
+  constructor(what: { readonly library: string; readonly lacks: string }, cause?: unknown) {
+    super(`The CUDA driver ${what.library} is too old: it lacks ${what.lacks}`, {
+      hint:
+        "update the NVIDIA driver to 470 or newer (CUDA 11.4); `nvidia-smi` shows the installed version",
+      cause,
+    });
+  }
+}
+
+/** The runtime was not allowed to open the CUDA driver or to read a file. */
+export class PermissionError extends TriError {
+  override readonly name = "PermissionError";
+}
+
+/** There is no GPU, or none with the number asked for. */
+export class NoDeviceError extends TriError {
+  override readonly name = "NoDeviceError";
+}
+
+/** The device has not enough free memory. */
+export class OutOfMemoryError extends TriError {
+  override readonly name = "OutOfMemoryError";
+  readonly requestedBytes: number;
+
+  constructor(
+    what: {
+      readonly requestedBytes: number;
+      readonly freeBytes: number;
+      readonly totalBytes: number;
+    },
+    cause?: unknown,
+  ) {
+    super(
+      `Cannot allocate ${what.requestedBytes} bytes of device memory: ` +
+        `${what.freeBytes} of ${what.totalBytes} bytes are free`,
+      { hint: "dispose tensors that are no longer needed (`using`), or split the work", cause },
+    );
+    this.requestedBytes = what.requestedBytes;
+  }
+}
+
+/** A kernel image is missing, corrupt, made for another GPU, or not the one that the wrapper describes. */
+export class ImageError extends TriError {
+  override readonly name = "ImageError";
+  /** The image's name, as the loader knows it. */
+  readonly image: string;
+
+  constructor(image: string, problem: string, options: TriErrorOptions = {}) {
+    super(`Cannot use kernel image ${image}: ${problem}`, {
+      hint: "rebuild the kernels with `tri build`, and ship the images that belong to the wrapper",
+      ...options,
+    });
+    this.image = image;
+  }
+}
+
+/** A call of the CUDA driver failed. */
+export class CudaError extends TriError {
+  override readonly name = "CudaError";
+  /** The driver's name for the error, such as "CUDA_ERROR_INVALID_VALUE". */
+  readonly cudaName: string;
+  /** The driver's number for the error. */
+  readonly code: number;
+  /** The driver's own sentence. */
+  readonly description: string;
+  /** The driver function that failed. */
+  readonly call: string;
+
+  constructor(failure: CudaFailure) {
+    const { name, code, description, call, about } = failure;
+    const subject = about === undefined ? call : `${call} (${about})`;
+    super(`${subject} failed with ${name} (${code}): ${description}`, { hint: remedyFor(name) });
+    this.cudaName = name;
+    this.code = code;
+    this.description = description;
+    this.call = call;
+  }
+}
+
+/** What is known when a driver call fails. */
+export interface CudaFailure {
+  readonly name: string;
+  readonly code: number;
+  /** The driver's own sentence. */
+  readonly description: string;
+  readonly call: string;
+  /** What the call was about: a kernel, an image. */
+  readonly about?: string | undefined;
+}
+
+const LOST_CONTEXT =
+  "a kernel launched earlier did this and the device context is lost: restart the process, and run it " +
+  "under compute-sanitizer to find the kernel and the line";
+
+/** What to do about the errors that users meet; names and numbers are those of cuda.h. */
+export const REMEDIES: Readonly<Record<string, string>> = {
+  CUDA_ERROR_INVALID_VALUE: "check the grid and block sizes against the device's limits",
+  CUDA_ERROR_OUT_OF_MEMORY: "dispose tensors that are no longer needed, or split the work",
+  CUDA_ERROR_NOT_INITIALIZED: "open the device in this process (after a fork, open it again)",
+  CUDA_ERROR_NO_DEVICE: "check `nvidia-smi` and CUDA_VISIBLE_DEVICES",
+  CUDA_ERROR_INVALID_DEVICE: "use a device number below the count that `tri doctor` shows",
+  CUDA_ERROR_DEVICE_UNAVAILABLE:
+    "another process holds the GPU in exclusive mode; see `nvidia-smi -q -d COMPUTE`",
+  CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    "the kernel module and libcuda have different versions: reboot or reload the NVIDIA driver",
+  CUDA_ERROR_SYSTEM_NOT_READY:
+    "start the NVIDIA services (nvidia-persistenced, nvidia-fabricmanager)",
+  CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    "remove the CUDA compatibility package from the library path: this GPU does not support it",
+  CUDA_ERROR_STUB_LIBRARY:
+    "a stub libcuda was found first: remove the toolkit's stubs folder from LD_LIBRARY_PATH",
+  CUDA_ERROR_INVALID_IMAGE: "the image is damaged: rebuild it with `tri build`",
+  CUDA_ERROR_INVALID_PTX: "the PTX does not assemble on this driver: rebuild it with `tri build`",
+  CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    "the PTX is newer than the driver: update the driver, or ship a cubin for this GPU",
+  CUDA_ERROR_NO_BINARY_FOR_GPU:
+    "build the kernels for this GPU's architecture (`tri doctor` shows it)",
+  CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    "the driver's PTX compiler (libnvidia-ptxjitcompiler.so.1) is missing: install it, or ship a cubin for this GPU",
+  CUDA_ERROR_NOT_FOUND:
+    "the image and its wrapper do not belong together: rebuild both with `tri build`",
+  CUDA_ERROR_INVALID_HANDLE: "the object belongs to another device, or was destroyed",
+  CUDA_ERROR_INVALID_CONTEXT: "the device was reset or closed: open it again",
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    "the kernel needs more registers or shared memory than the GPU has for so many threads: build it with fewer warps or smaller tiles",
+  CUDA_ERROR_ILLEGAL_ADDRESS: LOST_CONTEXT,
+  CUDA_ERROR_MISALIGNED_ADDRESS: LOST_CONTEXT,
+  CUDA_ERROR_ILLEGAL_INSTRUCTION: LOST_CONTEXT,
+  CUDA_ERROR_INVALID_ADDRESS_SPACE: LOST_CONTEXT,
+  CUDA_ERROR_INVALID_PC: LOST_CONTEXT,
+  CUDA_ERROR_HARDWARE_STACK_ERROR: LOST_CONTEXT,
+  CUDA_ERROR_ASSERT: LOST_CONTEXT,
+  CUDA_ERROR_LAUNCH_FAILED: LOST_CONTEXT,
+  CUDA_ERROR_LAUNCH_TIMEOUT:
+    "the GPU drives a display and stopped a kernel that ran too long: split the work, or use another GPU",
+  CUDA_ERROR_ECC_UNCORRECTABLE: "the GPU's memory has a fault: see `nvidia-smi -q -d ECC`",
+  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    "reads, writes and waits for the host cannot be part of a captured graph",
+  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: "an earlier call in the capture failed: mend that one",
+  CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+    "the capture waits for a stream outside it: capture both, or wait before",
+  CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    "the capture touches the legacy default stream: use a stream of the device",
+};
+
+function remedyFor(name: string): string | undefined {
+  return REMEDIES[name];
+}

@@ -1,0 +1,41 @@
+/**
+ * Integer arithmetic for the expressions in generated wrappers. Contracts count in 64-bit integers; wrappers
+ * count in doubles, which are exact up to 2^53, and stop where a value could no longer be exact.
+ */
+import { LaunchError } from "../errors.ts";
+
+/** Largest magnitude of an intermediate result: a few of them still add up exactly. */
+export const EXACT_LIMIT = 2 ** 52;
+
+/** The value, if it is an integer within ±2^52. */
+export function exact(value: number): number {
+  if (value >= -EXACT_LIMIT && value <= EXACT_LIMIT) return value;
+  throw new LaunchError(
+    `Cannot launch: a size or an address computes to about ${value.toExponential(3)}, beyond the 2^52 that checks count to`,
+  );
+}
+
+/** Division that rounds towards zero, as C's. */
+export function quotient(dividend: number, divisor: number): number {
+  return (dividend - remainder(dividend, divisor)) / divisor;
+}
+
+/** Remainder with the dividend's sign, as C's. */
+export function remainder(dividend: number, divisor: number): number {
+  if (divisor === 0) throw new LaunchError(`Cannot launch: the kernel's contract divides ${dividend} by zero`);
+  return dividend % divisor;
+}
+
+/** How many pieces of size `divisor` cover `dividend`: division that rounds up. */
+export function cdiv(dividend: number, divisor: number): number {
+  const rest = remainder(dividend, divisor);
+  const whole = (dividend - rest) / divisor;
+  return rest !== 0 && (rest > 0) === (divisor > 0) ? whole + 1 : whole;
+}
+
+/** The least power of two that is not below the value; 1 for what is below 1. */
+export function nextPow2(value: number): number {
+  let power = 1;
+  while (power < value) power *= 2;
+  return power;
+}

@@ -1,0 +1,151 @@
+/**
+ * What a generated wrapper says of its kernel. Facts only: the logic that acts on them is in this folder.
+ * `Name` ranges over everything that expressions read: parameters (a pointer stands for its address in
+ * bytes), compile-time constants such as tile sizes, and the grid's extents `gridX`, `gridY`, `gridZ`.
+ */
+import type { DType } from "../dtype.ts";
+
+/** The numbers that the expressions of a kernel read. */
+export type Values<Name extends string = string> = Readonly<Record<Name, number>>;
+
+/** An integer computed from a launch's numbers; `text` is what the kernel's author would write. */
+export interface Expression<Name extends string = string> {
+  readonly text: string;
+  readonly value: (values: Values<Name>) => number;
+}
+
+/** What must hold of a launch's numbers. */
+export interface Condition<Name extends string = string> {
+  readonly text: string;
+  readonly holds: (values: Values<Name>) => boolean;
+}
+
+/**
+ * An extent or a stride of a tensor. A parameter's name: the tensor defines that parameter. A number: the
+ * tensor must have just that. An expression: the tensor must have what it computes to.
+ */
+export type Dimension<Name extends string = string> = Name | number | Expression<Name>;
+
+/** How a kernel uses the memory behind a pointer. */
+export type Access = "none" | "in" | "out" | "inout";
+
+/** A kernel parameter, in the kernel's order. */
+export type ParamFacts<Name extends string = string> = ScalarFacts<Name> | PointerFacts<Name>;
+
+/** A parameter that is a number or a truth value. */
+export interface ScalarFacts<Name extends string = string> {
+  readonly kind: "scalar";
+  readonly name: Name;
+  readonly type: DType;
+  /** Every value must be a multiple of this. */
+  readonly multipleof?: number;
+  /** No expression reads it, so any 64-bit value will do. */
+  readonly opaque?: boolean;
+}
+
+/** A parameter that is an address; what it points to is said per variant. */
+export interface PointerFacts<Name extends string = string> {
+  readonly kind: "pointer";
+  readonly name: Name;
+  readonly access: Access;
+  /** The memory must not be reached through another parameter if either of the two is written. */
+  readonly noalias?: boolean;
+}
+
+/** A pointer parameter seen as a tensor; strides count elements. */
+export interface TensorFacts<Name extends string = string> {
+  readonly param: Name;
+  readonly extents: readonly Dimension<Name>[];
+  readonly strides: readonly Dimension<Name>[];
+  /** The kernel can do without it. */
+  readonly optional?: boolean;
+}
+
+/** The elements that a launch touches behind a pointer, counted from it, both ends included. */
+export interface RangeFacts<Name extends string = string> {
+  readonly param: Name;
+  readonly first: Expression<Name>;
+  readonly last: Expression<Name>;
+}
+
+/** What a launch has to fulfil. */
+export interface ContractFacts<Name extends string = string> {
+  /** One to three extents; null: the caller gives the grid. */
+  readonly grid: readonly Expression<Name>[] | null;
+  readonly tensors: readonly TensorFacts<Name>[];
+  readonly ranges: readonly RangeFacts<Name>[];
+  readonly requires: readonly Condition<Name>[];
+}
+
+/** One choice of the parameters that a caller can see. */
+export interface VariantFacts<Name extends string = string> {
+  readonly name: string;
+  /** What the macros of the choice stand for in the kernel's source. */
+  readonly bindings: Readonly<Record<string, string>>;
+  /** The element type behind each pointer. */
+  readonly dtypes: Readonly<Partial<Record<Name, DType>>>;
+}
+
+/** What a launch asks of the GPU. */
+export interface BlockFacts {
+  /** Threads per block. */
+  readonly threads: number;
+  /** Dynamic shared memory per block. */
+  readonly sharedBytes: number;
+}
+
+/** One compiled instance: an entry of every image. */
+export interface InstanceFacts<Name extends string = string> extends BlockFacts {
+  /** The entry's name. */
+  readonly symbol: string;
+  /** The variant's name. */
+  readonly variant: string;
+  /** Compile-time constants that expressions read, such as tile sizes. */
+  readonly constants: Readonly<Partial<Record<Name, number>>>;
+  /** The instance is taken only where these hold; absent: it is the general one. */
+  readonly when?: readonly Condition<Name>[];
+  /** Bytes that addresses must be multiples of, where that is more than the element's size. */
+  readonly align?: Readonly<Partial<Record<Name, number>>>;
+  /** Where this instance asks for more or less than the others. */
+  readonly contract?: ContractFacts<Name>;
+  /** Targets whose code wants another block. */
+  readonly targets?: Readonly<Record<string, BlockFacts>>;
+}
+
+/** Code for one architecture, with an entry per instance: a file beside the wrapper, or the bytes in base64. */
+export type ImageFacts =
+  & {
+    /** Such as "sm_90" or "sm_90a". */
+    readonly target: string;
+    readonly kind: "cubin" | "ptx";
+  }
+  & ({ readonly url: () => URL } | { readonly base64: string });
+
+/** Everything that a wrapper says of its kernel. */
+export interface KernelFacts<Name extends string = string> {
+  readonly name: string;
+  readonly params: readonly ParamFacts<Name>[];
+  /** The kernel can be called with tensors alone; otherwise only with every parameter. */
+  readonly tensorCall?: TensorCallFacts<Name>;
+  readonly contract: ContractFacts<Name>;
+  readonly variants: readonly VariantFacts<Name>[];
+  /** In order of preference: of those whose conditions hold, the first is taken. */
+  readonly instances: readonly InstanceFacts<Name>[];
+  readonly images: readonly ImageFacts[];
+}
+
+/** Which parameters the short form takes, and under what names. */
+export interface TensorCallFacts<Name extends string = string> {
+  /** Positional arguments, in order: argument name by parameter. */
+  readonly inputs: readonly ArgumentFacts<Name>[];
+  /** Results: allocated when not given. */
+  readonly outputs: readonly ArgumentFacts<Name>[];
+  /** Parameters that no tensor defines: given by name beside `out`. */
+  readonly options: readonly ArgumentFacts<Name>[];
+}
+
+/** A parameter under the name that callers use. */
+export interface ArgumentFacts<Name extends string = string> {
+  readonly param: Name;
+  readonly name: string;
+}

@@ -1,0 +1,280 @@
+/**
+ * A kernel's facts made ready for launching: names turned into positions, and everything worked out once that
+ * does not depend on a launch's arguments.
+ */
+import type { DType } from "../dtype.ts";
+import type {
+  ArgumentFacts,
+  Condition,
+  ContractFacts,
+  Dimension,
+  Expression,
+  InstanceFacts,
+  KernelFacts,
+  ParamFacts,
+  TensorFacts,
+  VariantFacts,
+} from "./facts.ts";
+import { POINTER_BYTES, SCALARS } from "./scalars.ts";
+
+/** A kernel as its launcher sees it. `position` is always an index into `params`. */
+export interface KernelModel<Name extends string> {
+  readonly name: string;
+  readonly facts: KernelFacts<Name>;
+  readonly params: readonly ParamFacts<Name>[];
+  readonly positions: ReadonlyMap<Name, number>;
+  readonly pointers: readonly PointerModel[];
+  readonly scalars: readonly number[];
+  readonly variants: readonly VariantModel<Name>[];
+  /** Everything that expressions read. */
+  readonly names: readonly Name[];
+  readonly tensorCall: TensorCallModel | undefined;
+  /** Pairs of pointers that must not reach the same memory. */
+  readonly apart: readonly (readonly [position: number, other: number])[];
+}
+
+/** A parameter that is an address. */
+export interface PointerModel {
+  readonly position: number;
+  readonly isWritten: boolean;
+}
+
+/** A parameter under a caller's name for it. */
+export interface ArgumentModel {
+  readonly position: number;
+  readonly name: string;
+}
+
+/** The short form: inputs by place, the rest by name. */
+export interface TensorCallModel {
+  readonly inputs: readonly ArgumentModel[];
+  readonly outputs: readonly ArgumentModel[];
+  readonly options: readonly ArgumentModel[];
+  /** What messages call each parameter. */
+  readonly labels: readonly string[];
+}
+
+/** One choice of the visible parameters. */
+export interface VariantModel<Name extends string> {
+  readonly name: string;
+  /** By position: the element type behind a pointer, or a scalar's type. */
+  readonly dtypes: readonly DType[];
+  /** By position: where each parameter lies in the argument block. */
+  readonly offsets: readonly number[];
+  readonly parameterBytes: number;
+  /** In order of preference; the last is a general one. */
+  readonly instances: readonly InstanceModel<Name>[];
+  /** The general instance, whose contract says how tensors define parameters. */
+  readonly general: InstanceModel<Name>;
+}
+
+/** One entry of the images. */
+export interface InstanceModel<Name extends string> {
+  readonly facts: InstanceFacts<Name>;
+  /** Its number among all instances of the kernel. */
+  readonly index: number;
+  readonly variant: VariantModel<Name>;
+  readonly conditions: readonly Condition<Name>[];
+  readonly constants: readonly Constant<Name>[];
+  readonly contract: ContractModel<Name>;
+  /** By position: bytes that the address must be a multiple of. */
+  readonly align: readonly number[];
+}
+
+/** A compile-time constant that expressions read. */
+export interface Constant<Name extends string> {
+  readonly name: Name;
+  readonly value: number;
+}
+
+/** Contract facts with positions for names. */
+export interface ContractModel<Name extends string> {
+  readonly grid: readonly Expression<Name>[] | null;
+  readonly tensors: readonly TensorModel<Name>[];
+  readonly ranges: readonly RangeModel<Name>[];
+  readonly requires: readonly Condition<Name>[];
+}
+
+/** A pointer parameter seen as a tensor. */
+export interface TensorModel<Name extends string> {
+  readonly position: number;
+  readonly extents: readonly DimensionModel<Name>[];
+  readonly strides: readonly DimensionModel<Name>[];
+  readonly isOptional: boolean;
+  /** Accesses are bounded by a range of the contract rather than by the extents. */
+  readonly hasRange: boolean;
+}
+
+/** An extent or a stride that defines a parameter, is fixed, or is computed. */
+export type DimensionModel<Name extends string> =
+  | { readonly kind: "define"; readonly position: number; readonly name: Name }
+  | { readonly kind: "fixed"; readonly value: number }
+  | { readonly kind: "computed"; readonly expression: Expression<Name> };
+
+/** Elements that a launch touches. */
+export interface RangeModel<Name extends string> {
+  readonly position: number;
+  readonly first: Expression<Name>;
+  readonly last: Expression<Name>;
+}
+
+/** Works out the model of a kernel. */
+export function modelKernel<Name extends string>(facts: KernelFacts<Name>): KernelModel<Name> {
+  const { params } = facts;
+  const positions = new Map(params.map((param, position) => [param.name, position]));
+  const contracts = new Map<ContractFacts<Name>, ContractModel<Name>>();
+  const contractOf = (contract: ContractFacts<Name>): ContractModel<Name> => {
+    const known = contracts.get(contract) ?? modelContract(contract, positions);
+    contracts.set(contract, known);
+    return known;
+  };
+  const constants = facts.instances.flatMap((instance) => constantsOf(instance).map(({ name }) => name));
+  return {
+    name: facts.name,
+    facts,
+    params,
+    positions,
+    pointers: params.flatMap((param, position) =>
+      param.kind === "pointer" ? [{ position, isWritten: isWritten(param) }] : []
+    ),
+    scalars: params.flatMap((param, position) => param.kind === "scalar" ? [position] : []),
+    variants: facts.variants.map((variant) => modelVariant(facts, variant, contractOf)),
+    names: [...new Set([...params.map(({ name }) => name), ...constants])],
+    tensorCall: modelTensorCall(facts, positions),
+    apart: pairsApart(params),
+  };
+}
+
+/** The position of a parameter that the facts name. */
+function positionOf<Name extends string>(positions: ReadonlyMap<Name, number>, name: Name): number {
+  const position = positions.get(name);
+  if (position === undefined) throw new TypeError(`The facts name ${name}, which is no parameter`);
+  return position;
+}
+
+function isWritten(param: ParamFacts): boolean {
+  return param.kind === "pointer" && (param.access === "out" || param.access === "inout");
+}
+
+/**
+ * A pure result must lie apart from everything else, whatever the kernel says: whether it may be computed in
+ * place, no contract can tell. Other pointers need only do so where the kernel relies on it.
+ */
+function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[] {
+  const pairs: (readonly [number, number])[] = [];
+  params.forEach((param, position) => {
+    params.forEach((other, before) => {
+      if (before >= position || param.kind !== "pointer" || other.kind !== "pointer") return;
+      if (!isWritten(param) && !isWritten(other)) return;
+      const demanded = param.noalias === true || other.noalias === true;
+      if (demanded || param.access === "out" || other.access === "out") pairs.push([before, position]);
+    });
+  });
+  return pairs;
+}
+
+function modelTensorCall<Name extends string>(
+  facts: KernelFacts<Name>,
+  positions: ReadonlyMap<Name, number>,
+): TensorCallModel | undefined {
+  const call = facts.tensorCall;
+  if (call === undefined) return undefined;
+  const labels: string[] = facts.params.map(({ name }) => name);
+  const model = ({ param, name }: ArgumentFacts<Name>): ArgumentModel => {
+    const position = positionOf(positions, param);
+    labels[position] = name;
+    return { position, name };
+  };
+  const inputs = call.inputs.map(model);
+  const outputs = call.outputs.map(model);
+  for (const { position, name } of outputs) labels[position] = outputs.length === 1 ? "out" : `out.${name}`;
+  return { inputs, outputs, options: call.options.map(model), labels };
+}
+
+function modelVariant<Name extends string>(
+  facts: KernelFacts<Name>,
+  variant: VariantFacts<Name>,
+  contractOf: (facts: ContractFacts<Name>) => ContractModel<Name>,
+): VariantModel<Name> {
+  const dtypes = facts.params.map((param): DType => {
+    const dtype = variant.dtypes[param.name] ?? (param.kind === "scalar" ? param.type : undefined);
+    if (dtype === undefined) throw new TypeError(`The facts give ${param.name} no type in variant ${variant.name}`);
+    return dtype;
+  });
+  const sizes = facts.params.map((param, position) =>
+    param.kind === "pointer" ? POINTER_BYTES : SCALARS[dtypes[position] ?? "int32"].bytes
+  );
+  let parameterBytes = 0;
+  const offsets = sizes.map((bytes) => {
+    const offset = Math.ceil(parameterBytes / bytes) * bytes;
+    parameterBytes = offset + bytes;
+    return offset;
+  });
+  const instances: InstanceModel<Name>[] = [];
+  const found = facts.instances.map((instance, index) => ({ instance, index }))
+    .filter(({ instance }) => instance.variant === variant.name);
+  // Specialised ones first, in the facts' order; of the general ones the first is the default configuration.
+  const general = found.find(({ instance }) => instance.when === undefined);
+  if (general === undefined) throw new TypeError(`The facts have no general instance of variant ${variant.name}`);
+  const isCandidate = ({ instance }: typeof general): boolean => instance.when !== undefined;
+  const model = ({ instance, index }: typeof general): InstanceModel<Name> => ({
+    facts: instance,
+    index,
+    variant: variantModel,
+    conditions: instance.when ?? [],
+    constants: constantsOf(instance),
+    contract: contractOf(instance.contract ?? facts.contract),
+    align: facts.params.map((param, position) =>
+      param.kind === "pointer" ? instance.align?.[param.name] ?? SCALARS[dtypes[position] ?? "int32"].bytes : 1
+    ),
+  });
+  const variantModel: VariantModel<Name> = {
+    name: variant.name,
+    dtypes,
+    offsets,
+    parameterBytes,
+    instances,
+    get general() {
+      return generalModel;
+    },
+  };
+  const generalModel = model(general);
+  instances.push(...found.filter(isCandidate).map(model), generalModel);
+  return variantModel;
+}
+
+function constantsOf<Name extends string>(instance: InstanceFacts<Name>): Constant<Name>[] {
+  const constants: Constant<Name>[] = [];
+  for (const name in instance.constants) {
+    const value = instance.constants[name];
+    if (value !== undefined) constants.push({ name, value });
+  }
+  return constants;
+}
+
+function modelContract<Name extends string>(
+  contract: ContractFacts<Name>,
+  positions: ReadonlyMap<Name, number>,
+): ContractModel<Name> {
+  const ranges = contract.ranges.map(({ param, first, last }) => ({
+    position: positionOf(positions, param),
+    first,
+    last,
+  }));
+  const dimension = (dimension: Dimension<Name>): DimensionModel<Name> => {
+    if (typeof dimension === "number") return { kind: "fixed", value: dimension };
+    if (typeof dimension === "object") return { kind: "computed", expression: dimension };
+    return { kind: "define", position: positionOf(positions, dimension), name: dimension };
+  };
+  const tensor = (tensor: TensorFacts<Name>): TensorModel<Name> => {
+    const position = positionOf(positions, tensor.param);
+    return {
+      position,
+      extents: tensor.extents.map(dimension),
+      strides: tensor.strides.map(dimension),
+      isOptional: tensor.optional === true,
+      hasRange: ranges.some((range) => range.position === position),
+    };
+  };
+  return { grid: contract.grid, tensors: contract.tensors.map(tensor), ranges, requires: contract.requires };
+}

@@ -1,0 +1,35 @@
+/** The types that generated wrappers are written in. */
+import type { Stream } from "../stream.ts";
+import type { KernelFacts } from "./facts.ts";
+
+/** A launch grid: programs along one to three axes. */
+export type GridSize = readonly [x: number, y?: number, z?: number];
+
+/** A launch grid with all three axes. */
+export type Grid = readonly [x: number, y: number, z: number];
+
+/** What every call of a kernel takes. */
+export interface CallOptions<Variant extends string = string> {
+  /** Where the launch is queued; the device's default stream when absent. */
+  readonly stream?: Stream | undefined;
+  /** The variant to launch; the first that fits the arguments' types when absent. */
+  readonly variant?: Variant | undefined;
+  /** Overrides the grid that the kernel's contract gives. */
+  readonly grid?: GridSize | undefined;
+}
+
+/** What every call takes of a kernel whose grid only the caller knows. */
+export interface GridCallOptions<Variant extends string = string> extends CallOptions<Variant> {
+  readonly grid: GridSize;
+}
+
+/** Selects a variant where sizes alone are given. */
+export interface VariantOptions<Variant extends string = string> {
+  readonly variant?: Variant | undefined;
+}
+
+/** A call whose checks are done: each further call launches it again and returns the same result. */
+export type PreparedCall<Result> = () => Result;
+
+/** What a kernel says of itself; plain data, but for the functions beside the expressions' texts. */
+export type KernelDescription = Omit<KernelFacts, "images">;

@@ -1,0 +1,42 @@
+/**
+ * The run time of the wrappers that tri generates, and all that a program needs beside them: devices, tensors,
+ * streams and typed errors.
+ *
+ * ```ts
+ * import { Device } from "@tri/tri/ffi";
+ * import { transpose } from "./generated/transpose.ts";
+ *
+ * using device = Device.open();
+ * using x = device.tensor(new Float32Array(6), [2, 3]);
+ * using y = transpose(x);
+ * console.log(await y.read());
+ * ```
+ *
+ * @module
+ */
+export { DeviceBuffer } from "./buffer.ts";
+export { Device, type TensorOptions } from "./device.ts";
+export type {
+  DeviceInfo,
+  Driver,
+  FunctionInfo,
+  LaunchShape,
+  ParameterInfo,
+  PreparedLaunch,
+} from "./driver.ts";
+export {
+  type DType,
+  type DTypeOf,
+  DTYPES,
+  fromBfloat16,
+  type HostArray,
+  type HostBytes,
+  toBfloat16,
+} from "./dtype.ts";
+export * from "./errors.ts";
+export { DeviceEvent } from "./event.ts";
+export { Graph } from "./graph.ts";
+export { KernelFunction, KernelModule } from "./module.ts";
+export type { Shape } from "./shape.ts";
+export { Stream } from "./stream.ts";
+export { Tensor, type TensorLayout } from "./tensor.ts";

@@ -1,0 +1,80 @@
+/** Loaded kernel images and the kernels in them. */
+import type { Device } from "./device.ts";
+import type { FunctionInfo, LaunchShape, PreparedLaunch } from "./driver.ts";
+import type { HostBytes } from "./dtype.ts";
+import { CudaError, DisposedError, ImageError } from "./errors.ts";
+
+/** A kernel image on a device. */
+export class KernelModule {
+  readonly device: Device;
+  /** For messages: the image's file name. */
+  readonly name: string;
+  readonly #handle: bigint;
+  readonly #functions = new Map<string, KernelFunction>();
+  #disposed = false;
+
+  /** Use `device.loadModule()`. */
+  constructor(device: Device, image: HostBytes, name: string) {
+    this.device = device;
+    this.name = name;
+    this.#handle = device.enter().loadModule(image, name);
+  }
+
+  get disposed(): boolean {
+    return this.#disposed || this.device.disposed;
+  }
+
+  /** The kernel with this entry name. */
+  function(name: string): KernelFunction {
+    if (this.disposed) throw new DisposedError(`Module ${this.name}`);
+    const known = this.#functions.get(name);
+    if (known !== undefined) return known;
+    const found = new KernelFunction(this, name, this.#find(name));
+    this.#functions.set(name, found);
+    return found;
+  }
+
+  #find(name: string): bigint {
+    try {
+      return this.device.enter().getFunction(this.#handle, name);
+    } catch (cause) {
+      if (!(cause instanceof CudaError) || cause.cudaName !== "CUDA_ERROR_NOT_FOUND") throw cause;
+      throw new ImageError(this.name, `it has no kernel ${name}`, { cause });
+    }
+  }
+
+  /** Unloads the image; its kernels must not be launched any more. */
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    if (this.device.disposed) return;
+    this.device.forget(this);
+    this.device.enter().unloadModule(this.#handle);
+  }
+}
+
+/** A kernel of a loaded image. */
+export class KernelFunction {
+  readonly module: KernelModule;
+  readonly name: string;
+  readonly #handle: bigint;
+  #info: FunctionInfo | undefined;
+
+  /** Use `module.function()`. */
+  constructor(module: KernelModule, name: string, handle: bigint) {
+    this.module = module;
+    this.name = name;
+    this.#handle = handle;
+  }
+
+  /** What the driver knows of the kernel; asked once. */
+  get info(): FunctionInfo {
+    return this.#info ??= this.module.device.enter().functionInfo(this.#handle);
+  }
+
+  /** Makes a launcher; its argument block is zeros until the caller fills it. */
+  prepare(shape: LaunchShape): PreparedLaunch {
+    if (this.module.disposed) throw new DisposedError(`Module ${this.module.name}`);
+    return this.module.device.enter().prepareLaunch(this.#handle, shape, this.name);
+  }
+}

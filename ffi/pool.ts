@@ -1,0 +1,153 @@
+/**
+ * Device memory. Allocating from the driver costs up to a millisecond and may wait for the device, so freed
+ * memory is kept and handed out again. It goes back to the stream that used it last: what that stream does
+ * next comes after all earlier use, so nothing has to wait.
+ */
+import type { Device } from "./device.ts";
+import { OutOfMemoryError } from "./errors.ts";
+import type { Stream } from "./stream.ts";
+
+/** A piece of device memory, in use or kept. */
+export interface Allocation {
+  readonly address: bigint;
+  /** A size class, at least what was asked for. */
+  readonly capacity: number;
+  readonly uses: StreamUses;
+}
+
+/** Which streams use an allocation: the one that wrote last, and those that have read since. */
+export class StreamUses {
+  #writer: Stream;
+  readonly #readers = new Set<Stream>();
+
+  constructor(owner: Stream) {
+    this.#writer = owner;
+  }
+
+  get writer(): Stream {
+    return this.#writer;
+  }
+
+  /** Lets the stream wait for what others do with the memory: a reader for the writer, a writer for all. */
+  add(stream: Stream, write: boolean): void {
+    if (this.#writer === stream && this.#readers.size === 0) return;
+    if (write) {
+      for (const other of this.#readers) this.#order(other, stream);
+      this.#order(this.#writer, stream);
+      this.#readers.clear();
+      this.#writer = stream;
+    } else if (this.#writer !== stream && !this.#readers.has(stream)) {
+      this.#order(this.#writer, stream);
+      this.#readers.add(stream);
+    }
+  }
+
+  #order(earlier: Stream, later: Stream): void {
+    // A recording starts with an idle device; each launch of the graph waits for what came since.
+    if (later.recording === undefined) later.waitFor(earlier);
+  }
+}
+
+/** Kept memory by stream, then by size class. */
+type Kept = Map<Stream, Map<number, Allocation[]>>;
+
+/** The memory of one device. */
+export class MemoryPool {
+  readonly #device: Device;
+  readonly #kept: Kept = new Map();
+  readonly #all = new Set<Allocation>();
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  /** Memory for the stream's next work; its content is undefined. */
+  take(bytes: number, stream: Stream): Allocation {
+    const capacity = sizeClass(bytes);
+    const kept = this.#kept.get(stream)?.get(capacity)?.pop();
+    if (kept === undefined) return this.#allocate(capacity, stream);
+    kept.uses.add(stream, true);
+    return kept;
+  }
+
+  /** Keeps memory for reuse. Makes no driver call, so a finalizer may do it at any time. */
+  release(allocation: Allocation): void {
+    if (!this.#all.has(allocation)) return;
+    const { writer } = allocation.uses;
+    const stream = writer.disposed ? this.#device.defaultStream : writer;
+    const bins = entry(this.#kept, stream, () => new Map<number, Allocation[]>());
+    entry(bins, allocation.capacity, () => []).push(allocation);
+  }
+
+  /** Hands a finished stream's kept memory to another stream. */
+  move(from: Stream, to: Stream): void {
+    const bins = this.#kept.get(from);
+    this.#kept.delete(from);
+    for (const allocation of [...bins?.values() ?? []].flat()) {
+      allocation.uses.add(to, true);
+      this.release(allocation);
+    }
+  }
+
+  /** Gives kept memory back to the driver; returns how many bytes. */
+  trim(): number {
+    let bytes = 0;
+    for (const bins of this.#kept.values()) {
+      for (const allocation of [...bins.values()].flat()) {
+        bytes += allocation.capacity;
+        this.#free(allocation);
+      }
+    }
+    this.#kept.clear();
+    return bytes;
+  }
+
+  /** Gives all memory back to the driver, what is in use too. */
+  close(): void {
+    this.#kept.clear();
+    for (const allocation of this.#all) this.#free(allocation);
+  }
+
+  #allocate(capacity: number, stream: Stream): Allocation {
+    const allocation = {
+      address: this.#fromDriver(capacity),
+      capacity,
+      uses: new StreamUses(stream),
+    };
+    this.#all.add(allocation);
+    return allocation;
+  }
+
+  #fromDriver(bytes: number): bigint {
+    const driver = this.#device.enter();
+    try {
+      return driver.allocate(bytes);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError) || this.trim() === 0) throw error;
+      return driver.allocate(bytes);
+    }
+  }
+
+  #free(allocation: Allocation): void {
+    this.#all.delete(allocation);
+    this.#device.enter().free(allocation.address);
+  }
+}
+
+const SMALLEST = 512;
+const LARGE = 256 * 2 ** 20;
+/** The driver maps memory in pages of this size. */
+const PAGE = 2 * 2 ** 20;
+
+/** The size that is allocated for so many bytes: at most an eighth more, so that like sizes share memory. */
+export function sizeClass(bytes: number): number {
+  if (bytes <= SMALLEST) return SMALLEST;
+  const step = bytes > LARGE ? PAGE : 2 ** (Math.floor(Math.log2(bytes)) - 3);
+  return Math.ceil(bytes / step) * step;
+}
+
+function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, value = make());
+  return value;
+}

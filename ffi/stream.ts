@@ -1,0 +1,107 @@
+/** Streams: queues of work on one device. Work on one stream is done in order. */
+import type { Device } from "./device.ts";
+import { DisposedError } from "./errors.ts";
+import type { DeviceEvent } from "./event.ts";
+import { Graph, Recording } from "./graph.ts";
+
+/**
+ * A queue of copies and launches. Tensors remember the streams that use them, so work on a tensor waits for
+ * what other streams do with it; two streams run side by side as far as they share nothing.
+ */
+export class Stream {
+  readonly device: Device;
+  readonly #handle: bigint;
+  #recording: Recording | undefined;
+  #disposed = false;
+
+  /** Use `device.stream()`. */
+  constructor(device: Device) {
+    this.device = device;
+    this.#handle = device.enter().createStream();
+  }
+
+  /** The driver's handle. */
+  get handle(): bigint {
+    if (this.disposed) throw new DisposedError("Stream");
+    return this.#handle;
+  }
+
+  get disposed(): boolean {
+    return this.#disposed || this.device.disposed;
+  }
+
+  /** What `capture` is recording on this stream, if anything. */
+  get recording(): Recording | undefined {
+    return this.#recording;
+  }
+
+  /** Whether everything queued so far is done. */
+  get done(): boolean {
+    const { handle } = this;
+    return this.device.enter().isStreamDone(handle);
+  }
+
+  /** Blocks until everything queued so far is done. */
+  synchronize(): void {
+    const { handle } = this;
+    this.device.enter().synchronizeStream(handle);
+  }
+
+  /** Resolves when everything queued so far is done, without blocking the event loop. */
+  async finished(): Promise<void> {
+    using event = this.device.event({ timing: false });
+    event.record(this);
+    await event.finished();
+  }
+
+  /** Lets what is queued here from now on wait for an event, or for all that is queued on another stream. */
+  waitFor(other: Stream | DeviceEvent): void {
+    const { handle } = this;
+    if (other === this) return;
+    if (!(other instanceof Stream)) {
+      this.device.enter().waitForEvent(handle, other.handle);
+    } else if (!other.disposed) {
+      this.device.order(other, this);
+    }
+  }
+
+  /**
+   * Records the work that `body` queues on this stream, without doing it, as a graph that can be launched
+   * again and again at less cost per launch. Reads and writes of host memory cannot be recorded.
+   */
+  capture(body: () => void): Graph {
+    const { device, handle } = this;
+    // Nothing outside the recording is then left to wait for.
+    device.synchronize();
+    const recording = new Recording();
+    device.enter().beginCapture(handle);
+    this.#recording = recording;
+    try {
+      body();
+    } catch (error) {
+      this.#abandonCapture();
+      throw error;
+    }
+    this.#recording = undefined;
+    return new Graph(this, device.enter().endCapture(handle), recording);
+  }
+
+  #abandonCapture(): void {
+    this.#recording = undefined;
+    const driver = this.device.enter();
+    try {
+      driver.destroyGraph(driver.endCapture(this.#handle));
+    } catch {
+      // The error that broke the recording is the one to report.
+    }
+  }
+
+  /** Waits for the stream's work, then gives the stream back. The default stream lives as long as its device. */
+  [Symbol.dispose](): void {
+    if (this.disposed || this === this.device.defaultStream) return;
+    const driver = this.device.enter();
+    this.device.retire(this);
+    this.#disposed = true;
+    driver.destroyStream(this.#handle);
+  }
+}

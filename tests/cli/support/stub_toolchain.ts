@@ -1,0 +1,131 @@
+/**
+ * A compiler and a code generator that are small enough to predict, for tests of the command around them.
+ * Their language has a line per statement: `kernel NAME`, `include "FILE"`, `error TEXT`, `warn TEXT`,
+ * `refused` (makes PTX that no assembler takes).
+ */
+import type { CompiledKernel, CompileOptions, CompileResult } from "../../../compiler/options.ts";
+import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
+import { positionOf, type SourceFile } from "../../../compiler/support/source.ts";
+import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import type { Toolchain, WrapperInput } from "../../../cli/toolchain.ts";
+
+/** Stands in for the real one. */
+export const stubToolchain: Toolchain = {
+  identity: () => "stub",
+  compiler: () =>
+    Promise.resolve({
+      compileFile,
+      inspect: (file, options, stage) =>
+        `${stage} of ${file.name} for ${options.targets.join(" ")}\n${
+          JSON.stringify(options.overrides)
+        }`,
+    }),
+  codegen: () =>
+    Promise.resolve({
+      generate: (input: WrapperInput) => ({
+        module: `// ${input.source.name}\n${
+          input.images.map(({ path }) => `// ${path}\n`).join("")
+        }`,
+        manifest: Object.fromEntries(input.kernels.map(({ name }) => [name, { name }])),
+      }),
+      index: (stems) => stems.map((stem) => `export * from "./${stem}.ts";\n`).join(""),
+    }),
+  render: () =>
+    Promise.resolve({
+      text: ({ code, severity, message, span }) => {
+        const { line, column } = positionOf(span.file, span.start);
+        return `${severity}[${code}]: ${message}\n --> ${span.file.name}:${line}:${column}`;
+      },
+      json: ({ code, message }) => ({ code, message }),
+    }),
+};
+
+function compileFile(file: SourceFile, options: CompileOptions): CompileResult {
+  const diagnostics: Diagnostic[] = [];
+  const kernels: CompiledKernel[] = [];
+  const lines = linesOf(file, options);
+  for (const { word, rest, start } of lines) {
+    const span = { file, start, end: start + word.length };
+    const isError = word === "error" || (word === "warn" && options.warningsAsErrors === true);
+    if (isError) {
+      diagnostics.push({ code: "E2001", severity: "error", message: rest, span, notes: [] });
+    } else if (word === "warn") {
+      diagnostics.push({ code: "W1003", severity: "warning", message: rest, span, notes: [] });
+    } else if (word === "kernel") {
+      const refused = lines.some((line) => line.word === "refused");
+      kernels.push(kernelNamed(rest, refused, span, options));
+    }
+  }
+  const failed = diagnostics.some(({ severity }) => severity === "error");
+  return { diagnostics, kernels: failed ? [] : kernels };
+}
+
+interface Line {
+  readonly word: string;
+  readonly rest: string;
+  readonly start: number;
+}
+
+function linesOf(file: SourceFile, options: CompileOptions): Line[] {
+  return [...file.text.matchAll(/^(\w+) ?(.*)$/gm)].flatMap(
+    ({ 1: word = "", 2: rest = "", index }) => {
+      if (word !== "include") return [{ word, rest, start: index }];
+      const included = options.include?.(rest.replaceAll('"', ""), "quoted", file);
+      if (included === undefined || included === "outside") {
+        return [{ word: "error", rest: `cannot include ${rest}`, start: index }];
+      }
+      return linesOf(included, options).map((line) => ({ ...line, start: index }));
+    },
+  );
+}
+
+function kernelNamed(
+  name: string,
+  refused: boolean,
+  span: CompiledKernel["span"],
+  { targets, defines = [] }: CompileOptions,
+): CompiledKernel {
+  const bindings = Object.fromEntries(defines.map((define) => [define.name, define.value ?? ""]));
+  return {
+    name,
+    doc: "",
+    span,
+    instances: [{
+      symbol: name,
+      variant: { name: "only", bindings },
+      config: { bindings: {}, numWarps: 4 },
+      specialization: [],
+      contract: {
+        params: [],
+        grid: null,
+        gridOrigin: "caller",
+        tensors: [],
+        ranges: [],
+        requires: [],
+      },
+    }],
+    modules: targets.map((target) => ({
+      target,
+      ptx: refused ? "this is not PTX\n" : ptxText(name, target),
+      entries: [{ symbol: name, threads: 128, sharedBytes: 0 }],
+    })),
+  };
+}
+
+function ptxText(name: string, target: TargetName): string {
+  const version = TARGETS[target].ptx;
+  return [
+    `.version ${Math.floor(version / 10)}.${version % 10}`,
+    `.target ${target}`,
+    ".address_size 64",
+    `.visible .entry ${name}(.param .u64 out) {`,
+    "  .reg .b64 %rd<2>;",
+    "  .reg .b32 %r<2>;",
+    "  ld.param.u64 %rd1, [out];",
+    "  mov.u32 %r1, %tid.x;",
+    "  st.global.u32 [%rd1], %r1;",
+    "  ret;",
+    "}",
+    "",
+  ].join("\n");
+}
