@@ -207,7 +207,7 @@ export async function finishTask(
     }
   }
   const codegen = await toolchain.codegen();
-  const wrapper = codegen.generate({
+  const wrapper = await codegen.generate({
     source: source.file,
     stem: source.stem,
     kernels: result.kernels,

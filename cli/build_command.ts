@@ -30,7 +30,7 @@ import { type Content, guardForeignFiles, hashOnDisk, updateFolder } from "./out
 import type { Invocation } from "./parse.ts";
 import { absolutePath, joinPath } from "./paths.ts";
 import { isFile, readTextIfThere } from "./project.ts";
-import { findAssemblers } from "./ptxas.ts";
+import { type Assemblers, findAssemblers } from "./ptxas.ts";
 import { hasErrors, openSession, type Session } from "./session.ts";
 
 const INDEX_FILE = "mod.ts";
@@ -38,13 +38,37 @@ const MANIFEST_FILE = "manifest.json";
 
 /** The body of the command. */
 export async function runBuild(invocation: Invocation, context: CommandContext): Promise<number> {
-  const started = performance.now();
+  const report = new BuildReport(invocation, context, performance.now());
   const session = await openSession(invocation);
-  const report = new BuildReport(invocation, context, started);
-  if (hasErrors(session.project.reporter.diagnostics)) {
-    return report.failed(session.project.reporter.diagnostics, []);
-  }
+  const mistakes = session.project.reporter.diagnostics;
+  if (hasErrors(mistakes)) return report.failed(mistakes, []);
+  const survey = await surveyOutput(invocation, session, context);
+  const { judged, stale, gone, state } = survey;
+  if (invocation.flag("check")) return report.checked(stale, gone, judged);
+  if (stale.length === 0 && gone.length === 0) return report.nothingToDo(judged, state);
+  return await produce(invocation, session, survey, context, report);
+}
 
+/** What is there, what is wanted, and the difference. */
+interface Survey {
+  /** Absolute path of the output folder. */
+  readonly out: string;
+  readonly plan: BuildPlan;
+  readonly assemblers: Assemblers | undefined;
+  readonly state: BuildState;
+  /** The facts of the last build by stem; undefined: lost or changed. */
+  readonly manifest: Readonly<Record<string, unknown>> | undefined;
+  readonly judged: readonly Judged[];
+  readonly stale: readonly Judged[];
+  /** Stems whose source is no longer there. */
+  readonly gone: readonly string[];
+}
+
+async function surveyOutput(
+  invocation: Invocation,
+  session: Session,
+  context: CommandContext,
+): Promise<Survey> {
   const out = absolutePath(invocation.text("out") ?? "generated");
   const state = readState(out);
   const assemblers = invocation.flag("no-cubin") ? undefined : await findAssemblers();
@@ -57,26 +81,24 @@ export async function runBuild(invocation: Invocation, context: CommandContext):
     jobs: jobCount(invocation),
   };
   const manifest = readManifest(out, state);
-  const judged = judge(
-    session,
-    invocation,
-    plan,
-    context,
-    out,
-    manifest === undefined ? undefined : state,
-  );
+  const known = manifest === undefined ? undefined : state;
+  const judged = judge(session, invocation, plan, context, out, known);
   const stale = judged.filter(({ reason }) => reason !== undefined);
   const gone = goneSources(state, session);
+  return { out, plan, assemblers, state, manifest, judged, stale, gone };
+}
 
-  if (invocation.flag("check")) return report.checked(stale, gone, judged);
-  if (stale.length === 0 && gone.length === 0) return report.nothingToDo(judged, state);
-
-  const compiled = await compileTasks(
-    plan,
-    stale.map(({ source }) => ({ source, options: session.optionsFor(source) })),
-    await context.toolchain.compiler(),
-    report.progress,
-  );
+/** Compiles and assembles everything that is stale; writes only if all of it went well. */
+async function produce(
+  invocation: Invocation,
+  session: Session,
+  { out, plan, assemblers, state, manifest, judged, stale, gone }: Survey,
+  context: CommandContext,
+  report: BuildReport,
+): Promise<number> {
+  const tasks = stale.map(({ source }) => ({ source, options: session.optionsFor(source) }));
+  const compiler = await context.toolchain.compiler();
+  const compiled = await compileTasks(plan, tasks, compiler, report.progress);
   const diagnostics = dropLocalUnusedDefines(
     compiled.map(({ result }) => result.diagnostics),
     stale.length === judged.length,
@@ -92,18 +114,14 @@ export async function runBuild(invocation: Invocation, context: CommandContext):
   const sources = Object.fromEntries([...kept, ...newSources(judged, built)]);
   const files = await outputFiles(built, sources, manifest ?? {}, context);
   const earlier = filesOf(state);
-  if (!invocation.flag("force")) guardForeignFiles(out, files, earlier);
+  if (!invocation.flag("force")) {
+    guardForeignFiles(out, files, new Set([STATE_FILE, ...earlier.keys()]));
+  }
   const keptFiles = new Set(kept.flatMap(([, { outputs }]) => Object.keys(outputs)));
   const obsolete = [...earlier].filter(([path]) => !files.has(path) && !keptFiles.has(path));
   const { written, unchanged, removed } = updateFolder(out, files, new Map(obsolete));
-  return report.built(
-    sources,
-    built.length,
-    diagnostics,
-    warnings,
-    { written, unchanged: unchanged + keptFiles.size, removed },
-    assemblers,
-  );
+  const writeReport = { written, unchanged: unchanged + keptFiles.size, removed };
+  return report.built(sources, built.length, diagnostics, warnings, writeReport, assemblers);
 }
 
 function jobCount(invocation: Invocation): number {
@@ -221,7 +239,7 @@ async function outputFiles(
     ]),
   );
   const shared: [string, Content][] = [
-    [INDEX_FILE, (await toolchain.codegen()).index(stems)],
+    [INDEX_FILE, await (await toolchain.codegen()).index(stems)],
     [MANIFEST_FILE, `${stableJson({ format: 1, sources: facts })}\n`],
   ];
   const hashes = Object.fromEntries(shared.map(([path, content]) => [path, sha256(content)]));

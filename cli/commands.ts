@@ -28,6 +28,8 @@ export interface CommandRow {
   readonly summary: string;
   readonly operands: string;
   readonly options: readonly OptionName[];
+  /** Where a default differs from the option's own. */
+  readonly defaults?: Readonly<Partial<Record<OptionName, string>>>;
   /** Loads the body, so that `--help` starts at once. */
   readonly load: () => Promise<CommandBody>;
 }
@@ -187,6 +189,7 @@ export const COMMANDS = {
     summary: "print what one stage of the compiler makes of a file",
     operands: "FILE",
     options: ["stage", ...COMPILE, "help"],
+    defaults: { arch: "sm_90" },
     load: async () => (await import("./inspect_command.ts")).runInspect,
   },
   doctor: {
@@ -212,4 +215,9 @@ export function commandRow(name: CommandName): CommandRow {
 /** Narrows a word to the name of a command. */
 export function isCommand(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);
+}
+
+/** What an option of a command is when it is not given. */
+export function defaultOf(command: CommandName, name: OptionName): string | undefined {
+  return commandRow(command).defaults?.[name] ?? optionRow(name).default;
 }

@@ -54,11 +54,8 @@ async function examine(): Promise<Findings> {
 async function permissionStates(): Promise<Record<string, string>> {
   const names = ["read", "write", "run", "env", "ffi"] as const;
   const states = await Promise.all(names.map(async (name) => {
-    const { state, partial } = await Deno.permissions.query({ name });
-    return [
-      name,
-      state === "granted" ? (partial ? "granted in part" : "granted") : "not granted or in part",
-    ];
+    const { state } = await Deno.permissions.query({ name });
+    return [name, state === "granted" ? "granted" : "limited"];
   }));
   return Object.fromEntries(states);
 }

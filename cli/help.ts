@@ -3,6 +3,7 @@ import {
   type CommandName,
   commandRow,
   COMMANDS,
+  defaultOf,
   isCommand,
   type OptionName,
   optionRow,
@@ -39,7 +40,7 @@ export function commandHelpText(command: CommandName): string {
     `Usage: tri ${command} ${row.operands === "" ? "" : `${row.operands} `}[OPTIONS]`,
     "",
     "Options:",
-    ...columns(row.options.map((name) => [optionHead(name), optionHelp(name)])),
+    ...columns(row.options.map((name) => [optionHead(name), optionHelp(command, name)])),
     "",
   ].join("\n");
 }
@@ -51,9 +52,9 @@ function optionHead(name: OptionName): string {
   }`;
 }
 
-function optionHelp(name: OptionName): string {
-  const row = optionRow(name);
-  return row.help + (row.default === undefined ? "" : ` (default: ${row.default})`);
+function optionHelp(command: CommandName, name: OptionName): string {
+  const preset = defaultOf(command, name);
+  return optionRow(name).help + (preset === undefined ? "" : ` (default: ${preset})`);
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

@@ -2,7 +2,7 @@
 import type { IncludeResolver } from "../compiler/options.ts";
 import type { SourceFile } from "../compiler/support/source.ts";
 import { sha256 } from "./hash.ts";
-import { absolutePath, folderOf, isInside, joinPath, relativePath } from "./paths.ts";
+import { absolutePath, folderOf, isInside, joinPath, relativePath, resolvePath } from "./paths.ts";
 import { readTextIfThere } from "./project.ts";
 
 /** Content hash of every place looked at, by path from the root; null: nothing was there. */
@@ -35,7 +35,7 @@ export function includeFinder(root: string, folders: readonly string[]): Include
     const near = kind === "quoted" ? [folderOf(joinPath(root, from.name))] : [];
     let outside = false;
     for (const folder of [...near, ...folders.map(absolutePath)]) {
-      const path = absolutePath(joinPath(folder, name));
+      const path = resolvePath(folder, name);
       if (isInside(root, path)) {
         const file = look(path);
         if (file !== undefined) return file;

@@ -53,14 +53,14 @@ export function updateFolder(
   return { written, unchanged, removed };
 }
 
-/** Refuses to overwrite what tri did not write. */
+/** Refuses to overwrite what tri did not write; `ours` are the paths that it did. */
 export function guardForeignFiles(
   out: string,
   files: ReadonlyMap<string, Content>,
-  earlier: ReadonlyMap<string, string>,
+  ours: ReadonlySet<string>,
 ): void {
   for (const [path, content] of files) {
-    if (earlier.has(path)) continue;
+    if (ours.has(path)) continue;
     const found = hashOnDisk(out, path);
     if (found !== undefined && found !== sha256(content)) {
       throw usageError(

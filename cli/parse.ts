@@ -9,6 +9,7 @@ import {
   type CommandName,
   commandRow,
   COMMANDS,
+  defaultOf,
   isCommand,
   type OptionName,
   optionRow,
@@ -32,13 +33,13 @@ export class Invocation {
 
   /** The last value given, or the default. */
   text(name: OptionName): string | undefined {
-    return this.values.get(name)?.at(-1) ?? optionRow(name).default;
+    return this.values.get(name)?.at(-1) ?? defaultOf(this.command, name);
   }
 
   list(name: OptionName): readonly string[] {
     const given = this.values.get(name);
     if (given !== undefined) return given;
-    const preset = optionRow(name).default;
+    const preset = defaultOf(this.command, name);
     return preset === undefined ? [] : [preset];
   }
 }

@@ -6,6 +6,11 @@ export function absolutePath(path: string): string {
   return slashed(nodePath.resolve(path));
 }
 
+/** What a path means in a folder; an absolute one stays as it is. */
+export function resolvePath(folder: string, path: string): string {
+  return slashed(nodePath.resolve(folder, path));
+}
+
 /** `path` as seen from the folder `from`; both absolute. */
 export function relativePath(from: string, path: string): string {
   const relative = slashed(nodePath.relative(from, path));
@@ -20,11 +25,6 @@ export function joinPath(...parts: string[]): string {
 /** The folder of a path. */
 export function folderOf(path: string): string {
   return slashed(nodePath.dirname(path));
-}
-
-/** The last part of a path. */
-export function baseName(path: string): string {
-  return nodePath.basename(path);
 }
 
 /** Whether an absolute path lies in a folder, or is it. */

@@ -103,7 +103,8 @@ export function chooseAssembler(
   if (assemblers.length === 0) return "no ptxas found";
   const knowing = assemblers.filter((assembler) => assembler.archs.includes(arch));
   if (knowing.length === 0) {
-    return `no ptxas here knows ${arch} (${assemblers.map(({ version }) => version).join(", ")})`;
+    const versions = new Set(assemblers.map(({ version }) => version));
+    return `no ptxas here knows ${arch} (found ${[...versions].join(", ")})`;
   }
   const chosen = knowing.find(({ ptx }) => ptx === undefined || ptx >= ptxVersion);
   return chosen ?? `no ptxas here that knows ${arch} reads PTX ${printPtxVersion(ptxVersion)}`;

@@ -35,7 +35,7 @@ export async function showDiagnostics(
   if (diagnostics.length === 0) return;
   const renderer = await toolchain.render();
   for (const diagnostic of diagnostics) {
-    terminal.say(`${renderer.text(diagnostic, terminal.color)}\n`);
+    terminal.say(renderer.text(diagnostic, terminal.color));
   }
   const counted = (["error", "warning"] as const)
     .map((severity) =>

@@ -38,9 +38,10 @@ export class Terminal {
   /** Replaces the progress line; nothing on a stream that is not a terminal. */
   progress(line: string): void {
     if (!this.#live) return;
-    const width = Deno.consoleSize().columns - 1;
+    // Some pseudo-terminals say that they are 0 columns wide.
+    const width = Deno.consoleSize().columns || 80;
     this.#clearProgress();
-    writeAll(Deno.stderr, line.slice(0, Math.max(0, width)));
+    writeAll(Deno.stderr, line.slice(0, width - 1));
     this.#progressShown = true;
   }
 

@@ -42,9 +42,9 @@ export interface Wrapper {
 }
 
 export interface Codegen {
-  readonly generate: (input: WrapperInput) => Wrapper;
+  readonly generate: (input: WrapperInput) => Wrapper | Promise<Wrapper>;
   /** The module that re-exports the kernels of all wrappers. */
-  readonly index: (stems: readonly string[]) => string;
+  readonly index: (stems: readonly string[]) => string | Promise<string>;
 }
 
 export interface Toolchain {

@@ -1,9 +1,9 @@
 /**
- * TypeScript expressions as a tree, and their layout in 80 columns. The layout is that of `deno fmt` with
+ * TypeScript expressions and types as a tree, and their layout in 80 columns. The layout is that of `deno fmt` with
  * default options, so that formatting a generated file changes nothing; a test compares the two.
  */
 
-/** An expression. A string is text that is never broken. */
+/** An expression or a type. A string is text that is never broken. */
 export type Doc =
   | string
   | { readonly kind: "object"; readonly entries: readonly Entry[] }
@@ -19,7 +19,13 @@ export type Doc =
     readonly otherwise: Doc;
   }
   /** `head` stands before `=>`. */
-  | { readonly kind: "arrow"; readonly head: string; readonly body: Doc };
+  | { readonly kind: "arrow"; readonly head: string; readonly body: Doc }
+  /** `value satisfies type` */
+  | { readonly kind: "satisfies"; readonly value: Doc; readonly type: Doc }
+  /** `name<args>` */
+  | { readonly kind: "generic"; readonly name: string; readonly args: readonly Doc[] }
+  /** Alternatives of a type. */
+  | { readonly kind: "union"; readonly members: readonly Doc[] };
 
 /** A property; the key is printed as it is. */
 export interface Entry {
@@ -78,6 +84,12 @@ export function flat(doc: Doc): string {
       return `${flat(doc.test)} ? ${flat(doc.then)} : ${flat(doc.otherwise)}`;
     case "arrow":
       return `${doc.head} => ${flat(doc.body)}`;
+    case "satisfies":
+      return `${flat(doc.value)} satisfies ${flat(doc.type)}`;
+    case "generic":
+      return `${doc.name}<${doc.args.map(flat).join(", ")}>`;
+    case "union":
+      return doc.members.map(flat).join(" | ");
   }
 }
 
@@ -86,7 +98,7 @@ function flatEntry({ key, value }: Entry): string {
 }
 
 /** Where an expression is printed. */
-interface Place {
+export interface Place {
   /** Columns that its further lines are indented by. */
   readonly indent: number;
   /** Columns taken on its first line. */
@@ -118,16 +130,29 @@ export function layOut(doc: Doc, place: Place): string {
       const body = layOut(doc.body, fresh(inner));
       return `${doc.head} =>${newline(inner)}${body}`;
     }
-    case "chain": {
-      const lines = chainLines(doc, place);
-      return lines.join(newline(place.indent));
-    }
+    case "chain":
+      return chainLines(doc, place).join(newline(place.indent));
     case "conditional": {
       const branch = (mark: string, part: Doc): string =>
         `${newline(inner)}${mark} ${layOut(part, { ...fresh(inner), column: inner + 2 })}`;
       return layOut(doc.test, { ...place, after: 0 }) + branch("?", doc.then) +
         branch(":", doc.otherwise);
     }
+    case "satisfies": {
+      // The value is broken, even if it alone would fit.
+      const value = layOut(doc.value, { ...place, after: LINE_WIDTH });
+      const column = value.length - value.lastIndexOf("\n") - 1 + " satisfies ".length;
+      return `${value} satisfies ${layOut(doc.type, { ...place, column })}`;
+    }
+    case "generic": {
+      const args = doc.args.map((arg) => newline(inner) + layOut(arg, fresh(inner)));
+      return `${doc.name}<${args.join(",")}${newline(place.indent)}>`;
+    }
+    case "union":
+      return doc.members.map((member) => {
+        const text = layOut(member, { ...fresh(inner), column: inner + 2 });
+        return `${newline(inner)}| ${text}`;
+      }).join("");
     case "parens":
       return `(${
         layOut(doc.inner, { indent: inner, column: place.column + 1, after: place.after + 1 })
@@ -136,11 +161,11 @@ export function layOut(doc: Doc, place: Place): string {
 }
 
 /** A line of its own that ends with a comma. */
-function fresh(indent: number): Place {
+export function fresh(indent: number): Place {
   return { indent, column: indent, after: 1 };
 }
 
-function newline(indent: number): string {
+export function newline(indent: number): string {
   return `\n${" ".repeat(indent)}`;
 }
 

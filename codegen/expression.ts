@@ -118,8 +118,8 @@ function gridName(axis: number): string {
 export interface ExpressionScope {
   /** The text that reads a parameter, a macro or a grid extent. */
   readonly read: (name: string) => string;
-  /** Largest magnitude of a parameter. */
-  readonly bound: (param: string) => number;
+  /** Largest magnitude of a parameter or a macro. */
+  readonly bound: (name: string) => number;
 }
 
 /** Magnitudes by width: what fits 32 bits, or the limit that the run time checks. */
@@ -178,7 +178,9 @@ class TypeScriptPrinter {
   piece(expr: ContractExpr): Piece {
     switch (expr.op) {
       case "const":
-        if (expr.macro !== undefined) return atom(this.#scope.read(expr.macro), boundOfBits(32));
+        if (expr.macro !== undefined) {
+          return atom(this.#scope.read(expr.macro), this.#scope.bound(expr.macro));
+        }
         return {
           ...atom(String(expr.value), Math.abs(expr.value)),
           precedence: expr.value < 0 ? PRECEDENCE.neg : ATOM,

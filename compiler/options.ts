@@ -32,6 +32,7 @@ export type IncludeResolver = (
 export interface CompileOptions {
   readonly targets: readonly TargetName[];
   readonly defines?: readonly Define[];
+  /** Later ones are stronger, as with `defines`. */
   readonly overrides?: readonly Override[];
   readonly include?: IncludeResolver;
   /** Only these kernels; undefined: all. */
@@ -40,6 +41,8 @@ export interface CompileOptions {
   readonly enable?: readonly Code[];
   readonly warningsAsErrors?: boolean;
   readonly maxTileElements?: number;
+  /** Check the tile IR after every pass; for tests. */
+  readonly verify?: boolean;
 }
 
 /** All instances of one kernel for one target, as one PTX module. */

@@ -7,6 +7,7 @@ import type { Stream } from "./stream.ts";
 
 /** A piece of device memory. Collected as garbage it goes back to the device, but late: rather dispose it. */
 export class DeviceBuffer {
+  /** The device that it belongs to. */
   readonly device: Device;
   /** The size asked for; the memory behind it may be larger. */
   readonly bytes: number;
@@ -29,6 +30,7 @@ export class DeviceBuffer {
     return this.#allocation?.address ?? 0n;
   }
 
+  /** Whether it was disposed, by itself or with its device. */
   get disposed(): boolean {
     return this.#disposed || this.device.disposed;
   }

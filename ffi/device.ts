@@ -32,6 +32,7 @@ export interface TensorOptions {
 export class Device {
   /** The driver that runs it. */
   readonly driver: Driver;
+  /** Facts about the GPU. */
   readonly info: DeviceInfo;
   /** Where work goes when no stream is named. */
   readonly defaultStream: Stream;
@@ -86,6 +87,7 @@ export class Device {
     return `device ${this.info.ordinal} (${this.info.name})`;
   }
 
+  /** Whether it was disposed. */
   get disposed(): boolean {
     return this.#disposed;
   }
@@ -96,6 +98,7 @@ export class Device {
     shape: S,
     options?: TensorOptions & { readonly dtype?: undefined },
   ): Tensor<DTypeOf<A>, S["length"]>;
+  /** A tensor with a copy of the data, whose bits mean elements of type `dtype`. */
   tensor<D extends DType, const S extends readonly number[]>(
     data: HostArray<D>,
     shape: S,
@@ -177,6 +180,7 @@ export class Device {
     return this.#pool.trim();
   }
 
+  /** Waits for the device, then gives back everything that it was asked for. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     const driver = this.enter();
@@ -213,14 +217,22 @@ export class Device {
     return this.driver;
   }
 
-  /** Memory for a buffer; it comes back when the buffer is collected as garbage, if not before. */
+  /**
+   * Memory for a buffer; it comes back when the buffer is collected as garbage, if not before.
+   *
+   * @ignore
+   */
   take(buffer: DeviceBuffer, bytes: number, stream: Stream): Allocation {
     const allocation = this.#pool.take(bytes, stream);
     this.#finalizers.register(buffer, allocation, allocation);
     return allocation;
   }
 
-  /** Takes a disposed buffer's memory back. */
+  /**
+   * Takes a disposed buffer's memory back.
+   *
+   * @ignore
+   */
   giveBack(allocation: Allocation): void {
     this.#finalizers.unregister(allocation);
     this.#pool.release(allocation);

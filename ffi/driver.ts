@@ -11,17 +11,23 @@ import type { HostBytes } from "./dtype.ts";
 
 /** Facts about one GPU. */
 export interface DeviceInfo {
+  /** From 0 to the number of GPUs. */
   readonly ordinal: number;
+  /** The product name. */
   readonly name: string;
   /** Such as "sm_90": the architecture without its "a" or "f" suffix. */
   readonly arch: string;
   /** Ten times the major plus the minor compute capability: 90 for sm_90. */
   readonly sm: number;
+  /** How many multiprocessors it has. */
   readonly multiprocessors: number;
+  /** All of its memory. */
   readonly memoryBytes: number;
+  /** The largest product of a block's sizes. */
   readonly maxThreadsPerBlock: number;
   /** Shared memory that one block can ask for, dynamic and static together. */
   readonly maxSharedBytes: number;
+  /** The largest grid along each axis. */
   readonly maxGrid: readonly [x: number, y: number, z: number];
   /** CUDA version of the driver as it counts: 1000 × major + 10 × minor, 13000 for 13.0. */
   readonly driverVersion: number;
@@ -29,10 +35,13 @@ export interface DeviceInfo {
 
 /** Facts about one kernel of a loaded module. */
 export interface FunctionInfo {
+  /** The largest block that its registers allow. */
   readonly maxThreadsPerBlock: number;
   /** Dynamic shared memory that a launch may ask for at present. */
   readonly maxDynamicSharedBytes: number;
+  /** Shared memory that the image itself asks for. */
   readonly staticSharedBytes: number;
+  /** Per thread. */
   readonly registers: number;
   /** Per thread; more than 0 means spilled registers or local arrays. */
   readonly localBytes: number;
@@ -42,7 +51,9 @@ export interface FunctionInfo {
 
 /** One kernel parameter: its place in the argument block. */
 export interface ParameterInfo {
+  /** In bytes. */
   readonly offset: number;
+  /** Its size. */
   readonly bytes: number;
 }
 
@@ -69,13 +80,16 @@ export interface Driver {
   /** For messages: "libcuda", "emulator". */
   readonly name: string;
 
+  /** How many GPUs there are. */
   deviceCount(): number;
+  /** Facts about one GPU. */
   deviceInfo(ordinal: number): DeviceInfo;
   /** Bytes of the current context's device. */
   memoryInfo(): { readonly freeBytes: number; readonly totalBytes: number };
 
   /** The device's primary context; each retain needs one release. */
   retainContext(ordinal: number): bigint;
+  /** Gives one retain back. */
   releaseContext(ordinal: number): void;
   /** Cheap when the context is already current. */
   makeCurrent(context: bigint): void;
@@ -86,34 +100,46 @@ export interface Driver {
   allocate(bytes: number): bigint;
   /** Waits until the device no longer uses the memory. */
   free(address: bigint): void;
+  /** Queues a copy from host memory. */
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void;
+  /** Queues a copy to host memory. */
   copyToHost(to: HostBytes, from: bigint, stream: bigint): void;
+  /** Queues a copy within the device. */
   copyOnDevice(to: bigint, from: bigint, bytes: number, stream: bigint): void;
   /** Sets every byte to `value`. */
   fill(to: bigint, value: number, bytes: number, stream: bigint): void;
 
   /** A stream that does not wait for the legacy default stream. */
   createStream(): bigint;
+  /** Its work is still done. */
   destroyStream(stream: bigint): void;
+  /** Blocks until all work queued on the stream is done. */
   synchronizeStream(stream: bigint): void;
   /** Whether all work queued on the stream is done. */
   isStreamDone(stream: bigint): boolean;
   /** Lets later work of the stream wait for the event as recorded now. */
   waitForEvent(stream: bigint, event: bigint): void;
 
+  /** An event; without timing it is cheaper. */
   createEvent(options: { readonly timing: boolean }): bigint;
+  /** Waits that are queued for it stay. */
   destroyEvent(event: bigint): void;
+  /** Puts the event behind all that is queued on the stream. */
   recordEvent(event: bigint, stream: bigint): void;
+  /** Blocks until the stream has reached the event. */
   synchronizeEvent(event: bigint): void;
+  /** Whether the stream has reached the event; true when it was never recorded. */
   isEventDone(event: bigint): boolean;
   /** Milliseconds between two recorded events that are done. */
   elapsedMilliseconds(start: bigint, end: bigint): number;
 
   /** Loads a cubin or PTX text; `name` is for messages. Throws `ImageError`. */
   loadModule(image: HostBytes, name: string): bigint;
+  /** Its kernels must not be launched any more. */
   unloadModule(module: bigint): void;
   /** Throws `CudaError` when the module has no such kernel. */
   getFunction(module: bigint, name: string): bigint;
+  /** Facts about a kernel. */
   functionInfo(fn: bigint): FunctionInfo;
   /** `name` is for messages. */
   prepareLaunch(fn: bigint, shape: LaunchShape, name: string): PreparedLaunch;
@@ -122,7 +148,9 @@ export interface Driver {
   beginCapture(stream: bigint): void;
   /** Ends the recording; the result can be launched. */
   endCapture(stream: bigint): bigint;
+  /** Queues the recorded work. */
   launchGraph(graph: bigint, stream: bigint): void;
+  /** Launches that are queued are still done. */
   destroyGraph(graph: bigint): void;
 
   /** Gives the driver back; it must not be used afterwards. */

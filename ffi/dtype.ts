@@ -4,7 +4,7 @@
  * Host arrays keep the exact bits. Types that JavaScript has no array for are kept as unsigned integers
  * of the same size: bool as 0 and 1, bfloat16 and the 8-bit floats as their bit patterns.
  */
-interface HostArrays {
+export type HostArrays = {
   bool: Uint8Array;
   int8: Int8Array;
   uint8: Uint8Array;
@@ -20,7 +20,7 @@ interface HostArrays {
   float64: Float64Array;
   float8e4: Uint8Array;
   float8e5: Uint8Array;
-}
+};
 
 /** The name of an element type. */
 export type DType = keyof HostArrays;
@@ -52,8 +52,22 @@ export const DTYPES = {
   };
 };
 
-/** Typed arrays that mean one element type when no `dtype` is given. */
-const NATURAL = {
+/** The element type that each typed array means when no other is named. */
+export type NaturalDTypes = {
+  Int8Array: "int8";
+  Uint8Array: "uint8";
+  Int16Array: "int16";
+  Uint16Array: "uint16";
+  Int32Array: "int32";
+  Uint32Array: "uint32";
+  BigInt64Array: "int64";
+  BigUint64Array: "uint64";
+  Float16Array: "float16";
+  Float32Array: "float32";
+  Float64Array: "float64";
+};
+
+const NATURAL: NaturalDTypes = {
   Int8Array: "int8",
   Uint8Array: "uint8",
   Int16Array: "int16",
@@ -65,15 +79,19 @@ const NATURAL = {
   Float16Array: "float16",
   Float32Array: "float32",
   Float64Array: "float64",
-} as const satisfies Record<string, DType>;
+};
 
 /** The element type that a typed array means by itself; `Uint16Array` is "uint16", never "bfloat16". */
-export type DTypeOf<A extends HostArray> = (typeof NATURAL)[A[typeof Symbol.toStringTag]];
+export type DTypeOf<A extends HostArray> = NaturalDTypes[A[typeof Symbol.toStringTag]];
 
 /** The element type of a typed array; undefined when the value is not a typed array that tri knows. */
 export function dtypeOf(data: unknown): DType | undefined {
   const tag = Object.prototype.toString.call(data).slice("[object ".length, -1);
-  return (NATURAL as Readonly<Record<string, DType>>)[tag];
+  return isNatural(tag) ? NATURAL[tag] : undefined;
+}
+
+function isNatural(tag: string): tag is keyof NaturalDTypes {
+  return Object.hasOwn(NATURAL, tag);
 }
 
 /** A new host array of zeros. */

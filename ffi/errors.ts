@@ -1,16 +1,21 @@
 /** The run time's errors: each says what failed, where, and how to mend it. */
 
-interface TriErrorOptions {
+/** What an error carries beside its message. */
+export interface TriErrorOptions {
+  /** What to do about it. */
   readonly hint?: string | undefined;
+  /** The error behind it. */
   readonly cause?: unknown;
 }
 
 /** The base of every error that the run time throws on purpose. */
 export class TriError extends Error {
+  /** The class, for those who compare names. */
   override readonly name: string = "TriError";
   /** What to do about it; also part of the message. */
   readonly hint: string | undefined;
 
+  /** For the run time. */
   constructor(message: string, options: TriErrorOptions = {}) {
     const { hint, cause } = options;
     super(
@@ -23,11 +28,16 @@ export class TriError extends Error {
 
 /** A call got a value that it cannot work with; thrown before anything is launched or copied. */
 export class ArgumentError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "ArgumentError";
+  /** The argument's name. */
   readonly argument: string;
+  /** What would have done. */
   readonly expected: string;
+  /** What came. */
   readonly actual: string;
 
+  /** For the run time. */
   constructor(
     what: { readonly argument: string; readonly expected: string; readonly actual: string },
     options: TriErrorOptions = {},
@@ -41,15 +51,18 @@ export class ArgumentError extends TriError {
 
 /** A launch that cannot be made although each argument alone is fine: sizes out of range, a broken contract. */
 export class LaunchError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "LaunchError";
 }
 
 /** Something was used after it was disposed. */
 export class DisposedError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "DisposedError";
   /** What was disposed, such as "Tensor float32[2, 3]". */
   readonly object: string;
 
+  /** For the run time. */
   constructor(object: string, hint?: string) {
     super(`${object} was disposed and cannot be used any more`, {
       hint: hint ?? "keep it alive until its last use; `using` disposes at the end of its block",
@@ -60,10 +73,12 @@ export class DisposedError extends TriError {
 
 /** The CUDA driver library is not on this machine. */
 export class DriverNotFoundError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "DriverNotFoundError";
   /** The names and paths that were tried. */
   readonly searched: readonly string[];
 
+  /** For the run time. */
   constructor(searched: readonly string[], cause?: unknown) {
     super(`Cannot find the CUDA driver library (tried ${searched.join(", ")})`, {
       hint:
@@ -77,8 +92,10 @@ export class DriverNotFoundError extends TriError {
 
 /** The CUDA driver lacks functions that tri needs. */
 export class DriverTooOldError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "DriverTooOldError";
 
+  /** For the run time. */
   constructor(what: { readonly library: string; readonly lacks: string }, cause?: unknown) {
     super(`The CUDA driver ${what.library} is too old: it lacks ${what.lacks}`, {
       hint:
@@ -90,19 +107,24 @@ export class DriverTooOldError extends TriError {
 
 /** The runtime was not allowed to open the CUDA driver or to read a file. */
 export class PermissionError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "PermissionError";
 }
 
 /** There is no GPU, or none with the number asked for. */
 export class NoDeviceError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "NoDeviceError";
 }
 
 /** The device has not enough free memory. */
 export class OutOfMemoryError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "OutOfMemoryError";
+  /** How much was asked for. */
   readonly requestedBytes: number;
 
+  /** For the run time. */
   constructor(
     what: {
       readonly requestedBytes: number;
@@ -122,10 +144,12 @@ export class OutOfMemoryError extends TriError {
 
 /** A kernel image is missing, corrupt, made for another GPU, or not the one that the wrapper describes. */
 export class ImageError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "ImageError";
   /** The image's name, as the loader knows it. */
   readonly image: string;
 
+  /** For the run time. */
   constructor(image: string, problem: string, options: TriErrorOptions = {}) {
     super(`Cannot use kernel image ${image}: ${problem}`, {
       hint: "rebuild the kernels with `tri build`, and ship the images that belong to the wrapper",
@@ -137,6 +161,7 @@ export class ImageError extends TriError {
 
 /** A call of the CUDA driver failed. */
 export class CudaError extends TriError {
+  /** The class, for those who compare names. */
   override readonly name = "CudaError";
   /** The driver's name for the error, such as "CUDA_ERROR_INVALID_VALUE". */
   readonly cudaName: string;
@@ -147,6 +172,7 @@ export class CudaError extends TriError {
   /** The driver function that failed. */
   readonly call: string;
 
+  /** For the run time. */
   constructor(failure: CudaFailure) {
     const { name, code, description, call, about } = failure;
     const subject = about === undefined ? call : `${call} (${about})`;
@@ -160,10 +186,13 @@ export class CudaError extends TriError {
 
 /** What is known when a driver call fails. */
 export interface CudaFailure {
+  /** Such as "CUDA_ERROR_INVALID_VALUE". */
   readonly name: string;
+  /** The number of that name. */
   readonly code: number;
   /** The driver's own sentence. */
   readonly description: string;
+  /** The driver function. */
   readonly call: string;
   /** What the call was about: a kernel, an image. */
   readonly about?: string | undefined;

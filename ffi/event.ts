@@ -6,6 +6,7 @@ import { untilDone } from "./wait.ts";
 
 /** A mark in a stream. */
 export class DeviceEvent {
+  /** The device that it belongs to. */
   readonly device: Device;
   readonly #handle: bigint;
   #recorded = false;
@@ -60,6 +61,7 @@ export class DeviceEvent {
     return this.device.enter().elapsedMilliseconds(start.handle, this.handle);
   }
 
+  /** Gives the event back; waits that are queued for it stay. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;

@@ -18,6 +18,7 @@ export class Recording {
 
 /** Work recorded by `stream.capture()`. It keeps using the tensors it was recorded with: keep them alive. */
 export class Graph {
+  /** The stream that it was recorded on. */
   readonly stream: Stream;
   readonly #handle: bigint;
   readonly #recording: Recording;
@@ -38,6 +39,7 @@ export class Graph {
     driver.launchGraph(this.#handle, stream.handle);
   }
 
+  /** Gives the graph back; launches that are queued are still done. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;

@@ -30,13 +30,16 @@ export {
   DTYPES,
   fromBfloat16,
   type HostArray,
+  type HostArrays,
   type HostBytes,
+  type NaturalDTypes,
   toBfloat16,
 } from "./dtype.ts";
 export * from "./errors.ts";
 export { DeviceEvent } from "./event.ts";
 export { Graph } from "./graph.ts";
+export * from "./kernel/mod.ts";
 export { KernelFunction, KernelModule } from "./module.ts";
-export type { Shape } from "./shape.ts";
+export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";
 export { Tensor, type TensorLayout } from "./tensor.ts";

@@ -6,6 +6,7 @@ import { CudaError, DisposedError, ImageError } from "./errors.ts";
 
 /** A kernel image on a device. */
 export class KernelModule {
+  /** The device that it belongs to. */
   readonly device: Device;
   /** For messages: the image's file name. */
   readonly name: string;
@@ -20,6 +21,7 @@ export class KernelModule {
     this.#handle = device.enter().loadModule(image, name);
   }
 
+  /** Whether it was disposed, by itself or with its device. */
   get disposed(): boolean {
     return this.#disposed || this.device.disposed;
   }
@@ -55,7 +57,9 @@ export class KernelModule {
 
 /** A kernel of a loaded image. */
 export class KernelFunction {
+  /** The image that it is in. */
   readonly module: KernelModule;
+  /** Its entry name. */
   readonly name: string;
   readonly #handle: bigint;
   #info: FunctionInfo | undefined;

@@ -2,14 +2,20 @@
 import type { DType, HostBytes } from "./dtype.ts";
 import { ArgumentError } from "./errors.ts";
 
-/** A tuple of `R` numbers; any number of them when the rank is not known. */
-export type Shape<R extends number = number> = number extends R ? readonly number[]
-  : R extends R ? TupleOf<R>
-  : never;
+/** One number per axis; a tuple where the rank is known, so that `const [rows, columns] = x.shape` are numbers. */
+export type Shape<R extends number = number> = Shapes[R];
 
-type TupleOf<R extends number, T extends readonly number[] = readonly []> = T["length"] extends R
-  ? T
-  : TupleOf<R, readonly [...T, number]>;
+/** A table rather than a recursive type, because the compiler then sees that a matrix is also a tensor of any rank. */
+export type Shapes = {
+  0: readonly [];
+  1: readonly [number];
+  2: readonly [number, number];
+  3: readonly [number, number, number];
+  4: readonly [number, number, number, number];
+  5: readonly [number, number, number, number, number];
+  6: readonly [number, number, number, number, number, number];
+  [rank: number]: readonly number[];
+};
 
 /** Such as "float32[2, 3]". */
 export function describe(dtype: DType, shape: readonly number[]): string {

@@ -9,6 +9,7 @@ import { Graph, Recording } from "./graph.ts";
  * what other streams do with it; two streams run side by side as far as they share nothing.
  */
 export class Stream {
+  /** The device that it belongs to. */
   readonly device: Device;
   readonly #handle: bigint;
   #recording: Recording | undefined;
@@ -26,11 +27,16 @@ export class Stream {
     return this.#handle;
   }
 
+  /** Whether it was disposed, by itself or with its device. */
   get disposed(): boolean {
     return this.#disposed || this.device.disposed;
   }
 
-  /** What `capture` is recording on this stream, if anything. */
+  /**
+   * What `capture` is recording on this stream, if anything.
+   *
+   * @ignore
+   */
   get recording(): Recording | undefined {
     return this.#recording;
   }

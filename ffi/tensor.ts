@@ -20,9 +20,13 @@ import type { Stream } from "./stream.ts";
 
 /** Where a tensor's elements lie in its buffer. Strides and offset in elements. */
 export interface TensorLayout<D extends DType = DType> {
+  /** The element type. */
   readonly dtype: D;
+  /** The extent of each axis. */
   readonly shape: readonly number[];
+  /** From one element to the next along each axis. */
   readonly strides: readonly number[];
+  /** Of the first element. */
   readonly offset: number;
 }
 
@@ -31,12 +35,16 @@ export interface TensorLayout<D extends DType = DType> {
  * owns its memory; `transpose()`, `narrow()` and the like make views of it. Disposing the owner frees the memory
  * and ends its views; disposing a view ends only that view.
  */
-export class Tensor<D extends DType = DType, R extends number = number> {
+export class Tensor<out D extends DType = DType, out R extends number = number> {
+  /** The device that it belongs to. */
   readonly device: Device;
+  /** The memory that it views. */
   readonly buffer: DeviceBuffer;
+  /** The element type. */
   readonly dtype: D;
+  /** The extent of each axis. */
   readonly shape: Shape<R>;
-  /** In elements. */
+  /** From one element to the next along each axis, in elements. */
   readonly strides: Shape<R>;
   /** Of the first element in the buffer, in elements. */
   readonly offset: number;
@@ -79,6 +87,7 @@ export class Tensor<D extends DType = DType, R extends number = number> {
     return this.#address;
   }
 
+  /** Whether it was disposed, by itself, with its memory or with its device. */
   get disposed(): boolean {
     return this.#disposed || this.buffer.disposed;
   }

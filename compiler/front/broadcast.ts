@@ -93,7 +93,7 @@ export function clashText({ lhs, rhs, axis }: Clash): string {
 }
 
 /**
- * Both shapes right-aligned axis by axis, the bad axis marked:
+ * Lines that show both shapes right-aligned axis by axis, the bad axis marked:
  *
  *     [128, 64]
  *     [ 32, 64]

@@ -15,18 +15,18 @@ export interface WeakLiteral {
 /** The loop a statement stands in. */
 export interface LoopState {
   hasBreak: boolean;
+  hasReturn: boolean;
 }
 
 /** The function whose body is being checked. */
 export interface FunctionState {
   readonly name: string;
-  readonly kind: "kernel" | "helper";
+  readonly isKernel: boolean;
   readonly result: ValueType | undefined;
   /** The result type was wrong, so nothing is said about returned values. */
   readonly poisonResult: boolean;
   readonly helper?: TypedHelper;
   readonly loops: LoopState[];
-  hasReturn: boolean;
 }
 
 /** A call of a helper, looked at again when all bodies are known. */
@@ -55,6 +55,8 @@ export class Context {
   readonly maskedCalls: { readonly helper: TypedHelper; readonly span: Span }[] = [];
   /** Functions of the file, for calls that stand before the definition. */
   readonly laterFunctions = new Map<string, Span>();
+  /** Bytes of `__constant__` buffers so far. */
+  constantBytes = 0n;
   readonly file = new Scope();
   scope = this.file;
   fn: FunctionState | undefined;

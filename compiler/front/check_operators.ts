@@ -5,11 +5,10 @@ import type * as ast from "./ast.ts";
 import { SCALARS, spellType } from "./types.ts";
 import type { TypedBinaryOperator } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { broadcastShapes, clashPicture, clashText, fitsWithNewAxis } from "./broadcast.ts";
+import { broadcastShapes, clashText, fitsWithNewAxis } from "./broadcast.ts";
 import { clashNotes } from "./origin.ts";
 import {
   commonOf,
-  convertElement,
   isArithmetic,
   isFloat,
   isInteger,
@@ -28,7 +27,6 @@ import {
   convert,
   difference,
   elementOf,
-  isValue,
   logicalNot,
   offset,
   samePointee,
@@ -180,7 +178,7 @@ export function offsetPointer(
   if (!checkSized(cx, pointer, at.span)) return undefined;
   const wide = negative
     ? unary("neg", convert(count, scalarType("int64")), count.span)
-    : elementOf(count.type).kind === "scalar" && isBool(count)
+    : isBool(count)
     ? promote(cx, count)
     : count;
   const operands = broadcastAll(cx, swapped ? [wide, pointer] : [pointer, wide], at, text);
@@ -300,10 +298,7 @@ export function broadcastAll(
         at.operatorSpan,
         `The operands of \`${text}\` do not broadcast: ${clashText(clash)}`,
         {
-          notes: [
-            { message: clashPicture(clash).join("\n") },
-            ...clashNotes(clash, owner ?? value, value),
-          ],
+          notes: clashNotes(clash, owner ?? value, value),
           ...(fits ? { hint: NEW_AXIS_HINT } : {}),
         },
       );
@@ -345,10 +340,7 @@ export function applyUnary(
   return unary("neg", promoted, at.span, cx.foldReporter(at.span));
 }
 
-/** The value 1 in the type that `++` and `--` add it in. */
-export function one(cx: Context, like: Value): Value {
-  const literal = constant(1n, scalarType("int32"), like.span);
-  return isValue(like) && isArithmetic(like) && isFloat(like)
-    ? convertElement(cx, literal, elementOf(like.type))
-    : literal;
+/** The 1 of `++` and `--`; as an `int` it takes the type of what it is added to. */
+export function one(span: Span): Value {
+  return constant(1n, scalarType("int32"), span);
 }

@@ -1,11 +1,11 @@
 /** Types from syntax: specifiers, declarators, shapes, typedef names and enums (language.md, section 3). */
+import type { Code } from "../support/codes.ts";
 import type { Span } from "../support/source.ts";
 import { wrapInt } from "../support/arith.ts";
 import type * as ast from "./ast.ts";
 import {
   type ElementType,
   type PointerType,
-  type ScalarName,
   spellType,
   type TileType,
   type Type,
@@ -13,7 +13,7 @@ import {
 import type { TypedExpr } from "./typed.ts";
 import { scalarOfWords } from "./type_spelling.ts";
 import type { Context } from "./check_context.ts";
-import { convert, scalarType, type Value } from "./nodes.ts";
+import { scalarType, type Value } from "./nodes.ts";
 import { isInteger } from "./convert.ts";
 import { checkValue } from "./check_expr.ts";
 import { declarationNote } from "./origin.ts";
@@ -239,12 +239,18 @@ export function checkPowerOfTwo(
   return undefined;
 }
 
+/** What a missing constant is reported as: by what needs it. */
+type ConstantCode = Extract<
+  Code,
+  "E3020" | "E4010" | "E5103" | "E5112" | "E6006" | "E7003" | "E7005"
+>;
+
 /** An integer constant expression; `code` is reported with what is not constant in it. */
 export function checkConstant(
   cx: Context,
   expr: ast.Expr,
   what: string,
-  code: "E3020" | "E5103" | "E7003" | "E4010" | "E5112" | "E6006" = "E3020",
+  code: ConstantCode = "E3020",
 ): bigint | undefined {
   const value = checkValue(cx, expr);
   return value === undefined ? undefined : constantInteger(cx, value, expr.span, what, code);
@@ -256,7 +262,7 @@ export function constantInteger(
   value: Value,
   span: Span,
   what: string,
-  code: "E3020" | "E5103" | "E7003" | "E4010" | "E5112" | "E6006",
+  code: ConstantCode,
 ): bigint | undefined {
   if (value.type.kind === "tile" || !isInteger(value)) {
     const message = `${what} must be an integer constant, not ${spellType(value.type)}`;
@@ -297,14 +303,4 @@ function nonConstantPart(expr: TypedExpr): TypedExpr {
     default:
       return expr;
   }
-}
-
-/** For uses that only know scalars. */
-export function asElement(type: Type): ElementType | undefined {
-  return type.kind === "scalar" || type.kind === "pointer" ? type : undefined;
-}
-
-/** An integer constant as a value of a scalar type. */
-export function integerAs(value: Value, name: ScalarName): Value {
-  return convert(value, scalarType(name));
 }

@@ -28,6 +28,11 @@ export class Conditions {
     return this.#groups.at(-1)?.active ?? true;
   }
 
+  /** Whether the innermost group's directives count, whichever branch is read. */
+  get counts(): boolean {
+    return this.#groups.at(-1)?.enclosing ?? true;
+  }
+
   enterFile(): void {
     this.#bases.push(this.#groups.length);
   }

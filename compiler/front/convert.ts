@@ -13,7 +13,7 @@ import {
 } from "./types.ts";
 import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { clashPicture, clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
+import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
 import { clashNotes } from "./origin.ts";
 import { type FloatName, roundDecimal } from "./decimal.ts";
 import {
@@ -322,11 +322,7 @@ export function stretch(
     case "clash": {
       const { lhs, rhs } = plan.clash;
       cx.reporter.error("E5011", span, `Cannot stretch ${clashText(plan.clash)}`, {
-        notes: [
-          { message: clashPicture(plan.clash).join("\n") },
-          ...clashNotes(plan.clash, value),
-          ...(details.notes ?? []),
-        ],
+        notes: [...clashNotes(plan.clash, value), ...(details.notes ?? [])],
         ...(fitsWithNewAxis(lhs, rhs) ? { hint: NEW_AXIS_HINT } : {}),
       });
       return undefined;

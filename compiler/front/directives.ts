@@ -51,11 +51,11 @@ export const CONDITIONALS: Readonly<Record<string, Directive>> = {
   elifdef: (line, host) => alternative(line, host, () => isDefined(line, host)),
   elifndef: (line, host) => alternative(line, host, () => !isDefined(line, host)),
   else: (line, host) => {
-    if (host.conditions.active) rejectRest(line, host);
+    if (host.conditions.counts) rejectRest(line, host);
     return alternative(line, host, () => true);
   },
   endif: (line, host) => {
-    if (host.conditions.active) rejectRest(line, host);
+    if (host.conditions.counts) rejectRest(line, host);
     host.conditions.close(line.span);
     return undefined;
   },
@@ -125,7 +125,11 @@ function holds({ rest, span, name }: DirectiveLine, host: DirectiveHost): boolea
       ? { typeTest: `${negation}__type_is(${first.text}, ${second.text})` }
       : {}),
   };
-  return evaluateCondition(host.expandLine(rest, true), written, host.reporter) ?? false;
+  const { reporter } = host;
+  const errorsBefore = reporter.errorCount;
+  const expanded = host.expandLine(rest, true);
+  if (reporter.errorCount > errorsBefore) return false;
+  return evaluateCondition(expanded, written, reporter) ?? false;
 }
 
 /** The condition of `#ifdef`. */

@@ -11,7 +11,7 @@ export function changesSomething(expr: TypedExpr): boolean {
     case "assign":
       return true;
     case "builtin":
-      return BUILTINS.get(expr.name)?.effect !== "pure";
+      return BUILTINS.get(expr.name)?.pure === false;
     default:
       return false;
   }

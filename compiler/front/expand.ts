@@ -39,7 +39,7 @@ export interface Budget {
 }
 
 /** Far above any honest kernel (the largest published one has some thousand tokens). */
-export const MAX_EXPANDED_TOKENS = 1_000_000;
+export const MAX_EXPANDED_TOKENS = 250_000;
 /** Arguments within arguments. */
 const MAX_DEPTH = 200;
 
@@ -172,13 +172,8 @@ export class Expander {
     use: Span,
     hide: HideSet | undefined,
   ): void {
-    const result = substitute(macro, args, {
-      name,
-      use,
-      expander: this,
-      reporter: this.#cx.reporter,
-    });
-    const { budget } = this.#cx;
+    const { budget, reporter } = this.#cx;
+    const result = substitute(macro, args, { name, use, expander: this, reporter, budget });
     // Copying hide sets is work too: without it a chain of n macros would cost n².
     budget.tokensLeft -= result.length + 1 + ((hide?.size ?? 0) >> 4);
     if (budget.tokensLeft <= 0) {
@@ -262,6 +257,7 @@ interface Use {
   readonly use: Span;
   readonly expander: Expander;
   readonly reporter: Reporter;
+  readonly budget: Budget;
 }
 
 /** The body with arguments put in, `#` and `##` applied. */
@@ -300,7 +296,8 @@ function substitute(macro: Macro, args: readonly PpToken[][], use: Use): PpToken
   };
 
   const result: PpToken[] = [];
-  for (let at = 0; at < body.length;) {
+  // Beyond the budget the rest is given up; whoever called reports that.
+  for (let at = 0; at < body.length && result.length <= use.budget.tokensLeft;) {
     const operandLength = macro.params !== undefined && isOperator(body[at], "#") ? 2 : 1;
     const pastes = isOperator(body[at + operandLength], "##");
     let { tokens, length } = operand(at, pastes);

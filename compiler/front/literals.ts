@@ -3,7 +3,7 @@
  * because a weak one is rounded only when its type is known: once, from its decimal digits.
  */
 import type { Code } from "../support/codes.ts";
-import type { ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { type FloatName, roundDecimal } from "./decimal.ts";
 
 export { roundDecimal };
@@ -73,15 +73,19 @@ function parseFloating(text: string, hex: boolean): FloatLiteral | LiteralError 
     };
   }
   const suffix = text.slice(digits.length);
-  const known = Object.hasOwn(FLOAT_SUFFIXES, suffix.toLowerCase());
-  const type = known ? FLOAT_SUFFIXES[suffix.toLowerCase()] : undefined;
+  const type = floatSuffix(suffix);
   if (type === undefined) return badSuffix(text, suffix, "f, h, bf, l");
-  if (roundDecimal(digits, type === "weak" ? "float64" : type) === Infinity) {
-    const name = { weak: "double", float32: "float", float16: "half", bfloat16: "bfloat16" };
-    const shown = type in name ? name[type as keyof typeof name] : "double";
-    return { kind: "error", code: "E2013", message: `\`${text}\` is too large for ${shown}` };
+  const widest = type === "weak" ? "float64" : type;
+  if (roundDecimal(digits, widest) === Infinity) {
+    const message = `\`${text}\` is too large for \`${SCALARS[widest].spelling}\``;
+    return { kind: "error", code: "E2013", message };
   }
   return { kind: "float", text: digits, type };
+}
+
+function floatSuffix(suffix: string): FloatName | "weak" | undefined {
+  const lower = suffix.toLowerCase();
+  return Object.hasOwn(FLOAT_SUFFIXES, lower) ? FLOAT_SUFFIXES[lower] : undefined;
 }
 
 function badSuffix(text: string, suffix: string, known: string): LiteralError {
@@ -107,39 +111,40 @@ function parseInteger(text: string): IntegerLiteral | LiteralError {
     const message = `\`${suffix[0]}\` is not a ${base.name} digit in \`${text}\``;
     return { kind: "error", code: "E2011", message };
   }
-  const suffixMatch = /^(?:(u)(l{0,2})|(l{1,2})(u?))?$/i.exec(suffix);
-  if (suffixMatch === null) {
-    const floating = FLOAT_SUFFIXES[suffix.toLowerCase()] !== undefined && base.name === "decimal";
-    return floating
-      ? {
-        kind: "error",
-        code: "E2011",
-        message: `the suffix \`${suffix}\` needs a floating literal`,
-        hint: `write \`${digits}.0${suffix}\``,
-      }
-      : badSuffix(text, suffix, "u, l, ul");
-  }
-  const unsigned = /u/i.test(suffix);
-  const long = /l/i.test(suffix);
+  if (!INTEGER_SUFFIX.test(suffix)) return badIntegerSuffix(text, digits, suffix, base.name);
   const decimal = base.name === "decimal";
-  const literal = base.name === "octal" ? `0o${digits.replace(/^0(?=.)/, "")}` : prefix + digits;
-  const value = BigInt(literal);
-  const candidates: readonly IntName[] = unsigned
-    ? (long ? ["uint64"] : ["uint32", "uint64"])
-    : long
-    ? (decimal ? ["int64"] : ["int64", "uint64"])
-    : (decimal ? ["int32", "int64"] : ["int32", "uint32", "int64", "uint64"]);
-  const type = candidates.find((name) => value <= MAX[name]);
+  const value = BigInt(base.name === "octal" ? `0o0${digits}` : prefix + digits);
+  const type = integerTypes(suffix, decimal).find((name) => value <= MAX[name]);
   if (type !== undefined) return { kind: "int", value, type };
-  const message = `\`${text}\` does not fit in 64 bits`;
-  return value <= MAX.uint64
-    ? {
-      kind: "error",
-      code: "E2010",
-      message: `${message} with a sign`,
-      hint: `write \`${digits}u\``,
-    }
-    : { kind: "error", code: "E2010", message };
+  const fits = value <= MAX.uint64;
+  const message = `\`${text}\` does not fit in 64 bits${fits ? " with a sign" : ""}`;
+  const hint = fits ? { hint: `write \`${digits}u\`` } : {};
+  return { kind: "error", code: "E2010", message, ...hint };
+}
+
+const INTEGER_SUFFIX = /^(?:ul{0,2}|l{1,2}u?)?$/i;
+
+/** The types that a literal may have, in the order they are tried. */
+function integerTypes(suffix: string, decimal: boolean): readonly IntName[] {
+  const unsigned = /u/i.test(suffix);
+  if (/l/i.test(suffix)) {
+    return unsigned ? ["uint64"] : decimal ? ["int64"] : ["int64", "uint64"];
+  }
+  if (unsigned) return ["uint32", "uint64"];
+  return decimal ? ["int32", "int64"] : ["int32", "uint32", "int64", "uint64"];
+}
+
+function badIntegerSuffix(
+  text: string,
+  digits: string,
+  suffix: string,
+  base: string,
+): LiteralError {
+  if (base !== "decimal" || floatSuffix(suffix) === undefined) {
+    return badSuffix(text, suffix, "u, l, ul");
+  }
+  const message = `the suffix \`${suffix}\` needs a floating literal`;
+  return { kind: "error", code: "E2011", message, hint: `write \`${digits}.0${suffix}\`` };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

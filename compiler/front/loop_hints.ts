@@ -13,7 +13,11 @@ interface HintRow {
 const HINTS: Readonly<Record<LoopHint["name"], HintRow>> = {
   unroll: { argument: /^[1-9]\d*$/, optional: true, form: "`unroll` or `unroll(4)`" },
   num_stages: { argument: /^[1-9]\d*$/, optional: false, form: "`num_stages(3)`" },
-  pipeline: { argument: /^(?:on|off)$/, optional: false, form: "`pipeline(on)` or `pipeline(off)`" },
+  pipeline: {
+    argument: /^(?:on|off)$/,
+    optional: false,
+    form: "`pipeline(on)` or `pipeline(off)`",
+  },
   flatten: { argument: /^(?!)/, optional: true, form: "`flatten`" },
 };
 
@@ -35,7 +39,9 @@ export function parseLoopHints({ text, span }: Token, reporter: Reporter): LoopH
     const { argument: wanted, optional, form } = HINTS[name];
     const value = argument?.trim();
     if (value === undefined ? !optional : !wanted.test(value)) {
-      reporter.error("E9014", span, `wrong value in loop hint \`${piece.trim()}\``, { hint: `write ${form}` });
+      reporter.error("E9014", span, `wrong value in loop hint \`${piece.trim()}\``, {
+        hint: `write ${form}`,
+      });
       continue;
     }
     hints.push(value === undefined ? { name, span } : { name, argument: value, span });

@@ -60,7 +60,6 @@ function evalDefined(name: PpToken, expander: Expander, cx: OperatorContext): bo
   const close = open === undefined ? undefined : expander.take();
   if (operand.kind !== "identifier") {
     cx.reporter.error("E1011", name.span, `\`defined\` needs the name of a macro${found(operand)}`);
-    expander.untake(close === undefined ? [operand] : [operand, close]);
     return false;
   }
   if (close !== undefined && close.text !== ")") {

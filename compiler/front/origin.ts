@@ -5,11 +5,17 @@
 import type { Note } from "../support/diagnostic.ts";
 import { spellType } from "./types.ts";
 import type { TypedExpr, Variable } from "./typed.ts";
-import type { Clash } from "./broadcast.ts";
+import { type Clash, clashPicture } from "./broadcast.ts";
 import { shapeOf } from "./nodes.ts";
 
-/** One note per operand whose axis has an origin worth showing. */
+/** Both shapes as a picture, then where the extents of the bad axis came from. */
 export function clashNotes(clash: Clash, lhs: TypedExpr, rhs?: TypedExpr): readonly Note[] {
+  const picture = clashPicture(clash).map((message): Note => ({ message }));
+  return [...picture, ...originNotes(clash, lhs, rhs)];
+}
+
+/** One note per operand whose axis has an origin worth showing. */
+export function originNotes(clash: Clash, lhs: TypedExpr, rhs?: TypedExpr): readonly Note[] {
   const rank = Math.max(clash.lhs.length, clash.rhs.length);
   const notes: Note[] = [];
   for (const expr of rhs === undefined ? [lhs] : [lhs, rhs]) {

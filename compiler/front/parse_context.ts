@@ -13,7 +13,11 @@ export interface ParseContext {
 }
 
 /** @param whole what the tokens are, for "the end of the …" */
-export function newParseContext(tokens: readonly Token[], reporter: Reporter, whole: string): ParseContext {
+export function newParseContext(
+  tokens: readonly Token[],
+  reporter: Reporter,
+  whole: string,
+): ParseContext {
   return {
     cursor: new TokenCursor(tokens, reporter, whole),
     scopes: new TypedefScopes(),

@@ -55,7 +55,9 @@ function parseDeclaratorOr(p: ParseContext, what: string, abstract: boolean): De
   }
   attributes.push(...parseAttributes(p));
   const shape = cursor.at("[") ? parseShape(p) : undefined;
-  const params = shape === undefined && cursor.at("(") && (name ?? nested) !== undefined ? parseParams(p) : undefined;
+  const params = shape === undefined && cursor.at("(") && (name ?? nested) !== undefined
+    ? parseParams(p)
+    : undefined;
   attributes.push(...parseAttributes(p));
   cursor.leave();
   return {
@@ -118,10 +120,22 @@ export function parseDeclaration(p: ParseContext): Declaration {
 }
 
 /** The `;` of a declaration. */
-export function finishDeclaration(p: ParseContext, specs: Specs, inits: readonly InitDeclarator[]): Declaration {
+export function finishDeclaration(
+  p: ParseContext,
+  specs: Specs,
+  inits: readonly InitDeclarator[],
+): Declaration {
   const { cursor } = p;
   const isPrototype = inits.at(-1)?.declarator.params !== undefined;
-  cursor.expectSemicolon({}, isPrototype ? "`;` or the body of the function" : "`;` after the declaration");
+  if (isPrototype && cursor.at("{")) {
+    cursor.complain("`;`", { hint: "functions are defined at file scope, one declarator each" });
+    cursor.skipPair();
+    return { kind: "declaration", specs, inits, span: cursor.spanFrom(specs.span) };
+  }
+  cursor.expectSemicolon(
+    {},
+    isPrototype ? "`;` or the body of the function" : "`;` after the declaration",
+  );
   return { kind: "declaration", specs, inits, span: cursor.spanFrom(specs.span) };
 }
 

@@ -16,13 +16,14 @@ import {
 import { keywordGroup } from "./keywords.ts";
 import type { ParseContext } from "./parse_context.ts";
 import { parseTypeNameHere, startsType } from "./parse_specs.ts";
-import type { Token } from "./token.ts";
-import { isWord, sourceText } from "./token_cursor.ts";
+import { isWord, type Token } from "./token.ts";
+import { sourceText } from "./token_cursor.ts";
 
 /** expr = assign { ',' assign } */
 export function parseExpr(p: ParseContext): Expr {
   let lhs = parseAssign(p);
   while (p.cursor.accept(",")) {
+    p.cursor.link();
     const rhs = parseAssign(p);
     lhs = { kind: "comma", lhs, rhs, span: joinSpans(lhs.span, rhs.span) };
   }
@@ -39,7 +40,14 @@ export function parseAssign(p: ParseContext): Expr {
   cursor.enter();
   const value = parseAssign(p);
   cursor.leave();
-  return { kind: "assign", operator, target, value, operatorSpan, span: joinSpans(target.span, value.span) };
+  return {
+    kind: "assign",
+    operator,
+    target,
+    value,
+    operatorSpan,
+    span: joinSpans(target.span, value.span),
+  };
 }
 
 /** cond = lor [ '?' [ expr ] ':' cond ] */
@@ -67,6 +75,7 @@ function parseBinary(p: ParseContext, loosest: number): Expr {
     const level = BINARY_LEVELS[operator];
     if (level > loosest) return lhs;
     cursor.next();
+    cursor.link();
     const rhs = operator === "*" && cursor.at("?")
       ? parseMisplacedLoad(p, lhs, operatorSpan)
       : level - 1 === LEVEL.range
@@ -78,11 +87,27 @@ function parseBinary(p: ParseContext, loosest: number): Expr {
 }
 
 /** W5102: `0 ... N / 2` halves the range, not its end. */
-function warnRangeOperand(p: ParseContext, lhs: Expr, operator: string, span: Span, rhs: Expr): void {
+function warnRangeOperand(
+  p: ParseContext,
+  lhs: Expr,
+  operator: string,
+  span: Span,
+  rhs: Expr,
+): void {
   let last = lhs;
   while (last.kind === "binary") last = last.rhs;
   if (last.kind !== "range" || p.cursor.stuck) return;
-  const [lo, hi, factor] = [sourceText(last.lo.span), sourceText(last.hi.span), sourceText(rhs.span)];
+  if (span.expansion !== undefined) {
+    p.reporter.warn("W5102", span, `\`${operator}\` applies to the whole range before it`, {
+      hint: `put parentheses around the value of the macro \`${span.expansion.macro}\``,
+    });
+    return;
+  }
+  const [lo, hi, factor] = [
+    sourceText(last.lo.span),
+    sourceText(last.hi.span),
+    sourceText(rhs.span),
+  ];
   p.reporter.warn("W5102", span, `\`${operator}\` applies to the whole range before it`, {
     hint: `write \`(${lo} ... ${hi}) ${operator} ${factor}\` if that is meant, else ` +
       `\`${lo} ... (${hi} ${operator} ${factor})\``,
@@ -93,11 +118,15 @@ function warnRangeOperand(p: ParseContext, lhs: Expr, operator: string, span: Sp
 function parseMisplacedLoad(p: ParseContext, lhs: Expr, star: Span): Expr {
   const { cursor } = p;
   const { span: question } = cursor.token;
-  const [maskEnd, left] = [cursor.pastPair(1), sourceText(lhs.span)];
-  const mask = maskEnd > 0 ? sourceText(joinSpans(cursor.ahead(1).span, cursor.ahead(maskEnd - 1).span)) : "(m)";
-  const pointer = maskEnd > 0 ? sourceText(cursor.ahead(maskEnd).span) : "p";
+  const maskEnd = cursor.pastPair(1);
+  const pointerEnd = isWord(cursor.ahead(maskEnd), "(") ? cursor.pastPair(maskEnd) : maskEnd + 1;
+  const textOf = (from: number, to: number): string =>
+    sourceText(joinSpans(cursor.ahead(from).span, cursor.ahead(to - 1).span));
+  const load = maskEnd > 0 && pointerEnd > 0
+    ? `${textOf(1, maskEnd)} ${textOf(maskEnd, pointerEnd)}`
+    : "(m) p";
   cursor.complain("an expression after `*`", {
-    hint: `to multiply by a masked load write \`${left} * *?${mask} ${pointer}\``,
+    hint: `to multiply by a masked load write \`${sourceText(lhs.span)} * *?${load}\``,
     fix: { span: { ...star, start: star.end }, replacement: " *" },
   });
   return parseDereference(p, question);
@@ -110,12 +139,12 @@ function parseRange(p: ParseContext): Expr {
   if (!cursor.accept("...")) return lo;
   const hi = parseCast(p);
   const range: Expr = { kind: "range", lo, hi, span: joinSpans(lo.span, hi.span) };
-  for (let again = cursor.accept("..."); again !== undefined; again = cursor.accept("...")) {
-    p.reporter.error("E5101", again.span, "ranges cannot be chained", {
+  if (cursor.at("...")) {
+    p.reporter.error("E5101", cursor.token.span, "ranges cannot be chained", {
       notes: [{ message: "the bounds of this range are complete", span: range.span }],
       hint: "a range has two bounds: `lo ... hi`",
     });
-    parseCast(p);
+    while (cursor.accept("...")) parseCast(p);
   }
   return range;
 }
@@ -155,7 +184,7 @@ function startsCast(p: ParseContext): boolean {
     while (isWord(cursor.ahead(at), "*")) at++;
     return isWord(cursor.ahead(at), ")");
   }
-  if (isWord(cursor.ahead(at), "[")) at += cursor.pastPair(at);
+  if (isWord(cursor.ahead(at), "[")) at = cursor.pastPair(at);
   const after = cursor.ahead(at + 1);
   return isWord(cursor.ahead(at), ")") && (after.kind === "identifier" || after.kind === "number");
 }
@@ -189,7 +218,13 @@ function parsePrefixed(p: ParseContext, operator: string, start: Span): Expr {
     case "--": {
       cursor.next();
       const operand = parseUnary(p);
-      return { kind: "step", operator, prefix: true, operand, span: joinSpans(start, operand.span) };
+      return {
+        kind: "step",
+        operator,
+        prefix: true,
+        operand,
+        span: joinSpans(start, operand.span),
+      };
     }
     case "sizeof":
     case "_Alignof":
@@ -234,6 +269,7 @@ function parsePostfix(p: ParseContext): Expr {
     const { text, kind } = cursor.token;
     if (kind !== "punctuator") return expr;
     const base = expr;
+    cursor.link();
     switch (text) {
       case "[": {
         const items = parseItems(p, base);
@@ -248,7 +284,13 @@ function parsePostfix(p: ParseContext): Expr {
       case "++":
       case "--":
         cursor.next();
-        expr = { kind: "step", operator: text, prefix: false, operand: base, span: cursor.spanFrom(base.span) };
+        expr = {
+          kind: "step",
+          operator: text,
+          prefix: false,
+          operand: base,
+          span: cursor.spanFrom(base.span),
+        };
         break;
       case ".":
       case "->": {
@@ -257,7 +299,13 @@ function parsePostfix(p: ParseContext): Expr {
         if (token.kind === "identifier") cursor.next();
         else cursor.fail(`a name after \`${text}\``);
         const name = { text: token.text, span: token.span };
-        expr = { kind: "member", base, arrow: text === "->", name, span: cursor.spanFrom(base.span) };
+        expr = {
+          kind: "member",
+          base,
+          arrow: text === "->",
+          name,
+          span: cursor.spanFrom(base.span),
+        };
         break;
       }
       default:
@@ -272,18 +320,19 @@ function parseItems(p: ParseContext, base: Expr): Item[] {
   const open = cursor.next();
   cursor.enter();
   const items: Item[] = [];
-  let reported = false;
+  let isSlice = false;
   do {
-    items.push(parseItem(p));
-    if (!cursor.at(":")) continue;
-    if (!reported) {
-      cursor.complain("`,` or `]`", {
-        hint: `slices have no bounds; load with \`*(${sourceText(base.span)} + …)\``,
-      });
+    const item = parseItem(p);
+    items.push(item);
+    if (!cursor.at(":") && (item.kind !== "all" || endsItem(cursor.token))) continue;
+    if (!isSlice) {
+      const hint = `slices have no bounds; load with \`*(${sourceText(base.span)} + …)\``;
+      cursor.complain("`,` or `]`", { hint });
     }
-    reported = true;
-    cursor.next();
-    if (!cursor.at(",") && !cursor.at("]")) parseConditional(p);
+    isSlice = true;
+    do {
+      if (!cursor.at(":") && !endsItem(cursor.token)) parseConditional(p);
+    } while (cursor.accept(":"));
   } while (cursor.accept(","));
   cursor.leave();
   cursor.expectClose("]", open);
@@ -295,15 +344,7 @@ function parseItem(p: ParseContext): Item {
   const { cursor } = p;
   const { token } = cursor;
   const { text, span } = token;
-  if (cursor.accept(":")) {
-    if (!cursor.stuck && !endsItem(cursor.token)) {
-      const bound = parseConditional(p);
-      p.reporter.error("E5003", bound.span, `expected \`,\` or \`]\`, found \`${sourceText(bound.span)}\``, {
-        hint: "slices have no bounds; `:` keeps a whole axis",
-      });
-    }
-    return { kind: "all", span };
-  }
+  if (cursor.accept(":")) return { kind: "all", span };
   if (cursor.accept("newaxis")) return { kind: "newaxis", span };
   if ((token.kind === "identifier" || isBinaryOperator(text)) && endsItem(cursor.ahead(1))) {
     cursor.next();
@@ -336,8 +377,13 @@ function parseArguments(p: ParseContext, callee: Expr): Argument[] {
   cursor.leave();
   cursor.expectClose(")", open);
   // Note 6: `atomic_add(float, 64, 64)` names a function, which is called next.
-  if (callee.kind === "name" && callee.name === "atomic_add" && args[0]?.kind === "type" && !cursor.at("(")) {
-    cursor.fail("`(` and the arguments", { hint: "write `atomic_add(p, value, mask)`; it works for every type" });
+  if (
+    callee.kind === "name" && callee.name === "atomic_add" && args[0]?.kind === "type" &&
+    !cursor.at("(")
+  ) {
+    cursor.fail("`(` and the arguments", {
+      hint: "write `atomic_add(p, value, mask)`; it works for every type",
+    });
   }
   return args;
 }
@@ -415,11 +461,12 @@ const OPERAND_HINTS: Readonly<Record<string, string>> = {
 /** What may have been meant where no operand can begin. */
 function hintForOperand(p: ParseContext): DiagnosticDetails {
   const { text, kind } = p.cursor.token;
-  if (kind === "keyword" && keywordGroup(text) === "type") return { hint: `a conversion is written \`(${text}) x\`` };
+  if (kind === "keyword" && keywordGroup(text) === "type") {
+    return { hint: `a conversion is written \`(${text}) x\`` };
+  }
   if (kind === "keyword" && keywordGroup(text) === "statement") {
     return { hint: "the expression before it is not complete" };
   }
   const hint = Object.hasOwn(OPERAND_HINTS, text) ? OPERAND_HINTS[text] : undefined;
   return hint === undefined ? {} : { hint };
 }
-

@@ -14,8 +14,7 @@ import type {
 } from "./ast.ts";
 import { parseConditional } from "./parse_expr.ts";
 import type { ParseContext } from "./parse_context.ts";
-import type { Token } from "./token.ts";
-import { isWord } from "./token_cursor.ts";
+import { isWord, type Token } from "./token.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { reportUnknownType } from "./unknown_type.ts";
 
@@ -52,18 +51,34 @@ const SPEC_WORDS: ReadonlyMap<string, SpecWord> = new Map<string, SpecWord>([
   ["__attribute__", { role: "attribute-list" }],
   ["struct", { role: "rejected", isType: true, hint: NO_STRUCTURES }],
   ["union", { role: "rejected", isType: true, hint: "use `bitcast<T>(e)` to reinterpret bits" }],
-  ["_Complex", { role: "rejected", isType: false, hint: "keep real and imaginary parts in two variables" }],
-  ["_Imaginary", { role: "rejected", isType: false, hint: "keep real and imaginary parts in two variables" }],
+  ["_Complex", {
+    role: "rejected",
+    isType: false,
+    hint: "keep real and imaginary parts in two variables",
+  }],
+  ["_Imaginary", {
+    role: "rejected",
+    isType: false,
+    hint: "keep real and imaginary parts in two variables",
+  }],
   ["auto", { role: "rejected", isType: false, hint: "write the type" }],
   ["register", { role: "rejected", isType: false, hint: "leave it out; the compiler decides" }],
-  ["_Atomic", { role: "rejected", isType: false, hint: "use `atomic_add`, `atomic_cas`, … on ordinary memory" }],
+  ["_Atomic", {
+    role: "rejected",
+    isType: false,
+    hint: "use `atomic_add`, `atomic_cas`, … on ordinary memory",
+  }],
   ["_Alignas", { role: "rejected", isType: false, hint: "use `__aligned(N)` on a pointer" }],
   ["_Noreturn", { role: "rejected", isType: false, hint: "leave it out" }],
-  ["_Thread_local", { role: "rejected", isType: false, hint: "leave it out; each program has its own variables" }],
+  ["_Thread_local", {
+    role: "rejected",
+    isType: false,
+    hint: "leave it out; each program has its own variables",
+  }],
 ]);
 
 /** Where specifiers stand. Storage words belong to declarations; `T[S] name` is no form of a bare type. */
-export type SpecsPlace = "declaration" | "parameter" | "type-name";
+type SpecsPlace = "declaration" | "parameter" | "type-name";
 
 function specWord(token: Token): SpecWord | undefined {
   return token.kind === "keyword" ? SPEC_WORDS.get(token.text) : undefined;
@@ -124,7 +139,9 @@ export function parseSpecs(p: ParseContext, place: SpecsPlace): Specs {
   const { storage, qualifiers, attributes } = specs;
   const span = cursor.spanFrom(start);
   const type: TypeSpec = typeSoFar(specs) ??
-    (specs.poison === undefined ? { kind: "missing", span } : { kind: "unknown", name: specs.poison, span });
+    (specs.poison === undefined
+      ? { kind: "missing", span }
+      : { kind: "unknown", name: specs.poison, span });
   return { storage, qualifiers, attributes, type, span };
 }
 
@@ -180,14 +197,18 @@ function parseNamedType(p: ParseContext, specs: SpecsInProgress, place: SpecsPla
   if (token.kind !== "identifier") return false;
   const name: Name = { text: token.text, span: token.span };
   if (typeSoFar(specs) !== undefined) {
-    // After a word that was only reported as unknown the type itself may still come: `tunable int32 n`.
-    if (specs.type?.kind !== "unknown" || !startsType(p, token) || !isNameOrStar(cursor.ahead(1))) return false;
+    // After a word that was reported as unknown the type itself may still come: `tunable int32 n`.
+    const mayBeType = startsType(p, token) || scopes.kindOf(token.text) === undefined;
+    if (specs.type?.kind !== "unknown" || !mayBeType || !isNameOrStar(cursor.ahead(1))) {
+      return false;
+    }
     cursor.next();
     return true;
   }
   const kind = scopes.kindOf(token.text);
   const mustBeType = kind === undefined &&
-    (looksLikeUnknownType(p) || place === "type-name" || (place === "parameter" && !hasOtherSpecs(specs)));
+    (looksLikeUnknownType(p) || place === "type-name" ||
+      (place === "parameter" && !hasOtherSpecs(specs)));
   if (kind === "typedef") {
     specs.type = { kind: "typedef-name", name, span: token.span };
   } else if (kind === "unknown-type" || mustBeType) {
@@ -210,7 +231,9 @@ function hasOtherSpecs({ storage, qualifiers, attributes }: Omit<Specs, "type" |
 /** type = type shape */
 function parseShapedType(p: ParseContext, specs: SpecsInProgress, place: SpecsPlace): boolean {
   const element = typeSoFar(specs);
-  if (place === "type-name" || element === undefined || element.kind === "shaped" || !p.cursor.at("[")) {
+  if (
+    place === "type-name" || element === undefined || element.kind === "shaped" || !p.cursor.at("[")
+  ) {
     return false;
   }
   const shape = parseShape(p);
@@ -227,7 +250,12 @@ function reportMix({ reporter }: ParseContext, specs: SpecsInProgress, token: To
 }
 
 /** Reports a word of C that Triton-C lacks and passes over what belongs to it. */
-function skipRejected(p: ParseContext, specs: SpecsInProgress, isType: boolean, hint: string): void {
+function skipRejected(
+  p: ParseContext,
+  specs: SpecsInProgress,
+  isType: boolean,
+  hint: string,
+): void {
   const { cursor, reporter } = p;
   const { text, span } = cursor.next();
   reporter.error("E2002", span, `\`${text}\` is not supported`, { hint });
@@ -273,20 +301,30 @@ function nameOf({ text, span }: Token): Name {
   return { text, span };
 }
 
-/** A name to declare. A keyword in its place is explained. */
+/** What may follow a declared name. */
+const AFTER_NAME: ReadonlySet<string> = new Set([";", ",", "=", "[", ")"]);
+
+/** A name to declare. A keyword in its place is explained, and taken for the name if it stands like one. */
 export function parseName({ cursor }: ParseContext, what: string): Name | undefined {
   const { token } = cursor;
   if (token.kind === "identifier") return nameOf(cursor.next());
-  const before = cursor.previousKeyword;
-  if (token.kind === "keyword") cursor.fail(what, { hint: `\`${token.text}\` is a keyword; choose another name` });
-  else if (before !== undefined) {
-    cursor.fail(what, { hint: `if \`${before}\` was meant as a name: it is a keyword; choose another` });
-  } else cursor.fail(what);
+  if (token.kind === "keyword") {
+    const hint = `\`${token.text}\` is a keyword; choose another name`;
+    if (!AFTER_NAME.has(cursor.ahead(1).text)) cursor.fail(what, { hint });
+    else {
+      cursor.complain(what, { hint });
+      return nameOf(cursor.next());
+    }
+  } else {
+    const before = cursor.previousKeyword;
+    const hint = `if \`${before}\` was meant as a name: it is a keyword; choose another`;
+    cursor.fail(what, before === undefined ? {} : { hint });
+  }
   return undefined;
 }
 
 /** Whether the cursor stands at an attribute. */
-export function startsAttribute({ cursor }: ParseContext): boolean {
+function startsAttribute({ cursor }: ParseContext): boolean {
   const role = specWord(cursor.token)?.role;
   return role === "attribute" || role === "attribute-list";
 }
@@ -312,10 +350,13 @@ export function parseAttributes(p: ParseContext): Attribute[] {
     do {
       const { token } = cursor;
       // `const` and others are attributes elsewhere: any word will do.
-      if (token.kind !== "identifier" && token.kind !== "keyword") cursor.fail("the name of an attribute");
-      else cursor.next();
+      if (token.kind !== "identifier" && token.kind !== "keyword") {
+        cursor.fail("the name of an attribute");
+      } else cursor.next();
       const argument = cursor.at("(") ? parseAttributeArgument(p) : {};
-      if (!cursor.stuck) attributes.push({ name: token.text, ...argument, span: cursor.spanFrom(token.span) });
+      if (!cursor.stuck) {
+        attributes.push({ name: token.text, ...argument, span: cursor.spanFrom(token.span) });
+      }
     } while (cursor.accept(","));
     cursor.expectClose(")", inner);
     cursor.expectClose(")", outer);
@@ -371,9 +412,11 @@ export function parsePointers(p: ParseContext, attributes?: Attribute[]): Pointe
 export function parseTypeNameHere(p: ParseContext): TypeName {
   const { cursor } = p;
   const start = cursor.token.span;
+  cursor.enter();
   const specs = parseSpecs(p, "type-name");
   if (specs.type.kind === "missing" && !hasOtherSpecs(specs)) cursor.fail("a type");
   const pointers = parsePointers(p);
   const shape = cursor.at("[") ? parseShape(p) : undefined;
+  cursor.leave();
   return { specs, pointers, ...(shape && { shape }), span: cursor.spanFrom(start) };
 }

@@ -6,7 +6,7 @@ import { parseDeclaration, parseStaticAssert } from "./parse_decl.ts";
 import { parseConditional, parseExpr } from "./parse_expr.ts";
 import { startsDeclaration } from "./parse_specs.ts";
 import type { ParseContext } from "./parse_context.ts";
-import { isWord } from "./token_cursor.ts";
+import { isWord } from "./token.ts";
 
 /** The block of a function, whose scope is that of the parameters and is the caller's to open. */
 export function parseBody(p: ParseContext): Block {
@@ -21,7 +21,9 @@ export function parseBody(p: ParseContext): Block {
     items.push(parseBlockItem(p));
     if (cursor.index === before) cursor.next(); // whatever happens, go on
   }
-  if (!cursor.accept("}")) cursor.complain("`}`", { notes: [{ message: "this block is still open", span: open.span }] });
+  if (!cursor.accept("}")) {
+    cursor.complain("`}`", { notes: [{ message: "this block is still open", span: open.span }] });
+  }
   return { kind: "block", items, span: cursor.spanFrom(start) };
 }
 
@@ -72,9 +74,9 @@ const LOOPS: ReadonlySet<string> = new Set(["for", "while", "do"]);
 export function parseStatement(p: ParseContext): Stmt {
   const { cursor } = p;
   cursor.enter();
-  while (cursor.at(")") || cursor.at("]")) {
+  if (cursor.at(")") || cursor.at("]")) {
     cursor.complain("a statement", { hint: "this bracket closes nothing" });
-    cursor.next();
+    while (cursor.at(")") || cursor.at("]")) cursor.next();
   }
   const { kind, text, span } = cursor.token;
   const parse = kind === "punctuator" || kind === "keyword" ? STATEMENTS.get(text) : undefined;
@@ -93,7 +95,9 @@ function parseAfterLoopPragma(p: ParseContext): Stmt {
   const { cursor } = p;
   const { span: start } = cursor.token;
   const hints: LoopHint[] = [];
-  while (cursor.token.kind === "loop-pragma") hints.push(...parseLoopHints(cursor.next(), p.reporter));
+  while (cursor.token.kind === "loop-pragma") {
+    hints.push(...parseLoopHints(cursor.next(), p.reporter));
+  }
   const { text, span } = cursor.token;
   const parse = STATEMENTS.get(text);
   if (LOOPS.has(text) && parse !== undefined) return parse(p, span, hints);
@@ -155,7 +159,13 @@ function parseIf(p: ParseContext, start: Span): Stmt {
   const condition = parseCondition(p);
   const then = parseStatement(p);
   const otherwise = cursor.accept("else") && parseStatement(p);
-  return { kind: "if", condition, then, ...(otherwise && { else: otherwise }), span: cursor.spanFrom(start) };
+  return {
+    kind: "if",
+    condition,
+    then,
+    ...(otherwise && { else: otherwise }),
+    span: cursor.spanFrom(start),
+  };
 }
 
 /** 'for' '(' ( declaration | [ expr ] ';' ) [ expr ] ';' [ expr ] ')' statement */

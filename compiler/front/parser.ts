@@ -24,48 +24,71 @@ import { parseExpr } from "./parse_expr.ts";
 import { parseSpecs, parseTypeNameHere, startsDeclaration } from "./parse_specs.ts";
 import { parseBody } from "./parse_stmt.ts";
 import { newParseContext, type ParseContext } from "./parse_context.ts";
-import type { Token } from "./token.ts";
-import { isWord } from "./token_cursor.ts";
-import { MAX_TREE_HEIGHT, reportTooTall } from "./tree_height.ts";
+import { isWord, type Token } from "./token.ts";
+import { heightExceeds, MAX_TREE_HEIGHT } from "./tree_height.ts";
 
 /**
  * Reads a whole file.
  * @param comments those of the file; the one right above a function is its documentation
  */
-export function parse(tokens: readonly Token[], comments: readonly Comment[], reporter: Reporter): Unit {
+export function parse(
+  tokens: readonly Token[],
+  comments: readonly Comment[],
+  reporter: Reporter,
+): Unit {
   const p = newParseContext(tokens, reporter, "file");
   const items: TopItem[] = [];
   while (!p.cursor.atEnd()) {
     const before = p.cursor.index;
+    p.cursor.beginItem();
     const item = parseTopItem(p, comments);
-    // A tree is never taller than its text is long.
-    const maybeTooTall = p.cursor.index - before > MAX_TREE_HEIGHT;
-    if (item !== undefined && !(maybeTooTall && reportTooTall(item, reporter))) items.push(item);
+    if (item !== undefined && !isTooTall(p, item)) items.push(item);
     if (p.cursor.index === before) p.cursor.next(); // whatever happens, go on
   }
   return { items };
 }
 
+/** Whether later stages, which recurse over the tree, could not go through an item; reported. */
+function isTooTall(
+  { cursor, reporter }: ParseContext,
+  item: object & { readonly span: Span },
+): boolean {
+  if (cursor.heightBound <= MAX_TREE_HEIGHT || !heightExceeds(item, MAX_TREE_HEIGHT)) return false;
+  if (!cursor.gaveUp) {
+    const message = `the longest chain of operators has more than ${MAX_TREE_HEIGHT} links`;
+    reporter.error("E5003", item.span, message, { hint: "split it into several statements" });
+  }
+  return true;
+}
+
 /** Reads tokens that must be one expression, as in pragmas. */
 export function parseExpression(tokens: readonly Token[], reporter: Reporter): Expr {
-  return parseWhole(tokens, reporter, "expression", parseExpr);
+  return parseWhole(tokens, reporter, "expression", parseExpr, (span) => ({ kind: "error", span }));
 }
 
 /** Reads tokens that must be one type name. */
 export function parseTypeName(tokens: readonly Token[], reporter: Reporter): TypeName {
-  return parseWhole(tokens, reporter, "type", parseTypeNameHere);
+  return parseWhole(tokens, reporter, "type", parseTypeNameHere, missingTypeName);
 }
 
-function parseWhole<Node extends object>(
+function missingTypeName(span: Span): TypeName {
+  const type = { kind: "missing", span } as const;
+  return { specs: { storage: [], qualifiers: [], attributes: [], type, span }, pointers: [], span };
+}
+
+/** @param instead stands in for a tree that is too tall to go on with */
+function parseWhole<Node extends object & { readonly span: Span }>(
   tokens: readonly Token[],
   reporter: Reporter,
   whole: string,
   parsePart: (p: ParseContext) => Node,
+  instead: (span: Span) => Node,
 ): Node {
   const p = newParseContext(tokens, reporter, whole);
+  const start = p.cursor.token.span;
   const node = parsePart(p);
   if (!p.cursor.atEnd()) p.cursor.fail(`the end of the ${whole}`);
-  return node;
+  return isTooTall(p, node) ? instead(start) : node;
 }
 
 /**
@@ -114,6 +137,8 @@ function reportNoDeclaration({ cursor }: ParseContext): void {
   if (cursor.token.kind === "loop-pragma") {
     cursor.fail("a declaration", { hint: "hints stand directly before a loop, inside a function" });
   } else if (cursor.at("}")) {
-    cursor.fail("a declaration", { hint: "this bracket closes nothing; a `}` before it may be one too many" });
+    cursor.fail("a declaration", {
+      hint: "this bracket closes nothing; a `}` before it may be one too many",
+    });
   } else cursor.fail("a declaration", { hint: "statements stand inside functions" });
 }

@@ -6,11 +6,13 @@ import { lex, type PpToken } from "./lexer.ts";
 /** The string literal with the spelling of an argument. */
 export function stringify(arg: readonly PpToken[]): string {
   const parts = arg.map((token, i) => {
-    const quoted = token.kind === "string" || token.kind === "char" || token.kind === "other";
+    const quoted = token.kind === "string" || token.kind === "char" || token.text === '"';
     const text = quoted ? token.text.replace(/["\\]/g, "\\$&") : token.text;
     return i > 0 && (token.spaceBefore || token.lineStart) ? ` ${text}` : text;
   });
-  return `"${parts.join("")}"`;
+  // A lone backslash at the end would escape the closing quote.
+  const text = parts.join("").replace(/(?<!\\)((?:\\\\)*)\\$/, "$1");
+  return `"${text}"`;
 }
 
 /** Joins the last token on the left with the first on the right; E1020 when that is not one token. */

@@ -1,7 +1,7 @@
 /** Names in scope: what a name means where it stands (language.md, section 6). */
 import type { Span } from "../support/source.ts";
 import type { Type } from "./types.ts";
-import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
+import type { TypedHelper, TypedStmt, ValueType, Variable } from "./typed.ts";
 import type { Value } from "./nodes.ts";
 
 /** What a declared name stands for. */
@@ -19,7 +19,7 @@ export type Entry =
   | { readonly kind: "typedef"; readonly type: Type; readonly span: Span }
   | { readonly kind: "constant"; readonly value: Value; readonly span: Span }
   /** A file-scope `__constant__` buffer. */
-  | { readonly kind: "buffer"; readonly value: TypedExpr; readonly span: Span }
+  | { readonly kind: "buffer"; readonly value: Value; readonly span: Span }
   | { readonly kind: "kernel"; readonly span: Span; defined: boolean }
   | HelperEntry
   /** Declared, but wrongly: using it reports nothing more. */
@@ -29,6 +29,9 @@ export interface HelperEntry {
   readonly kind: "helper";
   readonly helper: TypedHelper;
   readonly paramTypes: readonly ValueType[];
+  /** The lists of {@linkcode helper}, filled when the definition is checked. */
+  readonly params: Variable[];
+  readonly body: TypedStmt[];
   readonly span: Span;
   defined: boolean;
 }

@@ -19,3 +19,8 @@ export interface Token {
   /** Blank before it on its line; matters for `#` stringification and printing only. */
   readonly spaceBefore: boolean;
 }
+
+/** Whether a token is this keyword or punctuator (never a pragma that happens to read like it). */
+export function isWord(token: Token, text: string): boolean {
+  return token.text === text && (token.kind === "punctuator" || token.kind === "keyword");
+}

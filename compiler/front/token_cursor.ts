@@ -7,12 +7,13 @@
  * costs one message, the tree stays whole around it, and nothing is thrown.
  */
 import type { DiagnosticDetails, Reporter } from "../support/diagnostic.ts";
+import { matchBrackets } from "./brackets.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { joinSpans, positionOf, type Span, useSite } from "../support/source.ts";
-import type { Token } from "./token.ts";
+import { isWord, type Token } from "./token.ts";
 
 /** Deeper nesting than this stops the parse; keeps every recursive stage clear of the end of the stack. */
-export const MAX_NESTING = 256;
+const MAX_NESTING = 256;
 
 /** Keywords that can only begin a statement. */
 const STATEMENT_WORDS: ReadonlySet<string> = new Set([
@@ -27,6 +28,12 @@ const DECLARATION_WORDS: ReadonlySet<string> = new Set([
   ...["_Static_assert", "static_assert", "struct", "union"],
 ]);
 
+/** Operators of other languages, where an operator or the end of an expression was expected. */
+const FOREIGN_OPERATORS: Readonly<Record<string, string>> = {
+  and: "write `&&`",
+  or: "write `||`",
+};
+
 /** A place in the token list; see the head of this file. */
 export class TokenCursor {
   readonly #tokens: readonly Token[];
@@ -35,6 +42,9 @@ export class TokenCursor {
   readonly #whole: string;
   #index = 0;
   #depth = 0;
+  #deepest = 0;
+  #links = 0;
+  #gaveUp = false;
   #stuckAt: Token | undefined;
   /** Index of the token the last syntax error was reported for: one message per token. */
   #reportedIndex = -1;
@@ -121,7 +131,9 @@ export class TokenCursor {
 
   /** Consumes the closing bracket of `open`, or gets stuck and shows the opening one. */
   expectClose(text: string, open: Token | undefined): void {
-    const notes = open === undefined ? [] : [{ message: `to match this \`${open.text}\``, span: open.span }];
+    const notes = open === undefined
+      ? []
+      : [{ message: `to match this \`${open.text}\``, span: open.span }];
     this.expect(text, { notes });
   }
 
@@ -139,7 +151,8 @@ export class TokenCursor {
     });
     const token = this.token;
     const afterHeader = isWord(token, "{") && this.#isAt(this.#index - 1, ")");
-    const mayBegin = this.#startsLine(this.#index) || isWord(token, "}") || token.kind === "loop-pragma" ||
+    const mayBegin = this.#startsLine(this.#index) || isWord(token, "}") ||
+      token.kind === "loop-pragma" ||
       STATEMENT_WORDS.has(token.text) || DECLARATION_WORDS.has(token.text) || afterHeader;
     if (!mayBegin) this.#stuckAt = endInPlaceOf(token);
   }
@@ -164,14 +177,37 @@ export class TokenCursor {
     return text.length > 40 ? `\`${text.slice(0, 37)}…\`` : `\`${text}\``;
   }
 
+  /** Forgets what {@linkcode heightBound} has counted. */
+  beginItem(): void {
+    this.#deepest = this.#depth;
+    this.#links = 0;
+  }
+
+  /** Notes one link of a chain such as `a + b + c`, which makes a tree taller without nesting in the text. */
+  link(): void {
+    this.#links++;
+  }
+
+  /** The tree read since {@linkcode beginItem} is no taller. A level of nesting adds at most eight nodes. */
+  get heightBound(): number {
+    return this.#links + 8 * (this.#deepest + 1);
+  }
+
+  /** Whether the rest of the text was given up, see {@linkcode enter}. */
+  get gaveUp(): boolean {
+    return this.#gaveUp;
+  }
+
   /** One level deeper. Beyond {@linkcode MAX_NESTING} the rest of the text is given up, with one message. */
   enter(): void {
-    if (++this.#depth <= MAX_NESTING || this.stuck) return;
+    if (++this.#depth > this.#deepest) this.#deepest = this.#depth;
+    if (this.#depth <= MAX_NESTING || this.stuck) return;
     this.#report(`the text is nested more than ${MAX_NESTING} levels deep`, this.token.span, {
       hint: "split it into several statements or helper functions; what follows was not read",
     });
     this.#index = this.#last;
     this.#reportedIndex = this.#last;
+    this.#gaveUp = true;
     this.#stuckAt = this.#at(this.#last);
   }
 
@@ -212,7 +248,9 @@ export class TokenCursor {
       if (this.#isAt(this.#index, "{")) {
         this.#index = Math.max(this.#index, this.#closerOf(this.#index));
         if (wasDeclaration) break;
-      } else if (wasDeclaration && (this.#isAt(this.#index, ";") || this.#isAt(this.#index, "}"))) break;
+      } else if (wasDeclaration && (this.#isAt(this.#index, ";") || this.#isAt(this.#index, "}"))) {
+        break;
+      }
     }
     if (this.#index < this.#last) this.#index++;
   }
@@ -254,7 +292,15 @@ export class TokenCursor {
   #report(message: string, span: Span, details: DiagnosticDetails): void {
     if (this.#index === this.#reportedIndex) return;
     this.#reportedIndex = this.#index;
-    this.#reporter.error("E5003", span, message, details);
+    const hint = Object.hasOwn(FOREIGN_OPERATORS, this.token.text)
+      ? FOREIGN_OPERATORS[this.token.text]
+      : undefined;
+    this.#reporter.error(
+      "E5003",
+      span,
+      message,
+      hint === undefined ? details : { hint, ...details },
+    );
   }
 
   #column(index: number): number {
@@ -271,7 +317,8 @@ export class TokenCursor {
 
   #beginsDeclarationLine(index: number): boolean {
     const token = this.#at(index);
-    return token.kind === "keyword" && DECLARATION_WORDS.has(token.text) && this.#startsLine(index) &&
+    return token.kind === "keyword" && DECLARATION_WORDS.has(token.text) &&
+      this.#startsLine(index) &&
       !this.#isAt(index - 1, "(") && !this.#isAt(index - 1, ",");
   }
 
@@ -280,11 +327,6 @@ export class TokenCursor {
     this.#closers ??= matchBrackets(this.#tokens);
     return this.#closers[open] ?? -1;
   }
-}
-
-/** Whether a token is this keyword or punctuator (never a pragma that happens to read like it). */
-export function isWord(token: Token, text: string): boolean {
-  return token.text === text && (token.kind === "punctuator" || token.kind === "keyword");
 }
 
 /** The text that a span covers where it was written, blanks collapsed. */
@@ -302,45 +344,4 @@ function endAfter(token: Token | undefined): Token {
 /** What a stuck cursor shows in place of a token. */
 function endInPlaceOf(token: Token): Token {
   return { kind: "end", text: "", span: token.span, spaceBefore: false };
-}
-
-/**
- * For every opening bracket the index of its closing one, -1 if it has none. Braces are trusted most: a `{`
- * or `}` ends all parentheses open before it, and `;` ends them unless they belong to a `for`.
- */
-function matchBrackets(tokens: readonly Token[]): Int32Array {
-  const closers = new Int32Array(tokens.length).fill(-1);
-  const open: number[] = [];
-  const top = (): string => tokens[open.at(-1) ?? -1]?.text ?? "";
-  const dropTo = (keep: (text: string) => boolean): void => {
-    while (open.length > 0 && !keep(top())) open.pop();
-  };
-  const isForHeader = (): boolean => {
-    const before = tokens[(open.at(-1) ?? 0) - 1];
-    return before !== undefined && isWord(before, "for");
-  };
-  const close = (index: number): void => {
-    const opener = open.pop();
-    if (opener !== undefined) closers[opener] = index;
-  };
-  for (const [i, { kind, text }] of tokens.entries()) {
-    if (kind !== "punctuator") continue;
-    if (text === "(" || text === "[") open.push(i);
-    else if (text === "{") {
-      dropTo((t) => t === "{");
-      open.push(i);
-    } else if (text === "}") {
-      dropTo((t) => t === "{");
-      close(i);
-    } else if (text === ";") {
-      while (open.length > 0 && top() !== "{" && !isForHeader()) open.pop();
-    } else if (text === ")" || text === "]") {
-      const opener = text === ")" ? "(" : "[";
-      const depth = open.findLastIndex((at) => tokens[at]?.text === opener || tokens[at]?.text === "{");
-      if (tokens[open[depth] ?? -1]?.text !== opener) continue; // a stray closing bracket
-      open.length = depth + 1;
-      close(i);
-    }
-  }
-  return closers;
 }

@@ -2,40 +2,21 @@
  * Which names are types where. C's grammar needs that much: `(a) * b` is a cast of `*b` or a product. Other
  * declared names are kept only because they hide typedef names.
  */
-import type { ScalarName } from "../support/scalar.ts";
 
 /** What a name stands for; `unknown-type`: used as a type, not declared, and already reported. */
 export type NameKind = "typedef" | "unknown-type" | "other";
 
-/** Hidable like names of a scope around the file (language.md 2.1). */
-export const PREDECLARED_TYPES = {
-  int8: "int8",
-  int16: "int16",
-  int32: "int32",
-  int64: "int64",
-  uint8: "uint8",
-  uint16: "uint16",
-  uint32: "uint32",
-  uint64: "uint64",
-  int8_t: "int8",
-  int16_t: "int16",
-  int32_t: "int32",
-  int64_t: "int64",
-  uint8_t: "uint8",
-  uint16_t: "uint16",
-  uint32_t: "uint32",
-  uint64_t: "uint64",
-  size_t: "uint64",
-  ptrdiff_t: "int64",
-  float16: "float16",
-  float32: "float32",
-  float64: "float64",
-} as const satisfies Record<string, ScalarName>;
+/** Typedef names that need no declaration; hidable like names of a scope around the file (language.md 2.1). */
+export const PREDECLARED_TYPES = [
+  ...["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+  ...["int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"],
+  ...["size_t", "ptrdiff_t", "float16", "float32", "float64"],
+] as const;
 
 /** Block-structured table of names. */
 export class TypedefScopes {
   readonly #scopes: Map<string, NameKind>[] = [
-    new Map(Object.keys(PREDECLARED_TYPES).map((name): [string, NameKind] => [name, "typedef"])),
+    new Map(PREDECLARED_TYPES.map((name): [string, NameKind] => [name, "typedef"])),
     new Map(),
   ];
 

@@ -1,5 +1,5 @@
 /** The one message for a name that stands where a type must and that nothing declares (E2001). */
-import { nearest } from "../support/nearest.ts";
+import { nearest } from "../support/spelling.ts";
 import { KEYWORDS } from "./keywords.ts";
 import type { ParseContext } from "./parse_context.ts";
 import type { Token } from "./token.ts";
@@ -25,11 +25,15 @@ const FOREIGN_WORDS: Readonly<Record<string, string>> = {
 export function reportUnknownType({ scopes, reporter }: ParseContext, { text, span }: Token): void {
   const isMacroName = /^[A-Z][A-Z0-9_]*$/.test(text);
   const near = nearest(text, [...KEYWORDS.type, ...scopes.typeNames()]);
-  const hint = Object.hasOwn(FOREIGN_WORDS, text) ? FOREIGN_WORDS[text] : near && `did you mean \`${near}\`?`;
+  const hint = Object.hasOwn(FOREIGN_WORDS, text)
+    ? FOREIGN_WORDS[text]
+    : near && `did you mean \`${near}\`?`;
   reporter.error(
     "E2001",
     span,
-    `unknown type \`${text}\`${isMacroName ? `; pass \`-D${text}=…\` or declare it with \`#pragma tri\`` : ""}`,
+    `unknown type \`${text}\`${
+      isMacroName ? `; pass \`-D${text}=…\` or declare it with \`#pragma tri\`` : ""
+    }`,
     hint === undefined ? {} : { hint },
   );
   scopes.declareUnknown(text);

@@ -20,6 +20,7 @@ import {
 } from "./func.ts";
 import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import { isBareAttr } from "./print.ts";
+import { isTileOp } from "./table.ts";
 import type { Element, IrType } from "./types.ts";
 
 export function parseFunc(text: string): Func {
@@ -124,10 +125,13 @@ class Parser {
       do definitions.push(this.#header()); while (this.#skip(","));
       this.#mark("=");
     }
-    const word = this.#take("word").text;
-    if (!isTileOp(word)) return this.#fail("an operation");
+    const token = this.#take("word");
+    const word = token.text;
+    if (!isTileOp(word)) return this.#fail("an operation", token);
+    const { args, regions: count = 0 }: TileOpRow = TILE_OPS[word];
     const operands: Value[] = [];
-    if (this.#peek().kind === "value") {
+    // What takes no operands may stand before a line that begins with a value.
+    if (args.length > 0 && this.#peek().kind === "value") {
       do operands.push(this.#use()); while (this.#skip(","));
     }
     const attrs = this.#attrs(word);
@@ -147,7 +151,6 @@ class Parser {
       if (name !== undefined) value.name = name;
       this.#define(token, value);
     });
-    const { regions: count = 0 }: TileOpRow = TILE_OPS[word];
     while (regions.length < count) {
       regions.push(this.#region(func));
     }
@@ -355,5 +358,4 @@ function parseString(text: string): string {
   return typeof value === "string" ? value : bug(`${text} is not a string`);
 }
 
-const isTileOp = (name: string): name is TileOp => Object.hasOwn(TILE_OPS, name);
 const isScalar = (name: string): name is ScalarName => Object.hasOwn(SCALARS, name);

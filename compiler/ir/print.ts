@@ -21,7 +21,7 @@ import type { AttrValue, Func, Op, ParamFacts, Region, Value } from "./func.ts";
 import type { Element, IrType } from "./types.ts";
 import { isPointer } from "./types.ts";
 import type { TileOpRow } from "./ops.ts";
-import { rowOf } from "./walk.ts";
+import { rowOf } from "./table.ts";
 
 export function printFunc(func: Func): string {
   const printer = new Printer();
@@ -68,11 +68,12 @@ export function spellFloat(value: number): string {
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
-/** Attributes in the order of the op's row, as they stand in the text. Empty lists are left out. */
+/** Attributes in the order of the op's row. Empty lists are left out; a `?` shows one that is missing. */
 function printAttrs(op: Op): string {
   const row = rowOf(op);
   const attrs = Object.entries(row.attrs ?? {}).flatMap(([name, kind]) => {
-    const value = must(op.attrs[name], `attribute ${name} of ${op.name}`);
+    const value = op.attrs[name];
+    if (value === undefined) return [{ name, text: "?" }];
     if (Array.isArray(value) && value.length === 0) return [];
     const isFloat = kind === "number" && typeof value === "number";
     return [{ name, text: isFloat ? spellFloat(value) : spellAttr(value) }];

@@ -181,9 +181,7 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
     return op.regions.flatMap((region) => {
       const end = terminatorOf(region);
       if (region.params.length > 0) return ["a region has parameters"];
-      return end.name !== "yield" || sameTypes(end.operands, op.results)
-        ? []
-        : ["yields other types than its results"];
+      return sameTypes(end.operands, op.results) ? [] : ["yields other types than its results"];
     }).at(0);
   },
   while: (op) => {
@@ -200,7 +198,7 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
       return "results and parameters of the second region differ";
     }
     return unless(
-      end.name !== "yield" || sameTypes(end.operands, test.params),
+      sameTypes(end.operands, test.params),
       "yields other types than it carries",
     );
   },

@@ -14,7 +14,7 @@ import type { AttrKind, OperandClass, TileOp } from "./ops.ts";
 import { describeOp, printFunc, spellIrType } from "./print.ts";
 import { RULES } from "./rules.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
-import { rowOf } from "./walk.ts";
+import { rowOf } from "./table.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
 export function verifyFunc(func: Func): void {
@@ -26,7 +26,7 @@ export function verifyFunc(func: Func): void {
   if (func.body.params.length > 0) {
     verifier.report("the body of a function has no parameters of its own");
   }
-  verifier.region(func.body, ["return"]);
+  verifier.region(func.body, "return");
   for (const value of verifier.seen) {
     if (value.id >= func.nextId) {
       verifier.report(`%${value.id} is not below nextId, ${func.nextId}`);
@@ -100,7 +100,7 @@ class Verifier {
     }
   }
 
-  region(region: Region, terminators: readonly TileOp[]): void {
+  region(region: Region, terminator: TileOp): void {
     const local = [...region.params];
     for (const param of region.params) this.define(param, undefined);
     region.ops.forEach((op, index) => {
@@ -110,12 +110,10 @@ class Verifier {
       const ends = ["yield", "condition", "return"].includes(op.name);
       if (ends !== last) {
         this.report(last ? "the region does not end" : "is not the last of its region", op);
-      } else if (ends && !terminators.includes(op.name)) {
-        this.report("ends the wrong kind of region", op);
-      }
+      } else if (ends && op.name !== terminator) this.report(`is no ${terminator}`, op);
     });
     if (region.ops.length === 0) {
-      this.report(`an empty region, without its ${terminators.join(" or ")}`);
+      this.report(`an empty region, without its ${terminator}`);
     }
     for (const value of local) this.#visible.delete(value);
   }
@@ -132,7 +130,7 @@ class Verifier {
       this.report(`has ${op.regions.length} regions`, op);
     }
     op.regions.forEach((region, index) =>
-      this.region(region, op.name === "while" && index === 0 ? ["condition"] : ["yield", "return"])
+      this.region(region, op.name === "while" && index === 0 ? "condition" : "yield")
     );
     for (const value of op.results) this.define(value, op);
     if (row.result !== "many" && op.results.length !== (row.result === "none" ? 0 : 1)) {

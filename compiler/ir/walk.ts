@@ -1,12 +1,6 @@
 /** Iteration over a function's operations, replacement of values, copies. All in one sweep. */
 import { must } from "../support/bug.ts";
-import { TILE_OPS, type TileOpRow } from "./ops.ts";
 import type { Func, Op, Region, Value } from "./func.ts";
-
-/** The row of an operation, all columns visible. */
-export function rowOf(op: Op): TileOpRow {
-  return TILE_OPS[op.name];
-}
 
 /** Calls `visit` for each operation in print order: an operation before what its regions hold. */
 export function walkOps(region: Region, visit: (op: Op) => void): void {

@@ -139,39 +139,39 @@ function planShared(src: LinearLayout, dst: LinearLayout, elementBytes: number):
   const vector = common.slice(0, Math.log2(16 / elementBytes));
   const accessBytes = elementBytes << vector.length;
   const phases = [phase(src, accessBytes), phase(dst, accessBytes)];
-  // Elements narrower than a bank share its word: lanes in one word do not conflict.
-  const wordBits = accessBytes < 4 ? Math.log2(4 / accessBytes) : 0;
+  // Accesses narrower than a bank share its word, and lanes in one word do not conflict: the bits that fill the
+  // word count as vector bits for that, neighbours of the reader's lanes first.
+  const filled = spaceOf(vector);
+  const word = accessBytes < 4
+    ? [...dst.lane, ...src.lane, ...all].filter((unit) => unit !== 0 && extend(filled, unit)).slice(0, Math.log2(4 / accessBytes))
+    : [];
   const bankBits = 5 - Math.max(0, Math.log2(accessBytes / 4));
-  const segmentCount = Math.max(0, all.length - vector.length - wordBits - bankBits);
+  const segmentCount = Math.max(0, all.length - vector.length - word.length - bankBits);
+  const within = [...vector, ...word];
   // Register bits first: they become immediate offsets.
   const registers = [...src.register, ...dst.register];
   const candidates = [
     ...all.filter((unit) => registers.includes(unit)),
     ...all.filter((unit) => !registers.includes(unit)),
   ];
-  const segments = chooseSegments(segmentCount, vector, phases, candidates);
+  const segments = chooseSegments(segmentCount, within, phases, candidates);
   const low = emptySpace();
-  for (const v of [...vector, ...segments]) extend(low, v);
+  for (const v of [...within, ...segments]) extend(low, v);
   const banks: number[] = [];
-  // Lanes of the reader next to each other in a word or bank row where possible.
   for (const unit of [...dst.lane, ...src.lane, ...all]) {
     if (unit !== 0 && extend(low, unit)) banks.push(unit);
   }
-  const columns = [...vector, ...banks, ...segments];
+  const columns = [...within, ...banks, ...segments];
   return {
     kind: "shared",
     columns,
     vectorBits: vector.length,
     withinWarp: isWithinWarp(src, dst),
     conflicts: {
-      write: conflictDegree(vector, segments, phases[0] ?? []),
-      read: conflictDegree(vector, segments, phases[1] ?? []),
+      write: meetSize([...within, ...(phases[0] ?? [])], segments),
+      read: meetSize([...within, ...(phases[1] ?? [])], segments),
     },
   };
-}
-
-function conflictDegree(vector: readonly number[], segments: readonly number[], phase: readonly number[]): number {
-  return meetSize([...vector, ...phase], segments);
 }
 
 function isWithinWarp(src: LinearLayout, dst: LinearLayout): boolean {

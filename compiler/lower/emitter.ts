@@ -43,7 +43,6 @@ export function operandKey(operand: Operand): string {
 
 export class Emitter {
   readonly body: Item[] = [];
-  readonly registers: Register[] = [];
   readonly variables: PtxVariable[] = [];
   readonly #counts: Record<Bank, number> = { pred: 0, b16: 0, b32: 0, b64: 0 };
   /** Innermost last: what a region computed is known only inside it. */
@@ -56,7 +55,6 @@ export class Emitter {
 
   register(bank: Bank): Register {
     const register: Register = { kind: "register", type: bank, name: `${PREFIX[bank]}${this.#counts[bank]++}` };
-    this.registers.push(register);
     return register;
   }
 

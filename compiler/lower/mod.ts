@@ -3,6 +3,8 @@
  * operation in RULES; an operation without a rule is one the back end cannot compile yet.
  */
 import type { Operand, PtxKernel } from "../ptx/func.ts";
+import { dropDead } from "../ptx/drop_dead.ts";
+import { renumber } from "../ptx/renumber.ts";
 import { axisAnalysis, type AxisInfo } from "../tile/axis.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
@@ -20,6 +22,7 @@ import { convertScalar, UnsupportedConversion } from "./convert.ts";
 import { bankOf, whole } from "./element.ts";
 import { Emitter, int } from "./emitter.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
+import { lowerLoadRows, lowerStoreRows } from "./realign.ts";
 import { orderMemory } from "./order.ts";
 
 /** Something the language has and this back end does not compile yet; becomes E7008. */
@@ -191,6 +194,8 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   permute: renamed,
   load: lowerLoad,
   store: lowerStore,
+  load_rows: lowerLoadRows,
+  store_rows: lowerStoreRows,
   convert_layout: lowerConvertLayout,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
   return: () => {},
@@ -264,6 +269,7 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   for (const op of laidOut.body.ops) must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
   emitter.emit("ret", []);
 
+  const live = renumber(dropDead(emitter.body));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
   if (cx.shared.bytes > options.target.sharedBytesPerBlock) {
@@ -278,13 +284,13 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
       name: options.symbol,
       params,
       directives: [{ name: "reqntid", values: [threads, 1, 1] }, ...occupancy(options.target, threads, cx.shared.bytes)],
-      registers: emitter.registers,
+      registers: live.registers,
       variables: cx.shared.bytes === 0 ? [] : [
         dynamic
           ? { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16, count: 0, extern: true }
           : { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16, count: cx.shared.bytes },
       ],
-      body: emitter.body,
+      body: live.body,
     },
     threads,
     sharedBytes: dynamic ? cx.shared.bytes : 0,

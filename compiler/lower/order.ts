@@ -5,6 +5,7 @@
  * such a barrier already.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import { TILE_OPS } from "../ir/ops.ts";
 import { must } from "../support/bug.ts";
 
 interface Access {
@@ -26,6 +27,13 @@ function rootOf(func: Func, value: Value): Value | undefined {
   return func.params.includes(at) ? at : undefined;
 }
 
+function accessOf(func: Func, op: Op): Access | undefined {
+  const { effect } = TILE_OPS[op.name];
+  if (effect !== "read" && effect !== "write") return undefined;
+  const pointer = must(op.operands[0], "pointer operand");
+  return { root: rootOf(func, pointer), writes: effect === "write", pointer };
+}
+
 /** Inserts `barrier` operations; `synchronizes` tells which operations contain a block barrier. */
 export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void {
   const noalias = (root: Value): boolean => {
@@ -44,9 +52,8 @@ export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void
     const out: Op[] = [];
     for (const op of region.ops) {
       if (synchronizes(op)) pending = [];
-      if (op.name === "load" || op.name === "store") {
-        const pointer = must(op.operands[0], "pointer operand");
-        const access: Access = { root: rootOf(func, pointer), writes: op.name === "store", pointer };
+      const access = accessOf(func, op);
+      if (access !== undefined) {
         if (pending.some((earlier) => mayTouch(earlier, access))) {
           out.push(newOp(func, "barrier", [], [], op.span));
           pending = [];
@@ -70,8 +77,7 @@ export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void
 function accessesIn(func: Func, region: Region): Access[] {
   return region.ops.flatMap((op): Access[] => {
     const inner = op.regions.flatMap((r) => accessesIn(func, r));
-    if (op.name !== "load" && op.name !== "store") return inner;
-    const pointer = must(op.operands[0], "pointer operand");
-    return [{ root: rootOf(func, pointer), writes: op.name === "store", pointer }, ...inner];
+    const access = accessOf(func, op);
+    return access === undefined ? inner : [access, ...inner];
   });
 }

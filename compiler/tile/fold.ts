@@ -13,6 +13,7 @@ import type { ScalarName } from "../support/scalar.ts";
 import { constantOf, stringAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
+import { isTileOp } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 
 /** The value of every element of the result. */
@@ -97,3 +98,6 @@ const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
   reshape: same,
   permute: same,
 };
+
+/** The operations that can be folded at all. */
+export const FOLDABLE: readonly TileOp[] = Object.keys(RULES).filter(isTileOp);

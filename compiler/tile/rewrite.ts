@@ -1,6 +1,6 @@
 /**
- * One forward sweep that replaces operations. Operands are replaced before an operation is looked at, so a
- * chain collapses in a single sweep, and no use is ever searched for.
+ * One forward sweep that replaces operations. An operation's operands and regions are done before it is looked
+ * at, so a chain collapses in a single sweep, and no use is ever searched for.
  */
 import { must } from "../support/bug.ts";
 import type { ScalarValue } from "../support/arith.ts";
@@ -53,9 +53,9 @@ class Sweep implements Rewriter {
 
   #visit(op: Op): void {
     op.operands = this.#resolved(op.operands);
+    for (const region of op.regions) this.region(region);
     const values = this.#rewrite(op, this);
     if (values === undefined) {
-      for (const region of op.regions) this.region(region);
       this.#ops.push(op);
       return;
     }
@@ -95,9 +95,7 @@ class Sweep implements Rewriter {
 
   inline(region: Region): readonly Value[] {
     const end = terminatorOf(region);
-    for (const op of region.ops) {
-      if (op !== end) this.#visit(op);
-    }
-    return this.#resolved(end.operands);
+    for (const op of region.ops) if (op !== end) this.#ops.push(op);
+    return end.operands;
   }
 }

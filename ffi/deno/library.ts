@@ -29,11 +29,11 @@ export function openCudaLibrary(candidates: readonly string[]): CudaLibrary {
   const refused = failures.every((failure) => failure instanceof Deno.errors.NotCapable);
   if (refused && failures.length > 0) {
     throw new PermissionError(
-      "Cannot open the CUDA driver library: the program has no FFI permission",
+      `Cannot open the CUDA driver library ${candidates[0]}: no FFI permission`,
       {
-        hint:
-          "run it with --allow-ffi (deno run --allow-ffi …), or with a permission set of deno.json that has " +
-          '"ffi": true',
+        hint: `run the program with --allow-ffi=${
+          candidates[0]
+        }, or with --allow-ffi for any library`,
         cause: failures[0],
       },
     );
@@ -42,16 +42,16 @@ export function openCudaLibrary(candidates: readonly string[]): CudaLibrary {
 }
 
 function open(path: string): CudaLibrary {
-  const { symbols, close } = dlopen(path);
+  const library = dlopen(path);
   return {
     path,
-    symbols,
+    symbols: library.symbols,
     addressOf: (memory) => Deno.UnsafePointer.value(Deno.UnsafePointer.of(memory)),
     readText: (address) => {
       const pointer = Deno.UnsafePointer.create(address);
       return pointer === null ? "" : Deno.UnsafePointerView.getCString(pointer);
     },
-    close,
+    close: () => library.close(),
   };
 }
 

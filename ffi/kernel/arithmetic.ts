@@ -2,7 +2,7 @@
  * Integer arithmetic for the expressions in generated wrappers. Contracts count in 64-bit integers; wrappers
  * count in doubles, which are exact up to 2^53, and stop where a value could no longer be exact.
  */
-import { LaunchError } from "../errors.ts";
+import { ArgumentError } from "../errors.ts";
 
 /** Largest magnitude of an intermediate result: a few of them still add up exactly. */
 export const EXACT_LIMIT = 2 ** 52;
@@ -10,9 +10,11 @@ export const EXACT_LIMIT = 2 ** 52;
 /** The value, if it is an integer within ±2^52. */
 export function exact(value: number): number {
   if (value >= -EXACT_LIMIT && value <= EXACT_LIMIT) return value;
-  throw new LaunchError(
-    `Cannot launch: a size or an address computes to about ${value.toExponential(3)}, beyond the 2^52 that checks count to`,
-  );
+  throw new ArgumentError({
+    argument: "sizes",
+    expected: "sizes and addresses that compute to at most 2^52",
+    actual: `about ${value.toExponential(3)}`,
+  });
 }
 
 /** Division that rounds towards zero, as C's. */
@@ -22,7 +24,13 @@ export function quotient(dividend: number, divisor: number): number {
 
 /** Remainder with the dividend's sign, as C's. */
 export function remainder(dividend: number, divisor: number): number {
-  if (divisor === 0) throw new LaunchError(`Cannot launch: the kernel's contract divides ${dividend} by zero`);
+  if (divisor === 0) {
+    throw new ArgumentError({
+      argument: "sizes",
+      expected: "a divisor other than 0 in the kernel's contract",
+      actual: `${dividend} divided by 0`,
+    });
+  }
   return dividend % divisor;
 }
 

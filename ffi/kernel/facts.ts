@@ -36,7 +36,8 @@ export type ParamFacts<Name extends string = string> = ScalarFacts<Name> | Point
 export interface ScalarFacts<Name extends string = string> {
   readonly kind: "scalar";
   readonly name: Name;
-  readonly type: DType;
+  /** Absent: said per variant. */
+  readonly type?: DType;
   /** Every value must be a multiple of this. */
   readonly multipleof?: number;
   /** No expression reads it, so any 64-bit value will do. */
@@ -82,7 +83,7 @@ export interface VariantFacts<Name extends string = string> {
   readonly name: string;
   /** What the macros of the choice stand for in the kernel's source. */
   readonly bindings: Readonly<Record<string, string>>;
-  /** The element type behind each pointer. */
+  /** The element type behind each pointer, and the type of scalars that differ between variants. */
   readonly dtypes: Readonly<Partial<Record<Name, DType>>>;
 }
 

@@ -23,7 +23,7 @@ export interface KernelModel<Name extends string> {
   readonly facts: KernelFacts<Name>;
   readonly params: readonly ParamFacts<Name>[];
   readonly positions: ReadonlyMap<Name, number>;
-  readonly pointers: readonly PointerModel[];
+  readonly pointers: readonly PointerModel<Name>[];
   readonly scalars: readonly number[];
   readonly variants: readonly VariantModel<Name>[];
   /** Everything that expressions read. */
@@ -34,9 +34,12 @@ export interface KernelModel<Name extends string> {
 }
 
 /** A parameter that is an address. */
-export interface PointerModel {
+export interface PointerModel<Name extends string> {
   readonly position: number;
+  readonly name: Name;
   readonly isWritten: boolean;
+  /** The kernel can do without it: null is passed. */
+  readonly isOptional: boolean;
 }
 
 /** A parameter under a caller's name for it. */
@@ -54,17 +57,21 @@ export interface TensorCallModel {
   readonly labels: readonly string[];
 }
 
-/** One choice of the visible parameters. */
-export interface VariantModel<Name extends string> {
-  readonly name: string;
+/** How a variant's arguments lie in memory. */
+export interface ArgumentLayout {
   /** By position: the element type behind a pointer, or a scalar's type. */
   readonly dtypes: readonly DType[];
   /** By position: where each parameter lies in the argument block. */
   readonly offsets: readonly number[];
   readonly parameterBytes: number;
-  /** In order of preference; the last is a general one. */
+}
+
+/** One choice of the visible parameters. */
+export interface VariantModel<Name extends string> extends ArgumentLayout {
+  readonly name: string;
+  /** In order of preference; the last is the general one. */
   readonly instances: readonly InstanceModel<Name>[];
-  /** The general instance, whose contract says how tensors define parameters. */
+  /** The instance without conditions; its contract says how tensors define parameters. */
   readonly general: InstanceModel<Name>;
 }
 
@@ -73,7 +80,7 @@ export interface InstanceModel<Name extends string> {
   readonly facts: InstanceFacts<Name>;
   /** Its number among all instances of the kernel. */
   readonly index: number;
-  readonly variant: VariantModel<Name>;
+  readonly layout: ArgumentLayout;
   readonly conditions: readonly Condition<Name>[];
   readonly constants: readonly Constant<Name>[];
   readonly contract: ContractModel<Name>;
@@ -100,7 +107,6 @@ export interface TensorModel<Name extends string> {
   readonly position: number;
   readonly extents: readonly DimensionModel<Name>[];
   readonly strides: readonly DimensionModel<Name>[];
-  readonly isOptional: boolean;
   /** Accesses are bounded by a range of the contract rather than by the extents. */
   readonly hasRange: boolean;
 }
@@ -128,14 +134,23 @@ export function modelKernel<Name extends string>(facts: KernelFacts<Name>): Kern
     contracts.set(contract, known);
     return known;
   };
-  const constants = facts.instances.flatMap((instance) => constantsOf(instance).map(({ name }) => name));
+  const constants = facts.instances.flatMap((instance) =>
+    constantsOf(instance).map(({ name }) => name)
+  );
   return {
     name: facts.name,
     facts,
     params,
     positions,
     pointers: params.flatMap((param, position) =>
-      param.kind === "pointer" ? [{ position, isWritten: isWritten(param) }] : []
+      param.kind !== "pointer" ? [] : [{
+        position,
+        name: param.name,
+        isWritten: isWritten(param),
+        isOptional: facts.contract.tensors.some((tensor) =>
+          tensor.param === param.name && tensor.optional === true
+        ),
+      }]
     ),
     scalars: params.flatMap((param, position) => param.kind === "scalar" ? [position] : []),
     variants: facts.variants.map((variant) => modelVariant(facts, variant, contractOf)),
@@ -167,7 +182,9 @@ function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[
       if (before >= position || param.kind !== "pointer" || other.kind !== "pointer") return;
       if (!isWritten(param) && !isWritten(other)) return;
       const demanded = param.noalias === true || other.noalias === true;
-      if (demanded || param.access === "out" || other.access === "out") pairs.push([before, position]);
+      if (demanded || param.access === "out" || other.access === "out") {
+        pairs.push([before, position]);
+      }
     });
   });
   return pairs;
@@ -187,7 +204,9 @@ function modelTensorCall<Name extends string>(
   };
   const inputs = call.inputs.map(model);
   const outputs = call.outputs.map(model);
-  for (const { position, name } of outputs) labels[position] = outputs.length === 1 ? "out" : `out.${name}`;
+  for (const { position, name } of outputs) {
+    labels[position] = outputs.length === 1 ? "out" : `out.${name}`;
+  }
   return { inputs, outputs, options: call.options.map(model), labels };
 }
 
@@ -196,51 +215,48 @@ function modelVariant<Name extends string>(
   variant: VariantFacts<Name>,
   contractOf: (facts: ContractFacts<Name>) => ContractModel<Name>,
 ): VariantModel<Name> {
-  const dtypes = facts.params.map((param): DType => {
+  const layout = layArguments(facts.params, variant);
+  const instances = facts.instances.flatMap((instance, index): InstanceModel<Name>[] =>
+    instance.variant !== variant.name ? [] : [{
+      facts: instance,
+      index,
+      layout,
+      conditions: instance.when ?? [],
+      constants: constantsOf(instance),
+      contract: contractOf(instance.contract ?? facts.contract),
+      align: facts.params.map(({ name }, position) =>
+        instance.align?.[name] ?? SCALARS[layout.dtypes[position] ?? "uint8"].bytes
+      ),
+    }]
+  );
+  const general = instances.find(({ conditions }) => conditions.length === 0);
+  if (general === undefined) {
+    throw new TypeError(`The facts have no general instance of variant ${variant.name}`);
+  }
+  // Of several configurations without conditions the first is the default.
+  const special = instances.filter(({ conditions }) => conditions.length > 0);
+  return { ...layout, name: variant.name, instances: [...special, general], general };
+}
+
+function layArguments<Name extends string>(
+  params: readonly ParamFacts<Name>[],
+  variant: VariantFacts<Name>,
+): ArgumentLayout {
+  const dtypes = params.map((param): DType => {
     const dtype = variant.dtypes[param.name] ?? (param.kind === "scalar" ? param.type : undefined);
-    if (dtype === undefined) throw new TypeError(`The facts give ${param.name} no type in variant ${variant.name}`);
+    if (dtype === undefined) {
+      throw new TypeError(`The facts give ${param.name} no type in variant ${variant.name}`);
+    }
     return dtype;
   });
-  const sizes = facts.params.map((param, position) =>
-    param.kind === "pointer" ? POINTER_BYTES : SCALARS[dtypes[position] ?? "int32"].bytes
-  );
   let parameterBytes = 0;
-  const offsets = sizes.map((bytes) => {
+  const offsets = dtypes.map((dtype, position) => {
+    const bytes = params[position]?.kind === "pointer" ? POINTER_BYTES : SCALARS[dtype].bytes;
     const offset = Math.ceil(parameterBytes / bytes) * bytes;
     parameterBytes = offset + bytes;
     return offset;
   });
-  const instances: InstanceModel<Name>[] = [];
-  const found = facts.instances.map((instance, index) => ({ instance, index }))
-    .filter(({ instance }) => instance.variant === variant.name);
-  // Specialised ones first, in the facts' order; of the general ones the first is the default configuration.
-  const general = found.find(({ instance }) => instance.when === undefined);
-  if (general === undefined) throw new TypeError(`The facts have no general instance of variant ${variant.name}`);
-  const isCandidate = ({ instance }: typeof general): boolean => instance.when !== undefined;
-  const model = ({ instance, index }: typeof general): InstanceModel<Name> => ({
-    facts: instance,
-    index,
-    variant: variantModel,
-    conditions: instance.when ?? [],
-    constants: constantsOf(instance),
-    contract: contractOf(instance.contract ?? facts.contract),
-    align: facts.params.map((param, position) =>
-      param.kind === "pointer" ? instance.align?.[param.name] ?? SCALARS[dtypes[position] ?? "int32"].bytes : 1
-    ),
-  });
-  const variantModel: VariantModel<Name> = {
-    name: variant.name,
-    dtypes,
-    offsets,
-    parameterBytes,
-    instances,
-    get general() {
-      return generalModel;
-    },
-  };
-  const generalModel = model(general);
-  instances.push(...found.filter(isCandidate).map(model), generalModel);
-  return variantModel;
+  return { dtypes, offsets, parameterBytes };
 }
 
 function constantsOf<Name extends string>(instance: InstanceFacts<Name>): Constant<Name>[] {
@@ -272,9 +288,13 @@ function modelContract<Name extends string>(
       position,
       extents: tensor.extents.map(dimension),
       strides: tensor.strides.map(dimension),
-      isOptional: tensor.optional === true,
       hasRange: ranges.some((range) => range.position === position),
     };
   };
-  return { grid: contract.grid, tensors: contract.tensors.map(tensor), ranges, requires: contract.requires };
+  return {
+    grid: contract.grid,
+    tensors: contract.tensors.map(tensor),
+    ranges,
+    requires: contract.requires,
+  };
 }

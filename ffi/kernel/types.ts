@@ -32,4 +32,4 @@ export interface VariantOptions<Variant extends string = string> {
 export type PreparedCall<Result> = () => Result;
 
 /** What a kernel says of itself; plain data, but for the functions beside the expressions' texts. */
-export type KernelDescription = Omit<KernelFacts, "images">;
+export type KernelDescription<Name extends string = string> = Omit<KernelFacts<Name>, "images">;

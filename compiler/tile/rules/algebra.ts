@@ -2,7 +2,6 @@
 import { isLossless, type ScalarValue } from "../../support/arith.ts";
 import { SCALARS } from "../../support/scalar.ts";
 import { constantOf } from "../../ir/attrs.ts";
-import type { Op, Value } from "../../ir/func.ts";
 import type { TileOp } from "../../ir/ops.ts";
 import { type Element, isFloat, isPointer, sameElement, sameShape } from "../../ir/types.ts";
 import { COMMUTING, isZero, madeBy, pair, resultOf, type Rule } from "./rule.ts";
@@ -21,7 +20,8 @@ const intOne = (value: ScalarValue): boolean => value === 1n;
 const additiveZero = (value: ScalarValue): boolean => value === 0n || Object.is(value, -0);
 /** Every bit set; of bool, true. */
 const ones = (value: ScalarValue, element: Element): boolean =>
-  !isPointer(element) && value === (SCALARS[element].signed ? -1n : (1n << BigInt(SCALARS[element].bits)) - 1n);
+  !isPointer(element) &&
+  value === (SCALARS[element].signed ? -1n : (1n << BigInt(SCALARS[element].bits)) - 1n);
 
 // deno-fmt-ignore
 const IDENTITIES: readonly Identity[] = [
@@ -75,7 +75,9 @@ const NEGATED: ReadonlyMap<string, TileOp> = new Map<string, TileOp>([
   ["le", "gt"],
 ]);
 
-const opsOf = (rows: readonly { readonly op: TileOp }[]): readonly TileOp[] => [...new Set(rows.map((row) => row.op))];
+const opsOf = (
+  rows: readonly { readonly op: TileOp }[],
+): readonly TileOp[] => [...new Set(rows.map((row) => row.op))];
 
 export const ALGEBRA_RULES: readonly Rule[] = [
   {
@@ -98,7 +100,11 @@ export const ALGEBRA_RULES: readonly Rule[] = [
       if (value === undefined) return undefined;
       const row = IDENTITIES.find((row) => row.op === op.name && row.right(value, b.type.element));
       if (row === undefined) return undefined;
-      return row.gives === "left" ? a : row.gives === "right" ? b : rw.constant(0n, resultOf(op).type, op.span);
+      return row.gives === "left"
+        ? a
+        : row.gives === "right"
+        ? b
+        : rw.constant(0n, resultOf(op).type, op.span);
     },
   },
   {
@@ -108,7 +114,9 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     apply: (op, rw) => {
       const [a, b] = pair(op);
       const row = EQUAL_OPERANDS.find((row) => row.op === op.name);
-      if (a !== b || row === undefined || (isFloat(a.type.element) && !row.floats)) return undefined;
+      if (a !== b || row === undefined || (isFloat(a.type.element) && !row.floats)) {
+        return undefined;
+      }
       return row.gives === "operand" ? a : rw.constant(row.gives, resultOf(op).type, op.span);
     },
   },
@@ -160,7 +168,9 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     apply: (op, rw) => {
       const [condition, a, b] = op.operands;
       const { type } = resultOf(op);
-      if (type.element !== "bool" || condition === undefined || a === undefined || b === undefined) return undefined;
+      if (
+        type.element !== "bool" || condition === undefined || a === undefined || b === undefined
+      ) return undefined;
       const [yes, no] = [constantOf(a), constantOf(b)];
       if (yes === 1n && no === 0n) return condition;
       return yes === 0n && no === 1n ? rw.emit("not", [condition], type, op.span) : undefined;
@@ -172,7 +182,9 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     ops: ["convert", "bitcast"],
     apply: (op) => {
       const [operand] = op.operands;
-      return operand !== undefined && sameElement(operand.type.element, resultOf(op).type.element) ? operand : undefined;
+      return operand !== undefined && sameElement(operand.type.element, resultOf(op).type.element)
+        ? operand
+        : undefined;
     },
   },
   {
@@ -182,7 +194,9 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     apply: (op, rw) => {
       const inner = madeBy(op.operands[0], "convert");
       const source = inner?.operands[0];
-      if (source === undefined || !keepsValues(source.type.element, op.operands[0]?.type.element)) return undefined;
+      if (source === undefined || !keepsValues(source.type.element, op.operands[0]?.type.element)) {
+        return undefined;
+      }
       return rw.emit("convert", [source], resultOf(op).type, op.span);
     },
   },
@@ -197,7 +211,8 @@ export const ALGEBRA_RULES: readonly Rule[] = [
   },
   {
     name: "offset-twice",
-    doc: "(p + a) + b → p + (a + b), where both counts are of one 64-bit type, or constants (which widen here). " +
+    doc:
+      "(p + a) + b → p + (a + b), where both counts are of one 64-bit type, or constants (which widen here). " +
       "Narrower counts may not be added: the sum wraps at their width, the pointer does not",
     ops: ["offset"],
     apply: (op, rw) => {
@@ -212,9 +227,15 @@ export const ALGEBRA_RULES: readonly Rule[] = [
         return rw.emit("offset", [base, count], resultOf(op).type, op.span);
       }
       const { element } = a.type;
-      const wide = (element === "int64" || element === "uint64") && sameElement(element, b.type.element);
+      const wide = (element === "int64" || element === "uint64") &&
+        sameElement(element, b.type.element);
       if (!wide || !sameShape(a.type.shape, b.type.shape)) return undefined;
-      return rw.emit("offset", [base, rw.emit("add", [a, b], a.type, op.span)], resultOf(op).type, op.span);
+      return rw.emit(
+        "offset",
+        [base, rw.emit("add", [a, b], a.type, op.span)],
+        resultOf(op).type,
+        op.span,
+      );
     },
   },
 ];

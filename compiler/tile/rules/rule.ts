@@ -3,9 +3,9 @@ import { must } from "../../support/bug.ts";
 import type { ScalarValue } from "../../support/arith.ts";
 import { constantOf } from "../../ir/attrs.ts";
 import type { Op, Value } from "../../ir/func.ts";
-import { TILE_OPS, type TileOp, type TileOpRow } from "../../ir/ops.ts";
+import type { TileOp } from "../../ir/ops.ts";
 import { type IrType, scalarType } from "../../ir/types.ts";
-import { rowOf } from "../../ir/walk.ts";
+import { isPureElementwise, opsWhere } from "../../ir/table.ts";
 import type { Rewriter } from "../rewrite.ts";
 
 /** A result must be cheaper than what it replaces, or equal and nearer to the canonical form. */
@@ -28,42 +28,31 @@ export function isZero(value: ScalarValue | undefined): boolean {
   return value === 0n || Object.is(value, 0);
 }
 
-function opsWhere(test: (row: TileOpRow) => boolean): readonly TileOp[] {
-  const names: TileOp[] = [];
-  for (const [name, row] of Object.entries(TILE_OPS)) if (isTileOp(name) && test(row)) names.push(name);
-  return names;
-}
-
 /** Operations whose operands may be exchanged. */
 export const COMMUTING = opsWhere((row) => row.commutes === true);
+export const ELEMENTWISE = opsWhere(isPureElementwise);
 
-/** Operations that work element by element and may be repeated or moved freely. */
-export function isElementwise(op: Op): boolean {
-  const row = rowOf(op);
-  return row.elementwise === true && row.effect === "pure";
-}
-
-/** Whether all elements are known to be one value. */
+/** Whether all elements are visibly one value. */
 export function isUniform(value: Value): boolean {
   const name = value.def?.name;
   return name === "constant" || name === "splat" || value.type.shape.length === 0;
 }
 
-/** The one value of a uniform tile, as a scalar. */
-export function scalarOf(value: Value, op: Op, rw: Rewriter): Value | undefined {
+/** The value of a uniform tile, as a scalar. */
+export function scalarOf(value: Value, op: Op, rw: Rewriter): Value {
   if (value.type.shape.length === 0) return value;
   const constant = constantOf(value);
   if (constant !== undefined) return rw.constant(constant, scalarType(value.type.element), op.span);
-  return madeBy(value, "splat")?.operands[0];
+  return must(madeBy(value, "splat")?.operands[0], "operand of a splat");
 }
 
-/** A uniform tile with another shape. */
-export function respread(value: Value, shape: readonly number[], op: Op, rw: Rewriter): Value | undefined {
+/** A uniform tile with another shape; without axes, its scalar. */
+export function respread(value: Value, shape: readonly number[], op: Op, rw: Rewriter): Value {
   const type: IrType = { element: value.type.element, shape };
   const constant = constantOf(value);
   if (constant !== undefined) return rw.constant(constant, type, op.span);
-  const scalar = madeBy(value, "splat")?.operands[0];
-  return scalar === undefined || shape.length === 0 ? scalar : rw.emit("splat", [scalar], type, op.span);
+  const scalar = scalarOf(value, op, rw);
+  return shape.length === 0 ? scalar : rw.emit("splat", [scalar], type, op.span);
 }
 
 /** The two operands of a binary operation. */

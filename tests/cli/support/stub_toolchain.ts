@@ -34,7 +34,7 @@ export const stubToolchain: Toolchain = {
     Promise.resolve({
       text: ({ code, severity, message, span }) => {
         const { line, column } = positionOf(span.file, span.start);
-        return `${severity}[${code}]: ${message}\n --> ${span.file.name}:${line}:${column}`;
+        return `${severity}[${code}]: ${message}\n --> ${span.file.name}:${line}:${column}\n`;
       },
       json: ({ code, message }) => ({ code, message }),
     }),

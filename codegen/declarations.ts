@@ -1,0 +1,115 @@
+/** Declarations as text, laid out as `deno fmt` does. */
+import { type Doc, flat, layOut, LINE_WIDTH, newline } from "./doc.ts";
+import type { Declaration, InterfaceStructure, MemberStructure } from "./structure.ts";
+
+/** One declaration with its doc comment. */
+export function printDeclaration(declaration: Declaration): string {
+  if (declaration.kind === "reexport") return `export * from ${JSON.stringify(declaration.from)};`;
+  const comment = printComment(declaration.doc, 0);
+  const keyword = declaration.isExported ? "export " : "";
+  switch (declaration.kind) {
+    case "interface":
+      return comment + printInterface(declaration, keyword);
+    case "type":
+      return `${comment}${
+        printAssignment(`${keyword}type ${declaration.name} =`, declaration.type)
+      }`;
+    case "const": {
+      const type = declaration.type === undefined ? "" : `: ${declaration.type}`;
+      return `${comment}${
+        printAssignment(`${keyword}const ${declaration.name}${type} =`, declaration.value)
+      }`;
+    }
+  }
+}
+
+function printAssignment(head: string, value: Doc): string {
+  if (typeof value === "string" && head.length + value.length + 2 > LINE_WIDTH) {
+    return `${head}\n  ${value};`;
+  }
+  const text = layOut(value, { indent: 0, column: head.length + 1, after: 1 });
+  return `${head}${text.startsWith("\n") ? "" : " "}${text};`;
+}
+
+/** A doc comment with the line break behind it; nothing for no text. */
+export function printComment(text: string, indent: number): string {
+  const clean = text.replaceAll("*/", "*\\/").trim();
+  if (clean === "") return "";
+  const lines = clean.split("\n").flatMap((line) => wrap(line.trimEnd(), LINE_WIDTH - indent - 3));
+  const margin = " ".repeat(indent);
+  const [only] = lines;
+  if (lines.length === 1 && only !== undefined && indent + only.length + 7 <= LINE_WIDTH) {
+    return `${margin}/** ${only} */\n`;
+  }
+  const body = lines.map((line) => `${margin} *${line === "" ? "" : ` ${line}`}\n`).join("");
+  return `${margin}/**\n${body}${margin} */\n`;
+}
+
+/** Breaks a line of prose between words; indented lines and lists are left as they are. */
+export function wrap(line: string, width: number): string[] {
+  if (line.length <= width || /^\s/.test(line)) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(" ")) {
+    if (current !== "" && current.length + 1 + word.length > width) {
+      lines.push(current);
+      current = word;
+    } else {
+      current = current === "" ? word : `${current} ${word}`;
+    }
+  }
+  return [...lines, current];
+}
+
+function printInterface(declaration: InterfaceStructure, keyword: string): string {
+  const name = `${keyword}interface ${declaration.name}`;
+  const params = declaration.typeParams;
+  const flatName = params.length === 0 ? name : `${name}<${params.join(", ")}>`;
+  const base = declaration.extends === undefined ? "" : `extends ${flat(declaration.extends)}`;
+  const members = declaration.members.map(printMember).join("");
+  return `${printHeading(name, flatName, params, base)}{${members === "" ? "" : `\n${members}`}}`;
+}
+
+function printHeading(
+  name: string,
+  flatName: string,
+  params: readonly string[],
+  base: string,
+): string {
+  const oneLine = base === "" ? `${flatName} ` : `${flatName} ${base} `;
+  if (oneLine.length + 1 <= LINE_WIDTH) return oneLine;
+  if (base !== "" && flatName.length <= LINE_WIDTH && base.length + 4 <= LINE_WIDTH) {
+    return `${flatName}\n  ${base} `;
+  }
+  const lines = params.map((param) => `\n  ${param},`).join("");
+  return `${name}<${lines}\n> ${base === "" ? "" : `${base} `}`;
+}
+
+function printMember(member: MemberStructure): string {
+  const comment = printComment(member.doc, 2);
+  if (member.kind === "method") return `${comment}  ${printMethod(member)};\n`;
+  const head = `readonly ${member.name}${member.isOptional ? "?" : ""}:`;
+  const text = layOut(member.type, { indent: 2, column: head.length + 3, after: 1 });
+  return `${comment}  ${head}${text.startsWith("\n") ? "" : " "}${text};\n`;
+}
+
+type MethodStructure = Extract<MemberStructure, { readonly kind: "method" }>;
+
+function printMethod({ name, typeParams, params, returns }: MethodStructure): string {
+  const types = typeParams.length === 0 ? "" : `<${typeParams.join(", ")}>`;
+  const tail = `: ${flat(returns)}`;
+  const list = params.join(", ");
+  const oneLine = `${name}${types}(${list})${tail}`;
+  if (2 + oneLine.length + 1 <= LINE_WIDTH) return oneLine;
+  const brokenParams = `(${params.map((param) => `${newline(4)}${param},`).join("")}${
+    newline(2)
+  })${tail}`;
+  if (2 + name.length + types.length + 1 <= LINE_WIDTH) return `${name}${types}${brokenParams}`;
+  const brokenTypes = `<${typeParams.map((param) => `${newline(4)}${param},`).join("")}${
+    newline(2)
+  }>`;
+  const rest = `(${list})${tail}`;
+  return 2 + 1 + rest.length + 1 <= LINE_WIDTH
+    ? `${name}${brokenTypes}${rest}`
+    : `${name}${brokenTypes}${brokenParams}`;
+}

@@ -1,0 +1,315 @@
+/**
+ * What a kernel's wrapper looks like, decided from its contracts: the roles of parameters, the names callers
+ * use, and how types vary between variants. Plain data; `types_section.ts` and `facts_section.ts` print it.
+ */
+import type {
+  Access,
+  ContractExpr,
+  InstanceInfo,
+  KernelContract,
+} from "../compiler/contract/types.ts";
+import type { CompiledKernel } from "../compiler/options.ts";
+import { must } from "../compiler/support/bug.ts";
+import type { ScalarName } from "../compiler/support/scalar.ts";
+import { GRID_NAMES, namesRead } from "./expression.ts";
+import { camelCase, constantCase, pascalCase, styledNames } from "./names.ts";
+
+/** A kernel that no wrapper can be written for; the message is for the kernel's author. */
+export class CodegenError extends Error {
+  override readonly name = "CodegenError";
+}
+
+/** How one wrapper is written. */
+export interface KernelPlan {
+  readonly kernel: CompiledKernel;
+  /** Name of the exported function. */
+  readonly exportName: string;
+  /** First part of the names of its types. */
+  readonly typeName: string;
+  /** First part of the names of its constants. */
+  readonly constantName: string;
+  readonly params: readonly ParamPlan[];
+  readonly variants: readonly VariantPlan[];
+  /** Sets of parameters whose type varies between variants, always together. */
+  readonly groups: readonly TypeGroup[];
+  /** Each variant's types by group, where not every combination is a variant. */
+  readonly combinations: readonly (readonly ScalarName[])[] | undefined;
+  readonly tensorCall: TensorCallPlan | undefined;
+  /** The caller gives the grid. */
+  readonly isGridOpen: boolean;
+  /** Scalar parameters that the grid reads. */
+  readonly gridParams: readonly ParamPlan[];
+}
+
+/** A choice of the visible parameters. */
+export interface VariantPlan {
+  readonly name: string;
+  readonly bindings: Readonly<Record<string, string>>;
+  /** Types by position. */
+  readonly types: readonly ScalarName[];
+}
+
+/** A kernel parameter over all variants. */
+export interface ParamPlan {
+  readonly position: number;
+  /** The kernel's name for it. */
+  readonly name: string;
+  /** The caller's name for it in the short form. */
+  readonly argumentName: string;
+  readonly kind: "scalar" | "pointer";
+  /** Types over the variants, without repetition. */
+  readonly types: readonly ScalarName[];
+  /** Index of the group that it varies with; undefined when it does not vary. */
+  readonly group: number | undefined;
+  readonly access: Access;
+  readonly noalias: boolean;
+  readonly multipleof: number | undefined;
+  /** Ranks that contracts see in it; empty: no contract. */
+  readonly ranks: readonly number[];
+  readonly isOptional: boolean;
+  /** A 64-bit number that no expression reads. */
+  readonly isOpaque: boolean;
+}
+
+/** Parameters that have the same type in every variant. */
+export interface TypeGroup {
+  /** The type parameter that stands for it. */
+  readonly letter: string;
+  readonly types: readonly ScalarName[];
+}
+
+/** Parameters of the short form by role. */
+export interface TensorCallPlan {
+  readonly inputs: readonly ParamPlan[];
+  readonly outputs: readonly OutputPlan[];
+  /** Scalars and pointers that no tensor contract covers. */
+  readonly options: readonly ParamPlan[];
+}
+
+/** A result of the short form. */
+export interface OutputPlan {
+  readonly param: ParamPlan;
+  /** Its extents follow from the other arguments. */
+  readonly isDerivable: boolean;
+}
+
+/** Names that options of a call have already. */
+const OPTION_NAMES: ReadonlySet<string> = new Set(["out", "stream", "variant", "grid"]);
+const GROUP_LETTERS = ["D", "E", "F", "G", "H"] as const;
+
+/** Plans the wrappers of a file's kernels. */
+export function planKernels(kernels: readonly CompiledKernel[]): readonly KernelPlan[] {
+  const names = styledNames(kernels.map(({ name }) => name), camelCase);
+  const typeNames = styledNames(kernels.map(({ name }) => name), pascalCase);
+  return kernels.map((kernel) => {
+    const exportName = must(names.get(kernel.name), "export name");
+    return {
+      ...planKernel(kernel),
+      exportName,
+      typeName: must(typeNames.get(kernel.name), "type name"),
+      constantName: constantCase(exportName),
+    };
+  });
+}
+
+function planKernel(
+  kernel: CompiledKernel,
+): Omit<KernelPlan, "exportName" | "typeName" | "constantName"> {
+  const contracts = kernel.instances.map(({ contract }) => contract);
+  checkParameters(kernel, contracts);
+  const variants = planVariants(kernel.instances);
+  const { groups, groupOf } = planGroups(variants);
+  const params = planParams(kernel.instances, variants, groupOf);
+  const grids = contracts.map(({ grid }) => grid);
+  const gridNames = new Set(grids.flatMap((grid) => grid ?? []).flatMap(namesRead));
+  return {
+    kernel,
+    params,
+    variants,
+    groups,
+    combinations: groups.length < 2 ? undefined : combinationsOf(variants, groups, groupOf),
+    tensorCall: planTensorCall(contracts, params),
+    isGridOpen: grids.includes(null),
+    gridParams: params.filter(({ name, kind }) => kind === "scalar" && gridNames.has(name)),
+  };
+}
+
+function checkParameters(kernel: CompiledKernel, contracts: readonly KernelContract[]): void {
+  const lists = new Set(
+    contracts.map(({ params }) => params.map(({ kind, name }) => `${kind} ${name}`).join(", ")),
+  );
+  if (lists.size !== 1) {
+    throw new CodegenError(
+      `Cannot wrap kernel ${kernel.name}: its variants have different parameters (${
+        [...lists].join("; ")
+      })`,
+    );
+  }
+  const taken = contracts[0]?.params.find(({ name }) =>
+    GRID_NAMES.some((gridName) => gridName === name)
+  );
+  if (taken !== undefined) {
+    throw new CodegenError(
+      `Cannot wrap kernel ${kernel.name}: rename its parameter ${taken.name}, which stands for the launch grid in wrappers`,
+    );
+  }
+}
+
+function planVariants(instances: readonly InstanceInfo[]): readonly VariantPlan[] {
+  const variants = new Map<string, VariantPlan>();
+  for (const { variant, contract } of instances) {
+    if (variants.has(variant.name)) continue;
+    variants.set(variant.name, { ...variant, types: contract.params.map(({ type }) => type) });
+  }
+  return [...variants.values()];
+}
+
+/** Parameters whose types vary alike are one group, in order of first appearance. */
+function planGroups(variants: readonly VariantPlan[]): {
+  readonly groups: readonly TypeGroup[];
+  readonly groupOf: ReadonlyMap<number, number>;
+} {
+  const groups: TypeGroup[] = [];
+  const groupOf = new Map<number, number>();
+  const known = new Map<string, number>();
+  const count = variants[0]?.types.length ?? 0;
+  for (let position = 0; position < count; position++) {
+    const types = variants.map((variant) => must(variant.types[position], "parameter type"));
+    const distinct = [...new Set(types)];
+    if (distinct.length === 1) continue;
+    const key = types.join(" ");
+    const group = known.get(key) ?? groups.length;
+    if (group === groups.length) {
+      groups.push({ letter: must(GROUP_LETTERS[group], "letter for a type"), types: distinct });
+      known.set(key, group);
+    }
+    groupOf.set(position, group);
+  }
+  return { groups, groupOf };
+}
+
+/** Each variant's types by group; undefined when every combination is there. */
+function combinationsOf(
+  variants: readonly VariantPlan[],
+  groups: readonly TypeGroup[],
+  groupOf: ReadonlyMap<number, number>,
+): KernelPlan["combinations"] {
+  const positions = groups.map((_, group) => {
+    const entry = [...groupOf].find(([, index]) => index === group);
+    return must(entry, "member of the group")[0];
+  });
+  const rows = variants.map(({ types }) =>
+    positions.map((position) => must(types[position], "type"))
+  );
+  const distinct = [...new Map(rows.map((row) => [row.join(" "), row])).values()];
+  const all = groups.reduce((product, { types }) => product * types.length, 1);
+  return distinct.length === all ? undefined : distinct;
+}
+
+function planParams(
+  instances: readonly InstanceInfo[],
+  variants: readonly VariantPlan[],
+  groupOf: ReadonlyMap<number, number>,
+): readonly ParamPlan[] {
+  const contracts = instances.map(({ contract }) => contract);
+  const first = must(contracts[0], "instance");
+  const argumentNames = styledNames(first.params.map(({ name }) => name), camelCase, OPTION_NAMES);
+  const read = new Set(instances.flatMap(instanceExpressions).flatMap(namesRead));
+  return first.params.map(({ name, kind }, position): ParamPlan => {
+    const all = contracts.map(({ params }) => must(params[position], "parameter"));
+    const multiples = new Set(
+      all.map((param) => param.kind === "scalar" ? param.multipleof : undefined),
+    );
+    const tensors = contracts.flatMap((contract) =>
+      contract.tensors.filter(({ param }) => param === name)
+    );
+    const types = [...new Set(variants.map((variant) => must(variant.types[position], "type")))];
+    return {
+      position,
+      name,
+      argumentName: must(argumentNames.get(name), "argument name"),
+      kind,
+      types,
+      group: groupOf.get(position),
+      access: all.map((param) => param.kind === "pointer" ? param.access : "none").reduce(
+        mergeAccess,
+      ),
+      noalias: all.some((param) => param.kind === "pointer" && param.noalias),
+      multipleof: multiples.size === 1 ? [...multiples][0] : undefined,
+      ranks: tensors.length < contracts.length
+        ? []
+        : [...new Set(tensors.map(({ extents }) => extents.length))],
+      isOptional: tensors.some(({ optional }) => optional === true),
+      isOpaque: kind === "scalar" && types.some((type) => type === "int64" || type === "uint64") &&
+        !read.has(name),
+    };
+  });
+}
+
+/** All expressions of an instance that wrappers evaluate; those of tensors may be names that they define. */
+export function instanceExpressions(
+  { contract, specialization }: InstanceInfo,
+): readonly ContractExpr[] {
+  return [
+    ...contract.grid ?? [],
+    ...contract.tensors.flatMap(({ extents, strides }) => [...extents, ...strides]),
+    ...contract.ranges.flatMap(({ first, last }) => [first, last]),
+    ...[...contract.requires, ...specialization].map(({ condition }) => condition),
+  ];
+}
+
+function mergeAccess(a: Access, b: Access): Access {
+  if (a === b || b === "none") return a;
+  return a === "none" ? b : "inout";
+}
+
+function planTensorCall(
+  contracts: readonly KernelContract[],
+  params: readonly ParamPlan[],
+): TensorCallPlan | undefined {
+  const tensors = params.filter(({ kind, ranks, isOptional }) =>
+    kind === "pointer" && ranks.length > 0 && !isOptional
+  );
+  if (tensors.length === 0) return undefined;
+  const inputs = tensors.filter(({ access }) => access !== "out");
+  const outputs = tensors.filter(({ access }) => access === "out");
+  const definedBy = (by: readonly ParamPlan[]): ReadonlySet<string> => {
+    const names = new Set(by.map(({ name }) => name));
+    return intersect(contracts.map((contract) => definedNames(contract, names)));
+  };
+  const definedByInputs = definedBy(inputs);
+  const defined = definedBy(tensors);
+  const options = params.filter((param) =>
+    !tensors.includes(param) && !(param.kind === "scalar" && defined.has(param.name))
+  );
+  const known = new Set([...definedByInputs, ...options.map(({ name }) => name)]);
+  const isDerivable = ({ name }: ParamPlan): boolean =>
+    contracts.every((contract) =>
+      contract.tensors.filter(({ param }) => param === name).flatMap(({ extents }) => extents)
+        .every((extent) =>
+          namesRead(extent).every((read) => known.has(read) || !isParam(params, read))
+        )
+    );
+  return {
+    inputs,
+    outputs: outputs.map((param) => ({ param, isDerivable: isDerivable(param) })),
+    options,
+  };
+}
+
+function isParam(params: readonly ParamPlan[], name: string): boolean {
+  return params.some((param) => param.name === name);
+}
+
+/** Scalars that are an extent or a stride of the named tensors. */
+function definedNames(contract: KernelContract, tensors: ReadonlySet<string>): ReadonlySet<string> {
+  const dimensions = contract.tensors.filter(({ param }) => tensors.has(param))
+    .flatMap(({ extents, strides }) => [...extents, ...strides]);
+  return new Set(
+    dimensions.flatMap((dimension) => dimension.op === "param" ? [dimension.name] : []),
+  );
+}
+
+function intersect(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
+  return sets.reduce((a, b) => a.intersection(b));
+}

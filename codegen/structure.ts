@@ -1,0 +1,54 @@
+/** A module to be generated, as plain data: `emit.ts` puts it together. */
+import type { Doc } from "./doc.ts";
+
+export interface ModuleStructure {
+  /** Comment at the top, without comment marks. */
+  readonly header: readonly string[];
+  readonly imports: readonly ImportStructure[];
+  readonly declarations: readonly Declaration[];
+}
+
+export interface ImportStructure {
+  readonly from: string;
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+export type Declaration =
+  | InterfaceStructure
+  | (DeclarationBase & { readonly kind: "type"; readonly type: Doc })
+  | (DeclarationBase & { readonly kind: "const"; readonly type?: string; readonly value: Doc })
+  | { readonly kind: "reexport"; readonly from: string };
+
+interface DeclarationBase {
+  readonly name: string;
+  readonly isExported: boolean;
+  /** Text of the doc comment; empty: none. */
+  readonly doc: string;
+}
+
+export interface InterfaceStructure extends DeclarationBase {
+  readonly kind: "interface";
+  readonly typeParams: readonly string[];
+  readonly extends?: Doc;
+  readonly members: readonly MemberStructure[];
+}
+
+export type MemberStructure =
+  | {
+    readonly kind: "property";
+    readonly name: string;
+    readonly isOptional: boolean;
+    readonly type: Doc;
+    readonly doc: string;
+  }
+  | {
+    readonly kind: "method";
+    /** Empty: the interface is callable. */
+    readonly name: string;
+    readonly typeParams: readonly string[];
+    /** Such as `x: Tensor<D, 2>`. */
+    readonly params: readonly string[];
+    readonly returns: Doc;
+    readonly doc: string;
+  };

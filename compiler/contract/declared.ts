@@ -1,0 +1,261 @@
+/**
+ * The contract that pragmas and overrides state for one instance: their texts read with its macros, names
+ * checked against the kernel's parameters. Whether it agrees with the code is `merge.ts`'s question.
+ */
+import type { PragmaItem, PragmaName, PragmaText } from "../front/pragma.ts";
+import type { MacroTable } from "../front/preprocess.ts";
+import { spellType } from "../front/types.ts";
+import type { Reporter } from "../support/diagnostic.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import { nearest } from "../support/spelling.ts";
+import type { Span } from "../support/source.ts";
+import { apply, constant } from "./expr.ts";
+import { itemText, type SourcedItem } from "./items.ts";
+import type { KernelParam, KernelParams } from "./kernel_params.ts";
+import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
+import type { Access, ContractExpr, Requirement } from "./types.ts";
+
+export interface DeclaredGrid {
+  readonly extents: readonly ContractExpr[];
+  readonly span: Span;
+}
+
+export interface DeclaredTensor {
+  readonly param: KernelParam;
+  readonly access: Access | undefined;
+  readonly extents: readonly ContractExpr[];
+  readonly strides: readonly ContractExpr[];
+  readonly optional: boolean;
+  readonly span: Span;
+}
+
+/** What a pragma promises about a parameter. */
+export interface ParamPromise {
+  /** Elements for integers, bytes for pointers. */
+  readonly multipleof: number;
+  readonly noalias: boolean;
+}
+
+export interface Declared {
+  readonly grids: readonly DeclaredGrid[];
+  readonly tensors: readonly DeclaredTensor[];
+  readonly requires: readonly (Requirement & { readonly span: Span })[];
+  /** By parameter. */
+  readonly promises: ReadonlyMap<string, ParamPromise>;
+  /** Conditions of `specialize(e, …)`, or its mode. */
+  readonly specialize: "auto" | "off" | readonly Requirement[];
+}
+
+/** Reads the items of one kernel for one instance. Errors are reported; what they concern is left out. */
+export function readDeclared(
+  items: readonly SourcedItem[],
+  kernel: KernelParams,
+  macros: MacroTable,
+  reporter: Reporter,
+): Declared {
+  const reader = new ItemReader(kernel, macros, reporter);
+  for (const { item } of items) reader.read(item);
+  return reader;
+}
+
+const NOTHING: ParamPromise = { multipleof: 1, noalias: false };
+
+class ItemReader implements Declared {
+  readonly grids: DeclaredGrid[] = [];
+  readonly tensors: DeclaredTensor[] = [];
+  readonly requires: (Requirement & { readonly span: Span })[] = [];
+  readonly promises = new Map<string, ParamPromise>();
+  specialize: "auto" | "off" | readonly Requirement[] = "auto";
+  readonly #kernel: KernelParams;
+  readonly #reporter: Reporter;
+  readonly #scope: ExprScope;
+
+  constructor(kernel: KernelParams, macros: MacroTable, reporter: Reporter) {
+    this.#kernel = kernel;
+    this.#reporter = reporter;
+    const params = new Set(
+      kernel.params.filter((param) => param.isInteger).map((param) => param.name),
+    );
+    this.#scope = { macros, params, what: `integer parameters of \`${kernel.name}\`` };
+  }
+
+  read(item: PragmaItem): void {
+    switch (item.kind) {
+      case "grid": {
+        const extents = this.#exprs(item.extents);
+        if (extents !== undefined) this.grids.push({ extents, span: item.span });
+        return;
+      }
+      case "tensor":
+        return this.#tensor(item);
+      case "require":
+        return this.#require(item);
+      case "noalias":
+        return this.#noalias(item.names);
+      case "specialize":
+        this.specialize = typeof item.mode === "string" ? item.mode : this.#conditions(item.mode);
+        return;
+      case "key":
+        for (const name of item.names) this.#param(name, "E9012");
+        return;
+      default:
+        return;
+    }
+  }
+
+  #exprs(texts: readonly PragmaText[]): readonly ContractExpr[] | undefined {
+    const exprs = texts.map((text) => parseContractExpr(text, this.#scope, this.#reporter));
+    const known = exprs.filter((expr) => expr !== undefined);
+    return known.length < exprs.length ? undefined : known;
+  }
+
+  #param({ name, span }: PragmaName, code: "E9012" | "E9013"): KernelParam | undefined {
+    const param = this.#kernel.params.find((candidate) => candidate.name === name);
+    if (param === undefined) {
+      const near = nearest(name, this.#kernel.params.map((candidate) => candidate.name));
+      this.#reporter.error(
+        code,
+        span,
+        `\`${name}\` is not a parameter of \`${this.#kernel.name}\``,
+        {
+          ...(near === undefined ? {} : { hint: `did you mean \`${near}\`?` }),
+        },
+      );
+    }
+    return param;
+  }
+
+  #pointer(name: PragmaName): KernelParam | undefined {
+    const param = this.#param(name, "E9013");
+    if (param === undefined || param.isPointer) return param;
+    this.#reporter.error(
+      "E9013",
+      name.span,
+      `\`${name.name}\` is ${spellType(param.type)}, not a pointer`,
+      {
+        notes: [{ message: "declared here", span: param.span }],
+      },
+    );
+    return undefined;
+  }
+
+  #promise(name: string, add: Partial<ParamPromise>): void {
+    const before = this.promises.get(name) ?? NOTHING;
+    this.promises.set(name, {
+      multipleof: leastCommonMultiple(before.multipleof, add.multipleof ?? 1),
+      noalias: before.noalias || add.noalias === true,
+    });
+  }
+
+  #tensor(item: Extract<PragmaItem, { kind: "tensor" }>): void {
+    const param = this.#pointer(item.param);
+    if (item.type !== undefined && param !== undefined) this.#checkType(param, item.type);
+    const extents = this.#exprs(item.extents);
+    const strides = item.strides === undefined
+      ? extents && rowMajor(extents)
+      : this.#exprs(item.strides);
+    if (param === undefined || extents === undefined || strides === undefined) return;
+    if (strides.length !== extents.length) {
+      this.#reporter.error(
+        "E9002",
+        item.span,
+        `\`${param.name}\` has ${extents.length} extents and ${strides.length} strides`,
+      );
+      return;
+    }
+    this.#promise(param.name, { multipleof: item.align ?? 1, noalias: item.noalias });
+    this.tensors.push({
+      param,
+      access: item.direction,
+      extents,
+      strides,
+      optional: item.optional,
+      span: item.span,
+    });
+  }
+
+  #checkType(param: KernelParam, text: PragmaText): void {
+    const type = parseScalarType(text, this.#scope.macros, this.#reporter);
+    if (type === param.scalar) return;
+    const said = type === undefined ? `\`${text.text.trim()}\`` : spelling(type);
+    this.#reporter.error(
+      "E9002",
+      text.span,
+      `the elements of \`${param.name}\` are ${said} here, but ${
+        spelling(param.scalar)
+      } in the code`,
+      {
+        notes: [{ message: `\`${param.name}\` is declared here`, span: param.span }],
+      },
+    );
+  }
+
+  #require({ condition, message, span }: Extract<PragmaItem, { kind: "require" }>): void {
+    const expr = parseContractExpr(condition, this.#scope, this.#reporter);
+    if (expr === undefined) return;
+    if (expr.op === "const" && expr.macro === undefined) {
+      if (expr.value === 0) {
+        this.#reporter.error("E9002", span, "this can never hold, whatever the arguments", {
+          hint: itemText(condition),
+        });
+      }
+      return;
+    }
+    this.requires.push({ condition: expr, text: message ?? condition.text.trim(), span });
+    for (const [name, multipleof] of divisibilityIn(expr)) this.#promise(name, { multipleof });
+  }
+
+  #noalias(names: "all" | readonly PragmaName[]): void {
+    const params = names === "all"
+      ? this.#kernel.params.filter((param) => param.isPointer)
+      : names.map((name) => this.#pointer(name));
+    for (const param of params) {
+      if (param !== undefined) this.#promise(param.name, { noalias: true });
+    }
+  }
+
+  /** Conditions also see pointers, as addresses. */
+  #conditions(texts: readonly PragmaText[]): readonly Requirement[] {
+    const params = new Set([
+      ...this.#scope.params,
+      ...this.#kernel.params.filter((param) => param.isPointer).map((param) => param.name),
+    ]);
+    const scope = { ...this.#scope, params, what: `parameters of \`${this.#kernel.name}\`` };
+    return texts.flatMap((text) => {
+      const condition = parseContractExpr(text, scope, this.#reporter);
+      return condition === undefined ? [] : [{ condition, text: text.text.trim() }];
+    });
+  }
+}
+
+const spelling = (type: ScalarName): string => `\`${SCALARS[type].spelling}\``;
+
+/** Strides of a contiguous tensor, last axis fastest. */
+function rowMajor(extents: readonly ContractExpr[]): readonly ContractExpr[] {
+  const strides: ContractExpr[] = [];
+  let stride: ContractExpr = constant(1);
+  for (const extent of [...extents].reverse()) {
+    strides.unshift(stride);
+    stride = apply("*", extent, stride);
+  }
+  return strides;
+}
+
+/** The facts in a condition that are of the form `p % n == 0`, joined by `&&`. */
+export function divisibilityIn(condition: ContractExpr): ReadonlyMap<string, number> {
+  if (!("args" in condition)) return new Map();
+  const [a, b] = condition.args;
+  if (a === undefined || b === undefined) return new Map();
+  if (condition.op === "&&") return new Map([...divisibilityIn(a), ...divisibilityIn(b)]);
+  if (condition.op !== "==" || a.op !== "%" || b.op !== "const" || b.value !== 0) return new Map();
+  const [name, by] = a.args;
+  if (name?.op !== "param" || by?.op !== "const" || by.value < 1) return new Map();
+  return new Map([[name.name, by.value]]);
+}
+
+/** The least number that both divide. */
+export function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return a / x * b;
+}

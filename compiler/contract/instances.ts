@@ -1,0 +1,376 @@
+/**
+ * Which instances of a kernel to compile (language.md 10.2, 10.3): its variants, and for each the
+ * configurations that the filter lets through. Until configurations are timed, the first one of each
+ * variant is compiled and shipped; the others are only checked for being well-formed.
+ */
+import type { Axis, Binding, OptionSetting, PragmaItem, PragmaText } from "../front/pragma.ts";
+import { textMacro } from "../front/macros.ts";
+import type { MacroTable } from "../front/preprocess.ts";
+import type { Define } from "../options.ts";
+import { Reporter } from "../support/diagnostic.ts";
+import type { Span } from "../support/source.ts";
+import { ArithmeticError, evaluate } from "./expr.ts";
+import { itemText, type SourcedItem, strongestItems } from "./items.ts";
+import { type KernelOptions, readOptions } from "./kernel_options.ts";
+import { parseContractExpr } from "./parse_expr.ts";
+import { deriveVariantName, makeUnique } from "./variant_name.ts";
+
+/** A macro given by the build and where a pragma declares it. */
+export interface Parameter {
+  readonly name: string;
+  readonly kind: "variant" | "config";
+  readonly span: Span;
+}
+
+/** One kernel with all its compile-time parameters bound. */
+export interface InstancePlan {
+  readonly kernel: string;
+  readonly variant: { readonly name: string; readonly bindings: Readonly<Record<string, string>> };
+  readonly config: Readonly<Record<string, string>>;
+  readonly options: KernelOptions;
+  /** Everything to define, in order. */
+  readonly defines: readonly Define[];
+}
+
+export interface KernelPlan {
+  readonly kernel: string;
+  readonly instances: readonly InstancePlan[];
+  /** The items that hold for the kernel. */
+  readonly items: readonly SourcedItem[];
+  readonly parameters: readonly Parameter[];
+}
+
+type Bindings = ReadonlyMap<string, string>;
+
+/** Plans one kernel from its items and the `-D`s of the build. */
+export function planInstances(
+  kernel: string,
+  assigned: readonly SourcedItem[],
+  defines: readonly Define[],
+  reporter: Reporter,
+): KernelPlan {
+  const items = strongestItems(assigned, reporter);
+  const given = readDefines(defines);
+  const parameters = declaredParameters(items, reporter);
+  warnReplaced(items, given, reporter);
+  const variants = planVariants(items, given);
+  const names = makeUnique(
+    variants.map(({ name, bindings }) => name ?? deriveVariantName(Object.fromEntries(bindings))),
+  );
+  const instances = variants.flatMap((variant, index): InstancePlan[] => {
+    const base = new Map([...given.single, ...variant.bindings]);
+    const chosen = firstConfig(items, given, base, reporter);
+    if (chosen === undefined) {
+      reportNoneLeft(items, names[index] ?? "", reporter);
+      return [];
+    }
+    const bound = new Map([...base, ...chosen.bindings]);
+    return [{
+      kernel,
+      variant: { name: names[index] ?? "", bindings: Object.fromEntries(variant.bindings) },
+      config: Object.fromEntries(chosen.bindings),
+      options: readOptions(settingsOf(items, chosen.options)),
+      defines: [...[...bound].map(([name, value]) => ({ name, value })), ...given.undefined],
+    }];
+  });
+  return { kernel, instances, items, parameters };
+}
+
+/** A stand-in for each parameter of a file, to find its kernels before any instance is planned. */
+export function firstBindings(
+  items: readonly PragmaItem[],
+  defines: readonly Define[],
+): readonly Define[] {
+  const given = readDefines(defines);
+  const first = new Map<string, string>();
+  for (const item of items) {
+    for (const [name, values] of axesOfItem(item)) {
+      if (!first.has(name)) first.set(name, values[0] ?? "");
+    }
+  }
+  for (const [name, values] of given.lists) first.set(name, values[0] ?? "");
+  for (const [name, value] of given.single) first.set(name, value);
+  return [...[...first].map(([name, value]) => ({ name, value })), ...given.undefined];
+}
+
+// ---- what `-D` gives ------------------------------------------------------------------------------------
+
+interface Given {
+  readonly single: Bindings;
+  /** `-DTM=[32, 64]` */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
+  readonly undefined: { readonly name: string; readonly value: null }[];
+}
+
+function readDefines(defines: readonly Define[]): Given {
+  const single = new Map<string, string>();
+  const lists = new Map<string, readonly string[]>();
+  const removed = new Map<string, { name: string; value: null }>();
+  for (const { name, value } of defines) {
+    for (const map of [single, lists, removed]) map.delete(name);
+    const list = value === null ? undefined : /^\s*\[(.*)\]\s*$/s.exec(value)?.[1];
+    if (value === null) removed.set(name, { name, value });
+    else if (list !== undefined) lists.set(name, splitList(list));
+    else single.set(name, value);
+  }
+  return { single, lists, undefined: [...removed.values()] };
+}
+
+/** Splits at commas outside brackets. */
+function splitList(text: string): readonly string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let i = 0; i <= text.length; i++) {
+    const c = text[i] ?? ",";
+    if ("([{".includes(c)) depth++;
+    else if (")]}".includes(c)) depth--;
+    else if (c === "," && (depth === 0 || i === text.length)) {
+      parts.push(text.slice(start, i).trim());
+      start = i + 1;
+    }
+  }
+  return parts;
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------
+
+function declaredParameters(
+  items: readonly SourcedItem[],
+  reporter: Reporter,
+): readonly Parameter[] {
+  const found = new Map<string, Parameter>();
+  for (const { item } of items) {
+    const kind = item.kind === "variant" || item.kind === "variants" ? "variant" : "config";
+    for (const { name, span } of namesOf(item)) {
+      const before = found.get(name);
+      if (before === undefined) found.set(name, { name, kind, span });
+      else if (before.kind !== kind) {
+        reporter.error(
+          "E9010",
+          span,
+          `\`${name}\` is a parameter of both the variants and the configurations`,
+          {
+            notes: [{ message: "also declared here", span: before.span }],
+            hint: "variants are chosen by the caller, configurations by the tuner; decide for one",
+          },
+        );
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function namesOf(item: PragmaItem): readonly (Binding | Axis)[] {
+  switch (item.kind) {
+    case "variant":
+    case "config":
+      return item.bindings;
+    case "variants":
+    case "configs":
+      return item.axes;
+    default:
+      return [];
+  }
+}
+
+function axesOfItem(item: PragmaItem): readonly (readonly [string, readonly string[]])[] {
+  return namesOf(item).map((
+    entry,
+  ) => [entry.name, "value" in entry ? [entry.value] : entry.values]);
+}
+
+/** A `-D` of a parameter that a pragma gives other values. */
+function warnReplaced(items: readonly SourcedItem[], given: Given, reporter: Reporter): void {
+  for (const { item } of items) {
+    for (const entry of namesOf(item)) {
+      const values = "value" in entry ? [entry.value] : entry.values;
+      const single = given.single.get(entry.name);
+      const instead = given.lists.get(entry.name) ?? (single === undefined ? undefined : [single]);
+      if (instead === undefined || instead.join() === values.join()) continue;
+      reporter.warn(
+        "W9001",
+        entry.span,
+        `the values of \`${entry.name}\` here are replaced by \`-D${entry.name}=${
+          single ?? `[${instead.join(", ")}]`
+        }\``,
+      );
+    }
+  }
+}
+
+// ---- variants -------------------------------------------------------------------------------------------
+
+interface Variant {
+  readonly name: string | undefined;
+  readonly bindings: Bindings;
+}
+
+/** `variants` lines multiply, each `variant` adds one combination. */
+function planVariants(items: readonly SourcedItem[], given: Given): readonly Variant[] {
+  const axes: (readonly [string, readonly string[]])[] = [];
+  const single: Variant[] = [];
+  for (const { item } of items) {
+    if (item.kind === "variants") axes.push(...axesOfItem(item));
+    if (item.kind === "variant") {
+      single.push({
+        name: item.name?.name,
+        bindings: new Map(item.bindings.map(({ name, value }) => [name, value])),
+      });
+    }
+  }
+  const products = axes.length === 0
+    ? []
+    : product(axes).map((bindings) => ({ name: undefined, bindings }));
+  const all: readonly Variant[] = [...products, ...single];
+  return distinct(
+    (all.length === 0 ? [{ name: undefined, bindings: new Map() }] : all).flatMap((variant) =>
+      replaced(variant.bindings, given).map((bindings) => ({ ...variant, bindings }))
+    ),
+  );
+}
+
+/** The bindings with the values that `-D` gives instead. */
+function replaced(bindings: Bindings, given: Given): readonly Bindings[] {
+  return product(
+    [...bindings].map((
+      [name, value],
+    ) => [name, given.lists.get(name) ?? [given.single.get(name) ?? value]]),
+  );
+}
+
+function distinct<
+  Entry extends { readonly bindings: Bindings; readonly name?: string | undefined },
+>(
+  entries: readonly Entry[],
+): readonly Entry[] {
+  return [
+    ...new Map(entries.map((entry) => [JSON.stringify([entry.name, ...entry.bindings]), entry]))
+      .values(),
+  ];
+}
+
+/** All ways to choose one value per axis; the last axis varies fastest. */
+function product(axes: readonly (readonly [string, readonly string[]])[]): readonly Bindings[] {
+  let found: readonly Bindings[] = [new Map()];
+  for (const [name, values] of axes) {
+    found = found.flatMap((bindings) =>
+      values.map((value) => new Map([...bindings, [name, value]]))
+    );
+  }
+  return found;
+}
+
+// ---- configurations -------------------------------------------------------------------------------------
+
+interface Config {
+  readonly bindings: Bindings;
+  readonly options: readonly OptionSetting[];
+  readonly condition?: PragmaText;
+}
+
+/** The first configuration that its filter lets through. */
+function firstConfig(
+  items: readonly SourcedItem[],
+  given: Given,
+  base: Bindings,
+  reporter: Reporter,
+): Config | undefined {
+  return planConfigs(items, given, base).find(({ bindings, condition }) =>
+    condition === undefined || holds(condition, new Map([...base, ...bindings]), reporter)
+  );
+}
+
+/** `config` adds one, `configs` its product; lists given by `-D` multiply all of them. */
+function planConfigs(
+  items: readonly SourcedItem[],
+  given: Given,
+  base: Bindings,
+): readonly Config[] {
+  const found: Config[] = [];
+  for (const { item } of items) {
+    if (item.kind === "config") {
+      found.push({
+        bindings: new Map(item.bindings.map(({ name, value }) => [name, value])),
+        options: item.options,
+      });
+    } else if (item.kind === "configs") {
+      const condition = item.condition === undefined ? {} : { condition: item.condition };
+      const settings = optionProduct(item.optionAxes);
+      for (const bindings of product(axesOfItem(item))) {
+        for (const options of settings) found.push({ bindings, options, ...condition });
+      }
+    }
+  }
+  if (found.length === 0) found.push({ bindings: new Map(), options: [] });
+  // Parameters of the variant keep the values they have there.
+  const extra = [...given.lists].filter(([name]) => !base.has(name));
+  const added = found.flatMap((config) =>
+    product(extra.filter(([name]) => !config.bindings.has(name))).flatMap((more) =>
+      replaced(config.bindings, given).map((bindings) => ({
+        ...config,
+        bindings: new Map([...bindings, ...more]),
+      }))
+    )
+  );
+  return [
+    ...new Map(
+      added.map((config) => [JSON.stringify([...config.bindings, config.options]), config]),
+    ).values(),
+  ];
+}
+
+function optionProduct(axes: readonly Axis[]): readonly (readonly OptionSetting[])[] {
+  let found: readonly (readonly OptionSetting[])[] = [[]];
+  for (const { name, values, span } of axes) {
+    found = found.flatMap((settings) =>
+      values.map((value) => [...settings, { name, value, span }])
+    );
+  }
+  return found;
+}
+
+/** The options of the file, then of the configuration, then of overrides: later ones win. */
+function settingsOf(
+  items: readonly SourcedItem[],
+  ofConfig: readonly OptionSetting[],
+): readonly OptionSetting[] {
+  const options = (overridden: boolean): OptionSetting[] =>
+    items.flatMap(({ item, origin }) =>
+      item.kind === "option" && (origin !== undefined) === overridden ? [item.setting] : []
+    );
+  return [...options(false), ...ofConfig, ...options(true)];
+}
+
+/** A filter with all parameters bound. What cannot be computed lets nothing through, and is reported. */
+function holds(condition: PragmaText, bindings: Bindings, reporter: Reporter): boolean {
+  const expr = parseContractExpr(condition, {
+    macros: macrosOf(bindings),
+    params: new Set(),
+    what: "parameters given by the build",
+  }, reporter);
+  if (expr === undefined) return false;
+  try {
+    return evaluate(expr) !== 0n;
+  } catch (error) {
+    if (!(error instanceof ArithmeticError)) throw error;
+    reporter.error("E5171", condition.span, `this filter cannot be computed: ${error.message}`);
+    return false;
+  }
+}
+
+function macrosOf(bindings: Bindings): MacroTable {
+  const silent = new Reporter(); // bad text is reported where the file is preprocessed
+  return new Map(
+    [...bindings].map(([name, value]) => [name, textMacro(name, value, "define", silent)]),
+  );
+}
+
+function reportNoneLeft(items: readonly SourcedItem[], variant: string, reporter: Reporter): void {
+  const filter = items.find(({ item }) => item.kind === "configs" && item.condition !== undefined)
+    ?.item;
+  if (filter === undefined || reporter.errorCount > 0) return;
+  reporter.error("E9014", filter.span, `no configuration is left for variant \`${variant}\``, {
+    hint: `the filter of \`${itemText(filter)}\` excludes all of them`,
+  });
+}

@@ -1,0 +1,244 @@
+/**
+ * One contract out of what the pragmas state and what the code shows. Where both speak they must agree
+ * (E9002, with both places); where only one does, it holds; where neither does, the caller decides.
+ */
+import type { Reporter } from "../support/diagnostic.ts";
+import type { Span } from "../support/source.ts";
+import { constant, printExpr } from "./expr.ts";
+import type { Declared, DeclaredGrid, DeclaredTensor } from "./declared.ts";
+import type { Inferred } from "./infer.ts";
+import type { KernelParam, KernelParams } from "./kernel_params.ts";
+import { normalKey, sameExpr } from "./normal.ts";
+import { promisedMultiple } from "./specialize.ts";
+import { describeAxes, type InferredTensor } from "./tensors.ts";
+import type {
+  Access,
+  ContractExpr,
+  ContractParam,
+  KernelContract,
+  Requirement,
+  TensorContract,
+} from "./types.ts";
+
+/** The contract of one instance; disagreements are reported. */
+export function mergeContract(
+  kernel: KernelParams,
+  declared: Declared,
+  inferred: Inferred,
+  reporter: Reporter,
+): KernelContract {
+  const grid = mergeGrid(declared.grids, inferred, reporter);
+  const tensors = kernel.params.flatMap((param) =>
+    mergeTensor(param, declared.tensors, inferred, reporter) ?? []
+  );
+  const bounds = inferred.bounds((axis) =>
+    grid.extents?.[axis] ?? (grid.extents === null ? undefined : constant(1))
+  );
+  return {
+    params: kernel.params.map((param) => contractParam(param, declared, inferred)),
+    grid: grid.extents,
+    gridOrigin: grid.origin,
+    tensors,
+    ranges: bounds.ranges,
+    requires: distinct([
+      ...declared.requires.map(({ condition, text }) => ({ condition, text })),
+      ...bounds.requires,
+    ]),
+  };
+}
+
+function distinct(requires: readonly Requirement[]): readonly Requirement[] {
+  const byCondition = new Map<string, Requirement>();
+  for (const require of requires) {
+    const key = normalKey(require.condition);
+    if (!byCondition.has(key)) byCondition.set(key, require);
+  }
+  return [...byCondition.values()];
+}
+
+function contractParam(param: KernelParam, declared: Declared, inferred: Inferred): ContractParam {
+  const { name, scalar: type } = param;
+  const multiple = promisedMultiple(param, declared);
+  if (!param.isPointer) {
+    return { kind: "scalar", name, type, ...(multiple > 1 ? { multipleof: multiple } : {}) };
+  }
+  const noalias = param.attributes.noalias || declared.promises.get(name)?.noalias === true;
+  return {
+    kind: "pointer",
+    name,
+    type,
+    access: accessOf(param, declared, inferred),
+    align: multiple,
+    noalias,
+  };
+}
+
+/** A stated `inout` stands for kernels that do less in some variants. */
+function accessOf(param: KernelParam, declared: Declared, inferred: Inferred): Access {
+  const stated = declared.tensors.find((tensor) => tensor.param.name === param.name)?.access;
+  return stated ?? inferred.access.get(param.name)?.access ?? "none";
+}
+
+// ---- grid -----------------------------------------------------------------------------------------------
+
+interface MergedGrid {
+  readonly extents: readonly ContractExpr[] | null;
+  readonly origin: KernelContract["gridOrigin"];
+}
+
+function mergeGrid(
+  stated: readonly DeclaredGrid[],
+  inferred: Inferred,
+  reporter: Reporter,
+): MergedGrid {
+  const [first, ...others] = stated;
+  if (first === undefined) {
+    const known = inferred.grid.flatMap((axis) => axis === undefined ? [] : [axis.expr]);
+    const isWhole = known.length > 0 && known.length === inferred.grid.length;
+    return isWhole ? { extents: known, origin: "inferred" } : { extents: null, origin: "caller" };
+  }
+  for (const other of others) {
+    const axes = Math.max(first.extents.length, other.extents.length);
+    const axis = Array.from({ length: axes }, (_, i) => i).find((i) =>
+      !sameExpr(extentAt(first, i), extentAt(other, i))
+    );
+    if (axis === undefined) continue;
+    reporter.error(
+      "E9002",
+      other.span,
+      `${axisText(axis)} is ${quoted(extentAt(other, axis))} here, but ${
+        quoted(extentAt(first, axis))
+      } elsewhere`,
+      {
+        notes: [{ message: "the other grid", span: first.span }],
+      },
+    );
+  }
+  inferred.grid.forEach((shown, axis) => {
+    const extent = extentAt(first, axis);
+    if (shown === undefined || sameExpr(shown.expr, extent)) return;
+    reporter.error(
+      "E9002",
+      first.span,
+      `${axisText(axis)} is ${quoted(extent)} here, but the code shows ${quoted(shown.expr)}`,
+      {
+        notes: [{ message: `inferred from this bound on program id ${axis}`, span: shown.span }],
+        hint: "change one of the two, or leave the grid to the compiler",
+      },
+    );
+  });
+  return { extents: first.extents, origin: "pragma" };
+}
+
+const extentAt = ({ extents }: DeclaredGrid, axis: number): ContractExpr =>
+  extents[axis] ?? constant(1);
+const axisText = (axis: number): string => `axis ${axis} of the grid`;
+const quoted = (expr: ContractExpr): string => `\`${printExpr(expr)}\``;
+
+// ---- tensors --------------------------------------------------------------------------------------------
+
+function mergeTensor(
+  param: KernelParam,
+  declared: readonly DeclaredTensor[],
+  inferred: Inferred,
+  reporter: Reporter,
+): TensorContract | undefined {
+  const [stated, ...others] = declared.filter((tensor) => tensor.param.name === param.name);
+  const shown = inferred.tensors.find((tensor) => tensor.param === param.name);
+  if (stated === undefined) return shown && inferredContract(shown);
+  for (const other of others) compareStated(stated, other, reporter);
+  compareAccess(stated, inferred, reporter);
+  if (shown !== undefined) compareShown(stated, shown, reporter);
+  const { extents, strides, optional } = stated;
+  return {
+    param: param.name,
+    extents,
+    strides,
+    origin: "pragma",
+    ...(optional ? { optional } : {}),
+  };
+}
+
+/** Only a tensor whose extents are all known describes anything. */
+function inferredContract({ param, axes }: InferredTensor): TensorContract | undefined {
+  const extents = axes.flatMap(({ extent }) => extent === undefined ? [] : [extent]);
+  if (extents.length < axes.length) return undefined;
+  return { param, extents, strides: axes.map(({ stride }) => stride), origin: "inferred" };
+}
+
+function compareStated(first: DeclaredTensor, other: DeclaredTensor, reporter: Reporter): void {
+  if (describe(first) === describe(other)) return;
+  reporter.error(
+    "E9002",
+    other.span,
+    `\`${other.param.name}\` is ${describe(other)} here, but ${describe(first)} elsewhere`,
+    {
+      notes: [{ message: "the other description", span: first.span }],
+    },
+  );
+}
+
+const describe = ({ extents, strides }: DeclaredTensor): string =>
+  describeAxes(
+    extents.map((extent, axis) => ({ extent, stride: strides[axis] ?? constant(1) })),
+    printExpr,
+  );
+
+const VERBS: Readonly<Record<Access, string>> = {
+  none: "does not use it",
+  in: "reads it",
+  out: "writes it",
+  inout: "reads and writes it",
+};
+
+function compareAccess(
+  { param, access, span }: DeclaredTensor,
+  inferred: Inferred,
+  reporter: Reporter,
+): void {
+  const shown = inferred.access.get(param.name);
+  if (
+    access === undefined || access === "inout" || shown === undefined || shown.access === access
+  ) return;
+  reporter.error(
+    "E9002",
+    span,
+    `\`${param.name}\` is \`${access}\` here, but the code ${VERBS[shown.access]}`,
+    {
+      notes: [{ message: "first access in the code", span: shown.span }],
+      hint: `write \`${shown.access}\``,
+    },
+  );
+}
+
+/**
+ * Compares strides, and extents where a mask shows them, in any order of the axes. Code that walks a tensor
+ * as one line may be right about any shape; then the ranges are what is checked at launch.
+ */
+function compareShown(stated: DeclaredTensor, shown: InferredTensor, reporter: Reporter): void {
+  const rank = stated.extents.length;
+  if (shown.axes.length === 1 && rank !== 1) return;
+  const left = stated.extents.map((extent, axis) => ({
+    extent,
+    stride: stated.strides[axis] ?? constant(1),
+  }));
+  const matches = shown.axes.length === rank && shown.axes.every(({ extent, stride }) => {
+    const index = left.findIndex((axis) =>
+      sameExpr(axis.stride, stride) && (extent === undefined || sameExpr(axis.extent, extent))
+    );
+    return index >= 0 && left.splice(index, 1).length > 0;
+  });
+  if (matches) return;
+  const message = `\`${shown.param}\` is ${describe(stated)} here, but ${
+    describeAxes(shown.axes, printExpr)
+  } in the code`;
+  reporter.error("E9002", stated.span, message, {
+    notes: [accessNote(shown.span)],
+    hint: "extents come from masks, strides from the pointer arithmetic",
+  });
+}
+
+const accessNote = (span: Span): { readonly message: string; readonly span: Span } => ({
+  message: "inferred from this access",
+  span,
+});

@@ -1,0 +1,101 @@
+/**
+ * Specialisation (language.md 10.4): instances that assume more than the general one and are taken only when
+ * the arguments allow.
+ *
+ * `auto` assumes every pointer 16-byte aligned. Of the integers that decide addresses it assumes multiples
+ * of 16 bytes, not of 16 elements: that is all that 16-byte accesses need, and rows of 4100 floats are
+ * aligned rows. So the divisor is 16 over the size of the smallest element that a pointer leads to.
+ */
+import { apply, constant, param, printExpr } from "./expr.ts";
+import { type Declared, divisibilityIn, leastCommonMultiple } from "./declared.ts";
+import type { Inferred } from "./infer.ts";
+import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
+import type { ContractExpr, Requirement } from "./types.ts";
+
+const VECTOR_BYTES = 16;
+
+/** One way to compile an instance: under which conditions, and what they tell the compiler. */
+export interface Specialization {
+  /** Appended to the entry's name: empty for the general instance. */
+  readonly suffix: string;
+  readonly conditions: readonly Requirement[];
+  /** What holds of parameters: elements for integers, bytes for pointers. */
+  readonly multiples: ReadonlyMap<string, number>;
+}
+
+const GENERAL: Specialization = { suffix: "", conditions: [], multiples: new Map() };
+
+/** The general instance and those that a caller with good arguments gets instead. */
+export function planSpecializations(
+  kernel: KernelParams,
+  declared: Declared,
+  inferred: Inferred,
+): readonly Specialization[] {
+  const { specialize } = declared;
+  if (specialize === "off") return [GENERAL];
+  if (specialize === "auto") {
+    const conditions = automatic(kernel, declared, inferred);
+    return conditions.length === 0
+      ? [GENERAL]
+      : [GENERAL, specializeOn(`_a${VECTOR_BYTES}`, conditions)];
+  }
+  return [
+    GENERAL,
+    ...specialize.map((condition, index) => specializeOn(`_s${index + 1}`, [condition])),
+  ];
+}
+
+function specializeOn(suffix: string, conditions: readonly Requirement[]): Specialization {
+  const multiples = new Map<string, number>();
+  for (const { condition } of conditions) {
+    for (const [name, by] of divisibilityIn(condition)) {
+      multiples.set(name, leastCommonMultiple(multiples.get(name) ?? 1, by));
+    }
+  }
+  return { suffix, conditions, multiples };
+}
+
+/** What is not promised already; nothing where no memory is touched. */
+function automatic(
+  kernel: KernelParams,
+  declared: Declared,
+  inferred: Inferred,
+): readonly Requirement[] {
+  const pointers = kernel.params.filter((candidate) => inferred.access.has(candidate.name));
+  if (pointers.length === 0) return [];
+  const divisor = VECTOR_BYTES / Math.min(VECTOR_BYTES, ...pointers.map(naturalAlignment));
+  const integers = kernel.params.filter((candidate) =>
+    candidate.isInteger && inferred.shaping.has(candidate.name)
+  );
+  const demands = [
+    ...pointers.map((one) => [one, VECTOR_BYTES] as const),
+    ...integers.map((one) => [one, divisor] as const),
+  ];
+  return demands
+    .filter(([one, by]) => promisedMultiple(one, declared) % by !== 0)
+    .map(([one, by]) => {
+      const condition = multipleOf(one.name, by);
+      return { condition, text: printExpr(condition) };
+    });
+}
+
+const multipleOf = (name: string, by: number): ContractExpr =>
+  apply("==", apply("%", param(name), constant(by)), constant(0));
+
+/** What attributes, pragmas and the type promise: elements for integers, bytes for pointers. */
+export function promisedMultiple(one: KernelParam, declared: Declared): number {
+  const { multipleof, aligned } = one.attributes;
+  const natural = one.isPointer ? naturalAlignment(one) : 1;
+  const stated = leastCommonMultiple(multipleof ?? 1, aligned ?? 1);
+  const promise = declared.promises.get(one.name)?.multipleof ?? 1;
+  return [natural, stated, promise].reduce(leastCommonMultiple);
+}
+
+/** The name of an entry: the kernel's own when it is the only one. */
+export function entrySymbol(
+  kernel: string,
+  variant: string | undefined,
+  specialization: Specialization,
+): string {
+  return `${kernel}${variant === undefined ? "" : `_${variant}`}${specialization.suffix}`;
+}

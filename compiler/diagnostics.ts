@@ -1,0 +1,95 @@
+/** Diagnostics of many instances as one list: each once, with the instance named where not all have it. */
+import type { CompileOptions } from "./options.ts";
+import { OFF_BY_DEFAULT } from "./support/codes.ts";
+import { type Diagnostic, Reporter } from "./support/diagnostic.ts";
+import { type Span, useSite } from "./support/source.ts";
+
+type Grading = Pick<CompileOptions, "suppress" | "enable" | "warningsAsErrors">;
+
+interface Collected {
+  readonly diagnostic: Diagnostic;
+  /** Labels of the instances that have it; empty: of the file. */
+  readonly instances: Set<string>;
+}
+
+/** Gathers the diagnostics of one file's instances. */
+export class DiagnosticCollector {
+  readonly #found = new Map<string, Collected>();
+  /** Labels of all instances, by kernel. */
+  readonly #instances = new Map<string, Set<string>>();
+
+  /** Diagnostics of the file as a whole. */
+  addGeneral(diagnostics: readonly Diagnostic[]): void {
+    for (const diagnostic of diagnostics) this.#entry(diagnostic);
+  }
+
+  /** Diagnostics of one instance; `label` names it and its defines. */
+  addInstance(kernel: string, label: string, diagnostics: readonly Diagnostic[]): void {
+    const labels = this.#instances.get(kernel) ?? new Set();
+    this.#instances.set(kernel, labels.add(label));
+    for (const diagnostic of diagnostics) this.#entry(diagnostic).instances.add(label);
+  }
+
+  #entry(diagnostic: Diagnostic): Collected {
+    const { code, message, span } = diagnostic;
+    const key = JSON.stringify([
+      code,
+      message,
+      span.file.name,
+      span.start,
+      span.end,
+      placeOf(span),
+    ]);
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const made: Collected = { diagnostic, instances: new Set() };
+    this.#found.set(key, made);
+    return made;
+  }
+
+  /** In the order of the text, filtered and graded as the options say. */
+  finish(mainFile: string, options: Grading): readonly Diagnostic[] {
+    const graded = [...this.#found.values()].map((entry) => this.#withInstance(entry))
+      .filter(({ code, severity }) => severity === "error" || isWanted(code, options))
+      .map((diagnostic): Diagnostic =>
+        options.warningsAsErrors === true ? { ...diagnostic, severity: "error" } : diagnostic
+      )
+      .sort((a, b) => byPlace(a, b, mainFile));
+    let errors = 0;
+    return graded.filter(({ severity }) => severity !== "error" || ++errors <= Reporter.MAX_ERRORS);
+  }
+
+  /** Nothing to add when all instances of a kernel have it. */
+  #withInstance({ diagnostic, instances }: Collected): Diagnostic {
+    const partial = [...this.#instances.values()].find((labels) => {
+      const count = [...labels].filter((label) => instances.has(label)).length;
+      return count > 0 && count < labels.size;
+    });
+    if (partial === undefined) return diagnostic;
+    const [first, ...others] = [...partial].filter((label) => instances.has(label));
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    return {
+      ...diagnostic,
+      notes: [...diagnostic.notes, { message: `in the instance ${first}${more}` }],
+    };
+  }
+}
+
+function isWanted(code: Diagnostic["code"], { suppress = [], enable = [] }: Grading): boolean {
+  return !suppress.includes(code) && (!OFF_BY_DEFAULT.has(code) || enable.includes(code));
+}
+
+/** Where the user looks for it: the use of a macro, not its text. */
+function placeOf(span: Span): readonly [string, number] {
+  const site = useSite(span);
+  return [site.file.name, site.start];
+}
+
+/** The main file before all others. */
+function byPlace(a: Diagnostic, b: Diagnostic, mainFile: string): number {
+  const [fileA, startA] = placeOf(a.span);
+  const [fileB, startB] = placeOf(b.span);
+  if (fileA === fileB) return startA - startB;
+  if (fileA === mainFile || fileB === mainFile) return fileA === mainFile ? -1 : 1;
+  return fileA < fileB ? -1 : 1;
+}

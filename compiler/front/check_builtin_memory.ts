@@ -1,0 +1,142 @@
+/** Built-ins that touch memory or know the launch, and `dot` (language.md, 7.1, 7.3). */
+import type { TypedExpr } from "./typed.ts";
+import type { Context } from "./check_context.ts";
+import { type BuiltinCall, constantArgument, reportArgument } from "./check_argument.ts";
+import { effectNode } from "./check_builtin.ts";
+import { store } from "./check_assign.ts";
+import { applyBinary, checkSized } from "./check_operators.ts";
+import { checkWritable, loadFrom, maskedPlace, type MemoryPlace, placeType } from "./check_place.ts";
+import { checkMatmul } from "./check_tile.ts";
+import { convertTo, pointerOf } from "./convert.ts";
+import { scalarType, type Value } from "./nodes.ts";
+
+/** Modifier strings by what they decide; one of each at most. */
+type Modifiers = Readonly<Record<string, readonly string[]>>;
+
+const EVICTION = ["evict_first", "evict_last", "evict_normal"];
+const LOAD_MODIFIERS: Modifiers = {
+  cache: ["ca", "cg", "cs", "cv", "nc", "volatile"],
+  eviction: EVICTION,
+};
+const STORE_MODIFIERS: Modifiers = { cache: ["wb", "cg", "cs", "wt"], eviction: EVICTION };
+const DOT_MODES: Modifiers = { mode: ["ieee", "tf32", "tf32x3", "bf16x3", "f32acc"] };
+
+/** The modifier strings of a call; unknown and clashing ones are E7007. */
+export function modifiersOf(
+  cx: Context,
+  call: BuiltinCall,
+  known: Modifiers,
+): readonly string[] | undefined {
+  const taken = new Map<string, string>();
+  for (const { text, span } of call.strings) {
+    const group = Object.keys(known).find((name) => known[name]?.includes(text));
+    const earlier = group === undefined ? undefined : taken.get(group);
+    if (group !== undefined && earlier === undefined) {
+      taken.set(group, text);
+      continue;
+    }
+    const message = group === undefined
+      ? `\`${call.builtin.name}\` has no modifier "${text}"`
+      : `the modifiers "${earlier}" and "${text}" exclude each other`;
+    cx.reporter.error("E7007", span, message, {
+      hint: `the modifiers are ${Object.values(known).flat().join(", ")}`,
+    });
+    return undefined;
+  }
+  return [...taken.values()];
+}
+
+/** The place that a pointer argument and an optional mask give. */
+export function placeArgument(
+  cx: Context,
+  call: BuiltinCall,
+  pointer: Value | undefined,
+  mask: Value | undefined,
+): MemoryPlace | undefined {
+  if (pointer === undefined) return undefined;
+  if (pointerOf(pointer) === undefined) {
+    return reportArgument(cx, call, pointer.span, "a pointer", pointer);
+  }
+  if (!checkSized(cx, pointer, pointer.span)) return undefined;
+  const { span } = call;
+  if (mask === undefined) return { kind: "memory", pointer, span };
+  return maskedPlace(cx, pointer, mask, { span, operatorSpan: span }, call.builtin.name);
+}
+
+/** `load(p [, m [, other]] {, "modifier"})`. */
+export function checkLoadCall(
+  cx: Context,
+  call: BuiltinCall,
+  [pointer, mask, fill]: readonly Value[],
+): Value | undefined {
+  const place = placeArgument(cx, call, pointer, mask);
+  const modifiers = modifiersOf(cx, call, LOAD_MODIFIERS);
+  if (place === undefined || modifiers === undefined) return undefined;
+  const other = fill && convertTo(cx, fill, placeType(place.pointer));
+  if (fill !== undefined && other === undefined) return undefined;
+  const loaded = loadFrom(place, call.span);
+  if (loaded.kind !== "load") return undefined;
+  const filled = other === undefined || place.mask === undefined ? {} : { other };
+  return { ...loaded, ...filled, modifiers };
+}
+
+/** `store(p, v [, m] {, "modifier"})`. */
+export function checkStoreCall(
+  cx: Context,
+  call: BuiltinCall,
+  [pointer, value, mask]: readonly Value[],
+): Value | undefined {
+  const place = checkWritable(cx, placeArgument(cx, call, pointer, mask));
+  const modifiers = modifiersOf(cx, call, STORE_MODIFIERS);
+  if (place === undefined || value === undefined || modifiers === undefined) return undefined;
+  return store(cx, place, value, call.span, modifiers);
+}
+
+/** `prefetch(p [, m])`. */
+export function checkPrefetch(
+  cx: Context,
+  call: BuiltinCall,
+  [pointer, mask]: readonly Value[],
+): TypedExpr | undefined {
+  const place = placeArgument(cx, call, pointer, mask);
+  return place &&
+    effectNode(call, place.mask === undefined ? [place.pointer] : [place.pointer, place.mask]);
+}
+
+/** `__debug_barrier()`, `threadfence()`. */
+export function checkBarrier(_: Context, call: BuiltinCall): TypedExpr {
+  return effectNode(call, []);
+}
+
+/** `calloc` has a meaning in the initialiser of a file-scope buffer only (E7006). */
+export function checkCalloc(cx: Context, call: BuiltinCall): undefined {
+  cx.reporter.error("E7006", call.span, "`calloc` stands only at file scope", {
+    hint: "write `char __constant__ *buffer = calloc(256);` outside the functions",
+  });
+  return undefined;
+}
+
+/** `get_program_id(axis)`, `get_num_programs(axis)`. */
+export function checkProgram(
+  cx: Context,
+  call: BuiltinCall,
+  [value]: readonly Value[],
+): Value | undefined {
+  const axis = value && constantArgument(cx, value, "the axis of the grid", 0, 2);
+  if (axis !== 0 && axis !== 1 && axis !== 2) return undefined;
+  const kind = call.builtin.canonical === "get_program_id" ? "program-id" : "num-programs";
+  return { kind, axis, type: scalarType("int32"), span: call.span };
+}
+
+/** `dot(a, b [, acc] [, mode])` is `acc + a @ b`. */
+export function checkDot(
+  cx: Context,
+  call: BuiltinCall,
+  [a, b, acc]: readonly Value[],
+): Value | undefined {
+  const [mode] = modifiersOf(cx, call, DOT_MODES) ?? [];
+  const at = { span: call.span, operatorSpan: call.span };
+  const product = a && b && checkMatmul(cx, a, b, at, mode);
+  if (product === undefined || acc === undefined) return product;
+  return applyBinary(cx, "+", acc, product, at);
+}

@@ -1,0 +1,98 @@
+/** One instance from its plan to tile IR: its contract, and one optimised function per specialisation. */
+import { buildFunc } from "./build/mod.ts";
+import { type Declared, leastCommonMultiple, readDeclared } from "./contract/declared.ts";
+import { infer } from "./contract/infer.ts";
+import type { InstancePlan, KernelPlan } from "./contract/instances.ts";
+import type { KernelSite } from "./contract/items.ts";
+import { kernelParams } from "./contract/kernel_params.ts";
+import { integerValues } from "./contract/macro_values.ts";
+import { mergeContract } from "./contract/merge.ts";
+import { planSpecializations, type Specialization } from "./contract/specialize.ts";
+import { nameTiles } from "./contract/tile_names.ts";
+import type { KernelContract } from "./contract/types.ts";
+import type { TypedKernel } from "./front/typed.ts";
+import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
+import type { Func, ParamFacts } from "./ir/func.ts";
+import type { CompileOptions } from "./options.ts";
+import type { Reporter } from "./support/diagnostic.ts";
+import { type RunOptions, runPasses } from "./tile/passes.ts";
+
+/** A specialisation, optimised, before layouts. */
+export interface SpecializedFunc {
+  readonly specialization: Specialization;
+  readonly func: Func;
+}
+
+export interface BuiltInstance {
+  readonly kernel: TypedKernel;
+  readonly contract: KernelContract;
+  readonly declared: Declared;
+  readonly funcs: readonly SpecializedFunc[];
+}
+
+/** What `runPasses` is told. */
+export function passOptions({ verify }: CompileOptions): RunOptions {
+  return verify === undefined ? {} : { verify };
+}
+
+/** The typed kernel of an instance for one architecture. */
+export function checkInstance(
+  front: InstanceFront,
+  site: KernelSite,
+  plan: InstancePlan,
+  sm: number,
+): CheckedKernel {
+  return front.check({ defines: plan.defines, options: plan.options, sm }, site);
+}
+
+/** Builds an instance; undefined after an error. */
+export function buildInstance(
+  checked: CheckedKernel,
+  kernelPlan: KernelPlan,
+  plan: InstancePlan,
+  passes: RunOptions,
+  reporter: Reporter,
+): BuiltInstance | undefined {
+  const { kernel } = checked;
+  if (kernel === undefined) return undefined;
+  const params = kernelParams(kernel);
+  const declared = readDeclared(
+    kernelPlan.items,
+    params,
+    checked.parsed.preprocessed.macros,
+    reporter,
+  );
+  const general = buildSpecialized(kernel, declared, undefined, passes, reporter);
+  if (general === undefined) return undefined;
+  const inferred = infer(general);
+  const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
+  const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
+  const funcs = planSpecializations(params, declared, inferred).flatMap((specialization) => {
+    const func = specialization.conditions.length === 0
+      ? general
+      : buildSpecialized(kernel, declared, specialization, passes, reporter);
+    return func === undefined ? [] : [{ specialization, func }];
+  });
+  return { kernel, contract, declared, funcs };
+}
+
+/** The function under the assumptions of a specialisation; `undefined`: of the general instance. */
+export function buildSpecialized(
+  kernel: TypedKernel,
+  declared: Declared,
+  specialization: Specialization | undefined,
+  passes: RunOptions,
+  reporter: Reporter,
+): Func | undefined {
+  const assumptions = new Map<string, Partial<ParamFacts>>(declared.promises);
+  for (const [name, by] of specialization?.multiples ?? []) {
+    const promised = declared.promises.get(name);
+    assumptions.set(name, {
+      ...promised,
+      multipleof: leastCommonMultiple(promised?.multipleof ?? 1, by),
+    });
+  }
+  const func = buildFunc(kernel, { assumptions }, reporter);
+  if (func !== undefined) runPasses(func, passes);
+  return func;
+}

@@ -1,0 +1,22 @@
+/** Questions to TILE_OPS. */
+import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
+import type { Op } from "./func.ts";
+
+/** The row of an operation, all columns visible. */
+export function rowOf(op: Op): TileOpRow {
+  return TILE_OPS[op.name];
+}
+
+export function isTileOp(name: string): name is TileOp {
+  return Object.hasOwn(TILE_OPS, name);
+}
+
+/** The operations whose rows fulfil a condition. */
+export function opsWhere(test: (row: TileOpRow) => boolean): readonly TileOp[] {
+  return Object.keys(TILE_OPS).filter(isTileOp).filter((name) => test(TILE_OPS[name]));
+}
+
+/** Works element by element and without effect, so it may be repeated and moved freely. */
+export function isPureElementwise(row: TileOpRow): boolean {
+  return row.elementwise === true && row.effect === "pure";
+}

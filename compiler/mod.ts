@@ -1,0 +1,49 @@
+/**
+ * The compiler: Triton-C text in, PTX and contracts out. Pure: no files, no processes, no Deno.
+ *
+ * @example
+ * ```ts
+ * import { compileFile } from "@tri/tri";
+ *
+ * const file = { name: "copy.tc", text: "__global__ void copy(float *X, float *Y) { *Y = *X; }" };
+ * const { diagnostics, kernels } = compileFile(file, { targets: ["sm_80"] });
+ * ```
+ *
+ * @module
+ */
+export { compileFile } from "./pipeline.ts";
+export { inspect, type Selection, type Stage } from "./inspect.ts";
+export type {
+  CompiledEntry,
+  CompiledKernel,
+  CompiledModule,
+  CompileOptions,
+  CompileResult,
+  Define,
+  IncludeResolver,
+  Override,
+} from "./options.ts";
+export type {
+  Access,
+  AccessRange,
+  ContractExpr,
+  ContractOperator,
+  ContractParam,
+  InstanceInfo,
+  KernelContract,
+  Requirement,
+  TensorContract,
+} from "./contract/types.ts";
+export { printExpr } from "./contract/expr.ts";
+export { CODES } from "./support/codes.ts";
+export {
+  type Code,
+  type Diagnostic,
+  type Fix,
+  type Note,
+  type Severity,
+} from "./support/diagnostic.ts";
+export { renderDiagnostic, type RenderOptions } from "./support/render.ts";
+export type { ScalarName } from "./support/scalar.ts";
+export type { Expansion, SourceFile, Span } from "./support/source.ts";
+export { type Target, type TargetName, TARGETS } from "./targets.ts";

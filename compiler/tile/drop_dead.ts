@@ -1,0 +1,183 @@
+/**
+ * Removes what nothing needs: operations without effect whose results are unused, unused results of an `if`,
+ * and values that a loop carries only for themselves. A load without use goes too, unless it is volatile; so
+ * does a loop that does nothing, as C allows.
+ *
+ * Liveness is found backwards from effects with a work list, so a circle of carried values is not kept alive
+ * by itself:
+ *
+ *     while %i, %unused (…) {… condition %go, %i2, %unused2} (…) {… yield %i3, %unused3}
+ *
+ * has two lists of carried values, the one that enters a test (operands, parameters of region 0, `yield`) and
+ * the one that leaves it (`condition`, parameters of region 1, results). Each position lives or dies as one.
+ */
+import { must } from "../support/bug.ts";
+import { stringsAttr } from "../ir/attrs.ts";
+import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { rowOf } from "../ir/table.ts";
+import { terminatorOf } from "../ir/walk.ts";
+import type { Pass } from "./pass.ts";
+
+export const dropDead: Pass = { name: "drop-dead", run };
+
+function run(func: Func): boolean {
+  const liveness = new Liveness();
+  liveness.roots(func.body);
+  liveness.spread();
+  return new Remover(liveness).region(func.body);
+}
+
+/** Whether an operation must stay even if nobody uses its results. */
+function hasEffect(op: Op): boolean {
+  const { effect } = rowOf(op);
+  if (effect === "read") return stringsAttr(op, "modifiers").includes("volatile");
+  return effect === "write" || effect === "sync" || op.name === "return";
+}
+
+class Liveness {
+  readonly ops = new Set<Op>();
+  readonly values = new Set<Value>();
+  readonly #work: Value[] = [];
+  /** What else lives when a parameter, or a result of control, lives. */
+  readonly #sources = new Map<Value, readonly Value[]>();
+  /** The operations around each one. */
+  readonly #parents = new Map<Op, Op>();
+
+  /** Notes where values come from and starts from everything with an effect. */
+  roots(region: Region, parent?: Op): void {
+    for (const op of region.ops) {
+      if (parent !== undefined) this.#parents.set(op, parent);
+      if (op.name === "if") this.#noteIf(op);
+      if (op.name === "while") this.#noteWhile(op);
+      for (const inner of op.regions) this.roots(inner, op);
+      if (hasEffect(op)) this.#reachOp(op);
+    }
+  }
+
+  spread(): void {
+    for (let value = this.#work.pop(); value !== undefined; value = this.#work.pop()) {
+      if (value.def !== undefined) this.#reachOp(value.def);
+      else this.#reachOwner(value);
+      this.#sources.get(value)?.forEach((source) => this.#reach(source));
+    }
+  }
+
+  #noteIf(op: Op): void {
+    op.results.forEach((result, index) =>
+      this.#sources.set(result, op.regions.map((region) => operandOf(terminatorOf(region), index)))
+    );
+  }
+
+  #noteWhile(op: Op): void {
+    const { test, body, condition, end } = partsOf(op);
+    test.params.forEach((param, index) => {
+      this.#sources.set(param, [operandOf(op, index), operandOf(end, index)]);
+      this.#owners.set(param, op);
+    });
+    op.results.forEach((result, index) => {
+      const param = must(body.params[index], "parameter of a loop body");
+      // Both live or both die, as they are one position.
+      this.#sources.set(result, [operandOf(condition, index + 1), param]);
+      this.#sources.set(param, [operandOf(condition, index + 1), result]);
+      this.#owners.set(param, op);
+    });
+  }
+
+  readonly #owners = new Map<Value, Op>();
+
+  #reachOwner(value: Value): void {
+    const owner = this.#owners.get(value);
+    if (owner !== undefined) this.#reachOp(owner);
+  }
+
+  #reach(value: Value): void {
+    if (this.values.has(value)) return;
+    this.values.add(value);
+    this.#work.push(value);
+  }
+
+  /** Its operands live, and the control around it. Of control itself only what decides it. */
+  #reachOp(op: Op): void {
+    if (this.ops.has(op)) return;
+    this.ops.add(op);
+    if (op.name === "while") this.#reach(operandOf(partsOf(op).condition, 0));
+    else if (op.name === "if") this.#reach(operandOf(op, 0));
+    else op.operands.forEach((value) => this.#reach(value));
+    const parent = this.#parents.get(op);
+    if (parent !== undefined) this.#reachOp(parent);
+  }
+}
+
+class Remover {
+  readonly #live: Liveness;
+
+  constructor(live: Liveness) {
+    this.#live = live;
+  }
+
+  region(region: Region): boolean {
+    const before = region.ops.length;
+    region.ops = region.ops.filter((op) =>
+      this.#live.ops.has(op) || op.name === "yield" || op.name === "condition"
+    );
+    let changed = region.ops.length < before;
+    for (const op of region.ops) changed = this.#op(op) || changed;
+    return changed;
+  }
+
+  #op(op: Op): boolean {
+    let changed = false;
+    if (op.name === "if") changed = this.#trimIf(op);
+    if (op.name === "while") changed = this.#trimWhile(op);
+    for (const region of op.regions) changed = this.region(region) || changed;
+    return changed;
+  }
+
+  #trimIf(op: Op): boolean {
+    const kept = op.results.map((value) => this.#live.values.has(value));
+    for (const region of op.regions) trimOperands(terminatorOf(region), kept);
+    return trim(op.results, kept);
+  }
+
+  #trimWhile(op: Op): boolean {
+    const { test, body, condition, end } = partsOf(op);
+    const entering = test.params.map((value) => this.#live.values.has(value));
+    const leaving = op.results.map((value) => this.#live.values.has(value));
+    trimOperands(op, entering);
+    trimOperands(end, entering);
+    trimOperands(condition, [true, ...leaving]);
+    trim(body.params, leaving);
+    trim(test.params, entering);
+    trim(op.results, leaving);
+    return [...entering, ...leaving].includes(false);
+  }
+}
+
+interface WhileParts {
+  readonly test: Region;
+  readonly body: Region;
+  readonly condition: Op;
+  readonly end: Op;
+}
+
+function partsOf(op: Op): WhileParts {
+  const test = must(op.regions[0], "test of a loop");
+  const body = must(op.regions[1], "body of a loop");
+  return { test, body, condition: terminatorOf(test), end: terminatorOf(body) };
+}
+
+function operandOf(op: Op, index: number): Value {
+  return must(op.operands[index], `operand ${index} of ${op.name}`);
+}
+
+function trimOperands(op: Op, kept: readonly boolean[]): void {
+  op.operands = op.operands.filter((_, index) => kept[index]);
+}
+
+/** Removes in place; true if anything went. */
+function trim(values: Value[], kept: readonly boolean[]): boolean {
+  const left = values.filter((_, index) => kept[index]);
+  const changed = left.length < values.length;
+  values.splice(0, values.length, ...left);
+  return changed;
+}

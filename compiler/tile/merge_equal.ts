@@ -1,0 +1,72 @@
+/**
+ * Gives equal pure operations one result. An operation may take the place of a later equal one where it is
+ * visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
+ */
+import { spellAttr, spellIrType } from "../ir/print.ts";
+import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { rowOf } from "../ir/table.ts";
+import { layoutKey } from "../layout/linear.ts";
+import type { Pass } from "./pass.ts";
+
+export const mergeEqual: Pass = { name: "merge-equal", run };
+
+function run(func: Func): boolean {
+  const merger = new Merger();
+  merger.region(func.body);
+  return merger.changed;
+}
+
+class Merger {
+  changed = false;
+  readonly #visible = new Map<string, Op>();
+  readonly #replacements = new Map<Value, Value>();
+
+  region(region: Region): void {
+    const added: string[] = [];
+    region.ops = region.ops.filter((op) => {
+      this.#replaceOperands(op);
+      for (const inner of op.regions) this.region(inner);
+      if (rowOf(op).effect !== "pure") return true;
+      const key = keyOf(op);
+      const equal = this.#visible.get(key);
+      if (equal === undefined) {
+        this.#visible.set(key, op);
+        added.push(key);
+        return true;
+      }
+      this.#merge(op, equal);
+      return false;
+    });
+    for (const key of added) this.#visible.delete(key);
+  }
+
+  #replaceOperands(op: Op): void {
+    if (!op.operands.some((value) => this.#replacements.has(value))) return;
+    op.operands = op.operands.map((value) => this.#replacements.get(value) ?? value);
+  }
+
+  #merge(op: Op, into: Op): void {
+    this.changed = true;
+    op.results.forEach((result, index) => {
+      const value = into.results[index];
+      if (value === undefined) return;
+      if (result.name !== undefined) value.name ??= result.name;
+      this.#replacements.set(result, value);
+    });
+  }
+}
+
+/** Equal for operations that compute the same; of commuting operands the order does not matter. */
+function keyOf(op: Op): string {
+  const row = rowOf(op);
+  const ids = op.operands.map((value) => value.id);
+  if (row.commutes === true) ids.sort((a, b) => a - b);
+  const attrs = Object.keys(row.attrs ?? {}).map((name) => {
+    const value = op.attrs[name];
+    return value === undefined ? "" : Object.is(value, -0) ? "-0" : typeof value + spellAttr(value);
+  });
+  const types = op.results.map(({ type }) =>
+    spellIrType(type) + (type.layout === undefined ? "" : layoutKey(type.layout))
+  );
+  return `${op.name} ${ids.join()} ${attrs.join()} ${types.join()}`;
+}

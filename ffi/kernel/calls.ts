@@ -1,0 +1,157 @@
+/** Calls of a kernel in either form: the arguments are gathered and checked, then the driver launches. */
+import type { Stream } from "../stream.ts";
+import { namedVariant } from "./bind.ts";
+import {
+  checkBounds,
+  checkDemands,
+  checkOverlap,
+  chooseInstance,
+  computeGrid,
+  Touched,
+} from "./check.ts";
+import type { KernelFacts } from "./facts.ts";
+import { Frame } from "./frame.ts";
+import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
+import { type Launcher, LoadedKernels } from "./load.ts";
+import type { InstanceModel, KernelModel } from "./model.ts";
+import { SCALARS } from "./scalars.ts";
+import type { Grid, PreparedCall } from "./types.ts";
+
+/** All calls of one kernel. */
+export class KernelCalls<Name extends string> {
+  readonly #model: KernelModel<Name>;
+  readonly #frame: Frame<Name>;
+  readonly #loaded: LoadedKernels<Name>;
+  /** The grid of the call in hand. */
+  readonly #grid: [number, number, number] = [1, 1, 1];
+  readonly #touched = new Touched();
+
+  constructor(facts: KernelFacts<Name>, model: KernelModel<Name>) {
+    this.#model = model;
+    this.#frame = new Frame(model);
+    this.#loaded = new LoadedKernels(facts);
+  }
+
+  /** Checks and launches. */
+  launch<Args>(form: CallForm<Name, Args>, args: Args, options: AnyOptions): CallResult {
+    const frame = this.#frame;
+    try {
+      const { variant, stream } = form.gather(frame, args, options);
+      const instance = this.#check({ variant, stream }, options);
+      if (instance !== undefined) {
+        const launcher = this.#loaded.on(stream.device).launcher(instance);
+        this.#fill(launcher, instance);
+        this.#use(stream);
+        const [x, y, z] = this.#grid;
+        launcher.prepared.launch(x, y, z, stream.handle);
+      }
+      return form.result(frame);
+    } catch (error) {
+      for (const tensor of frame.allocated) tensor[Symbol.dispose]();
+      throw error;
+    } finally {
+      frame.clear();
+    }
+  }
+
+  /** Checks now; each call of what it returns launches. */
+  prepare<Args>(
+    form: CallForm<Name, Args>,
+    args: Args,
+    options: AnyOptions,
+  ): PreparedCall<CallResult> {
+    const frame = this.#frame;
+    try {
+      const { variant, stream } = form.gather(frame, args, options);
+      const instance = this.#check({ variant, stream }, options);
+      const result = form.result(frame);
+      if (instance === undefined) return () => result;
+      const launcher = this.#loaded.on(stream.device).newLauncher(instance);
+      this.#fill(launcher, instance);
+      const launch = this.#launchAgain(launcher, stream);
+      return () => {
+        launch();
+        return result;
+      };
+    } catch (error) {
+      for (const tensor of frame.allocated) tensor[Symbol.dispose]();
+      throw error;
+    } finally {
+      frame.clear();
+    }
+  }
+
+  /** The grid that the contract gives for sizes; of the first variant unless another is named. */
+  grid(sizes: NamedValues, variantName: string | undefined): Grid {
+    const { variants, scalars, params } = this.#model;
+    const frame = this.#frame;
+    const variant = variantName === undefined
+      ? variants[0]
+      : namedVariant(this.#model, variantName);
+    if (variant === undefined) throw new TypeError(`${this.#model.name} has no variants`);
+    for (const position of scalars) {
+      const name = params[position]?.name;
+      if (name === undefined) continue;
+      // A size that the grid reads but nobody gave must not be an earlier call's.
+      frame.values[name] = NaN;
+      if (sizes[name] !== undefined) frame.setScalar(position, sizes[name], variant);
+    }
+    frame.setConstants(variant.general);
+    const grid: [number, number, number] = [1, 1, 1];
+    computeGrid(frame, variant.general, undefined, grid);
+    frame.clear();
+    return grid;
+  }
+
+  /** The instance to launch; undefined when the grid is empty. */
+  #check({ variant }: Gathered<Name>, options: AnyOptions): InstanceModel<Name> | undefined {
+    const frame = this.#frame;
+    frame.setAddresses();
+    const instance = chooseInstance(frame, variant);
+    checkDemands(frame, instance);
+    if (!computeGrid(frame, instance, options.grid, this.#grid)) return undefined;
+    checkBounds(frame, instance, this.#grid, this.#touched);
+    checkOverlap(frame, this.#touched);
+    return instance;
+  }
+
+  /** Writes the frame's arguments into a launcher's block. */
+  #fill({ view }: Launcher, { layout: { dtypes, offsets } }: InstanceModel<Name>): void {
+    const { tensors, scalars, model } = this.#frame;
+    for (const { position } of model.pointers) {
+      view.setBigUint64(offsets[position] ?? 0, tensors[position]?.address ?? 0n, true);
+    }
+    for (const position of model.scalars) {
+      const value = scalars[position];
+      if (value !== undefined) {
+        SCALARS[dtypes[position] ?? "int32"].write(view, offsets[position] ?? 0, value);
+      }
+    }
+  }
+
+  /** Lets the stream wait for other streams' work on the memory. */
+  #use(stream: Stream): void {
+    const { tensors, model } = this.#frame;
+    for (const { position, isWritten } of model.pointers) {
+      tensors[position]?.buffer.use(stream, isWritten);
+    }
+  }
+
+  /** What a prepared call does; it keeps the tensors alive. */
+  #launchAgain({ prepared }: Launcher, stream: Stream): () => void {
+    const { tensors, model } = this.#frame;
+    const uses = model.pointers.flatMap(({ position, isWritten }) => {
+      const tensor = tensors[position];
+      return tensor === undefined || tensor === null ? [] : [{ tensor, isWritten }];
+    });
+    const [x, y, z] = this.#grid;
+    return () => {
+      for (const { tensor, isWritten } of uses) {
+        // A disposed view's buffer may live on; its address says that it must not be used.
+        if (tensor.disposed) tensor.address;
+        tensor.buffer.use(stream, isWritten);
+      }
+      prepared.launch(x, y, z, stream.handle);
+    };
+  }
+}

@@ -1,0 +1,84 @@
+/** Kernels as functions: what a generated wrapper exports. */
+import { KernelCalls } from "./calls.ts";
+import type { KernelFacts } from "./facts.ts";
+import {
+  type AnyOptions,
+  type CallForm,
+  type CallResult,
+  explicitForm,
+  type NamedValues,
+  tensorForm,
+} from "./gather.ts";
+import { modelKernel } from "./model.ts";
+import type { Grid, KernelDescription, PreparedCall, VariantOptions } from "./types.ts";
+
+/** Every kernel function, as far as it can be said without knowing the kernel. */
+interface AnyKernel<Name extends string> {
+  (...args: readonly unknown[]): CallResult;
+  prepare(...args: readonly unknown[]): PreparedCall<CallResult>;
+  launch(args: NamedValues, options?: AnyOptions): void;
+  grid(sizes: NamedValues, options?: VariantOptions): Grid;
+  readonly variants: readonly string[];
+  readonly contract: KernelDescription<Name>;
+}
+
+/** What stands behind a kernel function. */
+interface Machinery<Name extends string> {
+  readonly calls: KernelCalls<Name>;
+  readonly explicit: CallForm<Name, NamedValues>;
+  /** The form of the function itself: `args` are all that stand before the options. */
+  readonly own: CallForm<Name, readonly unknown[]>;
+}
+
+const NO_OPTIONS: AnyOptions = {};
+
+/**
+ * The function that calls a kernel, with `prepare`, `launch`, `grid`, `variants` and `contract` on it. `Kernel`
+ * is the interface that the wrapper declares; wrapper and facts come from one description of the kernel, so
+ * that the two agree. Nothing is opened, read or worked out before the first call.
+ */
+export function defineKernel<Kernel extends object, Name extends string>(
+  facts: KernelFacts<Name>,
+): Kernel {
+  let machinery: Machinery<Name> | undefined;
+  const ready = (): Machinery<Name> => machinery ??= build(facts);
+  const places = facts.tensorCall?.inputs.length ?? 1;
+  const optionsOf = (args: readonly unknown[]): AnyOptions =>
+    (args[places] ?? NO_OPTIONS) as AnyOptions;
+  const { images: _images, ...contract } = facts;
+  const kernel: AnyKernel<Name> = Object.assign(
+    (...args: readonly unknown[]): CallResult => {
+      const { calls, own } = ready();
+      return calls.launch(own, args, optionsOf(args));
+    },
+    {
+      prepare(...args: readonly unknown[]): PreparedCall<CallResult> {
+        const { calls, own } = ready();
+        return calls.prepare(own, args, optionsOf(args));
+      },
+      launch(args: NamedValues, options = NO_OPTIONS): void {
+        const { calls, explicit } = ready();
+        calls.launch(explicit, args, options);
+      },
+      grid(sizes: NamedValues, options: VariantOptions = NO_OPTIONS): Grid {
+        return ready().calls.grid(sizes, options.variant);
+      },
+      variants: facts.variants.map(({ name }) => name),
+      contract,
+    },
+  );
+  Object.defineProperty(kernel, "name", { value: facts.name });
+  return kernel as object as Kernel;
+}
+
+function build<Name extends string>(facts: KernelFacts<Name>): Machinery<Name> {
+  const model = modelKernel(facts);
+  const explicit = explicitForm(model);
+  const own: CallForm<Name, readonly unknown[]> = model.tensorCall !== undefined
+    ? tensorForm(model, model.tensorCall)
+    : {
+      ...explicit,
+      gather: (frame, args, options) => explicit.gather(frame, args[0] as NamedValues, options),
+    };
+  return { calls: new KernelCalls(facts, model), explicit, own };
+}

@@ -1,0 +1,41 @@
+/** Whether two tensors share memory, as far as their strides tell. */
+import { DTYPES } from "../dtype.ts";
+import type { Tensor } from "../tensor.ts";
+
+/** Bytes on the device, `end` excluded. */
+export interface Extent {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Whether two stretches of memory have a byte in common. */
+export function meets(a: Extent, b: Extent): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+/**
+ * Whether two tensors whose stretches meet may still lie apart, as columns of one matrix do: both are rows of
+ * the same pitch, and modulo that pitch their rows do not meet. False: not known to lie apart.
+ */
+export function liesBetweenRows(a: Tensor, b: Tensor): boolean {
+  const [rows, others] = [rowsOf(a), rowsOf(b)];
+  if (rows === undefined || others === undefined || rows.pitch !== others.pitch) return false;
+  const distance = Number((b.address - a.address) % BigInt(rows.pitch));
+  const offset = distance < 0 ? distance + rows.pitch : distance;
+  return offset >= rows.bytes && offset + others.bytes <= rows.pitch;
+}
+
+/** A tensor as equally spaced rows of bytes; undefined when it is not of that form. */
+function rowsOf(tensor: Tensor): { readonly pitch: number; readonly bytes: number } | undefined {
+  const { bytes } = DTYPES[tensor.dtype];
+  const axes = [...tensor.shape.keys()].filter((axis) => (tensor.shape[axis] ?? 0) > 1);
+  const stride = (axis: number): number => tensor.strides[axis] ?? 0;
+  const outer = axes.toSorted((a, b) => stride(b) - stride(a))[0];
+  if (outer === undefined) return undefined;
+  const inside = axes.filter((axis) => axis !== outer);
+  const elements = inside.reduce(
+    (span, axis) => span + ((tensor.shape[axis] ?? 1) - 1) * stride(axis),
+    1,
+  );
+  return { pitch: stride(outer) * bytes, bytes: elements * bytes };
+}

@@ -1,0 +1,211 @@
+import { commandRow, COMMANDS, isCommand, optionRow, OPTIONS } from "../../cli/commands.ts";
+import { VERSION } from "../../cli/version.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { fakePtxas, Workspace } from "./support/tri_process.ts";
+
+const NO_PERMISSIONS = { permissions: [] };
+
+Deno.test("tri --help needs no permission and names every command", async () => {
+  using workspace = new Workspace();
+  for (const args of [[], ["--help"]]) {
+    const { code, stdout, stderr } = await workspace.tri(args, NO_PERMISSIONS);
+    assertEquals([code, stderr], [0, ""]);
+    for (const name of Object.keys(COMMANDS)) assertStringIncludes(stdout, `  ${name}`);
+  }
+});
+
+Deno.test("tri COMMAND --help names every option of the command", async () => {
+  using workspace = new Workspace();
+  for (const name of Object.keys(COMMANDS).filter(isCommand)) {
+    const { code, stdout } = await workspace.tri([name, "--help"], NO_PERMISSIONS);
+    assertEquals(code, 0);
+    for (const option of commandRow(name).options) assertStringIncludes(stdout, `--${option}`);
+  }
+});
+
+Deno.test("OPTIONS are all used by a command, or by tri itself", () => {
+  const used = new Set(
+    Object.keys(COMMANDS).filter(isCommand).flatMap((name) => [...commandRow(name).options]),
+  );
+  const unused = Object.keys(OPTIONS).filter((name) =>
+    ![...used].some((option) => option === name)
+  );
+  assertEquals(unused, ["version"]);
+  for (const option of used) {
+    const { type, value } = optionRow(option);
+    assertEquals(type === "text", value !== undefined, option);
+  }
+});
+
+Deno.test("tri --version prints the version of deno.json", async () => {
+  using workspace = new Workspace();
+  const { code, stdout } = await workspace.tri(["--version"], NO_PERMISSIONS);
+  assertEquals([code, stdout], [0, `tri ${VERSION}\n`]);
+});
+
+Deno.test("tri exits with 2 for an unknown command or option and suggests the nearest", async () => {
+  using workspace = new Workspace();
+  const command = await workspace.tri(["chekc"], NO_PERMISSIONS);
+  assertEquals([command.code, command.stdout], [2, ""]);
+  assertEquals(command.stderr, "error: Unknown command: chekc\nDid you mean check?\n");
+  const option = await workspace.tri(["check", "--jsno"], NO_PERMISSIONS);
+  assertEquals(option.code, 2);
+  assertEquals(option.stderr, "error: tri check has no option --jsno\nDid you mean --json?\n");
+});
+
+Deno.test("tri check shows errors with their place and exits with 1", async () => {
+  using workspace = new Workspace({ "k/a.tc": "kernel x\n", "k/b.tc": "\nerror bad thing\n" });
+  const { code, stdout, stderr } = await workspace.tri(["check", "k"]);
+  assertEquals([code, stdout], [1, ""]);
+  assertStringIncludes(stderr, "error[E2001]: bad thing\n --> k/b.tc:2:1");
+  assertStringIncludes(stderr, "1 error");
+  assert(!stderr.includes("\x1b["), "no colours in a pipe");
+});
+
+Deno.test("tri check says that all is well, and warnings are no failure without --werror", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  const fine = await workspace.tri(["check"]);
+  assertEquals([fine.code, fine.stderr], [0, "1 file checked, nothing to report\n"]);
+  workspace.write("a.tc", "warn odd\n");
+  assertEquals((await workspace.tri(["check"])).code, 0);
+  assertEquals((await workspace.tri(["check", "--werror"])).code, 1);
+});
+
+Deno.test("tri check --json prints one document", async () => {
+  using workspace = new Workspace({ "a.tc": "error bad\n" });
+  const { code, stdout, stderr } = await workspace.tri(["check", "--json"]);
+  assertEquals([code, stderr], [1, ""]);
+  assertEquals(JSON.parse(stdout), {
+    ok: false,
+    files: 1,
+    diagnostics: [{ code: "E2001", message: "bad" }],
+  });
+});
+
+Deno.test("tri inspect prints a stage on stdout and diagnostics on stderr", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\nerror bad\n" });
+  const { code, stdout, stderr } = await workspace.tri(["inspect", "a.tc", "--stage", "tokens"]);
+  assertEquals(code, 1);
+  assertStringIncludes(stdout, "tokens of a.tc for sm_90");
+  assertStringIncludes(stderr, "bad");
+});
+
+Deno.test("tri inspect refuses an unknown stage and more than one file", async () => {
+  using workspace = new Workspace({ "k/a.tc": "kernel x\n", "k/b.tc": "kernel y\n" });
+  const stage = await workspace.tri(["inspect", "k/a.tc", "--stage", "token"]);
+  assertEquals([stage.code, stage.stderr], [
+    2,
+    "error: Unknown stage: token\nDid you mean tokens?\n",
+  ]);
+  assertEquals((await workspace.tri(["inspect", "k"])).code, 2);
+  assertEquals((await workspace.tri(["inspect"])).code, 2);
+});
+
+const REPORT = `printf image; cat >&2 <<'END'
+ptxas info    : Compiling entry function 'x' for 'sm_80'
+    16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
+ptxas info    : Used 24 registers, 4096 bytes smem
+END`;
+
+Deno.test("tri inspect --stage report tabulates what ptxas found", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  workspace.writeProgram(
+    "bin/ptxas",
+    fakePtxas({ version: "99.1", archs: ["sm_80"], assemble: REPORT }),
+  );
+  const { code, stdout } = await workspace.tri(
+    ["inspect", "a.tc", "--stage", "report", "--arch", "sm_80"],
+    { env: { PATH: `${workspace.path}/bin:/bin` } },
+  );
+  assertEquals(code, 0);
+  assertEquals(
+    stdout,
+    "instance  arch   registers  shared  stack  spill stores  spill loads\n" +
+      "x         sm_80         24    4096     16             8            4\n",
+  );
+});
+
+Deno.test("tri inspect --stage sass goes through nvdisasm, or exits with 3 without one", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  const ptxas = workspace.writeProgram(
+    "bin/ptxas",
+    fakePtxas({ version: "99.1", archs: ["sm_80"] }),
+  );
+  const args = ["inspect", "a.tc", "--stage", "sass", "--arch", "sm_80"];
+  const env = { PATH: `${workspace.path}/bin:/bin` };
+  const permissions = ["--allow-read", "--allow-env", `--allow-run=${ptxas}`];
+  const without = await workspace.tri(args, { env, permissions });
+  assertEquals(without.code, 3);
+  assertStringIncludes(without.stderr, "Install the CUDA toolkit's nvdisasm");
+  const nvdisasm = workspace.writeProgram("bin/nvdisasm", 'printf "SASS of: "; cat "$2"\n');
+  const { code, stdout } = await workspace.tri(args, {
+    env,
+    permissions: [...permissions.slice(0, 2), `--allow-run=${ptxas},${nvdisasm}`],
+  });
+  assertEquals([code, stdout], [0, "// x for sm_80\nSASS of: image 99.1 -arch=sm_80\n"]);
+});
+
+Deno.test("tri inspect --stage report exits with 3 where no assembler fits", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  const { code, stderr } = await workspace.tri(["inspect", "a.tc", "--stage", "report"], {
+    permissions: ["--allow-read"],
+  });
+  assertEquals(code, 3);
+  assertStringIncludes(stderr, "no ptxas found");
+});
+
+Deno.test("tri doctor works with no permission but reading and says what is missing", async () => {
+  using workspace = new Workspace();
+  const { code, stdout, stderr } = await workspace.tri(["doctor"], {
+    permissions: ["--allow-read"],
+  });
+  assertEquals([code, stderr], [0, ""]);
+  assertStringIncludes(stdout, `Deno ${Deno.version.deno}`);
+  assertStringIncludes(stdout, "none: tri may not load the NVIDIA driver");
+  assertStringIncludes(stdout, "No cubin can be made here for sm_70, sm_75, sm_80");
+});
+
+Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
+  using workspace = new Workspace();
+  workspace.writeProgram("bin/ptxas", fakePtxas({ version: "99.1", archs: ["sm_80"], ptx: "9.1" }));
+  const { stdout } = await workspace.tri(["doctor", "--json"], {
+    env: { PATH: `${workspace.path}/bin:/bin` },
+    permissions: ["--allow-read", "--allow-env", `--allow-run=${workspace.path}/bin/ptxas`],
+  });
+  const json = JSON.parse(stdout);
+  assertEquals(Object.keys(json), [
+    "tri",
+    "deno",
+    "system",
+    "permissions",
+    "gpus",
+    "assemblers",
+    "disassemblers",
+    "withoutCubin",
+  ]);
+  assertEquals(json.assemblers.usable, [{
+    path: `${workspace.path}/bin/ptxas`,
+    version: "99.1.1",
+    archs: ["sm_80"],
+    ptx: 91,
+  }]);
+  assertEquals(json.gpus.kind, "none");
+  assert(json.withoutCubin.includes("sm_70") && !json.withoutCubin.includes("sm_80"));
+});
+
+Deno.test("tri --arch native without a GPU driver at hand exits with 3 and names the way out", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  const { code, stderr } = await workspace.tri(["check", "--arch", "native"]);
+  assertEquals(code, 3);
+  assertStringIncludes(stderr, "tri may not load the NVIDIA driver");
+  assertStringIncludes(stderr, "--arch sm_90");
+});
+
+Deno.test("tri build exits with 3 where it may not write, and says how to allow it", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  const { code, stderr } = await workspace.tri(["build", "--no-cubin", "--out", "other"]);
+  assertEquals(code, 3);
+  assertStringIncludes(stderr, "Requires write access");
+  assertStringIncludes(stderr, "--allow-write");
+  assert(!stderr.includes("    at "), "no stack trace");
+});

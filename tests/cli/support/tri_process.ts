@@ -1,0 +1,119 @@
+/** Runs `tri` (with the stub compiler) as a process, in a folder made for one test. */
+import { must } from "../../../compiler/support/bug.ts";
+
+export interface TriResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** Deno's permission flags. By default what a build needs and nothing else. */
+  readonly permissions?: readonly string[];
+  /** Replaces the whole environment except for Deno's own cache. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const STUB_MAIN = must(import.meta.dirname, "the folder of this module") + "/stub_main.ts";
+const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+
+/** A folder that is gone at the end of the test. */
+export class Workspace implements Disposable {
+  readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "tri-test-" }));
+
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+  }
+
+  write(name: string, text: string): void {
+    const path = `${this.path}/${name}`;
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    Deno.writeTextFileSync(path, text);
+  }
+
+  /** A program that is a shell script. */
+  writeProgram(name: string, script: string): string {
+    this.write(name, `#!/bin/sh\n${script}`);
+    Deno.chmodSync(`${this.path}/${name}`, 0o755);
+    return `${this.path}/${name}`;
+  }
+
+  read(name: string): string {
+    return Deno.readTextFileSync(`${this.path}/${name}`);
+  }
+
+  remove(name: string): void {
+    Deno.removeSync(`${this.path}/${name}`, { recursive: true });
+  }
+
+  /** All files under a folder with their bytes, by path; empty when there is no such folder. */
+  files(folder: string): Map<string, string> {
+    const found = new Map<string, string>();
+    const walk = (at: string): void => {
+      for (const entry of Deno.readDirSync(`${this.path}/${at}`)) {
+        const name = `${at}/${entry.name}`;
+        if (entry.isDirectory) walk(name);
+        else found.set(name, [...Deno.readFileSync(`${this.path}/${name}`)].join(" "));
+      }
+    };
+    try {
+      walk(folder);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    return found;
+  }
+
+  async tri(args: readonly string[], options: RunOptions = {}): Promise<TriResult> {
+    const permissions = options.permissions ??
+      ["--allow-read", `--allow-write=${this.path}/out`, "--allow-run", "--allow-env"];
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-q", "--no-prompt", "--config", CONFIG, ...permissions, STUB_MAIN, ...args],
+      cwd: this.path,
+      clearEnv: true,
+      env: { DENO_DIR: denoFolder(), ...(options.env ?? { PATH: Deno.env.get("PATH") ?? "" }) },
+      stdout: "piped",
+      stderr: "piped",
+    }).output();
+    const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+function denoFolder(): string {
+  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME") ?? "/root"}/.cache/deno`;
+}
+
+/** What a fake ptxas does beside answering questions. */
+export interface FakePtxas {
+  readonly version: string;
+  readonly archs: readonly string[];
+  /** The newest PTX version it admits to read, such as "9.0". */
+  readonly ptx?: string;
+  /** Shell commands that assemble; by default the version is written as the image. */
+  readonly assemble?: string;
+}
+
+/** The script of a ptxas that says what the test wants. */
+export function fakePtxas({ version, archs, ptx = "9.9", assemble }: FakePtxas): string {
+  return `case "$1" in
+--version) echo "Cuda compilation tools, release ${version}, V${version}.1"; exit 0;;
+--help) cat <<'END'
+--gpu-name <gpu name>                               (-arch)
+        Allowed values for this option:  'compute_80',${archs.map((arch) => `'${arch}'`).join(",")}.
+
+--help                                              (-h)
+END
+exit 0;;
+esac
+ptx="$(cat)"
+case "$ptx" in
+".version 99.9"*) echo "fatal   : Unsupported .version 99.9; current version is '${ptx}'" >&2; exit 255;;
+esac
+${assemble ?? `printf 'image ${version} %s' "$1"`}
+`;
+}

@@ -1,0 +1,155 @@
+/** Compiled kernels made by hand, as the compiler would deliver them. */
+import type { ContractExpr, ContractParam, InstanceInfo, KernelContract } from "../../compiler/contract/types.ts";
+import type { CompiledKernel } from "../../compiler/options.ts";
+import type { ScalarName } from "../../compiler/support/scalar.ts";
+import type { WrapperInput } from "../../codegen/mod.ts";
+
+export function param(name: string): ContractExpr {
+  return { op: "param", name };
+}
+
+export function constant(value: number, macro?: string): ContractExpr {
+  return macro === undefined ? { op: "const", value } : { op: "const", value, macro };
+}
+
+export function operation(op: Extract<ContractExpr, { args: unknown }>["op"], ...args: ContractExpr[]): ContractExpr {
+  return { op, args };
+}
+
+export function gridExtent(axis: number): ContractExpr {
+  return { op: "grid", axis };
+}
+
+export function isMultiple(name: string, of: number): { condition: ContractExpr; text: string } {
+  const condition = operation("==", operation("%", param(name), constant(of)), constant(0));
+  return { condition, text: `${name} % ${of} == 0` };
+}
+
+export function pointer(name: string, type: ScalarName, access: "in" | "out" | "inout", align = 1): ContractParam {
+  return { kind: "pointer", name, type, access, align, noalias: false };
+}
+
+export function scalar(name: string, type: ScalarName = "int32", multipleof?: number): ContractParam {
+  return { kind: "scalar", name, type, ...multipleof === undefined ? {} : { multipleof } };
+}
+
+const SPELLINGS = [
+  ["float32", "float"],
+  ["float16", "half"],
+  ["float64", "double"],
+  ["int8", "char"],
+  ["int16", "short"],
+  ["int32", "int"],
+] as const satisfies readonly (readonly [ScalarName, string])[];
+
+/** `Y[j, i] = X[i, j]`, tile by tile; `masked` says whether accesses stop at the edges. */
+function transposeContract(type: ScalarName, masked: boolean): KernelContract {
+  const [TM, TN] = [constant(64, "TM"), constant(32, "TN")];
+  const rows = masked ? param("M") : operation("*", gridExtent(0), TM);
+  const columns = masked ? param("N") : operation("*", gridExtent(1), TN);
+  const last = (outer: ContractExpr, stride: string, inner: ContractExpr): ContractExpr =>
+    operation(
+      "-",
+      operation("+", operation("*", operation("-", outer, constant(1)), param(stride)), inner),
+      constant(1),
+    );
+  return {
+    params: [
+      pointer("X", type, "in"),
+      pointer("Y", type, "out"),
+      scalar("M"),
+      scalar("N"),
+      scalar("ldx"),
+      scalar("ldy"),
+    ],
+    grid: [operation("cdiv", param("M"), TM), operation("cdiv", param("N"), TN)],
+    gridOrigin: "pragma",
+    tensors: [
+      { param: "X", extents: [param("M"), param("N")], strides: [param("ldx"), constant(1)], origin: "pragma" },
+      { param: "Y", extents: [param("N"), param("M")], strides: [param("ldy"), constant(1)], origin: "pragma" },
+    ],
+    ranges: [
+      { param: "X", first: constant(0), last: last(rows, "ldx", columns) },
+      { param: "Y", first: constant(0), last: last(columns, "ldy", rows) },
+    ],
+    requires: [],
+  };
+}
+
+/** The transposition of the seeds, with bounds checks or without, in six types and two specialisations. */
+export function transposeKernel(masked = true): CompiledKernel {
+  const file = { name: "kernels/transpose.tc", text: "" };
+  const instances = SPELLINGS.flatMap(([type, spelling]): InstanceInfo[] => {
+    const common = {
+      variant: { name: type, bindings: { TYPE: spelling } },
+      config: { bindings: { TM: "64", TN: "32" }, numWarps: 4 },
+      contract: transposeContract(type, masked),
+    };
+    const specialization = [
+      isMultiple("X", 16),
+      isMultiple("Y", 16),
+      isMultiple("ldx", 16),
+      isMultiple("ldy", 16),
+    ];
+    return [
+      { ...common, symbol: `transpose_${type}_s1`, specialization },
+      { ...common, symbol: `transpose_${type}`, specialization: [] },
+    ];
+  });
+  const module = (target: "sm_80" | "sm_90"): CompiledKernel["modules"][number] => ({
+    target,
+    ptx: `.target ${target}\n`,
+    entries: instances.map(({ symbol, contract }) => ({
+      symbol,
+      threads: 128,
+      sharedBytes: contract.params[0]?.type === "float64" ? 16384 : 8192,
+    })),
+  });
+  return {
+    name: "transpose",
+    doc: "Transposes a matrix: Y[j, i] = X[i, j].",
+    span: { file, start: 0, end: 0 },
+    instances,
+    modules: [module("sm_80"), module("sm_90")],
+  };
+}
+
+/** A kernel of one instance with this contract. */
+export function simpleKernel(name: string, contract: KernelContract, doc = ""): CompiledKernel {
+  const file = { name: `kernels/${name}.tc`, text: "" };
+  return {
+    name,
+    doc,
+    span: { file, start: 0, end: 0 },
+    instances: [{
+      symbol: name,
+      variant: { name: "default", bindings: {} },
+      config: { bindings: {}, numWarps: 4 },
+      specialization: [],
+      contract,
+    }],
+    modules: [{ target: "sm_80", ptx: "", entries: [{ symbol: name, threads: 128, sharedBytes: 0 }] }],
+  };
+}
+
+/** What the build hands to codegen for these kernels. */
+export function wrapperInput(kernels: readonly CompiledKernel[], embed = false): WrapperInput {
+  const stem = kernels[0]?.name ?? "empty";
+  return {
+    source: { name: `kernels/${stem}.tc`, text: "__global__ void f() {}" },
+    stem,
+    kernels,
+    embed,
+    images: kernels.flatMap(({ name, modules }) =>
+      modules.flatMap(({ target, ptx }) =>
+        (["cubin", "ptx"] as const).map((kind) => ({
+          kernel: name,
+          target,
+          kind,
+          path: `${stem}/${name}.${target}.${kind}`,
+          content: new TextEncoder().encode(kind === "ptx" ? ptx : `cubin ${target}`),
+        }))
+      )
+    ),
+  };
+}

@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { newOp } from "../../../compiler/ir/func.ts";
+import { parseFunc } from "../../../compiler/ir/parse.ts";
+import { verifyFunc } from "../../../compiler/ir/verify.ts";
+import { CompilerBug, must } from "../../../compiler/support/bug.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
+import { randomFunc } from "../../support/random_func.ts";
+
+const PARAMS = "%p: float32*, %n: int32, %c: bool, %f: float32, %l: int64";
+
+function complaint(body: string): string {
+  const text = `func @f(${PARAMS}) {\n${body}\n}`;
+  return assertThrows(() => verifyFunc(parseFunc(text)), CompilerBug).message.split("func @")[0] ??
+    "";
+}
+
+Deno.test("verifyFunc() accepts random valid functions", () => {
+  fc.assert(fc.property(fc.nat(100_000), (seed) => verifyFunc(randomFunc(seed, 15))), {
+    numRuns: 30,
+  });
+});
+
+// One row per rule: the smallest body that breaks it, and what is said.
+const REJECTED: readonly (readonly [rule: string, body: string, says: string])[] = [
+  [
+    "an operand of another element",
+    "%1: int32 = add %n, %f\nreturn",
+    "operand 1 is not of class same",
+  ],
+  [
+    "an operand of another shape",
+    "%1: int32[4] = splat %n\n%2: int32[4] = add %1, %n\nreturn",
+    "operand 1 is not of class same",
+  ],
+  ["a pointer in arithmetic", "%1: float32* = mul %p, %p\nreturn", "operand 0 is not of class num"],
+  [
+    "a float in bit operations",
+    "%1: float32 = and %f, %f\nreturn",
+    "operand 0 is not of class int",
+  ],
+  ["a value as an address", "%1: float32 = load %f\nreturn", "operand 0 is not of class ptr"],
+  [
+    "a mask that is not bool",
+    "%1: float32 = load %p, %n\nreturn",
+    "operand 1 is not of class bool",
+  ],
+  [
+    "a mask of another shape",
+    "%1: bool[4] = splat %c\n%2: float32 = load %p, %1\nreturn",
+    "the mask has another shape",
+  ],
+  [
+    "a fill value of another type",
+    "%1: float32 = load %p, %c, %n\nreturn",
+    "the fill value has another type",
+  ],
+  ["too few operands", "%1: int32 = add %n\nreturn", "has 1 operands"],
+  ["too many operands", "%1: int32 = neg %n, %n\nreturn", "has 2 operands"],
+  ["a wrong result", "%1: int64 = add %n, %n\nreturn", "has a result of another type"],
+  [
+    "a comparison that is not bool",
+    "%1: int32 = lt %n, %n\nreturn",
+    "has a result of another type",
+  ],
+  ["a load of another type", "%1: int32 = load %p\nreturn", "has a result of another type"],
+  ["a missing result", "add %n, %n\nreturn", "has 0 results"],
+  ["a result where none is", "%1: float32 = store %p, %f\nreturn", "has 1 results"],
+  ["a store of another type", "store %p, %n\nreturn", "stores another type"],
+  ["a constant out of range", "%1: int8 = constant 128\nreturn", "the value is not of the type"],
+  [
+    "a constant that is not rounded",
+    "%1: float32 = constant 0.1\nreturn",
+    "the value is not of the type",
+  ],
+  ["an integer for a float", "%1: float32 = constant 1\nreturn", "the value is not of the type"],
+  ["a fourth axis of the grid", "%1: int32 = program_id 3\nreturn", "axis is 0, 1 or 2"],
+  ["a range that is a scalar", "%1: int32 = range 0\nreturn", "is a 1-D tile of integers"],
+  ["an extent that is no power of two", "%1: int32[3] = splat %n\nreturn", "not a power of two"],
+  [
+    "a splat of a tile",
+    "%1: int32[4] = splat %n\n%2: int32[4, 4] = splat %1\nreturn",
+    "cannot make [4, 4] of [4]",
+  ],
+  [
+    "a stretch of a longer axis",
+    "%1: int32[2] = splat %n\n%2: int32[4] = broadcast %1\nreturn",
+    "cannot make [4] of [2]",
+  ],
+  [
+    "a new axis at the wrong place",
+    "%1: int32[2] = splat %n\n%2: int32[1, 2] = expand_dims %1 {axis = 1}\nreturn",
+    "cannot make [1, 2] of [2]",
+  ],
+  [
+    "a reshape of another count",
+    "%1: int32[2] = splat %n\n%2: int32[4] = reshape %1\nreturn",
+    "cannot make [4] of [2]",
+  ],
+  [
+    "a permutation that repeats an axis",
+    "%1: int32[2, 2] = splat %n\n%2: int32[2, 2] = permute %1 {order = [0, 0]}\nreturn",
+    "cannot make",
+  ],
+  ["a changed element", "%1: float32[2] = splat %n\nreturn", "changes the element type"],
+  ["a bit cast of another width", "%1: int64 = bitcast %f\nreturn", "is no conversion"],
+  ["a pointer as a float", "%1: float32 = convert %p\nreturn", "is no conversion"],
+  ["a select of two types", "%1: float32 = select %c, %f, %n\nreturn", "sides and result differ"],
+  ["an offset by a float", "%1: float32* = offset %p, %f\nreturn", "the count is not an integer"],
+  [
+    "a reduction of a missing axis",
+    '%1: int32[2] = splat %n\n%2: int32 = reduce %1 {axis = 1, operator = "add"}\nreturn',
+    "without the axis",
+  ],
+  [
+    "a branch on a tile",
+    "%1: bool[2] = splat %c\nif %1 {\nyield\n} {\nyield\n}\nreturn",
+    "the condition is a tile",
+  ],
+  [
+    "branches that yield another type",
+    "%1: int32 = if %c {\nyield %n\n} {\nyield %f\n}\nreturn",
+    "yields other types",
+  ],
+  [
+    "a loop that carries another type",
+    "%1: int32 = while %n (%2: int32) {\ncondition %c, %2\n} (%3: int32) {\nyield %f\n}\nreturn",
+    "yields other types",
+  ],
+  [
+    "a loop entered with another type",
+    "%1: int32 = while %f (%2: int32) {\ncondition %c, %2\n} (%3: int32) {\nyield %3\n}\nreturn",
+    "operands and parameters",
+  ],
+  ["a region without end", "if %c {\nbarrier\n} {\nyield\n}\nreturn", "the region does not end"],
+  ["a function without return", "barrier", "the region does not end"],
+  ["an end in the middle", "return\nreturn", "is not the last of its region"],
+  ["a loop test that yields", "while {\nyield\n} {\nyield\n}\nreturn", "is no condition"],
+  ["a yield of the function", "yield", "is no return"],
+];
+
+for (const [rule, body, says] of REJECTED) {
+  Deno.test(`verifyFunc() rejects ${rule}`, () => assertStringIncludes(complaint(body), says));
+}
+
+Deno.test("verifyFunc() lists every violation", () => {
+  const message = complaint("%1: int8 = constant 300\n%2: int32 = add %n, %f\nreturn");
+  assertEquals(message.split("\n").filter((line) => line.startsWith("  ")).length, 2);
+});
+
+Deno.test("verifyFunc() rejects a use that a region hides, a second definition and a foreign operation", () => {
+  const func = parseFunc(`func @f(%c: bool) {
+    if %c {
+      %1: int32 = constant 1
+      yield
+    } {
+      yield
+    }
+    return
+  }`);
+  const branch = must(func.body.ops[0], "if");
+  const constant = must(branch.regions[0]?.ops[0], "constant");
+  const hidden = must(constant.results[0], "result");
+  func.body.ops.splice(1, 0, newOp(func, "neg", [hidden], [hidden.type], branch.span), constant);
+  const { message } = assertThrows(() => verifyFunc(func), CompilerBug);
+  assertStringIncludes(message, `%${hidden.id} is not defined here`);
+  assertStringIncludes(message, `%${hidden.id} is defined twice`);
+  hidden.def = branch;
+  assertThrows(() => verifyFunc(func), CompilerBug, "does not know the operation that defines it");
+});
+
+Deno.test("verifyFunc() rejects missing, unknown and ill-typed attributes", () => {
+  const func = parseFunc(`func @f() {\n%1: int32 = program_id 0\nreturn\n}`);
+  const op = must(func.body.ops[0], "op");
+  op.attrs = { axis: 0.5, colour: "red" };
+  const { message } = assertThrows(() => verifyFunc(func), CompilerBug);
+  assertStringIncludes(message, "attribute axis is not of kind int");
+  assertStringIncludes(message, "has an unknown attribute colour");
+  op.attrs = {};
+  assertThrows(() => verifyFunc(func), CompilerBug, "lacks attribute axis");
+});

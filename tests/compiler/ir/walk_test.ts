@@ -1,0 +1,59 @@
+import { parseFunc } from "../../../compiler/ir/parse.ts";
+import { printFunc } from "../../../compiler/ir/print.ts";
+import { verifyFunc } from "../../../compiler/ir/verify.ts";
+import { cloneFunc, countUses, replaceUses, walkOps } from "../../../compiler/ir/walk.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assertEquals } from "../../support/assert.ts";
+
+const TEXT = `\
+func @f(%0 n: int32, %1 c: bool) {
+  %2: int32 = constant 1
+  %3: int32 = if %1 {
+    %4: int32 = add %0, %2
+    yield %4
+  } {
+    yield %0
+  }
+  %5: int32 = add %3, %2
+  return
+}
+`;
+
+Deno.test("walkOps() visits operations in print order, nested ones after their parent", () => {
+  const names: string[] = [];
+  walkOps(parseFunc(TEXT).body, (op) => names.push(op.name));
+  assertEquals(names, ["constant", "if", "add", "yield", "yield", "add", "return"]);
+});
+
+Deno.test("cloneFunc() copies what prints alike and shares nothing that can change", () => {
+  const func = parseFunc(TEXT);
+  const copy = cloneFunc(func);
+  verifyFunc(copy);
+  copy.body.ops.length = 1;
+  must(copy.params[0], "parameter").name = "other";
+  assertEquals(printFunc(func), TEXT);
+});
+
+Deno.test("replaceUses() follows chains in one sweep, also inside regions", () => {
+  const func = parseFunc(TEXT);
+  const [n] = func.params;
+  const one = func.body.ops[0]?.results[0];
+  const sum = func.body.ops[1]?.regions[0]?.ops[0]?.results[0];
+  replaceUses(
+    func,
+    new Map([[must(sum, "sum"), must(one, "one")], [must(one, "one"), must(n, "n")]]),
+  );
+  assertEquals(
+    printFunc(func),
+    TEXT.replace("add %0, %2", "add %0, %0").replace("yield %4", "yield %0").replace(
+      "add %3, %2",
+      "add %3, %0",
+    ),
+  );
+});
+
+Deno.test("countUses() counts each operand position", () => {
+  const func = parseFunc(TEXT);
+  const uses = countUses(func);
+  assertEquals(func.params.map((param) => uses.get(param)), [2, 1]);
+});

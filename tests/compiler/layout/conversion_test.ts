@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { idealWavefronts, wavefronts } from "../../support/banks.ts";
+import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";
+import { offsetBases, planConversion, type SharedPlan } from "../../../compiler/layout/conversion.ts";
+import { applyBases, elementAt, type LinearLayout, permuteLayout, product } from "../../../compiler/layout/linear.ts";
+
+/** Offsets (elements) at which each coordinate of a layout finds its elements. */
+function offsetAt(layout: LinearLayout, plan: SharedPlan, register: number, lane: number, warp: number): number {
+  const bases = offsetBases(layout, plan.columns);
+  return applyBases(bases.register, register) ^ applyBases(bases.lane, lane) ^ applyBases(bases.warp, warp);
+}
+
+/** Worst ratio of wavefronts to the ideal over all accesses of one side. */
+function worstConflict(layout: LinearLayout, plan: SharedPlan, elementBytes: number): number {
+  const bytes = elementBytes << plan.vectorBits;
+  let worst = 1;
+  for (let warp = 0; warp < 1 << layout.warp.length; warp++) {
+    for (let register = 0; register < 1 << layout.register.length; register++) {
+      const first = offsetAt(layout, plan, register, 0, warp);
+      if (first & ((1 << plan.vectorBits) - 1)) continue;
+      const addresses = Array.from({ length: 32 }, (_, lane) => elementBytes * offsetAt(layout, plan, register, lane, warp));
+      worst = Math.max(worst, wavefronts(addresses, bytes) / idealWavefronts(bytes));
+    }
+  }
+  return worst;
+}
+
+function transposition(rows: number, columns: number, numWarps: number, vector: number): { src: LinearLayout; dst: LinearLayout } {
+  const side = (shape: number[]): LinearLayout =>
+    blockedLayout({ shape, numWarps, order: orderFrom(1, 2), vector, block: { axis: 0, size: vector } });
+  return { src: permuteLayout(side([rows, columns]), [1, 0]), dst: side([columns, rows]) };
+}
+
+const CASES = [1, 2, 4, 8].flatMap((bytes) =>
+  [[64, 64], [128, 128], [32, 32], [128, 64], [64, 256], [16, 64]].flatMap(([rows = 1, columns = 1]) =>
+    [1, 4, 8].flatMap((numWarps) =>
+      [1, 16 / bytes].map((vector) => ({ bytes, rows, columns, numWarps, vector }))
+    )
+  )
+);
+
+Deno.test("planConversion() exchanges every transposed tile without bank conflicts", () => {
+  for (const { bytes, rows, columns, numWarps, vector } of CASES) {
+    const { src, dst } = transposition(rows, columns, numWarps, vector);
+    const plan = planConversion(src, dst, bytes);
+    if (plan.kind !== "shared") continue;
+    const name = `${rows}x${columns} of ${bytes} bytes, ${numWarps} warps, vectors of ${vector}`;
+    assertEquals(worstConflict(src, plan, bytes), 1, `${name}: write`);
+    assertEquals(worstConflict(dst, plan, bytes), 1, `${name}: read`);
+  }
+});
+
+Deno.test("planConversion() uses 16-byte accesses where both sides hold the block", () => {
+  for (const { bytes, rows, columns, numWarps, vector } of CASES) {
+    if (vector === 1 || rows * columns < 32 * numWarps * vector * vector) continue; // no room for the block
+    const { src, dst } = transposition(rows, columns, numWarps, vector);
+    const plan = planConversion(src, dst, bytes);
+    assert(plan.kind === "shared");
+    assertEquals(bytes << plan.vectorBits, 16, `${rows}x${columns} of ${bytes} bytes, ${numWarps} warps`);
+  }
+});
+
+/** Random layouts: a random permutation of the index bits dealt to registers, lanes and warps. */
+const arbitraryPair = fc.record({
+  bits: fc.integer({ min: 6, max: 12 }),
+  warps: fc.integer({ min: 0, max: 2 }),
+  bytes: fc.constantFrom(1, 2, 4, 8),
+  seed: fc.array(fc.nat(), { minLength: 24, maxLength: 24 }),
+}).map(({ bits, warps, bytes, seed }) => {
+  const random = (from: number): LinearLayout => {
+    const order = Array.from({ length: bits }, (_, i) => i)
+      .sort((a, b) => (seed[from + a] ?? 0) - (seed[from + b] ?? 0)).map((bit) => 1 << bit);
+    const registers = Math.max(0, bits - 5 - warps);
+    const deal = [...order, ...new Array<number>(5 + warps).fill(0)];
+    return {
+      shape: [2 ** bits],
+      register: deal.slice(0, registers),
+      lane: deal.slice(registers, registers + 5),
+      warp: deal.slice(registers + 5, registers + 5 + warps),
+    };
+  };
+  return { src: random(0), dst: random(12), bytes };
+});
+
+Deno.test("planConversion() brings every element to where the destination wants it", () => {
+  fc.assert(fc.property(arbitraryPair, ({ src, dst, bytes }) => {
+    const plan = planConversion(src, dst, bytes);
+    for (let warp = 0; warp < 1 << dst.warp.length; warp++) {
+      for (let lane = 0; lane < 32; lane++) {
+        for (let register = 0; register < 1 << dst.register.length; register++) {
+          const wanted = elementAt(dst, register, lane, warp);
+          if (plan.kind === "none") assertEquals(elementAt(src, register, lane, warp), wanted);
+          if (plan.kind === "registers") assertEquals(elementAt(src, plan.sources[register] ?? -1, lane, warp), wanted);
+        }
+      }
+    }
+    if (plan.kind !== "shared") return;
+    // The offsets of both sides name the same cell for the same element, and no two elements share one.
+    const cells = new Map<number, number>();
+    for (const layout of [src, dst]) {
+      for (let warp = 0; warp < 1 << layout.warp.length; warp++) {
+        for (let lane = 0; lane < 32; lane++) {
+          for (let register = 0; register < 1 << layout.register.length; register++) {
+            const offset = offsetAt(layout, plan, register, lane, warp);
+            const element = elementAt(layout, register, lane, warp);
+            assertEquals(cells.get(offset) ?? element, element);
+            cells.set(offset, element);
+          }
+        }
+      }
+    }
+    assertEquals(cells.size, product(src.shape));
+  }));
+});
+
+Deno.test("planConversion() never conflicts on random layouts more than it says", () => {
+  fc.assert(fc.property(arbitraryPair, ({ src, dst, bytes }) => {
+    const plan = planConversion(src, dst, bytes);
+    if (plan.kind !== "shared") return;
+    assert(worstConflict(src, plan, bytes) <= plan.conflicts.write);
+    assert(worstConflict(dst, plan, bytes) <= plan.conflicts.read);
+  }));
+});
+
+Deno.test("planConversion() is free where only registers change places", () => {
+  const src: LinearLayout = { shape: [256], register: [1, 2, 4], lane: [8, 16, 32, 64, 128], warp: [] };
+  const dst: LinearLayout = { ...src, register: [4, 1, 2] };
+  const plan = planConversion(src, dst, 4);
+  assert(plan.kind === "registers");
+  assertEquals(plan.sources.slice(0, 4), [0, 4, 1, 5]);
+  assertEquals(planConversion(src, src, 4).kind, "none");
+});
+
+Deno.test("planConversion() asks for no block barrier when warps keep to themselves", () => {
+  const src: LinearLayout = { shape: [256], register: [1, 2], lane: [4, 8, 16, 32, 64], warp: [128] };
+  const dst: LinearLayout = { ...src, register: [32, 64], lane: [1, 2, 4, 8, 16] };
+  const plan = planConversion(src, dst, 4);
+  assert(plan.kind === "shared" && plan.withinWarp);
+});

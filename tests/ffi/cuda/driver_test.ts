@@ -1,0 +1,329 @@
+import { CudaDriver } from "../../../ffi/cuda/driver.ts";
+import { type CudaLibrary, type CudaSymbols, SYMBOLS } from "../../../ffi/cuda/symbols.ts";
+import { CudaError, ImageError, NoDeviceError, OutOfMemoryError } from "../../../ffi/errors.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "../../support/assert.ts";
+
+type Call = readonly [name: string, ...args: unknown[]];
+
+interface FakeLibrary extends CudaLibrary {
+  readonly calls: Call[];
+  readonly closed: () => boolean;
+}
+
+/** A libcuda whose functions succeed and do nothing, but for those that the test gives. Records its calls. */
+function fakeLibrary(functions: Partial<CudaSymbols> = {}): FakeLibrary {
+  const calls: Call[] = [];
+  let closed = false;
+  // Memory lies where its number says: addresses are handed out when they are first asked for.
+  const addresses = new Map<ArrayBufferLike, bigint>();
+  const texts = new Map<bigint, string>([[1n, "CUDA_ERROR_INVALID_VALUE"], [
+    2n,
+    "invalid argument",
+  ]]);
+  const write = (to: ArrayBufferView<ArrayBuffer> | null, value: bigint): number => {
+    assert(to instanceof BigUint64Array);
+    to[0] = value;
+    return 0;
+  };
+  const given: Partial<CudaSymbols> = {
+    cuGetErrorName: (_, to) => write(to, 1n),
+    cuGetErrorString: (_, to) => write(to, 2n),
+    ...functions,
+  };
+  const recorded = Object.keys(SYMBOLS).map((name) => {
+    const fn: unknown = Reflect.get(given, name);
+    if (fn === null) return [name, null];
+    const call = (...args: unknown[]): unknown => {
+      calls.push([name, ...args]);
+      return typeof fn === "function" ? fn(...args) : 0;
+    };
+    return [name, call];
+  });
+  return {
+    calls,
+    closed: () => closed,
+    path: "libfake.so",
+    // Built from the names of SYMBOLS, which no type can follow.
+    symbols: Object.fromEntries(recorded) as CudaSymbols,
+    addressOf: ({ buffer, byteOffset }) => {
+      const base = addresses.get(buffer) ?? BigInt(addresses.size + 1) * 0x1_0000n;
+      addresses.set(buffer, base);
+      return base + BigInt(byteOffset);
+    },
+    readText: (address) => texts.get(address) ?? "",
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+function setInt(to: ArrayBufferView<ArrayBuffer> | null, value: number): number {
+  assert(to instanceof Int32Array);
+  to[0] = value;
+  return 0;
+}
+
+function setWord(to: ArrayBufferView<ArrayBuffer> | null, value: bigint): number {
+  assert(to instanceof BigUint64Array);
+  to[0] = value;
+  return 0;
+}
+
+function setText(to: ArrayBufferView<ArrayBuffer> | null, text: string): number {
+  assert(to instanceof Uint8Array);
+  new TextEncoder().encodeInto(`${text}\0`, to);
+  return 0;
+}
+
+Deno.test("CudaDriver closes the library and says so when there is no GPU", () => {
+  const library = fakeLibrary({ cuInit: () => 100 });
+  const error = assertThrows(
+    () => new CudaDriver(library),
+    NoDeviceError,
+    "libfake.so is there but sees no GPU",
+  );
+  assert(error.cause instanceof CudaError);
+  assert(library.closed());
+});
+
+Deno.test("CudaDriver puts the driver's words and the remedy into its errors", () => {
+  const driver = new CudaDriver(fakeLibrary({ cuMemFree_v2: () => 1 }));
+  const error = assertThrows(
+    () => driver.free(5n),
+    CudaError,
+    "cuMemFree failed with CUDA_ERROR_INVALID_VALUE (1): invalid argument",
+  );
+  assertEquals([error.call, error.code, error.cudaName], [
+    "cuMemFree",
+    1,
+    "CUDA_ERROR_INVALID_VALUE",
+  ]);
+});
+
+Deno.test("CudaDriver copes with errors that the driver cannot name", () => {
+  const driver = new CudaDriver(
+    fakeLibrary({ cuGetErrorName: () => 1, cuGetErrorString: () => 1, cuMemFree_v2: () => 12345 }),
+  );
+  assertThrows(
+    () => driver.free(5n),
+    CudaError,
+    "CUDA_ERROR_UNKNOWN (12345): unknown to this driver",
+  );
+});
+
+Deno.test("CudaDriver.deviceInfo() asks by the device's handle and cuda.h's numbers", () => {
+  const facts: Record<number, number> = {
+    1: 1024,
+    5: 2147483647,
+    6: 65535,
+    7: 65535,
+    16: 132,
+    75: 9,
+    76: 0,
+    97: 232448,
+  };
+  const driver = new CudaDriver(fakeLibrary({
+    cuDriverGetVersion: (to) => setInt(to, 13000),
+    cuDeviceGet: (to, ordinal) => setInt(to, ordinal + 40),
+    cuDeviceGetName: (to, length, device) => {
+      assertEquals([length, device], [256, 43]);
+      return setText(to, "NVIDIA H200");
+    },
+    cuDeviceTotalMem_v2: (to, device) => setWord(to, device === 43 ? 150_000_000_000n : 0n),
+    cuDeviceGetAttribute: (to, attribute, device) =>
+      setInt(to, device === 43 ? facts[attribute] ?? -1 : -1),
+  }));
+  assertEquals(driver.deviceInfo(3), {
+    ordinal: 3,
+    name: "NVIDIA H200",
+    arch: "sm_90",
+    sm: 90,
+    multiprocessors: 132,
+    memoryBytes: 150_000_000_000,
+    maxThreadsPerBlock: 1024,
+    maxSharedBytes: 232448,
+    maxGrid: [2147483647, 65535, 65535],
+    driverVersion: 13000,
+  });
+});
+
+Deno.test("CudaDriver.makeCurrent() switches only when the context changes", () => {
+  const library = fakeLibrary();
+  const driver = new CudaDriver(library);
+  for (const context of [7n, 7n, 8n, 8n, 7n]) driver.makeCurrent(context);
+  driver.releaseContext(0);
+  driver.makeCurrent(7n);
+  const switches = library.calls.filter(([name]) => name === "cuCtxSetCurrent").map(([, context]) =>
+    context
+  );
+  assertEquals(switches, [7n, 8n, 7n, 7n]);
+});
+
+Deno.test("CudaDriver.allocate() turns a shortage into numbers", () => {
+  const driver = new CudaDriver(fakeLibrary({
+    cuMemAlloc_v2: () => 2,
+    cuMemGetInfo_v2: (free, total) => setWord(free, 1000n) + setWord(total, 5000n),
+  }));
+  const error = assertThrows(
+    () => driver.allocate(4096),
+    OutOfMemoryError,
+    "Cannot allocate 4096 bytes of device memory: 1000 of 5000 bytes are free",
+  );
+  assertEquals(error.requestedBytes, 4096);
+  assert(error.cause instanceof CudaError);
+});
+
+Deno.test("CudaDriver.isEventDone() tells not ready from failed", () => {
+  let status = 600;
+  const driver = new CudaDriver(
+    fakeLibrary({ cuEventQuery: () => status, cuStreamQuery: () => status }),
+  );
+  assertEquals([driver.isEventDone(1n), driver.isStreamDone(1n)], [false, false]);
+  status = 0;
+  assertEquals([driver.isEventDone(1n), driver.isStreamDone(1n)], [true, true]);
+  status = 700;
+  assertThrows(() => driver.isEventDone(1n), CudaError, "cuEventQuery failed");
+});
+
+Deno.test("CudaDriver.loadModule() puts the assembler's log into the error", () => {
+  const library = fakeLibrary();
+  const logs: ArrayBufferView<ArrayBuffer>[] = [];
+  const driver = new CudaDriver({
+    ...library,
+    addressOf: (memory) => {
+      logs.push(memory);
+      return library.addressOf(memory);
+    },
+    symbols: {
+      ...library.symbols,
+      cuModuleLoadDataEx: (_module, image, count, options, values) => {
+        assert(image instanceof Uint8Array && image.at(-1) === 0);
+        assertEquals([count, options], [4, new Int32Array([3, 4, 5, 6])]);
+        // Info log, its size, error log, its size.
+        const [info, errors] = logs;
+        assert(info !== undefined && errors !== undefined);
+        assertEquals(
+          values,
+          new BigUint64Array([library.addressOf(info), 8192n, library.addressOf(errors), 8192n]),
+        );
+        setText(errors, "ptxas application ptx input, line 4; fatal: Parsing error");
+        return 1;
+      },
+    },
+  });
+  const error = assertThrows(
+    () => driver.loadModule(new TextEncoder().encode(".version 7.0\nnonsense"), "scale.ptx"),
+    ImageError,
+    "Cannot use kernel image scale.ptx: CUDA_ERROR_INVALID_VALUE (1), invalid argument\nptxas application ptx input, line 4",
+  );
+  assert(error.cause instanceof CudaError);
+});
+
+Deno.test("CudaDriver.getFunction() passes a NUL-terminated name", () => {
+  const driver = new CudaDriver(fakeLibrary({
+    cuModuleGetFunction: (to, module, name) => {
+      assertEquals([module, name], [9n, new TextEncoder().encode("scale\0")]);
+      return setWord(to, 77n);
+    },
+  }));
+  assertEquals(driver.getFunction(9n, "scale"), 77n);
+});
+
+Deno.test("CudaDriver.functionInfo() counts parameters until the driver refuses", () => {
+  const places = [[0n, 8n], [8n, 4n]] as const;
+  const driver = new CudaDriver(fakeLibrary({
+    cuFuncGetAttribute: (to, attribute) => setInt(to, 100 + attribute),
+    cuFuncGetParamInfo: (_fn, index, offset, bytes) => {
+      const place = places[Number(index)];
+      return place === undefined ? 1 : setWord(offset, place[0]) + setWord(bytes, place[1]);
+    },
+  }));
+  assertEquals(driver.functionInfo(5n), {
+    maxThreadsPerBlock: 100,
+    staticSharedBytes: 101,
+    localBytes: 103,
+    registers: 104,
+    maxDynamicSharedBytes: 108,
+    parameters: [{ offset: 0, bytes: 8 }, { offset: 8, bytes: 4 }],
+  });
+  const old = new CudaDriver(fakeLibrary({ cuFuncGetParamInfo: null }));
+  assertEquals(old.functionInfo(5n).parameters, undefined);
+});
+
+Deno.test("CudaDriver.prepareLaunch() points the driver at the argument block and its size", () => {
+  const library = fakeLibrary({ cuFuncGetAttribute: (to) => setInt(to, 49152) });
+  const driver = new CudaDriver(library);
+  driver.makeCurrent(3n);
+  const prepared = driver.prepareLaunch(5n, {
+    block: [32, 4, 1],
+    sharedBytes: 1024,
+    parameterBytes: 20,
+  }, "scale");
+  const { argumentBlock } = prepared;
+  assertEquals(argumentBlock.length, 20);
+  assertEquals(argumentBlock.byteOffset % 16, 0);
+  prepared.launch(7, 8, 9, 6n);
+  const launch = library.calls.at(-1) ?? [];
+  const extra = library.addressOf(new Uint8Array(argumentBlock.buffer));
+  assertEquals(launch, ["cuLaunchKernel", 5n, 7, 8, 9, 32, 4, 1, 1024, 6n, 0n, extra]);
+  // CU_LAUNCH_PARAM_BUFFER_POINTER, block, CU_LAUNCH_PARAM_BUFFER_SIZE, address of the size, CU_LAUNCH_PARAM_END, the size
+  assertEquals(
+    [...new BigUint64Array(argumentBlock.buffer, 0, 6)],
+    [1n, extra + BigInt(argumentBlock.byteOffset), 2n, extra + 40n, 0n, 20n],
+  );
+  assertEquals(library.calls.some(([name]) => name === "cuFuncSetAttribute"), false);
+});
+
+Deno.test("CudaDriver.prepareLaunch() asks for large shared memory", () => {
+  const library = fakeLibrary({ cuFuncGetAttribute: (to) => setInt(to, 49152) });
+  new CudaDriver(library).prepareLaunch(5n, {
+    block: [32, 1, 1],
+    sharedBytes: 50000,
+    parameterBytes: 0,
+  }, "scale");
+  assertEquals(library.calls.at(-1), ["cuFuncSetAttribute", 5n, 8, 50000]);
+});
+
+Deno.test("PreparedLaunch.launch() makes its context current and names kernel and sizes when it fails", () => {
+  const library = fakeLibrary({ cuLaunchKernel: () => 1 });
+  const driver = new CudaDriver(library);
+  driver.makeCurrent(3n);
+  const prepared = driver.prepareLaunch(5n, {
+    block: [32, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 8,
+  }, "scale");
+  driver.makeCurrent(4n);
+  const error = assertThrows(() => prepared.launch(7, 1, 1, 6n), CudaError);
+  assertStringIncludes(
+    error.message,
+    "cuLaunchKernel (kernel scale, grid 7×1×1, block 32×1×1) failed",
+  );
+  assertMatch(error.hint ?? "", /grid and block/);
+  assertEquals(library.calls.findLast(([name]) => name === "cuCtxSetCurrent"), [
+    "cuCtxSetCurrent",
+    3n,
+  ]);
+});
+
+Deno.test("CudaDriver.endCapture() destroys the recording once it can be launched, or cannot", () => {
+  const library = fakeLibrary({
+    cuStreamEndCapture: (_stream, to) => setWord(to, 50n),
+    cuGraphInstantiateWithFlags: (to, graph) => setWord(to, graph + 1n),
+  });
+  assertEquals(new CudaDriver(library).endCapture(6n), 51n);
+  assertEquals(library.calls.at(-1), ["cuGraphDestroy", 50n]);
+  const failing = fakeLibrary({ cuGraphInstantiateWithFlags: () => 1 });
+  assertThrows(
+    () => new CudaDriver(failing).endCapture(6n),
+    CudaError,
+    "cuGraphInstantiateWithFlags failed",
+  );
+  assert(failing.calls.some(([name]) => name === "cuGraphDestroy"));
+});

@@ -1,0 +1,39 @@
+import { openCudaLibrary } from "../../../ffi/deno/library.ts";
+import { DriverNotFoundError, DriverTooOldError, PermissionError } from "../../../ffi/errors.ts";
+import { assertEquals, assertThrows } from "../../support/assert.ts";
+
+Deno.test("openCudaLibrary() says where it searched", () => {
+  const candidates = ["libno-such-cuda.so.1", "/nowhere/libcuda.so.1"];
+  const error = assertThrows(
+    () => openCudaLibrary(candidates),
+    DriverNotFoundError,
+    "Cannot find the CUDA driver library (tried libno-such-cuda.so.1, /nowhere/libcuda.so.1)",
+  );
+  assertEquals(error.searched, candidates);
+});
+
+Deno.test({
+  name: "openCudaLibrary() names the permission that is missing",
+  permissions: { ffi: false },
+  fn: () => {
+    assertThrows(
+      () => openCudaLibrary(["libcuda.so.1", "libcuda.so"]),
+      PermissionError,
+      "Cannot open the CUDA driver library libcuda.so.1: no FFI permission\n" +
+        "hint: run the program with --allow-ffi=libcuda.so.1",
+    );
+  },
+});
+
+Deno.test({
+  name: "openCudaLibrary() calls a library without CUDA's functions too old",
+  ignore: Deno.build.os !== "linux",
+  fn: () => {
+    // Any library will do; the C library is always there.
+    assertThrows(
+      () => openCudaLibrary(["libc.so.6"]),
+      DriverTooOldError,
+      "libc.so.6 is too old: it lacks cu",
+    );
+  },
+});

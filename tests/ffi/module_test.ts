@@ -1,0 +1,93 @@
+import { Device } from "../../ffi/device.ts";
+import { CudaError, DisposedError, ImageError } from "../../ffi/errors.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { FakeDriver } from "../support/fake_driver.ts";
+
+const IMAGE = new TextEncoder().encode(".version 7.0");
+
+Deno.test("KernelModule.function() finds a kernel once and names the image when it has none", () => {
+  const driver = new FakeDriver({ kernels: { scale: () => {} } });
+  using device = Device.fromDriver(driver);
+  using module = device.loadModule(IMAGE, "scale.ptx");
+  assert(module.function("scale") === module.function("scale"));
+  const error = assertThrows(
+    () => module.function("other"),
+    ImageError,
+    "Cannot use kernel image scale.ptx: it has no kernel other",
+  );
+  assertStringIncludes(error.hint ?? "", "tri build");
+});
+
+Deno.test("KernelFunction.prepare() makes launches that read the argument block each time", () => {
+  const driver = new FakeDriver({
+    kernels: {
+      scale: ({ args }, memory) => {
+        const [address, count, factor] = [
+          args.getBigUint64(0, true),
+          args.getUint32(8, true),
+          args.getInt32(12, true),
+        ];
+        const data = memory.bytes(address, count);
+        data.forEach((value, i) => data[i] = value * factor);
+      },
+    },
+  });
+  using device = Device.fromDriver(driver);
+  using tensor = device.tensor(new Uint8Array([1, 2, 3]), [3]);
+  using module = device.loadModule(IMAGE, "scale.ptx");
+  const launcher = module.function("scale").prepare({
+    block: [32, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 16,
+  });
+  const { buffer, byteOffset, byteLength } = launcher.argumentBlock;
+  const args = new DataView(buffer, byteOffset, byteLength);
+  args.setBigUint64(0, tensor.address, true);
+  args.setUint32(8, 3, true);
+  for (const factor of [2, 5]) {
+    args.setInt32(12, factor, true);
+    launcher.launch(1, 2, 3, device.defaultStream.handle);
+  }
+  assertEquals(tensor.readSync(), new Uint8Array([10, 20, 30]));
+  assertEquals(driver.launches.map(({ kernel, grid }) => [kernel, grid]), [
+    ["scale", [1, 2, 3]],
+    ["scale", [1, 2, 3]],
+  ]);
+});
+
+Deno.test("KernelFunction.info is asked of the driver once", () => {
+  const driver = new FakeDriver({ parameters: { scale: [{ offset: 0, bytes: 8 }] } });
+  using device = Device.fromDriver(driver);
+  using module = device.loadModule(IMAGE, "scale.ptx");
+  const fn = module.function("scale");
+  assertEquals(fn.info.parameters, [{ offset: 0, bytes: 8 }]);
+  assertEquals(fn.info.registers, 32);
+  assertEquals(driver.names().filter((name) => name === "functionInfo").length, 1);
+});
+
+Deno.test("KernelModule disposal unloads once and ends the use of its kernels", () => {
+  const driver = new FakeDriver();
+  using device = Device.fromDriver(driver);
+  const module = device.loadModule(IMAGE, "scale.ptx");
+  const fn = module.function("scale");
+  module[Symbol.dispose]();
+  module[Symbol.dispose]();
+  assertEquals(driver.names().filter((name) => name === "unloadModule").length, 1);
+  assertThrows(() => module.function("scale"), DisposedError, "Module scale.ptx was disposed");
+  assertThrows(
+    () => fn.prepare({ block: [1, 1, 1], sharedBytes: 0, parameterBytes: 0 }),
+    DisposedError,
+  );
+});
+
+Deno.test("Device.loadModule() passes the driver's refusal on", () => {
+  const driver = new FakeDriver();
+  using device = Device.fromDriver(driver);
+  driver.fail("loadModule", "CUDA_ERROR_NO_BINARY_FOR_GPU");
+  const error = assertThrows(
+    () => device.loadModule(IMAGE, "scale.sm_70.cubin"),
+    ImageError,
+    "scale.sm_70.cubin",
+  );
+  assert(error.cause instanceof CudaError);
+});
