@@ -125,7 +125,9 @@ export async function assembleAll(
   compiled: readonly CompiledTask[],
   progress: Progress,
 ): Promise<{ readonly done: readonly AssemblyOutcome[]; readonly rejected: readonly Rejected[] }> {
-  const jobs = plan.cubins ? compiled.flatMap((entry) => assemblyJobs(plan, entry)) : [];
+  // The longest first, so that no core is left with a long one at the end.
+  const jobs = (plan.cubins ? compiled.flatMap((entry) => assemblyJobs(plan, entry)) : [])
+    .sort((a, b) => b.ptx.length - a.ptx.length);
   let finished = 0;
   const done = await mapPool(jobs, plan.jobs, async (job): Promise<AssemblyOutcome> => {
     progress("assemble", finished, jobs.length, `${job.kernel} for ${job.arch}`);

@@ -15,11 +15,14 @@ import {
   ptxVersionOf,
   type Resources,
 } from "./ptxas.ts";
+import { ScratchFile } from "./scratch_file.ts";
 import { hasErrors, openSession, showDiagnostics } from "./session.ts";
 import { COMPILER_STAGES } from "./toolchain.ts";
 import { findTools } from "./tools.ts";
 
 const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
+/** Stages of the compiler that differ between architectures. */
+const PER_TARGET: ReadonlySet<string> = new Set(["layout", "ptx"]);
 
 /** The body of the command. */
 export async function runInspect(invocation: Invocation, context: CommandContext): Promise<number> {
@@ -46,7 +49,10 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   const compiler = await context.toolchain.compiler();
   const compilerStage = COMPILER_STAGES.find((name) => name === stage);
   if (compilerStage !== undefined) {
-    context.terminal.print(withNewline(compiler.inspect(source.file, options, compilerStage)));
+    for (const target of PER_TARGET.has(stage) ? options.targets : options.targets.slice(0, 1)) {
+      const text = compiler.inspect(source.file, { ...options, targets: [target] }, compilerStage);
+      context.terminal.print(withNewline(text));
+    }
     // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
     return await finish(compiler.compileFile(source.file, options).diagnostics, context);
   }
@@ -148,9 +154,10 @@ async function disassemble(
   arch: string,
   cubin: Uint8Array,
 ): Promise<string> {
+  using scratch = new ScratchFile("image.cubin", cubin);
   let reason = "";
   for (const path of paths) {
-    const { code, stdout, stderr } = await runProcess(path, ["-c", "/dev/stdin"], cubin);
+    const { code, stdout, stderr } = await runProcess(path, ["-c", scratch.path]);
     if (code === 0) return new TextDecoder().decode(stdout);
     reason = `${path}: ${stderr.trim()}`;
   }
@@ -195,5 +202,5 @@ function printReport(images: readonly AssembledModule[], { terminal }: CommandCo
 }
 
 function withNewline(text: string): string {
-  return text.endsWith("\n") ? text : `${text}\n`;
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }

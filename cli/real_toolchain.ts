@@ -6,8 +6,19 @@ export const realToolchain: Toolchain = {
   identity: toolIdentity,
   compiler: () => import("../compiler/mod.ts"),
   codegen: async () => {
-    const { generateWrapper } = await import("../codegen/mod.ts");
-    return { generate: generateWrapper, index: () => "" };
+    const { CodegenError, generateIndex, generateWrapper } = await import("../codegen/mod.ts");
+    const { EXIT, Failure } = await import("./failure.ts");
+    return {
+      generate: async (input) => {
+        try {
+          return await generateWrapper(input);
+        } catch (error) {
+          if (!(error instanceof CodegenError)) throw error;
+          throw new Failure(EXIT.kernels, `${input.source.name}: ${error.message}`);
+        }
+      },
+      index: generateIndex,
+    };
   },
   render: async () => {
     const { diagnosticToJson, renderDiagnostic } = await import("../compiler/support/render.ts");

@@ -1,6 +1,6 @@
 /** Declarations as text, laid out as `deno fmt` does. */
 import { type Doc, flat, layOut, LINE_WIDTH, newline } from "./doc.ts";
-import type { Declaration, InterfaceStructure, MemberStructure } from "./structure.ts";
+import type { Declaration, InterfaceStructure, MemberStructure, TypeParam } from "./structure.ts";
 
 /** One declaration with its doc comment. */
 export function printDeclaration(declaration: Declaration): string {
@@ -12,15 +12,25 @@ export function printDeclaration(declaration: Declaration): string {
       return comment + printInterface(declaration, keyword);
     case "type":
       return `${comment}${
-        printAssignment(`${keyword}type ${declaration.name} =`, declaration.type)
+        printAssignment(
+          `${keyword}type ${declaration.name} =`,
+          declaration.type,
+        )
       }`;
-    case "const": {
-      const type = declaration.type === undefined ? "" : `: ${declaration.type}`;
-      return `${comment}${
-        printAssignment(`${keyword}const ${declaration.name}${type} =`, declaration.value)
-      }`;
-    }
+    case "const":
+      return comment +
+        printConst(`${keyword}const ${declaration.name}`, declaration.type, declaration.value);
   }
+}
+
+function printConst(name: string, type: string | undefined, value: Doc): string {
+  if (type === undefined) return printAssignment(`${name} =`, value);
+  const head = `${name}: ${type} =`;
+  const [firstLine = ""] = layOut(value, { indent: 0, column: LINE_WIDTH, after: 1 }).split("\n");
+  if (head.length + 1 + firstLine.length <= LINE_WIDTH) return printAssignment(head, value);
+  // Nothing else fits: the type goes to the next line.
+  const text = layOut(value, { indent: 2, column: 2 + type.length + 3, after: 1 });
+  return `${name}:${newline(2)}${type} = ${text};`;
 }
 
 function printAssignment(head: string, value: Doc): string {
@@ -29,6 +39,21 @@ function printAssignment(head: string, value: Doc): string {
   }
   const text = layOut(value, { indent: 0, column: head.length + 1, after: 1 });
   return `${head}${text.startsWith("\n") ? "" : " "}${text};`;
+}
+
+function printTypeParam({ name, bound, isOptional }: TypeParam): string {
+  return `${name} extends ${bound}${isOptional ? ` = ${bound}` : ""}`;
+}
+
+/** A type parameter on a line of its own, behind the given indentation. */
+function layOutTypeParam(param: TypeParam, indent: number): string {
+  const text = printTypeParam(param);
+  if (!param.isOptional || indent + text.length + 1 <= LINE_WIDTH) {
+    return `${newline(indent)}${text},`;
+  }
+  return `${newline(indent)}${param.name} extends ${param.bound} =${
+    newline(indent + 2)
+  }${param.bound},`;
 }
 
 /** A doc comment with the line break behind it; nothing for no text. */
@@ -64,7 +89,7 @@ export function wrap(line: string, width: number): string[] {
 function printInterface(declaration: InterfaceStructure, keyword: string): string {
   const name = `${keyword}interface ${declaration.name}`;
   const params = declaration.typeParams;
-  const flatName = params.length === 0 ? name : `${name}<${params.join(", ")}>`;
+  const flatName = params.length === 0 ? name : `${name}<${params.map(printTypeParam).join(", ")}>`;
   const base = declaration.extends === undefined ? "" : `extends ${flat(declaration.extends)}`;
   const members = declaration.members.map(printMember).join("");
   return `${printHeading(name, flatName, params, base)}{${members === "" ? "" : `\n${members}`}}`;
@@ -73,7 +98,7 @@ function printInterface(declaration: InterfaceStructure, keyword: string): strin
 function printHeading(
   name: string,
   flatName: string,
-  params: readonly string[],
+  params: readonly TypeParam[],
   base: string,
 ): string {
   const oneLine = base === "" ? `${flatName} ` : `${flatName} ${base} `;
@@ -81,7 +106,7 @@ function printHeading(
   if (base !== "" && flatName.length <= LINE_WIDTH && base.length + 4 <= LINE_WIDTH) {
     return `${flatName}\n  ${base} `;
   }
-  const lines = params.map((param) => `\n  ${param},`).join("");
+  const lines = params.map((param) => layOutTypeParam(param, 2)).join("");
   return `${name}<${lines}\n> ${base === "" ? "" : `${base} `}`;
 }
 
@@ -96,7 +121,7 @@ function printMember(member: MemberStructure): string {
 type MethodStructure = Extract<MemberStructure, { readonly kind: "method" }>;
 
 function printMethod({ name, typeParams, params, returns }: MethodStructure): string {
-  const types = typeParams.length === 0 ? "" : `<${typeParams.join(", ")}>`;
+  const types = typeParams.length === 0 ? "" : `<${typeParams.map(printTypeParam).join(", ")}>`;
   const tail = `: ${flat(returns)}`;
   const list = params.join(", ");
   const oneLine = `${name}${types}(${list})${tail}`;
@@ -105,7 +130,7 @@ function printMethod({ name, typeParams, params, returns }: MethodStructure): st
     newline(2)
   })${tail}`;
   if (2 + name.length + types.length + 1 <= LINE_WIDTH) return `${name}${types}${brokenParams}`;
-  const brokenTypes = `<${typeParams.map((param) => `${newline(4)}${param},`).join("")}${
+  const brokenTypes = `<${typeParams.map((param) => layOutTypeParam(param, 4)).join("")}${
     newline(2)
   }>`;
   const rest = `(${list})${tail}`;

@@ -26,7 +26,7 @@ export function pascalCase(name: string): string {
   return words.length === 0 ? `Kernel${name}` : words.map(capitalize).join("");
 }
 
-/** `layerNorm` and `layer_norm` → `LAYER_NORM`. */
+/** `layer_norm` and `layerNorm` → `LAYER_NORM`. */
 export function constantCase(name: string): string {
   return name.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
 }

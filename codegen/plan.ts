@@ -97,19 +97,21 @@ export interface OutputPlan {
 const OPTION_NAMES: ReadonlySet<string> = new Set(["out", "stream", "variant", "grid"]);
 const GROUP_LETTERS = ["D", "E", "F", "G", "H"] as const;
 
+/** Their types would be named like those of the run time. */
+const TYPE_NAMES: ReadonlySet<string> = new Set(["Call", "GridCall", "Variant"]);
+
 /** Plans the wrappers of a file's kernels. */
 export function planKernels(kernels: readonly CompiledKernel[]): readonly KernelPlan[] {
-  const names = styledNames(kernels.map(({ name }) => name), camelCase);
-  const typeNames = styledNames(kernels.map(({ name }) => name), pascalCase);
-  return kernels.map((kernel) => {
-    const exportName = must(names.get(kernel.name), "export name");
-    return {
-      ...planKernel(kernel),
-      exportName,
-      typeName: must(typeNames.get(kernel.name), "type name"),
-      constantName: constantCase(exportName),
-    };
-  });
+  const originals = kernels.map(({ name }) => name);
+  const exportNames = styledNames(originals, camelCase);
+  const typeNames = styledNames(originals, pascalCase, TYPE_NAMES);
+  const constantNames = styledNames(originals, constantCase, new Set(exportNames.values()));
+  return kernels.map((kernel) => ({
+    ...planKernel(kernel),
+    exportName: must(exportNames.get(kernel.name), "export name"),
+    typeName: must(typeNames.get(kernel.name), "type name"),
+    constantName: must(constantNames.get(kernel.name), "constant name"),
+  }));
 }
 
 function planKernel(

@@ -29,9 +29,16 @@ interface DeclarationBase {
 
 export interface InterfaceStructure extends DeclarationBase {
   readonly kind: "interface";
-  readonly typeParams: readonly string[];
+  readonly typeParams: readonly TypeParam[];
   readonly extends?: Doc;
   readonly members: readonly MemberStructure[];
+}
+
+/** A type parameter, such as `D extends DType = DType`. */
+export interface TypeParam {
+  readonly name: string;
+  readonly bound: string;
+  readonly isOptional: boolean;
 }
 
 export type MemberStructure =
@@ -46,7 +53,7 @@ export type MemberStructure =
     readonly kind: "method";
     /** Empty: the interface is callable. */
     readonly name: string;
-    readonly typeParams: readonly string[];
+    readonly typeParams: readonly TypeParam[];
     /** Such as `x: Tensor<D, 2>`. */
     readonly params: readonly string[];
     readonly returns: Doc;

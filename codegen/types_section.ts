@@ -4,7 +4,7 @@ import type { ScalarName } from "../compiler/support/scalar.ts";
 import { type Doc, flat, propertyKey, quote } from "./doc.ts";
 import { expressionNames } from "./facts_section.ts";
 import type { KernelPlan, OutputPlan, ParamPlan } from "./plan.ts";
-import type { Declaration, InterfaceStructure, MemberStructure } from "./structure.ts";
+import type { Declaration, InterfaceStructure, MemberStructure, TypeParam } from "./structure.ts";
 
 /** The type declarations, and what they use of the run time. */
 export interface TypesSection {
@@ -57,60 +57,57 @@ class TypesPrinter {
     return { kind: "type", name, isExported, doc, type: { kind: "union", members } };
   }
 
-  /** A union per group of types; one of tuples where not every combination exists. */
+  /** A union per group of types; where not every combination exists, tables by what the first group is. */
   #typeAliases(): readonly Declaration[] {
     const { groups, combinations, exportName } = this.#plan;
-    if (combinations !== undefined) {
-      const rows = combinations.map((row) => `[${row.map(quote).join(", ")}]`);
-      const letters = groups.map(({ letter }) => letter).join(", ");
-      return [
-        this.#alias(
-          "DTypes",
-          `Element types that {@linkcode ${exportName}} takes together: ${letters}.`,
-          rows,
-          true,
+    return groups.map(({ types }, group): Declaration => {
+      const name = this.#boundName(group);
+      const doc = `Element types of {@linkcode ${exportName}}`;
+      if (combinations === undefined || group === 0) {
+        return this.#alias(name, `${doc}.`, types.map(quote), true);
+      }
+      const beside = (first: ScalarName): readonly string[] =>
+        combinations.flatMap((row) => row[0] === first ? [quote(must(row[group], "type"))] : []);
+      return {
+        kind: "interface",
+        name: this.#name(name),
+        isExported: true,
+        doc: `${doc} that go with each of {@linkcode ${this.#name(this.#boundName(0))}}.`,
+        typeParams: [],
+        members: must(groups[0], "group").types.map((first) =>
+          property(first, { kind: "union", members: [...new Set(beside(first))] }, false)
         ),
-      ];
-    }
-    return groups.map(({ types, letter }, index) =>
-      this.#alias(
-        index === 0 ? "DType" : `DType${letter}`,
-        `Element types of {@linkcode ${exportName}}.`,
-        types.map(quote),
-        true,
-      )
-    );
+      };
+    });
+  }
+
+  #boundName(group: number): string {
+    return group === 0 ? "DType" : `DType${must(this.#plan.groups[group], "group").letter}`;
   }
 
   /** The type parameters of what depends on element types, with defaults where types are named alone. */
-  #typeParams(groups: ReadonlySet<number>, withDefaults: boolean): readonly string[] {
-    return this.#plan.groups.flatMap(({ letter }, group) => {
-      if (!groups.has(group)) return [];
-      const bound = this.#boundOf(group, groups);
-      return [`${letter} extends ${bound}${withDefaults ? ` = ${bound}` : ""}`];
-    });
+  #typeParams(groups: ReadonlySet<number>, isOptional: boolean): readonly TypeParam[] {
+    return this.#plan.groups.flatMap(({ letter }, group): TypeParam[] =>
+      groups.has(group) ? [{ name: letter, bound: this.#boundOf(group, groups), isOptional }] : []
+    );
   }
 
   #boundOf(group: number, among: ReadonlySet<number>): string {
     const { groups, combinations } = this.#plan;
-    if (combinations === undefined) {
-      return this.#name(group === 0 ? "DType" : `DType${groups[group]?.letter}`);
-    }
-    const all = this.#name("DTypes");
-    const earlier = groups.map(({ letter }, index) =>
-      index < group && among.has(index) ? letter : "unknown"
-    );
-    if (earlier.every((type) => type === "unknown")) return `${all}[${group}]`;
-    return `Extract<${all}, readonly [${earlier.join(", ")}]>[${group}]`;
+    const name = this.#name(this.#boundName(group));
+    if (combinations === undefined || group === 0) return name;
+    return `${name}[${
+      among.has(0) ? must(groups[0], "group").letter : this.#name(this.#boundName(0))
+    }]`;
   }
 
-  #typeArgs(groups: ReadonlySet<number>): readonly Doc[] {
-    return this.#plan.groups.flatMap(({ letter }, group) => groups.has(group) ? [letter] : []);
-  }
-
-  #applied(suffix: string, groups: ReadonlySet<number>): Doc {
+  /** The named type for the letters of these groups; what is `known` is not inferred from it. */
+  #applied(suffix: string, groups: ReadonlySet<number>, known: ReadonlySet<number> = NONE): Doc {
     const name = this.#name(suffix);
-    return groups.size === 0 ? name : { kind: "generic", name, args: this.#typeArgs(groups) };
+    const args = this.#plan.groups.flatMap((_, group) =>
+      groups.has(group) ? [this.#letter(group, known)] : []
+    );
+    return groups.size === 0 ? name : { kind: "generic", name, args };
   }
 
   /** Groups whose letters the types of these parameters mention. */
@@ -120,34 +117,46 @@ class TypesPrinter {
     );
   }
 
-  #dtype({ group, types }: ParamPlan): string {
-    return group === undefined
-      ? quote(must(types[0], "type"))
-      : must(this.#plan.groups[group], "group").letter;
+  /**
+   * A group's type parameter. The first place that mentions it decides what it is; the others must agree, or
+   * TypeScript would infer the union of what they have.
+   */
+  #letter(group: number, known: ReadonlySet<number>): string {
+    const { letter } = must(this.#plan.groups[group], "group");
+    return known.has(group) ? `NoInfer<${letter}>` : letter;
   }
 
   /** The tensor that stands for a pointer; with its rank where the contract counts. */
-  #tensor(param: ParamPlan, withRank: boolean): Doc {
-    const rank = withRank && param.ranks.length > 0 ? [param.ranks.join(" | ")] : [];
-    return { kind: "generic", name: this.#use("Tensor"), args: [this.#dtype(param), ...rank] };
+  #tensor({ group, types, ranks }: ParamPlan, withRank: boolean, known = NONE): Doc {
+    const dtype = group === undefined ? quote(must(types[0], "type")) : this.#letter(group, known);
+    const rank = withRank && ranks.length > 0 ? [ranks.join(" | ")] : [];
+    return { kind: "generic", name: this.#use("Tensor"), args: [dtype, ...rank] };
   }
 
-  #argument(param: ParamPlan, withRank: boolean): Doc {
+  #argument(param: ParamPlan, withRank: boolean, known = NONE): Doc {
     if (param.kind === "scalar") return scalarType(param.types);
-    const tensor = this.#tensor(param, withRank);
+    const tensor = this.#tensor(param, withRank, known);
     return param.isOptional ? { kind: "union", members: [tensor, "null"] } : tensor;
+  }
+
+  /** The parameters' types, where each type parameter follows from its first mention. */
+  #argumentsInOrder(params: readonly ParamPlan[], withRank: boolean): readonly Doc[] {
+    return params.map((param, index) =>
+      this.#argument(param, withRank, this.#groupsOf(params.slice(0, index)))
+    );
   }
 
   #argumentsInterface(): Declaration {
     const { params, exportName } = this.#plan;
+    const types = this.#argumentsInOrder(params, false);
     return {
       kind: "interface",
       name: this.#name("Arguments"),
       isExported: true,
       doc: `Every parameter of {@linkcode ${exportName}}, by the kernel's name for it.`,
       typeParams: this.#typeParams(this.#groupsOf(params), true),
-      members: params.map((param) =>
-        property(param.name, this.#argument(param, false), param.isOptional)
+      members: params.map((param, index) =>
+        property(param.name, must(types[index], "type"), param.isOptional)
       ),
     };
   }
@@ -290,9 +299,13 @@ class TypesPrinter {
     const isRequired = this.#plan.isGridOpen ||
       call.options.some(({ isOptional }) => !isOptional) ||
       call.outputs.some(({ isDerivable }) => !isDerivable);
+    const types = this.#argumentsInOrder(call.inputs, true);
+    const options = this.#applied("Options", this.#optionGroups(), this.#groupsOf(call.inputs));
     const params = [
-      ...call.inputs.map((param) => `${param.argumentName}: ${flat(this.#tensor(param, true))}`),
-      `options${isRequired ? "" : "?"}: ${flat(this.#applied("Options", this.#optionGroups()))}`,
+      ...call.inputs.map(({ argumentName }, index) =>
+        `${argumentName}: ${flat(must(types[index], "type"))}`
+      ),
+      `options${isRequired ? "" : "?"}: ${flat(options)}`,
     ];
     const [only] = outputs;
     const result: Doc = outputs.length > 1
@@ -334,6 +347,8 @@ class TypesPrinter {
     };
   }
 }
+
+const NONE: ReadonlySet<number> = new Set();
 
 const PREPARE_DOC =
   "Checks once; each call of what it returns launches, at little more than the driver's cost.";

@@ -1,7 +1,7 @@
 /** One stage of the compiler as text, for people: `tri inspect`. */
 import { buildInstance, checkInstance, passOptions } from "./instance_build.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
-import { printAst } from "./front/print_ast.ts";
+import { dumpAst } from "./front/dump_ast.ts";
 import { printTokens } from "./front/spell.ts";
 import { printFunc } from "./ir/print.ts";
 import { lowerFunc } from "./lower/mod.ts";
@@ -44,7 +44,7 @@ export function inspect(
     if (instance === undefined) continue;
     const checked = checkInstance(front, site, instance, target.sm);
     if (stage === "tokens") return printTokens(checked.parsed.preprocessed.tokens);
-    if (stage === "ast") return printAst(checked.parsed.unit);
+    if (stage === "ast") return dumpAst(checked.parsed.unit);
     if (stage === "types") return checked.kernel === undefined ? "" : printTyped(checked.kernel);
     const built = buildInstance(checked, plan, instance, passOptions(options), new Reporter());
     const funcs = built?.funcs ?? [];

@@ -4,7 +4,7 @@
  * checked once.
  */
 import type { CompileOptions, Define } from "./options.ts";
-import type { FunctionDefinition, Unit } from "./front/ast.ts";
+import type { FunctionDefinition, TopItem, Unit } from "./front/ast.ts";
 import { check } from "./front/check.ts";
 import { parse } from "./front/parser.ts";
 import { predefinedMacros } from "./front/predefined.ts";
@@ -124,17 +124,29 @@ export class InstanceFront {
     for (const diagnostic of parsed.diagnostics) {
       if (!others.some((other) => isInside(diagnostic, other))) keep(reporter, diagnostic);
     }
-    const items = parsed.unit.items.filter((item) => !others.some((other) => other === item));
+    const items = parsed.unit.items.map((item) =>
+      others.some((other) => other === item) ? stub(item) : item
+    );
     const { maxTileElements } = this.#options;
-    const unit = check({ items }, reporter, {
+    const unit = check({ items }, {
       literals,
       ...(maxTileElements === undefined ? {} : { maxTileElements }),
-    });
+    }, reporter);
     const kernel = reporter.errorCount > 0
       ? undefined
       : unit.kernels.find((candidate) => candidate.name === name);
     return { parsed, kernel, diagnostics: reporter.diagnostics };
   }
+}
+
+/** A kernel of which only the name counts: calling it is still an error. */
+function stub(item: TopItem): TopItem {
+  if (item.kind !== "function") return item;
+  const { declarator, body } = item;
+  const params = declarator.params === undefined
+    ? {}
+    : { params: { params: [], span: declarator.params.span } };
+  return { ...item, declarator: { ...declarator, ...params }, body: { ...body, items: [] } };
 }
 
 /** A macro may name the kernel; then only its place is the same in all instances. */

@@ -1,4 +1,4 @@
-/** Built-in functions as operations of tile IR. */
+/** Built-in functions as operations of tile IR, by the canonical names of front/builtins.ts. */
 import type { TypedExpr } from "../front/typed.ts";
 import type { Value } from "../ir/func.ts";
 import { append, type Context, emit } from "./context.ts";
@@ -15,44 +15,45 @@ const MATH: ReadonlySet<string> = new Set([
   "isnan", "isinf", "isfinite", "minimum", "maximum", "mulhi", "popc", "clz", "ffs", "brev",
 ]);
 
-/** Other spellings of the same functions (language.md, 7). */
-// deno-fmt-ignore
-const SYNONYMS: ReadonlyMap<string, string> = new Map([
-  ["sqrtf", "sqrt"], ["sqrt_rn", "sqrt"], ["umulhi", "mulhi"], ["fabs", "abs"],
-]);
+/** Two names for one function: `sqrt` is correctly rounded anyway, signedness is in the type. */
+const SAME: ReadonlyMap<string, string> = new Map([["sqrt_rn", "sqrt"], ["umulhi", "mulhi"]]);
 
-function mathName(name: string): string {
-  const known = SYNONYMS.get(name);
-  if (known !== undefined) return known;
-  const short = name.slice(0, -1); // expf, logf, sinf …
-  return name.endsWith("f") && !MATH.has(name) && MATH.has(short) ? short : name;
-}
+const mathName = (name: string): string => SAME.get(name) ?? name;
 
 export function isMath(name: string): boolean {
   return MATH.has(mathName(name));
 }
+
+const OPERAND: Emit = (_cx, _call, [operand]) => operand;
+const NOTHING: Emit = () => undefined;
 
 const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
   ["__debug_barrier", (cx, call) => {
     append(cx, "barrier", [], [], call.span);
     return undefined;
   }],
-  ["multiple_of", (cx, call, [operand]) => {
-    const n = call.args[1];
-    if (operand === undefined || n?.kind !== "constant") return operand;
-    return emit(cx, "assume_multiple", [operand], operand.type, call.span, { n: Number(n.value) });
-  }],
-  // Hints that nothing reads.
-  ["max_contiguous", (_cx, _call, [operand]) => operand],
-  ["max_constancy", (_cx, _call, [operand]) => operand],
-  ["assume", () => undefined],
+  [
+    "multiple_of",
+    (cx, call, [operand]) =>
+      operand &&
+      emit(cx, "assume_multiple", [operand], operand.type, call.span, {
+        n: Number(call.options[0]),
+      }),
+  ],
+  // Promises and hints that nothing reads yet, and what only debug builds check.
+  ["max_contiguous", OPERAND],
+  ["max_constancy", OPERAND],
+  ["assume", NOTHING],
+  ["prefetch", NOTHING],
+  ["assert", NOTHING],
 ]);
 
 /** What a call becomes, given its arguments; undefined when it cannot be built yet. */
 export function builtinRule(name: string): Emit | undefined {
-  if (!isMath(name)) return OTHERS.get(name);
-  return (cx, call, args) =>
-    call.type.kind === "void"
-      ? undefined
-      : emit(cx, "math", args, irType(call.type), call.span, { function: mathName(name) });
+  return isMath(name) ? emitMath : OTHERS.get(name);
 }
+
+const emitMath: Emit = (cx, call, args) =>
+  call.type.kind === "void"
+    ? undefined
+    : emit(cx, "math", args, irType(call.type), call.span, { function: mathName(call.name) });

@@ -9,8 +9,8 @@ import type { Reporter } from "../support/diagnostic.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
-import { apply, constant } from "./expr.ts";
-import { itemText, type SourcedItem } from "./items.ts";
+import { apply, constant, constantValue } from "./expr.ts";
+import type { SourcedItem } from "./items.ts";
 import type { KernelParam, KernelParams } from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
 import type { Access, ContractExpr, Requirement } from "./types.ts";
@@ -131,7 +131,7 @@ class ItemReader implements Declared {
     this.#reporter.error(
       "E9013",
       name.span,
-      `\`${name.name}\` is ${spellType(param.type)}, not a pointer`,
+      `\`${name.name}\` is \`${spellType(param.type)}\`, not a pointer`,
       {
         notes: [{ message: "declared here", span: param.span }],
       },
@@ -193,11 +193,10 @@ class ItemReader implements Declared {
   #require({ condition, message, span }: Extract<PragmaItem, { kind: "require" }>): void {
     const expr = parseContractExpr(condition, this.#scope, this.#reporter);
     if (expr === undefined) return;
-    if (expr.op === "const" && expr.macro === undefined) {
-      if (expr.value === 0) {
-        this.#reporter.error("E9002", span, "this can never hold, whatever the arguments", {
-          hint: itemText(condition),
-        });
+    const value = constantValue(expr);
+    if (value !== undefined) {
+      if (value === 0) {
+        this.#reporter.error("E9002", span, "this can never hold, whatever the arguments");
       }
       return;
     }

@@ -10,7 +10,8 @@ import type { Define } from "../options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import { ArithmeticError, evaluate } from "./expr.ts";
-import { itemText, type SourcedItem, strongestItems } from "./items.ts";
+import { type Given, readDefines } from "./given.ts";
+import { type SourcedItem, strongestItems } from "./items.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
 import { parseContractExpr } from "./parse_expr.ts";
 import { deriveVariantName, makeUnique } from "./variant_name.ts";
@@ -91,46 +92,6 @@ export function firstBindings(
   for (const [name, values] of given.lists) first.set(name, values[0] ?? "");
   for (const [name, value] of given.single) first.set(name, value);
   return [...[...first].map(([name, value]) => ({ name, value })), ...given.undefined];
-}
-
-// ---- what `-D` gives ------------------------------------------------------------------------------------
-
-interface Given {
-  readonly single: Bindings;
-  /** `-DTM=[32, 64]` */
-  readonly lists: ReadonlyMap<string, readonly string[]>;
-  readonly undefined: { readonly name: string; readonly value: null }[];
-}
-
-function readDefines(defines: readonly Define[]): Given {
-  const single = new Map<string, string>();
-  const lists = new Map<string, readonly string[]>();
-  const removed = new Map<string, { name: string; value: null }>();
-  for (const { name, value } of defines) {
-    for (const map of [single, lists, removed]) map.delete(name);
-    const list = value === null ? undefined : /^\s*\[(.*)\]\s*$/s.exec(value)?.[1];
-    if (value === null) removed.set(name, { name, value });
-    else if (list !== undefined) lists.set(name, splitList(list));
-    else single.set(name, value);
-  }
-  return { single, lists, undefined: [...removed.values()] };
-}
-
-/** Splits at commas outside brackets. */
-function splitList(text: string): readonly string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let i = 0; i <= text.length; i++) {
-    const c = text[i] ?? ",";
-    if ("([{".includes(c)) depth++;
-    else if (")]}".includes(c)) depth--;
-    else if (c === "," && (depth === 0 || i === text.length)) {
-      parts.push(text.slice(start, i).trim());
-      start = i + 1;
-    }
-  }
-  return parts;
 }
 
 // ---- declarations ---------------------------------------------------------------------------------------
@@ -371,6 +332,6 @@ function reportNoneLeft(items: readonly SourcedItem[], variant: string, reporter
     ?.item;
   if (filter === undefined || reporter.errorCount > 0) return;
   reporter.error("E9014", filter.span, `no configuration is left for variant \`${variant}\``, {
-    hint: `the filter of \`${itemText(filter)}\` excludes all of them`,
+    hint: "the filter excludes all of them",
   });
 }

@@ -135,8 +135,3 @@ export function strongestItems(
 function contentKey(item: PragmaItem): string {
   return JSON.stringify(item, (key, value) => key === "span" ? undefined : value);
 }
-
-/** The text of an item, for messages. */
-export function itemText({ span }: { readonly span: Span }): string {
-  return span.file.text.slice(span.start, span.end).trim();
-}

@@ -22,7 +22,9 @@ export function dropBrokenPromises(kernel: TypedKernel, reporter: Reporter): Typ
       const promise = access === "write" ? "readonly" : "writeonly";
       if (param?.attributes[promise] !== true || broken[promise].has(variable)) continue;
       broken[promise].add(variable);
-      const [code, verb] = access === "write" ? ["W4014", "stores"] as const : ["W4015", "loads"] as const;
+      const [code, verb] = access === "write"
+        ? ["W4014", "stores"] as const
+        : ["W4015", "loads"] as const;
       reporter.warn(
         code,
         pointer.span,

@@ -43,6 +43,7 @@ export interface InitDeclarator {
 export interface StaticAssert {
   readonly kind: "static-assert";
   readonly condition: Expr;
+  /** Quotes and escapes as written. */
   readonly message?: string;
   readonly span: Span;
 }
@@ -182,7 +183,7 @@ export type Expr =
   | { readonly kind: "unary"; readonly operator: UnaryOperator; readonly operand: Expr; readonly span: Span }
   | { readonly kind: "deref"; readonly mask?: Expr; readonly pointer: Expr; readonly span: Span } // `*p`, `*?(m) p`
   | { readonly kind: "cast"; readonly type: TypeName; readonly operand: Expr; readonly span: Span }
-  | { readonly kind: "compound-literal"; readonly type: TypeName; readonly span: Span } // E5002
+  | { readonly kind: "compound-literal"; readonly type: TypeName; readonly span: Span } // E5002, reported by the parser
   | { readonly kind: "sizeof-type"; readonly operator: "sizeof" | "_Alignof"; readonly type: TypeName; readonly span: Span }
   | { readonly kind: "sizeof-expr"; readonly operand: Expr; readonly span: Span }
   | { readonly kind: "bitcast"; readonly type: TypeName; readonly operand: Expr; readonly span: Span }

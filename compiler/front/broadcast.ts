@@ -89,7 +89,9 @@ export function clashText({ lhs, rhs, axis }: Clash): string {
   const missing = (shape: readonly number[]): boolean => axis < rank - shape.length;
   const extent = (shape: readonly number[]): string =>
     missing(shape) ? "missing" : String(paddedExtent(shape, rank, axis));
-  return `${shapeText(lhs)} vs ${shapeText(rhs)}: axis ${axis} is ${extent(lhs)} and ${extent(rhs)}`;
+  return `${shapeText(lhs)} vs ${shapeText(rhs)}: axis ${axis} is ${extent(lhs)} and ${
+    extent(rhs)
+  }`;
 }
 
 /**

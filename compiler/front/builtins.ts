@@ -11,7 +11,11 @@ export type BuiltinRule =
   /** Floats of a common type, which the result keeps. */
   | { readonly kind: "keep-float" }
   /** Numbers of a common type; for integers, or always, an operator of the typed tree. */
-  | { readonly kind: "numbers"; readonly operator?: TypedBinaryOperator; readonly integersOnly: boolean }
+  | {
+    readonly kind: "numbers";
+    readonly operator?: TypedBinaryOperator;
+    readonly integersOnly: boolean;
+  }
   /** Integers of a common type, 32 or 64 bits. */
   | { readonly kind: "integers"; readonly result: "same" | "int" | "signed" | "unsigned" }
   /** Checked by a function of its own, named like this. */

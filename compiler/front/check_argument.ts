@@ -37,7 +37,11 @@ export function takeApart(
   const args = expr.args.slice(0, count);
   const { least, most, name, signature } = builtin;
   if (count >= least && count <= most) return { builtin, args, strings, span: expr.span };
-  const range = least === most ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`;
+  const range = least === most
+    ? `${least}`
+    : most === Infinity
+    ? `${least} or more`
+    : `${least} to ${most}`;
   const message = `\`${name}\` takes ${range} argument${range === "1" ? "" : "s"}, not ${count}`;
   cx.reporter.error("E7001", expr.span, message, { hint: `it is called as \`${signature}\`` });
   return undefined;

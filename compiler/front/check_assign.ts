@@ -119,25 +119,21 @@ function modify(cx: Context, modification: Modification, rhs: Value): Value | un
   // The right side comes first; that shows only where something has effects.
   const { pointer, mask, span } = target;
   const ordered = [rhs, pointer, mask].some((part) => part !== undefined && hasEffect(part));
-  return bindIf(cx, ordered, rhs, "value", (value) =>
-    bindIf(cx, true, pointer, "address", (address) => {
-      const through = (place: MemoryPlace): Value | undefined =>
-        update(
-          cx,
-          modification,
-          loadFrom(place, span),
-          value,
-          (result) => store(cx, place, result, at.span),
-        );
-      if (mask === undefined) return through({ kind: "memory", pointer: address, span });
-      return bindIf(
-        cx,
-        true,
-        mask,
-        "mask",
-        (lanes) => through({ kind: "memory", pointer: address, mask: lanes, span }),
-      );
-    }));
+  const changeAt = (address: Value, value: Value): Value | undefined => {
+    const through = (place: MemoryPlace): Value | undefined => {
+      const write: Write = (result) => store(cx, place, result, at.span);
+      return update(cx, modification, loadFrom(place, span), value, write);
+    };
+    if (mask === undefined) return through({ kind: "memory", pointer: address, span });
+    return cx.tryOnce(
+      mask,
+      "mask",
+      (lanes) => through({ kind: "memory", pointer: address, mask: lanes, span }),
+    );
+  };
+  const change = (value: Value): Value | undefined =>
+    cx.tryOnce(pointer, "address", (address) => changeAt(address, value));
+  return ordered ? cx.tryOnce(rhs, "value", change) : change(rhs);
 }
 
 function update(
@@ -186,22 +182,4 @@ function keepShape(
     },
   );
   return undefined;
-}
-
-/** {@linkcode Context.once} for bodies that may fail. */
-function bindIf(
-  cx: Context,
-  needed: boolean,
-  value: Value,
-  name: string,
-  body: (use: Value) => Value | undefined,
-): Value | undefined {
-  if (!needed) return body(value);
-  let failed = false;
-  const bound = cx.once(value, name, (use) => {
-    const result = body(use);
-    failed = result === undefined;
-    return result ?? use;
-  });
-  return failed ? undefined : bound;
 }

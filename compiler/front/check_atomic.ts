@@ -47,7 +47,9 @@ export function checkAtomic(
   if (args === undefined || options === undefined) return undefined;
   const isOld = call.builtin.canonical === "f32_atomic_add";
   const plain = { ...call, builtin: isOld ? atomicAdd() : call.builtin };
-  return isOld ? effectNode(plain, args, options) : builtinNode(plain, args, resultOf(args), options);
+  return isOld
+    ? effectNode(plain, args, options)
+    : builtinNode(plain, args, resultOf(args), options);
 }
 
 function atomicAdd(): BuiltinCall["builtin"] {
@@ -113,7 +115,9 @@ export function checkOldAtomic(
     })
     : [Number(name[2]), Number(name[3])];
   const [rows, columns] = wanted;
-  const element = name === undefined ? type : scalarType(name[1] === "half" ? "float16" : "float32");
+  const element = name === undefined
+    ? type
+    : scalarType(name[1] === "half" ? "float16" : "float32");
   if (values === undefined || element === undefined) return undefined;
   if (rows === undefined || columns === undefined) return undefined;
   if (values.length !== 2 && values.length !== 3) {

@@ -28,9 +28,13 @@ export function resolveAttributes(
   let multipleof: number | undefined;
   let aligned: number | undefined;
   const misplaced = (span: Span, name: string, where: string): void => {
-    cx.reporter.error("E4011", span, `\`${name}\` belongs on ${where}, not on ${
-      isParam ? "a parameter" : "a local variable"
-    } of type ${spellType(type)}`);
+    cx.reporter.error(
+      "E4011",
+      span,
+      `\`${name}\` belongs on ${where}, not on ${
+        isParam ? "a parameter" : "a local variable"
+      } of type ${spellType(type)}`,
+    );
   };
   for (const attribute of [...specs.attributes, ...declarator.attributes]) {
     const { name, span } = attribute;
@@ -89,6 +93,10 @@ function checkNumber(
   const fits = value >= 1n && value < 2n ** 31n && (!powerOfTwo || (value & (value - 1n)) === 0n);
   if (fits) return Number(value);
   const wanted = powerOfTwo ? "a power of two" : "at least 1";
-  cx.reporter.error("E4010", argument.span, `the number of \`__${name}\` is ${value}; it must be ${wanted}`);
+  cx.reporter.error(
+    "E4010",
+    argument.span,
+    `the number of \`__${name}\` is ${value}; it must be ${wanted}`,
+  );
   return undefined;
 }

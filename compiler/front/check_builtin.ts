@@ -1,6 +1,6 @@
 /** Calls of built-in functions: the general rules of the BUILTINS table, and the door to the special ones. */
 import type * as ast from "./ast.ts";
-import { elementBytes, SCALARS, type ScalarName } from "./types.ts";
+import { elementBytes, type ScalarName, SCALARS } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import type { Builtin, BuiltinRule, OwnRule } from "./builtins.ts";
@@ -154,7 +154,8 @@ function checkNumbers(cx: Context, call: BuiltinCall, values: readonly Value[]):
   const { rule } = call.builtin;
   if (common === undefined || rule.kind !== "numbers") return undefined;
   const { operator, integersOnly } = rule;
-  const useOperator = operator !== undefined && !(integersOnly && SCALARS[common].class === "float");
+  const useOperator = operator !== undefined &&
+    !(integersOnly && SCALARS[common].class === "float");
   if (!useOperator) return elementwise(cx, call, unify(cx, values), common);
   const [a, b] = stretchAll(cx, call, unify(cx, values)) ?? [];
   return a && b && binary(operator, a, b, call.span);
@@ -226,4 +227,3 @@ export function effectNode(
   const name = call.builtin.canonical;
   return { kind: "builtin", name, args, options, type: { kind: "void" }, span: call.span };
 }
-

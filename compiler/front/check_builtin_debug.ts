@@ -1,14 +1,9 @@
 /** Built-ins for random numbers, hints and debugging (language.md, 7.4). */
 import type { Code } from "../support/codes.ts";
-import { SCALARS, type ScalarName } from "./types.ts";
+import { type ScalarName, SCALARS } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import {
-  type BuiltinCall,
-  constantArgument,
-  reportArgument,
-  valuesOf,
-} from "./check_argument.ts";
+import { type BuiltinCall, constantArgument, reportArgument, valuesOf } from "./check_argument.ts";
 import { builtinNode, effectNode, elementwise } from "./check_builtin.ts";
 import { checkString } from "./check_expr.ts";
 import {

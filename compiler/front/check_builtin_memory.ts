@@ -5,7 +5,13 @@ import { type BuiltinCall, constantArgument, reportArgument } from "./check_argu
 import { effectNode } from "./check_builtin.ts";
 import { store } from "./check_assign.ts";
 import { applyBinary, checkSized } from "./check_operators.ts";
-import { checkWritable, loadFrom, maskedPlace, type MemoryPlace, placeType } from "./check_place.ts";
+import {
+  checkWritable,
+  loadFrom,
+  maskedPlace,
+  type MemoryPlace,
+  placeType,
+} from "./check_place.ts";
 import { checkMatmul } from "./check_tile.ts";
 import { convertTo, pointerOf } from "./convert.ts";
 import { scalarType, type Value } from "./nodes.ts";

@@ -2,7 +2,12 @@
 import { evalUnary } from "../support/arith.ts";
 import { SCALARS } from "./types.ts";
 import type { Context } from "./check_context.ts";
-import { type BuiltinCall, constantArgument, reportArgument, scalarName } from "./check_argument.ts";
+import {
+  type BuiltinCall,
+  constantArgument,
+  reportArgument,
+  scalarName,
+} from "./check_argument.ts";
 import { elementwise, stretchAll } from "./check_builtin.ts";
 import { checkReduction } from "./check_builtin_tile.ts";
 import { unifyPointers } from "./check_operators.ts";

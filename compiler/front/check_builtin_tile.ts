@@ -12,7 +12,7 @@ import {
 } from "./check_argument.ts";
 import { builtinNode } from "./check_builtin.ts";
 import { checkValue } from "./check_expr.ts";
-import { constantInteger, checkPowerOfTwo, checkTile } from "./check_type.ts";
+import { checkPowerOfTwo, checkTile, constantInteger } from "./check_type.ts";
 import {
   applyPermutation,
   applyReductions,
@@ -163,9 +163,14 @@ export function checkCat(
   const [a, b] = pair ?? [];
   if (a === undefined || b === undefined || !sameShape(left.type.shape, right.type.shape)) {
     const types = `${spellType(left.type)} and ${spellType(right.type)}`;
-    cx.reporter.error("E7002", call.span, `\`${call.builtin.name}\` needs tiles of one type and shape`, {
-      notes: [{ message: `these are ${types}` }],
-    });
+    cx.reporter.error(
+      "E7002",
+      call.span,
+      `\`${call.builtin.name}\` needs tiles of one type and shape`,
+      {
+        notes: [{ message: `these are ${types}` }],
+      },
+    );
     return undefined;
   }
   const shape = [...left.type.shape];
@@ -322,4 +327,3 @@ export function checkHistogram(
     : checkTile(cx, scalarType("int32"), [bins], binsValue.span);
   return type && builtinNode(call, [tile], type);
 }
-

@@ -1,6 +1,6 @@
 /** Casts, `bitcast`, `sizeof` (language.md, 5.13, 5.14). */
 import type * as ast from "./ast.ts";
-import { type ElementType, elementBytes, spellType, type Type } from "./types.ts";
+import { elementBytes, type ElementType, spellType, type Type } from "./types.ts";
 import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { resolveTypeName } from "./check_type.ts";
@@ -31,7 +31,7 @@ export function checkCast(
 function isCastable(cx: Context, type: Type, name: ast.TypeName): type is ValueType {
   if (type.kind === "poison") return false;
   if (type.kind !== "void") return true;
-  cx.reporter.error("E5161", name.span, "A value cannot become void");
+  cx.reporter.error("E5161", name.span, "a value cannot become void");
   return false;
 }
 
@@ -48,7 +48,7 @@ function reshapeOrStretch(
   cx.reporter.error(
     "E5160",
     expr.span,
-    `Cannot reshape ${spellType(value.type)} to ${spellType(type)}: ` +
+    `cannot reshape ${spellType(value.type)} to ${spellType(type)}: ` +
       `${elementCount(from)} elements are not ${elementCount(to)}`,
     { hint: "a cast to fewer axes keeps all elements, in row-major order" },
   );

@@ -29,10 +29,10 @@ export function checkConditional(
   if (expr.then === undefined) {
     const otherwise = checkValue(cx, expr.else);
     if (condition === undefined || otherwise === undefined) return undefined;
-    return cx.once(
+    return cx.tryOnce(
       condition,
       "condition",
-      (use) => choose(cx, toBool(use), use, otherwise, at) ?? use,
+      (use) => choose(cx, toBool(use), use, otherwise, at),
     );
   }
   const test = condition === undefined ? undefined : toBool(condition);
@@ -118,7 +118,7 @@ function refuseEffects(cx: Context, side: TypedExpr, operator: string): boolean 
   cx.reporter.error(
     "E5151",
     found.span,
-    `A side of a tile \`${operator}\` cannot ${verbOf(found)}`,
+    `a side of a tile \`${operator}\` cannot ${verbOf(found)}`,
     { hint: "do it before, or store under a mask: `*?(mask) p = …`" },
   );
   return true;

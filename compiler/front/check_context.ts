@@ -1,4 +1,5 @@
 /** The state of one run of the checker, passed to every part of it. */
+import { must } from "../support/bug.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
@@ -114,19 +115,29 @@ export class Context {
     return (problem) => {
       if (this.unevaluated > 0) return;
       if (problem === "zero-division") {
-        this.reporter.error("E5171", span, "Division by zero in a constant expression");
+        this.reporter.error("E5171", span, "division by zero in a constant expression");
       } else {
-        this.reporter.warn("W5170", span, "Signed overflow in a constant expression; it wraps");
+        this.reporter.warn("W5170", span, "signed overflow in a constant expression; it wraps");
       }
     };
   }
 
   /** A value that is computed once and used several times in `body`. */
   once(value: Value, name: string, body: (use: Value) => Value): Value {
+    return must(this.tryOnce(value, name, body), "the body of a let");
+  }
+
+  /** The same for a body that may be wrong. */
+  tryOnce(
+    value: Value,
+    name: string,
+    body: (use: Value) => Value | undefined,
+  ): Value | undefined {
     if (value.kind === "constant" || value.kind === "variable") return body(value);
     const variable = this.newVariable(name, value.type, value.span);
     const use: Value = { kind: "variable", variable, type: value.type, span: value.span };
     const result = body(use);
-    return { kind: "let", variable, value, body: result, type: result.type, span: result.span };
+    return result &&
+      { kind: "let", variable, value, body: result, type: result.type, span: result.span };
   }
 }

@@ -77,7 +77,11 @@ function isValueType(type: Type): type is ValueType {
 function variableType(cx: Context, name: ast.Name, type: Type): ValueType | undefined {
   if (isValueType(type)) return type;
   if (type.kind === "void") {
-    cx.reporter.error("E3002", name.span, `\`${name.text}\` cannot be void: a variable has a value`);
+    cx.reporter.error(
+      "E3002",
+      name.span,
+      `\`${name.text}\` cannot be void: a variable has a value`,
+    );
   }
   return undefined;
 }

@@ -31,7 +31,7 @@ export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {
     case "bool":
       return intConstant(expr.value ? 1 : 0, "bool", expr.span);
     case "string":
-      cx.reporter.error("E2016", expr.span, "A string cannot be used as a value");
+      cx.reporter.error("E2016", expr.span, "a string cannot be used as a value");
       return undefined;
     case "name":
       return checkName(cx, expr);
@@ -42,7 +42,7 @@ export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {
     case "subscript":
       return checkSubscript(cx, expr);
     case "member": {
-      const message = "Structures are not supported, so nothing has members";
+      const message = "structures are not supported, so nothing has members";
       cx.reporter.error("E2002", expr.name.span, message);
       return undefined;
     }
@@ -85,7 +85,7 @@ export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {
 export function checkValue(cx: Context, expr: ast.Expr): Value | undefined {
   const checked = checkExpr(cx, expr);
   if (checked === undefined || isValue(checked)) return checked;
-  cx.reporter.error("E5302", expr.span, "This call gives no value");
+  cx.reporter.error("E5302", expr.span, "this call gives no value");
   return undefined;
 }
 
@@ -105,7 +105,7 @@ export function checkCondition(cx: Context, expr: ast.Expr): Value | undefined {
   cx.reporter.error(
     "E6002",
     expr.span,
-    `A condition is one value, not ${spellType(value.type)}: a program has one flow of control`,
+    `a condition is one value, not ${spellType(value.type)}: a program has one flow of control`,
     {
       ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
       hint: "choose by element with `?:` or `*?(mask)`, or test all at once with `c[any]`",
@@ -174,7 +174,11 @@ function checkName(cx: Context, { name, span }: Of<"name">): TypedExpr | undefin
       return undefined;
     case "kernel":
     case "helper":
-      cx.reporter.error("E3010", span, `\`${name}\` is a function, and there are no pointers to one`);
+      cx.reporter.error(
+        "E3010",
+        span,
+        `\`${name}\` is a function, and there are no pointers to one`,
+      );
       return undefined;
     case undefined:
       return checkBuiltinName(cx, name, span);

@@ -205,7 +205,7 @@ function pointerDifference(cx: Context, lhs: Value, rhs: Value, at: Place): Valu
   const [left, right] = [pointerOf(lhs), pointerOf(rhs)];
   if (left === undefined || right === undefined || !samePointee(left, right)) {
     const types = `${spellType(elementOf(lhs.type))} and ${spellType(elementOf(rhs.type))}`;
-    cx.reporter.error("E5023", at.operatorSpan, `Cannot subtract pointers of types ${types}`, {
+    cx.reporter.error("E5023", at.operatorSpan, `cannot subtract pointers of types ${types}`, {
       hint: "cast one of them, or both to `long` for a count of bytes",
     });
     return undefined;
@@ -296,7 +296,7 @@ export function broadcastAll(
       cx.reporter.error(
         "E5010",
         at.operatorSpan,
-        `The operands of \`${text}\` do not broadcast: ${clashText(clash)}`,
+        `the operands of \`${text}\` do not broadcast: ${clashText(clash)}`,
         {
           notes: clashNotes(clash, owner ?? value, value),
           ...(fits ? { hint: NEW_AXIS_HINT } : {}),

@@ -83,7 +83,11 @@ export function maskedPlace(
 }
 
 /** `p[i]` for a scalar pointer `p`. */
-export function indexedPlace(cx: Context, pointer: Value, expr: Subscript): MemoryPlace | undefined {
+export function indexedPlace(
+  cx: Context,
+  pointer: Value,
+  expr: Subscript,
+): MemoryPlace | undefined {
   const [item, ...rest] = expr.items;
   const index = item === undefined ? undefined : indexOf(item);
   if (index === undefined || rest.length > 0) {
@@ -137,7 +141,7 @@ export function checkLvalue(cx: Context, expr: ast.Expr): Lvalue | undefined {
 function refuse(cx: Context, expr: ast.Expr): undefined {
   // What is wrong with the expression itself comes first.
   if (checkValue(cx, expr) === undefined) return undefined;
-  cx.reporter.error("E5301", expr.span, "This cannot be assigned to", {
+  cx.reporter.error("E5301", expr.span, "this cannot be assigned to", {
     hint: "the left side is a variable, `*p`, `*?(mask) p` or `p[i]`",
   });
   return undefined;
@@ -152,7 +156,7 @@ export function checkWritable(
   if (place === undefined || type === undefined) return undefined;
   if (!type.const && type.space === "global") return place;
   const why = type.space === "constant" ? "constant memory" : "const data";
-  const message = `Cannot store through ${spellType(type)}: it points to ${why}`;
+  const message = `cannot store through ${spellType(type)}: it points to ${why}`;
   cx.reporter.error("E5306", place.span, message);
   return undefined;
 }
@@ -171,7 +175,7 @@ export function checkAddress(
   if (operand.kind === "subscript" && base?.type.kind === "pointer") {
     return indexedPlace(cx, base, operand)?.pointer;
   }
-  cx.reporter.error("E5001", span, "Variables have no address", {
+  cx.reporter.error("E5001", span, "variables have no address", {
     hint: "a tile or scalar is a value: pass it by value, or store it through a pointer",
   });
   return undefined;

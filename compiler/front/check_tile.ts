@@ -35,18 +35,18 @@ export function checkRange(
 /** The tile `[lo, lo + 1, …, hi - 1]` of checked bounds. */
 export function makeRange(cx: Context, lo: Value, hi: Value, span: Span): Value | undefined {
   if (lo.kind !== "constant" && isInteger(lo) && lo.type.kind !== "tile") {
-    cx.reporter.error("E5103", lo.span, "The bounds of a range are constants", {
+    cx.reporter.error("E5103", lo.span, "the bounds of a range are constants", {
       hint: "add a variable base to the range: `base + 0 ... N`",
       notes: clashNotes({ lhs: [], rhs: [], axis: 0 }, lo),
     });
     return undefined;
   }
-  const from = constantInteger(cx, lo, lo.span, "The lower bound of a range", "E5103");
-  const to = constantInteger(cx, hi, hi.span, "The upper bound of a range", "E5103");
+  const from = constantInteger(cx, lo, lo.span, "the lower bound of a range", "E5103");
+  const to = constantInteger(cx, hi, hi.span, "the upper bound of a range", "E5103");
   const name = commonOf(cx, [lo, hi]);
   if (from === undefined || to === undefined || name === undefined) return undefined;
   if (to <= from) {
-    cx.reporter.error("E5104", span, `The range ${from} ... ${to} is empty`);
+    cx.reporter.error("E5104", span, `the range ${from} ... ${to} is empty`);
     return undefined;
   }
   const length = checkPowerOfTwo(cx, to - from, "length of this range", span);
@@ -102,9 +102,14 @@ function checkItems(cx: Context, items: readonly ast.Item[]): boolean {
     if (item.kind === "all" || item.kind === "newaxis" || item.kind === "axis") continue;
     fine = false;
     if (item.kind === "reduce" && item.operator === "-") {
-      cx.reporter.error("E5114", item.span, "`-` is no reduction: its result depends on the order", {
-        hint: "sum with `+` and negate, or subtract what you mean",
-      });
+      cx.reporter.error(
+        "E5114",
+        item.span,
+        "`-` is no reduction: its result depends on the order",
+        {
+          hint: "sum with `+` and negate, or subtract what you mean",
+        },
+      );
       continue;
     }
     const name = indexOf(item);
@@ -115,7 +120,7 @@ function checkItems(cx: Context, items: readonly ast.Item[]): boolean {
         hint: `the reductions are ${[...REDUCTIONS.keys()].join(" ")}`,
       });
     } else if (item.kind !== "index" || checkValue(cx, item.index) !== undefined) {
-      cx.reporter.error("E5113", item.span, "The elements of a tile cannot be indexed", {
+      cx.reporter.error("E5113", item.span, "the elements of a tile cannot be indexed", {
         hint: "load what is needed from memory, or use `gather(x, index, axis)`",
       });
     }
@@ -136,7 +141,7 @@ function permuteItems(
       });
       return undefined;
     }
-    const axis = checkConstant(cx, item.axis, "The axis behind `^`", "E5112");
+    const axis = checkConstant(cx, item.axis, "the axis behind `^`", "E5112");
     if (axis === undefined) return undefined;
     order.push(Number(axis));
   }
@@ -151,9 +156,10 @@ export function applyPermutation(
   span: Span,
 ): Value | undefined {
   const rank = shapeOf(base.type)?.length ?? 0;
-  if (order.length === rank && Array.from({ length: rank }, (_, k) => k).every((k) =>
-    order.includes(k)
-  )) {
+  if (
+    order.length === rank &&
+    Array.from({ length: rank }, (_, k) => k).every((k) => order.includes(k))
+  ) {
     return permute(base, order, span);
   }
   cx.reporter.error(
@@ -226,7 +232,7 @@ export function applyReductions(
     const row = REDUCTIONS.get(name);
     if (row === undefined) return undefined;
     if (pointerOf(value) !== undefined) {
-      cx.reporter.error("E5116", at, `Pointers cannot be reduced with \`${name}\``);
+      cx.reporter.error("E5116", at, `pointers cannot be reduced with \`${name}\``);
       return undefined;
     }
     if (INTEGER_ONLY.has(name) && !isInteger(value)) {
@@ -260,7 +266,7 @@ export function checkTranspose(cx: Context, operand: Value, span: Span): Value |
   }
   const rank = operand.type.shape.length;
   if (rank === 1) {
-    cx.reporter.warn("W5131", span, "Transposing a tile of one axis changes nothing", {
+    cx.reporter.warn("W5131", span, "transposing a tile of one axis changes nothing", {
       hint: "insert an axis: `x[:, newaxis]` is a column, `x[newaxis, :]` a row",
     });
   }
@@ -295,7 +301,10 @@ export function checkMatmul(
   ): undefined => {
     const notes = lhs.type.kind === "tile" && rhs.type.kind === "tile"
       ? [
-        ...clashNotes({ lhs: lhs.type.shape, rhs: lhs.type.shape, axis: axis === 0 ? 1 : axis }, lhs),
+        ...clashNotes(
+          { lhs: lhs.type.shape, rhs: lhs.type.shape, axis: axis === 0 ? 1 : axis },
+          lhs,
+        ),
         ...clashNotes({ lhs: rhs.type.shape, rhs: rhs.type.shape, axis }, rhs),
       ]
       : [];
@@ -320,13 +329,13 @@ export function checkMatmul(
     return error("E5120", message, "insert axes with newaxis");
   }
   if (k !== depth) {
-    const message = `The inner extents of ${shapes} differ: ${k} and ${depth}`;
+    const message = `the inner extents of ${shapes} differ: ${k} and ${depth}`;
     return error("E5121", message, depth === m ? "transpose the left operand with `^`" : undefined);
   }
   const batch = a.slice(2);
   const bad = batch.findIndex((extent, axis) => extent !== b[axis + 2]);
   if (bad >= 0) {
-    const message = `The batch axes of ${shapes} differ: ${batch[bad]} and ${b[bad + 2]}`;
+    const message = `the batch axes of ${shapes} differ: ${batch[bad]} and ${b[bad + 2]}`;
     return error("E5122", message, "batch axes are the last ones and do not stretch", bad + 2);
   }
   const [left, right] = [elementOf(lhs.type), elementOf(rhs.type)];

@@ -37,7 +37,7 @@ export function resolveSpec(cx: Context, spec: ast.TypeSpec): Type {
     case "unknown":
       return POISON;
     case "missing":
-      cx.reporter.error("E3003", spec.span, "This declaration has no type", {
+      cx.reporter.error("E3003", spec.span, "this declaration has no type", {
         hint: "write one, for example `int`; C's implicit int is not accepted",
       });
       return POISON;
@@ -51,7 +51,7 @@ function resolveWords(cx: Context, words: readonly ast.Name[], span: Span): Type
   if (name !== undefined) return scalarType(name);
   const written = texts.join(" ");
   if ([...texts].sort().join() === "double,long") {
-    cx.reporter.error("E3001", span, `There is no type \`${written}\` on the GPU`, {
+    cx.reporter.error("E3001", span, `there is no type \`${written}\` on the GPU`, {
       hint: "use `double`",
     });
   } else {
@@ -74,7 +74,7 @@ function declareEnumerators(cx: Context, enumerators: readonly ast.Enumerator[])
   for (const { name, value } of enumerators) {
     const given = value === undefined
       ? next
-      : checkConstant(cx, value, `The value of \`${name.text}\``);
+      : checkConstant(cx, value, `the value of \`${name.text}\``);
     if (given === undefined) {
       cx.declare(name.text, { kind: "poison", span: name.span });
       continue;
@@ -107,7 +107,7 @@ export function applyPointers(
   let qualifiers: Qualifiers = specs.qualifiers;
   for (const level of pointers) {
     if (type.kind === "tile") {
-      cx.reporter.error("E3010", level.span, `There is no pointer to the tile ${spellType(type)}`, {
+      cx.reporter.error("E3010", level.span, `there is no pointer to the tile ${spellType(type)}`, {
         hint: "a tile of pointers has its shape after the name: `float *p[16]`",
       });
       return POISON;
@@ -139,7 +139,7 @@ export function resolveDeclarator(
   declarator: ast.Declarator,
 ): Type {
   if (declarator.nested !== undefined) {
-    cx.reporter.error("E3010", declarator.span, "Pointers to functions and tiles do not exist", {
+    cx.reporter.error("E3010", declarator.span, "pointers to functions and tiles do not exist", {
       hint: "leave out the parentheses around the name",
     });
     return POISON;
@@ -158,17 +158,14 @@ export function resolveTypeName(cx: Context, name: ast.TypeName): Type {
 /** A tile of `element` with the extents of a shape: all of E3020 to E3025. */
 export function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
   if (shape.dims.length === 0 || shape.brackets > 1) {
-    const dims = shape.dims.map((dim) =>
-      dim.span.file.text.slice(dim.span.start, dim.span.end)
-    ).join(", ");
+    const dims = shape.dims.map((dim) => dim.span.file.text.slice(dim.span.start, dim.span.end))
+      .join(", ");
     const message = shape.dims.length === 0
-      ? "A tile needs its extents"
-      : "C arrays do not exist; a tile lists its extents in one pair of brackets";
+      ? "a tile needs its extents"
+      : "c arrays do not exist; a tile lists its extents in one pair of brackets";
     cx.reporter.error("E3025", shape.span, message, {
       hint: shape.dims.length === 0 ? "write them: `[16]` or `[TM, TN]`" : `write \`[${dims}]\``,
-      ...(shape.dims.length === 0
-        ? {}
-        : { fix: { span: shape.span, replacement: `[${dims}]` } }),
+      ...(shape.dims.length === 0 ? {} : { fix: { span: shape.span, replacement: `[${dims}]` } }),
     });
     return POISON;
   }
@@ -176,8 +173,8 @@ export function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
   if (element.kind === "poison") return POISON;
   if (element.kind === "void" || element.kind === "tile") {
     const message = element.kind === "void"
-      ? "A tile of void has no elements"
-      : `A tile of tiles does not exist: its element would be ${spellType(element)}`;
+      ? "a tile of void has no elements"
+      : `a tile of tiles does not exist: its element would be ${spellType(element)}`;
     cx.reporter.error("E3024", shape.span, message, {
       ...(element.kind === "tile" ? { hint: "list all extents in one shape" } : {}),
     });
@@ -199,14 +196,15 @@ export function checkTile(
   span: Span,
 ): TileType | undefined {
   if (shape.length > MAX_RANK) {
-    const message = `A tile has at most ${MAX_RANK} axes, not ${shape.length}`;
+    const message = `a tile has at most ${MAX_RANK} axes, not ${shape.length}`;
     cx.reporter.error("E3022", span, message);
     return undefined;
   }
   const count = shape.reduce((product, extent) => product * extent, 1);
   if (count > cx.maxTileElements) {
-    const message =
-      `The tile [${shape.join(", ")}] has ${count} elements; the limit is ${cx.maxTileElements}`;
+    const message = `the tile [${
+      shape.join(", ")
+    }] has ${count} elements; the limit is ${cx.maxTileElements}`;
     cx.reporter.error("E3023", span, message, {
       hint: "make the tile smaller and loop, or raise `--max-tile-elements`",
     });
@@ -216,7 +214,7 @@ export function checkTile(
 }
 
 function checkExtent(cx: Context, dim: ast.Expr): number | undefined {
-  const extent = checkConstant(cx, dim, "A tile dimension", "E3020");
+  const extent = checkConstant(cx, dim, "a tile dimension", "E3020");
   return extent === undefined ? undefined : checkPowerOfTwo(cx, extent, "tile dimension", dim.span);
 }
 
@@ -229,11 +227,11 @@ export function checkPowerOfTwo(
 ): number | undefined {
   if (extent >= 1n && (extent & (extent - 1n)) === 0n) return Number(extent);
   if (extent < 1n) {
-    cx.reporter.error("E3021", span, `The ${what} is ${extent}; it must be a power of two, from 1`);
+    cx.reporter.error("E3021", span, `the ${what} is ${extent}; it must be a power of two, from 1`);
     return undefined;
   }
   const next = 1n << BigInt(extent.toString(2).length);
-  cx.reporter.error("E3021", span, `The ${what} ${extent} is not a power of two`, {
+  cx.reporter.error("E3021", span, `the ${what} ${extent} is not a power of two`, {
     hint: `use ${next} and mask off what is too much: \`*?(i < ${extent}) p\``,
   });
   return undefined;

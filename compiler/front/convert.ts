@@ -207,7 +207,7 @@ export function convertImplicitly(
   cx.reporter.error(
     "E5302",
     span,
-    `Cannot convert ${spellType(from)} to ${spellType(to)} implicitly`,
+    `cannot convert ${spellType(from)} to ${spellType(to)} implicitly`,
     rule === "never" && from.kind === "pointer" && to.kind === "scalar"
       ? { hint: pointerHint(from, to) }
       : rule === "null"
@@ -231,14 +231,14 @@ function convertPointer(
 ): Value | undefined {
   const either = from.pointee.kind === "void" || to.pointee.kind === "void";
   if (!(either ? from.space === to.space : samePointee(from, to))) {
-    cx.reporter.error("E5302", span, `Cannot convert ${spellType(from)} to ${spellType(to)}`, {
+    cx.reporter.error("E5302", span, `cannot convert ${spellType(from)} to ${spellType(to)}`, {
       hint: `cast it if that is meant: \`(${spellType(to)}) …\``,
     });
     return undefined;
   }
   const lost = from.const && !to.const ? "const" : from.volatile && !to.volatile ? "volatile" : "";
   if (lost !== "") {
-    const message = `Converting ${spellType(from)} to ${spellType(to)} drops \`${lost}\``;
+    const message = `converting ${spellType(from)} to ${spellType(to)} drops \`${lost}\``;
     cx.reporter.error("E5303", span, message);
     return undefined;
   }
@@ -271,7 +271,7 @@ export function castElement(
       break;
     }
   }
-  cx.reporter.error("E5161", span, `Cannot cast ${spellType(from)} to ${spellType(to)}`, {
+  cx.reporter.error("E5161", span, `cannot cast ${spellType(from)} to ${spellType(to)}`, {
     hint: "an address is a 64-bit integer: cast to `long`, and from there on",
   });
   return undefined;
@@ -321,7 +321,7 @@ export function stretch(
       return undefined;
     case "clash": {
       const { lhs, rhs } = plan.clash;
-      cx.reporter.error("E5011", span, `Cannot stretch ${clashText(plan.clash)}`, {
+      cx.reporter.error("E5011", span, `cannot stretch ${clashText(plan.clash)}`, {
         notes: [...clashNotes(plan.clash, value), ...(details.notes ?? [])],
         ...(fitsWithNewAxis(lhs, rhs) ? { hint: NEW_AXIS_HINT } : {}),
       });
@@ -334,7 +334,7 @@ export const NEW_AXIS_HINT = "axes are matched from the last one; insert one wit
 
 /** E5012. */
 export function reportNotScalar(cx: Context, value: Value, span: Span): void {
-  cx.reporter.error("E5012", span, `A scalar is needed here, not ${spellType(value.type)}`, {
+  cx.reporter.error("E5012", span, `a scalar is needed here, not ${spellType(value.type)}`, {
     hint: "reduce it, e.g. `x[+]` or `x[max]`, with one operator per axis",
   });
 }

@@ -160,7 +160,7 @@ function rejectRest({ name, rest }: DirectiveLine, { reporter }: DirectiveHost):
 function define(line: DirectiveLine, host: DirectiveHost): undefined {
   const macro = parseDefine(line.rest, line.span, host.reporter);
   if (macro === undefined || isReserved(macro.name, macro.span, host)) return;
-  const old = host.macros.get(macro.name);
+  const old = host.isDefined(macro.name) ? host.macros.get(macro.name) : undefined;
   if (old?.origin === "define") {
     const message = `this replaces the \`-D ${macro.name}\` of the build`;
     const hint = `write \`#ifndef ${macro.name}\` around it to let the build decide`;

@@ -143,7 +143,7 @@ export function dumpExpr(expr: TypedExpr): string {
     case "reshape":
       return `${expr.kind}<${spellType(expr.type)}>(${dumpExpr(expr.operand)})`;
     case "permute":
-      return `${dumpExpr(expr.operand)}[${expr.order.map((axis) => `^${axis}`).join(", ")}]`;
+      return `permute<${expr.order.join(", ")}>(${dumpExpr(expr.operand)})`;
     case "range":
       return `(${expr.lo} ... ${expr.hi})`;
     case "reduce":

@@ -28,8 +28,8 @@ export interface ExpandContext {
   readonly macros: ReadonlyMap<string, Macro>;
   readonly operators: ReadonlyMap<string, MacroOperator>;
   readonly reporter: Reporter;
-  /** Told of every identifier that was looked up; `macro` is undefined when it is none. */
-  readonly lookedUp: (name: string, macro: Macro | undefined) => void;
+  /** Told of every identifier that was looked up, macro or not. */
+  readonly lookedUp: (name: string) => void;
   readonly budget: Budget;
 }
 
@@ -66,7 +66,7 @@ export class Expander {
       const operator = this.#cx.operators.get(token.text);
       if (operator !== undefined) return operator(token, this);
       const macro = this.#cx.macros.get(token.text);
-      this.#cx.lookedUp(token.text, macro);
+      this.#cx.lookedUp(token.text);
       if (macro === undefined || token.hide?.has(macro.name) || !this.#expand(token, macro)) {
         return token;
       }

@@ -169,7 +169,7 @@ function refuse(cx: Context, expr: Value): Value {
     : "a call";
   const visit = (inner: TypedExpr): void => {
     if (inner.kind === "load") {
-      cx.reporter.error("E5152", inner.span, `No mask reaches this load through ${what}`, {
+      cx.reporter.error("E5152", inner.span, `no mask reaches this load through ${what}`, {
         hint: "load into a variable with `*?(mask)` first",
       });
     }

@@ -45,8 +45,9 @@ export interface PreprocessResult {
   /** Ends with one token of kind `end`. */
   readonly tokens: readonly Token[];
   /**
-   * Names given from outside (`-D`, predefined) that the text depends on, by use or by a condition that asks
-   * for them, and names that a condition asked for and that are no macros. Equal values of these give equal tokens.
+   * Every name whose definition from outside (`-D`, predefined), or lack of one, the text depends on: all
+   * identifiers that were looked up and that the file does not define itself. Two builds that agree on
+   * these give the same tokens.
    */
   readonly usedMacros: ReadonlySet<string>;
   /** The macros that hold at the end of the file. */
@@ -135,16 +136,10 @@ class Preprocessor {
       macros: this.#macros,
       operators: textOperators(operators),
       reporter,
-      lookedUp: (name, macro) => {
-        if (macro !== undefined && macro.origin !== "file") this.#used.add(name);
-      },
+      lookedUp: (name) => this.#noteUse(name),
       budget,
     };
-    this.#condition = {
-      ...this.#text,
-      operators: conditionOperators(operators),
-      lookedUp: (name) => this.#noteUse(name),
-    };
+    this.#condition = { ...this.#text, operators: conditionOperators(operators) };
     this.#host = this.#makeHost();
     this.#predefine();
     this.#main = lex(file, reporter);
@@ -210,7 +205,7 @@ class Preprocessor {
     return this.#macros.has(name) || this.#text.operators.has(name);
   }
 
-  /** A condition asked for a name: the text depends on it unless the file itself defined it. */
+  /** A name was looked up: the text depends on it unless the file itself defined it. */
   #noteUse(name: string): void {
     if (this.#macros.get(name)?.origin !== "file") this.#used.add(name);
   }

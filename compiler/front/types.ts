@@ -34,7 +34,13 @@ export function spellType(type: Type): string {
     case "scalar":
       return SCALARS[type.name].spelling;
     case "pointer":
-      return `${type.const ? "const " : ""}${spellType(type.pointee)}*`;
+      return [
+        ...(type.const ? ["const "] : []),
+        ...(type.volatile ? ["volatile "] : []),
+        spellType(type.pointee),
+        ...(type.space === "constant" ? [" __constant__"] : []),
+        "*",
+      ].join("");
     case "tile":
       return `${spellType(type.element)}[${type.shape.join(", ")}]`;
   }

@@ -40,8 +40,11 @@ function walkStmt(stmt: TypedStmt, unset: Unset, report: Report): void {
       break;
     case "if":
       walkExpr(stmt.condition, unset, report);
-      either(unset, (set) => walkStmts(stmt.then, set, report), (set) =>
-        walkStmts(stmt.else, set, report));
+      either(
+        unset,
+        (set) => walkStmts(stmt.then, set, report),
+        (set) => walkStmts(stmt.else, set, report),
+      );
       break;
     case "loop":
       walkStmts(stmt.init, unset, report);
@@ -83,8 +86,11 @@ function walkExpr(expr: TypedExpr, unset: Unset, report: Report): void {
     if (unset.has(expr.variable)) report(expr);
   } else if (expr.kind === "conditional") {
     walkExpr(expr.condition, unset, report);
-    either(unset, (set) => walkExpr(expr.then, set, report), (set) =>
-      walkExpr(expr.else, set, report));
+    either(
+      unset,
+      (set) => walkExpr(expr.then, set, report),
+      (set) => walkExpr(expr.else, set, report),
+    );
   } else {
     for (const operand of operandsOf(expr)) walkExpr(operand, unset, report);
     if (expr.kind === "assign") unset.delete(expr.variable);

@@ -73,10 +73,6 @@ export const TILE_OPS = {
   // ---- memory
   load: { doc: "loads lanes whose mask is set; others give `other`, or zero", args: ["ptr", "bool?", "any?"], result: "pointee", effect: "read", attrs: { modifiers: "strings" } },
   store: { doc: "stores lanes whose mask is set", args: ["ptr", "shape", "bool?"], result: "none", effect: "write", attrs: { modifiers: "strings" } },
-  // Accesses to rows that start anywhere, moved in aligned 16-byte chunks (layout/segments.ts). The second pointer
-  // names the left-over elements, in their boundary layout.
-  load_rows: { doc: "load of rows of unknown alignment along an axis", args: ["ptr", "ptr", "bool?"], result: "pointee", effect: "read", attrs: { axis: "int" } },
-  store_rows: { doc: "store of rows of unknown alignment along an axis", args: ["ptr", "ptr", "shape", "bool?"], result: "none", effect: "write", attrs: { axis: "int" } },
   // ---- communication
   convert_layout: { doc: "the same tile in another layout (the result type's)", args: ["any"], result: "attr", effect: "pure" },
   reduce: { doc: "combines the elements along an axis", args: ["any"], result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" } },

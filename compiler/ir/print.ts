@@ -47,6 +47,11 @@ export function spellIrType(type: IrType): string {
   return type.shape.length === 0 ? element : `${element}[${type.shape.join(", ")}]`;
 }
 
+/** Equal for equal types, layouts included. */
+export function typeKey(type: IrType): string {
+  return spellIrType(type) + (type.layout === undefined ? "" : layoutKey(type.layout));
+}
+
 export function spellElement(element: Element | "void"): string {
   if (element === "void" || !isPointer(element)) return element;
   const pointee = spellElement(element.pointee);

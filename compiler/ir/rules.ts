@@ -1,6 +1,7 @@
 /** What the verifier asks of single operations beyond their row in TILE_OPS. */
 import { must } from "../support/bug.ts";
 import { convertScalar } from "../support/arith.ts";
+import { product } from "../layout/linear.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { intAttr, intsAttr, scalarAttr } from "./attrs.ts";
 import type { Op, Value } from "./func.ts";
@@ -44,9 +45,6 @@ function shapeRule(
     );
   };
 }
-
-const product = (shape: readonly number[]): number =>
-  shape.reduce((count, extent) => count * extent, 1);
 
 const gridAxis: Rule = (op) =>
   result(op).element !== "int32" || result(op).shape.length > 0

@@ -30,15 +30,6 @@ export function resolve(replacements: ReadonlyMap<Value, Value>, value: Value): 
   return at;
 }
 
-/** How often each value is an operand. */
-export function countUses(func: Func): Map<Value, number> {
-  const uses = new Map<Value, number>();
-  walkOps(func.body, (op) => {
-    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
-  });
-  return uses;
-}
-
 /** An independent copy: changing one does not change the other. Ids are kept. */
 export function cloneFunc(func: Func): Func {
   const copies = new Map<Value, Value>();

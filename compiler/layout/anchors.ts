@@ -7,11 +7,13 @@
 import type { AxisInfo } from "../tile/axis.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
-import { bytesOf, type Element, isPointer } from "../ir/types.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import { invertOrder, type LinearLayout, permuteLayout, product } from "./linear.ts";
-import { CHUNK_BYTES, segmentsOf } from "./segments.ts";
+
+/** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
+const ACCESS_BYTES = 16;
 
 /** A global access to a tile. */
 interface Anchor {
@@ -21,14 +23,6 @@ interface Anchor {
   readonly axis: number | undefined;
   /** Elements that one access may cover along `axis`. */
   readonly vector: number;
-  /** Rows along `axis` start anywhere, but can be moved in aligned chunks (segments.ts). */
-  readonly realignable: boolean;
-}
-
-/** What an access gets: a layout, and whether its rows are moved in realigned chunks along an axis. */
-export interface Placement {
-  readonly layout: LinearLayout;
-  readonly rowsAlong?: number;
 }
 
 /** The other end of a flow of data: `order` maps the partner's axes to this anchor's (as `permute` does). */
@@ -56,10 +50,10 @@ export function vectorAlong(op: Op, axis: number, axisInfo: (value: Value) => Ax
   const bytes = pointeeBytes(pointerOf(op));
   const mask = maskOf(op);
   return Math.max(1, Math.min(
-    CHUNK_BYTES / bytes,
+    ACCESS_BYTES / bytes,
     pointer.contiguity[axis] ?? 1,
     (pointer.divisibility[axis] ?? 1) / bytes,
-    mask === undefined ? CHUNK_BYTES : axisInfo(mask).constancy[axis] ?? 1,
+    mask === undefined ? ACCESS_BYTES : axisInfo(mask).constancy[axis] ?? 1,
   ));
 }
 
@@ -71,32 +65,7 @@ function anchorOf(op: Op, axisInfo: (value: Value) => AxisInfo): Anchor {
   for (let d = shape.length - 1; d >= 0; d--) {
     if ((contiguity[d] ?? 1) > (axis === undefined ? 1 : contiguity[axis] ?? 1)) axis = d;
   }
-  if (axis === undefined) return { op, shape, axis, vector: 1, realignable: false };
-  const vector = vectorAlong(op, axis, axisInfo);
-  const bytes = pointeeBytes(pointerOf(op));
-  return { op, shape, axis, vector, realignable: vector * bytes < CHUNK_BYTES && mayRealign(op, axis, axisInfo) };
-}
-
-/** Whole rows of the tile are contiguous, nothing but the mask decides lanes, and the pointers can be computed twice. */
-function mayRealign(op: Op, axis: number, axisInfo: (value: Value) => AxisInfo): boolean {
-  const modifiers = op.attrs.modifiers;
-  const other = op.name === "load" ? op.operands[2] : undefined;
-  const rows = axisInfo(pointerOf(op)).contiguity[axis] ?? 1;
-  const element = elementBehind(pointerOf(op));
-  return rows >= (pointerOf(op).type.shape[axis] ?? 1) && other === undefined &&
-    !(Array.isArray(modifiers) && modifiers.length > 0) && typeof element === "string" && element !== "void" &&
-    element !== "bool" && isIndexOnly(pointerOf(op));
-}
-
-function elementBehind(pointer: Value): Element | "void" {
-  return isPointer(pointer.type.element) ? pointer.type.element.pointee : "void";
-}
-
-/** Computed from parameters and program ids alone. */
-function isIndexOnly(value: Value): boolean {
-  const def = value.def;
-  if (def === undefined) return value.type.shape.length === 0;
-  return TILE_OPS[def.name].effect === "pure" && def.operands.every(isIndexOnly);
+  return { op, shape, axis, vector: axis === undefined ? 1 : vectorAlong(op, axis, axisInfo) };
 }
 
 function forEachOp(region: Region, visit: (op: Op) => void): void {
@@ -147,7 +116,7 @@ export function anchorLayouts(
   func: Func,
   numWarps: number,
   axisInfo: (value: Value) => AxisInfo,
-): Map<Op, Placement> {
+): Map<Op, LinearLayout> {
   const anchors = new Map<Op, Anchor>();
   forEachOp(func.body, (op) => {
     if ((op.name === "load" || op.name === "store") && pointerOf(op).type.shape.length > 0) {
@@ -168,30 +137,11 @@ export function anchorLayouts(
       link(store, op, invertOrder(order));
     }
   }
-  const placements = new Map<Op, Placement>();
+  const layouts = new Map<Op, LinearLayout>();
   for (const anchor of anchors.values()) {
-    placements.set(anchor.op, placementFor(anchor, links.get(anchor.op) ?? [], numWarps));
+    layouts.set(anchor.op, layoutFor(anchor, links.get(anchor.op) ?? [], numWarps));
   }
-  return placements;
-}
-
-/**
- * A tile that turns is held in square blocks anyway, for which its rows come in chunks: realigning rows of unknown
- * alignment is worth its shuffles there. A tile that keeps its axes is as well served by one element a lane.
- */
-function placementFor(anchor: Anchor, links: readonly Link[], numWarps: number): Placement {
-  const turned = links.filter(({ anchor: other, order }) =>
-    other.axis !== undefined && anchor.axis !== undefined && (order[other.axis] ?? other.axis) !== anchor.axis);
-  const chunk = (a: Anchor): number => CHUNK_BYTES / pointeeBytes(pointerOf(a.op));
-  const widened = (a: Anchor): Anchor => a.realignable ? { ...a, vector: chunk(a) } : a;
-  if (turned.length === links.length && turned.length > 0) {
-    const layout = layoutFor(widened(anchor), links.map((link) => ({ ...link, anchor: widened(link.anchor) })), numWarps);
-    if (!anchor.realignable || anchor.axis === undefined) return { layout };
-    if (segmentsOf(layout, anchor.axis, pointeeBytes(pointerOf(anchor.op))) !== undefined) {
-      return { layout, rowsAlong: anchor.axis };
-    }
-  }
-  return { layout: layoutFor(anchor, links, numWarps) };
+  return layouts;
 }
 
 function layoutFor(anchor: Anchor, links: readonly Link[], numWarps: number): LinearLayout {

@@ -11,7 +11,7 @@ import { TILE_OPS } from "../ir/ops.ts";
 import { type Func, newFunc, newOp, newValue, type Op, type Region, type Value } from "../ir/func.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import { anchorLayouts, pointeeBytes, pointerOf } from "./anchors.ts";
+import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import {
   invertOrder,
@@ -22,7 +22,6 @@ import {
   sameLayout,
   unbroadcastLayout,
 } from "./linear.ts";
-import { segmentsOf } from "./segments.ts";
 
 interface Scope {
   readonly parent: Scope | undefined;
@@ -72,7 +71,7 @@ export function assignLayouts(
   const computeNatural = (value: Value): LinearLayout => {
     const def = value.def;
     if (def === undefined) return plain(value.type.shape);
-    const anchored = anchors.get(def)?.layout;
+    const anchored = anchors.get(def);
     if (anchored !== undefined) return anchored;
     if (def.name === "permute") return permuteLayout(natural(must(def.operands[0], "operand")), ordersOf(def));
     if (def.name === "reshape" || def.name === "expand_dims") {
@@ -157,18 +156,10 @@ export function assignLayouts(
     return { params, ops: scope.out };
   };
 
-  /** The pointers of what realigned rows leave over. */
-  const leftOvers = (scope: Scope, op: Op, layout: LinearLayout, axis: number): Value => {
-    const pointer = pointerOf(op);
-    const segments = must(segmentsOf(layout, axis, pointeeBytes(pointer)), "segments of realigned rows");
-    return get(scope, pointer, segments.boundary);
-  };
-
   /** Operations that must happen, in order; pure ones appear when something needs them. */
   const place = (scope: Scope, op: Op): void => {
     if (TILE_OPS[op.name].effect === "pure") return;
-    const placement = anchors.get(op);
-    const anchored = placement?.layout;
+    const anchored = anchors.get(op);
     // What control flow carries needs one layout on all its ways: the plain one.
     const carried = TILE_OPS[op.name].effect === "control";
     const operands = op.operands.map((operand) =>
@@ -176,10 +167,7 @@ export function assignLayouts(
     );
     const regions = op.regions.map((inner) => region(inner, scope));
     const types = op.results.map((value) => laidOut(value.type, anchored ?? layoutOf(value)));
-    if (placement?.rowsAlong !== undefined) operands.splice(1, 0, leftOvers(scope, op, placement.layout, placement.rowsAlong));
-    const copy = placement?.rowsAlong === undefined
-      ? newOp(result, op.name, operands, types, op.span, op.attrs, regions)
-      : newOp(result, op.name === "load" ? "load_rows" : "store_rows", operands, types, op.span, { axis: placement.rowsAlong });
+    const copy = newOp(result, op.name, operands, types, op.span, op.attrs, regions);
     scope.out.push(copy);
     op.results.forEach((value, i) => {
       scope.copies.set(keyOf(value, isTile(value) ? anchored ?? layoutOf(value) : undefined), must(copy.results[i], "result"));

@@ -28,15 +28,14 @@ export function lowered(cx: LowerContext, value: Value): Lowered {
   return must(cx.values.get(value), `lowering of a value made by ${value.def?.name ?? "a parameter"}`);
 }
 
-/** Remembers each register's element once it has been computed. */
-export function memo(compute: Lowered): Lowered {
-  const known = new Map<number, Ref>();
+/** Remembers each register's element once it has been computed, for as long as its scope is open. */
+export function memo(e: Emitter, compute: Lowered): Lowered {
+  const known = new Map<number, { readonly ref: Ref; readonly scope: object }>();
   return (register) => {
-    let ref = known.get(register);
-    if (ref === undefined) {
-      ref = compute(register);
-      known.set(register, ref);
-    }
+    const found = known.get(register);
+    if (found !== undefined && e.isOpen(found.scope)) return found.ref;
+    const ref = compute(register);
+    known.set(register, { ref, scope: e.scope });
     return ref;
   };
 }

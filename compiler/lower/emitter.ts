@@ -89,6 +89,15 @@ export class Emitter {
     this.#known.pop();
   }
 
+  /** Identity of the innermost scope, to ask later whether what was computed in it may still be used. */
+  get scope(): object {
+    return this.#known[this.#known.length - 1] ?? this.#known;
+  }
+
+  isOpen(scope: object): boolean {
+    return this.#known.some((known) => known === scope);
+  }
+
   /** a + b in 32 or 64 bits; constants gather at the end, so that equal bases are shared. */
   add(bank: "b32" | "b64", a: Operand, b: Operand): Operand {
     const bits = bank === "b32" ? 32 : 64;

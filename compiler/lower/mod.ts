@@ -22,7 +22,6 @@ import { convertScalar, UnsupportedConversion } from "./convert.ts";
 import { bankOf, whole } from "./element.ts";
 import { Emitter, int } from "./emitter.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
-import { lowerLoadRows, lowerStoreRows } from "./realign.ts";
 import { orderMemory } from "./order.ts";
 
 /** Something the language has and this back end does not compile yet; becomes E7008. */
@@ -60,7 +59,7 @@ function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Opera
   return (cx, op) => {
     cx.values.set(
       resultOf(op),
-      memo((register) =>
+      memo(cx.emitter, (register) =>
         compute(cx.emitter, op, op.operands.map((value) => whole(cx.emitter, lowered(cx, value)(register), value.type.element)))
       ),
     );
@@ -129,7 +128,7 @@ const lowerOffset: Rule = (cx, op, axisInfo) => {
   const { base, terms } = pointerTerms(result, axisInfo);
   const sorted = [...terms].sort((a, b) => a.variety - b.variety);
   const bytes = bytesBehind(result);
-  cx.values.set(result, memo((register) => {
+  cx.values.set(result, memo(cx.emitter, (register) => {
     const e = cx.emitter;
     return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
       const element = count.type.element;
@@ -152,7 +151,7 @@ const RULES: Partial<Record<TileOp, Rule>> = {
     const layout = must(resultOf(op).type.layout, "layout of a range");
     const lo = BigInt(typeof op.attrs.lo === "bigint" || typeof op.attrs.lo === "number" ? op.attrs.lo : 0);
     const element = resultOf(op).type.element;
-    cx.values.set(resultOf(op), memo((register) => {
+    cx.values.set(resultOf(op), memo(cx.emitter, (register) => {
       const { base, constant } = atRegister(cx, { register: layout.register, thread: threadBases(layout) }, register);
       const index = cx.emitter.add("b32", cx.emitter.add("b32", base, int(constant)), int(lo));
       return convertScalar(cx.emitter, index, "int32", scalarName(element));
@@ -194,8 +193,6 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   permute: renamed,
   load: lowerLoad,
   store: lowerStore,
-  load_rows: lowerLoadRows,
-  store_rows: lowerStoreRows,
   convert_layout: lowerConvertLayout,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
   return: () => {},
@@ -205,7 +202,7 @@ for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) RULES[name] = 
 
 function special(cx: LowerContext, op: Op, name: string): void {
   const axis = "xyz"[typeof op.attrs.axis === "number" ? op.attrs.axis : 0] ?? "x";
-  cx.values.set(resultOf(op), memo(() => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])));
+  cx.values.set(resultOf(op), memo(cx.emitter, () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])));
 }
 
 /** PTX type of a kernel parameter; the argument block packs them at natural alignment. */
@@ -219,7 +216,7 @@ function paramType(element: Element): string {
 
 function lowerParam(cx: LowerContext, param: Value, name: string): void {
   const element = param.type.element;
-  cx.values.set(param, memo(() => {
+  cx.values.set(param, memo(cx.emitter, () => {
     const e = cx.emitter;
     const address: Operand = { kind: "address", base: { kind: "symbol", name }, offset: 0n };
     if (element === "bool") {

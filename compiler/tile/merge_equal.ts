@@ -2,10 +2,9 @@
  * Gives equal pure operations one result. An operation may take the place of a later equal one where it is
  * visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
  */
-import { spellAttr, spellIrType } from "../ir/print.ts";
+import { spellAttr, typeKey } from "../ir/print.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { rowOf } from "../ir/table.ts";
-import { layoutKey } from "../layout/linear.ts";
 import type { Pass } from "./pass.ts";
 
 export const mergeEqual: Pass = { name: "merge-equal", run };
@@ -65,8 +64,6 @@ function keyOf(op: Op): string {
     const value = op.attrs[name];
     return value === undefined ? "" : Object.is(value, -0) ? "-0" : typeof value + spellAttr(value);
   });
-  const types = op.results.map(({ type }) =>
-    spellIrType(type) + (type.layout === undefined ? "" : layoutKey(type.layout))
-  );
+  const types = op.results.map(({ type }) => typeKey(type));
   return `${op.name} ${ids.join()} ${attrs.join()} ${types.join()}`;
 }

@@ -108,8 +108,9 @@ export class KernelCalls<Name extends string> {
     const frame = this.#frame;
     frame.setAddresses();
     const instance = chooseInstance(frame, variant);
-    checkDemands(frame, instance);
+    // An empty launch touches nothing and can break no promise.
     if (!computeGrid(frame, instance, options.grid, this.#grid)) return undefined;
+    checkDemands(frame, instance);
     checkBounds(frame, instance, this.#grid, this.#touched);
     checkOverlap(frame, this.#touched);
     return instance;

@@ -96,7 +96,7 @@ export function checkDemands<Name extends string>(
       argument: `sizes of ${frame.model.name}`,
       expected: text,
       actual: frame.explain(text),
-    }, { hint: "the kernel requires it (`#pragma tri require`)" });
+    }, { hint: "the kernel relies on it" });
   }
 }
 

@@ -130,7 +130,7 @@ export interface KernelFacts<Name extends string = string> {
   readonly tensorCall?: TensorCallFacts<Name>;
   readonly contract: ContractFacts<Name>;
   readonly variants: readonly VariantFacts<Name>[];
-  /** In order of preference: of those whose conditions hold, the first is taken. */
+  /** Of a variant's specialised ones the first whose conditions hold is taken, else its first general one. */
   readonly instances: readonly InstanceFacts<Name>[];
   readonly images: readonly ImageFacts[];
 }

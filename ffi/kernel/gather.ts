@@ -5,7 +5,7 @@ import type { Tensor } from "../tensor.ts";
 import { allocateOutputs, bindTensors, checkComputed, chooseVariant } from "./bind.ts";
 import { streamOf } from "./check.ts";
 import { describeValue, type Frame } from "./frame.ts";
-import type { KernelModel, TensorCallModel, VariantModel } from "./model.ts";
+import type { ArgumentModel, KernelModel, TensorCallModel, VariantModel } from "./model.ts";
 import type { CallOptions } from "./types.ts";
 
 /** What a call returns: nothing, a tensor, or several by name. */
@@ -38,13 +38,10 @@ export function tensorForm<Name extends string>(
   const optional = new Set(
     model.pointers.flatMap(({ position, isOptional }) => isOptional ? [position] : []),
   );
-  const named_ = {
-    pointers: named.filter(isPointer),
-    scalars: named.filter((arg) => !isPointer(arg)),
-  };
-  function isPointer({ position }: { readonly position: number }): boolean {
-    return model.params[position]?.kind === "pointer";
-  }
+  const isPointer = ({ position }: ArgumentModel): boolean =>
+    model.params[position]?.kind === "pointer";
+  const pointers = named.filter(isPointer);
+  const scalars = named.filter((argument) => !isPointer(argument));
   const takeOutputs = (frame: Frame<Name>, out: unknown): void => {
     if (out === undefined) return;
     if (typeof out !== "object" || out === null) {
@@ -63,17 +60,17 @@ export function tensorForm<Name extends string>(
     }
   };
   return {
-    gather(frame, args, options) {
+    gather(frame, args, options): Gathered<Name> {
       frame.labels = labels;
       for (let i = 0; i < inputs.length; i++) {
         frame.setTensor(inputs[i]?.position ?? 0, args[i], false);
       }
       takeOutputs(frame, options["out"]);
-      for (const { position, name } of named_.pointers) {
+      for (const { position, name } of pointers) {
         frame.setTensor(position, options[name], optional.has(position));
       }
       const variant = chooseVariant(frame, options.variant);
-      for (const { position, name } of named_.scalars) {
+      for (const { position, name } of scalars) {
         // An optional tensor may define it instead.
         if (options[name] !== undefined) frame.setScalar(position, options[name], variant);
       }
@@ -85,7 +82,7 @@ export function tensorForm<Name extends string>(
       checkComputed(frame, variant);
       return { variant, stream };
     },
-    result(frame) {
+    result(frame): CallResult {
       if (outputs.length === 0) return undefined;
       const results = outputs.flatMap(({ position, name }) => {
         const tensor = frame.tensors[position];
@@ -102,7 +99,7 @@ export function explicitForm<Name extends string>(
 ): CallForm<Name, NamedValues> {
   const labels = model.params.map(({ name }) => name);
   return {
-    gather(frame, args, options) {
+    gather(frame, args, options): Gathered<Name> {
       frame.labels = labels;
       if (typeof args !== "object" || args === null) {
         throw new ArgumentError({
@@ -120,7 +117,7 @@ export function explicitForm<Name extends string>(
       }
       return { variant, stream: streamOf(frame, options.stream) };
     },
-    result() {
+    result(): undefined {
       return undefined;
     },
   };

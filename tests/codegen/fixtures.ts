@@ -1,5 +1,10 @@
 /** Compiled kernels made by hand, as the compiler would deliver them. */
-import type { ContractExpr, ContractParam, InstanceInfo, KernelContract } from "../../compiler/contract/types.ts";
+import type {
+  ContractExpr,
+  ContractParam,
+  InstanceInfo,
+  KernelContract,
+} from "../../compiler/contract/types.ts";
 import type { CompiledKernel } from "../../compiler/options.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import type { WrapperInput } from "../../codegen/mod.ts";
@@ -12,7 +17,10 @@ export function constant(value: number, macro?: string): ContractExpr {
   return macro === undefined ? { op: "const", value } : { op: "const", value, macro };
 }
 
-export function operation(op: Extract<ContractExpr, { args: unknown }>["op"], ...args: ContractExpr[]): ContractExpr {
+export function operation(
+  op: Extract<ContractExpr, { args: unknown }>["op"],
+  ...args: ContractExpr[]
+): ContractExpr {
   return { op, args };
 }
 
@@ -25,11 +33,20 @@ export function isMultiple(name: string, of: number): { condition: ContractExpr;
   return { condition, text: `${name} % ${of} == 0` };
 }
 
-export function pointer(name: string, type: ScalarName, access: "in" | "out" | "inout", align = 1): ContractParam {
+export function pointer(
+  name: string,
+  type: ScalarName,
+  access: "in" | "out" | "inout",
+  align = 1,
+): ContractParam {
   return { kind: "pointer", name, type, access, align, noalias: false };
 }
 
-export function scalar(name: string, type: ScalarName = "int32", multipleof?: number): ContractParam {
+export function scalar(
+  name: string,
+  type: ScalarName = "int32",
+  multipleof?: number,
+): ContractParam {
   return { kind: "scalar", name, type, ...multipleof === undefined ? {} : { multipleof } };
 }
 
@@ -65,8 +82,18 @@ function transposeContract(type: ScalarName, masked: boolean): KernelContract {
     grid: [operation("cdiv", param("M"), TM), operation("cdiv", param("N"), TN)],
     gridOrigin: "pragma",
     tensors: [
-      { param: "X", extents: [param("M"), param("N")], strides: [param("ldx"), constant(1)], origin: "pragma" },
-      { param: "Y", extents: [param("N"), param("M")], strides: [param("ldy"), constant(1)], origin: "pragma" },
+      {
+        param: "X",
+        extents: [param("M"), param("N")],
+        strides: [param("ldx"), constant(1)],
+        origin: "pragma",
+      },
+      {
+        param: "Y",
+        extents: [param("N"), param("M")],
+        strides: [param("ldy"), constant(1)],
+        origin: "pragma",
+      },
     ],
     ranges: [
       { param: "X", first: constant(0), last: last(rows, "ldx", columns) },
@@ -128,7 +155,11 @@ export function simpleKernel(name: string, contract: KernelContract, doc = ""): 
       specialization: [],
       contract,
     }],
-    modules: [{ target: "sm_80", ptx: "", entries: [{ symbol: name, threads: 128, sharedBytes: 0 }] }],
+    modules: [{
+      target: "sm_80",
+      ptx: "",
+      entries: [{ symbol: name, threads: 128, sharedBytes: 0 }],
+    }],
   };
 }
 

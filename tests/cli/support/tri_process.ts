@@ -1,4 +1,4 @@
-/** Runs `tri` (with the stub compiler) as a process, in a folder made for one test. */
+/** Runs `tri` as a process, by default with the stub compiler, in a folder made for one test. */
 import { must } from "../../../compiler/support/bug.ts";
 
 export interface TriResult {
@@ -8,6 +8,8 @@ export interface TriResult {
 }
 
 export interface RunOptions {
+  /** The module to run; by default the one with the stub compiler. */
+  readonly main?: string;
   /** Deno's permission flags. By default what a build needs and nothing else. */
   readonly permissions?: readonly string[];
   /** Replaces the whole environment except for Deno's own cache. */
@@ -16,6 +18,8 @@ export interface RunOptions {
 
 const STUB_MAIN = must(import.meta.dirname, "the folder of this module") + "/stub_main.ts";
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+/** The command itself. */
+export const REAL_MAIN: string = new URL("../../../cli/main.ts", import.meta.url).pathname;
 
 /** A folder that is gone at the end of the test. */
 export class Workspace implements Disposable {
@@ -68,7 +72,16 @@ export class Workspace implements Disposable {
     const permissions = options.permissions ??
       ["--allow-read", `--allow-write=${this.path}/out`, "--allow-run", "--allow-env"];
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-q", "--no-prompt", "--config", CONFIG, ...permissions, STUB_MAIN, ...args],
+      args: [
+        "run",
+        "-q",
+        "--no-prompt",
+        "--config",
+        CONFIG,
+        ...permissions,
+        options.main ?? STUB_MAIN,
+        ...args,
+      ],
       cwd: this.path,
       clearEnv: true,
       env: { DENO_DIR: denoFolder(), ...(options.env ?? { PATH: Deno.env.get("PATH") ?? "" }) },

@@ -7,6 +7,84 @@ import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run } from "../../support/preprocess.ts";
 
+/** Texts that look enough like programs to get somewhere. */
+const programs = fc.array(
+  fc.constantFrom(
+    ...[
+      "#",
+      "\n",
+      "\n#",
+      "define ",
+      "undef ",
+      "if ",
+      "ifdef ",
+      "elif ",
+      "else",
+      "endif",
+      "include ",
+      "pragma ",
+      "tri ",
+    ],
+    ...[
+      "loop ",
+      "unroll",
+      "line 3",
+      "error",
+      "defined",
+      "__type_is",
+      "A",
+      "B",
+      "F",
+      "F(",
+      "A(",
+      "B (",
+      ")",
+      "(",
+      ",",
+    ],
+    ...[
+      "##",
+      "#",
+      "...",
+      "__VA_ARGS__",
+      "x",
+      "half",
+      " ",
+      " ",
+      "1",
+      "0x",
+      "1.5e",
+      "'",
+      '"',
+      "\\\n",
+      "/*",
+      "*/",
+      "//",
+    ],
+    ...[
+      ".",
+      "+",
+      "+=",
+      "-",
+      ">",
+      "<",
+      "=",
+      "?",
+      ":",
+      "$",
+      "é",
+      "__LINE__",
+      "_Pragma",
+      '"s"',
+      "'c'",
+      "\r",
+      "\\",
+      '"t.tc"',
+    ],
+  ),
+  { maxLength: 60 },
+).map((parts) => parts.join(""));
+
 /** Whether `#if text` holds; the codes of its diagnostics when there are any. */
 function condition(text: string, defines: Record<string, string> = {}): boolean | string[] {
   const { text: taken, diagnostics } = run(`#if ${text}\nyes\n#endif\n`, defines);
@@ -208,9 +286,28 @@ Deno.test("preprocess() reports stray characters once each and says what was mea
 });
 
 Deno.test("preprocess() lists the outside names that the text depends on", () => {
-  const source = "#define LOCAL 1\n#ifdef DEBUG\n#endif\n#if LOCAL && FLAG\n#endif\nTM NULL";
+  const source =
+    "#define LOCAL 1\n#ifdef DEBUG\n#endif\n#if LOCAL && FLAG\n#endif\n#if 0\nDEAD\n#endif\nTM NULL y";
   const { usedMacros } = run(source, { TM: "1", TN: "2", FLAG: "1" });
-  assertEquals([...usedMacros].sort(), ["DEBUG", "FLAG", "NULL", "TM"]);
+  assertEquals([...usedMacros].sort(), ["DEBUG", "FLAG", "LOCAL", "NULL", "TM", "y"]);
+});
+
+Deno.test("preprocess() gives the same for builds that agree on the names it lists", () => {
+  const values = fc.dictionary(
+    fc.constantFrom("A", "B", "F", "x", "half"),
+    fc.constantFrom("1", "x", "A", "", "F"),
+  );
+  fc.assert(
+    fc.property(programs, values, values, (text, some, others) => {
+      const first = run(text, some);
+      const value = (of: Record<string, string>, name: string): string | undefined => of[name];
+      fc.pre([...first.usedMacros].every((name) => value(some, name) === value(others, name)));
+      const second = run(text, others);
+      assertEquals(second.text, first.text);
+      assertEquals(second.found, first.found);
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 Deno.test("expandText() reads a pragma's expression with the macros of the file's end", () => {
@@ -234,84 +331,6 @@ Deno.test("predefinedMacros() defines only names that programs may not define", 
   assertEquals(macros.__TRI_ARCH__, "900");
   assert(Object.keys(macros).every((name) => PREDEFINED_NAMES.has(name)));
 });
-
-/** Texts that look enough like programs to get somewhere. */
-const programs = fc.array(
-  fc.constantFrom(
-    ...[
-      "#",
-      "\n",
-      "\n#",
-      "define ",
-      "undef ",
-      "if ",
-      "ifdef ",
-      "elif ",
-      "else",
-      "endif",
-      "include ",
-      "pragma ",
-      "tri ",
-    ],
-    ...[
-      "loop ",
-      "unroll",
-      "line 3",
-      "error",
-      "defined",
-      "__type_is",
-      "A",
-      "B",
-      "F",
-      "F(",
-      "A(",
-      "B (",
-      ")",
-      "(",
-      ",",
-    ],
-    ...[
-      "##",
-      "#",
-      "...",
-      "__VA_ARGS__",
-      "x",
-      "half",
-      " ",
-      " ",
-      "1",
-      "0x",
-      "1.5e",
-      "'",
-      '"',
-      "\\\n",
-      "/*",
-      "*/",
-      "//",
-    ],
-    ...[
-      ".",
-      "+",
-      "+=",
-      "-",
-      ">",
-      "<",
-      "=",
-      "?",
-      ":",
-      "$",
-      "é",
-      "__LINE__",
-      "_Pragma",
-      '"s"',
-      "'c'",
-      "\r",
-      "\\",
-      '"t.tc"',
-    ],
-  ),
-  { maxLength: 60 },
-).map((parts) => parts.join(""));
 
 Deno.test("preprocess() ends with an end token for every text and throws for none", () => {
   fc.assert(

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Expr, Unit } from "../../../compiler/front/ast.ts";
+import type { Expr, Stmt, Unit } from "../../../compiler/front/ast.ts";
 import { parse } from "../../../compiler/front/parser.ts";
 import { preprocess } from "../../../compiler/front/preprocess.ts";
 import { printAst, printExpr } from "../../../compiler/front/print_ast.ts";
@@ -8,13 +8,23 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { withoutSpans } from "../../support/parse.ts";
 import { RANDOM_PRELUDE, randomExpr, randomUnit } from "../../support/random_ast.ts";
 
-/** The tree without parentheses and without the braces that keep an `else` with its `if`. */
+/** The tree without parentheses, and without braces around single statements before an `else`. */
 function withoutParens(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutParens);
   if (typeof node !== "object" || node === null) return node;
   if ("kind" in node && node.kind === "paren" && "inner" in node) return withoutParens(node.inner);
-  const entries = Object.entries(node).map(([key, value]) => [key, withoutParens(value)]);
+  const entries = Object.entries(node).map(([key, value]) => [
+    key,
+    withoutParens(key === "then" && "else" in node ? withoutBraces(value) : value),
+  ]);
   return Object.fromEntries(entries);
+}
+
+function withoutBraces(node: Stmt): unknown {
+  const [first, second] = node.kind === "block" ? node.items : [];
+  const isSingle = first !== undefined && second === undefined && first.kind !== "declaration" &&
+    first.kind !== "static-assert";
+  return isSingle ? withoutBraces(first) : node;
 }
 
 function errorsOf(reporter: Reporter): string[] {

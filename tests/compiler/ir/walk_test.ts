@@ -1,7 +1,7 @@
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
-import { cloneFunc, countUses, replaceUses, walkOps } from "../../../compiler/ir/walk.ts";
+import { cloneFunc, replaceUses, walkOps } from "../../../compiler/ir/walk.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
 
@@ -50,10 +50,4 @@ Deno.test("replaceUses() follows chains in one sweep, also inside regions", () =
       "add %3, %0",
     ),
   );
-});
-
-Deno.test("countUses() counts each operand position", () => {
-  const func = parseFunc(TEXT);
-  const uses = countUses(func);
-  assertEquals(func.params.map((param) => uses.get(param)), [2, 1]);
 });

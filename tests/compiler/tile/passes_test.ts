@@ -250,11 +250,19 @@ Deno.test("runPasses() calls dump after every pass", () => {
   assertEquals(seen, PASSES.map(({ pass }) => `${pass.name} false`));
 });
 
-for (const name of ["transpose", "transpose_checked", "strided_copy"]) {
+for (
+  const input of [
+    "build/transpose.ir",
+    "build/transpose_checked.ir",
+    "build/control.ir",
+    "tile/strided_copy.in.ir",
+  ]
+) {
+  const name = input.replace(/^.*\/|\..*$/g, "");
   Deno.test(`runPasses() on ${name} gives the golden text`, () => {
-    const path = new URL(`../../golden/tile/${name}`, import.meta.url);
-    const func = parseFunc(Deno.readTextFileSync(new URL(`${path}.in.ir`)));
+    const folder = new URL("../../golden/", import.meta.url);
+    const func = parseFunc(Deno.readTextFileSync(new URL(input, folder)));
     runPasses(func, { verify: true });
-    golden(new URL(`${path}.out.ir`), printFunc(func));
+    golden(new URL(`tile/${name}.ir`, folder), printFunc(func));
   });
 }

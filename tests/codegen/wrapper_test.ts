@@ -1,0 +1,268 @@
+/** Whole wrappers: their text, and that Deno's own tools have nothing to say about it. */
+import { generateIndex, generateWrapper, type WrapperInput } from "../../codegen/mod.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "../support/assert.ts";
+import { CodegenError } from "../../codegen/plan.ts";
+import { golden } from "../support/golden.ts";
+import {
+  constant,
+  isMultiple,
+  operation,
+  param,
+  pointer,
+  scalar,
+  simpleKernel,
+  transposeKernel,
+  wrapperInput,
+} from "./fixtures.ts";
+import type { CompiledKernel } from "../../compiler/options.ts";
+
+const GOLDEN = new URL("../golden/codegen/", import.meta.url);
+const RUNTIME = "../../../ffi/mod.ts";
+
+/** `y += alpha * x` with an optional bias, a scratch buffer without contract, and a wide number. */
+function axpy(): CompiledKernel {
+  return simpleKernel(
+    "scaled_add",
+    {
+      params: [
+        pointer("X", "float32", "in"),
+        pointer("Y", "float32", "inout"),
+        pointer("B", "float32", "in"),
+        pointer("lock", "int32", "inout"),
+        scalar("N", "int64"),
+        scalar("alpha", "float32"),
+        scalar("seed", "uint64"),
+        scalar("exact", "bool"),
+      ],
+      grid: [operation("cdiv", param("N"), constant(1024, "BLOCK"))],
+      gridOrigin: "pragma",
+      tensors: ["X", "Y", "B"].map((name) => ({
+        param: name,
+        extents: [param("N")],
+        strides: [constant(1)],
+        origin: "pragma",
+        ...name === "B" ? { optional: true } : {},
+      })),
+      ranges: [],
+      requires: [isMultiple("N", 4)],
+    },
+    "Adds alpha * X to Y.\n\nThe second paragraph is long enough that it has to be wrapped to stay within the columns of a page */.",
+  );
+}
+
+/** Two results, the grid left to the caller. */
+function split(): CompiledKernel {
+  return simpleKernel("split", {
+    params: [
+      pointer("in", "float32", "in"),
+      pointer("lo", "float16", "out"),
+      pointer("hi", "float16", "out"),
+      scalar("n"),
+      scalar("ldh"),
+    ],
+    grid: null,
+    gridOrigin: "caller",
+    tensors: [
+      {
+        param: "in",
+        extents: [param("n"), constant(2)],
+        strides: [constant(2), constant(1)],
+        origin: "pragma",
+      },
+      { param: "lo", extents: [param("n")], strides: [constant(1)], origin: "pragma" },
+      {
+        param: "hi",
+        extents: [operation("*", param("n"), constant(2))],
+        strides: [param("ldh")],
+        origin: "pragma",
+      },
+    ],
+    ranges: [],
+    requires: [],
+  });
+}
+
+/** No contract: every parameter is the caller's. */
+function bare(): CompiledKernel {
+  return simpleKernel("delete", {
+    params: [pointer("p", "int32", "inout", 4), scalar("n")],
+    grid: null,
+    gridOrigin: "caller",
+    tensors: [],
+    ranges: [],
+    requires: [],
+  });
+}
+
+/** Operands and result vary, but not freely; one variant has another rank and configuration. */
+function product(): CompiledKernel {
+  const base = simpleKernel("matrix_product_with_a_name_that_fills_lines", {
+    params: [],
+    grid: null,
+    gridOrigin: "caller",
+    tensors: [],
+    ranges: [],
+    requires: [],
+  });
+  const rows = [
+    ["f16", "float16", "float32"],
+    ["f16_small", "float16", "float16"],
+    ["bf16", "bfloat16", "float32"],
+  ] as const;
+  const instances = rows.map((
+    [name, operand, result],
+    index,
+  ): CompiledKernel["instances"][number] => ({
+    symbol: `product_${name}`,
+    variant: { name, bindings: { T: operand, R: result } },
+    config: { bindings: { TM: "64" }, numWarps: 4 },
+    specialization: [],
+    contract: {
+      params: [
+        pointer("A", operand, "in", 16),
+        pointer("B", operand, "in"),
+        pointer("C", result, "out"),
+        scalar("alpha", result),
+        scalar("M", "int32"),
+        scalar("K", "int32", index === 2 ? 8 : 16),
+      ],
+      grid: [operation("cdiv", param("M"), constant(64 << index, "TM"))],
+      gridOrigin: "inferred",
+      tensors: ["A", "B", "C"].map((tensor) => ({
+        param: tensor,
+        extents: [param("M"), param("K")],
+        strides: [param("K"), constant(1)],
+        origin: "inferred",
+      })),
+      ranges: [],
+      requires: [],
+    },
+  }));
+  return {
+    ...base,
+    instances,
+    modules: (["sm_80", "sm_90a"] as const).map((target) => ({
+      target,
+      ptx: "",
+      entries: instances.map(({ symbol }) => ({
+        symbol,
+        threads: target === "sm_90a" ? 384 : 128,
+        sharedBytes: 1024,
+      })),
+    })),
+  };
+}
+
+const CASES: readonly { readonly name: string; readonly input: WrapperInput }[] = [
+  { name: "transpose", input: wrapperInput([transposeKernel()]) },
+  {
+    name: "transpose_unmasked",
+    input: { ...wrapperInput([transposeKernel(false)], true), stem: "transpose_unmasked" },
+  },
+  { name: "mixed", input: { ...wrapperInput([axpy(), split(), bare()]), stem: "mixed" } },
+  { name: "product", input: { ...wrapperInput([product()]), stem: "product" } },
+];
+
+for (const { name, input } of CASES) {
+  Deno.test(`generateWrapper() writes ${name} as in its golden file`, async () => {
+    const { module } = await generateWrapper({ ...input, runtime: RUNTIME });
+    golden(new URL(`${name}.ts`, GOLDEN), module);
+  });
+}
+
+Deno.test("generateWrapper() writes what deno fmt, lint and check accept", async () => {
+  const files = CASES.map(({ name }) => new URL(`${name}.ts`, GOLDEN).pathname);
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  assertEquals(await deno("fmt", "--check", "--no-config", ...files), "");
+  assertEquals(await deno("lint", "--no-config", ...files), "");
+  assertEquals(await deno("check", "--config", config, ...files), "");
+});
+
+/** The complaints of a Deno command; nothing when it succeeds. */
+async function deno(...args: string[]): Promise<string> {
+  const command = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "piped" });
+  const { success, stdout, stderr } = await command.output();
+  return success ? "" : new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+}
+
+Deno.test("generateWrapper() writes the same bytes for the same input", async () => {
+  const input = wrapperInput([transposeKernel()]);
+  assertEquals((await generateWrapper(input)).module, (await generateWrapper(input)).module);
+});
+
+Deno.test("generateWrapper() names the source without its folder, its hash, and the package", async () => {
+  const { module } = await generateWrapper(wrapperInput([transposeKernel()]));
+  assertMatch(
+    module,
+    /^\/\/ Generated by tri from transpose\.tc \(sha256 [0-9a-f]{16}\)\. Do not edit:\n/,
+  );
+  assertStringIncludes(module, `} from "@tri/tri/ffi";\n`);
+});
+
+Deno.test("generateWrapper() puts images into the module when asked, else names their files", async () => {
+  const kernel = transposeKernel();
+  const files = await generateWrapper(wrapperInput([kernel]));
+  assertStringIncludes(
+    files.module,
+    `new URL("./transpose/transpose.sm_90.cubin", import.meta.url)`,
+  );
+  const embedded = await generateWrapper(wrapperInput([kernel], true));
+  assertStringIncludes(embedded.module, `base64: "${btoa("cubin sm_90")}"`);
+  assert(!embedded.module.includes("new URL"), "an embedded wrapper names no files");
+});
+
+Deno.test("generateWrapper() gives the manifest's facts by kernel", async () => {
+  const kernel = transposeKernel();
+  const { manifest } = await generateWrapper(wrapperInput([kernel]));
+  const facts = manifest["transpose"];
+  assertEquals(facts?.instances, kernel.instances);
+  assertEquals(facts?.images[0], {
+    target: "sm_80",
+    kind: "cubin",
+    path: "transpose/transpose.sm_80.cubin",
+    entries: kernel.modules[0]?.entries ?? [],
+  });
+  assertEquals(JSON.parse(JSON.stringify(manifest)), manifest as unknown);
+});
+
+Deno.test("generateWrapper() refuses variants with different parameters", async () => {
+  const kernel = transposeKernel();
+  const [first, ...rest] = kernel.instances;
+  assert(first !== undefined);
+  const contract = { ...first.contract, params: first.contract.params.slice(0, 5) };
+  const broken = { ...kernel, instances: [{ ...first, contract }, ...rest] };
+  await assertRejects(
+    () => generateWrapper(wrapperInput([broken])),
+    CodegenError,
+    "different parameters",
+  );
+});
+
+Deno.test("generateWrapper() refuses a parameter with the name of a grid extent", async () => {
+  const kernel = simpleKernel("f", { ...must(bare()).contract, params: [scalar("gridX")] });
+  await assertRejects(
+    () => generateWrapper(wrapperInput([kernel])),
+    CodegenError,
+    "rename its parameter gridX",
+  );
+});
+
+function must(kernel: CompiledKernel): CompiledKernel["instances"][number] {
+  const [instance] = kernel.instances;
+  assert(instance !== undefined);
+  return instance;
+}
+
+Deno.test("generateIndex() re-exports all wrappers in order", async () => {
+  assertEquals(
+    await generateIndex(["transpose", "nn/softmax", "copy"]),
+    "// Generated by tri. Do not edit: run `tri build`.\n\n" +
+      `export * from "./copy.ts";\nexport * from "./nn/softmax.ts";\nexport * from "./transpose.ts";\n`,
+  );
+});
