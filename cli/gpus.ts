@@ -11,7 +11,7 @@ export async function findGpus(): Promise<Gpus> {
     return {
       kind: "none",
       reason: "tri may not load the NVIDIA driver",
-      remedy: 'Run deno with --allow-ffi, or with the permission set "doctor" of deno.json.',
+      remedy: "Run deno with --allow-ffi; the task doctor has it.",
     };
   }
   const [{ openCudaDriver }, { TriError }] = await Promise.all([

@@ -30,7 +30,7 @@ export function openProject(operand: string): Project {
   const start = absolutePath(operand);
   const cwd = absolutePath(".");
   const reporter = new Reporter();
-  for (let folder = start;; folder = folderOf(folder)) {
+  for (let folder = isFolder(start) ? start : folderOf(start);; folder = folderOf(folder)) {
     for (const name of CONFIG_NAMES) {
       const text = readTextIfThere(joinPath(folder, name));
       if (text !== undefined) {

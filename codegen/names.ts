@@ -1,7 +1,7 @@
 /** Names in generated code: C's identifiers in TypeScript's habits, never a reserved word, never twice. */
 
 /** Words that cannot name a variable in a module, and names that the generated code uses itself. */
-const RESERVED: ReadonlySet<string> = new Set(
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   ("arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
     "false finally for function if implements import in instanceof interface let new null package private protected " +
     "public return static super switch this throw true try typeof undefined var void while with yield " +
@@ -10,7 +10,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 /** The identifier itself, or with an underscore where it is taken by the language. */
 export function safeIdentifier(name: string): string {
-  return RESERVED.has(name) ? `${name}_` : name;
+  return RESERVED_NAMES.has(name) ? `${name}_` : name;
 }
 
 /** `X` → `x`, `LDX` → `ldx`, `A_ptr` → `aPtr`, `layer_norm` → `layerNorm`. */
@@ -60,7 +60,7 @@ export function styledNames(
   const names = new Map<string, string>();
   for (const name of originals) {
     const styled = style(name);
-    let chosen = safeIdentifier(counts.get(styled) === 1 ? styled : name);
+    let chosen = counts.get(styled) === 1 ? styled : name;
     while (used.has(chosen)) chosen += "_";
     used.add(chosen);
     names.set(name, chosen);

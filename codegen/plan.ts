@@ -12,7 +12,7 @@ import type { CompiledKernel } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { GRID_NAMES, namesRead } from "./expression.ts";
-import { camelCase, constantCase, pascalCase, styledNames } from "./names.ts";
+import { camelCase, constantCase, pascalCase, RESERVED_NAMES, styledNames } from "./names.ts";
 
 /** A kernel that no wrapper can be written for; the message is for the kernel's author. */
 export class CodegenError extends Error {
@@ -103,9 +103,13 @@ const TYPE_NAMES: ReadonlySet<string> = new Set(["Call", "GridCall", "Variant"])
 /** Plans the wrappers of a file's kernels. */
 export function planKernels(kernels: readonly CompiledKernel[]): readonly KernelPlan[] {
   const originals = kernels.map(({ name }) => name);
-  const exportNames = styledNames(originals, camelCase);
+  const exportNames = styledNames(originals, camelCase, RESERVED_NAMES);
   const typeNames = styledNames(originals, pascalCase, TYPE_NAMES);
-  const constantNames = styledNames(originals, constantCase, new Set(exportNames.values()));
+  const constantNames = styledNames(
+    originals,
+    constantCase,
+    RESERVED_NAMES.union(new Set(exportNames.values())),
+  );
   return kernels.map((kernel) => ({
     ...planKernel(kernel),
     exportName: must(exportNames.get(kernel.name), "export name"),

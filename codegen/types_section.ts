@@ -3,6 +3,7 @@ import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { type Doc, flat, propertyKey, quote } from "./doc.ts";
 import { expressionNames } from "./facts_section.ts";
+import { safeIdentifier } from "./names.ts";
 import type { KernelPlan, OutputPlan, ParamPlan } from "./plan.ts";
 import type { Declaration, InterfaceStructure, MemberStructure, TypeParam } from "./structure.ts";
 
@@ -88,17 +89,16 @@ class TypesPrinter {
   /** The type parameters of what depends on element types, with defaults where types are named alone. */
   #typeParams(groups: ReadonlySet<number>, isOptional: boolean): readonly TypeParam[] {
     return this.#plan.groups.flatMap(({ letter }, group): TypeParam[] =>
-      groups.has(group) ? [{ name: letter, bound: this.#boundOf(group, groups), isOptional }] : []
+      groups.has(group) ? [{ name: letter, bound: this.#boundOf(group), isOptional }] : []
     );
   }
 
-  #boundOf(group: number, among: ReadonlySet<number>): string {
+  #boundOf(group: number): string {
     const { groups, combinations } = this.#plan;
     const name = this.#name(this.#boundName(group));
-    if (combinations === undefined || group === 0) return name;
-    return `${name}[${
-      among.has(0) ? must(groups[0], "group").letter : this.#name(this.#boundName(0))
-    }]`;
+    return combinations === undefined || group === 0
+      ? name
+      : `${name}[${must(groups[0], "group").letter}]`;
   }
 
   /** The named type for the letters of these groups; what is `known` is not inferred from it. */
@@ -110,11 +110,12 @@ class TypesPrinter {
     return groups.size === 0 ? name : { kind: "generic", name, args };
   }
 
-  /** Groups whose letters the types of these parameters mention. */
+  /** Groups whose letters the types of these parameters mention, themselves or in the bound of another. */
   #groupsOf(params: readonly ParamPlan[]): ReadonlySet<number> {
-    return new Set(
+    const groups = new Set(
       params.flatMap(({ kind, group }) => kind === "pointer" && group !== undefined ? [group] : []),
     );
+    return groups.size > 0 && this.#plan.combinations !== undefined ? groups.add(0) : groups;
   }
 
   /**
@@ -195,7 +196,7 @@ class TypesPrinter {
             param.argumentName,
             this.#argument(param, true),
             param.isOptional,
-            param.argumentName === param.name ? "" : `The kernel's parameter ${param.name}.`,
+            param.argumentName === param.name ? "" : `The kernel's parameter \`${param.name}\`.`,
           )
         ),
         ...out === undefined ? [] : [out],
@@ -303,7 +304,7 @@ class TypesPrinter {
     const options = this.#applied("Options", this.#optionGroups(), this.#groupsOf(call.inputs));
     const params = [
       ...call.inputs.map(({ argumentName }, index) =>
-        `${argumentName}: ${flat(must(types[index], "type"))}`
+        `${safeIdentifier(argumentName)}: ${flat(must(types[index], "type"))}`
       ),
       `options${isRequired ? "" : "?"}: ${flat(options)}`,
     ];

@@ -11,6 +11,7 @@ import { compileFile, planFile } from "./pipeline.ts";
 import { Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
 import { TARGETS } from "./targets.ts";
+import { Unsupporteds } from "./unsupported.ts";
 
 /** The stages there are to look at. */
 export type Stage = "tokens" | "ast" | "types" | "ir" | "layout" | "ptx";
@@ -52,12 +53,14 @@ export function inspect(
       const title = specialization.conditions.map(({ text }) => `// where ${text}\n`).join("");
       if (stage === "ir") return title + printFunc(func);
       let laidOut = "";
-      lowerFunc(func, {
-        target,
-        numWarps: instance.options.numWarps,
-        symbol: func.name,
-        onLayout: (result) => laidOut = printFunc(result),
-      });
+      const { numWarps } = instance.options;
+      new Unsupporteds().attempt(target.name, () =>
+        lowerFunc(func, {
+          target,
+          numWarps,
+          symbol: func.name,
+          onLayout: (result) => laidOut = printFunc(result),
+        }));
       return title + laidOut;
     }).join("\n");
   }

@@ -140,9 +140,9 @@ export function checkDot(
   call: BuiltinCall,
   [a, b, acc]: readonly Value[],
 ): Value | undefined {
-  const [mode] = modifiersOf(cx, call, DOT_MODES) ?? [];
+  const modes = modifiersOf(cx, call, DOT_MODES);
   const at = { span: call.span, operatorSpan: call.span };
-  const product = a && b && checkMatmul(cx, a, b, at, mode);
+  const product = modes && a && b && checkMatmul(cx, a, b, at, modes[0]);
   if (product === undefined || acc === undefined) return product;
   return applyBinary(cx, "+", acc, product, at);
 }

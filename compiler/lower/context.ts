@@ -15,6 +15,8 @@ export interface LowerContext {
   readonly values: Map<Value, Lowered>;
   /** Shared memory is one buffer, reused by every exchange; its symbol and running size. */
   readonly shared: { bytes: number; used: boolean };
+  /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
+  readonly loaded: { registers: number };
 }
 
 export const SHARED_SYMBOL = "tri_shared";

@@ -109,6 +109,7 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
     const hint = prefetchHint(cx, op, size * group.length, axisInfo);
     const guard = mask === undefined ? "always" : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
+    cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
     if (guard !== "always") {
       const fill = other === undefined
         ? results.map(() => int(0))

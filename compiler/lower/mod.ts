@@ -256,7 +256,7 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   options.onLayout?.(laidOut);
 
   const emitter = new Emitter(options.target);
-  const cx: LowerContext = { emitter, numWarps: options.numWarps, values: new Map(), shared: { bytes: 0, used: false } };
+  const cx: LowerContext = { emitter, numWarps: options.numWarps, values: new Map(), shared: { bytes: 0, used: false }, loaded: { registers: 0 } };
   const params = laidOut.params.map((param, i) => {
     const name = `${options.symbol}_param_${i}`;
     lowerParam(cx, param, name);
@@ -280,7 +280,7 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
     kernel: {
       name: options.symbol,
       params,
-      directives: [{ name: "reqntid", values: [threads, 1, 1] }, ...occupancy(options.target, threads, cx.shared.bytes)],
+      directives: [{ name: "reqntid", values: [threads, 1, 1] }, ...occupancy(cx, threads)],
       registers: live.registers,
       variables: cx.shared.bytes === 0 ? [] : [
         dynamic
@@ -294,13 +294,19 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   };
 }
 
+/** Registers a thread needs beside the elements it loads: addresses, masks, indices. */
+const SPARE_REGISTERS = 48;
+const REGISTERS_PER_SM = 65536;
+
 /**
  * `.minnctapersm`: without an occupancy target ptxas saves registers by interleaving loads with their uses, which
- * halves the bytes in flight. Four blocks of 128 threads leave 128 registers a thread.
+ * halves the bytes in flight; with one too high it spills. 512 threads an SM leave 128 registers each, enough to
+ * keep 16 KiB of a float tile in flight per block.
  */
-function occupancy(target: Target, threads: number, sharedBytes: number): { name: string; values: number[] }[] {
-  const byShared = sharedBytes === 0 ? 32 : Math.floor(target.sharedBytesPerSm / (sharedBytes + 1024));
-  const blocks = Math.max(1, Math.min(Math.floor(512 / threads), byShared, target.blocksPerSm));
+function occupancy(cx: LowerContext, threads: number): { name: string; values: number[] }[] {
+  const { target } = cx.emitter;
+  const byShared = cx.shared.bytes === 0 ? target.blocksPerSm : Math.floor(target.sharedBytesPerSm / (cx.shared.bytes + 1024));
+  const byRegisters = Math.floor(REGISTERS_PER_SM / (threads * (cx.loaded.registers + SPARE_REGISTERS)));
+  const blocks = Math.max(1, Math.min(Math.floor(512 / threads), byShared, byRegisters, target.blocksPerSm));
   return [{ name: "minnctapersm", values: [blocks] }];
 }
-

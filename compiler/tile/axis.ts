@@ -264,7 +264,9 @@ for (const name of ["and", "or", "xor", "not", "eq", "ne", "min", "max", "neg", 
 export function axisAnalysis(func: Func): (value: Value) => AxisInfo {
   const known = new Map<Value, AxisInfo>();
   func.params.forEach((param, i) => {
-    known.set(param, scalarInfo(powerOfTwoIn(func.paramFacts[i]?.multipleof ?? 1)));
+    const element = param.type.element;
+    const natural = isPointer(element) ? bytesOf(element.pointee) : 1;
+    known.set(param, scalarInfo(Math.max(natural, powerOfTwoIn(func.paramFacts[i]?.multipleof ?? 1))));
   });
   const of = (value: Value): AxisInfo => {
     let info = known.get(value);

@@ -126,23 +126,30 @@ Deno.test("tri inspect --stage report tabulates what ptxas found", async () => {
 });
 
 Deno.test("tri inspect --stage sass goes through nvdisasm, or exits with 3 without one", async () => {
-  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  using workspace = new Workspace({ "a.tc": "kernel x\n", "generated/mod.ts": "" });
   const ptxas = workspace.writeProgram(
     "bin/ptxas",
     fakePtxas({ version: "99.1", archs: ["sm_80"] }),
   );
   const args = ["inspect", "a.tc", "--stage", "sass", "--arch", "sm_80"];
   const env = { PATH: `${workspace.path}/bin:/bin` };
-  const permissions = ["--allow-read", "--allow-env", `--allow-run=${ptxas}`];
+  const permissions = [
+    "--allow-read",
+    "--allow-env",
+    // nvdisasm reads no pipe: the image has to lie in a file.
+    `--allow-write=${workspace.path}/generated`,
+    `--allow-run=${ptxas}`,
+  ];
   const without = await workspace.tri(args, { env, permissions });
   assertEquals(without.code, 3);
   assertStringIncludes(without.stderr, "Install the CUDA toolkit's nvdisasm");
   const nvdisasm = workspace.writeProgram("bin/nvdisasm", 'printf "SASS of: "; cat "$2"\n');
   const { code, stdout } = await workspace.tri(args, {
     env,
-    permissions: [...permissions.slice(0, 2), `--allow-run=${ptxas},${nvdisasm}`],
+    permissions: [...permissions.slice(0, 3), `--allow-run=${ptxas},${nvdisasm}`],
   });
   assertEquals([code, stdout], [0, "// x for sm_80\nSASS of: image 99.1 -arch=sm_80\n"]);
+  assertEquals([...workspace.files("generated").keys()], ["generated/mod.ts"]);
 });
 
 Deno.test("tri inspect --stage report exits with 3 where no assembler fits", async () => {

@@ -102,7 +102,7 @@ function bare(): CompiledKernel {
 
 /** Operands and result vary, but not freely; one variant has another rank and configuration. */
 function product(): CompiledKernel {
-  const base = simpleKernel("matrix_product_with_a_name_that_fills_lines", {
+  const base = simpleKernel("product_with_a_name_that_fills_lines", {
     params: [],
     grid: null,
     gridOrigin: "caller",
@@ -173,6 +173,9 @@ for (const { name, input } of CASES) {
   Deno.test(`generateWrapper() writes ${name} as in its golden file`, async () => {
     const { module } = await generateWrapper({ ...input, runtime: RUNTIME });
     golden(new URL(`${name}.ts`, GOLDEN), module);
+    for (const { path, content } of name === "transpose" ? input.images : []) {
+      golden(new URL(path, GOLDEN), new TextDecoder().decode(content));
+    }
   });
 }
 

@@ -1,30 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
-import { codesIn, typed, typeOf } from "../../support/check.ts";
-
-type Rows = Readonly<Record<string, string>>;
-
-function testTypes(title: string, rows: Rows): void {
-  Deno.test(`check() ${title}`, () => {
-    const actual = Object.fromEntries(Object.keys(rows).map((text) => [text, typeOf(text)]));
-    assertEquals(actual, { ...rows });
-  });
-}
-
-function testTrees(title: string, rows: Rows): void {
-  Deno.test(`check() ${title}`, () => {
-    const actual = Object.fromEntries(Object.keys(rows).map((text) => [text, typed(text)]));
-    assertEquals(actual, { ...rows });
-  });
-}
-
-function testCodes(title: string, rows: Rows): void {
-  Deno.test(`check() ${title}`, () => {
-    const actual = Object.fromEntries(
-      Object.keys(rows).map((text) => [text, codesIn(text).join(" ")]),
-    );
-    assertEquals(actual, { ...rows });
-  });
-}
+import { codesIn, typeOf } from "../../support/check.ts";
+import { testCodes, testTrees, testTypes } from "../../support/check_tables.ts";
 
 testTypes("gives numbers the types of section 2.2", {
   "1": "int",
@@ -189,7 +165,7 @@ testTypes("builds ranges of int, or of a wider bound", {
   "0 ... 16": "int[16]",
   "0u ... 16": "unsigned int[16]",
   "0 ... 16l": "long[16]",
-  "M ... 2 * M == 0": "bool[16]",
+  "(M ... (2 * M)) == 0": "bool[16]",
   "n * 16 + 0 ... 16": "int[16]",
   "arange(16, 32)": "int[16]",
 });

@@ -41,13 +41,12 @@ export interface ScaledAddArguments {
 
 /** Options of {@linkcode scaledAdd}. */
 export interface ScaledAddOptions extends CallOptions<ScaledAddVariant> {
-  /** The kernel's parameter B. */
+  /** The kernel's parameter `B`. */
   readonly b?: Tensor<"float32", 1> | null;
   readonly lock: Tensor<"int32">;
   readonly alpha: number;
   readonly seed: number | bigint;
-  /** The kernel's parameter exact. */
-  readonly exact_: boolean;
+  readonly exact: boolean;
 }
 
 /** The kernel `scaled_add`, callable. */
@@ -108,7 +107,7 @@ const SCALED_ADD = {
       { param: "lock", name: "lock" },
       { param: "alpha", name: "alpha" },
       { param: "seed", name: "seed" },
-      { param: "exact", name: "exact_" },
+      { param: "exact", name: "exact" },
     ],
   },
   contract: {
@@ -216,7 +215,7 @@ const SPLIT = {
     { kind: "scalar", name: "ldh", type: "int32" },
   ],
   tensorCall: {
-    inputs: [{ param: "in", name: "in_" }],
+    inputs: [{ param: "in", name: "in" }],
     outputs: [{ param: "lo", name: "lo" }, { param: "hi", name: "hi" }],
     options: [],
   },

@@ -1,0 +1,31 @@
+import { assertEquals, assertThrows } from "../support/assert.ts";
+import { Unsupported } from "../../compiler/lower/mod.ts";
+import { Reporter } from "../../compiler/support/diagnostic.ts";
+import { Unsupporteds } from "../../compiler/unsupported.ts";
+
+const span = { file: { name: "k.tc", text: "a b" }, start: 0, end: 1 };
+
+Deno.test("Unsupporteds reports each gap once, with its targets unless it is all of them", () => {
+  const gaps = new Unsupporteds();
+  const refuse = (what: string) => (): never => {
+    throw new Unsupported(what, span);
+  };
+  assertEquals(gaps.attempt("sm_70", () => 1), 1);
+  for (const target of ["sm_70", "sm_80"] as const) {
+    assertEquals(gaps.attempt(target, refuse("`dot`")), undefined);
+  }
+  gaps.attempt("sm_70", refuse("a conversion"));
+  const reporter = new Reporter();
+  gaps.report(["sm_70", "sm_80"], reporter);
+  assertEquals(reporter.diagnostics.map(({ code, message }) => `${code} ${message}`), [
+    "E7008 `dot` cannot be compiled yet",
+    "E7008 a conversion cannot be compiled for sm_70 yet",
+  ]);
+});
+
+Deno.test("Unsupporteds passes other failures on", () => {
+  const broken = (): never => {
+    throw new TypeError("ours");
+  };
+  assertThrows(() => new Unsupporteds().attempt("sm_80", broken), TypeError, "ours");
+});
