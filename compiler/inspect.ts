@@ -4,6 +4,7 @@ import { DiagnosticCollector } from "./diagnostics.ts";
 import { dumpAst } from "./front/dump_ast.ts";
 import { printTokens } from "./front/spell.ts";
 import { printFunc } from "./ir/print.ts";
+import type { ParsedFile } from "./instance_front.ts";
 import { lowerFunc } from "./lower/mod.ts";
 import type { CompileOptions } from "./options.ts";
 import { printTyped } from "./print_typed.ts";
@@ -18,6 +19,7 @@ export type Stage = "tokens" | "ast" | "types" | "ir" | "layout" | "ptx";
 
 /** Which instance to show; the first one that matches. */
 export interface Selection {
+  /** Name of a kernel. */
   readonly kernel?: string;
   /** Name of a variant. */
   readonly variant?: string;
@@ -36,7 +38,12 @@ export function inspect(
   const { kernel: wanted, variant } = selection;
   const scope = wanted === undefined ? options : { ...options, kernels: [wanted] };
   if (stage === "ptx") return inspectPtx(file, scope);
-  const { front, kernels } = planFile(file, scope, new DiagnosticCollector(), new Reporter());
+  const { front, parsed, kernels } = planFile(
+    file,
+    scope,
+    new DiagnosticCollector(),
+    new Reporter(),
+  );
   const target = TARGETS[options.targets[0] ?? "sm_80"];
   for (const { site, plan } of kernels) {
     const instance = plan.instances.find((candidate) =>
@@ -44,8 +51,7 @@ export function inspect(
     );
     if (instance === undefined) continue;
     const checked = checkInstance(front, site, instance, target.sm);
-    if (stage === "tokens") return printTokens(checked.parsed.preprocessed.tokens);
-    if (stage === "ast") return dumpAst(checked.parsed.unit);
+    if (stage === "tokens" || stage === "ast") return inspectText(checked.parsed, stage);
     if (stage === "types") return checked.kernel === undefined ? "" : printTyped(checked.kernel);
     const built = buildInstance(checked, plan, instance, passOptions(options), new Reporter());
     const funcs = built?.funcs ?? [];
@@ -64,7 +70,12 @@ export function inspect(
       return title + laidOut;
     }).join("\n");
   }
-  return "";
+  const isWhole = wanted === undefined && variant === undefined;
+  return isWhole && (stage === "tokens" || stage === "ast") ? inspectText(parsed, stage) : "";
+}
+
+function inspectText({ preprocessed, unit }: ParsedFile, stage: "tokens" | "ast"): string {
+  return stage === "tokens" ? printTokens(preprocessed.tokens) : dumpAst(unit);
 }
 
 function inspectPtx(file: SourceFile, options: CompileOptions): string {

@@ -31,7 +31,7 @@ import {
   checkInstance,
   passOptions,
 } from "./instance_build.ts";
-import { InstanceFront } from "./instance_front.ts";
+import { InstanceFront, type ParsedFile } from "./instance_front.ts";
 import type { TypedKernel } from "./front/typed.ts";
 import type { Func } from "./ir/func.ts";
 import { type LoweredKernel, lowerFunc } from "./lower/mod.ts";
@@ -47,6 +47,8 @@ import { type TargetName, TARGETS } from "./targets.ts";
 /** A file with its kernels found and planned. */
 export interface PlannedFile {
   readonly front: InstanceFront;
+  /** The file as the first values of all parameters make it. */
+  readonly parsed: ParsedFile;
   readonly kernels: readonly { readonly site: KernelSite; readonly plan: KernelPlan }[];
   readonly items: readonly PragmaItem[];
 }
@@ -83,7 +85,7 @@ export function planFile(
   const groups = readPragmas(file, reporter);
   const overrides = readOverrides(options, reporter);
   const items = [...overrides.map(({ item }) => item), ...groups.flatMap((group) => group.items)];
-  const sites = findKernels(front, items, options, collector);
+  const { parsed, sites } = findKernels(front, items, options, collector);
   const assigned = assignItems(groups, overrides, sites, reporter);
   const kernels = sites
     .filter(({ name }) => options.kernels === undefined || options.kernels.includes(name))
@@ -91,7 +93,7 @@ export function planFile(
       const own: readonly SourcedItem[] = assigned.get(site.name) ?? [];
       return { site, plan: planInstances(site.name, own, defines, reporter) };
     });
-  return { front, kernels, items };
+  return { front, parsed, kernels, items };
 }
 
 /** Strongest first: the last one given. */
@@ -111,17 +113,18 @@ function findKernels(
   items: readonly PragmaItem[],
   options: CompileOptions,
   collector: DiagnosticCollector,
-): readonly KernelSite[] {
+): { readonly parsed: ParsedFile; readonly sites: readonly KernelSite[] } {
   const request = {
     defines: firstBindings(items, options.defines ?? []),
     options: readOptions([]),
     sm: smOf(options.targets[0]),
   };
-  const { kernels } = front.parse(request);
+  const parsed = front.parse(request);
+  const { kernels } = parsed;
   if (kernels.length === 0) {
     collector.addGeneral(front.check(request, { name: "", offset: -1 }).diagnostics);
   }
-  return [...new Map(kernels.map((kernel) => [kernel.name, kernel])).values()];
+  return { parsed, sites: [...new Map(kernels.map((kernel) => [kernel.name, kernel])).values()] };
 }
 
 const smOf = (target: TargetName | undefined): number =>

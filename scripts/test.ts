@@ -1,6 +1,6 @@
 /**
  * All tests: types first, then `deno test`, whose report gives the counts. What is skipped is listed with
- * its reason: the part in parentheses at the end of a title, "(needs an NVIDIA GPU)". The last line is
+ * its reason, which stands at the end of a title: "[skipped: no GPU]". The last line is
  * `N passed, N failed, N skipped`; arguments are passed on to `deno test`.
  */
 
@@ -41,14 +41,12 @@ function unescapeXml(text: string): string {
 /** Why tests were skipped, one line per reason and file. */
 export function describeSkipped(cases: readonly TestCase[]): string[] {
   const skipped = cases.filter(({ outcome }) => outcome === "skipped");
-  const groups = Map.groupBy(skipped, ({ file, title }) => `${file}: ${reasonOf(file, title)}`);
+  const groups = Map.groupBy(skipped, ({ file, title }) => `${file}: ${reasonOf(title)}`);
   return [...groups].map(([reason, { length }]) => `skipped ${length} in ${reason}`);
 }
 
-function reasonOf(file: string, title: string): string {
-  const written = /\(([^()]+)\)$/.exec(title)?.[1];
-  if (written !== undefined) return written;
-  return file.includes("tests/gpu/") ? "needs an NVIDIA GPU" : "marked as ignored";
+function reasonOf(title: string): string {
+  return /\[skipped: (.*)\]$/.exec(title)?.[1] ?? "marked as ignored";
 }
 
 async function deno(...args: string[]): Promise<number> {

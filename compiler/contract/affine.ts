@@ -265,9 +265,12 @@ const binary = (combine: (a: Poly, b: Poly) => Poly): IntRule => (op, _type, of)
   return bounded({ poly: combine(a.poly, b.poly), observed: [...a.observed, ...b.observed] });
 };
 
-/** Contract expressions are plain numbers; what cannot stay exact in them is not followed. */
+/**
+ * Contract expressions are plain numbers, exact to 2^53. A coefficient is multiplied with at most the extent
+ * of a tile, 2^20 elements; larger ones are not followed.
+ */
 function bounded(value: AffineInt): AffineInt | undefined {
-  const limit = 1n << 48n;
+  const limit = 1n << 32n;
   const fits = [...value.poly.values()].every(({ coefficient }) =>
     coefficient < limit && coefficient > -limit
   );

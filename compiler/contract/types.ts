@@ -15,6 +15,7 @@ export type ContractExpr =
   | { readonly op: "grid"; readonly axis: number }
   | { readonly op: ContractOperator; readonly args: readonly ContractExpr[] };
 
+/** Integer operators as in C; comparisons and logic give 0 or 1. */
 export type ContractOperator =
   | "+"
   | "-"
@@ -37,6 +38,7 @@ export type ContractOperator =
   | "!"
   | "?:";
 
+/** A parameter of the kernel, in the order of the argument block. */
 export type ContractParam =
   | {
     readonly kind: "scalar";
@@ -55,14 +57,20 @@ export type ContractParam =
     readonly noalias: boolean;
   };
 
+/** How a kernel uses the memory behind a pointer. */
 export type Access = "none" | "in" | "out" | "inout";
 
 /** A pointer parameter seen as a tensor. Strides in elements. */
 export interface TensorContract {
+  /** Name of the pointer. */
   readonly param: string;
+  /** One per axis. */
   readonly extents: readonly ContractExpr[];
+  /** One per axis. */
   readonly strides: readonly ContractExpr[];
+  /** Who says so. */
   readonly origin: "pragma" | "inferred";
+  /** The caller may pass nothing. */
   readonly optional?: boolean;
 }
 
@@ -71,24 +79,35 @@ export interface TensorContract {
  * elements. Empty launches (a grid extent of 0) touch nothing.
  */
 export interface AccessRange {
+  /** Name of the pointer. */
   readonly param: string;
+  /** Smallest offset; may be negative. */
   readonly first: ContractExpr;
+  /** Largest offset. */
   readonly last: ContractExpr;
 }
 
+/** What must hold of the arguments of a launch. */
 export interface Requirement {
+  /** Not 0 when it holds. */
   readonly condition: ContractExpr;
   /** The text of the pragma, or the expression in source form. */
   readonly text: string;
 }
 
+/** All that a caller must know to launch an instance. */
 export interface KernelContract {
+  /** In declaration order. */
   readonly params: readonly ContractParam[];
   /** One to three extents; null: the caller passes the grid. */
   readonly grid: readonly ContractExpr[] | null;
+  /** Who knows the grid. */
   readonly gridOrigin: "pragma" | "inferred" | "caller";
+  /** Of the pointers that are known to be tensors. */
   readonly tensors: readonly TensorContract[];
+  /** Of the pointers whose addresses are affine. */
   readonly ranges: readonly AccessRange[];
+  /** Checked before each launch. */
   readonly requires: readonly Requirement[];
 }
 
@@ -96,12 +115,15 @@ export interface KernelContract {
 export interface InstanceInfo {
   /** Entry name in the image. Equal to the kernel's name when the kernel has one instance. */
   readonly symbol: string;
+  /** Parameters that the caller sees. */
   readonly variant: { readonly name: string; readonly bindings: Readonly<Record<string, string>> };
+  /** Parameters that the tuner chooses. */
   readonly config: {
     readonly bindings: Readonly<Record<string, string>>;
     readonly numWarps: number;
   };
   /** Conditions under which the wrapper may take this instance; empty for the general one. Pointers appear as params: their address. */
   readonly specialization: readonly Requirement[];
+  /** Of the general instance; the specialisation's conditions come on top. */
   readonly contract: KernelContract;
 }

@@ -62,8 +62,18 @@ export interface Specs {
 export type TypeSpec =
   | { readonly kind: "words"; readonly words: readonly Name[]; readonly span: Span } // `unsigned long`
   | { readonly kind: "typedef-name"; readonly name: Name; readonly span: Span }
-  | { readonly kind: "enum"; readonly tag?: Name; readonly enumerators?: readonly Enumerator[]; readonly span: Span }
-  | { readonly kind: "shaped"; readonly element: TypeSpec; readonly shape: Shape; readonly span: Span } // `float[T] x`
+  | {
+    readonly kind: "enum";
+    readonly tag?: Name;
+    readonly enumerators?: readonly Enumerator[];
+    readonly span: Span;
+  }
+  | {
+    readonly kind: "shaped";
+    readonly element: TypeSpec;
+    readonly shape: Shape;
+    readonly span: Span;
+  } // `float[T] x`
   | { readonly kind: "unknown"; readonly name: Name; readonly span: Span } // undeclared type name, E2001 already reported
   | { readonly kind: "missing"; readonly span: Span }; // no type at all (E3003, reported by the checker)
 
@@ -137,7 +147,13 @@ export type Stmt =
   | Block
   | { readonly kind: "empty"; readonly span: Span }
   | { readonly kind: "expression"; readonly expr: Expr; readonly span: Span }
-  | { readonly kind: "if"; readonly condition: Expr; readonly then: Stmt; readonly else?: Stmt; readonly span: Span }
+  | {
+    readonly kind: "if";
+    readonly condition: Expr;
+    readonly then: Stmt;
+    readonly else?: Stmt;
+    readonly span: Span;
+  }
   | {
     readonly kind: "for";
     readonly init?: Declaration | Expr;
@@ -147,8 +163,20 @@ export type Stmt =
     readonly hints: readonly LoopHint[];
     readonly span: Span;
   }
-  | { readonly kind: "while"; readonly condition: Expr; readonly body: Stmt; readonly hints: readonly LoopHint[]; readonly span: Span }
-  | { readonly kind: "do"; readonly body: Stmt; readonly condition: Expr; readonly hints: readonly LoopHint[]; readonly span: Span }
+  | {
+    readonly kind: "while";
+    readonly condition: Expr;
+    readonly body: Stmt;
+    readonly hints: readonly LoopHint[];
+    readonly span: Span;
+  }
+  | {
+    readonly kind: "do";
+    readonly body: Stmt;
+    readonly condition: Expr;
+    readonly hints: readonly LoopHint[];
+    readonly span: Span;
+  }
   | { readonly kind: "break"; readonly span: Span }
   | { readonly kind: "continue"; readonly span: Span }
   | { readonly kind: "return"; readonly value?: Expr; readonly span: Span }
@@ -163,9 +191,37 @@ export interface LoopHint {
 // ---- expressions ------------------------------------------------------------------------------------
 
 export type BinaryOperator =
-  | "@" | "*" | "/" | "%" | "+" | "-" | "<<" | ">>" | "<" | "<=" | ">" | ">=" | "==" | "!="
-  | "&" | "^" | "|" | "&&" | "||";
-export type AssignOperator = "=" | "*=" | "/=" | "%=" | "+=" | "-=" | "<<=" | ">>=" | "&=" | "^=" | "|=";
+  | "@"
+  | "*"
+  | "/"
+  | "%"
+  | "+"
+  | "-"
+  | "<<"
+  | ">>"
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "=="
+  | "!="
+  | "&"
+  | "^"
+  | "|"
+  | "&&"
+  | "||";
+export type AssignOperator =
+  | "="
+  | "*="
+  | "/="
+  | "%="
+  | "+="
+  | "-="
+  | "<<="
+  | ">>="
+  | "&="
+  | "^="
+  | "|=";
 /** `&` and `.`/`->` are parsed only so that the checker can say E5001, E2002. */
 export type UnaryOperator = "-" | "+" | "~" | "!" | "^" | "&";
 
@@ -176,17 +232,54 @@ export type Expr =
   | { readonly kind: "bool"; readonly value: boolean; readonly span: Span }
   | { readonly kind: "name"; readonly name: string; readonly span: Span }
   | { readonly kind: "paren"; readonly inner: Expr; readonly span: Span }
-  | { readonly kind: "call"; readonly callee: Expr; readonly args: readonly Argument[]; readonly span: Span }
-  | { readonly kind: "subscript"; readonly base: Expr; readonly items: readonly Item[]; readonly span: Span }
-  | { readonly kind: "member"; readonly base: Expr; readonly arrow: boolean; readonly name: Name; readonly span: Span }
-  | { readonly kind: "step"; readonly operator: "++" | "--"; readonly prefix: boolean; readonly operand: Expr; readonly span: Span }
-  | { readonly kind: "unary"; readonly operator: UnaryOperator; readonly operand: Expr; readonly span: Span }
+  | {
+    readonly kind: "call";
+    readonly callee: Expr;
+    readonly args: readonly Argument[];
+    readonly span: Span;
+  }
+  | {
+    readonly kind: "subscript";
+    readonly base: Expr;
+    readonly items: readonly Item[];
+    readonly span: Span;
+  }
+  | {
+    readonly kind: "member";
+    readonly base: Expr;
+    readonly arrow: boolean;
+    readonly name: Name;
+    readonly span: Span;
+  }
+  | {
+    readonly kind: "step";
+    readonly operator: "++" | "--";
+    readonly prefix: boolean;
+    readonly operand: Expr;
+    readonly span: Span;
+  }
+  | {
+    readonly kind: "unary";
+    readonly operator: UnaryOperator;
+    readonly operand: Expr;
+    readonly span: Span;
+  }
   | { readonly kind: "deref"; readonly mask?: Expr; readonly pointer: Expr; readonly span: Span } // `*p`, `*?(m) p`
   | { readonly kind: "cast"; readonly type: TypeName; readonly operand: Expr; readonly span: Span }
   | { readonly kind: "compound-literal"; readonly type: TypeName; readonly span: Span } // E5002, reported by the parser
-  | { readonly kind: "sizeof-type"; readonly operator: "sizeof" | "_Alignof"; readonly type: TypeName; readonly span: Span }
+  | {
+    readonly kind: "sizeof-type";
+    readonly operator: "sizeof" | "_Alignof";
+    readonly type: TypeName;
+    readonly span: Span;
+  }
   | { readonly kind: "sizeof-expr"; readonly operand: Expr; readonly span: Span }
-  | { readonly kind: "bitcast"; readonly type: TypeName; readonly operand: Expr; readonly span: Span }
+  | {
+    readonly kind: "bitcast";
+    readonly type: TypeName;
+    readonly operand: Expr;
+    readonly span: Span;
+  }
   | { readonly kind: "range"; readonly lo: Expr; readonly hi: Expr; readonly span: Span }
   | {
     readonly kind: "binary";
@@ -196,7 +289,13 @@ export type Expr =
     readonly operatorSpan: Span;
     readonly span: Span;
   }
-  | { readonly kind: "conditional"; readonly condition: Expr; readonly then?: Expr; readonly else: Expr; readonly span: Span }
+  | {
+    readonly kind: "conditional";
+    readonly condition: Expr;
+    readonly then?: Expr;
+    readonly else: Expr;
+    readonly span: Span;
+  }
   | {
     readonly kind: "assign";
     readonly operator: AssignOperator;

@@ -216,7 +216,7 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
       name: canonical,
       canonical,
       signature: text.replace(/(, )?(\w+)\?/g, "[$1$2]").replace(/(\w+)\.\.\./, "$1, …"),
-      least: params.filter((param) => !param.endsWith("?")).length,
+      least: params.filter((param) => !/[?.]$/.test(param)).length,
       most: variadic ? Infinity : params.length,
       rule: row.rule,
       pure: row.impure !== true,

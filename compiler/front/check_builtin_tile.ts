@@ -141,7 +141,7 @@ function extentArgument(cx: Context, value: Value): number | undefined {
   const extent = constantInteger(cx, value, value.span, "a tile dimension", "E3020");
   return extent === undefined
     ? undefined
-    : checkPowerOfTwo(cx, extent, "tile dimension", value.span);
+    : checkPowerOfTwo(cx, extent, "the tile dimension is", value.span);
 }
 
 function allDefined<T>(values: readonly (T | undefined)[]): readonly T[] | undefined {

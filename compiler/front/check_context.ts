@@ -54,6 +54,8 @@ export class Context {
   readonly calls: HelperCall[] = [];
   /** Calls inside a tile `?:`: the bodies may neither load nor have effects. */
   readonly maskedCalls: { readonly helper: TypedHelper; readonly span: Span }[] = [];
+  /** Names that were reported as undeclared; once is enough. */
+  readonly undeclared = new Set<string>();
   /** Functions of the file, for calls that stand before the definition. */
   readonly laterFunctions = new Map<string, Span>();
   /** Bytes of `__constant__` buffers so far. */

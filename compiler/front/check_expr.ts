@@ -70,12 +70,8 @@ export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {
       return checkConditional(cx, expr);
     case "assign":
       return checkAssign(cx, expr);
-    case "comma": {
-      const first = checkEffect(cx, expr.lhs);
-      const then = checkValue(cx, expr.rhs);
-      if (first === undefined || then === undefined) return undefined;
-      return { kind: "comma", first, then, type: then.type, span: expr.span };
-    }
+    case "comma":
+      return checkComma(cx, expr, checkValue);
     case "error":
       return undefined;
   }
@@ -84,15 +80,37 @@ export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {
 /** An expression that must have a value. */
 export function checkValue(cx: Context, expr: ast.Expr): Value | undefined {
   const checked = checkExpr(cx, expr);
-  if (checked === undefined || isValue(checked)) return checked;
-  cx.reporter.error("E5302", expr.span, "this call gives no value");
-  return undefined;
+  return checked === undefined || isValue(checked) ? checked : reportVoid(cx, expr);
 }
 
 /** An expression whose value is not used: `i++` needs no old value. */
 export function checkEffect(cx: Context, expr: ast.Expr): TypedExpr | undefined {
-  if (expr.kind === "paren") return checkEffect(cx, expr.inner);
-  return expr.kind === "step" ? checkStep(cx, expr, false) : checkExpr(cx, expr);
+  switch (expr.kind) {
+    case "paren":
+      return checkEffect(cx, expr.inner);
+    case "step":
+      return checkStep(cx, expr, false);
+    case "comma":
+      return checkComma(cx, expr, checkEffect);
+    default:
+      return checkExpr(cx, expr);
+  }
+}
+
+function checkComma(
+  cx: Context,
+  expr: Of<"comma">,
+  checkSecond: (cx: Context, expr: ast.Expr) => TypedExpr | undefined,
+): Value | undefined {
+  const first = checkEffect(cx, expr.lhs);
+  const then = checkSecond(cx, expr.rhs);
+  if (first === undefined || then === undefined) return undefined;
+  if (!isValue(then)) return reportVoid(cx, expr.rhs);
+  return { kind: "comma", first, then, type: then.type, span: expr.span };
+}
+
+function reportVoid(cx: Context, expr: ast.Expr): undefined {
+  cx.reporter.error("E5302", expr.span, "this call gives no value");
 }
 
 /** A condition of a statement: a scalar, or a tile of one element, tested `!= 0` (E6002). */
@@ -205,13 +223,15 @@ function isConstantName(name: string): name is keyof typeof BUILTIN_CONSTANTS {
   return Object.hasOwn(BUILTIN_CONSTANTS, name);
 }
 
-/** E2001, once per name; the name is poison from then on. */
+/** E2001, once per name. */
 export function reportUndeclared(
   cx: Context,
   name: string,
   span: ast.Name["span"],
   what: "name" | "function",
 ): void {
+  if (cx.undeclared.has(name)) return;
+  cx.undeclared.add(name);
   const near = nearest(name, [
     ...cx.scope.names(),
     ...(what === "function" ? [] : Object.keys(BUILTIN_CONSTANTS)),
@@ -231,7 +251,6 @@ export function reportUndeclared(
     ...(later === undefined ? {} : { notes: [{ message: "it is defined here", span: later }] }),
     ...(near === undefined || later !== undefined ? {} : { fix: { span, replacement: near } }),
   });
-  cx.file.declare(name, { kind: "poison", span });
 }
 
 function checkUnary(cx: Context, expr: Of<"unary">): TypedExpr | undefined {

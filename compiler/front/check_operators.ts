@@ -44,6 +44,8 @@ export type ElementwiseOperator = Exclude<ast.BinaryOperator, "@" | "&&" | "||">
 export interface Place {
   readonly span: Span;
   readonly operatorSpan: Span;
+  /** The operator as written, where that is another: `+=` adds. */
+  readonly operator?: string;
 }
 
 interface BinaryRow {
@@ -95,7 +97,7 @@ function arithmetic(
   at: Place,
 ): Value | undefined {
   if (!isArithmetic(lhs) || !isArithmetic(rhs)) {
-    reportOperand(cx, row.code, at.operatorSpan, text, [lhs, rhs]);
+    reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs]);
     return undefined;
   }
   const operands = broadcastAll(cx, unify(cx, [lhs, rhs]), at, text);
@@ -116,7 +118,7 @@ function integral(
   const hint = text === "%" && isArithmetic(lhs) && isArithmetic(rhs)
     ? { hint: "use `fmod(a, b)` for the remainder of floats" }
     : {};
-  reportOperand(cx, row.code, at.operatorSpan, text, [lhs, rhs], hint);
+  reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs], hint);
   return undefined;
 }
 
@@ -129,7 +131,7 @@ function shift(
   at: Place,
 ): Value | undefined {
   if (!isInteger(lhs) || !isInteger(rhs)) {
-    reportOperand(cx, row.code, at.operatorSpan, text, [lhs, rhs]);
+    reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs]);
     return undefined;
   }
   const [a, b] = broadcastAll(cx, [promote(cx, lhs), promote(cx, rhs)], at, text) ?? [];
@@ -161,7 +163,7 @@ function additive(
     : right !== undefined && text === "-"
     ? { hint: "the pointer stands on the left: `p - i`" }
     : {};
-  reportOperand(cx, row.code, at.operatorSpan, text, [lhs, rhs], hint);
+  reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs], hint);
   return undefined;
 }
 
@@ -227,7 +229,7 @@ function compare(
     ? compareNumbers(cx, text, lhs, rhs, at)
     : unifyPointers(lhs, rhs);
   if (pair === undefined) {
-    reportOperand(cx, row.code, at.operatorSpan, text, [lhs, rhs]);
+    reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs]);
     return undefined;
   }
   const [a, b] = broadcastAll(cx, pair, at, text) ?? [];
@@ -296,7 +298,7 @@ export function broadcastAll(
       cx.reporter.error(
         "E5010",
         at.operatorSpan,
-        `the operands of \`${text}\` do not broadcast: ${clashText(clash)}`,
+        `the operands of \`${at.operator ?? text}\` do not broadcast: ${clashText(clash)}`,
         {
           notes: clashNotes(clash, owner ?? value, value),
           ...(fits ? { hint: NEW_AXIS_HINT } : {}),

@@ -62,6 +62,10 @@ function checkStmt(cx: Context, stmt: ast.Stmt): Checked {
 }
 
 function checkExpression(cx: Context, expr: ast.Expr, warn: boolean): Checked {
+  if (expr.kind === "comma") {
+    const parts = [expr.lhs, expr.rhs].map((part) => checkExpression(cx, part, warn));
+    return { stmts: parts.flatMap(({ stmts }) => stmts), ends: false };
+  }
   const checked = checkEffect(cx, expr);
   if (checked === undefined) return NOTHING;
   if (warn && !hasEffect(checked)) {

@@ -7,7 +7,7 @@ import type { Context } from "./check_context.ts";
 import { shapeText } from "./broadcast.ts";
 import { checkConstant, checkPowerOfTwo, checkTile, constantInteger } from "./check_type.ts";
 import { commonOf, isInteger, pointerOf, promote, toBool } from "./convert.ts";
-import { clashNotes } from "./origin.ts";
+import { declarationNote, originNotes } from "./origin.ts";
 import { checkValue } from "./check_expr.ts";
 import { indexedPlace, indexOf, loadFrom } from "./check_place.ts";
 import {
@@ -37,7 +37,7 @@ export function makeRange(cx: Context, lo: Value, hi: Value, span: Span): Value 
   if (lo.kind !== "constant" && isInteger(lo) && lo.type.kind !== "tile") {
     cx.reporter.error("E5103", lo.span, "the bounds of a range are constants", {
       hint: "add a variable base to the range: `base + 0 ... N`",
-      notes: clashNotes({ lhs: [], rhs: [], axis: 0 }, lo),
+      ...(lo.kind === "variable" ? { notes: [declarationNote(lo.variable)] } : {}),
     });
     return undefined;
   }
@@ -49,7 +49,7 @@ export function makeRange(cx: Context, lo: Value, hi: Value, span: Span): Value 
     cx.reporter.error("E5104", span, `the range ${from} ... ${to} is empty`);
     return undefined;
   }
-  const length = checkPowerOfTwo(cx, to - from, "length of this range", span);
+  const length = checkPowerOfTwo(cx, to - from, "the length of this range is", span);
   const type = length === undefined ? undefined : checkTile(cx, scalarType(name), [length], span);
   return type && { kind: "range", lo: from, hi: to, type, span };
 }
@@ -67,7 +67,7 @@ export function checkSubscript(
   }
   if (base.type.kind !== "tile") {
     cx.reporter.error("E5110", expr.span, `${spellType(base.type)} is a scalar and has no axes`, {
-      ...(base.kind === "variable" ? { notes: clashNotes(NO_CLASH, base) } : {}),
+      ...(base.kind === "variable" ? { notes: [declarationNote(base.variable)] } : {}),
     });
     return undefined;
   }
@@ -87,8 +87,6 @@ export function checkSubscript(
   if (expr.items.some((item) => item.kind === "axis")) return permuteItems(cx, base, expr);
   return keepAndReduce(cx, base, expr);
 }
-
-const NO_CLASH = { lhs: [], rhs: [], axis: 0 };
 
 function axes(count: number): string {
   return count === 1 ? "1 axis" : `${count} axes`;
@@ -301,11 +299,11 @@ export function checkMatmul(
   ): undefined => {
     const notes = lhs.type.kind === "tile" && rhs.type.kind === "tile"
       ? [
-        ...clashNotes(
+        ...originNotes(
           { lhs: lhs.type.shape, rhs: lhs.type.shape, axis: axis === 0 ? 1 : axis },
           lhs,
         ),
-        ...clashNotes({ lhs: rhs.type.shape, rhs: rhs.type.shape, axis }, rhs),
+        ...originNotes({ lhs: rhs.type.shape, rhs: rhs.type.shape, axis }, rhs),
       ]
       : [];
     const distinct = notes.filter((note, index) =>

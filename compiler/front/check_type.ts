@@ -162,7 +162,7 @@ export function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
       .join(", ");
     const message = shape.dims.length === 0
       ? "a tile needs its extents"
-      : "c arrays do not exist; a tile lists its extents in one pair of brackets";
+      : "C arrays do not exist; a tile lists its extents in one pair of brackets";
     cx.reporter.error("E3025", shape.span, message, {
       hint: shape.dims.length === 0 ? "write them: `[16]` or `[TM, TN]`" : `write \`[${dims}]\``,
       ...(shape.dims.length === 0 ? {} : { fix: { span: shape.span, replacement: `[${dims}]` } }),
@@ -215,10 +215,12 @@ export function checkTile(
 
 function checkExtent(cx: Context, dim: ast.Expr): number | undefined {
   const extent = checkConstant(cx, dim, "a tile dimension", "E3020");
-  return extent === undefined ? undefined : checkPowerOfTwo(cx, extent, "tile dimension", dim.span);
+  return extent === undefined
+    ? undefined
+    : checkPowerOfTwo(cx, extent, "the tile dimension is", dim.span);
 }
 
-/** E3021. */
+/** E3021; `what` is the start of the message, for example "the tile dimension is". */
 export function checkPowerOfTwo(
   cx: Context,
   extent: bigint,
@@ -226,14 +228,11 @@ export function checkPowerOfTwo(
   span: Span,
 ): number | undefined {
   if (extent >= 1n && (extent & (extent - 1n)) === 0n) return Number(extent);
-  if (extent < 1n) {
-    cx.reporter.error("E3021", span, `the ${what} is ${extent}; it must be a power of two, from 1`);
-    return undefined;
-  }
   const next = 1n << BigInt(extent.toString(2).length);
-  cx.reporter.error("E3021", span, `the ${what} ${extent} is not a power of two`, {
-    hint: `use ${next} and mask off what is too much: \`*?(i < ${extent}) p\``,
-  });
+  const hint = extent < 1n
+    ? {}
+    : { hint: `use ${next} and mask off what is too much: \`*?(i < ${extent}) p\`` };
+  cx.reporter.error("E3021", span, `${what} ${extent}, not a power of two`, hint);
   return undefined;
 }
 

@@ -14,7 +14,7 @@ import {
 import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
-import { clashNotes } from "./origin.ts";
+import { clashNotes, declarationNote } from "./origin.ts";
 import { type FloatName, roundDecimal } from "./decimal.ts";
 import {
   bitcast,
@@ -321,7 +321,7 @@ export function stretch(
       return undefined;
     case "clash": {
       const { lhs, rhs } = plan.clash;
-      cx.reporter.error("E5011", span, `cannot stretch ${clashText(plan.clash)}`, {
+      cx.reporter.error("E5011", span, `the value does not stretch: ${clashText(plan.clash)}`, {
         notes: [...clashNotes(plan.clash, value), ...(details.notes ?? [])],
         ...(fitsWithNewAxis(lhs, rhs) ? { hint: NEW_AXIS_HINT } : {}),
       });
@@ -334,8 +334,12 @@ export const NEW_AXIS_HINT = "axes are matched from the last one; insert one wit
 
 /** E5012. */
 export function reportNotScalar(cx: Context, value: Value, span: Span): void {
+  const rank = shapeOf(value.type)?.length ?? 0;
+  const items = (operator: string): string => Array(rank).fill(operator).join(", ");
+  const shown = value.kind === "variable" ? value.variable.name : "x";
   cx.reporter.error("E5012", span, `a scalar is needed here, not ${spellType(value.type)}`, {
-    hint: "reduce it, e.g. `x[+]` or `x[max]`, with one operator per axis",
+    ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
+    hint: `reduce it: \`${shown}[${items("+")}]\` or \`${shown}[${items("max")}]\``,
   });
 }
 

@@ -128,7 +128,7 @@ function pushLet(
   const bound = value(expr.value);
   const inner: Uses = new Map(uses).set(expr.variable, []);
   const body = push(cx, value(expr.body), mask, inner);
-  const [first, ...rest] = inner.get(expr.variable) ?? [];
+  const [first, ...rest] = new Set(inner.get(expr.variable));
   const never = broadcast(constant(0n, scalarType("bool"), expr.span), shapeOf(bound.type));
   const some = rest.reduce((all, use) => binary("or", all, use, expr.span), first ?? never);
   return { ...expr, value: push(cx, bound, some, uses), body, type: body.type };

@@ -21,31 +21,46 @@ export interface OptionSetting extends PragmaName {
   readonly value?: string;
 }
 
-export type PragmaItem = { readonly span: Span } & (
-  | { readonly kind: "kernel"; readonly names: readonly PragmaName[] }
-  | { readonly kind: "variant"; readonly name?: PragmaName; readonly bindings: readonly Binding[] }
-  | { readonly kind: "variants"; readonly axes: readonly Axis[] }
-  | { readonly kind: "config"; readonly bindings: readonly Binding[]; readonly options: readonly OptionSetting[] }
-  | { readonly kind: "configs"; readonly axes: readonly Axis[]; readonly optionAxes: readonly Axis[]; readonly condition?: PragmaText }
-  | { readonly kind: "key"; readonly names: readonly PragmaName[] }
-  | { readonly kind: "grid"; readonly extents: readonly PragmaText[] }
-  | {
-    readonly kind: "tensor";
-    readonly param: PragmaName;
-    readonly direction?: "in" | "out" | "inout";
-    readonly type?: PragmaText;
-    readonly extents: readonly PragmaText[];
-    readonly strides?: readonly PragmaText[];
-    readonly align?: number;
-    readonly contiguous: boolean;
-    readonly optional: boolean;
-    readonly noalias: boolean;
-  }
-  | { readonly kind: "require"; readonly condition: PragmaText; readonly message?: string }
-  | { readonly kind: "noalias"; readonly names: "all" | readonly PragmaName[] }
-  | { readonly kind: "specialize"; readonly mode: "auto" | "off" | readonly PragmaText[] }
-  | { readonly kind: "option"; readonly setting: OptionSetting }
-);
+export type PragmaItem =
+  & { readonly span: Span }
+  & (
+    | { readonly kind: "kernel"; readonly names: readonly PragmaName[] }
+    | {
+      readonly kind: "variant";
+      readonly name?: PragmaName;
+      readonly bindings: readonly Binding[];
+    }
+    | { readonly kind: "variants"; readonly axes: readonly Axis[] }
+    | {
+      readonly kind: "config";
+      readonly bindings: readonly Binding[];
+      readonly options: readonly OptionSetting[];
+    }
+    | {
+      readonly kind: "configs";
+      readonly axes: readonly Axis[];
+      readonly optionAxes: readonly Axis[];
+      readonly condition?: PragmaText;
+    }
+    | { readonly kind: "key"; readonly names: readonly PragmaName[] }
+    | { readonly kind: "grid"; readonly extents: readonly PragmaText[] }
+    | {
+      readonly kind: "tensor";
+      readonly param: PragmaName;
+      readonly direction?: "in" | "out" | "inout";
+      readonly type?: PragmaText;
+      readonly extents: readonly PragmaText[];
+      readonly strides?: readonly PragmaText[];
+      readonly align?: number;
+      readonly contiguous: boolean;
+      readonly optional: boolean;
+      readonly noalias: boolean;
+    }
+    | { readonly kind: "require"; readonly condition: PragmaText; readonly message?: string }
+    | { readonly kind: "noalias"; readonly names: "all" | readonly PragmaName[] }
+    | { readonly kind: "specialize"; readonly mode: "auto" | "off" | readonly PragmaText[] }
+    | { readonly kind: "option"; readonly setting: OptionSetting }
+  );
 
 /** Pragmas that belong together: all before one kernel definition. */
 export interface PragmaGroup {

@@ -1,14 +1,21 @@
 /** Types of Triton-C values. A shape is part of a tile's type. Plain, structurally comparable data. */
 
-import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 
-export { SCALARS, type ScalarName };
+export { type ScalarName, SCALARS };
 
 export type Type = VoidType | ScalarType | PointerType | TileType | PoisonType;
-export interface VoidType { readonly kind: "void" }
+export interface VoidType {
+  readonly kind: "void";
+}
 /** The type of a wrong expression; silences follow-up errors. */
-export interface PoisonType { readonly kind: "poison" }
-export interface ScalarType { readonly kind: "scalar"; readonly name: ScalarName }
+export interface PoisonType {
+  readonly kind: "poison";
+}
+export interface ScalarType {
+  readonly kind: "scalar";
+  readonly name: ScalarName;
+}
 export interface PointerType {
   readonly kind: "pointer";
   readonly pointee: ScalarType | PointerType | VoidType;
@@ -17,7 +24,11 @@ export interface PointerType {
   readonly space: "global" | "constant";
 }
 export type ElementType = ScalarType | PointerType;
-export interface TileType { readonly kind: "tile"; readonly element: ElementType; readonly shape: readonly number[] }
+export interface TileType {
+  readonly kind: "tile";
+  readonly element: ElementType;
+  readonly shape: readonly number[];
+}
 
 /** Bytes of one element in memory; `bool` takes 1, pointers 8. */
 export function elementBytes(type: ElementType): number {

@@ -49,12 +49,15 @@ export function vectorAlong(op: Op, axis: number, axisInfo: (value: Value) => Ax
   const pointer = axisInfo(pointerOf(op));
   const bytes = pointeeBytes(pointerOf(op));
   const mask = maskOf(op);
-  return Math.max(1, Math.min(
-    ACCESS_BYTES / bytes,
-    pointer.contiguity[axis] ?? 1,
-    (pointer.divisibility[axis] ?? 1) / bytes,
-    mask === undefined ? ACCESS_BYTES : axisInfo(mask).constancy[axis] ?? 1,
-  ));
+  return Math.max(
+    1,
+    Math.min(
+      ACCESS_BYTES / bytes,
+      pointer.contiguity[axis] ?? 1,
+      (pointer.divisibility[axis] ?? 1) / bytes,
+      mask === undefined ? ACCESS_BYTES : axisInfo(mask).constancy[axis] ?? 1,
+    ),
+  );
 }
 
 function anchorOf(op: Op, axisInfo: (value: Value) => AxisInfo): Anchor {
@@ -88,7 +91,10 @@ function usersOf(func: Func): Map<Value, Op[]> {
 }
 
 /** Stores that data of a load reaches through element-wise operations and permutations. */
-function storesReached(load: Op, users: Map<Value, Op[]>): { store: Op; order: readonly number[] }[] {
+function storesReached(
+  load: Op,
+  users: Map<Value, Op[]>,
+): { store: Op; order: readonly number[] }[] {
   const found: { store: Op; order: readonly number[] }[] = [];
   const seen = new Set<Value>();
   const visit = (value: Value, order: readonly number[]): void => {
@@ -149,7 +155,12 @@ function layoutFor(anchor: Anchor, links: readonly Link[], numWarps: number): Li
   const rank = anchor.shape.length;
   if (anchor.axis === undefined) {
     if (strong === undefined) {
-      return blockedLayout({ shape: anchor.shape, numWarps, order: orderFrom(rank - 1, rank), vector: 1 });
+      return blockedLayout({
+        shape: anchor.shape,
+        numWarps,
+        order: orderFrom(rank - 1, rank),
+        vector: 1,
+      });
     }
     // link.order: partner axis d is this anchor's axis order[d].
     const partner = layoutFor(strong.anchor, [], numWarps);
@@ -168,7 +179,18 @@ function layoutFor(anchor: Anchor, links: readonly Link[], numWarps: number): Li
     // The partner's axis comes right after the contiguous one, so that both sides deal out the same bits.
     const second = block.axis;
     const rest = order.slice(1).filter((axis) => axis !== second);
-    return blockedLayout({ shape: anchor.shape, numWarps, order: [anchor.axis, second, ...rest], vector, block });
+    return blockedLayout({
+      shape: anchor.shape,
+      numWarps,
+      order: [anchor.axis, second, ...rest],
+      vector,
+      block,
+    });
   }
-  return blockedLayout({ shape: anchor.shape, numWarps, order, vector: Math.min(vector, product(anchor.shape)) });
+  return blockedLayout({
+    shape: anchor.shape,
+    numWarps,
+    order,
+    vector: Math.min(vector, product(anchor.shape)),
+  });
 }

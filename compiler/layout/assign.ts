@@ -8,7 +8,15 @@
  */
 import type { AxisInfo } from "../tile/axis.ts";
 import { TILE_OPS } from "../ir/ops.ts";
-import { type Func, newFunc, newOp, newValue, type Op, type Region, type Value } from "../ir/func.ts";
+import {
+  type Func,
+  newFunc,
+  newOp,
+  newValue,
+  type Op,
+  type Region,
+  type Value,
+} from "../ir/func.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { anchorLayouts } from "./anchors.ts";
@@ -30,7 +38,8 @@ interface Scope {
   readonly out: Op[];
 }
 
-const ordersOf = (op: Op): number[] => Array.isArray(op.attrs.order) ? op.attrs.order.map(Number) : [];
+const ordersOf = (op: Op): number[] =>
+  Array.isArray(op.attrs.order) ? op.attrs.order.map(Number) : [];
 const isTile = (value: Value): boolean => value.type.shape.length > 0;
 
 /** A function of equal meaning whose tile types all carry layouts. */
@@ -50,7 +59,9 @@ export function assignLayouts(
     if (known === undefined) {
       const def = value.def;
       known = def === undefined ? isTile(value) : TILE_OPS[def.name].effect !== "pure" ||
-        def.name === "dot" || def.name === "reduce" || def.operands.some((operand) => isTile(operand) && isData(operand));
+        def.name === "dot" || def.name === "reduce" || def.operands.some((operand) =>
+          isTile(operand) && isData(operand)
+        );
       data.set(value, known);
     }
     return known;
@@ -73,7 +84,9 @@ export function assignLayouts(
     if (def === undefined) return plain(value.type.shape);
     const anchored = anchors.get(def);
     if (anchored !== undefined) return anchored;
-    if (def.name === "permute") return permuteLayout(natural(must(def.operands[0], "operand")), ordersOf(def));
+    if (def.name === "permute") {
+      return permuteLayout(natural(must(def.operands[0], "operand")), ordersOf(def));
+    }
     if (def.name === "reshape" || def.name === "expand_dims") {
       const operand = must(def.operands[0], "operand");
       if (isTile(operand)) return reshapeLayout(natural(operand), value.type.shape);
@@ -96,11 +109,25 @@ export function assignLayouts(
     layout === undefined ? `${value.id}` : `${value.id}@${layoutKey(layout)}`;
 
   const laidOut = (type: IrType, layout: LinearLayout | undefined): IrType =>
-    layout === undefined ? { element: type.element, shape: type.shape } : { element: type.element, shape: type.shape, layout };
+    layout === undefined
+      ? { element: type.element, shape: type.shape }
+      : { element: type.element, shape: type.shape, layout };
 
-  const clone = (scope: Scope, op: Op, operands: readonly Value[], layout: LinearLayout | undefined): Value => {
+  const clone = (
+    scope: Scope,
+    op: Op,
+    operands: readonly Value[],
+    layout: LinearLayout | undefined,
+  ): Value => {
     const original = must(op.results[0], "result");
-    const copy = newOp(result, op.name, operands, [laidOut(original.type, layout)], op.span, op.attrs);
+    const copy = newOp(
+      result,
+      op.name,
+      operands,
+      [laidOut(original.type, layout)],
+      op.span,
+      op.attrs,
+    );
     scope.out.push(copy);
     const value = must(copy.results[0], "result");
     if (original.name !== undefined) value.name = original.name;
@@ -108,14 +135,26 @@ export function assignLayouts(
   };
 
   const convert = (scope: Scope, value: Value, layout: LinearLayout, op: Op): Value => {
-    const conversion = newOp(result, "convert_layout", [value], [laidOut(value.type, layout)], op.span);
+    const conversion = newOp(
+      result,
+      "convert_layout",
+      [value],
+      [laidOut(value.type, layout)],
+      op.span,
+    );
     scope.out.push(conversion);
     return must(conversion.results[0], "result");
   };
 
   /** The layout an operand must have so that the result comes out in `layout` without moving. */
-  const operandLayout = (op: Op, operand: Value, layout: LinearLayout | undefined): LinearLayout | undefined => {
-    if (layout === undefined || !isTile(operand)) return isTile(operand) ? natural(operand) : undefined;
+  const operandLayout = (
+    op: Op,
+    operand: Value,
+    layout: LinearLayout | undefined,
+  ): LinearLayout | undefined => {
+    if (layout === undefined || !isTile(operand)) {
+      return isTile(operand) ? natural(operand) : undefined;
+    }
     switch (op.name) {
       case "permute":
         return permuteLayout(layout, invertOrder(ordersOf(op)));
@@ -139,19 +178,26 @@ export function assignLayouts(
     if (layout !== undefined && isData(value) && !sameLayout(natural(value), layout)) {
       copy = convert(scope, get(scope, value, natural(value)), layout, op);
     } else {
-      const operands = op.operands.map((operand) => get(scope, operand, operandLayout(op, operand, layout)));
+      const operands = op.operands.map((operand) =>
+        get(scope, operand, operandLayout(op, operand, layout))
+      );
       copy = clone(scope, op, operands, layout);
     }
     scope.copies.set(key, copy);
     return copy;
   };
 
-  const layoutOf = (value: Value): LinearLayout | undefined => isTile(value) ? natural(value) : undefined;
+  const layoutOf = (value: Value): LinearLayout | undefined =>
+    isTile(value) ? natural(value) : undefined;
 
   const region = (source: Region, parent: Scope | undefined): Region => {
-    const params = source.params.map((param) => newValue(result, laidOut(param.type, layoutOf(param)), param.name));
+    const params = source.params.map((param) =>
+      newValue(result, laidOut(param.type, layoutOf(param)), param.name)
+    );
     const scope: Scope = { parent, copies: new Map(), out: [] };
-    source.params.forEach((param, i) => scope.copies.set(keyOf(param, layoutOf(param)), must(params[i], "parameter")));
+    source.params.forEach((param, i) =>
+      scope.copies.set(keyOf(param, layoutOf(param)), must(params[i], "parameter"))
+    );
     for (const op of source.ops) place(scope, op);
     return { params, ops: scope.out };
   };
@@ -163,14 +209,23 @@ export function assignLayouts(
     // What control flow carries needs one layout on all its ways: the plain one.
     const carried = TILE_OPS[op.name].effect === "control";
     const operands = op.operands.map((operand) =>
-      get(scope, operand, isTile(operand) ? anchored ?? (carried ? plain(operand.type.shape) : natural(operand)) : undefined)
+      get(
+        scope,
+        operand,
+        isTile(operand)
+          ? anchored ?? (carried ? plain(operand.type.shape) : natural(operand))
+          : undefined,
+      )
     );
     const regions = op.regions.map((inner) => region(inner, scope));
     const types = op.results.map((value) => laidOut(value.type, anchored ?? layoutOf(value)));
     const copy = newOp(result, op.name, operands, types, op.span, op.attrs, regions);
     scope.out.push(copy);
     op.results.forEach((value, i) => {
-      scope.copies.set(keyOf(value, isTile(value) ? anchored ?? layoutOf(value) : undefined), must(copy.results[i], "result"));
+      scope.copies.set(
+        keyOf(value, isTile(value) ? anchored ?? layoutOf(value) : undefined),
+        must(copy.results[i], "result"),
+      );
     });
   };
 

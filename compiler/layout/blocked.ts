@@ -54,6 +54,8 @@ export function blockedLayout(spec: BlockedSpec): LinearLayout {
 
 /** The axes with `first` in front and the others from minor to major. */
 export function orderFrom(first: number, rank: number): number[] {
-  const others = Array.from({ length: rank }, (_, i) => rank - 1 - i).filter((axis) => axis !== first);
+  const others = Array.from({ length: rank }, (_, i) => rank - 1 - i).filter((axis) =>
+    axis !== first
+  );
   return [first, ...others];
 }

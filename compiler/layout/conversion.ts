@@ -122,7 +122,11 @@ function chooseSegments(
   return segments;
 }
 
-export function planConversion(src: LinearLayout, dst: LinearLayout, elementBytes: number): ConversionPlan {
+export function planConversion(
+  src: LinearLayout,
+  dst: LinearLayout,
+  elementBytes: number,
+): ConversionPlan {
   const sources = registersOnly(src, dst);
   if (sources !== undefined) {
     return sources.every((source, r) => source === r) && sources.length === 1 << src.register.length
@@ -143,7 +147,10 @@ function planShared(src: LinearLayout, dst: LinearLayout, elementBytes: number):
   // word count as vector bits for that, neighbours of the reader's lanes first.
   const filled = spaceOf(vector);
   const word = accessBytes < 4
-    ? [...dst.lane, ...src.lane, ...all].filter((unit) => unit !== 0 && extend(filled, unit)).slice(0, Math.log2(4 / accessBytes))
+    ? [...dst.lane, ...src.lane, ...all].filter((unit) => unit !== 0 && extend(filled, unit)).slice(
+      0,
+      Math.log2(4 / accessBytes),
+    )
     : [];
   const bankBits = 5 - Math.max(0, Math.log2(accessBytes / 4));
   const segmentCount = Math.max(0, all.length - vector.length - word.length - bankBits);

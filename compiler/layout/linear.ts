@@ -72,7 +72,12 @@ export function applyBases(bases: readonly number[], coordinate: number): number
 }
 
 /** Flat row-major index of the element at a hardware coordinate. */
-export function elementAt(layout: LinearLayout, register: number, lane: number, warp: number): number {
+export function elementAt(
+  layout: LinearLayout,
+  register: number,
+  lane: number,
+  warp: number,
+): number {
   return applyBases(layout.register, register) ^ applyBases(layout.lane, lane) ^
     applyBases(layout.warp, warp);
 }
@@ -82,8 +87,17 @@ export function unflatten(index: number, shape: readonly number[]): number[] {
   return axisShifts(shape).map((shift, axis) => (index >> shift) & ((shape[axis] ?? 1) - 1));
 }
 
-function mapBases(layout: LinearLayout, shape: readonly number[], f: (basis: number) => number): LinearLayout {
-  return { shape, register: layout.register.map(f), lane: layout.lane.map(f), warp: layout.warp.map(f) };
+function mapBases(
+  layout: LinearLayout,
+  shape: readonly number[],
+  f: (basis: number) => number,
+): LinearLayout {
+  return {
+    shape,
+    register: layout.register.map(f),
+    lane: layout.lane.map(f),
+    warp: layout.warp.map(f),
+  };
 }
 
 /** Layout of `permute(x, order)` when x has `layout`: no data moves, axes are renamed. */
@@ -118,7 +132,10 @@ export function reshapeLayout(layout: LinearLayout, shape: readonly number[]): L
  * Layout that the operand of a broadcast needs so that the result has `layout`: bits of the stretched axes are
  * forgotten, and what becomes 0 is a copy.
  */
-export function unbroadcastLayout(layout: LinearLayout, operandShape: readonly number[]): LinearLayout {
+export function unbroadcastLayout(
+  layout: LinearLayout,
+  operandShape: readonly number[],
+): LinearLayout {
   const from = axisShifts(layout.shape);
   const to = axisShifts(operandShape);
   return mapBases(layout, operandShape, (basis) => {
@@ -157,7 +174,9 @@ export function spellLayout(layout: LinearLayout): string {
     for (let axis = 0; axis < layout.shape.length; axis++) {
       const count = log2(layout.shape[axis] ?? 1);
       for (let bit = 0; bit < count; bit++) {
-        if ((basis >> ((shifts[axis] ?? 0) + bit)) & 1) bits.push(`${String.fromCharCode(97 + axis)}${bit}`);
+        if ((basis >> ((shifts[axis] ?? 0) + bit)) & 1) {
+          bits.push(`${String.fromCharCode(97 + axis)}${bit}`);
+        }
       }
     }
     return bits.join("^");

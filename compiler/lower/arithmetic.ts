@@ -17,14 +17,31 @@ export function kindOf(element: Element): Kind {
   if (isPointer(element)) return "u64";
   if (element === "bool") return "bool";
   const { class: kind, bits, signed } = SCALARS[element];
-  if (kind === "float") return element === "float64" ? "f64" : element === "bfloat16" ? "bf16" : element === "float16" ? "f16" : "f32";
+  if (kind === "float") {
+    return element === "float64"
+      ? "f64"
+      : element === "bfloat16"
+      ? "bf16"
+      : element === "float16"
+      ? "f16"
+      : "f32";
+  }
   return `${signed ? "s" : "u"}${bits === 64 ? 64 : 32}`;
 }
 
 const BANKS: Readonly<Record<Kind, Bank>> = {
-  bool: "pred", s32: "b32", u32: "b32", s64: "b64", u64: "b64", f16: "b16", bf16: "b16", f32: "b32", f64: "b64",
+  bool: "pred",
+  s32: "b32",
+  u32: "b32",
+  s64: "b64",
+  u64: "b64",
+  f16: "b16",
+  bf16: "b16",
+  f32: "b32",
+  f64: "b64",
 };
-const isFloatKind = (kind: Kind): boolean => kind === "f16" || kind === "bf16" || kind === "f32" || kind === "f64";
+const isFloatKind = (kind: Kind): boolean =>
+  kind === "f16" || kind === "bf16" || kind === "f32" || kind === "f64";
 
 /** PTX spelling of an operation per kind; `T` is the kind. `via f32` computes in float. */
 type Spelling = Readonly<Partial<Record<Kind | "int" | "float", string>>>;
@@ -44,7 +61,9 @@ const BINARY: Readonly<Partial<Record<TileOp, Spelling>>> = {
 };
 
 /** Comparisons: names of setp, unordered `ne` for floats so that NaN != NaN. */
-const COMPARE: Readonly<Partial<Record<TileOp, { readonly name: string; readonly float: string }>>> = {
+const COMPARE: Readonly<
+  Partial<Record<TileOp, { readonly name: string; readonly float: string }>>
+> = {
   lt: { name: "lt", float: "lt" },
   le: { name: "le", float: "le" },
   gt: { name: "gt", float: "gt" },
@@ -88,16 +107,30 @@ export function constantOperand(value: number | bigint, element: Element): Opera
   return int(view.getUint32(0) >>> 16);
 }
 
-function viaFloat(e: Emitter, element: Element, operands: readonly Operand[], compute: (wide: Operand[]) => Operand): Operand {
+function viaFloat(
+  e: Emitter,
+  element: Element,
+  operands: readonly Operand[],
+  compute: (wide: Operand[]) => Operand,
+): Operand {
   if (isPointer(element)) return compute([...operands]);
   const wide = operands.map((operand) => convertScalar(e, operand, element, "float32"));
   return convertScalar(e, compute(wide), "float32", element);
 }
 
-export function lowerBinary(e: Emitter, name: TileOp, element: Element, a: Operand, b: Operand): Operand {
+export function lowerBinary(
+  e: Emitter,
+  name: TileOp,
+  element: Element,
+  a: Operand,
+  b: Operand,
+): Operand {
   const kind = kindOf(element);
   if (name === "shl" || name === "shr") return lowerShift(e, name, element, a, b);
-  if ((name === "add" || name === "sub") && (kind === "s32" || kind === "u32" || kind === "s64" || kind === "u64")) {
+  if (
+    (name === "add" || name === "sub") &&
+    (kind === "s32" || kind === "u32" || kind === "s64" || kind === "u64")
+  ) {
     const bank = kind.endsWith("64") ? "b64" : "b32";
     const addend = name === "add" ? b : isInteger(b) ? int(-b.value) : undefined;
     if (addend !== undefined) return narrow(e, e.add(bank, a, addend), element);
@@ -106,20 +139,38 @@ export function lowerBinary(e: Emitter, name: TileOp, element: Element, a: Opera
     return narrow(e, e.mul(kind.endsWith("64") ? "b64" : "b32", a, b), element);
   }
   const row = BINARY[name];
-  const template = row?.[kind] ?? (isFloatKind(kind) ? row?.float : kind === "bool" ? undefined : row?.int);
+  const template = row?.[kind] ??
+    (isFloatKind(kind) ? row?.float : kind === "bool" ? undefined : row?.int);
   if (template === undefined) throw new RangeError(`No PTX for ${name} on ${kind}`);
   if (template === "via f32") {
-    return viaFloat(e, element, [a, b], ([x, y]) => lowerBinary(e, name, "float32", x ?? a, y ?? b));
+    return viaFloat(
+      e,
+      element,
+      [a, b],
+      ([x, y]) => lowerBinary(e, name, "float32", x ?? a, y ?? b),
+    );
   }
   const bank = BANKS[kind];
-  const inRegisters = kind === "bool" || kind === "f16" ? [e.inRegister(a, bank), e.inRegister(b, bank)] : [a, b];
+  const inRegisters = kind === "bool" || kind === "f16"
+    ? [e.inRegister(a, bank), e.inRegister(b, bank)]
+    : [a, b];
   // PTX takes an immediate as second operand of most instructions, as first of few.
   const [x, y] = inRegisters;
-  return narrow(e, e.pure(spell(template, kind), bank, [e.inRegister(x ?? a, bank), y ?? b]), element);
+  return narrow(
+    e,
+    e.pure(spell(template, kind), bank, [e.inRegister(x ?? a, bank), y ?? b]),
+    element,
+  );
 }
 
 /** Shift counts are unsigned; PTX clamps counts above the width, which gives 0 or the sign (language.md 9.1). */
-function lowerShift(e: Emitter, name: "shl" | "shr", element: Element, a: Operand, b: Operand): Operand {
+function lowerShift(
+  e: Emitter,
+  name: "shl" | "shr",
+  element: Element,
+  a: Operand,
+  b: Operand,
+): Operand {
   const kind = kindOf(element);
   const bits = kind.endsWith("64") ? 64 : 32;
   const count = isInteger(b) || bits === 32 ? b : e.pure("cvt.sat.u32.u64", "b32", [b]);
@@ -127,30 +178,56 @@ function lowerShift(e: Emitter, name: "shl" | "shr", element: Element, a: Operan
   return narrow(e, e.pure(spelling, BANKS[kind], [e.inRegister(a, BANKS[kind]), count]), element);
 }
 
-export function lowerCompare(e: Emitter, name: TileOp, element: Element, a: Operand, b: Operand): Operand {
+export function lowerCompare(
+  e: Emitter,
+  name: TileOp,
+  element: Element,
+  a: Operand,
+  b: Operand,
+): Operand {
   const kind = kindOf(element);
   const row = COMPARE[name];
   if (row === undefined) throw new RangeError(`${name} is no comparison`);
   if (kind === "bool") {
-    const different = e.pure("xor.pred", "pred", [e.inRegister(a, "pred"), e.inRegister(b, "pred")]);
+    const different = e.pure("xor.pred", "pred", [
+      e.inRegister(a, "pred"),
+      e.inRegister(b, "pred"),
+    ]);
     if (name === "ne") return different;
     if (name === "eq") return e.pure("not.pred", "pred", [different]);
-    const word = (p: Operand): Operand => isInteger(p) ? p : e.pure("selp.b32", "b32", [int(1), int(0), p]);
+    const word = (p: Operand): Operand =>
+      isInteger(p) ? p : e.pure("selp.b32", "b32", [int(1), int(0), p]);
     return lowerCompare(e, name, "int32", word(a), word(b));
   }
   if (kind === "bf16" && !isPointer(element)) {
-    return lowerCompare(e, name, "float32", convertScalar(e, a, element, "float32"), convertScalar(e, b, element, "float32"));
+    return lowerCompare(
+      e,
+      name,
+      "float32",
+      convertScalar(e, a, element, "float32"),
+      convertScalar(e, b, element, "float32"),
+    );
   }
   const bank = BANKS[kind];
   // Fold: masks of constant bounds decide whole accesses.
-  if (isInteger(a) && isInteger(b) && !isFloatKind(kind)) return int(compareIntegers(row.name, a.value, b.value) ? 1 : 0);
+  if (isInteger(a) && isInteger(b) && !isFloatKind(kind)) {
+    return int(compareIntegers(row.name, a.value, b.value) ? 1 : 0);
+  }
   const right = kind === "f16" ? e.inRegister(b, bank) : b;
-  return e.pure(`setp.${isFloatKind(kind) ? row.float : row.name}.${kind}`, "pred", [e.inRegister(a, bank), right]);
+  return e.pure(`setp.${isFloatKind(kind) ? row.float : row.name}.${kind}`, "pred", [
+    e.inRegister(a, bank),
+    right,
+  ]);
 }
 
 function compareIntegers(name: string, a: bigint, b: bigint): boolean {
   const results: Readonly<Record<string, boolean>> = {
-    lt: a < b, le: a <= b, gt: a > b, ge: a >= b, eq: a === b, ne: a !== b,
+    lt: a < b,
+    le: a <= b,
+    gt: a > b,
+    ge: a >= b,
+    eq: a === b,
+    ne: a !== b,
   };
   return results[name] ?? false;
 }
@@ -159,19 +236,40 @@ export function lowerUnary(e: Emitter, name: "neg" | "not", element: Element, a:
   const kind = kindOf(element);
   const bank = BANKS[kind];
   const register = e.inRegister(a, bank);
-  if (name === "not") return narrow(e, e.pure(kind === "bool" ? "not.pred" : `not.b${kind.endsWith("64") ? 64 : 32}`, bank, [register]), element);
+  if (name === "not") {
+    return narrow(
+      e,
+      e.pure(kind === "bool" ? "not.pred" : `not.b${kind.endsWith("64") ? 64 : 32}`, bank, [
+        register,
+      ]),
+      element,
+    );
+  }
   if (kind === "f16" || kind === "bf16") return e.pure("xor.b16", "b16", [register, int(0x8000)]);
-  return narrow(e, e.pure(`neg.${isFloatKind(kind) ? kind : kind.replace("u", "s")}`, bank, [register]), element);
+  return narrow(
+    e,
+    e.pure(`neg.${isFloatKind(kind) ? kind : kind.replace("u", "s")}`, bank, [register]),
+    element,
+  );
 }
 
-export function lowerSelect(e: Emitter, element: Element, condition: Operand, a: Operand, b: Operand): Operand {
+export function lowerSelect(
+  e: Emitter,
+  element: Element,
+  condition: Operand,
+  a: Operand,
+  b: Operand,
+): Operand {
   if (isInteger(condition)) return condition.value !== 0n ? a : b;
   const kind = kindOf(element);
   if (kind === "bool") {
     // c ? a : b = (c & a) | (!c & b)
     const c = condition;
     const yes = e.pure("and.pred", "pred", [c, e.inRegister(a, "pred")]);
-    const no = e.pure("and.pred", "pred", [e.pure("not.pred", "pred", [c]), e.inRegister(b, "pred")]);
+    const no = e.pure("and.pred", "pred", [
+      e.pure("not.pred", "pred", [c]),
+      e.inRegister(b, "pred"),
+    ]);
     return e.pure("or.pred", "pred", [yes, no]);
   }
   return e.pure(`selp.${BANKS[kind]}`, BANKS[kind], [a, b, condition]);
@@ -182,7 +280,13 @@ export function lowerSelect(e: Emitter, element: Element, condition: Operand, a:
  * that the constant part of the count only sets bits that the rest leaves 0, so that the parts may widen apart
  * and the constant becomes an immediate of the access.
  */
-export function lowerScaled(e: Emitter, count: Operand, element: Element, bytes: number, noCarry: boolean): Operand {
+export function lowerScaled(
+  e: Emitter,
+  count: Operand,
+  element: Element,
+  bytes: number,
+  noCarry: boolean,
+): Operand {
   if (isInteger(count)) return int(count.value * BigInt(bytes));
   const kind = kindOf(element);
   if (kind === "s64" || kind === "u64") return e.mul("b64", count, int(bytes));
@@ -190,4 +294,3 @@ export function lowerScaled(e: Emitter, count: Operand, element: Element, bytes:
   const wide = e.pure(`mul.wide.${kind === "u32" ? "u32" : "s32"}`, "b64", [base, int(bytes)]);
   return e.add("b64", wide, int(constant * BigInt(bytes)));
 }
-

@@ -1,7 +1,7 @@
 /** What every lowering rule gets: the emitter, the values lowered so far, and the thread's coordinates. */
 import type { Operand } from "../ptx/func.ts";
 import type { Value } from "../ir/func.ts";
-import { applyBases, log2, type LinearLayout } from "../layout/linear.ts";
+import { applyBases, type LinearLayout, log2 } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
 import { type Emitter, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";
@@ -27,7 +27,10 @@ export function registerCount(value: Value): number {
 }
 
 export function lowered(cx: LowerContext, value: Value): Lowered {
-  return must(cx.values.get(value), `lowering of a value made by ${value.def?.name ?? "a parameter"}`);
+  return must(
+    cx.values.get(value),
+    `lowering of a value made by ${value.def?.name ?? "a parameter"}`,
+  );
 }
 
 /** Remembers each register's element once it has been computed, for as long as its scope is open. */
@@ -104,14 +107,20 @@ export function threadBases(layout: LinearLayout): readonly number[] {
 
 /** Mask of thread index bits that only make copies. */
 export function copyBits(layout: LinearLayout): number {
-  return threadBases(layout).reduce((mask, basis, bit) => basis === 0 ? mask | (1 << bit) : mask, 0);
+  return threadBases(layout).reduce(
+    (mask, basis, bit) => basis === 0 ? mask | (1 << bit) : mask,
+    0,
+  );
 }
 
 /** Predicate of the threads that own their elements alone; undefined when all do. */
 export function ownerPredicate(cx: LowerContext, copies: number): Operand | undefined {
   if (copies === 0) return undefined;
   const e = cx.emitter;
-  return e.pure("setp.eq.s32", "pred", [e.pure("and.b32", "b32", [threadIndex(cx), int(copies)]), int(0)]);
+  return e.pure("setp.eq.s32", "pred", [
+    e.pure("and.b32", "b32", [threadIndex(cx), int(copies)]),
+    int(0),
+  ]);
 }
 
 export const warpBits = (numWarps: number): number => log2(numWarps);

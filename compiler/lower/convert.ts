@@ -1,6 +1,6 @@
 /** Conversions between scalar types, as language.md 9.2 defines them. */
 import type { Operand } from "../ptx/func.ts";
-import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
 import { bankOf } from "./element.ts";
 
@@ -22,7 +22,12 @@ function ptxType(name: ScalarName): string {
   return `${signed ? "s" : "u"}${bits === 64 ? 64 : 32}`;
 }
 
-export function convertScalar(e: Emitter, value: Operand, from: ScalarName, to: ScalarName): Operand {
+export function convertScalar(
+  e: Emitter,
+  value: Operand,
+  from: ScalarName,
+  to: ScalarName,
+): Operand {
   if (from === to) return value;
   if (isFloat8(from) || isFloat8(to)) throw new UnsupportedConversion(from, to);
   if (to === "bool") return toBool(e, value, from);
@@ -49,7 +54,9 @@ function toBool(e: Emitter, value: Operand, from: ScalarName): Operand {
   }
   const bank = bankOf(from);
   if (!isInt(from)) {
-    const zero: Operand = from === "float64" ? { kind: "float", type: "f64", bits: 0n } : { kind: "float", type: "f32", bits: 0n };
+    const zero: Operand = from === "float64"
+      ? { kind: "float", type: "f64", bits: 0n }
+      : { kind: "float", type: "f32", bits: 0n };
     return e.pure(`setp.neu.${ptxType(from)}`, "pred", [e.inRegister(value, bank), zero]);
   }
   return e.pure(`setp.ne.${ptxType(from)}`, "pred", [value, int(0)]);
@@ -58,16 +65,25 @@ function toBool(e: Emitter, value: Operand, from: ScalarName): Operand {
 function intToInt(e: Emitter, value: Operand, from: ScalarName, to: ScalarName): Operand {
   const [source, target] = [SCALARS[from], SCALARS[to]];
   if (isInteger(value)) {
-    return int(target.signed ? BigInt.asIntN(target.bits, value.value) : BigInt.asUintN(target.bits, value.value));
+    return int(
+      target.signed
+        ? BigInt.asIntN(target.bits, value.value)
+        : BigInt.asUintN(target.bits, value.value),
+    );
   }
   if (target.bits === 64) {
-    return source.bits === 64 ? value : e.pure(`cvt.${source.signed ? "s64.s32" : "u64.u32"}`, "b64", [value]);
+    return source.bits === 64
+      ? value
+      : e.pure(`cvt.${source.signed ? "s64.s32" : "u64.u32"}`, "b64", [value]);
   }
   const word = source.bits === 64 ? e.pure("cvt.u32.u64", "b32", [value]) : value;
   // The value's range already fits: nothing to cut off.
-  const fits = target.bits === 32 || (source.bits < target.bits && (!source.signed || target.signed)) ||
+  const fits = target.bits === 32 ||
+    (source.bits < target.bits && (!source.signed || target.signed)) ||
     (source.bits === target.bits && source.signed === target.signed);
-  return fits ? word : e.pure(target.signed ? "bfe.s32" : "bfe.u32", "b32", [word, int(0), int(target.bits)]);
+  return fits
+    ? word
+    : e.pure(target.signed ? "bfe.s32" : "bfe.u32", "b32", [word, int(0), int(target.bits)]);
 }
 
 /** Truncates and saturates; NaN gives 0, which cvt gives for 32-bit results (PTX ISA, cvt). */
@@ -81,7 +97,11 @@ function floatToInt(e: Emitter, source: Operand, from: string, to: ScalarName): 
   }
   const word = e.pure(`cvt.rzi.${signed ? "s32" : "u32"}.${from}`, "b32", [source]);
   const safe = from === "f64" || from === "f16"
-    ? e.pure("selp.b32", "b32", [word, int(0), e.pure(`setp.num.${from}`, "pred", [source, source])])
+    ? e.pure("selp.b32", "b32", [
+      word,
+      int(0),
+      e.pure(`setp.num.${from}`, "pred", [source, source]),
+    ])
     : word;
   if (bits === 32) return safe;
   const hi = int(signed ? 2 ** (bits - 1) - 1 : 2 ** bits - 1);
@@ -90,7 +110,10 @@ function floatToInt(e: Emitter, source: Operand, from: string, to: ScalarName): 
 }
 
 function bfloat16ToFloat(e: Emitter, value: Operand): Operand {
-  return e.pure("mov.b32", "b32", [{ kind: "vector", elements: [e.inRegister(int(0), "b16"), e.inRegister(value, "b16")] }]);
+  return e.pure("mov.b32", "b32", [{
+    kind: "vector",
+    elements: [e.inRegister(int(0), "b16"), e.inRegister(value, "b16")],
+  }]);
 }
 
 /** Round to nearest even by integer arithmetic where cvt.rn.bf16.f32 (sm_80) is not there. */

@@ -5,7 +5,14 @@ import { freeMask, type LinearLayout } from "../layout/linear.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import { atRegister, copyBits, type LowerContext, lowered, ownerPredicate, SHARED_SYMBOL } from "./context.ts";
+import {
+  atRegister,
+  copyBits,
+  type LowerContext,
+  lowered,
+  ownerPredicate,
+  SHARED_SYMBOL,
+} from "./context.ts";
 import { accessShape, packAccess, type Ref, unpackAccess } from "./element.ts";
 import { int } from "./emitter.ts";
 
@@ -50,7 +57,12 @@ interface Side {
   readonly address: (register: number) => Operand;
 }
 
-function side(cx: LowerContext, layout: LinearLayout, plan: SharedPlan, elementBytes: number): Side {
+function side(
+  cx: LowerContext,
+  layout: LinearLayout,
+  plan: SharedPlan,
+  elementBytes: number,
+): Side {
   const shift = Math.log2(elementBytes);
   const offsets = offsetBases(layout, plan.columns);
   const bases = {
@@ -58,14 +70,21 @@ function side(cx: LowerContext, layout: LinearLayout, plan: SharedPlan, elementB
     thread: [...offsets.lane, ...offsets.warp].map((o) => o << shift),
   };
   // Registers whose images are the lowest offset bits form one access.
-  const vector = Array.from({ length: plan.vectorBits }, (_, bit) => offsets.register.indexOf(1 << bit));
+  const vector = Array.from(
+    { length: plan.vectorBits },
+    (_, bit) => offsets.register.indexOf(1 << bit),
+  );
   const inVector = vector.reduce((mask, bit) => mask | (1 << bit), 0);
   const free = freeMask(layout.register);
   const groups: number[][] = [];
   for (let register = 0; register < 1 << layout.register.length; register++) {
     if (register & (inVector | free)) continue;
-    groups.push(Array.from({ length: 1 << plan.vectorBits }, (_, i) =>
-      vector.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register)));
+    groups.push(
+      Array.from(
+        { length: 1 << plan.vectorBits },
+        (_, i) => vector.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register),
+      ),
+    );
   }
   const e = cx.emitter;
   const start = e.pure("mov.u32", "b32", [{ kind: "symbol", name: SHARED_SYMBOL }]);
@@ -84,7 +103,8 @@ function exchange(cx: LowerContext, operand: Value, result: Value, plan: SharedP
   const element = operand.type.element;
   const size = bytesOf(element);
   const elements = src.shape.reduce((a, b) => a * b, 1);
-  const barrier = (): void => plan.withinWarp ? e.emit("bar.warp.sync", [int(0xffffffffn)]) : e.emit("bar.sync", [int(0)]);
+  const barrier = (): void =>
+    plan.withinWarp ? e.emit("bar.warp.sync", [int(0xffffffffn)]) : e.emit("bar.sync", [int(0)]);
 
   // The buffer may still be read by an earlier exchange.
   if (cx.shared.used) e.emit("bar.sync", [int(0)]);
@@ -94,7 +114,9 @@ function exchange(cx: LowerContext, operand: Value, result: Value, plan: SharedP
   const access = accessShape(size, 1 << plan.vectorBits);
   const suffix = `.shared${access.count > 1 ? `.v${access.count}` : ""}.${access.type}`;
   const vectorOf = (registers: readonly Operand[]): Operand =>
-    registers.length === 1 ? must(registers[0], "register") : { kind: "vector", elements: registers };
+    registers.length === 1
+      ? must(registers[0], "register")
+      : { kind: "vector", elements: registers };
 
   const write = side(cx, src, plan, size);
   const owner = ownerPredicate(cx, copyBits(src));
@@ -109,9 +131,10 @@ function exchange(cx: LowerContext, operand: Value, result: Value, plan: SharedP
   for (const group of read.groups) {
     const registers = Array.from({ length: access.count }, () => e.register(access.bank));
     e.emit(`ld${suffix}`, [vectorOf(registers), read.address(must(group[0], "register"))]);
-    unpackAccess(e, registers, element, group.length).forEach((ref, i) => refs[must(group[i], "register")] = ref);
+    unpackAccess(e, registers, element, group.length).forEach((ref, i) =>
+      refs[must(group[i], "register")] = ref
+    );
   }
   const free = freeMask(dst.register);
   cx.values.set(result, (register) => must(refs[register & ~free], "exchanged element"));
 }
-

@@ -40,21 +40,40 @@ export function whole(cx: Emitter, ref: Ref, element: Element): Operand {
     return cx.pure("setp.ne.b32", "pred", [extract(cx, ref, false), int(0)]);
   }
   if (bankOf(element) === "b16") {
-    return cx.pure("cvt.u16.u32", "b16", [ref.byte === 0 ? ref.word : cx.pure("shr.u32", "b32", [ref.word, int(8 * ref.byte)])]);
+    return cx.pure("cvt.u16.u32", "b16", [
+      ref.byte === 0 ? ref.word : cx.pure("shr.u32", "b32", [ref.word, int(8 * ref.byte)]),
+    ]);
   }
-  return extract(cx, ref, !isPointer(element) && SCALARS[element].signed && SCALARS[element].class === "int");
+  return extract(
+    cx,
+    ref,
+    !isPointer(element) && SCALARS[element].signed && SCALARS[element].class === "int",
+  );
 }
 
 function extract(cx: Emitter, part: Part, signed: boolean): Operand {
-  return cx.pure(signed ? "bfe.s32" : "bfe.u32", "b32", [part.word, int(8 * part.byte), int(8 * part.bytes)]);
+  return cx.pure(signed ? "bfe.s32" : "bfe.u32", "b32", [
+    part.word,
+    int(8 * part.byte),
+    int(8 * part.bytes),
+  ]);
 }
 
 /** The element as (part of) a 32-bit word whose low bytes hold it. */
 function asPart(cx: Emitter, ref: Ref, element: Element): Part {
   if (ref.kind === "part") return ref;
   const bytes = bytesOf(element) === 1 ? 1 : 2;
-  if (element === "bool") return { kind: "part", word: cx.pure("selp.b32", "b32", [int(1), int(0), ref]), byte: 0, bytes: 1 };
-  if (bankOf(element) === "b16") return { kind: "part", word: cx.pure("cvt.u32.u16", "b32", [ref]), byte: 0, bytes };
+  if (element === "bool") {
+    return {
+      kind: "part",
+      word: cx.pure("selp.b32", "b32", [int(1), int(0), ref]),
+      byte: 0,
+      bytes: 1,
+    };
+  }
+  if (bankOf(element) === "b16") {
+    return { kind: "part", word: cx.pure("cvt.u32.u16", "b32", [ref]), byte: 0, bytes };
+  }
   return { kind: "part", word: cx.inRegister(ref, "b32"), byte: 0, bytes };
 }
 
@@ -72,8 +91,11 @@ function packWord(cx: Emitter, parts: readonly Part[]): Operand {
     Array.from({ length: part.bytes }, (_, i) => ({ word: part.word, byte: part.byte + i }))
   );
   const words = [...new Set(bytes.map((b) => b.word))];
-  const pick = (a: Operand, b: Operand, wanted: readonly { word: Operand; byte: number }[]): Operand =>
-    permuteBytes(cx, a, b, wanted.map((w) => w.word === a ? w.byte : 4 + w.byte));
+  const pick = (
+    a: Operand,
+    b: Operand,
+    wanted: readonly { word: Operand; byte: number }[],
+  ): Operand => permuteBytes(cx, a, b, wanted.map((w) => w.word === a ? w.byte : 4 + w.byte));
   const [a, b] = words;
   if (a === undefined) return int(0);
   if (words.length <= 2) return pick(a, b ?? a, bytes);
@@ -83,7 +105,10 @@ function packWord(cx: Emitter, parts: readonly Part[]): Operand {
     const [x, y] = [bytes[lo], bytes[lo + 1]];
     if (x === undefined || y === undefined) return { word: int(0), at: 0 };
     if (x.byte !== y.byte) {
-      return { word: permuteBytes(cx, x.word, y.word, [x.byte, 4 + y.byte, x.byte, 4 + y.byte]), at: 0 };
+      return {
+        word: permuteBytes(cx, x.word, y.word, [x.byte, 4 + y.byte, x.byte, 4 + y.byte]),
+        at: 0,
+      };
     }
     const even = x.byte & ~1;
     return {
@@ -120,16 +145,22 @@ export function packAccess(cx: Emitter, refs: readonly Ref[], element: Element):
   if (shape.type === "b8") return [wordOf(cx, parts()[0])];
   if (shape.type === "b16") {
     const [only] = refs;
-    if (refs.length === 1 && only !== undefined && only.kind !== "part" && bankOf(element) === "b16") {
+    if (
+      refs.length === 1 && only !== undefined && only.kind !== "part" && bankOf(element) === "b16"
+    ) {
       return [cx.inRegister(only, "b16")];
     }
-    const word = refs.length === 1 ? wordOf(cx, parts()[0]) : packWord(cx, [...parts(), ...parts()]);
+    const word = refs.length === 1
+      ? wordOf(cx, parts()[0])
+      : packWord(cx, [...parts(), ...parts()]);
     return [cx.pure("cvt.u16.u32", "b16", [word])];
   }
   const perWord = 4 / size;
   const all = parts();
-  return Array.from({ length: refs.length / perWord }, (_, i) =>
-    cx.inRegister(packWord(cx, all.slice(i * perWord, (i + 1) * perWord)), "b32"));
+  return Array.from(
+    { length: refs.length / perWord },
+    (_, i) => cx.inRegister(packWord(cx, all.slice(i * perWord, (i + 1) * perWord)), "b32"),
+  );
 }
 
 /** A word whose lowest bytes are the part's. */
@@ -140,7 +171,12 @@ function wordOf(cx: Emitter, part: Part | undefined): Operand {
 }
 
 /** The elements in the registers of one loaded access. */
-export function unpackAccess(cx: Emitter, registers: readonly Operand[], element: Element, elements: number): Ref[] {
+export function unpackAccess(
+  cx: Emitter,
+  registers: readonly Operand[],
+  element: Element,
+  elements: number,
+): Ref[] {
   const size = bytesOf(element);
   if (size >= 4) return [...registers];
   const shape = accessShape(size, elements);

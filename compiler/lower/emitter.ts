@@ -54,7 +54,11 @@ export class Emitter {
   constructor(readonly target: Target) {}
 
   register(bank: Bank): Register {
-    const register: Register = { kind: "register", type: bank, name: `${PREFIX[bank]}${this.#counts[bank]++}` };
+    const register: Register = {
+      kind: "register",
+      type: bank,
+      name: `${PREFIX[bank]}${this.#counts[bank]++}`,
+    };
     return register;
   }
 
@@ -65,7 +69,12 @@ export class Emitter {
   /** Appends an instruction: `emit("ld.global.v4.b32", […])`. */
   emit(spelling: string, operands: readonly Operand[], guard?: Instruction["guard"]): void {
     const [opcode, ...modifiers] = splitSpelling(spelling);
-    const instruction: Instruction = { kind: "instruction", opcode: opcode ?? spelling, modifiers, operands };
+    const instruction: Instruction = {
+      kind: "instruction",
+      opcode: opcode ?? spelling,
+      modifiers,
+      operands,
+    };
     this.body.push(guard === undefined ? instruction : { ...instruction, guard });
   }
 
@@ -107,7 +116,11 @@ export class Emitter {
     if (isInteger(b)) {
       const constant = BigInt.asIntN(bits, left.constant + b.value);
       if (constant === 0n) return left.base;
-      return this.#remember(this.pure(`add.s${bits}`, bank, [left.base, int(constant)]), left.base, constant);
+      return this.#remember(
+        this.pure(`add.s${bits}`, bank, [left.base, int(constant)]),
+        left.base,
+        constant,
+      );
     }
     const right = this.sumOf(b);
     const base = this.pure(`add.s${bits}`, bank, [left.base, right.base]);
@@ -132,7 +145,9 @@ export class Emitter {
     if (isInteger(b)) {
       if (b.value === 0n) return b;
       if (b.value === 1n) return a;
-      const shift = b.value > 0n && (b.value & (b.value - 1n)) === 0n ? b.value.toString(2).length - 1 : -1;
+      const shift = b.value > 0n && (b.value & (b.value - 1n)) === 0n
+        ? b.value.toString(2).length - 1
+        : -1;
       if (shift >= 0) return this.pure(`shl.b${bits}`, bank, [a, int(shift)]);
     }
     return this.pure(`mul.lo.s${bits}`, bank, [a, b]);
@@ -150,7 +165,9 @@ export class Emitter {
     const { base, constant } = this.sumOf(pointer);
     const offset = constant + extraBytes;
     // Immediates of loads and stores are signed 24 bits in SASS; beyond, ptxas would add instructions anyway.
-    if (offset < -0x800000n || offset > 0x7fffffn) return { kind: "address", base: pointer, offset: extraBytes };
+    if (offset < -0x800000n || offset > 0x7fffffn) {
+      return { kind: "address", base: pointer, offset: extraBytes };
+    }
     return { kind: "address", base, offset };
   }
 }

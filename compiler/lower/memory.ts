@@ -36,15 +36,21 @@ function accessGroups(op: Op, axisInfo: (value: Value) => AxisInfo): Group[] {
   const groups: Group[] = [];
   for (let register = 0; register < registerCount(pointer); register++) {
     if (register & (inVector | free)) continue; // inside a vector, or a copy of another register
-    groups.push(Array.from({ length: 1 << best.length }, (_, i) =>
-      best.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register)));
+    groups.push(
+      Array.from(
+        { length: 1 << best.length },
+        (_, i) => best.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register),
+      ),
+    );
   }
   return groups;
 }
 
 function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
-  if (!isPointer(element) || element.pointee === "void") bug("access through something that is no pointer");
+  if (!isPointer(element) || element.pointee === "void") {
+    bug("access through something that is no pointer");
+  }
   return element.pointee;
 }
 
@@ -82,17 +88,32 @@ const MODIFIERS: Readonly<Record<string, string>> = {
  * L2 for 256 bytes around each miss gained 1 % (float) to 3 % (half) on an 8191 x 8193 transposition on an H200,
  * and cost 0.5 % where accesses are 16 bytes wide.
  */
-function prefetchHint(cx: LowerContext, op: Op, accessBytes: number, axisInfo: (value: Value) => AxisInfo): string {
+function prefetchHint(
+  cx: LowerContext,
+  op: Op,
+  accessBytes: number,
+  axisInfo: (value: Value) => AxisInfo,
+): string {
   const { contiguity } = axisInfo(pointerOf(op));
   const rows = contiguity.some((run) => run * pointeeBytes(pointerOf(op)) >= 128);
-  return rows && accessBytes < 16 && cx.emitter.target.cacheHints.some((hint) => hint === "L2::256B") ? ".L2::256B" : "";
+  return rows && accessBytes < 16 &&
+      cx.emitter.target.cacheHints.some((hint) => hint === "L2::256B")
+    ? ".L2::256B"
+    : "";
 }
 
-function accessSpelling(op: Op, kind: "ld" | "st", shape: { count: number; type: string }, hint = ""): string {
+function accessSpelling(
+  op: Op,
+  kind: "ld" | "st",
+  shape: { count: number; type: string },
+  hint = "",
+): string {
   const modifiers = Array.isArray(op.attrs.modifiers) ? op.attrs.modifiers.map(String) : [];
   const volatile = modifiers.includes("volatile");
   const hints = modifiers.length === 0 ? hint : modifiers.map((m) => MODIFIERS[m] ?? "").join("");
-  return `${kind}${volatile ? ".volatile" : ""}.global${hints}${shape.count > 1 ? `.v${shape.count}` : ""}.${shape.type}`;
+  return `${kind}${volatile ? ".volatile" : ""}.global${hints}${
+    shape.count > 1 ? `.v${shape.count}` : ""
+  }.${shape.type}`;
 }
 
 export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
@@ -107,7 +128,9 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
     const first = must(group[0], "register of an access");
     const shape = accessShape(size, group.length);
     const hint = prefetchHint(cx, op, size * group.length, axisInfo);
-    const guard = mask === undefined ? "always" : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    const guard = mask === undefined
+      ? "always"
+      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
     cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
     if (guard !== "always") {
@@ -117,10 +140,18 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
       results.forEach((result, i) => e.emit(`mov.${shape.bank}`, [result, must(fill[i], "fill")]));
     }
     if (guard !== "never") {
-      const address = e.address(e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"));
-      e.emit(accessSpelling(op, "ld", shape, hint), [vectorOperand(results), address], guard === "always" ? undefined : guardOf(guard));
+      const address = e.address(
+        e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
+      );
+      e.emit(
+        accessSpelling(op, "ld", shape, hint),
+        [vectorOperand(results), address],
+        guard === "always" ? undefined : guardOf(guard),
+      );
     }
-    unpackAccess(e, results, element, group.length).forEach((ref, i) => refs[must(group[i], "register")] = ref);
+    unpackAccess(e, results, element, group.length).forEach((ref, i) =>
+      refs[must(group[i], "register")] = ref
+    );
   }
   const free = pointer.type.layout === undefined ? 0 : freeMask(pointer.type.layout.register);
   const result = must(op.results[0], "result of a load");
@@ -140,7 +171,9 @@ export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) =>
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const first = must(group[0], "register of an access");
-    const masked = mask === undefined ? "always" : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    const masked = mask === undefined
+      ? "always"
+      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     if (masked === "never") continue;
     const predicate = masked === "always"
       ? owner
@@ -149,7 +182,13 @@ export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) =>
       : e.pure("and.pred", "pred", [masked, owner]);
     const shape = accessShape(pointeeBytes(pointer), group.length);
     const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), element);
-    const address = e.address(e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"));
-    e.emit(accessSpelling(op, "st", shape), [address, vectorOperand(registers)], guardOf(predicate));
+    const address = e.address(
+      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
+    );
+    e.emit(
+      accessSpelling(op, "st", shape),
+      [address, vectorOperand(registers)],
+      guardOf(predicate),
+    );
   }
 }

@@ -10,13 +10,27 @@ import type { Func, Op, Region, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
-import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
 import { must } from "../support/bug.ts";
 import { assignLayouts } from "../layout/assign.ts";
 import { axisShifts } from "../layout/linear.ts";
-import { constantOperand, lowerBinary, lowerCompare, lowerScaled, lowerSelect, lowerUnary } from "./arithmetic.ts";
-import { atRegister, type LowerContext, lowered, memo, SHARED_SYMBOL, threadBases } from "./context.ts";
+import {
+  constantOperand,
+  lowerBinary,
+  lowerCompare,
+  lowerScaled,
+  lowerSelect,
+  lowerUnary,
+} from "./arithmetic.ts";
+import {
+  atRegister,
+  type LowerContext,
+  lowered,
+  memo,
+  SHARED_SYMBOL,
+  threadBases,
+} from "./context.ts";
 import { conversionOf, hasBlockBarrier, lowerConvertLayout } from "./convert_layout.ts";
 import { convertScalar, UnsupportedConversion } from "./convert.ts";
 import { bankOf, whole } from "./element.ts";
@@ -51,7 +65,8 @@ export interface LoweredKernel {
 type AxisFacts = (value: Value) => AxisInfo;
 type Rule = (cx: LowerContext, op: Op, axisInfo: AxisFacts) => void;
 
-const operand = (op: Op, index: number): Value => must(op.operands[index], `operand ${index} of ${op.name}`);
+const operand = (op: Op, index: number): Value =>
+  must(op.operands[index], `operand ${index} of ${op.name}`);
 const resultOf = (op: Op): Value => must(op.results[0], `result of ${op.name}`);
 
 /** A rule that computes each element alone from the elements of the operands. */
@@ -59,19 +74,30 @@ function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Opera
   return (cx, op) => {
     cx.values.set(
       resultOf(op),
-      memo(cx.emitter, (register) =>
-        compute(cx.emitter, op, op.operands.map((value) => whole(cx.emitter, lowered(cx, value)(register), value.type.element)))
+      memo(
+        cx.emitter,
+        (register) =>
+          compute(
+            cx.emitter,
+            op,
+            op.operands.map((value) =>
+              whole(cx.emitter, lowered(cx, value)(register), value.type.element)
+            ),
+          ),
       ),
     );
   };
 }
 
 const binary: Rule = elementwise((e, op, [a, b]) =>
-  lowerBinary(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs")));
+  lowerBinary(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
+);
 const compare: Rule = elementwise((e, op, [a, b]) =>
-  lowerCompare(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs")));
+  lowerCompare(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
+);
 const unary: Rule = elementwise((e, op, [a]) =>
-  lowerUnary(e, op.name === "not" ? "not" : "neg", operand(op, 0).type.element, must(a, "operand")));
+  lowerUnary(e, op.name === "not" ? "not" : "neg", operand(op, 0).type.element, must(a, "operand"))
+);
 
 /** Shape operations rename: register r of the result is register r of the operand, whose layout was chosen so. */
 const renamed: Rule = (cx, op) => {
@@ -93,11 +119,22 @@ function pointerTerms(value: Value, axisInfo: AxisFacts): { base: Value; terms: 
   const def = value.def;
   const pointer = def?.operands[0];
   if (def === undefined || pointer === undefined) return { base: value, terms: [] };
-  if (["splat", "broadcast", "expand_dims", "reshape", "permute"].includes(def.name)) return pointerTerms(pointer, axisInfo);
-  if (def.name !== "offset" || bytesBehind(pointer) !== bytesBehind(value)) return { base: value, terms: [] };
+  if (["splat", "broadcast", "expand_dims", "reshape", "permute"].includes(def.name)) {
+    return pointerTerms(pointer, axisInfo);
+  }
+  if (def.name !== "offset" || bytesBehind(pointer) !== bytesBehind(value)) {
+    return { base: value, terms: [] };
+  }
   const count = operand(def, 1);
   const { base, terms } = pointerTerms(pointer, axisInfo);
-  return { base, terms: [...terms, { count, noCarry: startsAligned(count, axisInfo(count)), variety: variety(count, axisInfo(count)) }] };
+  return {
+    base,
+    terms: [...terms, {
+      count,
+      noCarry: startsAligned(count, axisInfo(count)),
+      variety: variety(count, axisInfo(count)),
+    }],
+  };
 }
 
 function bytesBehind(pointer: Value): number {
@@ -107,7 +144,9 @@ function bytesBehind(pointer: Value): number {
 
 /** The value varies along one axis only, there as a single run that starts at a multiple of its length. */
 function startsAligned(value: Value, info: AxisInfo): boolean {
-  const varying = value.type.shape.flatMap((extent, axis) => (info.constancy[axis] ?? 1) < extent ? [axis] : []);
+  const varying = value.type.shape.flatMap((extent, axis) =>
+    (info.constancy[axis] ?? 1) < extent ? [axis] : []
+  );
   const [axis] = varying;
   if (axis === undefined || varying.length > 1) return false;
   const extent = value.type.shape[axis] ?? 1;
@@ -118,8 +157,11 @@ function variety(value: Value, info: AxisInfo): number {
   const layout = value.type.layout;
   if (layout === undefined || startsAligned(value, info)) return 0;
   const shifts = axisShifts(layout.shape);
-  const moving = layout.shape.reduce((mask, extent, axis) =>
-    (info.constancy[axis] ?? 1) >= extent ? mask : mask | ((extent - 1) << (shifts[axis] ?? 0)), 0);
+  const moving = layout.shape.reduce(
+    (mask, extent, axis) =>
+      (info.constancy[axis] ?? 1) >= extent ? mask : mask | ((extent - 1) << (shifts[axis] ?? 0)),
+    0,
+  );
   return layout.register.filter((basis) => (basis & moving) !== 0).length;
 }
 
@@ -128,14 +170,17 @@ const lowerOffset: Rule = (cx, op, axisInfo) => {
   const { base, terms } = pointerTerms(result, axisInfo);
   const sorted = [...terms].sort((a, b) => a.variety - b.variety);
   const bytes = bytesBehind(result);
-  cx.values.set(result, memo(cx.emitter, (register) => {
-    const e = cx.emitter;
-    return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
-      const element = count.type.element;
-      const elements = whole(e, lowered(cx, count)(register), element);
-      return e.add("b64", pointer, lowerScaled(e, elements, element, bytes, noCarry));
-    }, whole(e, lowered(cx, base)(register), base.type.element));
-  }));
+  cx.values.set(
+    result,
+    memo(cx.emitter, (register) => {
+      const e = cx.emitter;
+      return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
+        const element = count.type.element;
+        const elements = whole(e, lowered(cx, count)(register), element);
+        return e.add("b64", pointer, lowerScaled(e, elements, element, bytes, noCarry));
+      }, whole(e, lowered(cx, base)(register), base.type.element));
+    }),
+  );
 };
 
 const RULES: Partial<Record<TileOp, Rule>> = {
@@ -149,20 +194,38 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   num_programs: (cx, op) => special(cx, op, "nctaid"),
   range: (cx, op) => {
     const layout = must(resultOf(op).type.layout, "layout of a range");
-    const lo = BigInt(typeof op.attrs.lo === "bigint" || typeof op.attrs.lo === "number" ? op.attrs.lo : 0);
+    const lo = BigInt(
+      typeof op.attrs.lo === "bigint" || typeof op.attrs.lo === "number" ? op.attrs.lo : 0,
+    );
     const element = resultOf(op).type.element;
-    cx.values.set(resultOf(op), memo(cx.emitter, (register) => {
-      const { base, constant } = atRegister(cx, { register: layout.register, thread: threadBases(layout) }, register);
-      const index = cx.emitter.add("b32", cx.emitter.add("b32", base, int(constant)), int(lo));
-      return convertScalar(cx.emitter, index, "int32", scalarName(element));
-    }));
+    cx.values.set(
+      resultOf(op),
+      memo(cx.emitter, (register) => {
+        const { base, constant } = atRegister(cx, {
+          register: layout.register,
+          thread: threadBases(layout),
+        }, register);
+        const index = cx.emitter.add("b32", cx.emitter.add("b32", base, int(constant)), int(lo));
+        return convertScalar(cx.emitter, index, "int32", scalarName(element));
+      }),
+    );
   },
   neg: unary,
   not: unary,
   select: elementwise((e, op, [c, a, b]) =>
-    lowerSelect(e, resultOf(op).type.element, must(c, "condition"), must(a, "then"), must(b, "else"))),
+    lowerSelect(
+      e,
+      resultOf(op).type.element,
+      must(c, "condition"),
+      must(a, "then"),
+      must(b, "else"),
+    )
+  ),
   convert: elementwise((e, op, [a]) => {
-    const [from, to] = [scalarName(operand(op, 0).type.element), scalarName(resultOf(op).type.element)];
+    const [from, to] = [
+      scalarName(operand(op, 0).type.element),
+      scalarName(resultOf(op).type.element),
+    ];
     try {
       return convertScalar(e, must(a, "operand"), from, to);
     } catch (error) {
@@ -176,7 +239,9 @@ const RULES: Partial<Record<TileOp, Rule>> = {
     const [from, to] = [bankOf(operand(op, 0).type.element), bankOf(resultOf(op).type.element)];
     const source = e.inRegister(must(a, "operand"), from);
     if (from === to) return source;
-    return to === "b16" ? e.pure("cvt.u16.u32", "b16", [source]) : e.pure("cvt.u32.u16", "b32", [source]);
+    return to === "b16"
+      ? e.pure("cvt.u16.u32", "b16", [source])
+      : e.pure("cvt.u32.u16", "b32", [source]);
   }),
   assume_multiple: renamed,
   offset: lowerOffset,
@@ -197,12 +262,33 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
   return: () => {},
 };
-for (const name of ["add", "sub", "mul", "div", "rem", "min", "max", "and", "or", "xor", "shl", "shr"] as const) RULES[name] = binary;
+for (
+  const name of [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "min",
+    "max",
+    "and",
+    "or",
+    "xor",
+    "shl",
+    "shr",
+  ] as const
+) RULES[name] = binary;
 for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) RULES[name] = compare;
 
 function special(cx: LowerContext, op: Op, name: string): void {
   const axis = "xyz"[typeof op.attrs.axis === "number" ? op.attrs.axis : 0] ?? "x";
-  cx.values.set(resultOf(op), memo(cx.emitter, () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])));
+  cx.values.set(
+    resultOf(op),
+    memo(
+      cx.emitter,
+      () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }]),
+    ),
+  );
 }
 
 /** PTX type of a kernel parameter; the argument block packs them at natural alignment. */
@@ -216,18 +302,23 @@ function paramType(element: Element): string {
 
 function lowerParam(cx: LowerContext, param: Value, name: string): void {
   const element = param.type.element;
-  cx.values.set(param, memo(cx.emitter, () => {
-    const e = cx.emitter;
-    const address: Operand = { kind: "address", base: { kind: "symbol", name }, offset: 0n };
-    if (element === "bool") {
-      const byte = e.pure("ld.param.u8", "b32", [address]);
-      return e.pure("setp.ne.b32", "pred", [byte, int(0)]);
-    }
-    const bank = bankOf(element);
-    const narrow = !isPointer(element) && SCALARS[element].class === "int" ? paramType(element) : bank;
-    const loaded = e.pure(`ld.param.${narrow}`, bank, [address]);
-    return isPointer(element) ? e.pure("cvta.to.global.u64", "b64", [loaded]) : loaded;
-  }));
+  cx.values.set(
+    param,
+    memo(cx.emitter, () => {
+      const e = cx.emitter;
+      const address: Operand = { kind: "address", base: { kind: "symbol", name }, offset: 0n };
+      if (element === "bool") {
+        const byte = e.pure("ld.param.u8", "b32", [address]);
+        return e.pure("setp.ne.b32", "pred", [byte, int(0)]);
+      }
+      const bank = bankOf(element);
+      const narrow = !isPointer(element) && SCALARS[element].class === "int"
+        ? paramType(element)
+        : bank;
+      const loaded = e.pure(`ld.param.${narrow}`, bank, [address]);
+      return isPointer(element) ? e.pure("cvta.to.global.u64", "b64", [loaded]) : loaded;
+    }),
+  );
 }
 
 /** Operations of a function that no rule compiles; empty when it can be lowered. */
@@ -256,21 +347,34 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   options.onLayout?.(laidOut);
 
   const emitter = new Emitter(options.target);
-  const cx: LowerContext = { emitter, numWarps: options.numWarps, values: new Map(), shared: { bytes: 0, used: false }, loaded: { registers: 0 } };
+  const cx: LowerContext = {
+    emitter,
+    numWarps: options.numWarps,
+    values: new Map(),
+    shared: { bytes: 0, used: false },
+    loaded: { registers: 0 },
+  };
   const params = laidOut.params.map((param, i) => {
     const name = `${options.symbol}_param_${i}`;
     lowerParam(cx, param, name);
     return { name, type: paramType(param.type.element) };
   });
   const laidOutAxisInfo = axisAnalysis(laidOut);
-  for (const op of laidOut.body.ops) must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
+  for (const op of laidOut.body.ops) {
+    must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
+  }
   emitter.emit("ret", []);
 
   const live = renumber(dropDead(emitter.body));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
   if (cx.shared.bytes > options.target.sharedBytesPerBlock) {
-    const at = must(laidOut.body.ops.find((op) => op.name === "convert_layout" && conversionOf(op).kind === "shared"), "exchange");
+    const at = must(
+      laidOut.body.ops.find((op) =>
+        op.name === "convert_layout" && conversionOf(op).kind === "shared"
+      ),
+      "exchange",
+    );
     throw new Unsupported(
       `a tile that needs ${cx.shared.bytes} bytes of shared memory (${options.target.name} has ${options.target.sharedBytesPerBlock})`,
       at.span,
@@ -305,8 +409,15 @@ const REGISTERS_PER_SM = 65536;
  */
 function occupancy(cx: LowerContext, threads: number): { name: string; values: number[] }[] {
   const { target } = cx.emitter;
-  const byShared = cx.shared.bytes === 0 ? target.blocksPerSm : Math.floor(target.sharedBytesPerSm / (cx.shared.bytes + 1024));
-  const byRegisters = Math.floor(REGISTERS_PER_SM / (threads * (cx.loaded.registers + SPARE_REGISTERS)));
-  const blocks = Math.max(1, Math.min(Math.floor(512 / threads), byShared, byRegisters, target.blocksPerSm));
+  const byShared = cx.shared.bytes === 0
+    ? target.blocksPerSm
+    : Math.floor(target.sharedBytesPerSm / (cx.shared.bytes + 1024));
+  const byRegisters = Math.floor(
+    REGISTERS_PER_SM / (threads * (cx.loaded.registers + SPARE_REGISTERS)),
+  );
+  const blocks = Math.max(
+    1,
+    Math.min(Math.floor(512 / threads), byShared, byRegisters, target.blocksPerSm),
+  );
   return [{ name: "minnctapersm", values: [blocks] }];
 }

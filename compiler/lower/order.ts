@@ -20,7 +20,17 @@ function rootOf(func: Func, value: Value): Value | undefined {
   let at = value;
   while (at.def !== undefined) {
     const pointer = at.def.operands[0];
-    const derived = ["offset", "splat", "broadcast", "expand_dims", "reshape", "permute", "convert", "assume_multiple", "convert_layout"];
+    const derived = [
+      "offset",
+      "splat",
+      "broadcast",
+      "expand_dims",
+      "reshape",
+      "permute",
+      "convert",
+      "assume_multiple",
+      "convert_layout",
+    ];
     if (pointer === undefined || !derived.includes(at.def.name)) return undefined;
     at = pointer;
   }

@@ -3,9 +3,34 @@ import type { Instruction, Item, Operand, Register } from "./func.ts";
 
 /** Opcodes with an effect beyond their destination, or with no destination. */
 const EFFECTS: ReadonlySet<string> = new Set([
-  "st", "bar", "barrier", "ret", "exit", "bra", "atom", "red", "membar", "fence", "trap", "cp", "prefetch",
-  "mbarrier", "shfl", "vote", "match", "redux", "elect", "setmaxnreg", "call", "brkpt", "nanosleep", "wgmma",
-  "stmatrix", "griddepcontrol", "discard", "applypriority",
+  "st",
+  "bar",
+  "barrier",
+  "ret",
+  "exit",
+  "bra",
+  "atom",
+  "red",
+  "membar",
+  "fence",
+  "trap",
+  "cp",
+  "prefetch",
+  "mbarrier",
+  "shfl",
+  "vote",
+  "match",
+  "redux",
+  "elect",
+  "setmaxnreg",
+  "call",
+  "brkpt",
+  "nanosleep",
+  "wgmma",
+  "stmatrix",
+  "griddepcontrol",
+  "discard",
+  "applypriority",
 ]);
 
 function forEachRegister(operand: Operand, visit: (register: Register) => void): void {
@@ -54,10 +79,14 @@ export function dropDead(body: readonly Item[]): Item[] {
     changed = false;
     for (let i = body.length - 1; i >= 0; i--) {
       const item = body[i];
-      if (item === undefined || item.kind !== "instruction" || dead.has(item) || !removable(item)) continue;
+      if (item === undefined || item.kind !== "instruction" || dead.has(item) || !removable(item)) {
+        continue;
+      }
       const target = item.operands[0];
       let live = target === undefined;
-      if (target !== undefined) forEachRegister(target, (r) => live ||= (reads.get(r.name) ?? 0) > 0);
+      if (target !== undefined) {
+        forEachRegister(target, (r) => live ||= (reads.get(r.name) ?? 0) > 0);
+      }
       if (live) continue;
       dead.add(item);
       sources(item, (name) => count(name, -1));

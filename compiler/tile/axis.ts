@@ -72,7 +72,12 @@ function operand(op: Op, index: number): Value {
 }
 
 /** a + b, pointer + count (scale: bytes per element of the pointer), a - b (contiguous only on the left). */
-function additive(op: Op, of: (value: Value) => AxisInfo, scale: number, rightRuns: boolean): AxisInfo {
+function additive(
+  op: Op,
+  of: (value: Value) => AxisInfo,
+  scale: number,
+  rightRuns: boolean,
+): AxisInfo {
   const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
   const at = axes(operand(op, 0));
   const contiguity = at.map((d) => {
@@ -85,7 +90,9 @@ function additive(op: Op, of: (value: Value) => AxisInfo, scale: number, rightRu
     // A pointer's runs advance by whole elements: inside its old runs starts are multiples of the element size.
     divisibility: at.map((d) => {
       const c = contiguity[d] ?? 1;
-      const left = c < (a.contiguity[d] ?? 1) ? meet(a.divisibility[d] ?? 1, c * scale) : a.divisibility[d] ?? 1;
+      const left = c < (a.contiguity[d] ?? 1)
+        ? meet(a.divisibility[d] ?? 1, c * scale)
+        : a.divisibility[d] ?? 1;
       return meet(left, Math.min(MOST, shortened(b, d, c) * scale));
     }),
     constancy: at.map((d) => meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1)),
@@ -108,7 +115,9 @@ const constantRunsOnly: Rule = (op, of) => {
   const infos = op.operands.map(of);
   return {
     ...unknown(result),
-    constancy: axes(result).map((d) => infos.reduce((k, info) => meet(k, info.constancy[d] ?? 1), MOST)),
+    constancy: axes(result).map((d) =>
+      infos.reduce((k, info) => meet(k, info.constancy[d] ?? 1), MOST)
+    ),
   };
 };
 
@@ -135,11 +144,17 @@ function comparison(run: 0 | 1): Rule {
 const select: Rule = (op, of) => {
   const [c, a, b] = [of(operand(op, 0)), of(operand(op, 1)), of(operand(op, 2))];
   const at = axes(operand(op, 0));
-  const contiguity = at.map((d) => meet(c.constancy[d] ?? 1, meet(a.contiguity[d] ?? 1, b.contiguity[d] ?? 1)));
+  const contiguity = at.map((d) =>
+    meet(c.constancy[d] ?? 1, meet(a.contiguity[d] ?? 1, b.contiguity[d] ?? 1))
+  );
   return {
     contiguity,
-    divisibility: at.map((d) => meet(shortened(a, d, contiguity[d] ?? 1), shortened(b, d, contiguity[d] ?? 1))),
-    constancy: at.map((d) => meet(c.constancy[d] ?? 1, meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1))),
+    divisibility: at.map((d) =>
+      meet(shortened(a, d, contiguity[d] ?? 1), shortened(b, d, contiguity[d] ?? 1))
+    ),
+    constancy: at.map((d) =>
+      meet(c.constancy[d] ?? 1, meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1))
+    ),
   };
 };
 
@@ -147,7 +162,9 @@ const constant: Rule = (op) => {
   const value = op.attrs.value;
   const result = op.results[0];
   if (result === undefined) return scalarInfo(1);
-  const d = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value)) ? powerOfTwoIn(value) : 1;
+  const d = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))
+    ? powerOfTwoIn(value)
+    : 1;
   return filled(result, d);
 };
 
@@ -162,11 +179,14 @@ function filled(result: Value, divisibility: number): AxisInfo {
 
 const convert: Rule = (op, of) => {
   const [from, to] = [operand(op, 0).type.element, op.results[0]?.type.element];
-  const known = to !== undefined && !isPointer(from) && !isPointer(to) && SCALARS[from].class === "int" &&
+  const known = to !== undefined && !isPointer(from) && !isPointer(to) &&
+    SCALARS[from].class === "int" &&
     SCALARS[to].class === "int" && to !== "bool" && from !== "bool";
   // Narrowing keeps low bits and widening keeps values; runs that do not start at 0 modulo their length might
   // wrap inside, which no aligned vector access can see.
-  return known || (isPointer(from) && to !== undefined && isPointer(to) && bytesOf(from.pointee) === bytesOf(to.pointee))
+  return known ||
+      (isPointer(from) && to !== undefined && isPointer(to) &&
+        bytesOf(from.pointee) === bytesOf(to.pointee))
     ? of(operand(op, 0))
     : constantRunsOnly(op, of);
 };
@@ -202,12 +222,16 @@ const RULES: Partial<Record<TileOp, Rule>> = {
     // The promise holds for each element, so for run starts too.
     return { ...info, divisibility: info.divisibility.map((d) => Math.max(d, n)) };
   },
-  splat: (op, of) => filled(op.results[0] ?? operand(op, 0), of(operand(op, 0)).divisibility[0] ?? 1),
+  splat: (op, of) =>
+    filled(op.results[0] ?? operand(op, 0), of(operand(op, 0)).divisibility[0] ?? 1),
   expand_dims: (op, of) => {
     const info = of(operand(op, 0));
     const source = operand(op, 0).type.shape;
     const axis = typeof op.attrs.axis === "number" ? op.attrs.axis : 0;
-    const all = source.reduce((d, _, i) => Math.max(d, everywhere(info, i)), source.length === 0 ? info.divisibility[0] ?? 1 : 1);
+    const all = source.reduce(
+      (d, _, i) => Math.max(d, everywhere(info, i)),
+      source.length === 0 ? info.divisibility[0] ?? 1 : 1,
+    );
     const insert = (list: readonly number[], value: number): number[] => {
       const kept = source.length === 0 ? [] : [...list];
       kept.splice(axis, 0, value);
@@ -225,7 +249,9 @@ const RULES: Partial<Record<TileOp, Rule>> = {
     const to = op.results[0]?.type.shape ?? from;
     return {
       ...info,
-      constancy: to.map((extent, axis) => from[axis] === extent ? info.constancy[axis] ?? 1 : extent),
+      constancy: to.map((extent, axis) =>
+        from[axis] === extent ? info.constancy[axis] ?? 1 : extent
+      ),
     };
   },
   permute: (op, of) => {
@@ -246,17 +272,40 @@ const RULES: Partial<Record<TileOp, Rule>> = {
     // Only the insertion or removal of axes of extent 1 keeps facts.
     const kept = from.flatMap((extent, axis) => extent > 1 ? [axis] : []);
     const wanted = to.flatMap((extent, axis) => extent > 1 ? [axis] : []);
-    if (kept.length !== wanted.length || kept.some((axis, i) => from[axis] !== to[wanted[i] ?? -1])) return unknown(result);
+    if (
+      kept.length !== wanted.length || kept.some((axis, i) => from[axis] !== to[wanted[i] ?? -1])
+    ) return unknown(result);
     const all = from.reduce((d, _, i) => Math.max(d, everywhere(info, i)), 1);
     const pick = (list: readonly number[], fill: number): number[] =>
       axes(result).map((axis) => {
         const i = wanted.indexOf(axis);
         return i < 0 ? fill : list[kept[i] ?? 0] ?? 1;
       });
-    return { contiguity: pick(info.contiguity, 1), divisibility: pick(info.divisibility, all), constancy: pick(info.constancy, 1) };
+    return {
+      contiguity: pick(info.contiguity, 1),
+      divisibility: pick(info.divisibility, all),
+      constancy: pick(info.constancy, 1),
+    };
   },
 };
-for (const name of ["and", "or", "xor", "not", "eq", "ne", "min", "max", "neg", "div", "rem", "shl", "shr", "math"] as const) {
+for (
+  const name of [
+    "and",
+    "or",
+    "xor",
+    "not",
+    "eq",
+    "ne",
+    "min",
+    "max",
+    "neg",
+    "div",
+    "rem",
+    "shl",
+    "shr",
+    "math",
+  ] as const
+) {
   RULES[name] = constantRunsOnly;
 }
 
@@ -266,7 +315,10 @@ export function axisAnalysis(func: Func): (value: Value) => AxisInfo {
   func.params.forEach((param, i) => {
     const element = param.type.element;
     const natural = isPointer(element) ? bytesOf(element.pointee) : 1;
-    known.set(param, scalarInfo(Math.max(natural, powerOfTwoIn(func.paramFacts[i]?.multipleof ?? 1))));
+    known.set(
+      param,
+      scalarInfo(Math.max(natural, powerOfTwoIn(func.paramFacts[i]?.multipleof ?? 1))),
+    );
   });
   const of = (value: Value): AxisInfo => {
     let info = known.get(value);

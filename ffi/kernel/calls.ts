@@ -1,21 +1,15 @@
 /** Calls of a kernel in either form: the arguments are gathered and checked, then the driver launches. */
 import type { Stream } from "../stream.ts";
-import { namedVariant } from "./bind.ts";
-import {
-  checkBounds,
-  checkDemands,
-  checkOverlap,
-  chooseInstance,
-  computeGrid,
-  Touched,
-} from "./check.ts";
+import { checkDemands, chooseInstance, computeGrid } from "./check.ts";
 import type { KernelFacts } from "./facts.ts";
 import { Frame } from "./frame.ts";
 import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
 import { type Launcher, LoadedKernels } from "./load.ts";
+import { checkBounds, checkOverlap, Touched } from "./memory.ts";
 import type { InstanceModel, KernelModel } from "./model.ts";
 import { SCALARS } from "./scalars.ts";
 import type { Grid, PreparedCall } from "./types.ts";
+import { namedVariant } from "./variant.ts";
 
 /** All calls of one kernel. */
 export class KernelCalls<Name extends string> {
@@ -112,7 +106,7 @@ export class KernelCalls<Name extends string> {
     if (!computeGrid(frame, instance, options.grid, this.#grid)) return undefined;
     checkDemands(frame, instance);
     checkBounds(frame, instance, this.#grid, this.#touched);
-    checkOverlap(frame, this.#touched);
+    checkOverlap(frame, instance, this.#touched);
     return instance;
   }
 

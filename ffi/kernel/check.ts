@@ -1,11 +1,9 @@
-/** What a launch must fulfil before the driver sees it: demands, grid, memory bounds, overlap. */
-import { DTYPES } from "../dtype.ts";
+/** What a launch must fulfil before the driver sees it: one device, conditions, alignment, a legal grid. */
 import { ArgumentError } from "../errors.ts";
 import type { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
-import { type Frame, GRID_NAMES } from "./frame.ts";
-import type { DimensionModel, InstanceModel, TensorModel, VariantModel } from "./model.ts";
-import { liesBetweenRows, meets } from "./overlap.ts";
+import type { Frame } from "./frame.ts";
+import type { InstanceModel, VariantModel } from "./model.ts";
 import type { GridSize } from "./types.ts";
 
 /** Limits of CUDA for a launch grid (CUDA programming guide, technical specifications). */
@@ -137,106 +135,4 @@ export function computeGrid<Name extends string>(
     if (extent === 0) isEmpty = true;
   }
   return !isEmpty;
-}
-
-/** The bytes that a launch touches behind each pointer, by position; absolute addresses. */
-export class Touched {
-  readonly start: number[] = [];
-  readonly end: number[] = [];
-}
-
-/** Every address that the contract implies lies in its buffer. Fills `touched`. */
-export function checkBounds<Name extends string>(
-  frame: Frame<Name>,
-  instance: InstanceModel<Name>,
-  grid: readonly [number, number, number],
-  touched: Touched,
-): void {
-  const { model: { pointers }, tensors, values } = frame;
-  for (let axis = 0; axis < 3; axis++) values[GRID_NAMES[axis] ?? "gridX"] = grid[axis] ?? 1;
-  for (const { position, name } of pointers) {
-    touched.start[position] = values[name];
-    touched.end[position] = values[name] + (tensors[position]?.spanBytes ?? 0);
-  }
-  const { contract } = instance;
-  for (const { position, first, last } of contract.ranges) {
-    checkTouched(frame, position, first.value(values), last.value(values), touched);
-  }
-  for (const tensor of contract.tensors) {
-    if (!tensor.hasRange) {
-      checkTouched(frame, tensor.position, 0, lastElement(frame, tensor), touched);
-    }
-  }
-}
-
-/** The last element that a tensor contract reaches; -1 when it has none. */
-function lastElement<Name extends string>(frame: Frame<Name>, tensor: TensorModel<Name>): number {
-  let last = 0;
-  for (let axis = 0; axis < tensor.extents.length; axis++) {
-    const extent = valueOf(frame, tensor.extents[axis]);
-    if (extent <= 0) return -1;
-    last += (extent - 1) * valueOf(frame, tensor.strides[axis]);
-  }
-  return last;
-}
-
-function valueOf<Name extends string>(
-  frame: Frame<Name>,
-  dimension: DimensionModel<Name> | undefined,
-): number {
-  if (dimension === undefined) return 0;
-  if (dimension.kind === "fixed") return dimension.value;
-  return dimension.kind === "define"
-    ? frame.values[dimension.name]
-    : dimension.expression.value(frame.values);
-}
-
-function checkTouched<Name extends string>(
-  frame: Frame<Name>,
-  position: number,
-  first: number,
-  last: number,
-  touched: Touched,
-): void {
-  const tensor = frame.tensors[position];
-  if (tensor === undefined || last < first) return;
-  if (tensor === null) return;
-  const { bytes } = DTYPES[tensor.dtype];
-  const before = tensor.offset * bytes;
-  const [start, end] = [before + first * bytes, before + (last + 1) * bytes];
-  if (!(start >= 0 && end <= tensor.buffer.bytes)) {
-    const base = before === 0 ? "" : ` behind the ${before} bytes before the tensor`;
-    throw frame.error(
-      position,
-      start < 0
-        ? `memory from ${-start} bytes before the buffer on: the launch touches elements ${first} to ${last}`
-        : `a buffer of at least ${end} bytes: the launch touches elements ${first} to ${last}${base}`,
-      `${tensor} in a buffer of ${tensor.buffer.bytes} bytes`,
-    );
-  }
-  const address = touched.start[position] ?? 0;
-  touched.start[position] = Math.min(address, address + first * bytes);
-  touched.end[position] = Math.max(touched.end[position] ?? 0, address + (last + 1) * bytes);
-}
-
-/** Written memory is apart from what the kernel may reach through another parameter. */
-export function checkOverlap<Name extends string>(frame: Frame<Name>, touched: Touched): void {
-  const { model: { apart, pointers }, tensors } = frame;
-  for (const [one, two] of apart) {
-    const [a, b] = [tensors[one], tensors[two]];
-    if (a === null || a === undefined || b === null || b === undefined) continue;
-    const [start, end] = [touched.start[one] ?? 0, touched.end[one] ?? 0];
-    const [otherStart, otherEnd] = [touched.start[two] ?? 0, touched.end[two] ?? 0];
-    if (!meets({ start, end }, { start: otherStart, end: otherEnd })) continue;
-    const staysInside = end - start <= a.spanBytes && otherEnd - otherStart <= b.spanBytes;
-    if (staysInside && liesBetweenRows(a, b)) continue;
-    const isWritten = pointers.some(({ position, isWritten }) => position === two && isWritten);
-    const [written, other] = isWritten ? [two, one] : [one, two];
-    throw frame.error(
-      written,
-      `memory apart from ${frame.labels[other]}, because the kernel writes it`,
-      `${tensors[written]} overlapping ${tensors[other]}`,
-      "pass another tensor, or let the call allocate the result",
-    );
-  }
 }

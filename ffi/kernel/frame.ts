@@ -5,19 +5,12 @@
 import { ArgumentError, DisposedError } from "../errors.ts";
 import { Tensor } from "../tensor.ts";
 import { EXACT_LIMIT } from "./arithmetic.ts";
-import type { InstanceModel, KernelModel, VariantModel } from "./model.ts";
+import type { DimensionPlace, InstanceModel, KernelModel, VariantModel } from "./model.ts";
 import { SCALARS, type ScalarValue } from "./scalars.ts";
 
 /** The launch grid in expressions. */
 export const GRID_NAMES = ["gridX", "gridY", "gridZ"] as const;
 export type GridName = (typeof GRID_NAMES)[number];
-
-/** Which extent or stride of which tensor defined a parameter. */
-export interface Definition {
-  readonly position: number;
-  readonly what: "shape" | "strides";
-  readonly axis: number;
-}
 
 /** Arguments by position in the parameter list. */
 export class Frame<Name extends string> {
@@ -25,7 +18,8 @@ export class Frame<Name extends string> {
   /** What pointers point to; null: the null pointer. Undefined where a scalar stands, or nothing was given. */
   readonly tensors: (Tensor | null | undefined)[];
   readonly scalars: (ScalarValue | undefined)[];
-  readonly definitions: (Definition | undefined)[];
+  /** Which extent or stride defined a parameter. */
+  readonly definitions: (DimensionPlace | undefined)[];
   /** Results that the call made itself. */
   readonly allocated: Tensor[] = [];
   /** What expressions read. */

@@ -2,11 +2,13 @@
 import { ArgumentError } from "../errors.ts";
 import type { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
-import { allocateOutputs, bindTensors, checkComputed, chooseVariant } from "./bind.ts";
+import { bindTensors, checkComputed } from "./bind.ts";
 import { streamOf } from "./check.ts";
 import { describeValue, type Frame } from "./frame.ts";
 import type { ArgumentModel, KernelModel, TensorCallModel, VariantModel } from "./model.ts";
+import { allocateOutputs } from "./output.ts";
 import type { CallOptions } from "./types.ts";
+import { chooseVariant } from "./variant.ts";
 
 /** What a call returns: nothing, a tensor, or several by name. */
 export type CallResult = undefined | Tensor | Readonly<Record<string, Tensor>>;
@@ -83,12 +85,17 @@ export function tensorForm<Name extends string>(
       return { variant, stream };
     },
     result(frame): CallResult {
-      if (outputs.length === 0) return undefined;
-      const results = outputs.flatMap(({ position, name }) => {
+      const [only] = outputs;
+      if (outputs.length === 1 && only !== undefined) {
+        return frame.tensors[only.position] ?? undefined;
+      }
+      if (only === undefined) return undefined;
+      const results: Record<string, Tensor> = {};
+      for (const { position, name } of outputs) {
         const tensor = frame.tensors[position];
-        return tensor === undefined || tensor === null ? [] : [[name, tensor] as const];
-      });
-      return outputs.length === 1 ? results[0]?.[1] : Object.fromEntries(results);
+        if (tensor !== undefined && tensor !== null) results[name] = tensor;
+      }
+      return results;
     },
   };
 }

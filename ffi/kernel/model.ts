@@ -107,15 +107,27 @@ export interface TensorModel<Name extends string> {
   readonly position: number;
   readonly extents: readonly DimensionModel<Name>[];
   readonly strides: readonly DimensionModel<Name>[];
+  /** The extents, then the strides. */
+  readonly dimensions: readonly DimensionModel<Name>[];
   /** Accesses are bounded by a range of the contract rather than by the extents. */
   readonly hasRange: boolean;
 }
 
-/** An extent or a stride that defines a parameter, is fixed, or is computed. */
+/** An extent or a stride of a tensor, which defines a parameter, is fixed, or is computed. */
 export type DimensionModel<Name extends string> =
-  | { readonly kind: "define"; readonly position: number; readonly name: Name }
-  | { readonly kind: "fixed"; readonly value: number }
-  | { readonly kind: "computed"; readonly expression: Expression<Name> };
+  & DimensionPlace
+  & (
+    | { readonly kind: "define"; readonly defines: number; readonly name: Name }
+    | { readonly kind: "fixed"; readonly value: number }
+    | { readonly kind: "computed"; readonly expression: Expression<Name> }
+  );
+
+/** Which extent or stride of which tensor. */
+export interface DimensionPlace {
+  readonly position: number;
+  readonly what: "shape" | "strides";
+  readonly axis: number;
+}
 
 /** Elements that a launch touches. */
 export interface RangeModel<Name extends string> {
@@ -277,17 +289,24 @@ function modelContract<Name extends string>(
     first,
     last,
   }));
-  const dimension = (dimension: Dimension<Name>): DimensionModel<Name> => {
-    if (typeof dimension === "number") return { kind: "fixed", value: dimension };
-    if (typeof dimension === "object") return { kind: "computed", expression: dimension };
-    return { kind: "define", position: positionOf(positions, dimension), name: dimension };
+  const dimension = (dimension: Dimension<Name>, place: DimensionPlace): DimensionModel<Name> => {
+    if (typeof dimension === "number") return { ...place, kind: "fixed", value: dimension };
+    if (typeof dimension === "object") return { ...place, kind: "computed", expression: dimension };
+    return { ...place, kind: "define", defines: positionOf(positions, dimension), name: dimension };
   };
   const tensor = (tensor: TensorFacts<Name>): TensorModel<Name> => {
     const position = positionOf(positions, tensor.param);
+    const extents = tensor.extents.map((extent, axis) =>
+      dimension(extent, { position, what: "shape", axis })
+    );
+    const strides = tensor.strides.map((stride, axis) =>
+      dimension(stride, { position, what: "strides", axis })
+    );
     return {
       position,
-      extents: tensor.extents.map(dimension),
-      strides: tensor.strides.map(dimension),
+      extents,
+      strides,
+      dimensions: [...extents, ...strides],
       hasRange: ranges.some((range) => range.position === position),
     };
   };

@@ -2,15 +2,17 @@
 import { DTYPES } from "../dtype.ts";
 import type { Tensor } from "../tensor.ts";
 
-/** Bytes on the device, `end` excluded. */
-export interface Extent {
-  readonly start: number;
-  readonly end: number;
+/** Stretches of memory by number; `end` is excluded. */
+export interface Stretches {
+  readonly start: readonly number[];
+  readonly end: readonly number[];
 }
 
-/** Whether two stretches of memory have a byte in common. */
-export function meets(a: Extent, b: Extent): boolean {
-  return a.start < b.end && b.start < a.end;
+/** Whether two of the stretches have a byte in common. */
+export function meets({ start, end }: Stretches, one: number, two: number): boolean {
+  const [oneStart, oneEnd] = [start[one] ?? 0, end[one] ?? 0];
+  const [twoStart, twoEnd] = [start[two] ?? 0, end[two] ?? 0];
+  return oneStart < oneEnd && twoStart < twoEnd && oneStart < twoEnd && twoStart < oneEnd;
 }
 
 /**

@@ -6,7 +6,7 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
     <testsuite name="./tests/gpu/a_test.ts" tests="3" disabled="2" errors="0" failures="0">
         <testcase name="f() runs" classname="./tests/gpu/a_test.ts" time="0.000" line="1" col="6">
         </testcase>
-        <testcase name="f() runs on sm_90 (needs an H200)" classname="./tests/gpu/a_test.ts" time="0.000">
+        <testcase name="f() runs on sm_90 [skipped: no H200 (of 2)]" classname="./tests/gpu/a_test.ts" time="0.000">
             <skipped/>
         </testcase>
         <testcase name="g()" classname="./tests/gpu/a_test.ts" time="0.000">
@@ -25,7 +25,7 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 Deno.test("readJunit() reads title, file and outcome of every case", () => {
   assertEquals(readJunit(REPORT).map(({ title, outcome }) => [title, outcome]), [
     ["f() runs", "passed"],
-    ["f() runs on sm_90 (needs an H200)", "skipped"],
+    ["f() runs on sm_90 [skipped: no H200 (of 2)]", "skipped"],
     ["g()", "skipped"],
     ["a < b", "failed"],
     ["h()", "skipped"],
@@ -35,8 +35,8 @@ Deno.test("readJunit() reads title, file and outcome of every case", () => {
 
 Deno.test("describeSkipped() gives a line per file and reason", () => {
   assertEquals(describeSkipped(readJunit(REPORT)), [
-    "skipped 1 in ./tests/gpu/a_test.ts: needs an H200",
-    "skipped 1 in ./tests/gpu/a_test.ts: needs an NVIDIA GPU",
+    "skipped 1 in ./tests/gpu/a_test.ts: no H200 (of 2)",
+    "skipped 1 in ./tests/gpu/a_test.ts: marked as ignored",
     "skipped 1 in ./tests/b_test.ts: marked as ignored",
   ]);
 });

@@ -2,13 +2,30 @@ import fc from "fast-check";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { idealWavefronts, wavefronts } from "../../support/banks.ts";
 import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";
-import { offsetBases, planConversion, type SharedPlan } from "../../../compiler/layout/conversion.ts";
-import { applyBases, elementAt, type LinearLayout, permuteLayout, product } from "../../../compiler/layout/linear.ts";
+import {
+  offsetBases,
+  planConversion,
+  type SharedPlan,
+} from "../../../compiler/layout/conversion.ts";
+import {
+  applyBases,
+  elementAt,
+  type LinearLayout,
+  permuteLayout,
+  product,
+} from "../../../compiler/layout/linear.ts";
 
 /** Offsets (elements) at which each coordinate of a layout finds its elements. */
-function offsetAt(layout: LinearLayout, plan: SharedPlan, register: number, lane: number, warp: number): number {
+function offsetAt(
+  layout: LinearLayout,
+  plan: SharedPlan,
+  register: number,
+  lane: number,
+  warp: number,
+): number {
   const bases = offsetBases(layout, plan.columns);
-  return applyBases(bases.register, register) ^ applyBases(bases.lane, lane) ^ applyBases(bases.warp, warp);
+  return applyBases(bases.register, register) ^ applyBases(bases.lane, lane) ^
+    applyBases(bases.warp, warp);
 }
 
 /** Worst ratio of wavefronts to the ideal over all accesses of one side. */
@@ -19,21 +36,37 @@ function worstConflict(layout: LinearLayout, plan: SharedPlan, elementBytes: num
     for (let register = 0; register < 1 << layout.register.length; register++) {
       const first = offsetAt(layout, plan, register, 0, warp);
       if (first & ((1 << plan.vectorBits) - 1)) continue;
-      const addresses = Array.from({ length: 32 }, (_, lane) => elementBytes * offsetAt(layout, plan, register, lane, warp));
+      const addresses = Array.from(
+        { length: 32 },
+        (_, lane) => elementBytes * offsetAt(layout, plan, register, lane, warp),
+      );
       worst = Math.max(worst, wavefronts(addresses, bytes) / idealWavefronts(bytes));
     }
   }
   return worst;
 }
 
-function transposition(rows: number, columns: number, numWarps: number, vector: number): { src: LinearLayout; dst: LinearLayout } {
+function transposition(
+  rows: number,
+  columns: number,
+  numWarps: number,
+  vector: number,
+): { src: LinearLayout; dst: LinearLayout } {
   const side = (shape: number[]): LinearLayout =>
-    blockedLayout({ shape, numWarps, order: orderFrom(1, 2), vector, block: { axis: 0, size: vector } });
+    blockedLayout({
+      shape,
+      numWarps,
+      order: orderFrom(1, 2),
+      vector,
+      block: { axis: 0, size: vector },
+    });
   return { src: permuteLayout(side([rows, columns]), [1, 0]), dst: side([columns, rows]) };
 }
 
 const CASES = [1, 2, 4, 8].flatMap((bytes) =>
-  [[64, 64], [128, 128], [32, 32], [128, 64], [64, 256], [16, 64]].flatMap(([rows = 1, columns = 1]) =>
+  [[64, 64], [128, 128], [32, 32], [128, 64], [64, 256], [16, 64]].flatMap((
+    [rows = 1, columns = 1],
+  ) =>
     [1, 4, 8].flatMap((numWarps) =>
       [1, 16 / bytes].map((vector) => ({ bytes, rows, columns, numWarps, vector }))
     )
@@ -57,7 +90,11 @@ Deno.test("planConversion() uses 16-byte accesses where both sides hold the bloc
     const { src, dst } = transposition(rows, columns, numWarps, vector);
     const plan = planConversion(src, dst, bytes);
     assert(plan.kind === "shared");
-    assertEquals(bytes << plan.vectorBits, 16, `${rows}x${columns} of ${bytes} bytes, ${numWarps} warps`);
+    assertEquals(
+      bytes << plan.vectorBits,
+      16,
+      `${rows}x${columns} of ${bytes} bytes, ${numWarps} warps`,
+    );
   }
 });
 
@@ -91,7 +128,9 @@ Deno.test("planConversion() brings every element to where the destination wants 
         for (let register = 0; register < 1 << dst.register.length; register++) {
           const wanted = elementAt(dst, register, lane, warp);
           if (plan.kind === "none") assertEquals(elementAt(src, register, lane, warp), wanted);
-          if (plan.kind === "registers") assertEquals(elementAt(src, plan.sources[register] ?? -1, lane, warp), wanted);
+          if (plan.kind === "registers") {
+            assertEquals(elementAt(src, plan.sources[register] ?? -1, lane, warp), wanted);
+          }
         }
       }
     }
@@ -124,7 +163,12 @@ Deno.test("planConversion() never conflicts on random layouts more than it says"
 });
 
 Deno.test("planConversion() is free where only registers change places", () => {
-  const src: LinearLayout = { shape: [256], register: [1, 2, 4], lane: [8, 16, 32, 64, 128], warp: [] };
+  const src: LinearLayout = {
+    shape: [256],
+    register: [1, 2, 4],
+    lane: [8, 16, 32, 64, 128],
+    warp: [],
+  };
   const dst: LinearLayout = { ...src, register: [4, 1, 2] };
   const plan = planConversion(src, dst, 4);
   assert(plan.kind === "registers");
@@ -133,7 +177,12 @@ Deno.test("planConversion() is free where only registers change places", () => {
 });
 
 Deno.test("planConversion() asks for no block barrier when warps keep to themselves", () => {
-  const src: LinearLayout = { shape: [256], register: [1, 2], lane: [4, 8, 16, 32, 64], warp: [128] };
+  const src: LinearLayout = {
+    shape: [256],
+    register: [1, 2],
+    lane: [4, 8, 16, 32, 64],
+    warp: [128],
+  };
   const dst: LinearLayout = { ...src, register: [32, 64], lane: [1, 2, 4, 8, 16] };
   const plan = planConversion(src, dst, 4);
   assert(plan.kind === "shared" && plan.withinWarp);

@@ -14,7 +14,9 @@ import {
 import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";
 
 /** Every (register, lane, warp) of a layout with the element it holds. */
-function* coordinates(layout: LinearLayout): Generator<{ register: number; lane: number; warp: number; element: number }> {
+function* coordinates(
+  layout: LinearLayout,
+): Generator<{ register: number; lane: number; warp: number; element: number }> {
   for (let warp = 0; warp < 1 << layout.warp.length; warp++) {
     for (let lane = 0; lane < 32; lane++) {
       for (let register = 0; register < 1 << layout.register.length; register++) {
@@ -56,31 +58,42 @@ Deno.test("blockedLayout() holds each element once when there are enough element
 
 Deno.test("blockedLayout() puts a vector along the contiguous axis into the first registers", () => {
   const layout = blockedLayout({ shape: [64, 64], numWarps: 4, order: [1, 0], vector: 4 });
-  const columns = [0, 1, 2, 3].map((register) => unflatten(elementAt(layout, register, 5, 2), layout.shape));
+  const columns = [0, 1, 2, 3].map((register) =>
+    unflatten(elementAt(layout, register, 5, 2), layout.shape)
+  );
   assertEquals(columns.map(([row]) => row), new Array(4).fill(columns[0]?.[0]));
   assertEquals(columns.map(([, column]) => (column ?? 0) - (columns[0]?.[1] ?? 0)), [0, 1, 2, 3]);
 });
 
 Deno.test("permuteLayout() gives element (i, j) of the source to (j, i) of the result", () => {
-  fc.assert(fc.property(arbitraryBlocked, (spec) => {
-    const layout = blockedLayout(spec);
-    const turned = permuteLayout(layout, [1, 0]);
-    for (const { register, lane, warp, element } of coordinates(layout)) {
-      const [row, column] = unflatten(element, layout.shape);
-      assertEquals(unflatten(elementAt(turned, register, lane, warp), turned.shape), [column, row]);
-    }
-    assert(sameLayout(permuteLayout(turned, invertOrder([1, 0])), layout));
-  }), { numRuns: 30 });
+  fc.assert(
+    fc.property(arbitraryBlocked, (spec) => {
+      const layout = blockedLayout(spec);
+      const turned = permuteLayout(layout, [1, 0]);
+      for (const { register, lane, warp, element } of coordinates(layout)) {
+        const [row, column] = unflatten(element, layout.shape);
+        assertEquals(unflatten(elementAt(turned, register, lane, warp), turned.shape), [
+          column,
+          row,
+        ]);
+      }
+      assert(sameLayout(permuteLayout(turned, invertOrder([1, 0])), layout));
+    }),
+    { numRuns: 30 },
+  );
 });
 
 Deno.test("unbroadcastLayout() holds in every coordinate the operand element that is stretched there", () => {
-  fc.assert(fc.property(arbitraryBlocked, (spec) => {
-    const layout = blockedLayout(spec);
-    const column = unbroadcastLayout(layout, [spec.shape[0] ?? 1, 1]);
-    for (const { register, lane, warp, element } of coordinates(layout)) {
-      assertEquals(elementAt(column, register, lane, warp), unflatten(element, layout.shape)[0]);
-    }
-  }), { numRuns: 30 });
+  fc.assert(
+    fc.property(arbitraryBlocked, (spec) => {
+      const layout = blockedLayout(spec);
+      const column = unbroadcastLayout(layout, [spec.shape[0] ?? 1, 1]);
+      for (const { register, lane, warp, element } of coordinates(layout)) {
+        assertEquals(elementAt(column, register, lane, warp), unflatten(element, layout.shape)[0]);
+      }
+    }),
+    { numRuns: 30 },
+  );
 });
 
 Deno.test("spellLayout() names index bits by axis", () => {

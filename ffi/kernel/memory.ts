@@ -1,0 +1,143 @@
+/** The memory that a launch touches: inside its buffers, and apart where the kernel needs it. */
+import { DTYPES } from "../dtype.ts";
+import type { Tensor } from "../tensor.ts";
+import { type Frame, GRID_NAMES } from "./frame.ts";
+import type { DimensionModel, InstanceModel, TensorModel } from "./model.ts";
+import { liesBetweenRows, meets } from "./overlap.ts";
+
+/** The bytes that a launch touches behind each pointer, by position; absolute addresses, `end` excluded. */
+export class Touched {
+  readonly start: number[] = [];
+  readonly end: number[] = [];
+}
+
+/** Every address that the contract implies lies in its buffer. Fills `touched`. */
+export function checkBounds<Name extends string>(
+  frame: Frame<Name>,
+  { contract }: InstanceModel<Name>,
+  grid: readonly [number, number, number],
+  touched: Touched,
+): void {
+  const { model: { pointers }, tensors, values } = frame;
+  for (let axis = 0; axis < 3; axis++) values[GRID_NAMES[axis] ?? "gridX"] = grid[axis] ?? 1;
+  for (const { position, name } of pointers) {
+    // Without a contract the kernel may touch all that the tensor spans.
+    touched.start[position] = values[name];
+    touched.end[position] = values[name] + (tensors[position]?.spanBytes ?? 0);
+  }
+  for (const { position, first, last } of contract.ranges) {
+    const tensor = tensors[position];
+    if (tensor === undefined || tensor === null) continue;
+    touch(frame, position, tensor, first.value(values), last.value(values), touched);
+  }
+  for (const contracted of contract.tensors) {
+    const tensor = tensors[contracted.position];
+    if (contracted.hasRange || tensor === undefined || tensor === null) continue;
+    touchAll(frame, contracted, tensor, touched);
+  }
+}
+
+/** Touches all elements that a tensor contract has. */
+function touchAll<Name extends string>(
+  frame: Frame<Name>,
+  { position, extents, strides }: TensorModel<Name>,
+  tensor: Tensor,
+  touched: Touched,
+): void {
+  let [first, last] = [0, 0];
+  for (let axis = 0; axis < extents.length; axis++) {
+    const steps = valueOf(frame, extents[axis]) - 1;
+    const distance = steps * valueOf(frame, strides[axis]);
+    if (steps < 0) [first, last] = [0, -Infinity];
+    else if (distance < 0) first += distance;
+    else last += distance;
+  }
+  touch(frame, position, tensor, first, last, touched);
+}
+
+function valueOf<Name extends string>(
+  frame: Frame<Name>,
+  dimension: DimensionModel<Name> | undefined,
+): number {
+  if (dimension === undefined) return 0;
+  if (dimension.kind === "fixed") return dimension.value;
+  return dimension.kind === "define"
+    ? frame.values[dimension.name]
+    : dimension.expression.value(frame.values);
+}
+
+/** Notes that elements `first` to `last` are touched; they must lie in the tensor's buffer. */
+function touch<Name extends string>(
+  frame: Frame<Name>,
+  position: number,
+  tensor: Tensor,
+  first: number,
+  last: number,
+  touched: Touched,
+): void {
+  const address = touched.start[position] ?? 0;
+  if (last < first) {
+    touched.end[position] = address;
+    return;
+  }
+  const { bytes } = DTYPES[tensor.dtype];
+  const before = tensor.offset * bytes;
+  const start = before + first * bytes;
+  const end = before + (last + 1) * bytes;
+  if (!(start >= 0 && end <= tensor.buffer.bytes)) {
+    const base = before === 0 ? "" : ` behind the ${before} bytes before the tensor`;
+    throw frame.error(
+      position,
+      start < 0
+        ? `a buffer that begins ${-start} bytes earlier: the launch touches elements ${first} to ${last}`
+        : `a buffer of at least ${end} bytes: the launch touches elements ${first} to ${last}${base}`,
+      `${tensor} in a buffer of ${tensor.buffer.bytes} bytes`,
+    );
+  }
+  touched.start[position] = address + first * bytes;
+  touched.end[position] = address + (last + 1) * bytes;
+}
+
+/** Written memory is apart from what the kernel may reach through another parameter. */
+export function checkOverlap<Name extends string>(
+  frame: Frame<Name>,
+  { contract }: InstanceModel<Name>,
+  touched: Touched,
+): void {
+  const { model: { apart, pointers }, tensors } = frame;
+  for (const [one, two] of apart) {
+    if (!meets(touched, one, two)) continue;
+    const [a, b] = [tensors[one], tensors[two]];
+    if (a === null || a === undefined || b === null || b === undefined) continue;
+    const areRows = isAsContracted(frame, contract.tensors, one, a, touched) &&
+      isAsContracted(frame, contract.tensors, two, b, touched);
+    if (areRows && liesBetweenRows(a, b)) continue;
+    const isWritten = pointers.some(({ position, isWritten }) => position === two && isWritten);
+    const [written, other] = isWritten ? [two, one] : [one, two];
+    throw frame.error(
+      written,
+      `memory apart from ${frame.labels[other]}, because the kernel writes it`,
+      `${tensors[written]} overlapping ${tensors[other]}`,
+      "pass another tensor, or let the call allocate the result",
+    );
+  }
+}
+
+/** The launch touches nothing but the elements that the tensor's own shape and strides say. */
+function isAsContracted<Name extends string>(
+  frame: Frame<Name>,
+  contracts: readonly TensorModel<Name>[],
+  position: number,
+  tensor: Tensor,
+  touched: Touched,
+): boolean {
+  const contract = contracts.find((candidate) => candidate.position === position);
+  const end = Number(tensor.address) + tensor.spanBytes;
+  return contract !== undefined &&
+    (touched.start[position] ?? 0) >= Number(tensor.address) &&
+    (touched.end[position] ?? 0) <= end &&
+    contract.extents.length === tensor.shape.length &&
+    contract.dimensions.every((dimension) =>
+      tensor[dimension.what][dimension.axis] === valueOf(frame, dimension)
+    );
+}

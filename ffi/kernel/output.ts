@@ -1,0 +1,61 @@
+/** Results that the caller did not bring: their extents follow from what the inputs say, their strides are dense. */
+import type { Stream } from "../stream.ts";
+import { bindTensor } from "./bind.ts";
+import type { Frame } from "./frame.ts";
+import type { DimensionModel, VariantModel } from "./model.ts";
+
+/** Makes the missing results and binds them like the others. */
+export function allocateOutputs<Name extends string>(
+  frame: Frame<Name>,
+  variant: VariantModel<Name>,
+  stream: Stream,
+): void {
+  const outputs = frame.model.tensorCall?.outputs ?? [];
+  for (const { position } of outputs) {
+    if (frame.tensors[position] !== undefined) continue;
+    const contract = variant.general.contract.tensors.find((tensor) =>
+      tensor.position === position
+    );
+    const dtype = variant.dtypes[position];
+    if (contract === undefined || dtype === undefined) continue;
+    const shape = contract.extents.map((extent) => dimensionValue(frame, extent));
+    if (!shape.every((extent) => extent !== undefined)) {
+      throw frame.error(position, "a tensor, because the inputs do not say its shape", "undefined");
+    }
+    for (const [axis, extent] of shape.entries()) {
+      if (Number.isSafeInteger(extent) && extent >= 0) continue;
+      throw frame.error(position, `shape[${axis}] of at least 0`, `${extent}`);
+    }
+    const strides = outputStrides(
+      shape,
+      contract.strides.map((stride) => dimensionValue(frame, stride)),
+    );
+    const tensor = stream.device.empty(dtype, shape, { strides, stream });
+    frame.tensors[position] = tensor;
+    frame.allocated.push(tensor);
+    bindTensor(frame, variant, contract, tensor);
+  }
+}
+
+function dimensionValue<Name extends string>(
+  frame: Frame<Name>,
+  dimension: DimensionModel<Name>,
+): number | undefined {
+  if (dimension.kind === "fixed") return dimension.value;
+  if (dimension.kind === "computed") return dimension.expression.value(frame.values);
+  return frame.scalars[dimension.defines] === undefined ? undefined : frame.values[dimension.name];
+}
+
+/** Strides without gaps where the contract leaves them open; the axis with stride 1 is innermost. */
+function outputStrides(shape: readonly number[], known: readonly (number | undefined)[]): number[] {
+  const strides = known.map((stride) => stride ?? 0);
+  const inner = known.lastIndexOf(1);
+  const axes = shape.map((_, axis) => axis).filter((axis) => axis !== inner).reverse();
+  let dense = inner < 0 ? 1 : Math.max(shape[inner] ?? 1, 1);
+  for (const axis of axes) {
+    const stride = known[axis] ?? dense;
+    strides[axis] = stride;
+    dense = Math.max(dense, stride * Math.max(shape[axis] ?? 1, 1));
+  }
+  return strides;
+}

@@ -1,0 +1,79 @@
+/** Which variant of a kernel a call means: the caller names it, or the tensors' element types say it. */
+import { ArgumentError } from "../errors.ts";
+import type { Frame } from "./frame.ts";
+import type { KernelModel, VariantModel } from "./model.ts";
+
+/** The variant that the frame's tensors have the types of; `wanted` is the caller's choice by name. */
+export function chooseVariant<Name extends string>(
+  frame: Frame<Name>,
+  wanted: string | undefined,
+): VariantModel<Name> {
+  const { model } = frame;
+  if (wanted !== undefined) {
+    const variant = namedVariant(model, wanted);
+    const misfit = firstMisfit(frame, variant);
+    if (misfit === undefined) return variant;
+    throw frame.error(
+      misfit,
+      `${variant.dtypes[misfit]} in variant ${wanted}`,
+      `${frame.tensors[misfit]}`,
+    );
+  }
+  for (const variant of model.variants) {
+    if (firstMisfit(frame, variant) === undefined) return variant;
+  }
+  throw misfitError(frame);
+}
+
+/** The variant with this name. */
+export function namedVariant<Name extends string>(
+  model: KernelModel<Name>,
+  name: string,
+): VariantModel<Name> {
+  const variant = model.variants.find((candidate) => candidate.name === name);
+  if (variant !== undefined) return variant;
+  throw new ArgumentError({
+    argument: `variant of ${model.name}`,
+    expected: `one of ${model.variants.map((candidate) => candidate.name).join(", ")}`,
+    actual: JSON.stringify(name),
+  });
+}
+
+/** The first tensor whose element type the variant does not have. */
+function firstMisfit<Name extends string>(
+  frame: Frame<Name>,
+  variant: VariantModel<Name>,
+): number | undefined {
+  const { model: { pointers }, tensors } = frame;
+  for (const { position } of pointers) {
+    const tensor = tensors[position];
+    if (tensor === undefined || tensor === null) continue;
+    if (tensor.dtype !== variant.dtypes[position]) return position;
+  }
+  return undefined;
+}
+
+/** Blames the first tensor that no variant has together with those before it. */
+function misfitError<Name extends string>(frame: Frame<Name>): ArgumentError {
+  const { model } = frame;
+  let candidates = model.variants;
+  const given: string[] = [];
+  for (const { position } of model.pointers) {
+    const tensor = frame.tensors[position];
+    if (tensor === undefined || tensor === null) continue;
+    const fitting = candidates.filter(({ dtypes }) => dtypes[position] === tensor.dtype);
+    if (fitting.length === 0) {
+      const known = [...new Set(candidates.map(({ dtypes }) => dtypes[position]))];
+      const beside = given.length === 0 ? "" : ` beside ${given.join(", ")}`;
+      return frame.error(
+        position,
+        `${known.join(" or ")}${beside}`,
+        `${tensor}`,
+        "a variant for another element type is a line `#pragma tri variants` in the kernel's source",
+      );
+    }
+    candidates = fitting;
+    given.push(`${tensor.dtype} ${frame.labels[position]}`);
+  }
+  throw new TypeError(`${model.name} has no variants`);
+}
