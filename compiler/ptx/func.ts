@@ -23,8 +23,8 @@ export type Operand =
   | { readonly kind: "special"; readonly name: string }
   /** A variable, parameter, label or function. */
   | { readonly kind: "symbol"; readonly name: string }
-  /** `[base+offset]`; base absent for absolute addresses. */
-  | { readonly kind: "address"; readonly base?: Operand; readonly offset: bigint }
+  /** `[base+offset]`; base absent for absolute addresses. Of tensor maps `[base, {x, y}]`: with coordinates. */
+  | { readonly kind: "address"; readonly base?: Operand; readonly offset: bigint; readonly coordinates?: Operand }
   /** `{a, b, c, d}`; an element may be the sink `_`. */
   | { readonly kind: "vector"; readonly elements: readonly Operand[] }
   /** `a|b`: value and predicate destinations of setp, shfl, match, … */
@@ -48,6 +48,10 @@ export interface Instruction {
 export type Item =
   | Instruction
   | { readonly kind: "label"; readonly name: string }
+  /** `name: .branchtargets L0, L1;`, the list that `brx.idx` chooses from. */
+  | { readonly kind: "targets"; readonly name: string; readonly labels: readonly string[] }
+  /** `.pragma "nounroll";` */
+  | { readonly kind: "pragma"; readonly text: string }
   /** `.loc file line column`; file indexes PtxModule.files, 1-based. */
   | { readonly kind: "loc"; readonly file: number; readonly line: number; readonly column: number }
   | { readonly kind: "comment"; readonly text: string };
@@ -58,6 +62,15 @@ export interface PtxParam {
   readonly type: string;
   readonly bytes?: number;
   readonly align?: number;
+  /** `.ptr .global .align 16`: what the parameter points to. */
+  readonly pointer?: { readonly space?: string; readonly align?: number };
+}
+
+/** An address in an initial value: `name+offset`, or `generic(name+offset)`. */
+export interface PtxReference {
+  readonly symbol: string;
+  readonly offset: bigint;
+  readonly generic: boolean;
 }
 
 /** `.shared`, `.global`, `.const`, `.local` variables. */
@@ -70,8 +83,8 @@ export interface PtxVariable {
   readonly count?: number;
   readonly extern?: boolean;
   readonly visible?: boolean;
-  /** Initial values as operands, or bytes. */
-  readonly initial?: readonly bigint[];
+  /** Initial values of the elements, floats by their bits. */
+  readonly initial?: readonly (bigint | PtxReference)[];
 }
 
 export interface PtxKernel {

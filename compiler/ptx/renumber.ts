@@ -1,5 +1,6 @@
 /** Numbers registers densely, in the order in which they appear: `r0, r1, …` per prefix. */
 import type { Instruction, Item, Operand, Register } from "./func.ts";
+import { mapRegisters } from "./operand.ts";
 
 export function renumber(body: readonly Item[]): { body: Item[]; registers: Register[] } {
   const renamed = new Map<string, Register>();
@@ -15,22 +16,7 @@ export function renumber(body: readonly Item[]): { body: Item[]; registers: Regi
     }
     return found;
   };
-  const operandOf = (operand: Operand): Operand => {
-    switch (operand.kind) {
-      case "register":
-        return rename(operand);
-      case "vector":
-        return { ...operand, elements: operand.elements.map(operandOf) };
-      case "pair":
-        return { ...operand, first: operandOf(operand.first), second: operandOf(operand.second) };
-      case "negated":
-        return { ...operand, operand: operandOf(operand.operand) };
-      case "address":
-        return operand.base === undefined ? operand : { ...operand, base: operandOf(operand.base) };
-      default:
-        return operand;
-    }
-  };
+  const operandOf = (operand: Operand): Operand => mapRegisters(operand, rename);
   const instructionOf = (instruction: Instruction): Instruction => {
     const operands = instruction.operands.map(operandOf);
     return instruction.guard === undefined
