@@ -105,6 +105,10 @@ export interface Place {
   readonly column: number;
   /** Columns that follow on its last line: a comma, a closing parenthesis. */
   readonly after: number;
+  /** What a call that begins a chain is indented by, where that differs. */
+  readonly first?: number;
+  /** The expression is a chain within a chain. */
+  readonly isNested?: boolean;
 }
 
 /** The expression as text whose first line begins at `column` and whose others are indented by `indent`. */
@@ -132,12 +136,8 @@ export function layOut(doc: Doc, place: Place): string {
     }
     case "chain":
       return chainLines(doc, place).join(newline(place.indent));
-    case "conditional": {
-      const branch = (mark: string, part: Doc): string =>
-        `${newline(inner)}${mark} ${layOut(part, { ...fresh(inner), column: inner + 2 })}`;
-      return layOut(doc.test, { ...place, after: 0 }) + branch("?", doc.then) +
-        branch(":", doc.otherwise);
-    }
+    case "conditional":
+      return layOut(doc.test, { ...place, after: 0 }) + branches(doc, inner);
     case "satisfies": {
       // The value is broken, even if it alone would fit.
       const value = layOut(doc.value, { ...place, after: LINE_WIDTH });
@@ -174,10 +174,26 @@ function enclose(open: string, parts: readonly string[], close: string, indent: 
   return `${open}${lines.join("")}${newline(indent)}${close}`;
 }
 
+type Conditional = Extract<Doc, { readonly kind: "conditional" }>;
+
+/** The two branches on lines of their own; a conditional in the second continues the list. */
+function branches({ then, otherwise }: Conditional, indent: number): string {
+  const branch = (mark: string, part: Doc): string =>
+    `${newline(indent)}${mark} ${layOut(part, { ...fresh(indent), column: indent + 2 })}`;
+  if (typeof otherwise === "string" || otherwise.kind !== "conditional") {
+    return branch("?", then) + branch(":", otherwise);
+  }
+  return branch("?", then) + branch(":", otherwise.test) + branches(otherwise, indent);
+}
+
 /** Chains in arguments indent their further lines, so that arguments can be told apart. */
 function layOutArgument(arg: Doc, indent: number): string {
-  const hanging = typeof arg !== "string" && arg.kind === "chain";
-  return layOut(arg, { indent: hanging ? indent + 2 : indent, column: indent, after: 1 });
+  return layOut(arg, {
+    indent: isChain(arg) ? indent + 2 : indent,
+    column: indent,
+    after: 1,
+    first: indent,
+  });
 }
 
 function layOutEntry({ key, value }: Entry, indent: number): string {
@@ -190,22 +206,47 @@ function layOutEntry({ key, value }: Entry, indent: number): string {
   return `${key}: ${layOut(value, { indent, column, after: 1 })}`;
 }
 
-/** A line per operand; short constants stay on the line before. */
+/** A line per operand; short constants stay on the line before. The right side of a comparison is indented. */
 function chainLines(doc: Extract<Doc, { readonly kind: "chain" }>, place: Place): string[] {
+  const { column, first = place.indent, isNested = false } = place;
+  const isComparison = doc.rest.some(({ operator }) => /[<>=]/.test(operator));
+  const extra = isComparison && place.indent === column ? 2 : 0;
+  const indent = place.indent + extra;
+  const follow = (index: number): number => {
+    const next = doc.rest[index];
+    return next === undefined ? place.after : next.operator.length + 1;
+  };
   const lines: string[] = [];
-  let line = layOut(doc.first, { ...place, after: 2 });
-  for (const { operator, operand } of doc.rest) {
+  let line = isChain(doc.first)
+    ? layOut(doc.first, {
+      indent: indent + (isNested ? 4 : 2),
+      column,
+      after: follow(0),
+      isNested: true,
+    })
+    : layOut(doc.first, { indent: first, column, after: follow(0) });
+  for (const [index, { operator, operand }] of doc.rest.entries()) {
     const text = flat(operand);
     const last = line.slice(line.lastIndexOf("\n") + 1);
-    if (
-      /^\d+$/.test(text) &&
-      place.indent + last.length + text.length + operator.length + 4 <= LINE_WIDTH
-    ) {
+    const used = indent + last.length + text.length + operator.length + 4;
+    if (/^\d+$/.test(text) && used <= LINE_WIDTH) {
       line += ` ${operator} ${text}`;
       continue;
     }
     lines.push(`${line} ${operator}`);
-    line = layOut(operand, { indent: place.indent, column: place.indent, after: 2 });
+    const nested = isChain(operand);
+    const operandIndent = nested ? indent + 2 : indent;
+    line = " ".repeat(extra) +
+      layOut(operand, {
+        indent: operandIndent,
+        column: indent,
+        after: follow(index + 1),
+        isNested: nested,
+      });
   }
   return [...lines, line];
+}
+
+function isChain(doc: Doc): boolean {
+  return typeof doc !== "string" && doc.kind === "chain";
 }

@@ -67,7 +67,10 @@ export function buildInstance(
   const inferred = infer(general);
   const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
   const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
-  const funcs = planSpecializations(params, declared, inferred).flatMap((specialization) => {
+  const covered = planSpecializations(params, declared, inferred).filter(({ conditions }) =>
+    plan.covers === "all" || (plan.covers === "general") === (conditions.length === 0)
+  );
+  const funcs = covered.flatMap((specialization) => {
     const func = specialization.conditions.length === 0
       ? general
       : buildSpecialized(kernel, declared, specialization, passes, reporter);

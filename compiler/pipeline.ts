@@ -193,7 +193,8 @@ function describeInstances(
   built: BuiltInstance,
 ): readonly InstanceInfo[] {
   const { kernel, variant, config: bindings, options: { numWarps } } = instance;
-  const variantName = plan.instances.length > 1 ? variant.name : undefined;
+  const variants = new Set(plan.instances.map((one) => one.variant.name));
+  const variantName = variants.size > 1 ? variant.name : undefined;
   return built.funcs.map(({ specialization }) => ({
     symbol: entrySymbol(kernel, variantName, specialization),
     variant,

@@ -19,8 +19,8 @@ interface Bench {
 }
 
 /** Calls between two settlings; few enough that the GPU's queue does not fill. */
-const BATCH = 500;
-const BATCHES = 200;
+const BATCH = 100;
+const BATCHES = 1000;
 
 async function open(): Promise<Bench> {
   try {

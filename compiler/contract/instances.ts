@@ -31,7 +31,18 @@ export interface InstancePlan {
   readonly options: KernelOptions;
   /** Everything to define, in order. */
   readonly defines: readonly Define[];
+  /** Which of its specialisations are compiled from this plan. */
+  readonly covers: Coverage;
 }
+
+/** A filter may give the specialised instances another configuration than the general one. */
+export type Coverage = "all" | "general" | "specialized";
+
+/**
+ * In the filter of `configs`, 1 when the configuration of the specialised instances is chosen and 0 when that of
+ * the general one is: accesses of one element want other tiles than accesses of 16 bytes.
+ */
+export const SPECIALIZED_MACRO = "__TRI_SPECIALIZED__";
 
 export interface KernelPlan {
   readonly kernel: string;
@@ -60,19 +71,27 @@ export function planInstances(
   );
   const instances = variants.flatMap((variant, index): InstancePlan[] => {
     const base = new Map([...given.single, ...variant.bindings]);
-    const chosen = firstConfig(items, given, base, reporter);
-    if (chosen === undefined) {
+    const choose = (specialized: boolean): Config | undefined =>
+      firstConfig(items, given, base, specialized, reporter);
+    const [general, specialized] = [choose(false), choose(true)];
+    if (general === undefined) {
       reportNoneLeft(items, names[index] ?? "", reporter);
       return [];
     }
-    const bound = new Map([...base, ...chosen.bindings]);
-    return [{
-      kernel,
-      variant: { name: names[index] ?? "", bindings: Object.fromEntries(variant.bindings) },
-      config: Object.fromEntries(chosen.bindings),
-      options: readOptions(settingsOf(items, chosen.options)),
-      defines: [...[...bound].map(([name, value]) => ({ name, value })), ...given.undefined],
-    }];
+    const planOf = (chosen: Config, covers: Coverage): InstancePlan => {
+      const bound = new Map([...base, ...chosen.bindings]);
+      return {
+        kernel,
+        variant: { name: names[index] ?? "", bindings: Object.fromEntries(variant.bindings) },
+        config: Object.fromEntries(chosen.bindings),
+        options: readOptions(settingsOf(items, chosen.options)),
+        defines: [...[...bound].map(([name, value]) => ({ name, value })), ...given.undefined],
+        covers,
+      };
+    };
+    return specialized === undefined || configKey(specialized) === configKey(general)
+      ? [planOf(general, "all")]
+      : [planOf(general, "general"), planOf(specialized, "specialized")];
   });
   return { kernel, instances, items, parameters };
 }
@@ -235,12 +254,17 @@ function firstConfig(
   items: readonly SourcedItem[],
   given: Given,
   base: Bindings,
+  specialized: boolean,
   reporter: Reporter,
 ): Config | undefined {
+  const known = new Map([...base, [SPECIALIZED_MACRO, specialized ? "1" : "0"]]);
   return planConfigs(items, given, base).find(({ bindings, condition }) =>
-    condition === undefined || holds(condition, new Map([...base, ...bindings]), reporter)
+    condition === undefined || holds(condition, new Map([...known, ...bindings]), reporter)
   );
 }
+
+const configKey = ({ bindings, options }: Config): string =>
+  JSON.stringify([[...bindings], options.map(({ name, value }) => [name, value])]);
 
 /** `config` adds one, `configs` its product; lists given by `-D` multiply all of them. */
 function planConfigs(
@@ -276,7 +300,7 @@ function planConfigs(
   );
   return [
     ...new Map(
-      added.map((config) => [JSON.stringify([...config.bindings, config.options]), config]),
+      added.map((config) => [configKey(config), config]),
     ).values(),
   ];
 }

@@ -42,11 +42,14 @@ export interface CheckOptions {
   readonly maxTileElements?: number;
   /** What an unsuffixed floating literal is; `double` is C's rule. Default `weak`. */
   readonly literals?: "weak" | "double";
+  /** How `@` multiplies `float` tiles; default `ieee`. */
+  readonly dot?: "ieee" | "tf32" | "tf32x3" | "bf16x3";
 }
 
 export class Context {
   readonly maxTileElements: number;
   readonly doubleLiterals: boolean;
+  readonly dotMode: string;
   /** Weak literals by their constant, which holds the `float` value until a type is met. */
   readonly weak = new WeakMap<TypedExpr, WeakLiteral>();
   /** Literals that are `double` only by C's rule, for W2015. */
@@ -70,6 +73,7 @@ export class Context {
   constructor(readonly reporter: Reporter, options: CheckOptions) {
     this.maxTileElements = options.maxTileElements ?? 2 ** 20;
     this.doubleLiterals = options.literals === "double";
+    this.dotMode = options.dot ?? "ieee";
   }
 
   newVariable(name: string, type: ValueType, span: Span): Variable {

@@ -289,7 +289,7 @@ export function checkMatmul(
   lhs: Value,
   rhs: Value,
   at: { readonly span: Span; readonly operatorSpan: Span },
-  mode = "ieee",
+  explicitMode?: string,
 ): Value | undefined {
   const error = (
     code: "E5120" | "E5121" | "E5122" | "E5123" | "E5124",
@@ -348,6 +348,9 @@ export function checkMatmul(
   }
   const type = tileType(scalarType(result), [m, n, ...batch]);
   if (checkTile(cx, type.element, type.shape, at.span) === undefined) return undefined;
+  // The pragma speaks of float only; other types have one way to multiply.
+  const isFloat = left.kind === "scalar" && left.name === "float32";
+  const mode = explicitMode ?? (isFloat ? cx.dotMode : "ieee");
   return { kind: "dot", lhs, rhs, mode, type, span: at.span };
 }
 

@@ -156,7 +156,7 @@ export function resolveTypeName(cx: Context, name: ast.TypeName): Type {
 }
 
 /** A tile of `element` with the extents of a shape: all of E3020 to E3025. */
-export function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
+function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
   if (shape.dims.length === 0 || shape.brackets > 1) {
     const dims = shape.dims.map((dim) => dim.span.file.text.slice(dim.span.start, dim.span.end))
       .join(", ");

@@ -333,7 +333,7 @@ export function stretch(
 export const NEW_AXIS_HINT = "axes are matched from the last one; insert one with `x[:, newaxis]`";
 
 /** E5012. */
-export function reportNotScalar(cx: Context, value: Value, span: Span): void {
+function reportNotScalar(cx: Context, value: Value, span: Span): void {
   const rank = shapeOf(value.type)?.length ?? 0;
   const items = (operator: string): string => Array(rank).fill(operator).join(", ");
   const shown = value.kind === "variable" ? value.variable.name : "x";

@@ -17,7 +17,6 @@ import { isElementwise } from "./builtins.ts";
 import {
   binary,
   broadcast,
-  constant,
   elementCount,
   isValue,
   permute,
@@ -36,7 +35,7 @@ export function mayLoad(expr: TypedExpr): boolean {
   return someExpr(expr, (inner) => inner.kind === "load" || inner.kind === "call");
 }
 
-/** Masks of the uses of each variable that a `let` on the way binds. */
+/** Masks of the uses of each variable that a `let` on the way binds, in order. */
 type Uses = Map<Variable, Value[]>;
 
 /** The expression with its loads under `mask`, a bool value of the same shape. */
@@ -118,20 +117,20 @@ function push(cx: Context, expr: Value, mask: Value, uses: Uses): Value {
   }
 }
 
-/** A load in the bound value runs where any use of the variable runs. */
+/**
+ * A load in the bound value runs where the value is used. The checker makes only such lets whose body uses the
+ * variable first on all its lanes, as the condition of a choice does, so the mask of that use covers the others.
+ */
 function pushLet(
   cx: Context,
   expr: Extract<TypedExpr, { kind: "let" }>,
   mask: Value,
   uses: Uses,
 ): Value {
-  const bound = value(expr.value);
   const inner: Uses = new Map(uses).set(expr.variable, []);
   const body = push(cx, value(expr.body), mask, inner);
-  const [first, ...rest] = new Set(inner.get(expr.variable));
-  const never = broadcast(constant(0n, scalarType("bool"), expr.span), shapeOf(bound.type));
-  const some = rest.reduce((all, use) => binary("or", all, use, expr.span), first ?? never);
-  return { ...expr, value: push(cx, bound, some, uses), body, type: body.type };
+  const first = must(inner.get(expr.variable)?.[0], "use of a bound value");
+  return { ...expr, value: push(cx, value(expr.value), first, uses), body };
 }
 
 function value(expr: TypedExpr): Value {

@@ -1,63 +1,16 @@
 /** Removes instructions whose results nobody reads. */
-import type { Instruction, Item, Operand, Register } from "./func.ts";
+import type { Instruction, Item } from "./func.ts";
+import { findRow } from "./match.ts";
+import { forEachRegister } from "./operand.ts";
 
-/** Opcodes with an effect beyond their destination, or with no destination. */
-const EFFECTS: ReadonlySet<string> = new Set([
-  "st",
-  "bar",
-  "barrier",
-  "ret",
-  "exit",
-  "bra",
-  "atom",
-  "red",
-  "membar",
-  "fence",
-  "trap",
-  "cp",
-  "prefetch",
-  "mbarrier",
-  "shfl",
-  "vote",
-  "match",
-  "redux",
-  "elect",
-  "setmaxnreg",
-  "call",
-  "brkpt",
-  "nanosleep",
-  "wgmma",
-  "stmatrix",
-  "griddepcontrol",
-  "discard",
-  "applypriority",
-]);
+/** Reads that other threads or devices can tell from none. */
+const OBSERVED: ReadonlySet<string> = new Set(["volatile", "relaxed", "acquire", "mmio"]);
 
-function forEachRegister(operand: Operand, visit: (register: Register) => void): void {
-  switch (operand.kind) {
-    case "register":
-      visit(operand);
-      return;
-    case "vector":
-      operand.elements.forEach((element) => forEachRegister(element, visit));
-      return;
-    case "pair":
-      forEachRegister(operand.first, visit);
-      forEachRegister(operand.second, visit);
-      return;
-    case "negated":
-      forEachRegister(operand.operand, visit);
-      return;
-    case "address":
-      if (operand.base !== undefined) forEachRegister(operand.base, visit);
-      return;
-    default:
-      return;
-  }
-}
-
+/** The first operand is all that the instruction changes. */
 function removable(instruction: Instruction): boolean {
-  return !EFFECTS.has(instruction.opcode) && !instruction.modifiers.includes("volatile");
+  const effect = findRow(instruction.opcode, instruction.modifiers)?.row.effect;
+  if (effect !== "pure" && effect !== "read") return false;
+  return effect === "pure" || !instruction.modifiers.some((modifier) => OBSERVED.has(modifier));
 }
 
 /** The items that matter. Right for any control flow: a register is live if any instruction reads it. */

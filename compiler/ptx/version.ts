@@ -1,37 +1,33 @@
 /**
- * The lowest PTX version that a module needs: drivers take only versions up to their own, so the lowest one runs
- * on the most machines. Source: "Release Notes" and "PTX ISA Notes" of each instruction, PTX ISA 9.0.
+ * The lowest PTX version that kernels need: drivers take only versions up to their own, so the lowest one runs on
+ * the most machines. It follows from the `since` columns of PTX_OPS and SPECIAL_REGISTERS.
  */
 import type { Instruction, PtxKernel } from "./func.ts";
+import { matchInstruction } from "./match.ts";
+import { specialRegister } from "./special.ts";
 
-interface Feature {
-  /** Matches the full spelling, e.g. `ld.global.L1::no_allocate.v4.b32`. */
-  readonly pattern: RegExp;
-  /** PTX version times ten. */
-  readonly since: number;
+/** What an instruction asks for by its special registers. */
+function specialVersion(instruction: Instruction): number {
+  return instruction.operands.reduce((version, operand) =>
+    Math.max(version, operand.kind === "special" ? specialRegister(operand.name)?.since?.ptx ?? 0 : 0), 0);
 }
 
-const FEATURES: readonly Feature[] = [
-  { pattern: /\.sync\b/, since: 60 },
-  { pattern: /^cvt\.rn\.bf16/, since: 70 },
-  { pattern: /\.L1::|\.L2::/, since: 74 },
-];
-
-function spelling(instruction: Instruction): string {
-  return [instruction.opcode, ...instruction.modifiers].join(".");
-}
-
-/** Version times ten that the kernels need, at least `oldest` (what the target itself needs). */
+/**
+ * Version times ten that the kernels need, at least `oldest` (what the target itself needs). Instructions that the
+ * table does not have count for nothing here; the verifier reports them.
+ */
 export function requiredVersion(kernels: readonly PtxKernel[], oldest: number): number {
   let version = Math.max(60, oldest);
   const seen = new Set<string>();
   for (const kernel of kernels) {
     for (const item of kernel.body) {
       if (item.kind !== "instruction") continue;
-      const text = spelling(item);
-      if (seen.has(text)) continue;
-      seen.add(text);
-      for (const { pattern, since } of FEATURES) if (since > version && pattern.test(text)) version = since;
+      version = Math.max(version, specialVersion(item));
+      const key = [item.opcode, ...item.modifiers, item.operands.length].join(".");
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const match = matchInstruction(item);
+      if (typeof match !== "string") version = Math.max(version, match.since.ptx);
     }
   }
   return version;

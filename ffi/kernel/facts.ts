@@ -8,15 +8,19 @@ import type { DType } from "../dtype.ts";
 /** The numbers that the expressions of a kernel read. */
 export type Values<Name extends string = string> = Readonly<Record<Name, number>>;
 
-/** An integer computed from a launch's numbers; `text` is what the kernel's author would write. */
+/** An integer computed from a launch's numbers. */
 export interface Expression<Name extends string = string> {
+  /** As the kernel's author would write it. */
   readonly text: string;
+  /** Computes it; throws where the result would not be exact. */
   readonly value: (values: Values<Name>) => number;
 }
 
 /** What must hold of a launch's numbers. */
 export interface Condition<Name extends string = string> {
+  /** As the kernel's author would write it. */
   readonly text: string;
+  /** Decides it. */
   readonly holds: (values: Values<Name>) => boolean;
 }
 
@@ -34,7 +38,9 @@ export type ParamFacts<Name extends string = string> = ScalarFacts<Name> | Point
 
 /** A parameter that is a number or a truth value. */
 export interface ScalarFacts<Name extends string = string> {
+  /** Tells it from a pointer. */
   readonly kind: "scalar";
+  /** The kernel's name for it. */
   readonly name: Name;
   /** Absent: said per variant. */
   readonly type?: DType;
@@ -46,8 +52,11 @@ export interface ScalarFacts<Name extends string = string> {
 
 /** A parameter that is an address; what it points to is said per variant. */
 export interface PointerFacts<Name extends string = string> {
+  /** Tells it from a scalar. */
   readonly kind: "pointer";
+  /** The kernel's name for it. */
   readonly name: Name;
+  /** How the kernel uses what it points to. */
   readonly access: Access;
   /** The memory must not be reached through another parameter if either of the two is written. */
   readonly noalias?: boolean;
@@ -55,8 +64,11 @@ export interface PointerFacts<Name extends string = string> {
 
 /** A pointer parameter seen as a tensor; strides count elements. */
 export interface TensorFacts<Name extends string = string> {
+  /** The pointer parameter. */
   readonly param: Name;
+  /** One per axis, outermost first. */
   readonly extents: readonly Dimension<Name>[];
+  /** One per axis, in elements. */
   readonly strides: readonly Dimension<Name>[];
   /** The kernel can do without it. */
   readonly optional?: boolean;
@@ -64,8 +76,11 @@ export interface TensorFacts<Name extends string = string> {
 
 /** The elements that a launch touches behind a pointer, counted from it, both ends included. */
 export interface RangeFacts<Name extends string = string> {
+  /** The pointer parameter. */
   readonly param: Name;
+  /** The first element; may lie before the pointer. */
   readonly first: Expression<Name>;
+  /** The last element. */
   readonly last: Expression<Name>;
 }
 
@@ -73,13 +88,17 @@ export interface RangeFacts<Name extends string = string> {
 export interface ContractFacts<Name extends string = string> {
   /** One to three extents; null: the caller gives the grid. */
   readonly grid: readonly Expression<Name>[] | null;
+  /** Pointer parameters that are tensors. */
   readonly tensors: readonly TensorFacts<Name>[];
+  /** What a launch touches, where that is known better than by extents. */
   readonly ranges: readonly RangeFacts<Name>[];
+  /** Checked before each launch. */
   readonly requires: readonly Condition<Name>[];
 }
 
 /** One choice of the parameters that a caller can see. */
 export interface VariantFacts<Name extends string = string> {
+  /** What callers select it by. */
   readonly name: string;
   /** What the macros of the choice stand for in the kernel's source. */
   readonly bindings: Readonly<Record<string, string>>;
@@ -124,14 +143,19 @@ export type ImageFacts =
 
 /** Everything that a wrapper says of its kernel. */
 export interface KernelFacts<Name extends string = string> {
+  /** The kernel's name in its source. */
   readonly name: string;
+  /** In the kernel's order. */
   readonly params: readonly ParamFacts<Name>[];
   /** The kernel can be called with tensors alone; otherwise only with every parameter. */
   readonly tensorCall?: TensorCallFacts<Name>;
+  /** Of all instances that bring none of their own. */
   readonly contract: ContractFacts<Name>;
+  /** In the order in which they are tried. */
   readonly variants: readonly VariantFacts<Name>[];
   /** Of a variant's specialised ones the first whose conditions hold is taken, else its first general one. */
   readonly instances: readonly InstanceFacts<Name>[];
+  /** In any order; the device decides which is loaded. */
   readonly images: readonly ImageFacts[];
 }
 
@@ -147,6 +171,8 @@ export interface TensorCallFacts<Name extends string = string> {
 
 /** A parameter under the name that callers use. */
 export interface ArgumentFacts<Name extends string = string> {
+  /** The kernel's name for it. */
   readonly param: Name;
+  /** The caller's name for it. */
   readonly name: string;
 }

@@ -11,10 +11,12 @@ export function parseEntryParameters(ptx: string, symbol: string): ParameterInfo
   ).exec(ptx);
   if (head === null) return undefined;
   let end = 0;
-  return (head[1] ?? "").split(",").filter((text) => text.includes(".param")).map((text) => {
-    const elementBytes = Number(/\.[a-z]+(\d+)(?:x2)?\s+[\w$%]+/.exec(text)?.[1] ?? 0) / 8;
+  return (head[1] ?? "").split(",").filter((text) => text.trim() !== "").map((text) => {
+    // An `.align` behind the type is that of what a pointer points to.
+    const type = /\.param\s+(?:\.align\s+(\d+)\s+)?\.[a-z]+(\d+)/.exec(text);
+    const elementBytes = Number(type?.[2] ?? 0) / 8;
+    const align = Number(type?.[1] ?? elementBytes);
     const count = Number(/\[(\d+)\]/.exec(text)?.[1] ?? 1);
-    const align = Number(/\.align\s+(\d+)/.exec(text)?.[1] ?? elementBytes);
     const offset = Math.ceil(end / align) * align;
     const bytes = elementBytes * count;
     end = offset + bytes;

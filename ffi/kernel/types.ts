@@ -20,11 +20,13 @@ export interface CallOptions<Variant extends string = string> {
 
 /** What every call takes of a kernel whose grid only the caller knows. */
 export interface GridCallOptions<Variant extends string = string> extends CallOptions<Variant> {
+  /** The launch grid. */
   readonly grid: GridSize;
 }
 
 /** Selects a variant where sizes alone are given. */
 export interface VariantOptions<Variant extends string = string> {
+  /** The variant's name; the first when absent. */
   readonly variant?: Variant | undefined;
 }
 

@@ -165,8 +165,8 @@ const CASES: readonly { readonly name: string; readonly input: WrapperInput }[] 
     name: "transpose_unmasked",
     input: { ...wrapperInput([transposeKernel(false)], true), stem: "transpose_unmasked" },
   },
-  { name: "mixed", input: { ...wrapperInput([axpy(), split(), bare()]), stem: "mixed" } },
-  { name: "product", input: { ...wrapperInput([product()]), stem: "product" } },
+  { name: "mixed", input: { ...wrapperInput([axpy(), split(), bare()], true), stem: "mixed" } },
+  { name: "product", input: { ...wrapperInput([product()], true), stem: "product" } },
 ];
 
 for (const { name, input } of CASES) {

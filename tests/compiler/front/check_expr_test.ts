@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { codesIn, typeOf } from "../../support/check.ts";
+import { codesIn, typed, typeOf } from "../../support/check.ts";
 import { testCodes, testTrees, testTypes } from "../../support/check_tables.ts";
 
 testTypes("gives numbers the types of section 2.2", {
@@ -234,6 +234,11 @@ testTrees("multiplies matrices", {
   "x[:, newaxis] @ y[newaxis, :]":
     "float[16, 32]: (reshape<float[16, 1]>(x) @ reshape<float[1, 32]>(y))",
   'dot(z, w, 1, "tf32")': "float[16, 16]: (float[16, 16](1.0) + (z @ tf32 w))",
+});
+
+Deno.test("check() multiplies floats the way that is asked for", () => {
+  assertEquals(typed("z @ w", { dot: "tf32" }), "float[16, 16]: (z @ tf32 w)");
+  assertEquals(typed("hz @ ^hz", { dot: "tf32" }), "float[16, 16]: (hz @ permute<1, 0>(hz))");
 });
 
 testCodes("refuses products whose operands do not fit", {

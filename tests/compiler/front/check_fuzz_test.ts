@@ -131,3 +131,20 @@ Deno.test("check() types random expressions, and the tree keeps its promises", (
   );
   assert(right > 400, `only ${right} expressions were right`);
 });
+
+/** Pieces that nest or go on as often as they are repeated, and what they end with. */
+const ENDLESS = [
+  ...["n + ", "x * ", "n, ", "- ", "! ", "(int) ", "(float[16]) ", "m ? *p : ", "m && ", "n && "],
+  ...["n = ", "*", "*?(m) ", "^", "sizeof ", "n ?: ", "(", "exp(", "half_of(", "(m ? x : "],
+];
+const ENDLESS_STATEMENTS = ["{ ", "if (n) ", "for (;;) ", "do ", "if (m[any]) n = n + 1; else "];
+
+Deno.test("check() goes through everything that the parser lets pass", () => {
+  for (const count of [50, 240, 900]) {
+    for (const piece of ENDLESS) checkText(inKernel(`n = ${piece.repeat(count)} n;`));
+    for (const piece of ENDLESS_STATEMENTS) checkText(inKernel(`${piece.repeat(count)} n = 1;`));
+    for (const piece of ["[:, newaxis]", "[+]", "++", "[^0]"]) {
+      checkText(inKernel(`x = x${piece.repeat(count)};`));
+    }
+  }
+});

@@ -137,17 +137,8 @@ const SCALED_ADD = {
     },
   ],
   images: [
-    {
-      target: "sm_80",
-      kind: "cubin",
-      url: () =>
-        new URL("./scaled_add/scaled_add.sm_80.cubin", import.meta.url),
-    },
-    {
-      target: "sm_80",
-      kind: "ptx",
-      url: () => new URL("./scaled_add/scaled_add.sm_80.ptx", import.meta.url),
-    },
+    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
+    { target: "sm_80", kind: "ptx", base64: "" },
   ],
 } satisfies KernelFacts<ScaledAddName>;
 
@@ -250,16 +241,8 @@ const SPLIT = {
     },
   ],
   images: [
-    {
-      target: "sm_80",
-      kind: "cubin",
-      url: () => new URL("./scaled_add/split.sm_80.cubin", import.meta.url),
-    },
-    {
-      target: "sm_80",
-      kind: "ptx",
-      url: () => new URL("./scaled_add/split.sm_80.ptx", import.meta.url),
-    },
+    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
+    { target: "sm_80", kind: "ptx", base64: "" },
   ],
 } satisfies KernelFacts<SplitName>;
 
@@ -315,16 +298,8 @@ const DELETE = {
     },
   ],
   images: [
-    {
-      target: "sm_80",
-      kind: "cubin",
-      url: () => new URL("./scaled_add/delete.sm_80.cubin", import.meta.url),
-    },
-    {
-      target: "sm_80",
-      kind: "ptx",
-      url: () => new URL("./scaled_add/delete.sm_80.ptx", import.meta.url),
-    },
+    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
+    { target: "sm_80", kind: "ptx", base64: "" },
   ],
 } satisfies KernelFacts<DeleteName>;
 

@@ -202,42 +202,10 @@ const PRODUCT_WITH_A_NAME_THAT_FILLS_LINES = {
     },
   ],
   images: [
-    {
-      target: "sm_80",
-      kind: "cubin",
-      url: () =>
-        new URL(
-          "./product_with_a_name_that_fills_lines/product_with_a_name_that_fills_lines.sm_80.cubin",
-          import.meta.url,
-        ),
-    },
-    {
-      target: "sm_80",
-      kind: "ptx",
-      url: () =>
-        new URL(
-          "./product_with_a_name_that_fills_lines/product_with_a_name_that_fills_lines.sm_80.ptx",
-          import.meta.url,
-        ),
-    },
-    {
-      target: "sm_90a",
-      kind: "cubin",
-      url: () =>
-        new URL(
-          "./product_with_a_name_that_fills_lines/product_with_a_name_that_fills_lines.sm_90a.cubin",
-          import.meta.url,
-        ),
-    },
-    {
-      target: "sm_90a",
-      kind: "ptx",
-      url: () =>
-        new URL(
-          "./product_with_a_name_that_fills_lines/product_with_a_name_that_fills_lines.sm_90a.ptx",
-          import.meta.url,
-        ),
-    },
+    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
+    { target: "sm_80", kind: "ptx", base64: "" },
+    { target: "sm_90a", kind: "cubin", base64: "Y3ViaW4gc21fOTBh" },
+    { target: "sm_90a", kind: "ptx", base64: "" },
   ],
 } satisfies KernelFacts<ProductWithANameThatFillsLinesName>;
 

@@ -1,0 +1,235 @@
+/** Finds the row and the form of an instruction, or says why there is none. */
+import { bug } from "../support/bug.ts";
+import {
+  type OperandPiece,
+  type PtxForm,
+  type PtxOpRow,
+  readForm,
+  type ReadForm,
+  type Since,
+} from "./form.ts";
+import type { Instruction, Operand } from "./func.ts";
+import { MODIFIER_SINCE, PTX_OPS } from "./ops.ts";
+import { holds, isTypeName, takesFloat, takesInteger, type TypeName, TYPES, wideType } from "./types.ts";
+
+const rows: ReadonlyMap<string, PtxOpRow> = new Map(Object.entries(PTX_OPS));
+/** First words of rows whose name has several, with the most words that such a name has. */
+const longest: ReadonlyMap<string, number> = new Map(
+  [...rows.keys()].map((name): [string, number] => [name.split(".")[0] ?? name, name.split(".").length])
+    .sort((a, b) => a[1] - b[1]),
+);
+
+/** An instruction's row, its full name, and the modifiers that are not part of the name. */
+export interface FoundRow {
+  readonly opcode: string;
+  readonly row: PtxOpRow;
+  readonly modifiers: readonly string[];
+}
+
+/** The row with the longest name that a spelling begins with. */
+export function findRow(opcode: string, modifiers: readonly string[]): FoundRow | undefined {
+  const words = opcode.includes(".") ? [...opcode.split("."), ...modifiers] : [opcode, ...modifiers];
+  for (let count = Math.min(longest.get(words[0] ?? "") ?? 0, words.length); count > 0; count--) {
+    const name = count === 1 ? words[0] ?? "" : words.slice(0, count).join(".");
+    const row = rows.get(name);
+    if (row !== undefined) return { opcode: name, row, modifiers: words.slice(count) };
+  }
+  return undefined;
+}
+
+/** Splits `cp.async.ca.shared.global` into the name of its row and its modifiers. */
+export function splitSpelling(spelling: string): { opcode: string; modifiers: readonly string[] } {
+  const [first = "", ...rest] = spelling.split(".");
+  return findRow(first, rest) ?? { opcode: first, modifiers: rest };
+}
+
+/** One operand of a form, its type resolved, with what stands there. */
+export interface BoundOperand {
+  readonly name: string;
+  readonly destination: boolean;
+  readonly type: TypeName;
+  readonly operand: Operand;
+}
+
+export interface Match {
+  readonly opcode: string;
+  readonly row: PtxOpRow;
+  readonly form: PtxForm;
+  /** What the variables of the form stand for: T, U, RND, VEC, …; flags by their name. */
+  readonly bound: ReadonlyMap<string, string>;
+  readonly operands: readonly BoundOperand[];
+  readonly since: Since;
+}
+
+type Bound = Map<string, string>;
+
+/** Assigns modifiers to the pieces of a form from piece `at` on. */
+function bindModifiers(form: ReadForm, modifiers: readonly string[], at = 0, from = 0): Bound | undefined {
+  const piece = form.modifiers[at];
+  const modifier = modifiers[from];
+  if (piece === undefined) return modifier === undefined ? new Map() : undefined;
+  if (modifier !== undefined && piece.names.includes(modifier)) {
+    const rest = bindModifiers(form, modifiers, at + 1, from + 1);
+    // A form may name a variable twice: both are the same then.
+    const other = rest?.get(piece.variable);
+    if (rest !== undefined && (other === undefined || other === modifier)) {
+      return rest.set(piece.variable, modifier);
+    }
+  }
+  return piece.optional ? bindModifiers(form, modifiers, at + 1, from) : undefined;
+}
+
+function resolveType(type: string, bound: Bound): TypeName {
+  if (type === "W") return wideType(resolveType("T", bound));
+  const name = bound.get(type) ?? type;
+  return isTypeName(name) ? name : bug(`form with unknown type ${type}`);
+}
+
+/** Elements of a vector operand; undefined for an operand without braces. */
+function resolveCount(count: string | undefined, bound: Bound): number | undefined {
+  switch (count) {
+    case undefined:
+      return undefined;
+    case "V":
+      return bound.has("VEC") ? Number(bound.get("VEC")?.slice(1)) : undefined;
+    case "N":
+      return Number(bound.get("NUM")?.slice(1));
+    case "S/2":
+    case "S/4": {
+      const shape = bound.get("WG8") ?? bound.get("WG16") ?? bound.get("WG32") ?? "";
+      return Number(/n(\d+)/.exec(shape)?.[1]) / Number(count.slice(2));
+    }
+    default:
+      return Number(count);
+  }
+}
+
+const DESCRIPTIONS: Readonly<Record<Operand["kind"], string>> = {
+  register: "a register",
+  integer: "an integer",
+  float: "a float",
+  special: "a special register",
+  symbol: "a symbol",
+  address: "an address",
+  vector: "a vector",
+  pair: "a pair",
+  negated: "a negated operand",
+  sink: "_",
+};
+
+/** What is wrong with a single operand in its place; undefined if nothing. */
+function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): string | undefined {
+  const wanted = (what: string): string => `operand ${piece.name} must be ${what}, not ${DESCRIPTIONS[operand.kind]}`;
+  switch (operand.kind) {
+    case "register":
+      if (piece.kind === "label" || piece.kind === "literal") return wanted(`a ${piece.kind}`);
+      return holds(operand.type, type, piece.wider)
+        ? undefined
+        : `operand ${piece.name} is .${type}, but %${operand.name} is .${operand.type}`;
+    case "sink":
+      return piece.destination ? undefined : wanted("a value");
+    case "integer":
+      if (piece.destination || piece.kind === "label") return wanted("a register");
+      return takesInteger(type) ? undefined : wanted(`a value of .${type}`);
+    case "float":
+      if (piece.destination || piece.kind === "label" || piece.kind === "literal") return wanted("a register");
+      return takesFloat(type) ? undefined : wanted(`a value of .${type}`);
+    case "negated":
+      if (piece.destination || type !== "pred") return wanted("a value");
+      return scalarProblem(piece, type, operand.operand);
+    case "symbol":
+      return piece.kind === "label" || piece.kind === "any" ? undefined : wanted("a value");
+    case "special":
+      return piece.kind === "any" ? undefined : wanted("a register (special registers are read by mov)");
+    default:
+      return wanted("a single value");
+  }
+}
+
+function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): string | undefined {
+  if (piece.kind === "address" || piece.kind === "tensor") {
+    if (operand.kind !== "address") {
+      return `operand ${piece.name} must be an address, not ${DESCRIPTIONS[operand.kind]}`;
+    }
+    const { base, coordinates } = operand;
+    if ((coordinates !== undefined) !== (piece.kind === "tensor")) {
+      return `operand ${piece.name} must be an address ${piece.kind === "tensor" ? "with" : "without"} coordinates`;
+    }
+    if (base?.kind === "register" && TYPES[base.type].bits < 32) return `%${base.name} cannot hold an address`;
+    if (base === undefined || base.kind === "register" || base.kind === "symbol") return undefined;
+    return `the base of an address must be a register or a symbol, not ${DESCRIPTIONS[base.kind]}`;
+  }
+  const type = resolveType(piece.type, bound);
+  const count = resolveCount(piece.count, bound);
+  if (count !== undefined) {
+    if (operand.kind !== "vector") return `operand ${piece.name} must be a vector of ${count}`;
+    if (operand.elements.length !== count) {
+      return `operand ${piece.name} must have ${count} elements, not ${operand.elements.length}`;
+    }
+    return operand.elements.map((element) => scalarProblem(piece, type, element)).find((p) => p !== undefined);
+  }
+  if (piece.second === undefined || (operand.kind !== "pair" && piece.second.optional)) {
+    return scalarProblem(piece, type, operand);
+  }
+  if (operand.kind !== "pair") return `operand ${piece.name} must be a pair`;
+  return scalarProblem(piece, type, operand.first) ??
+    scalarProblem(piece.second, resolveType(piece.second.type, bound), operand.second);
+}
+
+/** The pieces that the given operands stand for: optional ones may be left out from the end. */
+function assignOperands(form: ReadForm, bound: Bound, operands: readonly Operand[]): BoundOperand[] | string {
+  const required = form.operands.filter(({ optional }) => !optional).length;
+  const most = form.operands.length;
+  if (operands.length < required || operands.length > most) {
+    const count = required === most ? `${most}` : `${required} to ${most}`;
+    return `takes ${count} operands, not ${operands.length}`;
+  }
+  let spare = operands.length - required;
+  const kept = form.operands.filter(({ optional }) => !optional || spare-- > 0);
+  const assigned: BoundOperand[] = [];
+  for (const [i, operand] of operands.entries()) {
+    const piece = kept[i] ?? bug("more operands than pieces");
+    const problem = operandProblem(piece, bound, operand);
+    if (problem !== undefined) return problem;
+    const type = resolveType(piece.type, bound);
+    assigned.push({ name: piece.name, destination: piece.destination, type, operand });
+  }
+  return assigned;
+}
+
+/** What both ask for. */
+function both(a: Since, b: Since | undefined): Since {
+  if (b === undefined) return a;
+  const suffix = a.suffix ?? b.suffix;
+  const lastSm = a.lastSm ?? b.lastSm;
+  return {
+    ptx: Math.max(a.ptx, b.ptx),
+    sm: Math.max(a.sm, b.sm),
+    ...(suffix === undefined ? {} : { suffix }),
+    ...(lastSm === undefined ? {} : { lastSm }),
+  };
+}
+
+/** Instructions of PTX 1.0. */
+const ALWAYS: Since = { ptx: 10, sm: 10 };
+
+/** The form that an instruction has, or a sentence about what is wrong with it. */
+export function matchInstruction(instruction: Instruction): Match | string {
+  const found = findRow(instruction.opcode, instruction.modifiers);
+  if (found === undefined) return `unknown opcode ${instruction.opcode}`;
+  const { opcode, row, modifiers } = found;
+  let problem: string | undefined;
+  for (const form of row.forms) {
+    const pieces = readForm(form);
+    const bound = bindModifiers(pieces, modifiers);
+    if (bound === undefined) continue;
+    const operands = assignOperands(pieces, bound, instruction.operands);
+    if (typeof operands === "string") {
+      problem ??= operands;
+      continue;
+    }
+    const since = [row.since, form.since, ...modifiers.map((name) => MODIFIER_SINCE.get(name))].reduce<Since>(both, ALWAYS);
+    return { opcode, row, form, bound, operands, since };
+  }
+  return problem ?? `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;
+}

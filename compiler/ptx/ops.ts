@@ -1,0 +1,48 @@
+/**
+ * PTX_OPS: every instruction that this project reads or writes, once. A row says what the forms of an opcode look
+ * like (form.ts explains the notation), what effect it has, and since when it exists. Verifier, dead-code removal,
+ * required versions and the emulator's decoder read this table. Rows are grouped as in the PTX ISA.
+ */
+import { ARITHMETIC_OPS } from "./ops_arithmetic.ts";
+import { ASYNC_OPS } from "./ops_async.ts";
+import { CONTROL_OPS } from "./ops_control.ts";
+import type { PtxOpRow, Since } from "./form.ts";
+import { LOGIC_OPS } from "./ops_logic.ts";
+import { MATRIX_OPS } from "./ops_matrix.ts";
+import { MEMORY_OPS } from "./ops_memory.ts";
+
+export const PTX_OPS = {
+  ...ARITHMETIC_OPS,
+  ...LOGIC_OPS,
+  ...MEMORY_OPS,
+  ...CONTROL_OPS,
+  ...ASYNC_OPS,
+  ...MATRIX_OPS,
+} as const satisfies Record<string, PtxOpRow>;
+
+export type PtxOp = keyof typeof PTX_OPS;
+
+/** Modifiers that are younger than the instructions that take them. */
+export const MODIFIER_SINCE: ReadonlyMap<string, Since> = new Map(Object.entries({
+  relaxed: { ptx: 60, sm: 70 },
+  acquire: { ptx: 60, sm: 70 },
+  release: { ptx: 60, sm: 70 },
+  acq_rel: { ptx: 60, sm: 70 },
+  weak: { ptx: 60, sm: 70 },
+  mmio: { ptx: 82, sm: 70 },
+  cluster: { ptx: 78, sm: 90 },
+  b128: { ptx: 83, sm: 70 },
+  "shared::cta": { ptx: 78, sm: 30 },
+  "shared::cluster": { ptx: 78, sm: 90 },
+  "param::entry": { ptx: 83, sm: 10 },
+  "param::func": { ptx: 83, sm: 10 },
+  "L1::evict_normal": { ptx: 74, sm: 70 },
+  "L1::evict_unchanged": { ptx: 74, sm: 70 },
+  "L1::evict_first": { ptx: 74, sm: 70 },
+  "L1::evict_last": { ptx: 74, sm: 70 },
+  "L1::no_allocate": { ptx: 74, sm: 70 },
+  "L2::64B": { ptx: 74, sm: 75 },
+  "L2::128B": { ptx: 74, sm: 75 },
+  "L2::256B": { ptx: 74, sm: 80 },
+  "L2::cache_hint": { ptx: 74, sm: 80 },
+}));

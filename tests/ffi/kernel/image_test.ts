@@ -1,0 +1,144 @@
+/** Which image a device runs, and what is said when there is none that it can. */
+import type { DeviceInfo } from "../../../ffi/driver.ts";
+import { ImageError, PermissionError } from "../../../ffi/errors.ts";
+import type { ImageFacts, KernelFacts } from "../../../ffi/kernel/facts.ts";
+import { chooseImages, loadImage } from "../../../ffi/kernel/image.ts";
+import { readFile } from "../../../ffi/deno/files.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
+import { fakeGpu } from "./support.ts";
+
+/** Images that hold their own name. */
+function images(...names: string[]): ImageFacts[] {
+  return names.map((name) => {
+    const [target = "", kind] = name.split(".");
+    return { target, kind: kind === "ptx" ? "ptx" : "cubin", base64: btoa(name) };
+  });
+}
+
+function chosen(sm: number, ...names: string[]): string[] {
+  const info: DeviceInfo = {
+    ordinal: 0,
+    name: "",
+    arch: `sm_${sm}`,
+    sm,
+    multiprocessors: 1,
+    memoryBytes: 0,
+    maxThreadsPerBlock: 1024,
+    maxSharedBytes: 0,
+    maxGrid: [1, 1, 1],
+    driverVersion: 13000,
+  };
+  return chooseImages(images(...names), info).map(({ target, kind }) => `${target}.${kind}`);
+}
+
+function factsWith(list: readonly ImageFacts[]): KernelFacts {
+  return {
+    name: "f",
+    params: [],
+    contract: { grid: [], tensors: [], ranges: [], requires: [] },
+    variants: [],
+    instances: [],
+    images: list,
+  };
+}
+
+Deno.test("chooseImages() prefers the exact architecture, its own features first", () => {
+  assertEquals(chosen(90, "sm_90.ptx", "sm_90.cubin", "sm_90a.cubin", "sm_90a.ptx"), [
+    "sm_90a.cubin",
+    "sm_90.cubin",
+    "sm_90a.ptx",
+    "sm_90.ptx",
+  ]);
+});
+
+Deno.test("chooseImages() takes cubins of the same major version and a lower minor one", () => {
+  assertEquals(chosen(89, "sm_80.cubin", "sm_86.cubin", "sm_90.cubin", "sm_75.cubin"), [
+    "sm_86.cubin",
+    "sm_80.cubin",
+  ]);
+  assertEquals(chosen(120, "sm_100.cubin", "sm_120.cubin"), ["sm_120.cubin"]);
+  assertEquals(chosen(80, "sm_86.cubin"), []);
+});
+
+Deno.test("chooseImages() falls back to the newest PTX that is not newer than the device", () => {
+  assertEquals(chosen(100, "sm_70.ptx", "sm_90.ptx", "sm_120.ptx", "sm_90.cubin"), [
+    "sm_90.ptx",
+    "sm_70.ptx",
+  ]);
+});
+
+Deno.test("chooseImages() takes code for an `a` target on that architecture alone", () => {
+  assertEquals(chosen(100, "sm_90a.ptx", "sm_90a.cubin", "sm_90.ptx"), ["sm_90.ptx"]);
+  assertEquals(chosen(90, "compute_90.ptx"), []);
+});
+
+Deno.test("loadImage() says what there is and how to build what is missing", () => {
+  using gpu = fakeGpu({ arch: "sm_75", sm: 75 });
+  const facts = factsWith(images("sm_80.cubin", "sm_90.ptx"));
+  const error = assertThrows(() => loadImage(facts, gpu.device), ImageError);
+  assertStringIncludes(error.message, "there is none for device 0 (Fake GPU), which is sm_75");
+  assertStringIncludes(error.message, "there is sm_80 (cubin), sm_90 (ptx)");
+  assertStringIncludes(error.message, "tri build --arch sm_75");
+  assertThrows(() => loadImage(factsWith([]), gpu.device), ImageError, "there is no image at all");
+});
+
+Deno.test("loadImage() tries the next image when the driver is too old for the best one", () => {
+  using gpu = fakeGpu();
+  gpu.driver.fail("loadModule", "CUDA_ERROR_NO_BINARY_FOR_GPU");
+  const { target, ptx } = loadImage(factsWith(images("sm_90.cubin", "sm_80.ptx")), gpu.device);
+  assertEquals([target, ptx], ["sm_80", "sm_80.ptx"]);
+  gpu.driver.fail("loadModule", "CUDA_ERROR_NO_BINARY_FOR_GPU");
+  assertThrows(
+    () => loadImage(factsWith(images("sm_90.cubin")), gpu.device),
+    ImageError,
+    "NO_BINARY",
+  );
+});
+
+Deno.test("loadImage() does not hide a corrupt image behind another", () => {
+  using gpu = fakeGpu();
+  gpu.driver.fail("loadModule", "CUDA_ERROR_INVALID_IMAGE");
+  const error = assertThrows(
+    () => loadImage(factsWith(images("sm_90.cubin", "sm_80.ptx")), gpu.device),
+    ImageError,
+    "f.sm_90.cubin",
+  );
+  assertStringIncludes(error.message, "tri build");
+});
+
+Deno.test("loadImage() reads the file beside the wrapper, and says when it is missing", () => {
+  using gpu = fakeGpu();
+  const url = (name: string) => (): URL =>
+    new URL(`../../golden/codegen/transpose/${name}`, import.meta.url);
+  const there: ImageFacts = { target: "sm_90", kind: "cubin", url: url("transpose.sm_90.cubin") };
+  loadImage(factsWith([there]), gpu.device);
+  assertEquals(new TextDecoder().decode(gpu.driver.images.get("f.sm_90.cubin")), "cubin sm_90");
+  const gone: ImageFacts = { target: "sm_90", kind: "cubin", url: url("gone.cubin") };
+  const error = assertThrows(
+    () => loadImage(factsWith([gone]), gpu.device),
+    ImageError,
+    "gone.cubin",
+  );
+  assertStringIncludes(error.message, "there is no file");
+});
+
+Deno.test("readFile() refuses what is no file, and names the remedy", () => {
+  const error = assertThrows(
+    () => readFile(new URL("https://example.com/a/f.cubin")),
+    ImageError,
+    "f.cubin",
+  );
+  assertStringIncludes(error.message, "--embed");
+});
+
+Deno.test({
+  name: "readFile() says which permission is missing",
+  permissions: { read: false },
+  fn: () => {
+    const error = assertThrows(
+      () => readFile(new URL("file:///some/where/f.cubin")),
+      PermissionError,
+    );
+    assertStringIncludes(error.message, "--allow-read=/some/where");
+  },
+});
