@@ -26,7 +26,7 @@ export interface ImportEdge {
 /** What every stage of the compiler that imports anything may import: the shared vocabulary. */
 const COMMON = ["compiler/support", "compiler/options.ts", "compiler/targets.ts"];
 
-const ROW = /^\| `([^`]+)` \|[^|]*\| ([^|]+) \|$/;
+const ROW = /^\| `([^`]+)`\s*\|[^|]*\|\s*([^|]+?)\s*\|$/;
 
 /**
  * Reads the table. A word without a slash is a sibling under `compiler/` if there is a row for it, else a

@@ -71,9 +71,9 @@ export function planInstances(
   );
   const instances = variants.flatMap((variant, index): InstancePlan[] => {
     const base = new Map([...given.single, ...variant.bindings]);
-    const choose = (specialized: boolean): Config | undefined =>
-      firstConfig(items, given, base, specialized, reporter);
-    const [general, specialized] = [choose(false), choose(true)];
+    const general = firstConfig(items, given, base, false, reporter);
+    // What is wrong with a filter has been said by now.
+    const specialized = firstConfig(items, given, base, true, new Reporter());
     if (general === undefined) {
       reportNoneLeft(items, names[index] ?? "", reporter);
       return [];

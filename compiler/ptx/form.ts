@@ -143,7 +143,7 @@ function readOperand(text: string, form: PtxForm, type: string): OperandPiece {
     name,
     kind,
     destination: name.startsWith("d"),
-    type: own ?? (kind === "predicate" ? "pred" : type),
+    type: own ?? (kind === "predicate" ? "pred" : kind === "literal" ? "b64" : type),
     wider: wider === "+",
     count,
     optional: optional === "?",

@@ -70,11 +70,7 @@ function bindModifiers(form: ReadForm, modifiers: readonly string[], at = 0, fro
   if (piece === undefined) return modifier === undefined ? new Map() : undefined;
   if (modifier !== undefined && piece.names.includes(modifier)) {
     const rest = bindModifiers(form, modifiers, at + 1, from + 1);
-    // A form may name a variable twice: both are the same then.
-    const other = rest?.get(piece.variable);
-    if (rest !== undefined && (other === undefined || other === modifier)) {
-      return rest.set(piece.variable, modifier);
-    }
+    if (rest !== undefined) return rest.set(piece.variable, modifier);
   }
   return piece.optional ? bindModifiers(form, modifiers, at + 1, from) : undefined;
 }

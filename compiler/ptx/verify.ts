@@ -93,6 +93,8 @@ function instructionProblems(instruction: Instruction, at: Place): string[] {
   return [...problems, ...specialProblems(instruction)];
 }
 
+const abridged = (text: string): string => text.length <= 120 ? text : `${text.slice(0, 117)}...`;
+
 function duplicates(what: string, names: readonly string[]): string[] {
   return [...new Set(names.filter((name, i) => names.indexOf(name) < i))]
     .map((name) => `${what} ${name} is declared twice`);
@@ -118,7 +120,7 @@ function kernelProblems(kernel: PtxKernel, module: PtxModule): string[] {
   for (const item of kernel.body) {
     if (item.kind === "instruction") {
       const found = instructionProblems(item, at);
-      if (found.length > 0) problems.push(`${printInstruction(item)} ${found.join("; ")}`);
+      if (found.length > 0) problems.push(`${abridged(printInstruction(item))} ${found.join("; ")}`);
     } else if (item.kind === "targets") {
       problems.push(...item.labels.filter((name) => !at.labels.has(name)).map((name) => `label ${name} is not declared`));
     } else if (item.kind === "loc" && (item.file < 1 || item.file > module.files.length)) {

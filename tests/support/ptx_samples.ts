@@ -1,0 +1,181 @@
+/** Instructions made from the forms of PTX_OPS: what the table says is right, as a module for ptxas. */
+import {
+  type ModifierPiece,
+  type OperandPiece,
+  type PtxForm,
+  readForm,
+  type Since,
+} from "../../compiler/ptx/form.ts";
+import type {
+  Instruction,
+  Operand,
+  PtxModule,
+  Register,
+  RegisterType,
+} from "../../compiler/ptx/func.ts";
+import { matchInstruction } from "../../compiler/ptx/match.ts";
+import { PTX_OPS } from "../../compiler/ptx/ops.ts";
+import { isTypeName, type TypeName, TYPES, wideType } from "../../compiler/ptx/types.ts";
+import { must } from "../../compiler/support/bug.ts";
+
+export interface Sample {
+  readonly instruction: Instruction;
+  readonly form: PtxForm;
+  readonly since: Since;
+}
+
+const BANKS: Readonly<Record<number, { type: RegisterType; prefix: string }>> = {
+  1: { type: "pred", prefix: "p" },
+  8: { type: "b16", prefix: "h" },
+  16: { type: "b16", prefix: "h" },
+  32: { type: "b32", prefix: "r" },
+  64: { type: "b64", prefix: "q" },
+  128: { type: "b128", prefix: "o" },
+};
+const REGISTERS = 128;
+
+/** Registers that every sample module declares. */
+const DECLARED: readonly Register[] = [1, 16, 32, 64, 128].flatMap((bits) =>
+  Array.from({ length: REGISTERS }, (_, i) => register(bits, i))
+);
+
+function register(bits: number, index: number): Register {
+  const { type, prefix } = must(BANKS[bits], `registers of ${bits} bits`);
+  return { kind: "register", type, name: `${prefix}${index}` };
+}
+
+/** Choices of modifiers: the first of each, then each other one alone. */
+function modifierChoices(pieces: readonly ModifierPiece[]): (string | undefined)[][] {
+  const base = pieces.map((piece) => piece.optional ? undefined : piece.names[0]);
+  const others = pieces.flatMap((piece, i) =>
+    piece.names.filter((name) => name !== base[i]).map((name) => base.with(i, name))
+  );
+  return [base, ...others];
+}
+
+class SampleOperands {
+  #next = 0;
+  constructor(
+    readonly pieces: readonly ModifierPiece[],
+    readonly choice: readonly (string | undefined)[],
+    readonly modifiers: readonly string[],
+  ) {}
+
+  #bound(variable: string): string | undefined {
+    const at = this.pieces.findIndex((piece) => piece.variable === variable);
+    return at < 0 ? undefined : this.choice[at];
+  }
+
+  #type(type: string): TypeName {
+    if (type === "W") return wideType(this.#type("T"));
+    const name = this.#bound(type) ?? type;
+    return isTypeName(name) ? name : "b32";
+  }
+
+  #count(count: string): number | undefined {
+    if (count === "V") {
+      const vector = this.#bound("VEC");
+      return vector === undefined ? undefined : Number(vector.slice(1));
+    }
+    if (count === "N") return Number(this.#bound("NUM")?.slice(1));
+    const shape = /n(\d+)/.exec(this.modifiers.find((name) => /^m\d+n\d+k\d+$/.test(name)) ?? "");
+    return count.startsWith("S/") ? Number(shape?.[1]) / Number(count.slice(2)) : Number(count);
+  }
+
+  #single(type: TypeName): Register {
+    return register(TYPES[type].bits, this.#next++);
+  }
+
+  make(piece: OperandPiece): Operand {
+    switch (piece.kind) {
+      case "address":
+        return { kind: "address", base: this.#single("b64"), offset: 0n };
+      case "tensor": {
+        const rank = Number(this.#bound("DIM")?.[0]);
+        const elements = Array.from({ length: rank }, () => this.#single("b32"));
+        const coordinates: Operand = { kind: "vector", elements };
+        return { kind: "address", base: this.#single("b64"), offset: 0n, coordinates };
+      }
+      case "label":
+        return { kind: "symbol", name: piece.name === "list" ? "LIST" : "LABEL" };
+      case "literal":
+        return { kind: "integer", value: this.#literal(piece.name) };
+      default:
+    }
+    const type = this.#type(piece.type);
+    const count = piece.count === undefined ? undefined : this.#count(piece.count);
+    const first: Operand = count === undefined
+      ? this.#single(type)
+      : { kind: "vector", elements: Array.from({ length: count }, () => this.#single(type)) };
+    const { second } = piece;
+    return second === undefined || second.optional
+      ? first
+      : { kind: "pair", first, second: this.make(second) };
+  }
+
+  /** Literals that ptxas checks the value of. */
+  #literal(name: string): bigint {
+    const values: Readonly<Record<string, bigint>> = { n: 8n, size: 128n, lut: 0x80n };
+    if (this.modifiers.includes("cg")) return 16n;
+    return values[name] ?? 1n;
+  }
+}
+
+function samplesOf(opcode: string, form: PtxForm): Sample[] {
+  const { modifiers: pieces, operands } = readForm(form);
+  return modifierChoices(pieces).flatMap((choice, nth) => {
+    const modifiers = choice.filter((name) => name !== undefined);
+    const optional = operands.filter((piece) => piece.optional).length;
+    // The base once with every number of optional operands.
+    const hinted = modifiers.includes("L2::cache_hint") ? 1 : 0;
+    const extras = nth === 0 ? [...Array(optional + 1).keys()] : [hinted === 1 ? optional : 0];
+    return extras.flatMap((extra) => {
+      const make = new SampleOperands(pieces, choice, modifiers);
+      let left = extra;
+      const kept = operands.filter((piece) => !piece.optional || left-- > 0);
+      const instruction: Instruction = {
+        kind: "instruction",
+        opcode,
+        modifiers,
+        operands: kept.map((piece) => make.make(piece)),
+      };
+      const match = matchInstruction(instruction);
+      if (typeof match === "string") throw new Error(`${opcode}${form.form}: ${match}`);
+      return [{ instruction, form, since: match.since }];
+    });
+  });
+}
+
+/** Samples of every form in the table. */
+export function allSamples(): Sample[] {
+  return Object.entries(PTX_OPS).flatMap(([opcode, row]) =>
+    row.forms.flatMap((form: PtxForm) => samplesOf(opcode, form))
+  );
+}
+
+/** A module whose kernel is these instructions, one a line. */
+export function sampleModule(
+  instructions: readonly Instruction[],
+  version: number,
+  target: string,
+): PtxModule {
+  return {
+    version,
+    target,
+    files: [],
+    variables: [],
+    kernels: [{
+      name: "samples",
+      params: [],
+      directives: [],
+      registers: DECLARED,
+      variables: [],
+      body: [
+        { kind: "label", name: "LABEL" },
+        { kind: "targets", name: "LIST", labels: ["LABEL"] },
+        ...instructions,
+        { kind: "instruction", opcode: "ret", modifiers: [], operands: [] },
+      ],
+    }],
+  };
+}
