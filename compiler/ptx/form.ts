@@ -9,13 +9,14 @@
  * Operands: a name, then `*n` for a vector, `:type`, `+` where wider registers may hold the type, `?` where the
  * operand may be absent. Names that begin with `d` are destinations. The type is `T` unless given, or the last type
  * among the modifiers; `W` is twice as wide as T. Vectors have n elements, or `V` and `N`: as many as the modifier
- * `.v4` or `.x4` says (one, without braces, when it is absent), `S/2`: the n of `.m64n128k16` halved.
+ * `.v4` or `.x4` says (one, without braces, when there is no `.v4`), `S/2`: the n of `.m64n128k16` halved.
  *
  *     a        a register or a literal          [a]      an address
  *     $a       also a symbol or %special        [a,x]    an address in a tensor map, with coordinates
  *     !a       a predicate, perhaps negated     #n       an integer literal
  *     d|dp     a pair of destinations, the second with its `:type` and perhaps `?`
- *     @l       a label
+ *     @l       a label                          ^p       a cache policy, there with `.L2::cache_hint` only
+ *     _        the sink
  */
 import { bug, must } from "../support/bug.ts";
 import { isTypeName } from "./types.ts";
@@ -66,6 +67,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   GENERIC: ["global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry"],
   ATOMIC: ["global", "shared", "shared::cta", "shared::cluster"],
   SHARED: ["shared", "shared::cta"],
+  CTASPACE: ["shared", "shared::cta", "shared::cluster"],
   SCOPE: ["cta", "cluster", "gpu", "sys"],
   ORDER: ["relaxed", "acquire", "release", "acq_rel"],
   LDCACHE: ["ca", "cg", "cs", "lu", "cv"],
@@ -79,6 +81,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   WG8: extents(32, 8).map((n) => `m64n${n}k8`),
   WG16: extents(32, 8).map((n) => `m64n${n}k16`),
   WG32: extents(32, 8).map((n) => `m64n${n}k32`),
+  WGI: [8, 24, ...extents(16, 16)].map((n) => `m64n${n}k32`),
 };
 
 /** One place in the list of modifiers. */
@@ -91,7 +94,7 @@ export interface ModifierPiece {
 
 export interface OperandPiece {
   readonly name: string;
-  readonly kind: "value" | "any" | "predicate" | "address" | "tensor" | "literal" | "label";
+  readonly kind: "value" | "any" | "predicate" | "address" | "tensor" | "literal" | "label" | "sink";
   readonly destination: boolean;
   /** A type, a variable of the form, or W. */
   readonly type: string;
@@ -99,6 +102,8 @@ export interface OperandPiece {
   /** Elements of a vector: a number, V, N, S/2 or S/4; absent for a single operand. */
   readonly count: string | undefined;
   readonly optional: boolean;
+  /** There if this modifier is, and only then. */
+  readonly needs: string | undefined;
   readonly second: OperandPiece | undefined;
 }
 
@@ -117,33 +122,41 @@ function readModifier(text: string, form: PtxForm): ModifierPiece {
   return { names: body.split("|"), optional, variable: body };
 }
 
-const OPERAND = /^([$!#@]?)([a-z][a-z0-9]*)(?:\*([\dA-Z/]+))?(?::([\w]+))?(\+?)(\??)$/;
-const KINDS = { "": "value", $: "any", "!": "predicate", "#": "literal", "@": "label" } as const;
+const OPERAND = /^([$!#@^]?)([a-z][a-z0-9]*|_)(?:\*([\dA-Z/]+))?(?::([\w]+))?(\+?)(\??)$/;
+const KINDS: Readonly<Record<string, OperandPiece["kind"]>> = {
+  $: "any",
+  "!": "predicate",
+  "#": "literal",
+  "@": "label",
+};
+const TYPE_OF_KIND: Readonly<Partial<Record<OperandPiece["kind"], string>>> = { predicate: "pred", literal: "b64" };
 
 function readOperand(text: string, form: PtxForm, type: string): OperandPiece {
-  const address = /^\[(\w+)(,\w+)?\](\??)$/.exec(text);
+  const plain: Omit<OperandPiece, "name" | "kind"> = {
+    destination: false,
+    type: "b64",
+    wider: false,
+    count: undefined,
+    optional: false,
+    needs: undefined,
+    second: undefined,
+  };
+  const address = /^\[(\w+)(,\w+)?\]$/.exec(text);
   if (address !== null) {
-    const kind = address[2] === undefined ? "address" : "tensor";
-    return {
-      name: address[1] ?? "",
-      kind,
-      destination: false,
-      type: "b64",
-      wider: false,
-      count: undefined,
-      optional: address[3] === "?",
-      second: undefined,
-    };
+    return { ...plain, name: address[1] ?? "", kind: address[2] === undefined ? "address" : "tensor" };
   }
   const [first = "", second] = text.split("|");
   const [, mark = "", name = "", count, own, wider, optional] = OPERAND.exec(first) ??
     bug(`form "${form.form}": cannot read operand ${text}`);
-  const kind = mark === "$" || mark === "!" || mark === "#" || mark === "@" ? KINDS[mark] : KINDS[""];
+  if (name === "_") return { ...plain, name, kind: "sink", destination: true };
+  if (mark === "^") return { ...plain, name, kind: "value", needs: "L2::cache_hint" };
+  const kind = KINDS[mark] ?? "value";
   return {
+    ...plain,
     name,
     kind,
     destination: name.startsWith("d"),
-    type: own ?? (kind === "predicate" ? "pred" : kind === "literal" ? "b64" : type),
+    type: own ?? TYPE_OF_KIND[kind] ?? type,
     wider: wider === "+",
     count,
     optional: optional === "?",

@@ -86,13 +86,15 @@ function resolveCount(count: string | undefined, bound: Bound): number | undefin
   switch (count) {
     case undefined:
       return undefined;
-    case "V":
-      return bound.has("VEC") ? Number(bound.get("VEC")?.slice(1)) : undefined;
+    case "V": {
+      const vector = bound.get("VEC") ?? bound.get("v2");
+      return vector === undefined ? undefined : Number(vector.slice(1));
+    }
     case "N":
       return Number(bound.get("NUM")?.slice(1));
     case "S/2":
     case "S/4": {
-      const shape = bound.get("WG8") ?? bound.get("WG16") ?? bound.get("WG32") ?? "";
+      const shape = bound.get("WG8") ?? bound.get("WG16") ?? bound.get("WG32") ?? bound.get("WGI") ?? "";
       return Number(/n(\d+)/.exec(shape)?.[1]) / Number(count.slice(2));
     }
     default:
@@ -155,6 +157,9 @@ function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): st
     if (base === undefined || base.kind === "register" || base.kind === "symbol") return undefined;
     return `the base of an address must be a register or a symbol, not ${DESCRIPTIONS[base.kind]}`;
   }
+  if (piece.kind === "sink") {
+    return operand.kind === "sink" ? undefined : `operand ${piece.name} must be _, not ${DESCRIPTIONS[operand.kind]}`;
+  }
   const type = resolveType(piece.type, bound);
   const count = resolveCount(piece.count, bound);
   if (count !== undefined) {
@@ -174,14 +179,15 @@ function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): st
 
 /** The pieces that the given operands stand for: optional ones may be left out from the end. */
 function assignOperands(form: ReadForm, bound: Bound, operands: readonly Operand[]): BoundOperand[] | string {
-  const required = form.operands.filter(({ optional }) => !optional).length;
-  const most = form.operands.length;
+  const pieces = form.operands.filter(({ needs }) => needs === undefined || bound.has(needs));
+  const required = pieces.filter(({ optional }) => !optional).length;
+  const most = pieces.length;
   if (operands.length < required || operands.length > most) {
     const count = required === most ? `${most}` : `${required} to ${most}`;
     return `takes ${count} operands, not ${operands.length}`;
   }
   let spare = operands.length - required;
-  const kept = form.operands.filter(({ optional }) => !optional || spare-- > 0);
+  const kept = pieces.filter(({ optional }) => !optional || spare-- > 0);
   const assigned: BoundOperand[] = [];
   for (const [i, operand] of operands.entries()) {
     const piece = kept[i] ?? bug("more operands than pieces");

@@ -1,5 +1,19 @@
 /** Rows of PTX_OPS: control flow, barriers, votes, fences (PTX ISA 9.0, 9.7.12, 9.7.13, 9.7.19). */
-import type { PtxOpRow } from "./form.ts";
+import type { PtxForm, PtxOpRow } from "./form.ts";
+
+const barForms: readonly PtxForm[] = [
+  { form: ".sync a:u32, b:u32?" },
+  { form: ".arrive a:u32, b:u32", since: { ptx: 20, sm: 20 } },
+  { form: ".red.popc.u32 d, a, b?, !c", since: { ptx: 20, sm: 20 } },
+  { form: ".red.and|or.pred d, a:u32, b:u32?, !c", since: { ptx: 20, sm: 20 } },
+];
+
+const barrierForms: readonly PtxForm[] = [
+  { form: ".sync.aligned? a:u32, b:u32?" },
+  { form: ".arrive.aligned? a:u32, b:u32" },
+  { form: ".red.popc.aligned?.u32 d, a, b?, !c" },
+  { form: ".red.and|or.aligned?.pred d, a:u32, b:u32?, !c" },
+];
 
 // deno-fmt-ignore: a row per instruction
 export const CONTROL_OPS = {
@@ -10,24 +24,19 @@ export const CONTROL_OPS = {
   exit: { doc: "ends the thread", isa: "9.7.12.7", effect: "control", forms: [{ form: "" }] },
 
   // ---- 9.7.13 synchronisation
-  bar: { doc: "barrier of the block, or of b threads", isa: "9.7.13.1", effect: "sync", forms: [
-    { form: ".cta?.sync a:u32, b:u32?" },
-    { form: ".cta?.arrive a:u32, b:u32", since: { ptx: 20, sm: 20 } },
-    { form: ".cta?.red.popc.u32 d, a, b?, !c", since: { ptx: 20, sm: 20 } },
-    { form: ".cta?.red.and|or.pred d, a:u32, b:u32?, !c", since: { ptx: 20, sm: 20 } },
-  ] },
-  barrier: { doc: "barrier of the block, or of b threads", isa: "9.7.13.1", effect: "sync", since: { ptx: 60, sm: 30 }, forms: [
-    { form: ".cta?.sync.aligned? a:u32, b:u32?" },
-    { form: ".cta?.arrive.aligned? a:u32, b:u32" },
-    { form: ".cta?.red.popc.aligned?.u32 d, a, b?, !c" },
-    { form: ".cta?.red.and|or.aligned?.pred d, a:u32, b:u32?, !c" },
-  ] },
+  bar: { doc: "barrier of the block, or of b threads", isa: "9.7.13.1", effect: "sync", forms: barForms },
+  barrier: { doc: "barrier of the block, or of b threads", isa: "9.7.13.1", effect: "sync", since: { ptx: 60, sm: 30 }, forms: barrierForms },
+  "bar.cta": { doc: "bar with its scope", isa: "9.7.13.1", effect: "sync", since: { ptx: 78, sm: 30 }, forms: barForms },
+  "barrier.cta": { doc: "barrier with its scope", isa: "9.7.13.1", effect: "sync", since: { ptx: 78, sm: 30 }, forms: barrierForms },
   "bar.warp.sync": { doc: "barrier of lanes of a warp", isa: "9.7.13.2", effect: "sync", since: { ptx: 60, sm: 30 }, forms: [{ form: " m:b32" }] },
   "barrier.cluster.arrive": { doc: "announces a thread at the barrier of the cluster", isa: "9.7.13.3", effect: "sync", since: { ptx: 78, sm: 90 }, forms: [
-    { form: ".release?.aligned?" },
-    { form: ".relaxed.aligned?", since: { ptx: 80, sm: 90 } },
+    { form: ".aligned?" },
+    { form: ".release|relaxed.aligned?", since: { ptx: 80, sm: 90 } },
   ] },
-  "barrier.cluster.wait": { doc: "waits at the barrier of the cluster", isa: "9.7.13.3", effect: "sync", since: { ptx: 78, sm: 90 }, forms: [{ form: ".acquire?.aligned?" }] },
+  "barrier.cluster.wait": { doc: "waits at the barrier of the cluster", isa: "9.7.13.3", effect: "sync", since: { ptx: 78, sm: 90 }, forms: [
+    { form: ".aligned?" },
+    { form: ".acquire.aligned?", since: { ptx: 80, sm: 90 } },
+  ] },
   membar: { doc: "orders memory accesses", isa: "9.7.13.4", effect: "sync", forms: [
     { form: ".cta|gl" },
     { form: ".sys", since: { ptx: 20, sm: 20 } },

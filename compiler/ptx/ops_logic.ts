@@ -9,12 +9,18 @@ const WORDS = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64";
 export const LOGIC_OPS = {
   // ---- 9.7.6 comparison and selection, with 9.7.7 half precision
   set: { doc: "all ones or 1.0 where a and b compare, else 0", isa: "9.7.6.1, 9.7.7.1", effect: "pure", forms: [
-    { form: ".CMPU.T.U d, a:U, b:U", T: "u32 s32 f32", U: "b16 b32 b64 u16 u32 u64 s16 s32 s64" },
+    { form: ".CMPI.T.U d, a:U, b:U", T: "u32 s32 f32", U: "s16 s32 s64" },
+    { form: ".CMPU.T.U d, a:U, b:U", T: "u32 s32 f32", U: "u16 u32 u64" },
+    { form: ".eq|ne.T.U d, a:U, b:U", T: "u32 s32 f32", U: "b16 b32 b64" },
     { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "u32 s32 f32", U: "f32 f64" },
-    { form: ".CMPU.BOOL.T.U d, a:U, b:U, !c", T: "u32 s32 f32", U: "b16 b32 b64 u16 u32 u64 s16 s32 s64" },
+    { form: ".CMPI.BOOL.T.U d, a:U, b:U, !c", T: "u32 s32 f32", U: "s16 s32 s64" },
+    { form: ".CMPU.BOOL.T.U d, a:U, b:U, !c", T: "u32 s32 f32", U: "u16 u32 u64" },
+    { form: ".eq|ne.BOOL.T.U d, a:U, b:U, !c", T: "u32 s32 f32", U: "b16 b32 b64" },
     { form: ".CMPF.BOOL.ftz?.T.U d, a:U, b:U, !c", T: "u32 s32 f32", U: "f32 f64" },
-    { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "f16 u16 s16 u32 s32", U: "f16", since: HALF },
-    { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "f16x2 u32 s32", U: "f16x2", since: HALF },
+    { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "f16", U: "f16", since: HALF },
+    { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "u16 s16 u32 s32", U: "f16", since: { ptx: 65, sm: 53 } },
+    { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "f16x2", U: "f16x2", since: HALF },
+    { form: ".CMPF.ftz?.T.U d, a:U, b:U", T: "u32 s32", U: "f16x2", since: { ptx: 65, sm: 53 } },
     { form: ".CMPF.T.U d, a:U, b:U", T: "bf16 u16 s16 u32 s32", U: "bf16", since: BFLOAT },
     { form: ".CMPF.T.U d, a:U, b:U", T: "bf16x2 u32 s32", U: "bf16x2", since: BFLOAT },
   ] },

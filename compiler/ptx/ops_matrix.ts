@@ -59,13 +59,17 @@ const groupProducts = [
   { shape: "WG8", types: "f32.tf32.tf32", sum: "S/2:f32", scale: 2, transpose: false },
   { shape: "WG32", types: "f32.e4m3|e5m2.e4m3|e5m2", sum: "S/2:f32", scale: 2, transpose: false },
   { shape: "WG32", types: "f16.e4m3|e5m2.e4m3|e5m2", sum: "S/4:b32", scale: 2, transpose: false },
-  { shape: "WG32", types: "satfinite?.s32.s8|u8.s8|u8", sum: "S/2:s32", scale: 0, transpose: false },
-].flatMap(({ shape, types, sum, scale, transpose }): PtxForm[] => {
+  { shape: "WGI", types: "satfinite?.s32.s8.s8", sum: "S/2:s32", scale: 0, transpose: false },
+  { shape: "WGI", types: "satfinite?.s32.u8.u8", sum: "S/2:s32", scale: 0, transpose: false },
+  { shape: "WGI", types: "satfinite?.s32.s8.u8", sum: "S/2:s32", scale: 0, transpose: false, ptx: 84 },
+  { shape: "WGI", types: "satfinite?.s32.u8.s8", sum: "S/2:s32", scale: 0, transpose: false, ptx: 84 },
+].flatMap(({ shape, types, sum, scale, transpose, ptx = 80 }): PtxForm[] => {
+  const since = { ptx, sm: 90 };
   const scales = scale === 0 ? "" : ", #sa, #sb";
   const head = `.sync.aligned.${shape}.${types} d*${sum}`;
   return [
-    { form: `${head}, a:b64, b:b64, !s${scales}${transpose ? ", #ta, #tb" : ""}` },
-    { form: `${head}, a*4:b32, b:b64, !s${scales}${transpose ? ", #tb" : ""}` },
+    { form: `${head}, a:b64, b:b64, !s${scales}${transpose ? ", #ta, #tb" : ""}`, since },
+    { form: `${head}, a*4:b32, b:b64, !s${scales}${transpose ? ", #tb" : ""}`, since },
   ];
 });
 

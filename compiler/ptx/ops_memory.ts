@@ -1,17 +1,29 @@
 /** Rows of PTX_OPS: moves, conversions, loads, stores, atomics (PTX ISA 9.0, 9.7.9 and 9.7.13). */
 import type { PtxForm, PtxOpRow, Since } from "./form.ts";
 
-const LOADED = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64 b128";
+const NARROW = "b8 b16 b32 u8 u16 u32 s8 s16 s32 f32";
+const DOUBLE = "b64 u64 s64 f64";
 const INTS = "u8 u16 u32 u64 s8 s16 s32 s64";
+const LONGER = "u16 u32 u64 s16 s32 s64";
 const AMPERE: Since = { ptx: 70, sm: 80 };
 const BFLOAT: Since = { ptx: 78, sm: 90 };
 /** 32-byte accesses. */
 const WIDE: Since = { ptx: 88, sm: 100 };
 
+/** An access of at most 16 bytes, with or without vectors. */
+function access(form: string, since?: Since): PtxForm[] {
+  const forms: PtxForm[] = [
+    { form, T: NARROW },
+    { form: form.replace(".VEC?", ".v2?"), T: DOUBLE },
+    { form: form.replace(".VEC?", "").replace("*V", ""), T: "b128" },
+  ];
+  return since === undefined ? forms : forms.map((each) => ({ ...each, since }));
+}
+
 /** Conversions between two floats that are packed, or one of which is. */
 const packedConversions: readonly PtxForm[] = [
-  { form: ".rn|rz.relu?.satfinite?.f16x2.f32 d:b32, a:f32, b:f32", since: AMPERE },
-  { form: ".rn|rz.relu?.satfinite?.bf16x2.f32 d:b32, a:f32, b:f32", since: AMPERE },
+  { form: ".rn|rz.relu?.f16x2|bf16x2.f32 d:b32, a:f32, b:f32", since: AMPERE },
+  { form: ".rn|rz.relu?.satfinite.f16x2|bf16x2.f32 d:b32, a:f32, b:f32", since: { ptx: 81, sm: 80 } },
   { form: ".rn.satfinite.relu?.e4m3x2|e5m2x2.f32 d:b16, a:f32, b:f32", since: { ptx: 81, sm: 89 } },
   { form: ".rn.satfinite.relu?.e4m3x2|e5m2x2.f16x2 d:b16, a:b32", since: { ptx: 81, sm: 89 } },
   { form: ".rn.relu?.f16x2.e4m3x2|e5m2x2 d:b32, a:b16", since: { ptx: 81, sm: 89 } },
@@ -19,20 +31,23 @@ const packedConversions: readonly PtxForm[] = [
 
 const conversions: readonly PtxForm[] = [
   { form: ".sat?.T.U d:T+, a:U+", T: INTS, U: INTS },
-  { form: ".RNDI.ftz?.sat?.T.U d:T+, a:U", T: INTS, U: "f16 f32 f64" },
-  { form: ".RNDI.T.bf16 d:T+, a:bf16", T: INTS, since: BFLOAT },
+  { form: ".RNDI.sat?.T.U d:T+, a:U", T: INTS, U: "f16 f64" },
+  { form: ".RNDI.ftz?.sat?.T.f32 d:T+, a:f32", T: INTS },
+  { form: ".RNDI.T.bf16 d:T+, a:bf16", T: LONGER, since: BFLOAT },
   { form: ".RND.sat?.T.U d:T, a:U+", T: "f16 f32 f64", U: INTS },
-  { form: ".RND.bf16.U d:bf16, a:U+", U: INTS, since: BFLOAT },
+  { form: ".RND.bf16.U d:bf16, a:U+", U: LONGER, since: BFLOAT },
   // Between floats: wider exactly, narrower rounded, equal perhaps rounded to an integer.
   { form: ".ftz?.sat?.T.f16 d:T, a:f16", T: "f32 f64" },
   { form: ".ftz?.sat?.f64.f32 d:f64, a:f32" },
   { form: ".RND.ftz?.sat?.f16.U d:f16, a:U", U: "f32 f64" },
-  { form: ".rn|rz.relu?.satfinite?.f16.f32 d:f16, a:f32", since: AMPERE },
+  { form: ".rn|rz.relu.f16.f32 d:f16, a:f32", since: AMPERE },
+  { form: ".rn|rz.relu?.satfinite.f16.f32 d:f16, a:f32", since: { ptx: 81, sm: 80 } },
   { form: ".RND.ftz?.sat?.f32.f64 d:f32, a:f64" },
   { form: ".RNDI?.ftz?.sat?.f32.f32 d:f32, a:f32" },
   { form: ".RNDI?.sat?.f64.f64 d:f64, a:f64" },
-  { form: ".RNDI?.ftz?.sat?.f16.f16 d:f16, a:f16" },
-  { form: ".rn|rz.relu?.satfinite?.bf16.f32 d:bf16, a:f32", since: AMPERE },
+  { form: ".RNDI?.sat?.f16.f16 d:f16, a:f16" },
+  { form: ".rn|rz.relu?.bf16.f32 d:bf16, a:f32", since: AMPERE },
+  { form: ".rn|rz.relu?.satfinite.bf16.f32 d:bf16, a:f32", since: { ptx: 81, sm: 80 } },
   { form: ".RND.bf16.U d:bf16, a:U", U: "f16 f64", since: BFLOAT },
   { form: ".f32.bf16 d:f32, a:bf16", since: { ptx: 71, sm: 80 } },
   { form: ".f64.bf16 d:f64, a:bf16", since: BFLOAT },
@@ -67,15 +82,16 @@ const vectorAtomics = [
 
 /** The forms of atom (with a destination) or red. */
 function atomicForms(destination: "d, " | ""): PtxForm[] {
+  const order = destination === "" ? "relaxed|release" : "ORDER";
   const scalar = atomics.map(({ op, T, since }): PtxForm => ({
-    form: `.ORDER?.SCOPE?.ATOMIC?.${op}.L2::cache_hint?.T ${destination}[a], b, p:b64?`,
+    form: `.${order}?.SCOPE?.ATOMIC?.${op}.L2::cache_hint?.T ${destination}[a], b, ^p`,
     T,
     since,
   }));
   const vector = vectorAtomics.flatMap(({ op, count, T }) =>
     count.map((n): PtxForm => ({
-      form: `.ORDER?.SCOPE?.global?.${op}.L2::cache_hint?.v${n}.T ` +
-        `${destination === "" ? "" : `d*${n}, `}[a], b*${n}, p:b64?`,
+      form: `.${order}?.SCOPE?.global?.${op}.L2::cache_hint?.v${n}.T ` +
+        `${destination === "" ? "" : `d*${n}, `}[a], b*${n}, ^p`,
       T,
       since: { ptx: 81, sm: 90 },
     }))
@@ -87,12 +103,12 @@ function atomicForms(destination: "d, " | ""): PtxForm[] {
 export const MEMORY_OPS = {
   mov: { doc: "the value; of a symbol its address; packs and unpacks vectors", isa: "9.7.9.3, 9.7.9.4", effect: "pure", forms: [
     { form: ".T d, $a", T: "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 b128" },
-    { form: ".b16 d:b16, a*2:b8+" },
-    { form: ".b16 d*2:b8+, a:b16" },
+    { form: ".b16 d:b16, a*2:b8" },
+    { form: ".b16 d*2:b8, a:b16" },
     { form: ".b32 d:b32, a*2:b16" },
     { form: ".b32 d*2:b16, a:b32" },
-    { form: ".b32 d:b32, a*4:b8+" },
-    { form: ".b32 d*4:b8+, a:b32" },
+    { form: ".b32 d:b32, a*4:b8" },
+    { form: ".b32 d*4:b8, a:b32" },
     { form: ".b64 d:b64, a*2:b32" },
     { form: ".b64 d*2:b32, a:b64" },
     { form: ".b64 d:b64, a*4:b16" },
@@ -105,23 +121,25 @@ export const MEMORY_OPS = {
   "shfl.sync": { doc: "a of another lane", isa: "9.7.9.6", effect: "sync", since: { ptx: 60, sm: 30 }, forms: [{ form: ".up|down|bfly|idx.b32 d|dp:pred?, a, b, c, m" }] },
   prmt: { doc: "bytes of a and b, picked by c", isa: "9.7.9.7", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [{ form: ".b32.f4e|b4e|rc8|ecl|ecr|rc16? d:b32, a:b32, b:b32, c:b32" }] },
   ld: { doc: "loads", isa: "9.7.9.8, 9.7.9.9", effect: "read", forms: [
-    { form: ".weak?.SPACE?.LDCACHE?.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], p:b64?", T: LOADED },
-    { form: ".weak?.SPACE?.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], p:b64?", T: LOADED },
-    { form: ".volatile.SPACE?.PREFETCH?.VEC?.T d*V:T+, [a]", T: LOADED },
-    { form: ".relaxed|acquire.SCOPE.SPACE?.EVICT?.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], p:b64?", T: LOADED },
-    { form: ".mmio.relaxed.sys.global?.T d:T+, [a]", T: LOADED },
-    { form: ".global.NCCACHE?.nc.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], p:b64?", T: LOADED, since: { ptx: 31, sm: 32 } },
-    { form: ".global.nc.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], p:b64?", T: LOADED, since: { ptx: 74, sm: 70 } },
+    ...access(".weak?.SPACE?.LDCACHE?.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p"),
+    ...access(".weak?.global?.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p"),
+    ...access(".volatile.ATOMIC?.PREFETCH?.VEC?.T d*V:T+, [a]"),
+    ...access(".relaxed|acquire.SCOPE.ATOMIC?.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p"),
+    ...access(".relaxed|acquire.SCOPE.global?.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p"),
+    { form: ".mmio.relaxed.sys.global?.T d:T+, [a]", T: `${NARROW} ${DOUBLE}` },
+    ...access(".global.NCCACHE?.nc.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p", { ptx: 31, sm: 32 }),
+    ...access(".global.nc.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p", { ptx: 74, sm: 70 }),
     { form: ".weak?.global.nc?.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T d*8:T, [a]", T: "b32 u32 s32 f32", since: WIDE },
     { form: ".weak?.global.nc?.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T d*4:T, [a]", T: "b64 u64 s64 f64", since: WIDE },
   ] },
-  ldu: { doc: "loads from an address that all lanes share", isa: "9.7.9.10", effect: "read", since: { ptx: 20, sm: 20 }, forms: [{ form: ".global?.VEC?.T d*V:T+, [a]", T: LOADED }] },
+  ldu: { doc: "loads from an address that all lanes share", isa: "9.7.9.10", effect: "read", since: { ptx: 20, sm: 20 }, forms: access(".global?.VEC?.T d*V:T+, [a]").slice(0, 2) },
   st: { doc: "stores", isa: "9.7.9.11", effect: "write", forms: [
-    { form: ".weak?.STORE?.STCACHE?.L2::cache_hint?.VEC?.T [a], b*V:T+, p:b64?", T: LOADED },
-    { form: ".weak?.STORE?.EVICT.L2::cache_hint?.VEC?.T [a], b*V:T+, p:b64?", T: LOADED },
-    { form: ".volatile.STORE?.VEC?.T [a], b*V:T+", T: LOADED },
-    { form: ".relaxed|release.SCOPE.STORE?.EVICT?.L2::cache_hint?.VEC?.T [a], b*V:T+, p:b64?", T: LOADED },
-    { form: ".mmio.relaxed.sys.global?.T [a], b:T+", T: LOADED },
+    ...access(".weak?.STORE?.STCACHE?.L2::cache_hint?.VEC?.T [a], b*V:T+, ^p"),
+    ...access(".weak?.global?.EVICT.L2::cache_hint?.VEC?.T [a], b*V:T+, ^p"),
+    ...access(".volatile.ATOMIC?.VEC?.T [a], b*V:T+"),
+    ...access(".relaxed|release.SCOPE.ATOMIC?.L2::cache_hint?.VEC?.T [a], b*V:T+, ^p"),
+    ...access(".relaxed|release.SCOPE.global?.EVICT.L2::cache_hint?.VEC?.T [a], b*V:T+, ^p"),
+    { form: ".mmio.relaxed.sys.global?.T [a], b:T+", T: `${NARROW} ${DOUBLE}` },
     { form: ".weak?.global.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T [a], b*8:T", T: "b32 u32 s32 f32", since: WIDE },
     { form: ".weak?.global.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T [a], b*4:T", T: "b64 u64 s64 f64", since: WIDE },
   ] },
@@ -159,9 +177,11 @@ export const MEMORY_OPS = {
   // ---- 9.7.13 atomics
   atom: { doc: "reads, changes and writes memory in one step; gives what was there", isa: "9.7.13.5", effect: "write", forms: [
     ...atomicForms("d, "),
-    { form: ".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.T d, [a], b, p:b64?", T: "b32 b64 b128", since: { ptx: 12, sm: 12 } },
-    { form: ".ORDER?.SCOPE?.ATOMIC?.cas.L2::cache_hint?.T d, [a], b, c, p:b64?", T: "b32 b64 b128", since: { ptx: 12, sm: 12 } },
-    { form: ".ORDER?.SCOPE?.ATOMIC?.cas.L2::cache_hint?.b16 d, [a], b, c, p:b64?", since: { ptx: 63, sm: 70 } },
+    { form: ".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.T d, [a], b, ^p", T: "b32 b64", since: { ptx: 12, sm: 12 } },
+    { form: ".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.b128 d, [a], b, ^p", since: { ptx: 83, sm: 90 } },
+    { form: ".ORDER?.SCOPE?.ATOMIC?.cas.T d, [a], b, c", T: "b32 b64", since: { ptx: 12, sm: 12 } },
+    { form: ".ORDER?.SCOPE?.ATOMIC?.cas.b16 d, [a], b, c", since: { ptx: 63, sm: 70 } },
+    { form: ".ORDER?.SCOPE?.ATOMIC?.cas.b128 d, [a], b, c", since: { ptx: 83, sm: 90 } },
   ] },
   red: { doc: "changes memory in one step", isa: "9.7.13.6", effect: "write", forms: atomicForms("") },
 } as const satisfies Record<string, PtxOpRow>;

@@ -30,10 +30,8 @@ for (const dtype of copy.variants) {
           columns,
           to,
           elementBytes(dtype),
-          (row, column) => ({
-            bytes: x.bytes,
-            element: from.offset + row * from.stride + column,
-          }),
+          x.bytes,
+          (row, column) => from.offset + row * from.stride + column,
         );
         assertBytes(
           await y.buffer.read(),
@@ -60,10 +58,8 @@ for (const dtype of copy.variants) {
         columns,
         dense(columns),
         elementBytes(dtype),
-        (row, column) => ({
-          bytes: x.bytes,
-          element: column * from.stride + row,
-        }),
+        x.bytes,
+        (row, column) => column * from.stride + row,
       );
       assertBytes(
         await y.buffer.read(),

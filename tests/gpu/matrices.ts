@@ -37,22 +37,40 @@ export function randomMatrix<D extends DType>(
   return { tensor, buffer, bytes };
 }
 
-/** Copies the elements that `source` names for each (row, column) into a copy of `before`. */
+/** Words of a size that divides an element, and how many make one. */
+function words(
+  bytes: Uint8Array,
+  elementBytes: number,
+): { readonly list: Uint8Array | Uint16Array | Uint32Array; readonly perElement: number } {
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (elementBytes === 1) return { list: bytes, perElement: 1 };
+  if (elementBytes === 2) {
+    return { list: new Uint16Array(buffer, byteOffset, byteLength >> 1), perElement: 1 };
+  }
+  return {
+    list: new Uint32Array(buffer, byteOffset, byteLength >> 2),
+    perElement: elementBytes / 4,
+  };
+}
+
+/** A copy of `before` in which each (row, column) holds the element of `source` with the given index. */
 export function expectMatrix(
   before: Uint8Array,
   rows: number,
   columns: number,
   placement: Placement,
   elementBytes: number,
-  source: (row: number, column: number) => { readonly bytes: Uint8Array; readonly element: number },
+  source: Uint8Array,
+  indexOf: (row: number, column: number) => number,
 ): Uint8Array {
   const expected = before.slice();
+  const { list: to, perElement } = words(expected, elementBytes);
+  const { list: from } = words(source, elementBytes);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      const from = source(row, column);
-      const to = (placement.offset + row * placement.stride + column) * elementBytes;
-      const start = from.element * elementBytes;
-      for (let b = 0; b < elementBytes; b++) expected[to + b] = from.bytes[start + b] ?? 0;
+      const target = (placement.offset + row * placement.stride + column) * perElement;
+      const origin = indexOf(row, column) * perElement;
+      for (let w = 0; w < perElement; w++) to[target + w] = from[origin + w] ?? 0;
     }
   }
   return expected;
@@ -65,13 +83,13 @@ export function assertBytes(actual: ArrayBufferView, expected: Uint8Array, what:
     bytes.length === expected.length,
     `${what}: ${bytes.length} bytes, expected ${expected.length}`,
   );
-  const words = bytes.length & ~7;
+  const whole = bytes.length & ~7;
   const [a, b] = [bytes, expected].map((list) =>
-    new BigUint64Array(list.buffer, list.byteOffset, words >> 3)
+    new BigUint64Array(list.buffer, list.byteOffset, whole >> 3)
   );
   // Words first: the matrices may be gigabytes.
   const word = (a ?? []).findIndex((value, i) => value !== b?.[i]);
-  const from = word < 0 ? words : word * 8;
+  const from = word < 0 ? whole : word * 8;
   const at = bytes.subarray(from).findIndex((byte, i) => byte !== expected[from + i]);
   assert(
     at < 0,

@@ -40,10 +40,15 @@ async function check(
   const x = randomMatrix(device, random, dtype, rows, columns, from);
   const y = randomMatrix(device, random, dtype, columns, rows, to); // random bits: the poison
   transpose(x.tensor, { out: y.tensor });
-  const expected = expectMatrix(y.bytes, columns, rows, to, elementBytes(dtype), (row, column) => ({
-    bytes: x.bytes,
-    element: from.offset + column * from.stride + row,
-  }));
+  const expected = expectMatrix(
+    y.bytes,
+    columns,
+    rows,
+    to,
+    elementBytes(dtype),
+    x.bytes,
+    (row, column) => from.offset + column * from.stride + row,
+  );
   const what =
     `${dtype} ${rows} x ${columns}, strides ${from.stride} and ${to.stride}, offsets ${from.offset} and ` +
     `${to.offset}, seed ${random.seed}`;

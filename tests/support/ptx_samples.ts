@@ -14,6 +14,7 @@ import type {
   RegisterType,
 } from "../../compiler/ptx/func.ts";
 import { matchInstruction } from "../../compiler/ptx/match.ts";
+import { forEachRegister } from "../../compiler/ptx/operand.ts";
 import { PTX_OPS } from "../../compiler/ptx/ops.ts";
 import { isTypeName, type TypeName, TYPES, wideType } from "../../compiler/ptx/types.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -26,22 +27,24 @@ export interface Sample {
 
 const BANKS: Readonly<Record<number, { type: RegisterType; prefix: string }>> = {
   1: { type: "pred", prefix: "p" },
-  8: { type: "b16", prefix: "h" },
+  8: { type: "b8", prefix: "c" },
   16: { type: "b16", prefix: "h" },
   32: { type: "b32", prefix: "r" },
   64: { type: "b64", prefix: "q" },
   128: { type: "b128", prefix: "o" },
 };
-const REGISTERS = 128;
-
-/** Registers that every sample module declares. */
-const DECLARED: readonly Register[] = [1, 16, 32, 64, 128].flatMap((bits) =>
-  Array.from({ length: REGISTERS }, (_, i) => register(bits, i))
-);
-
 function register(bits: number, index: number): Register {
   const { type, prefix } = must(BANKS[bits], `registers of ${bits} bits`);
   return { kind: "register", type, name: `${prefix}${index}` };
+}
+
+/** Registers that instructions mention, each once. */
+function registersOf(instructions: readonly Instruction[]): Register[] {
+  const found = new Map<string, Register>();
+  for (const { operands } of instructions) {
+    operands.forEach((operand) => forEachRegister(operand, (r) => found.set(r.name, r)));
+  }
+  return [...found.values()];
 }
 
 /** Choices of modifiers: the first of each, then each other one alone. */
@@ -74,7 +77,7 @@ class SampleOperands {
 
   #count(count: string): number | undefined {
     if (count === "V") {
-      const vector = this.#bound("VEC");
+      const vector = this.#bound("VEC") ?? this.#bound("v2");
       return vector === undefined ? undefined : Number(vector.slice(1));
     }
     if (count === "N") return Number(this.#bound("NUM")?.slice(1));
@@ -82,8 +85,9 @@ class SampleOperands {
     return count.startsWith("S/") ? Number(shape?.[1]) / Number(count.slice(2)) : Number(count);
   }
 
-  #single(type: TypeName): Register {
-    return register(TYPES[type].bits, this.#next++);
+  #single(type: TypeName, wider = false): Register {
+    const { bits } = TYPES[type];
+    return register(wider ? Math.max(bits, 16) : bits, this.#next++);
   }
 
   make(piece: OperandPiece): Operand {
@@ -98,6 +102,8 @@ class SampleOperands {
       }
       case "label":
         return { kind: "symbol", name: piece.name === "list" ? "LIST" : "LABEL" };
+      case "sink":
+        return { kind: "sink" };
       case "literal":
         return { kind: "integer", value: this.#literal(piece.name) };
       default:
@@ -105,8 +111,8 @@ class SampleOperands {
     const type = this.#type(piece.type);
     const count = piece.count === undefined ? undefined : this.#count(piece.count);
     const first: Operand = count === undefined
-      ? this.#single(type)
-      : { kind: "vector", elements: Array.from({ length: count }, () => this.#single(type)) };
+      ? this.#single(type, piece.wider)
+      : { kind: "vector", elements: Array.from({ length: count }, () => this.#single(type, piece.wider)) };
     const { second } = piece;
     return second === undefined || second.optional
       ? first
@@ -117,6 +123,7 @@ class SampleOperands {
   #literal(name: string): bigint {
     const values: Readonly<Record<string, bigint>> = { n: 8n, size: 128n, lut: 0x80n };
     if (this.modifiers.includes("cg")) return 16n;
+    if (this.modifiers.includes("inc") || this.modifiers.includes("dec")) return 64n; // registers
     return values[name] ?? 1n;
   }
 }
@@ -125,14 +132,14 @@ function samplesOf(opcode: string, form: PtxForm): Sample[] {
   const { modifiers: pieces, operands } = readForm(form);
   return modifierChoices(pieces).flatMap((choice, nth) => {
     const modifiers = choice.filter((name) => name !== undefined);
-    const optional = operands.filter((piece) => piece.optional).length;
+    const present = operands.filter(({ needs }) => needs === undefined || modifiers.includes(needs));
+    const optional = present.filter((piece) => piece.optional).length;
     // The base once with every number of optional operands.
-    const hinted = modifiers.includes("L2::cache_hint") ? 1 : 0;
-    const extras = nth === 0 ? [...Array(optional + 1).keys()] : [hinted === 1 ? optional : 0];
+    const extras = nth === 0 ? [...Array(optional + 1).keys()] : [0];
     return extras.flatMap((extra) => {
       const make = new SampleOperands(pieces, choice, modifiers);
       let left = extra;
-      const kept = operands.filter((piece) => !piece.optional || left-- > 0);
+      const kept = present.filter((piece) => !piece.optional || left-- > 0);
       const instruction: Instruction = {
         kind: "instruction",
         opcode,
@@ -168,7 +175,7 @@ export function sampleModule(
       name: "samples",
       params: [],
       directives: [],
-      registers: DECLARED,
+      registers: registersOf(instructions),
       variables: [],
       body: [
         { kind: "label", name: "LABEL" },
