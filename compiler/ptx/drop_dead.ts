@@ -19,8 +19,9 @@ export function dropDead(body: readonly Item[]): Item[] {
   const count = (name: string, by: number): void => {
     reads.set(name, (reads.get(name) ?? 0) + by);
   };
+  const candidates = new Set(body.filter((item) => item.kind === "instruction" && removable(item)));
   const sources = (instruction: Instruction, visit: (name: string) => void): void => {
-    const operands = removable(instruction) ? instruction.operands.slice(1) : instruction.operands;
+    const operands = candidates.has(instruction) ? instruction.operands.slice(1) : instruction.operands;
     operands.forEach((operand) => forEachRegister(operand, (r) => visit(r.name)));
     if (instruction.guard !== undefined) visit(instruction.guard.register.name);
   };
@@ -32,9 +33,7 @@ export function dropDead(body: readonly Item[]): Item[] {
     changed = false;
     for (let i = body.length - 1; i >= 0; i--) {
       const item = body[i];
-      if (item === undefined || item.kind !== "instruction" || dead.has(item) || !removable(item)) {
-        continue;
-      }
+      if (item?.kind !== "instruction" || dead.has(item) || !candidates.has(item)) continue;
       const target = item.operands[0];
       let live = target === undefined;
       if (target !== undefined) {

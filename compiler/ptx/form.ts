@@ -31,6 +31,19 @@ export interface Since {
   readonly lastSm?: number;
 }
 
+/** The oldest version and the architectures that have both. */
+export function bothSince(a: Since, b: Since | undefined): Since {
+  if (b === undefined) return a;
+  const suffix = a.suffix ?? b.suffix;
+  const lastSm = a.lastSm ?? b.lastSm;
+  return {
+    ptx: Math.max(a.ptx, b.ptx),
+    sm: Math.max(a.sm, b.sm),
+    ...(suffix === undefined ? {} : { suffix }),
+    ...(lastSm === undefined ? {} : { lastSm }),
+  };
+}
+
 /** pure: the destination only; read: memory too; write: memory; sync: other threads; control: what runs next. */
 export type Effect = "pure" | "read" | "write" | "sync" | "control";
 
@@ -62,9 +75,8 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   CMPU: ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"],
   CMPF: ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"],
   BOOL: ["and", "or", "xor"],
-  SPACE: ["global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry", "param::func", "const"],
-  STORE: ["global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::func"],
-  GENERIC: ["global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry"],
+  SPACE: ["global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry", "const"],
+  STORE: ["global", "shared", "shared::cta", "shared::cluster", "local"],
   ATOMIC: ["global", "shared", "shared::cta", "shared::cluster"],
   SHARED: ["shared", "shared::cta"],
   CTASPACE: ["shared", "shared::cta", "shared::cluster"],

@@ -1,6 +1,7 @@
 /** Finds the row and the form of an instruction, or says why there is none. */
 import { bug } from "../support/bug.ts";
 import {
+  bothSince,
   type OperandPiece,
   type PtxForm,
   type PtxOpRow,
@@ -28,9 +29,13 @@ export interface FoundRow {
 
 /** The row with the longest name that a spelling begins with. */
 export function findRow(opcode: string, modifiers: readonly string[]): FoundRow | undefined {
-  const words = opcode.includes(".") ? [...opcode.split("."), ...modifiers] : [opcode, ...modifiers];
+  if (longest.get(opcode) === 1) {
+    const row = rows.get(opcode);
+    return row === undefined ? undefined : { opcode, row, modifiers };
+  }
+  const words = [...opcode.split("."), ...modifiers];
   for (let count = Math.min(longest.get(words[0] ?? "") ?? 0, words.length); count > 0; count--) {
-    const name = count === 1 ? words[0] ?? "" : words.slice(0, count).join(".");
+    const name = words.slice(0, count).join(".");
     const row = rows.get(name);
     if (row !== undefined) return { opcode: name, row, modifiers: words.slice(count) };
   }
@@ -199,19 +204,6 @@ function assignOperands(form: ReadForm, bound: Bound, operands: readonly Operand
   return assigned;
 }
 
-/** What both ask for. */
-function both(a: Since, b: Since | undefined): Since {
-  if (b === undefined) return a;
-  const suffix = a.suffix ?? b.suffix;
-  const lastSm = a.lastSm ?? b.lastSm;
-  return {
-    ptx: Math.max(a.ptx, b.ptx),
-    sm: Math.max(a.sm, b.sm),
-    ...(suffix === undefined ? {} : { suffix }),
-    ...(lastSm === undefined ? {} : { lastSm }),
-  };
-}
-
 /** Instructions of PTX 1.0. */
 const ALWAYS: Since = { ptx: 10, sm: 10 };
 
@@ -230,7 +222,7 @@ export function matchInstruction(instruction: Instruction): Match | string {
       problem ??= operands;
       continue;
     }
-    const since = [row.since, form.since, ...modifiers.map((name) => MODIFIER_SINCE.get(name))].reduce<Since>(both, ALWAYS);
+    const since = [row.since, form.since, ...modifiers.map((name) => MODIFIER_SINCE.get(name))].reduce<Since>(bothSince, ALWAYS);
     return { opcode, row, form, bound, operands, since };
   }
   return problem ?? `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;

@@ -35,7 +35,6 @@ export const MODIFIER_SINCE: ReadonlyMap<string, Since> = new Map(Object.entries
   "shared::cta": { ptx: 78, sm: 30 },
   "shared::cluster": { ptx: 78, sm: 90 },
   "param::entry": { ptx: 83, sm: 10 },
-  "param::func": { ptx: 83, sm: 10 },
   "L1::evict_normal": { ptx: 74, sm: 70 },
   "L1::evict_unchanged": { ptx: 74, sm: 70 },
   "L1::evict_first": { ptx: 74, sm: 70 },

@@ -55,9 +55,9 @@ export const CONTROL_OPS = {
     { form: ".all|any|uni.pred d, !a, m:b32" },
     { form: ".ballot.b32 d, !a, m" },
   ] },
-  "match.sync": { doc: "lanes with the same value", isa: "9.7.13.10", effect: "sync", since: { ptx: 60, sm: 70 }, forms: [
-    { form: ".any.T d:b32, a, m:b32", T: "b32 b64" },
-    { form: ".all.T d:b32|dp:pred?, a, m:b32", T: "b32 b64" },
+  match: { doc: "lanes with the same value", isa: "9.7.13.10", effect: "sync", since: { ptx: 60, sm: 70 }, forms: [
+    { form: ".any.sync.T d:b32, a, m:b32", T: "b32 b64" },
+    { form: ".all.sync.T d:b32|dp:pred?, a, m:b32", T: "b32 b64" },
   ] },
   activemask: { doc: "lanes that run", isa: "9.7.13.11", effect: "sync", since: { ptx: 62, sm: 30 }, forms: [{ form: ".b32 d" }] },
   "redux.sync": { doc: "the lanes' values combined", isa: "9.7.13.12", effect: "sync", forms: [

@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: moves, conversions, loads, stores, atomics (PTX ISA 9.0, 9.7.9 and 9.7.13). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import { bothSince, type PtxForm, type PtxOpRow, type Since } from "./form.ts";
 
 const NARROW = "b8 b16 b32 u8 u16 u32 s8 s16 s32 f32";
 const DOUBLE = "b64 u64 s64 f64";
@@ -10,14 +10,31 @@ const BFLOAT: Since = { ptx: 78, sm: 90 };
 /** 32-byte accesses. */
 const WIDE: Since = { ptx: 88, sm: 100 };
 
+/** A form for 16-byte operands, which came to the scope of the system late. */
+function quadForms(form: string, since?: Since): PtxForm[] {
+  const near = form.replace(".SCOPE", ".cta|cluster|gpu");
+  const { ptx, sm } = since ?? { ptx: 83, sm: 70 };
+  if (near === form) return [{ form, since: { ptx, sm } }];
+  return [{ form: near, since: { ptx, sm } }, { form: form.replace(".SCOPE?", ".sys").replace(".SCOPE", ".sys"), since: { ptx: 84, sm } }];
+}
+
 /** An access of at most 16 bytes, with or without vectors. */
 function access(form: string, since?: Since): PtxForm[] {
   const forms: PtxForm[] = [
     { form, T: NARROW },
     { form: form.replace(".VEC?", ".v2?"), T: DOUBLE },
-    { form: form.replace(".VEC?", "").replace("*V", ""), T: "b128" },
+    ...quadForms(form.replace(".VEC?", "").replace("*V", "").replace(".T", ".b128").replace(":T+", "")),
   ];
-  return since === undefined ? forms : forms.map((each) => ({ ...each, since }));
+  return since === undefined ? forms : forms.map((each) => ({ ...each, since: bothSince(since, each.since) }));
+}
+
+/** Integer types that have values which another has not. */
+function clampedBy(to: string): string {
+  const [signed, bits] = [to.startsWith("s"), Number(to.slice(1))];
+  return INTS.split(" ").filter((from) => {
+    const [fromSigned, fromBits] = [from.startsWith("s"), Number(from.slice(1))];
+    return (fromSigned && !signed) || fromBits + (signed && !fromSigned ? 1 : 0) > bits;
+  }).join(" ");
 }
 
 /** Conversions between two floats that are packed, or one of which is. */
@@ -30,7 +47,8 @@ const packedConversions: readonly PtxForm[] = [
 ];
 
 const conversions: readonly PtxForm[] = [
-  { form: ".sat?.T.U d:T+, a:U+", T: INTS, U: INTS },
+  { form: ".T.U d:T+, a:U+", T: INTS, U: INTS },
+  ...INTS.split(" ").map((to): PtxForm => ({ form: `.sat.${to}.U d:${to}+, a:U+`, U: clampedBy(to) })),
   { form: ".RNDI.sat?.T.U d:T+, a:U", T: INTS, U: "f16 f64" },
   { form: ".RNDI.ftz?.sat?.T.f32 d:T+, a:f32", T: INTS },
   { form: ".RNDI.T.bf16 d:T+, a:bf16", T: LONGER, since: BFLOAT },
@@ -162,9 +180,9 @@ export const MEMORY_OPS = {
     { form: ".param|param::entry d:pred, a:b64", since: { ptx: 77, sm: 70 } },
   ] },
   cvta: { doc: "a generic address from one of a state space, or back", isa: "9.7.9.23", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [
-    { form: ".to?.global|local|shared|shared::cta|shared::cluster.T d, $a", T: "u64 u32" },
-    { form: ".to?.const.T d, $a", T: "u64 u32", since: { ptx: 31, sm: 20 } },
-    { form: ".to?.param|param::entry.T d, $a", T: "u64 u32", since: { ptx: 77, sm: 70 } },
+    { form: ".to?.global|local|shared|shared::cta|shared::cluster.T d, $a", T: "u64" },
+    { form: ".to?.const.T d, $a", T: "u64", since: { ptx: 31, sm: 20 } },
+    { form: ".to?.param|param::entry.T d, $a", T: "u64", since: { ptx: 77, sm: 70 } },
   ] },
   cvt: { doc: "converts a value", isa: "9.7.9.24", effect: "pure", forms: conversions },
   "cvt.pack": { doc: "two integers converted and packed in front of c", isa: "9.7.9.25", effect: "pure", since: { ptx: 65, sm: 72 }, forms: [
@@ -178,10 +196,10 @@ export const MEMORY_OPS = {
   atom: { doc: "reads, changes and writes memory in one step; gives what was there", isa: "9.7.13.5", effect: "write", forms: [
     ...atomicForms("d, "),
     { form: ".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.T d, [a], b, ^p", T: "b32 b64", since: { ptx: 12, sm: 12 } },
-    { form: ".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.b128 d, [a], b, ^p", since: { ptx: 83, sm: 90 } },
+    ...quadForms(".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.b128 d, [a], b, ^p", { ptx: 83, sm: 90 }),
     { form: ".ORDER?.SCOPE?.ATOMIC?.cas.T d, [a], b, c", T: "b32 b64", since: { ptx: 12, sm: 12 } },
     { form: ".ORDER?.SCOPE?.ATOMIC?.cas.b16 d, [a], b, c", since: { ptx: 63, sm: 70 } },
-    { form: ".ORDER?.SCOPE?.ATOMIC?.cas.b128 d, [a], b, c", since: { ptx: 83, sm: 90 } },
+    ...quadForms(".ORDER?.SCOPE?.ATOMIC?.cas.b128 d, [a], b, c", { ptx: 83, sm: 90 }),
   ] },
   red: { doc: "changes memory in one step", isa: "9.7.13.6", effect: "write", forms: atomicForms("") },
 } as const satisfies Record<string, PtxOpRow>;

@@ -3,7 +3,7 @@
  * name of its own.
  */
 import type { Operand, Register, RegisterType } from "./func.ts";
-import { specialRegister } from "./special.ts";
+import { isReserved } from "./special.ts";
 
 /** The names that one kernel has used up. */
 export interface UsedNames {
@@ -32,7 +32,7 @@ export class Scope {
   register(word: string, type: RegisterType): Register | undefined {
     if (this.#names.has(word)) return undefined;
     const bare = word.replace(/^%/, "");
-    const name = freshName(bare, (n) => this.used.registers.has(n) || specialRegister(n) !== undefined);
+    const name = freshName(bare, (n) => this.used.registers.has(n) || isReserved(n));
     this.used.registers.add(name);
     const register: Register = { kind: "register", type, name };
     this.#names.set(word, register);

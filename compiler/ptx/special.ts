@@ -69,3 +69,10 @@ export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
 export function specialRegister(name: string): SpecialRegister | undefined {
   return Object.hasOwn(SPECIAL_REGISTERS, name) ? SPECIAL_REGISTERS[name] : undefined;
 }
+
+const vectors: ReadonlySet<string> = new Set(Object.keys(SPECIAL_REGISTERS).map((name) => name.split(".")[0] ?? name));
+
+/** Whether ptxas would take a register of this name for a special one: `tid` as well as `laneid`. */
+export function isReserved(name: string): boolean {
+  return vectors.has(name);
+}

@@ -10,7 +10,7 @@
  * D speaks of run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
  * shrinks to gcd(D, C). Forgetting that is the classic mistake.
  */
-import { SCALARS } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
@@ -129,12 +129,14 @@ function comparison(run: 0 | 1): Rule {
   return (op, of) => {
     const plain = constantRunsOnly(op, of);
     const [x, bound] = [of(operand(op, run)), of(operand(op, 1 - run))];
+    const { element } = operand(op, run).type;
+    const scale = isPointer(element) ? bytesOf(element.pointee) : 1;
     return {
       ...plain,
       constancy: plain.constancy.map((k, d) => {
-        const c = x.contiguity[d] ?? 1;
-        const aligned = meet(c, x.divisibility[d] ?? 1);
-        const bounded = meet(everywhere(bound, d), bound.constancy[d] ?? 1);
+        // Divisibility of pointers counts bytes, runs count elements.
+        const aligned = meet(x.contiguity[d] ?? 1, (x.divisibility[d] ?? 1) / scale);
+        const bounded = meet(everywhere(bound, d) / scale, bound.constancy[d] ?? 1);
         return Math.max(k, meet(aligned, bounded));
       }),
     };
@@ -179,16 +181,23 @@ function filled(result: Value, divisibility: number): AxisInfo {
 
 const convert: Rule = (op, of) => {
   const [from, to] = [operand(op, 0).type.element, op.results[0]?.type.element];
-  const known = to !== undefined && !isPointer(from) && !isPointer(to) &&
-    SCALARS[from].class === "int" &&
-    SCALARS[to].class === "int" && to !== "bool" && from !== "bool";
+  const info = of(operand(op, 0));
+  if (isPointer(from) || to === undefined || isPointer(to)) {
+    const same = isPointer(from) && to !== undefined && isPointer(to) &&
+      bytesOf(from.pointee) === bytesOf(to.pointee);
+    return same ? info : constantRunsOnly(op, of);
+  }
+  const isInt = (name: ScalarName): boolean => SCALARS[name].class === "int" && name !== "bool";
+  if (!isInt(from) || !isInt(to)) return constantRunsOnly(op, of);
   // Narrowing keeps low bits and widening keeps values; runs that do not start at 0 modulo their length might
-  // wrap inside, which no aligned vector access can see.
-  return known ||
-      (isPointer(from) && to !== undefined && isPointer(to) &&
-        bytesOf(from.pointee) === bytesOf(to.pointee))
-    ? of(operand(op, 0))
-    : constantRunsOnly(op, of);
+  // wrap inside, which no aligned vector access can see. Longer runs than a narrow type counts wrap in any case.
+  const counted = 2 ** (Math.min(31, SCALARS[from].bits, SCALARS[to].bits) - 1);
+  const contiguity = info.contiguity.map((c) => meet(c, counted));
+  return {
+    ...info,
+    contiguity,
+    divisibility: contiguity.map((c, d) => shortened(info, d, c)),
+  };
 };
 
 const RULES: Partial<Record<TileOp, Rule>> = {

@@ -21,6 +21,8 @@ export interface Machine {
   readonly programId: readonly number[];
   /** Rounds of all loops together; a test's own safeguard. */
   rounds: number;
+  /** Is told every value as it is computed. */
+  readonly observe?: (value: Value, tile: Tile) => void;
 }
 
 type Env = Map<Value, Tile>;
@@ -38,7 +40,11 @@ function runRegion(region: Region, env: Env, machine: Machine): Tile[] {
     const operands = op.operands.map((value) => must(env.get(value), `%${value.id}`));
     if (op === region.ops.at(-1)) return operands;
     const results = runOp(op, operands, env, machine);
-    op.results.forEach((value, index) => env.set(value, must(results[index], "result")));
+    op.results.forEach((value, index) => {
+      const tile = must(results[index], "result");
+      env.set(value, tile);
+      machine.observe?.(value, tile);
+    });
   }
   return [];
 }

@@ -1,0 +1,99 @@
+/** The instruction table against ptxas: every form, at the version and architecture where it is said to begin. */
+import { readForm, type Since } from "../../../compiler/ptx/form.ts";
+import { PTX_OPS } from "../../../compiler/ptx/ops.ts";
+import { printInstruction, printModule } from "../../../compiler/ptx/print.ts";
+import { verifyPtx } from "../../../compiler/ptx/verify.ts";
+import { type Target, TARGETS } from "../../../compiler/targets.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { allSamples, type Sample, sampleModule } from "../../support/ptx_samples.ts";
+import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+
+/** Architectures that ptxas of CUDA 13 knows, and the first PTX version of each. */
+const ARCHITECTURES = [[75, 63], [80, 70], [86, 71], [89, 78], [90, 78], [100, 86], [120, 87]] as const;
+/** Of `a` targets. */
+const FIRST_SUFFIX_VERSION = 80;
+/** Older versions and targets that ptxas takes although the ISA says otherwise. */
+const TOLERATED = [
+  /^fence\.(?:acquire|release)\./, // PTX ISA 9.0: since 8.6, sm_90
+  /^cp\.async\.ca\.shared::cta\./, // since 7.8
+  /^cvt\.r[nz]\.satfinite\.f16\.f32/, // since sm_80
+];
+
+const samples = allSamples();
+
+function architecture(since: Since): { sm: number; ptx: number; target: string } {
+  const [sm, first] = ARCHITECTURES.find(([number]) => number >= since.sm) ?? [since.sm, 0];
+  const oldest = since.suffix === undefined ? first : Math.max(first, FIRST_SUFFIX_VERSION);
+  return { sm, ptx: Math.max(since.ptx, oldest), target: `sm_${sm}${since.suffix ?? ""}` };
+}
+
+/** What ptxas says to each of the samples. */
+async function refusals(list: readonly Sample[], version: number, target: string): Promise<(string | undefined)[]> {
+  const text = printModule(sampleModule(list.map(({ instruction }) => instruction), version, target));
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.startsWith("LIST:")) + 2;
+  const errors = await assemblyErrors(text, target);
+  for (const [line, message] of errors) {
+    const isSample = line >= first && line < first + list.length;
+    if (!isSample) return list.map(() => `line ${line} (${lines[line - 1]}): ${message}`);
+  }
+  return list.map((_, i) => errors.get(first + i));
+}
+
+const describe = ({ instruction }: Sample, message: string | undefined): string =>
+  `${printInstruction(instruction).slice(0, 120)} ${message ?? "was taken"}`;
+
+Deno.test("PTX_OPS has forms that can be read and that differ", () => {
+  for (const [opcode, row] of Object.entries(PTX_OPS)) {
+    const forms = row.forms.map(({ form, T, U }: { form: string; T?: string; U?: string }) => `${form} ${T} ${U}`);
+    assertEquals(new Set(forms).size, forms.length, opcode);
+    for (const form of row.forms) readForm(form);
+  }
+  assert(samples.length > 3000, `${samples.length} samples`);
+});
+
+Deno.test("verifyPtx() takes every form of PTX_OPS since its version and not before", () => {
+  for (const sample of samples) {
+    const { ptx, target } = architecture(sample.since);
+    const name = printInstruction(sample.instruction);
+    assertEquals(verifyPtx(sampleModule([sample.instruction], ptx, target)), [], name);
+    if (sample.since.ptx > 10) {
+      assertEquals(verifyPtx(sampleModule([sample.instruction], sample.since.ptx - 1, target)).length, 1, name);
+    }
+  }
+});
+
+ptxasTest("PTX_OPS has forms that ptxas takes since their version and architecture", async () => {
+  const groups = Map.groupBy(samples, ({ since }) => JSON.stringify(architecture(since)));
+  for (const list of groups.values()) {
+    const { ptx, target } = architecture(list[0]?.since ?? { ptx: 0, sm: 0 });
+    const wrong = await refusals(list, ptx, target);
+    assertEquals(list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]), []);
+  }
+});
+
+ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async () => {
+  const versioned = samples.filter(({ since }) => {
+    const { ptx, target } = architecture(since);
+    return since.ptx === ptx && since.ptx > (ARCHITECTURES.find(([sm]) => target === `sm_${sm}`)?.[1] ?? FIRST_SUFFIX_VERSION);
+  });
+  // Minor versions that were never released count as errors of the module.
+  const before = (ptx: number): number => ptx % 10 === 0 ? ({ 70: 65, 80: 78 })[ptx] ?? ptx - 1 : ptx - 1;
+  const groups = Map.groupBy(versioned, ({ since }) => JSON.stringify(architecture(since)));
+  for (const list of groups.values()) {
+    const { ptx, target } = architecture(list[0]?.since ?? { ptx: 0, sm: 0 });
+    const wrong = await refusals(list, before(ptx), target);
+    const taken = list.flatMap((sample, i) => wrong[i] === undefined ? [describe(sample, undefined)] : []);
+    assertEquals(taken.filter((text) => !TOLERATED.some((pattern) => pattern.test(text))), []);
+  }
+});
+
+// What needs a suffix is tested above; together with everything else it makes ptxas give up.
+const assembled = Object.values(TARGETS).filter(({ sm, exact }: Target) => sm >= 75 && !exact);
+for (const target of assembled) {
+  ptxasTest(`PTX_OPS has forms that ptxas takes for ${target.name}`, async () => {
+    const list = samples.filter(({ since }) => since.sm <= target.sm && since.suffix === undefined);
+    const wrong = await refusals(list, 90, target.name);
+    assertEquals(list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]), []);
+  });
+}

@@ -1,0 +1,335 @@
+/** Axis analysis against brute force: whatever it claims of a value must hold for the value's elements. */
+import fc from "fast-check";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { runFunc, type Tile } from "../../support/tile_interpreter.ts";
+import { axisAnalysis, type AxisInfo, MOST, powerOfTwoIn } from "../../../compiler/tile/axis.ts";
+import {
+  type Attrs,
+  type Func,
+  newFunc,
+  newOp,
+  newValue,
+  type Value,
+} from "../../../compiler/ir/func.ts";
+import type { TileOp } from "../../../compiler/ir/ops.ts";
+import { bytesOf, type Element, type IrType, isPointer } from "../../../compiler/ir/types.ts";
+import { verifyFunc } from "../../../compiler/ir/verify.ts";
+import { must } from "../../../compiler/support/bug.ts";
+
+const SPAN = { file: { name: "<axis>", text: "" }, start: 0, end: 0 };
+const pointerTo = (pointee: Element): Element => ({ kind: "pointer", pointee, space: "global" });
+
+/** A function with the arguments that its parameter facts allow. */
+class Sample {
+  readonly func: Func & { params: Value[] } & ReturnType<typeof newFunc> = newFunc("sample");
+  readonly args: bigint[] = [];
+
+  param(element: Element, multipleof: number, value: bigint): Value {
+    const param = newValue(this.func, { element, shape: [] });
+    this.func.params.push(param);
+    this.func.paramFacts.push({ multipleof, noalias: false, readonly: false, writeonly: false });
+    this.args.push(value);
+    return param;
+  }
+
+  op(name: TileOp, operands: readonly Value[], type: IrType, attrs: Attrs = {}): Value {
+    const op = newOp(this.func, name, operands, [type], SPAN, attrs);
+    this.func.body.ops.push(op);
+    return must(op.results[0], "result");
+  }
+
+  /** Runs the function and compares each value with what is claimed of it. */
+  check(): void {
+    this.func.body.ops.push(newOp(this.func, "return", [], [], SPAN));
+    verifyFunc(this.func);
+    const claims = axisAnalysis(this.func);
+    this.func.params.forEach((param, i) => {
+      checkClaims(param, [must(this.args[i], "argument")], claims(param));
+    });
+    runFunc(this.func, this.args, {
+      memory: new Map(),
+      programId: [3],
+      rounds: 0,
+      observe: (value, tile) => checkClaims(value, tile, claims(value)),
+    });
+  }
+}
+
+/** The elements along one axis, one list per line. */
+function linesOf(tile: Tile, shape: readonly number[], axis: number): bigint[][] {
+  const extent = shape[axis] ?? 1;
+  const inner = shape.slice(axis + 1).reduce((a, b) => a * b, 1);
+  return Array.from({ length: tile.length / extent }, (_, line) => {
+    const start = Math.floor(line / inner) * inner * extent + line % inner;
+    return Array.from(
+      { length: extent },
+      (_, i) => BigInt(must(tile[start + i * inner], "element")),
+    );
+  });
+}
+
+function chunks(line: readonly bigint[], length: number): bigint[][] {
+  return Array.from(
+    { length: Math.ceil(line.length / length) },
+    (_, i) => line.slice(i * length, (i + 1) * length),
+  );
+}
+
+function checkClaims(value: Value, tile: Tile, info: AxisInfo): void {
+  const { element, shape } = value.type;
+  const step = isPointer(element) ? BigInt(bytesOf(element.pointee)) : 1n;
+  const where = `${value.def?.name ?? "parameter"} ${JSON.stringify(info)}: ${tile}`;
+  const increases = (run: readonly bigint[]): boolean =>
+    run.every((x, i) => x === must(run[0], "start") + step * BigInt(i));
+  for (let axis = 0; axis < Math.max(1, shape.length); axis++) {
+    const [c, d, k] = [info.contiguity, info.divisibility, info.constancy].map((list) =>
+      must(list[axis], "a fact per axis")
+    );
+    for (const line of linesOf(tile, shape, axis)) {
+      for (const run of chunks(line, must(c, "contiguity"))) {
+        // Facts hold modulo 2^32, and modulo 2^8 for what was ever as narrow.
+        assert(
+          run.every((x, i) => (x - must(run[0], "start") - step * BigInt(i)) % 256n === 0n),
+          `contiguity of ${where}`,
+        );
+        assertEquals(must(run[0], "start") % BigInt(must(d, "divisibility")), 0n, where);
+        // What vector accesses rely on: runs that are aligned to their own size do not wrap.
+        const aligned = Math.min(run.length, Math.max(1, must(d, "divisibility") / Number(step)));
+        assert(chunks(run, aligned).every(increases), `aligned runs of ${where}`);
+      }
+      assert(
+        chunks(line, must(k, "constancy")).every((run) => run.every((x) => x === run[0])),
+        `constancy of ${where}`,
+      );
+    }
+  }
+}
+
+/** Draws numbers from a list; shrinks towards the first choices. */
+class Draw {
+  #at = 0;
+  constructor(readonly numbers: readonly number[]) {}
+  below(limit: number): number {
+    return (this.numbers[this.#at++ % this.numbers.length] ?? 0) % limit;
+  }
+  pick<T>(list: readonly T[]): T {
+    return must(list[this.below(list.length)], "choice");
+  }
+}
+
+const INTS = ["int32", "uint32", "int64", "int8"] as const;
+const POINTERS = [pointerTo("float32"), pointerTo("float16"), pointerTo("int8")];
+
+/** A random function whose values are of one shape in the end: enough to meet all rules in all orders. */
+function randomSample(draw: Draw): Sample {
+  const sample = new Sample();
+  const shape = [draw.pick([8, 32, 2, 1]), draw.pick([16, 4, 64, 1])];
+  const pool: Value[] = [];
+  const scalarOf = (element: Element): Value => {
+    const multipleof = draw.pick([1, 4, 16, 12, 64]);
+    if (isPointer(element)) {
+      const unit = Math.max(multipleof, bytesOf(element.pointee)) * (multipleof === 12 ? 4 : 1);
+      return sample.param(element, multipleof, BigInt(unit * (1 + draw.below(1000))));
+    }
+    const factor = BigInt(
+      draw.pick([1, 2, 0, 3, 17]) * (element === "int8" ? 1 : 1 + draw.below(99)),
+    );
+    const edge = element === "int32" && draw.below(6) === 0 ? 2n ** 31n - 1n : 0n;
+    const value = (edge - edge % BigInt(multipleof)) +
+      (edge > 0n ? 0n : BigInt(multipleof) * factor);
+    const param = sample.param(element, multipleof, fit(element, value, multipleof));
+    if (draw.below(3) > 0) return param;
+    // The promise of a local: here of a value that keeps it.
+    const promised = sample.args.at(-1) ?? 0n;
+    const n = Math.min(2 ** 10, powerOfTwoIn(promised));
+    return sample.op("assume_multiple", [param], { element, shape: [] }, { n });
+  };
+  const tileOf = (element: Element): Value => {
+    const type: IrType = { element, shape };
+    const fitting = pool.filter((value) => JSON.stringify(value.type) === JSON.stringify(type));
+    if (fitting.length > 0 && draw.below(3) > 0) return draw.pick(fitting);
+    const kind = draw.below(4);
+    if (element === "int32" && kind < 3) {
+      const axis = draw.below(2);
+      const extent = must(shape[axis], "extent");
+      const lo = draw.pick([0n, 4n, 3n, 16n]);
+      let line = sample.op("range", [], { element, shape: [extent] }, { lo });
+      if (draw.below(2) > 0) {
+        const start = sample.op("splat", [scalarOf(element)], { element, shape: [extent] });
+        line = sample.op("add", [line, start], line.type);
+      }
+      const wide = axis === 0 ? [extent, 1] : [1, extent];
+      const expanded = draw.below(2) === 0
+        ? sample.op("expand_dims", [line], { element, shape: wide }, { axis: 1 - axis })
+        : sample.op("reshape", [line], { element, shape: wide });
+      return sample.op("broadcast", [expanded], type);
+    }
+    return sample.op("splat", [scalarOf(element)], type);
+  };
+  for (let i = 0; i < 8 + draw.below(20); i++) {
+    const element: Element = draw.pick<Element>(["int32", ...INTS, ...POINTERS]);
+    const type: IrType = { element, shape };
+    if (isPointer(element)) {
+      const count = tileOf(draw.pick(["int32", "int64"]));
+      pool.push(sample.op("offset", [tileOf(element), count], type));
+      continue;
+    }
+    const name = draw.pick(
+      ["add", "sub", "mul", "select", "compare", "convert", "permute", "splat"] as const,
+    );
+    switch (name) {
+      case "add":
+      case "sub":
+      case "mul":
+        pool.push(sample.op(name, [tileOf(element), tileOf(element)], type));
+        break;
+      case "select": {
+        const kind = draw.pick<Element>([element, ...POINTERS]);
+        const condition = sample.op(draw.pick(["lt", "ge"]), [tileOf("int32"), tileOf("int32")], {
+          element: "bool",
+          shape,
+        });
+        pool.push(
+          sample.op("select", [condition, tileOf(kind), tileOf(kind)], { element: kind, shape }),
+        );
+        break;
+      }
+      case "compare": {
+        const kind = draw.pick<Element>([element, ...POINTERS]);
+        sample.op(draw.pick(["lt", "le", "gt", "ge", "eq"]), [tileOf(kind), tileOf(kind)], {
+          element: "bool",
+          shape,
+        });
+        break;
+      }
+      case "convert":
+        pool.push(sample.op("convert", [tileOf(draw.pick(INTS))], type));
+        break;
+      case "permute": {
+        const turned = [must(shape[1], "extent"), must(shape[0], "extent")];
+        const there = sample.op("permute", [tileOf(element)], { element, shape: turned }, {
+          order: [1, 0],
+        });
+        pool.push(sample.op("permute", [there], type, { order: [1, 0] }));
+        break;
+      }
+      case "splat":
+        pool.push(tileOf(element));
+    }
+  }
+  return sample;
+}
+
+/** The nearest multiple that the type holds. */
+function fit(element: Element, value: bigint, multipleof: number): bigint {
+  if (element !== "int8") return value;
+  return value > 127n ? BigInt(127 - 127 % multipleof) : value;
+}
+
+Deno.test("axisAnalysis() never claims more of random functions than their elements show", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat({ max: 2 ** 20 }), { minLength: 40, maxLength: 200 }),
+      (numbers) => randomSample(new Draw(numbers)).check(),
+    ),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("axisAnalysis() sees what a row of a matrix is made of", () => {
+  const sample = new Sample();
+  const x = sample.param(pointerTo("float32"), 16, 4096n);
+  const ld = sample.param("int32", 4, 100n);
+  const line = (shape: readonly number[]): Value =>
+    sample.op("broadcast", [
+      sample.op(
+        "expand_dims",
+        [sample.op("range", [], { element: "int32", shape: [32] }, { lo: 0n })],
+        { element: "int32", shape },
+        { axis: shape[0] === 1 ? 0 : 1 },
+      ),
+    ], { element: "int32", shape: [32, 32] });
+  const type: IrType = { element: "int32", shape: [32, 32] };
+  const rows = sample.op("mul", [line([32, 1]), sample.op("splat", [ld], type)], type);
+  const pointers = { element: pointerTo("float32"), shape: [32, 32] };
+  const start = sample.op("offset", [sample.op("splat", [x], pointers), rows], pointers);
+  const tile = sample.op("offset", [start, line([1, 32])], pointers);
+  sample.check();
+  assertEquals(axisAnalysis(sample.func)(tile), {
+    contiguity: [1, 32],
+    divisibility: [4, 16],
+    constancy: [1, 1],
+  });
+});
+
+Deno.test("axisAnalysis() takes the starts inside old runs into account when runs get shorter", () => {
+  const sample = new Sample();
+  const type: IrType = { element: "int32", shape: [16] };
+  const range = sample.op("range", [], type, { lo: 0n });
+  const even = sample.op("mul", [range, sample.op("constant", [], type, { value: 2n })], type);
+  const sum = sample.op("add", [range, even], type);
+  sample.check();
+  const of = axisAnalysis(sample.func);
+  assertEquals(of(range), { contiguity: [16], divisibility: [MOST], constancy: [1] });
+  assertEquals(of(sum), { contiguity: [1], divisibility: [1], constancy: [1] });
+});
+
+Deno.test("axisAnalysis() says how long a bounds check answers alike", () => {
+  const sample = new Sample();
+  const type: IrType = { element: "int32", shape: [64] };
+  const n = sample.op("splat", [sample.param("int32", 8, 24n)], type);
+  const check = sample.op("lt", [sample.op("range", [], type, { lo: 0n }), n], {
+    element: "bool",
+    shape: [64],
+  });
+  sample.check();
+  assertEquals(axisAnalysis(sample.func)(check).constancy, [8]);
+});
+
+Deno.test("axisAnalysis() knows which side of a comparison may run, and that runs of a choice end with it", () => {
+  const type: IrType = { element: "int32", shape: [32] };
+  const bool: IrType = { element: "bool", shape: [32] };
+  for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) {
+    for (let bound = -8n; bound <= 40n; bound += 4n) {
+      const sample = new Sample();
+      const run = sample.op("range", [], type, { lo: 0n });
+      const other = sample.op("splat", [sample.param("int32", 4, bound)], type);
+      for (const operands of [[run, other], [other, run]]) {
+        const choice = sample.op(name, operands, bool);
+        const far = sample.op("add", [run, other], type);
+        sample.op("select", [choice, run, far], type);
+      }
+      sample.check();
+    }
+  }
+});
+
+Deno.test("axisAnalysis() does not let bytes of pointers pass for elements in comparisons", () => {
+  const sample = new Sample();
+  const type: IrType = { element: pointerTo("float32"), shape: [8] };
+  const range = sample.op("range", [], { element: "int32", shape: [8] }, { lo: 0n });
+  const start = sample.op("splat", [sample.param(pointerTo("float32"), 16, 16n)], type);
+  const end = sample.op("splat", [sample.param(pointerTo("float32"), 16, 32n)], type);
+  sample.op("lt", [sample.op("offset", [start, range], type), end], {
+    element: "bool",
+    shape: [8],
+  });
+  sample.check();
+});
+
+Deno.test("axisAnalysis() ends runs where a narrow integer wraps", () => {
+  const sample = new Sample();
+  const range = sample.op("range", [], { element: "int32", shape: [512] }, { lo: 0n });
+  const narrow = sample.op("convert", [range], { element: "int8", shape: [512] });
+  sample.op("lt", [
+    narrow,
+    sample.op("constant", [], { element: "int8", shape: [512] }, { value: 0n }),
+  ], { element: "bool", shape: [512] });
+  sample.op("convert", [narrow], { element: "int32", shape: [512] });
+  sample.check();
+});
+
+Deno.test("powerOfTwoIn() gives the largest power of two that divides a number", () => {
+  assertEquals([1, 12, -8, 0, 2 ** 31].map(powerOfTwoIn), [1, 4, 8, MOST, MOST]);
+  assertEquals(powerOfTwoIn(-(2n ** 40n)), MOST);
+});

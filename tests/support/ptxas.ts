@@ -1,0 +1,37 @@
+/** NVIDIA's assembler as an independent judge of PTX, where it is installed. */
+
+const found = tryPtxas();
+
+function tryPtxas(): boolean {
+  try {
+    return new Deno.Command("ptxas", { args: ["--version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+/** What ptxas refuses, by line of the text; empty when it assembles. Line 0 holds what has none. */
+export async function assemblyErrors(text: string, target: string): Promise<Map<number, string>> {
+  const file = await Deno.makeTempFile({ suffix: ".ptx" });
+  try {
+    await Deno.writeTextFile(file, text);
+    const args = [`-arch=${target}`, "-O0", file, "-o", "/dev/null"];
+    const { success, stderr } = await new Deno.Command("ptxas", { args }).output();
+    const log = new TextDecoder().decode(stderr);
+    const errors = new Map<number, string>();
+    for (const [, line, message] of log.matchAll(/line (\d+); (?:error|fatal)\s*: (.*)/g)) {
+      errors.set(Number(line), message ?? "");
+    }
+    if (!success && errors.size === 0) {
+      errors.set(0, log.split("\n").filter((line) => !/warning|info/.test(line)).join("\n").trim());
+    }
+    return errors;
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+/** A test that needs ptxas; without it the test is skipped and its title says so. */
+export function ptxasTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name: found ? name : `${name} [skipped: no ptxas]`, ignore: !found, fn });
+}
