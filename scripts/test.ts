@@ -1,5 +1,5 @@
 /**
- * All tests: types first, then `deno test`, whose report gives the counts. What is skipped is listed with
+ * All tests: the kernels are built, types checked, then `deno test`, whose report gives the counts. What is skipped is listed with
  * its reason, which stands at the end of a title: "[skipped: no GPU]". The last line is
  * `N passed, N failed, N skipped`; arguments are passed on to `deno test`.
  */
@@ -59,6 +59,8 @@ function say(line: string): void {
 }
 
 async function main(args: readonly string[]): Promise<number> {
+  // The GPU tests import the wrappers of the shipped kernels.
+  const isBuilt = await deno("task", "-q", "build-kernels") === 0;
   const typesAreRight = await deno("check") === 0;
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   try {
@@ -70,7 +72,8 @@ async function main(args: readonly string[]): Promise<number> {
     // A module that does not load fails the run without being a test case.
     const failedCases = count("failed");
     const failedModules = code !== 0 && failedCases === 0 ? 1 : 0;
-    const failed = failedCases + failedModules + (typesAreRight ? 0 : 1);
+    const failed = failedCases + failedModules + (typesAreRight ? 0 : 1) + (isBuilt ? 0 : 1);
+    if (!isBuilt) say("failed: deno task build-kernels");
     if (!typesAreRight) say("failed: deno check");
     if (failedModules > 0) say("failed: deno test ended with an error outside a test");
     say(`${count("passed")} passed, ${failed} failed, ${count("skipped")} skipped`);
