@@ -1,6 +1,13 @@
 /** What `manifest.json` says of a kernel, for tools in any language: plain data. */
-import type { InstanceInfo } from "../compiler/contract/types.ts";
+import { printExpr } from "../compiler/contract/expr.ts";
+import type {
+  ContractExpr,
+  ContractParam,
+  InstanceInfo,
+  KernelContract,
+} from "../compiler/contract/types.ts";
 import type { CompiledEntry, CompiledKernel } from "../compiler/options.ts";
+import { must } from "../compiler/support/bug.ts";
 import type { WrapperImage } from "./wrapper.ts";
 
 /** One kernel. Its instances are the entries of each of its images. */
@@ -9,8 +16,44 @@ export interface KernelManifest {
   readonly schema: 1;
   readonly name: string;
   readonly doc: string;
-  readonly instances: readonly InstanceInfo[];
+  /** What a launch has to fulfil. Most instances share theirs with others. */
+  readonly contracts: readonly ContractManifest[];
+  readonly instances: readonly InstanceManifest[];
   readonly images: readonly ImageManifest[];
+}
+
+/**
+ * A contract with its expressions as text: C integer expressions over the scalar parameters, the configuration's
+ * macros and `grid[axis]`.
+ */
+export interface ContractManifest {
+  readonly params: readonly ContractParam[];
+  readonly grid: readonly string[] | null;
+  readonly gridOrigin: KernelContract["gridOrigin"];
+  readonly tensors: readonly {
+    readonly param: string;
+    readonly extents: readonly string[];
+    readonly strides: readonly string[];
+    readonly origin: "pragma" | "inferred";
+  }[];
+  /** Elements that a launch touches, inclusive, as offsets from the pointer. */
+  readonly ranges: readonly {
+    readonly param: string;
+    readonly first: string;
+    readonly last: string;
+  }[];
+  readonly requires: readonly string[];
+}
+
+/** One instance: an entry of each image. */
+export interface InstanceManifest {
+  readonly symbol: string;
+  readonly variant: InstanceInfo["variant"];
+  readonly config: InstanceInfo["config"];
+  /** Conditions under which it may be launched beside the contract's; a pointer stands for its address. */
+  readonly specialization: readonly string[];
+  /** Index into the kernel's contracts. */
+  readonly contract: number;
 }
 
 /** Code for one target. */
@@ -23,17 +66,50 @@ export interface ImageManifest {
   readonly entries: readonly CompiledEntry[];
 }
 
+const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
+
+function describeContract(contract: KernelContract): ContractManifest {
+  const { params, grid, gridOrigin, tensors, ranges, requires } = contract;
+  return {
+    params,
+    grid: grid === null ? null : printAll(grid),
+    gridOrigin,
+    tensors: tensors.map(({ param, extents, strides, origin }) => ({
+      param,
+      extents: printAll(extents),
+      strides: printAll(strides),
+      origin,
+    })),
+    ranges: ranges.map(({ param, first, last }) => ({
+      param,
+      first: printExpr(first),
+      last: printExpr(last),
+    })),
+    requires: requires.map(({ text }) => text),
+  };
+}
+
 /** The manifest's facts of one kernel. */
 export function buildManifest(
   { name, doc, instances, modules }: CompiledKernel,
   images: readonly WrapperImage[],
   embed: boolean,
 ): KernelManifest {
+  const described = instances.map(({ contract }) => describeContract(contract));
+  const contracts = new Map(described.map((contract) => [JSON.stringify(contract), contract]));
+  const indices = new Map([...contracts.keys()].map((key, index) => [key, index]));
   return {
     schema: 1,
     name,
     doc,
-    instances,
+    contracts: [...contracts.values()],
+    instances: instances.map(({ symbol, variant, config, specialization }, i) => ({
+      symbol,
+      variant,
+      config,
+      specialization: specialization.map(({ text }) => text),
+      contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
+    })),
     images: images.filter(({ kernel }) => kernel === name).map(({ target, kind, path }) => ({
       target,
       kind,

@@ -224,7 +224,17 @@ Deno.test("generateWrapper() gives the manifest's facts by kernel", async () => 
   const kernel = transposeKernel();
   const { manifest } = await generateWrapper(wrapperInput([kernel]));
   const facts = manifest["transpose"];
-  assertEquals(facts?.instances, kernel.instances);
+  assertEquals(
+    facts?.instances.map(({ symbol }) => symbol),
+    kernel.instances.map(({ symbol }) => symbol),
+  );
+  const first = facts?.instances[0];
+  const contract = facts?.contracts[first?.contract ?? -1];
+  assertEquals(contract?.grid, ["cdiv(M, TM)", "cdiv(N, TN)"]);
+  assertEquals(contract?.tensors.map(({ param, strides }) => [param, ...strides]), [
+    ["X", "ldx", "1"],
+    ["Y", "ldy", "1"],
+  ]);
   assertEquals(facts?.images[0], {
     target: "sm_80",
     kind: "cubin",
