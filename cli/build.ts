@@ -208,6 +208,19 @@ export async function finishTask(
       });
     }
   }
+  // What others include needs no wrapper.
+  if (result.kernels.length === 0) {
+    return {
+      source,
+      diagnostics: result.diagnostics,
+      counts: countsOf([]),
+      skipped,
+      warnings,
+      probes,
+      files: new Map(),
+      manifest: {},
+    };
+  }
   const codegen = await toolchain.codegen();
   const wrapper = await codegen.generate({
     source: source.file,

@@ -31,7 +31,8 @@ import type { Invocation } from "./parse.ts";
 import { absolutePath, joinPath } from "./paths.ts";
 import { isFile, readTextIfThere } from "./project.ts";
 import { type Assemblers, findAssemblers } from "./ptxas.ts";
-import { hasErrors, openSession, type Session } from "./session.ts";
+import { checkKernelNames, hasErrors, openSession, type Session } from "./session.ts";
+import type { IndexedModule } from "./toolchain.ts";
 
 const INDEX_FILE = "mod.ts";
 const MANIFEST_FILE = "manifest.json";
@@ -70,6 +71,7 @@ async function surveyOutput(
   context: CommandContext,
 ): Promise<Survey> {
   const out = absolutePath(invocation.text("out") ?? "generated");
+  if (isFile(out)) throw usageError(`--out ${out} is a file`, "Name a folder.");
   const state = readState(out);
   const assemblers = invocation.flag("no-cubin") ? undefined : await findAssemblers();
   const plan: BuildPlan = {
@@ -104,6 +106,9 @@ async function produce(
     stale.length === judged.length,
   );
   if (hasErrors(diagnostics)) return report.failed(diagnostics, []);
+  if (stale.length === judged.length) {
+    checkKernelNames(invocation, compiled.flatMap(({ result }) => result.kernels));
+  }
   const { done, rejected } = await assembleAll(plan, compiled, report.progress);
   if (rejected.length > 0) return report.failed(diagnostics, rejected);
   const built = await finishAll(plan, compiled, done, context);
@@ -224,6 +229,14 @@ function newSources(judged: readonly Judged[], built: readonly Built[]): [string
   });
 }
 
+/** Sources without kernels, which others include, have no wrapper. */
+function indexedModules(facts: Readonly<Record<string, unknown>>): IndexedModule[] {
+  return Object.entries(facts).map(([stem, kernels]) => ({
+    stem,
+    kernels: typeof kernels === "object" && kernels !== null ? Object.keys(kernels) : [],
+  })).filter(({ kernels }) => kernels.length > 0);
+}
+
 /** The files to write; those of kept sources lie there already. */
 async function outputFiles(
   built: readonly Built[],
@@ -239,7 +252,7 @@ async function outputFiles(
     ]),
   );
   const shared: [string, Content][] = [
-    [INDEX_FILE, await (await toolchain.codegen()).index(stems)],
+    [INDEX_FILE, await (await toolchain.codegen()).index(indexedModules(facts))],
     [MANIFEST_FILE, `${stableJson({ format: 1, sources: facts })}\n`],
   ];
   const hashes = Object.fromEntries(shared.map(([path, content]) => [path, sha256(content)]));

@@ -110,6 +110,12 @@ export class BuildReport {
     await showDiagnostics(diagnostics, this.context);
     this.#sayWarnings(warnings);
     this.#sayCounts(counts, builtSources, written);
+    const empty = Object.values(sources).filter((source) => source.counts.kernels === 0);
+    if (empty.length > 0) {
+      this.#say(
+        `without a kernel, so without a wrapper: ${empty.map(({ file }) => file).join(", ")}`,
+      );
+    }
     this.#saySkipped(skipped, assemblers);
     return EXIT.ok;
   }

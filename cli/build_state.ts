@@ -65,11 +65,24 @@ export function readState(out: string): BuildState {
   }
 }
 
-/** Our own file of our own format: the number tells that the rest fits. */
+/** Our own file of our own format, unless someone edited it. */
 function isState(value: unknown): value is BuildState {
-  return typeof value === "object" && value !== null && "format" in value &&
-    value.format === STATE_FORMAT &&
-    "sources" in value && "shared" in value;
+  return isRecord(value) && value.format === STATE_FORMAT && isHashes(value.shared) &&
+    isRecord(value.sources) && Object.values(value.sources).every(isSourceState);
+}
+
+function isSourceState(value: unknown): value is SourceState {
+  return isRecord(value) && typeof value.file === "string" && isHashes(value.outputs) &&
+    isRecord(value.inputs) && isRecord(value.inputs.includes) && isRecord(value.counts) &&
+    Array.isArray(value.skipped);
+}
+
+function isHashes(value: unknown): boolean {
+  return isRecord(value) && Object.values(value).every((hash) => typeof hash === "string");
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The state as text, keys sorted. */

@@ -4,22 +4,26 @@ import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { includeFinder } from "./include.ts";
 import type { Invocation } from "./parse.ts";
-import { hasErrors, openSession, plural, showDiagnostics } from "./session.ts";
+import type { Source } from "./project.ts";
+import { checkKernelNames, hasErrors, openSession, plural, showDiagnostics } from "./session.ts";
 
 /** The body of the command. */
 export async function runCheck(invocation: Invocation, context: CommandContext): Promise<number> {
   const { terminal, toolchain } = context;
   const { project, sources, optionsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
-  const results = sources.map((source, index) => {
+  const mistakes = project.reporter.diagnostics;
+  const isText = ({ file }: Source): boolean => !mistakes.some(({ span }) => span.file === file);
+  const results = sources.filter(isText).map((source, index) => {
     terminal.progress(`checking ${index + 1}/${sources.length} ${source.file.name}`);
     const { resolve } = includeFinder(project.root, invocation.list("include"));
-    return compiler.compileFile(source.file, { ...optionsFor(source), include: resolve })
-      .diagnostics;
+    return compiler.compileFile(source.file, { ...optionsFor(source), include: resolve });
   });
   terminal.endProgress();
-  const diagnostics = [...project.reporter.diagnostics, ...dropLocalUnusedDefines(results, true)];
+  const found = results.map(({ diagnostics }) => diagnostics);
+  const diagnostics = [...mistakes, ...dropLocalUnusedDefines(found, true)];
   const ok = !hasErrors(diagnostics);
+  if (ok) checkKernelNames(invocation, results.flatMap(({ kernels }) => kernels));
   if (invocation.flag("json")) {
     const renderer = await toolchain.render();
     terminal.print(
@@ -35,6 +39,10 @@ export async function runCheck(invocation: Invocation, context: CommandContext):
     await showDiagnostics(diagnostics, context);
     if (diagnostics.length === 0) {
       terminal.say(`${plural(sources.length, "file")} checked, nothing to report`);
+      const empty = sources.filter((_, index) => results[index]?.kernels.length === 0);
+      if (empty.length > 0) {
+        terminal.say(`without a kernel: ${empty.map(({ file }) => file.name).join(", ")}`);
+      }
     }
   }
   return ok ? EXIT.ok : EXIT.kernels;

@@ -113,6 +113,11 @@ export const OPTIONS = {
     pragma: (value) => `require(${value})`,
     help: "a condition checked before each launch",
   },
+  "max-tile-elements": {
+    type: "text",
+    value: "N",
+    help: "the largest tile that is no mistake (default: 1048576)",
+  },
   werror: { type: "flag", help: "treat warnings as errors" },
   "no-warn": { type: "text", value: "CODE", many: true, help: "turn a warning off, e.g. W1003" },
   warn: {
@@ -158,6 +163,7 @@ const COMPILE: readonly OptionName[] = [
   "num-warps",
   "num-stages",
   "require",
+  "max-tile-elements",
 ];
 const WARNINGS: readonly OptionName[] = ["werror", "no-warn", "warn"];
 

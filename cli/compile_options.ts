@@ -24,7 +24,17 @@ export function compileOptionsFor(
     suppress: invocation.list("no-warn").map((word) => warningCode("no-warn", word)),
     enable: invocation.list("warn").map((word) => warningCode("warn", word)),
     warningsAsErrors: invocation.flag("werror"),
+    ...maxTileElements(invocation),
   };
+}
+
+function maxTileElements(invocation: Invocation): Pick<CompileOptions, "maxTileElements"> {
+  const text = invocation.text("max-tile-elements");
+  if (text === undefined) return {};
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw usageError(`--max-tile-elements ${text}: not a number of elements`);
+  }
+  return { maxTileElements: Number(text) };
 }
 
 function commandLineDefines(invocation: Invocation): Define[] {

@@ -44,5 +44,20 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Error && /ENOSPC|No space left/i.test(error.message)) {
     return environmentError(error.message, "Free some disk space.");
   }
-  return undefined;
+  const reason = systemReason(error);
+  return reason === undefined
+    ? undefined
+    : environmentError(`The system refused: ${reason}`, "Look at that path, then try again.");
+}
+
+/** What the system said, of errors that have no better message: `File exists`. */
+export function systemReason(error: unknown): string | undefined {
+  if (!(error instanceof Error) || failureByKind(error)) return undefined;
+  return /^(.*) \(os error \d+\)/s.exec(error.message)?.[1];
+}
+
+/** Errors that {@linkcode failureOf} has a remedy for. */
+function failureByKind(error: Error): boolean {
+  return error instanceof Deno.errors.NotCapable ||
+    error instanceof Deno.errors.PermissionDenied || /ENOSPC|No space left/i.test(error.message);
 }

@@ -16,7 +16,7 @@ import {
   type Resources,
 } from "./ptxas.ts";
 import { ScratchFile } from "./scratch_file.ts";
-import { hasErrors, openSession, showDiagnostics } from "./session.ts";
+import { checkKernelNames, hasErrors, openSession, showDiagnostics } from "./session.ts";
 import { COMPILER_STAGES } from "./toolchain.ts";
 import { findTools } from "./tools.ts";
 
@@ -53,11 +53,16 @@ export async function runInspect(invocation: Invocation, context: CommandContext
       const text = compiler.inspect(source.file, { ...options, targets: [target] }, compilerStage);
       context.terminal.print(withNewline(text));
     }
-    // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
-    return await finish(compiler.compileFile(source.file, options).diagnostics, context);
   }
   const result = compiler.compileFile(source.file, options);
-  if (hasErrors(result.diagnostics)) return await finish(result.diagnostics, context);
+  if (result.kernels.length < kernels.length && !hasErrors(result.diagnostics)) {
+    const { kernels: _filter, ...whole } = options;
+    checkKernelNames(invocation, compiler.compileFile(source.file, whole).kernels);
+  }
+  // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
+  if (compilerStage !== undefined || hasErrors(result.diagnostics)) {
+    return await finish(result.diagnostics, context);
+  }
   const images = await assembleModules(result);
   if (stage === "sass") await printSass(images, context);
   else printReport(images, context);

@@ -1,6 +1,6 @@
 /** The output folder: files appear whole or not at all, and only when their bytes differ. */
 import { sha256 } from "./hash.ts";
-import { usageError } from "./failure.ts";
+import { environmentError, systemReason, usageError } from "./failure.ts";
 import { folderOf, joinPath } from "./paths.ts";
 
 /** What a file holds. */
@@ -12,6 +12,9 @@ export interface WriteReport {
   readonly removed: readonly string[];
 }
 
+/** What is there instead of a file; no hash reads like this. */
+const FOLDER = "folder";
+
 /** The hash of a file in the folder; undefined when it is not there. */
 export function hashOnDisk(out: string, path: string): string | undefined {
   try {
@@ -20,6 +23,7 @@ export function hashOnDisk(out: string, path: string): string | undefined {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return undefined;
     }
+    if (error instanceof Deno.errors.IsADirectory) return FOLDER;
     throw error;
   }
 }
@@ -62,7 +66,7 @@ export function guardForeignFiles(
   for (const [path, content] of files) {
     if (ours.has(path)) continue;
     const found = hashOnDisk(out, path);
-    if (found !== undefined && found !== sha256(content)) {
+    if (found === FOLDER || (found !== undefined && found !== sha256(content))) {
       throw usageError(
         `${joinPath(out, path)} is there already and was not written by tri`,
         "Take another folder with --out, or overwrite it with --force.",
@@ -71,10 +75,19 @@ export function guardForeignFiles(
   }
 }
 
+/** Why a file could not be written, as the user sees it; a missing permission is told by itself. */
+function writeFailure(path: string, error: unknown): unknown {
+  const reason = systemReason(error);
+  return reason === undefined ? error : environmentError(
+    `Cannot write ${path}: ${reason}`,
+    "Take another folder with --out, or move what is in the way.",
+  );
+}
+
 function writeAtomically(path: string, content: Content): void {
-  Deno.mkdirSync(folderOf(path), { recursive: true });
   const temporary = `${path}.tmp-${Deno.pid}`;
   try {
+    Deno.mkdirSync(folderOf(path), { recursive: true });
     Deno.writeFileSync(
       temporary,
       typeof content === "string" ? new TextEncoder().encode(content) : content,
@@ -86,7 +99,7 @@ function writeAtomically(path: string, content: Content): void {
     } catch {
       // It was never made; the first error is the one to report.
     }
-    throw error;
+    throw writeFailure(path, error);
   }
 }
 

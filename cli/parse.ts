@@ -111,6 +111,10 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
     else if (optionRow(name).many === true) earlier.push(value);
     else throw usageError(`--${name} is given twice`);
   }
+  const [operand] = operands;
+  if (operand !== undefined && commandRow(command).operands === "") {
+    throw usageError(`tri ${command} takes no file: ${operand}`);
+  }
   if (command !== "inspect" && kernel?.bound === false) {
     throw usageError(
       `--kernel ${kernel.name} binds nothing: no --grid, --config, … follows it`,

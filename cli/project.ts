@@ -1,4 +1,5 @@
 /** The project a command works in: its root, its deno.json, and the `.tc` files that the operands name. */
+import { decodeSource } from "../compiler/front/text.ts";
 import { Reporter } from "../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../compiler/support/source.ts";
 import { environmentError, usageError } from "./failure.ts";
@@ -10,7 +11,7 @@ export interface Project {
   /** Absolute. Names in outputs and diagnostics are relative to it. */
   readonly root: string;
   readonly config: TriConfig;
-  /** What is wrong with deno.json. */
+  /** What is wrong with deno.json, and sources that are no text. */
   readonly reporter: Reporter;
 }
 
@@ -72,6 +73,12 @@ export function findSources(project: Project, operands: readonly string[], out: 
     if (files.length === 0) throw usageError(`No .tc file in ${operand}`);
     for (const tc of files) {
       const stem = relativePath(base, tc).slice(0, -".tc".length);
+      if (RESERVED_STEMS.has(stem) || stem === "" || stem.endsWith("/")) {
+        throw usageError(
+          `The wrapper of ${tc} would be ${stem}.ts, which tri keeps for itself`,
+          "Rename the file.",
+        );
+      }
       const other = found.get(stem);
       if (other !== undefined && other.path !== tc) {
         throw usageError(
@@ -84,6 +91,9 @@ export function findSources(project: Project, operands: readonly string[], out: 
   }
   return [...found.values()].sort((a, b) => a.stem < b.stem ? -1 : 1);
 }
+
+/** Sources whose outputs would take the place of the index or of the manifest. */
+const RESERVED_STEMS = new Set(["mod", "manifest.json", ".tri-build.json"]);
 
 /** Folders that never hold sources. */
 const SKIPPED = new Set(["node_modules", ".git"]);
@@ -99,14 +109,8 @@ function walk(folder: string, out: string): string[] {
   return files;
 }
 
-function readSource(project: Project, path: string): SourceFile {
-  const name = relativePath(project.root, path);
-  return { name, text: decode(Deno.readFileSync(path)) };
-}
-
-/** Bad UTF-8 becomes U+FFFD, which the compiler reports with its place (E1001). */
-export function decode(bytes: Uint8Array): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+function readSource({ root, reporter }: Project, path: string): SourceFile {
+  return decodeSource(relativePath(root, path), Deno.readFileSync(path), reporter);
 }
 
 /** The text of a file that may be missing. */

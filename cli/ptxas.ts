@@ -2,6 +2,7 @@
  * The assemblers: which there are, what each knows, which one takes a module, and what it says about it.
  * PTX goes in through a pipe and the cubin comes out of one, so that no path can get into the image.
  */
+import { environmentError } from "./failure.ts";
 import { mapPool, runProcess } from "./process.ts";
 import { findTools, type FoundTool } from "./tools.ts";
 
@@ -116,6 +117,13 @@ export function ptxVersionOf(ptx: string): number {
   return found === null ? 0 : Number(found[1]) * 10 + Number(found[2]);
 }
 
+/** Exit codes above this are 128 plus the signal that ended the program. */
+const FIRST_SIGNAL = 128;
+/** From {@linkcode runProcess}, for a program that could not be started. */
+const NOT_STARTED = 127;
+/** The first bytes of every cubin. */
+const ELF_MAGIC = [0x7f, 0x45, 0x4c, 0x46];
+
 /** Makes a cubin. */
 export async function assemble(
   assembler: Assembler,
@@ -130,10 +138,18 @@ export async function assemble(
     "/dev/stdout",
     "-",
   ], ptx);
+  if (code > FIRST_SIGNAL || code === NOT_STARTED) {
+    throw environmentError(
+      `${assembler.path} did not run to its end (exit code ${code}) ${stderr.trim()}`.trim(),
+      "Memory may have run out: try --jobs 1, or name another ptxas in TRI_PTXAS.",
+    );
+  }
   if (code !== 0) {
     return { kind: "failed", message: cleanLog(stderr).join("\n") || `exit code ${code}` };
   }
-  if (stdout.length === 0) return { kind: "failed", message: "it wrote no image" };
+  if (!ELF_MAGIC.every((byte, index) => stdout[index] === byte)) {
+    return { kind: "failed", message: "what it wrote is no image" };
+  }
   return {
     kind: "cubin",
     cubin: stdout,

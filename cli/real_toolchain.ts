@@ -17,7 +17,18 @@ export const realToolchain: Toolchain = {
           throw new Failure(EXIT.kernels, `${input.source.name}: ${error.message}`);
         }
       },
-      index: generateIndex,
+      index: async (modules) => {
+        try {
+          return await generateIndex(modules);
+        } catch (error) {
+          if (!(error instanceof CodegenError)) throw error;
+          throw new Failure(
+            EXIT.kernels,
+            error.message,
+            "Rename one of them, or build it into another folder with --out.",
+          );
+        }
+      },
     };
   },
   render: async () => {

@@ -1,8 +1,10 @@
 /** What `build`, `check` and `inspect` do first: find the project and its sources, settle the options. */
 import type { CompileOptions } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
+import { nearest } from "../compiler/support/spelling.ts";
 import { compileOptionsFor } from "./compile_options.ts";
 import type { CommandContext } from "./commands.ts";
+import { usageError } from "./failure.ts";
 import type { Invocation } from "./parse.ts";
 import { findSources, openProject, type Project, type Source } from "./project.ts";
 import { selectTargets } from "./targets.ts";
@@ -25,6 +27,21 @@ export async function openSession(invocation: Invocation): Promise<Session> {
     sources,
     optionsFor: (source) => compileOptionsFor(source, invocation, project.config, targets),
   };
+}
+
+/** Refuses a `--kernel` that no source has; of sources without errors all kernels are known. */
+export function checkKernelNames(
+  invocation: Invocation,
+  kernels: readonly { readonly name: string }[],
+): void {
+  const known = kernels.map(({ name }) => name);
+  const unknown = invocation.list("kernel").find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = nearest(unknown, known);
+  throw usageError(
+    `--kernel ${unknown}: there is no such kernel`,
+    near === undefined ? `Kernels here: ${known.join(", ") || "none"}.` : `Did you mean ${near}?`,
+  );
 }
 
 /** Prints diagnostics on stderr, errors and warnings as they come, and a count at the end. */

@@ -41,10 +41,16 @@ export interface Wrapper {
   readonly manifest: Readonly<Record<string, unknown>>;
 }
 
+/** A wrapper that the index re-exports, with its kernels' names. */
+export interface IndexedModule {
+  readonly stem: string;
+  readonly kernels: readonly string[];
+}
+
 export interface Codegen {
   readonly generate: (input: WrapperInput) => Wrapper | Promise<Wrapper>;
   /** The module that re-exports the kernels of all wrappers. */
-  readonly index: (stems: readonly string[]) => string | Promise<string>;
+  readonly index: (modules: readonly IndexedModule[]) => string | Promise<string>;
 }
 
 export interface Toolchain {

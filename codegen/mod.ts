@@ -2,11 +2,12 @@
  * From compiled kernels to TypeScript: wrappers, the index of a folder, facts for the manifest. What is to be
  * written is decided as plain data; ts-morph, which writes it, is loaded only when there is something to write.
  */
-import { buildIndex } from "./index_module.ts";
+import { buildIndex, type IndexedModule } from "./index_module.ts";
 import { buildManifest, type KernelManifest } from "./manifest.ts";
 import { buildWrapper, type WrapperInput } from "./wrapper.ts";
 
 export type { ImageManifest, KernelManifest } from "./manifest.ts";
+export type { IndexedModule } from "./index_module.ts";
 export { CodegenError } from "./plan.ts";
 export type { WrapperImage, WrapperInput } from "./wrapper.ts";
 
@@ -28,10 +29,10 @@ export async function generateWrapper(input: WrapperInput): Promise<GeneratedWra
   return { module, manifest: Object.fromEntries(manifest) };
 }
 
-/** The `mod.ts` of a folder; `stems` are the wrappers' paths from it, without `.ts`. */
-export async function generateIndex(stems: readonly string[]): Promise<string> {
+/** The `mod.ts` of a folder. Throws a `CodegenError` for wrappers that export the same name. */
+export async function generateIndex(modules: readonly IndexedModule[]): Promise<string> {
   const { printModule } = await import("./emit.ts");
-  return printModule(buildIndex(stems));
+  return printModule(buildIndex(modules));
 }
 
 /** Enough of the content's SHA-256 to tell versions apart. */

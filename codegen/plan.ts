@@ -95,7 +95,7 @@ export interface OutputPlan {
 
 /** Names that options of a call have already. */
 const OPTION_NAMES: ReadonlySet<string> = new Set(["out", "stream", "variant", "grid"]);
-const GROUP_LETTERS = ["D", "E", "F", "G", "H"] as const;
+const GROUP_LETTERS = [..."DEFGHIJKLMNOPQRSTUVWXYZ"];
 
 /** Their types would be named like those of the run time. */
 const TYPE_NAMES: ReadonlySet<string> = new Set(["Call", "GridCall", "Variant"]);
@@ -103,18 +103,29 @@ const TYPE_NAMES: ReadonlySet<string> = new Set(["Call", "GridCall", "Variant"])
 /** Plans the wrappers of a file's kernels. */
 export function planKernels(kernels: readonly CompiledKernel[]): readonly KernelPlan[] {
   const originals = kernels.map(({ name }) => name);
-  const exportNames = styledNames(originals, camelCase, RESERVED_NAMES);
-  const typeNames = styledNames(originals, pascalCase, TYPE_NAMES);
+  const names = exportedNames(originals);
   const constantNames = styledNames(
     originals,
     constantCase,
-    RESERVED_NAMES.union(new Set(exportNames.values())),
+    RESERVED_NAMES.union(new Set(names.map(({ exportName }) => exportName))),
   );
+  return kernels.map((kernel, index) => {
+    const { exportName, typeName } = must(names[index], "names of a kernel");
+    const constantName = must(constantNames.get(kernel.name), "constant name");
+    return { ...planKernel(kernel), exportName, typeName, constantName };
+  });
+}
+
+/** What the wrapper of a file exports for each of its kernels. */
+export function exportedNames(
+  kernels: readonly string[],
+): readonly (Pick<KernelPlan, "exportName" | "typeName"> & { readonly kernel: string })[] {
+  const exportNames = styledNames(kernels, camelCase, RESERVED_NAMES);
+  const typeNames = styledNames(kernels, pascalCase, TYPE_NAMES);
   return kernels.map((kernel) => ({
-    ...planKernel(kernel),
-    exportName: must(exportNames.get(kernel.name), "export name"),
-    typeName: must(typeNames.get(kernel.name), "type name"),
-    constantName: must(constantNames.get(kernel.name), "constant name"),
+    kernel,
+    exportName: must(exportNames.get(kernel), "export name"),
+    typeName: must(typeNames.get(kernel), "type name"),
   }));
 }
 
@@ -124,7 +135,7 @@ function planKernel(
   const contracts = kernel.instances.map(({ contract }) => contract);
   checkParameters(kernel, contracts);
   const variants = planVariants(kernel.instances);
-  const { groups, groupOf } = planGroups(variants);
+  const { groups, groupOf } = planGroups(kernel.name, variants);
   const params = planParams(kernel.instances, variants, groupOf);
   const grids = contracts.map(({ grid }) => grid);
   const gridNames = new Set(grids.flatMap((grid) => grid ?? []).flatMap(namesRead));
@@ -171,7 +182,7 @@ function planVariants(instances: readonly InstanceInfo[]): readonly VariantPlan[
 }
 
 /** Parameters whose types vary alike are one group, in order of first appearance. */
-function planGroups(variants: readonly VariantPlan[]): {
+function planGroups(name: string, variants: readonly VariantPlan[]): {
   readonly groups: readonly TypeGroup[];
   readonly groupOf: ReadonlyMap<number, number>;
 } {
@@ -186,7 +197,13 @@ function planGroups(variants: readonly VariantPlan[]): {
     const key = types.join(" ");
     const group = known.get(key) ?? groups.length;
     if (group === groups.length) {
-      groups.push({ letter: must(GROUP_LETTERS[group], "letter for a type"), types: distinct });
+      const letter = GROUP_LETTERS[group];
+      if (letter === undefined) {
+        throw new CodegenError(
+          `Cannot wrap kernel ${name}: more than ${GROUP_LETTERS.length} of its parameters have types of their own; tie some together`,
+        );
+      }
+      groups.push({ letter, types: distinct });
       known.set(key, group);
     }
     groupOf.set(position, group);

@@ -55,7 +55,8 @@ class TypesPrinter {
 
   #alias(suffix: string, doc: string, members: readonly Doc[], isExported: boolean): Declaration {
     const name = this.#name(suffix);
-    return { kind: "type", name, isExported, doc, type: { kind: "union", members } };
+    const type: Doc = members.length === 0 ? "never" : { kind: "union", members };
+    return { kind: "type", name, isExported, doc, type };
   }
 
   /** A union per group of types; where not every combination exists, tables by what the first group is. */
@@ -150,11 +151,17 @@ class TypesPrinter {
   #argumentsInterface(): Declaration {
     const { params, exportName } = this.#plan;
     const types = this.#argumentsInOrder(params, false);
+    const name = this.#name("Arguments");
+    const doc = `Every parameter of {@linkcode ${exportName}}, by the kernel's name for it.`;
+    // An interface without members would accept anything.
+    if (params.length === 0) {
+      return { kind: "type", name, isExported: true, doc, type: "Record<string, never>" };
+    }
     return {
       kind: "interface",
-      name: this.#name("Arguments"),
+      name,
       isExported: true,
-      doc: `Every parameter of {@linkcode ${exportName}}, by the kernel's name for it.`,
+      doc,
       typeParams: this.#typeParams(this.#groupsOf(params), true),
       members: params.map((param, index) =>
         property(param.name, must(types[index], "type"), param.isOptional)

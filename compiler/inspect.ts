@@ -2,12 +2,12 @@
 import { buildInstance, checkInstance, passOptions } from "./instance_build.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import { dumpAst } from "./front/dump_ast.ts";
+import { dumpTyped } from "./front/dump_typed.ts";
 import { printTokens } from "./front/spell.ts";
 import { printFunc } from "./ir/print.ts";
 import type { ParsedFile } from "./instance_front.ts";
 import { lowerFunc } from "./lower/mod.ts";
 import type { CompileOptions } from "./options.ts";
-import { printTyped } from "./print_typed.ts";
 import { compileFile, planFile } from "./pipeline.ts";
 import { Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
@@ -52,7 +52,9 @@ export function inspect(
     if (instance === undefined) continue;
     const checked = checkInstance(front, site, instance, target.sm);
     if (stage === "tokens" || stage === "ast") return inspectText(checked.parsed, stage);
-    if (stage === "types") return checked.kernel === undefined ? "" : printTyped(checked.kernel);
+    if (stage === "types") {
+      return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
+    }
     const built = buildInstance(checked, plan, instance, passOptions(options), new Reporter());
     const funcs = built?.funcs ?? [];
     return funcs.map(({ func, specialization }) => {

@@ -49,12 +49,12 @@ interface CachedFile {
 
 /** The front end for all instances of one file. */
 export class InstanceFront {
-  readonly #file: SourceFile;
+  readonly file: SourceFile;
   readonly #options: CompileOptions;
   readonly #cache: CachedFile[] = [];
 
   constructor(file: SourceFile, options: CompileOptions) {
-    this.#file = file;
+    this.file = file;
     this.#options = options;
   }
 
@@ -68,13 +68,13 @@ export class InstanceFront {
   }
 
   check(request: FrontRequest, site: KernelSite): CheckedKernel {
-    const { literals } = request.options;
+    const { literals, dot } = request.options;
     const entry = this.#find(request);
     const name = nameAt(entry.parsed.kernels, site);
-    const key = `${literals} ${name}`;
+    const key = `${literals} ${dot} ${name}`;
     const known = entry.checked.get(key);
     if (known !== undefined) return known;
-    const made = this.#check(entry.parsed, name, literals);
+    const made = this.#check(entry.parsed, name, request.options);
     entry.checked.set(key, made);
     return made;
   }
@@ -97,7 +97,7 @@ export class InstanceFront {
 
     const reporter = new Reporter();
     const include = this.#options.include;
-    const preprocessed = preprocess(this.#file, {
+    const preprocessed = preprocess(this.file, {
       defines,
       predefined,
       ...(include ? { include } : {}),
@@ -116,7 +116,7 @@ export class InstanceFront {
   }
 
   /** Other kernels have parameters of their own, so what is wrong with them here does not count. */
-  #check(parsed: ParsedFile, name: string, literals: KernelOptions["literals"]): CheckedKernel {
+  #check(parsed: ParsedFile, name: string, { literals, dot }: KernelOptions): CheckedKernel {
     const others = kernelDefinitions(parsed.unit).filter((definition) =>
       nameOf(definition) !== name
     );
@@ -130,6 +130,7 @@ export class InstanceFront {
     const { maxTileElements } = this.#options;
     const unit = check({ items }, {
       literals,
+      dot,
       ...(maxTileElements === undefined ? {} : { maxTileElements }),
     }, reporter);
     const kernel = reporter.errorCount > 0

@@ -44,6 +44,6 @@ export {
   type Severity,
 } from "./support/diagnostic.ts";
 export { renderDiagnostic, type RenderOptions } from "./support/render.ts";
-export type { ScalarName } from "./support/scalar.ts";
+export { type ScalarName, SCALARS } from "./support/scalar.ts";
 export type { Expansion, SourceFile, Span } from "./support/source.ts";
 export { type Target, type TargetName, TARGETS } from "./targets.ts";

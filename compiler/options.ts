@@ -6,7 +6,9 @@ import type { InstanceInfo } from "./contract/types.ts";
 
 /** One `-D NAME=TEXT`; `null` undefines (`-U`). */
 export interface Define {
+  /** The macro. */
   readonly name: string;
+  /** The tokens it stands for. */
   readonly value: string | null;
 }
 
@@ -19,6 +21,7 @@ export interface Override {
   readonly kernel?: string;
   /** The pragma line after `#pragma tri`, e.g. `grid(cdiv(M, TM), cdiv(N, TN))`. */
   readonly text: string;
+  /** Where it comes from, as diagnostics show it: `<--grid>`. */
   readonly origin: string;
 }
 
@@ -29,17 +32,25 @@ export type IncludeResolver = (
   from: SourceFile,
 ) => SourceFile | "outside" | undefined;
 
+/** What to compile for, with which parameters, and how strictly. */
 export interface CompileOptions {
+  /** Each kernel gets a module for each of them. */
   readonly targets: readonly TargetName[];
+  /** Macros from outside; later ones are stronger. */
   readonly defines?: readonly Define[];
   /** Later ones are stronger, as with `defines`. */
   readonly overrides?: readonly Override[];
+  /** Without it, every `#include` fails. */
   readonly include?: IncludeResolver;
   /** Only these kernels; undefined: all. */
   readonly kernels?: readonly string[];
+  /** Warnings not to give. */
   readonly suppress?: readonly Code[];
+  /** Warnings to give that are off by default. */
   readonly enable?: readonly Code[];
+  /** Any warning is an error. */
   readonly warningsAsErrors?: boolean;
+  /** The largest tile that is no mistake; 2^20 elements by default. */
   readonly maxTileElements?: number;
   /** Check the tile IR after every pass; for tests. */
   readonly verify?: boolean;
@@ -47,28 +58,41 @@ export interface CompileOptions {
 
 /** All instances of one kernel for one target, as one PTX module. */
 export interface CompiledModule {
+  /** The architecture it is for. */
   readonly target: TargetName;
+  /** Text of the module. */
   readonly ptx: string;
+  /** One for each instance, in the order of {@linkcode CompiledKernel.instances}. */
   readonly entries: readonly CompiledEntry[];
 }
 
 /** What the launcher must know of an entry, per target. */
 export interface CompiledEntry {
+  /** Its name in the module. */
   readonly symbol: string;
+  /** In a block. */
   readonly threads: number;
+  /** Dynamic shared memory of a block. */
   readonly sharedBytes: number;
 }
 
+/** A kernel with all its instances. */
 export interface CompiledKernel {
+  /** As the source spells it. */
   readonly name: string;
   /** The comment above the kernel. */
   readonly doc: string;
+  /** Its definition. */
   readonly span: Span;
+  /** What the launcher chooses from. */
   readonly instances: readonly InstanceInfo[];
+  /** One for each target. */
   readonly modules: readonly CompiledModule[];
 }
 
+/** What became of a file. */
 export interface CompileResult {
+  /** In the order of the text. */
   readonly diagnostics: readonly Diagnostic[];
   /** Empty when there is an error. */
   readonly kernels: readonly CompiledKernel[];

@@ -31,7 +31,7 @@ import {
   checkInstance,
   passOptions,
 } from "./instance_build.ts";
-import { InstanceFront, type ParsedFile } from "./instance_front.ts";
+import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
 import type { TypedKernel } from "./front/typed.ts";
 import type { Func } from "./ir/func.ts";
 import { type LoweredKernel, lowerFunc } from "./lower/mod.ts";
@@ -43,6 +43,7 @@ import { must } from "./support/bug.ts";
 import { Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
 import { type TargetName, TARGETS } from "./targets.ts";
+import { checkTileLimits } from "./tile_limits.ts";
 
 /** A file with its kernels found and planned. */
 export interface PlannedFile {
@@ -149,7 +150,9 @@ function compileKernel(
     const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
     collector.addInstance(site.name, label, checked.diagnostics);
     const built = buildInstance(checked, plan, instance, passOptions(options), reporter);
-    if (built !== undefined) {
+    if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
+    const { numWarps } = instance.options;
+    if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
       kernel ??= built.kernel;
       const infos = describeInstances(plan, instance, built);
       instances.push(...infos);
@@ -163,7 +166,7 @@ function compileKernel(
             () =>
               lowerFunc(func, {
                 target: TARGETS[target],
-                numWarps: instance.options.numWarps,
+                numWarps,
                 symbol,
               }),
           );
@@ -177,6 +180,22 @@ function compileKernel(
   if (kernel === undefined) return undefined;
   const modules = [...lowered].map(([target, kernels]) => makeModule(target, kernels));
   return { name: site.name, doc: kernel.doc, span: kernel.span, instances, modules };
+}
+
+const isMissing = ({ kernel, diagnostics }: CheckedKernel): boolean =>
+  kernel === undefined && !diagnostics.some(({ severity }) => severity === "error");
+
+/** A definition inside an `#if` that this instance does not take. */
+function reportMissing(
+  { name }: KernelSite,
+  { parameters }: KernelPlan,
+  file: SourceFile,
+  reporter: Reporter,
+): void {
+  const span = parameters[0]?.span ?? { file, start: 0, end: 0 };
+  reporter.error("E9006", span, `not every instance of the file has the kernel \`${name}\``, {
+    hint: "define it outside of `#if`s that depend on parameters; let them choose between bodies",
+  });
 }
 
 /** `TYPE=half, TM=32`: what tells the instance from others. */

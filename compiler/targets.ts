@@ -4,7 +4,9 @@
  * ".target" and the release notes table for the oldest PTX version that knows a target.
  */
 
+/** An architecture. */
 export interface Target {
+  /** Such as `sm_90`. */
   readonly name: string;
   /** Compute capability, major times ten plus minor. */
   readonly sm: number;
@@ -12,9 +14,13 @@ export interface Target {
   readonly exact: boolean;
   /** Oldest PTX version that has this target, times ten. */
   readonly ptx: number;
+  /** The most shared memory that a block can have. */
   readonly sharedBytesPerBlock: number;
+  /** Shared memory of a multiprocessor. */
   readonly sharedBytesPerSm: number;
+  /** The most warps that a multiprocessor holds. */
   readonly warpsPerSm: number;
+  /** The most blocks that a multiprocessor holds. */
   readonly blocksPerSm: number;
   /** Has `cvt.rn.bf16.f32`. */
   readonly bfloat16: boolean;
@@ -26,6 +32,7 @@ const HINTS_70 = ["L1"] as const;
 const HINTS_75 = ["L1", "L2::128B"] as const;
 const HINTS_80 = ["L1", "L2::128B", "L2::256B", "L2::cache_hint"] as const;
 
+/** All architectures by name, oldest first. */
 export const TARGETS = {
   sm_70: {
     name: "sm_70",
@@ -137,4 +144,5 @@ export const TARGETS = {
   },
 } as const satisfies Record<string, Target>;
 
+/** The name of an architecture. */
 export type TargetName = keyof typeof TARGETS;

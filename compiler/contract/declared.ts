@@ -9,7 +9,7 @@ import type { Reporter } from "../support/diagnostic.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
-import { apply, constant, constantValue } from "./expr.ts";
+import { apply, constant, constantValue, dividesByZero } from "./expr.ts";
 import type { SourcedItem } from "./items.ts";
 import type { KernelParam, KernelParams } from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
@@ -104,7 +104,7 @@ class ItemReader implements Declared {
   }
 
   #exprs(texts: readonly PragmaText[]): readonly ContractExpr[] | undefined {
-    const exprs = texts.map((text) => parseContractExpr(text, this.#scope, this.#reporter));
+    const exprs = texts.map((text) => this.#read(text));
     const known = exprs.filter((expr) => expr !== undefined);
     return known.length < exprs.length ? undefined : known;
   }
@@ -190,8 +190,15 @@ class ItemReader implements Declared {
     );
   }
 
+  #read(text: PragmaText, scope = this.#scope): ContractExpr | undefined {
+    const expr = parseContractExpr(text, scope, this.#reporter);
+    if (expr === undefined || !dividesByZero(expr)) return expr;
+    this.#reporter.error("E5171", text.span, "this divides by zero, whatever the arguments");
+    return undefined;
+  }
+
   #require({ condition, message, span }: Extract<PragmaItem, { kind: "require" }>): void {
-    const expr = parseContractExpr(condition, this.#scope, this.#reporter);
+    const expr = this.#read(condition);
     if (expr === undefined) return;
     const value = constantValue(expr);
     if (value !== undefined) {
@@ -221,7 +228,7 @@ class ItemReader implements Declared {
     ]);
     const scope = { ...this.#scope, params, what: `parameters of \`${this.#kernel.name}\`` };
     return texts.flatMap((text) => {
-      const condition = parseContractExpr(text, scope, this.#reporter);
+      const condition = this.#read(text, scope);
       return condition === undefined ? [] : [{ condition, text: text.text.trim() }];
     });
   }

@@ -132,6 +132,18 @@ export function constantValue(expr: ContractExpr): number | undefined {
   }
 }
 
+const DIVISIONS: ReadonlySet<string> = new Set(["/", "%", "cdiv"]);
+/** Operators that do not evaluate all that is behind their first argument. */
+const LAZY: ReadonlySet<string> = new Set(["&&", "||", "?:"]);
+
+/** Whether every evaluation divides by a constant zero. */
+export function dividesByZero(expr: ContractExpr): boolean {
+  if (!isOperation(expr)) return false;
+  const [, divisor] = expr.args;
+  if (DIVISIONS.has(expr.op) && divisor !== undefined && constantValue(divisor) === 0) return true;
+  return (LAZY.has(expr.op) ? expr.args.slice(0, 1) : expr.args).some(dividesByZero);
+}
+
 function hasNames(expr: ContractExpr): boolean {
   return isOperation(expr) ? expr.args.some(hasNames) : expr.op !== "const";
 }

@@ -64,6 +64,7 @@ export function planInstances(
   const items = strongestItems(assigned, reporter);
   const given = readDefines(defines);
   const parameters = declaredParameters(items, reporter);
+  checkVariantNames(items, reporter);
   warnReplaced(items, given, reporter);
   const variants = planVariants(items, given);
   const names = makeUnique(
@@ -120,9 +121,13 @@ function declaredParameters(
   reporter: Reporter,
 ): readonly Parameter[] {
   const found = new Map<string, Parameter>();
+  /** All `variants` lines multiply, so they are one list; the other items are a list each. */
+  const axes = new Map<string, Span>();
   for (const { item } of items) {
     const kind = item.kind === "variant" || item.kind === "variants" ? "variant" : "config";
+    const seen = item.kind === "variants" ? axes : new Map<string, Span>();
     for (const { name, span } of namesOf(item)) {
+      reportTwice(seen, name, span, `\`${name}\` gets a value twice`, reporter);
       const before = found.get(name);
       if (before === undefined) found.set(name, { name, kind, span });
       else if (before.kind !== kind) {
@@ -139,6 +144,30 @@ function declaredParameters(
     }
   }
   return [...found.values()];
+}
+
+/** Two variants of one name could not be told apart in the wrapper. */
+function checkVariantNames(items: readonly SourcedItem[], reporter: Reporter): void {
+  const seen = new Map<string, Span>();
+  for (const { item } of items) {
+    if (item.kind !== "variant" || item.name === undefined) continue;
+    const { name, span } = item.name;
+    reportTwice(seen, name, span, `there are two variants \`${name}\``, reporter);
+  }
+}
+
+function reportTwice(
+  seen: Map<string, Span>,
+  name: string,
+  span: Span,
+  message: string,
+  reporter: Reporter,
+): void {
+  const before = seen.get(name);
+  if (before === undefined) seen.set(name, span);
+  else {
+    reporter.error("E9010", span, message, { notes: [{ message: "the first one", span: before }] });
+  }
 }
 
 function namesOf(item: PragmaItem): readonly (Binding | Axis)[] {

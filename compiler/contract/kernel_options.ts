@@ -7,7 +7,12 @@ export interface KernelOptions {
   /** Depth of software pipelining; 1 unless asked for. */
   readonly numStages: number;
   readonly literals: "weak" | "double";
+  /** How `@` multiplies `float` tiles. */
+  readonly dot: DotMode;
 }
+
+const DOT_MODES = ["ieee", "tf32", "tf32x3", "bf16x3"] as const;
+type DotMode = (typeof DOT_MODES)[number];
 
 /** The options that settings make; a later one wins. */
 export function readOptions(settings: readonly OptionSetting[]): KernelOptions {
@@ -16,5 +21,6 @@ export function readOptions(settings: readonly OptionSetting[]): KernelOptions {
     numWarps: Number(last.get("num_warps") ?? 4),
     numStages: Number(last.get("num_stages") ?? 1),
     literals: last.get("literals") === "double" ? "double" : "weak",
+    dot: DOT_MODES.find((mode) => mode === last.get("dot")) ?? "ieee",
   };
 }

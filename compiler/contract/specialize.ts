@@ -91,11 +91,15 @@ export function promisedMultiple(one: KernelParam, declared: Declared): number {
   return [natural, stated, promise].reduce(leastCommonMultiple);
 }
 
+/** Names that C allows and PTX (ISA 9.0, section 4.4 and 4.5) keeps for itself. */
+const PTX_RESERVED: ReadonlySet<string> = new Set(["_", "WARP_SZ"]);
+
 /** The name of an entry: the kernel's own when it is the only one. */
 export function entrySymbol(
   kernel: string,
   variant: string | undefined,
   specialization: Specialization,
 ): string {
-  return `${kernel}${variant === undefined ? "" : `_${variant}`}${specialization.suffix}`;
+  const name = `${kernel}${variant === undefined ? "" : `_${variant}`}${specialization.suffix}`;
+  return PTX_RESERVED.has(name) ? `${name}_` : name;
 }

@@ -1,7 +1,7 @@
 /** The items of `#pragma tri`, one parser each; the grammar stands in language.md, 10.3. */
 import { joinSpans, type Span } from "../support/source.ts";
 import { parseNumber } from "./literals.ts";
-import type { Axis, Binding, OptionSetting, PragmaItem } from "./pragma.ts";
+import type { Axis, Binding, OptionSetting, PragmaItem, PragmaName } from "./pragma.ts";
 import type { PragmaCursor } from "./pragma_cursor.ts";
 import { acceptsValue, isOptionName, OPTION_AXES, OPTIONS, optionUsage } from "./pragma_options.ts";
 
@@ -55,21 +55,27 @@ function parseBody(cursor: PragmaCursor): ItemBody {
   return cursor.failUnknown(word, "pragma", WORDS);
 }
 
-/** `name = value` */
-function parseBinding(cursor: PragmaCursor): Binding {
+/** The name of a parameter, which no option has. */
+function parseParameter(cursor: PragmaCursor): PragmaName {
   const name = cursor.name("a parameter's name");
   if (isOptionName(name.name) && OPTIONS[name.name].form === "number") {
     cursor.fail("E5003", name.span, `expected a parameter, found the option \`${name.name}\``, {
       hint: "options follow the parameters after a `;`, as in `config TM=64; num_warps=4`",
     });
   }
+  return name;
+}
+
+/** `name = value` */
+function parseBinding(cursor: PragmaCursor): Binding {
+  const name = parseParameter(cursor);
   cursor.expect("=");
   return { ...name, value: cursor.value([",", ";"]) };
 }
 
 /** `name in { value, … }` */
 function parseAxis(cursor: PragmaCursor): Axis {
-  const name = cursor.name("a parameter's name");
+  const name = parseParameter(cursor);
   return { ...name, values: parseAxisValues(cursor).map(({ value }) => value) };
 }
 
@@ -144,9 +150,7 @@ function parseOption(cursor: PragmaCursor): OptionSetting {
   const open = equals === undefined ? cursor.accept("(") : undefined;
   const form = equals !== undefined ? "number" : open !== undefined ? "word" : undefined;
   const given = cursor.token;
-  const value = form === undefined
-    ? undefined
-    : cursor.takeUntil([",", ";", ")"], "a value")[0]?.text;
+  const value = form === undefined ? undefined : cursor.text([",", ";", ")"], "a value").text;
   if (open !== undefined) cursor.expect(")");
   if (!acceptsValue(option, value)) failValue(cursor, given?.span ?? name.span, option, value);
   if (form !== undefined && form !== OPTIONS[option].form) {

@@ -7,6 +7,7 @@
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { must } from "../support/bug.ts";
+import { copyBits } from "./context.ts";
 
 interface Access {
   /** The parameter the address derives from; undefined: unknown. */
@@ -44,6 +45,11 @@ function accessOf(func: Func, op: Op): Access | undefined {
   return { root: rootOf(func, pointer), writes: effect === "write", pointer };
 }
 
+/** Several threads hold each element. */
+function isCopied({ type: { layout } }: Value): boolean {
+  return layout === undefined || copyBits(layout) !== 0;
+}
+
 /** Inserts `barrier` operations; `synchronizes` tells which operations contain a block barrier. */
 export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void {
   const noalias = (root: Value): boolean => {
@@ -52,7 +58,8 @@ export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void
   };
   const mayTouch = (a: Access, b: Access): boolean => {
     if (!a.writes && !b.writes) return false;
-    if (a.pointer === b.pointer) return false; // the same element in the same thread: its own order holds
+    // The same element in the same thread: its own order holds. Of copies, all load and one stores.
+    if (a.pointer === b.pointer && ((a.writes && b.writes) || !isCopied(a.pointer))) return false;
     if (a.root === undefined || b.root === undefined || a.root === b.root) return true;
     return !noalias(a.root) && !noalias(b.root);
   };

@@ -49,6 +49,11 @@ export class PtxCursor {
   /** Stops at the next token, or at the given one. */
   fail(expected: string, token: PtxToken = this.peek()): never {
     const { line, column } = lineAndColumn(this.#text, token.offset);
-    throw new PtxSyntaxError(line, column, expected, token.kind === "end" ? "the end" : `\`${token.text}\``);
+    throw new PtxSyntaxError(
+      line,
+      column,
+      expected,
+      token.kind === "end" ? "the end" : `\`${token.text}\``,
+    );
   }
 }

@@ -21,7 +21,9 @@ export function dropDead(body: readonly Item[]): Item[] {
   };
   const candidates = new Set(body.filter((item) => item.kind === "instruction" && removable(item)));
   const sources = (instruction: Instruction, visit: (name: string) => void): void => {
-    const operands = candidates.has(instruction) ? instruction.operands.slice(1) : instruction.operands;
+    const operands = candidates.has(instruction)
+      ? instruction.operands.slice(1)
+      : instruction.operands;
     operands.forEach((operand) => forEachRegister(operand, (r) => visit(r.name)));
     if (instruction.guard !== undefined) visit(instruction.guard.register.name);
   };

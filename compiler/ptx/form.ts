@@ -57,7 +57,7 @@ export interface PtxForm {
 
 export interface PtxOpRow {
   readonly doc: string;
-  /** Section of the PTX ISA 9.0. */
+  /** Sections of the PTX ISA 9.0: the instruction's, from 9.7.9 on its family's. */
   readonly isa: string;
   readonly effect: Effect;
   readonly since?: Since;
@@ -73,9 +73,33 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   RNDI: ["rni", "rzi", "rmi", "rpi"],
   CMPI: ["eq", "ne", "lt", "le", "gt", "ge"],
   CMPU: ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"],
-  CMPF: ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"],
+  CMPF: [
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "equ",
+    "neu",
+    "ltu",
+    "leu",
+    "gtu",
+    "geu",
+    "num",
+    "nan",
+  ],
   BOOL: ["and", "or", "xor"],
-  SPACE: ["global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry", "const"],
+  SPACE: [
+    "global",
+    "shared",
+    "shared::cta",
+    "shared::cluster",
+    "local",
+    "param",
+    "param::entry",
+    "const",
+  ],
   STORE: ["global", "shared", "shared::cta", "shared::cluster", "local"],
   ATOMIC: ["global", "shared", "shared::cta", "shared::cluster"],
   SHARED: ["shared", "shared::cta"],
@@ -85,7 +109,13 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   LDCACHE: ["ca", "cg", "cs", "lu", "cv"],
   NCCACHE: ["ca", "cg", "cs"],
   STCACHE: ["wb", "cg", "cs", "wt"],
-  EVICT: ["L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"],
+  EVICT: [
+    "L1::evict_normal",
+    "L1::evict_unchanged",
+    "L1::evict_first",
+    "L1::evict_last",
+    "L1::no_allocate",
+  ],
   PREFETCH: ["L2::64B", "L2::128B", "L2::256B"],
   VEC: ["v2", "v4"],
   NUM: ["x1", "x2", "x4"],
@@ -106,7 +136,15 @@ export interface ModifierPiece {
 
 export interface OperandPiece {
   readonly name: string;
-  readonly kind: "value" | "any" | "predicate" | "address" | "tensor" | "literal" | "label" | "sink";
+  readonly kind:
+    | "value"
+    | "any"
+    | "predicate"
+    | "address"
+    | "tensor"
+    | "literal"
+    | "label"
+    | "sink";
   readonly destination: boolean;
   /** A type, a variable of the form, or W. */
   readonly type: string;
@@ -141,7 +179,10 @@ const KINDS: Readonly<Record<string, OperandPiece["kind"]>> = {
   "#": "literal",
   "@": "label",
 };
-const TYPE_OF_KIND: Readonly<Partial<Record<OperandPiece["kind"], string>>> = { predicate: "pred", literal: "b64" };
+const TYPE_OF_KIND: Readonly<Partial<Record<OperandPiece["kind"], string>>> = {
+  predicate: "pred",
+  literal: "b64",
+};
 
 function readOperand(text: string, form: PtxForm, type: string): OperandPiece {
   const plain: Omit<OperandPiece, "name" | "kind"> = {
@@ -155,7 +196,11 @@ function readOperand(text: string, form: PtxForm, type: string): OperandPiece {
   };
   const address = /^\[(\w+)(,\w+)?\]$/.exec(text);
   if (address !== null) {
-    return { ...plain, name: address[1] ?? "", kind: address[2] === undefined ? "address" : "tensor" };
+    return {
+      ...plain,
+      name: address[1] ?? "",
+      kind: address[2] === undefined ? "address" : "tensor",
+    };
   }
   const [first = "", second] = text.split("|");
   const [, mark = "", name = "", count, own, wider, optional] = OPERAND.exec(first) ??

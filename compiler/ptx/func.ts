@@ -4,7 +4,27 @@
  */
 
 /** Types that registers are declared with. */
-export type RegisterType = "pred" | "b8" | "b16" | "b32" | "b64" | "b128" | "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" | "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64";
+export type RegisterType =
+  | "pred"
+  | "b8"
+  | "b16"
+  | "b32"
+  | "b64"
+  | "b128"
+  | "u8"
+  | "u16"
+  | "u32"
+  | "u64"
+  | "s8"
+  | "s16"
+  | "s32"
+  | "s64"
+  | "f16"
+  | "f16x2"
+  | "bf16"
+  | "bf16x2"
+  | "f32"
+  | "f64";
 
 export interface Register {
   readonly kind: "register";
@@ -24,7 +44,12 @@ export type Operand =
   /** A variable, parameter, label or function. */
   | { readonly kind: "symbol"; readonly name: string }
   /** `[base+offset]`; base absent for absolute addresses. Of tensor maps `[base, {x, y}]`: with coordinates. */
-  | { readonly kind: "address"; readonly base?: Operand; readonly offset: bigint; readonly coordinates?: Operand }
+  | {
+    readonly kind: "address";
+    readonly base?: Operand;
+    readonly offset: bigint;
+    readonly coordinates?: Operand;
+  }
   /** `{a, b, c, d}`; an element may be the sink `_`. */
   | { readonly kind: "vector"; readonly elements: readonly Operand[] }
   /** `a|b`: value and predicate destinations of setp, shfl, match, … */

@@ -38,7 +38,11 @@ export function lexPtx(text: string): PtxToken[] {
   let comments: string[] = [];
   let offset = 0;
   const push = (kind: PtxToken["kind"], found: string): void => {
-    tokens.push(comments.length === 0 ? { kind, text: found, offset } : { kind, text: found, offset, comments });
+    tokens.push(
+      comments.length === 0
+        ? { kind, text: found, offset }
+        : { kind, text: found, offset, comments },
+    );
     comments = [];
   };
   while (offset < text.length) {

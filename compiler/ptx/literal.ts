@@ -12,8 +12,12 @@ function doubleBits(value: number): bigint {
 
 /** The value of a number token. Decimal fractions are doubles; a leading 0 makes octal. */
 export function readNumber(text: string): PtxNumber | undefined {
-  if (/^0[fF]/.test(text)) return { kind: "float", type: "f32", bits: BigInt(`0x${text.slice(2)}`) };
-  if (/^0[dD]/.test(text)) return { kind: "float", type: "f64", bits: BigInt(`0x${text.slice(2)}`) };
+  if (/^0[fF]/.test(text)) {
+    return { kind: "float", type: "f32", bits: BigInt(`0x${text.slice(2)}`) };
+  }
+  if (/^0[dD]/.test(text)) {
+    return { kind: "float", type: "f64", bits: BigInt(`0x${text.slice(2)}`) };
+  }
   const digits = text.replace(/U$/, "");
   if (/^0[xXbB]/.test(digits)) return { kind: "integer", value: BigInt(digits) };
   if (/[.eE]/.test(digits)) return { kind: "float", type: "f64", bits: doubleBits(Number(digits)) };
@@ -29,7 +33,9 @@ export function negateNumber(number: PtxNumber): PtxNumber {
 
 /** The bits of a number as an element of a variable: of float types those of the float. */
 export function bitsAs(number: PtxNumber, type: string): bigint {
-  if (type !== "f32" && type !== "f64") return number.kind === "integer" ? number.value : number.bits;
+  if (type !== "f32" && type !== "f64") {
+    return number.kind === "integer" ? number.value : number.bits;
+  }
   if (number.kind === "float" && number.type === type) return number.bits;
   const view = new DataView(new ArrayBuffer(8));
   if (number.kind === "integer") view.setFloat64(0, Number(number.value));

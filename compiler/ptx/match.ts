@@ -5,18 +5,28 @@ import {
   type OperandPiece,
   type PtxForm,
   type PtxOpRow,
-  readForm,
   type ReadForm,
+  readForm,
   type Since,
 } from "./form.ts";
 import type { Instruction, Operand } from "./func.ts";
 import { MODIFIER_SINCE, PTX_OPS } from "./ops.ts";
-import { holds, isTypeName, takesFloat, takesInteger, type TypeName, TYPES, wideType } from "./types.ts";
+import {
+  holds,
+  isTypeName,
+  takesFloat,
+  takesInteger,
+  type TypeName,
+  TYPES,
+  wideType,
+} from "./types.ts";
 
 const rows: ReadonlyMap<string, PtxOpRow> = new Map(Object.entries(PTX_OPS));
 /** First words of rows whose name has several, with the most words that such a name has. */
 const longest: ReadonlyMap<string, number> = new Map(
-  [...rows.keys()].map((name): [string, number] => [name.split(".")[0] ?? name, name.split(".").length])
+  [...rows.keys()].map((
+    name,
+  ): [string, number] => [name.split(".")[0] ?? name, name.split(".").length])
     .sort((a, b) => a[1] - b[1]),
 );
 
@@ -69,7 +79,12 @@ export interface Match {
 type Bound = Map<string, string>;
 
 /** Assigns modifiers to the pieces of a form from piece `at` on. */
-function bindModifiers(form: ReadForm, modifiers: readonly string[], at = 0, from = 0): Bound | undefined {
+function bindModifiers(
+  form: ReadForm,
+  modifiers: readonly string[],
+  at = 0,
+  from = 0,
+): Bound | undefined {
   const piece = form.modifiers[at];
   const modifier = modifiers[from];
   if (piece === undefined) return modifier === undefined ? new Map() : undefined;
@@ -99,7 +114,8 @@ function resolveCount(count: string | undefined, bound: Bound): number | undefin
       return Number(bound.get("NUM")?.slice(1));
     case "S/2":
     case "S/4": {
-      const shape = bound.get("WG8") ?? bound.get("WG16") ?? bound.get("WG32") ?? bound.get("WGI") ?? "";
+      const shape = bound.get("WG8") ?? bound.get("WG16") ?? bound.get("WG32") ??
+        bound.get("WGI") ?? "";
       return Number(/n(\d+)/.exec(shape)?.[1]) / Number(count.slice(2));
     }
     default:
@@ -122,7 +138,8 @@ const DESCRIPTIONS: Readonly<Record<Operand["kind"], string>> = {
 
 /** What is wrong with a single operand in its place; undefined if nothing. */
 function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): string | undefined {
-  const wanted = (what: string): string => `operand ${piece.name} must be ${what}, not ${DESCRIPTIONS[operand.kind]}`;
+  const wanted = (what: string): string =>
+    `operand ${piece.name} must be ${what}, not ${DESCRIPTIONS[operand.kind]}`;
   switch (operand.kind) {
     case "register":
       if (piece.kind === "label" || piece.kind === "literal") return wanted(`a ${piece.kind}`);
@@ -135,7 +152,9 @@ function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): s
       if (piece.destination || piece.kind === "label") return wanted("a register");
       return takesInteger(type) ? undefined : wanted(`a value of .${type}`);
     case "float":
-      if (piece.destination || piece.kind === "label" || piece.kind === "literal") return wanted("a register");
+      if (piece.destination || piece.kind === "label" || piece.kind === "literal") {
+        return wanted("a register");
+      }
       return takesFloat(type) ? undefined : wanted(`a value of .${type}`);
     case "negated":
       if (piece.destination || type !== "pred") return wanted("a value");
@@ -143,7 +162,9 @@ function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): s
     case "symbol":
       return piece.kind === "label" || piece.kind === "any" ? undefined : wanted("a value");
     case "special":
-      return piece.kind === "any" ? undefined : wanted("a register (special registers are read by mov)");
+      return piece.kind === "any"
+        ? undefined
+        : wanted("a register (special registers are read by mov)");
     default:
       return wanted("a single value");
   }
@@ -156,14 +177,20 @@ function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): st
     }
     const { base, coordinates } = operand;
     if ((coordinates !== undefined) !== (piece.kind === "tensor")) {
-      return `operand ${piece.name} must be an address ${piece.kind === "tensor" ? "with" : "without"} coordinates`;
+      return `operand ${piece.name} must be an address ${
+        piece.kind === "tensor" ? "with" : "without"
+      } coordinates`;
     }
-    if (base?.kind === "register" && TYPES[base.type].bits < 32) return `%${base.name} cannot hold an address`;
+    if (base?.kind === "register" && TYPES[base.type].bits < 32) {
+      return `%${base.name} cannot hold an address`;
+    }
     if (base === undefined || base.kind === "register" || base.kind === "symbol") return undefined;
     return `the base of an address must be a register or a symbol, not ${DESCRIPTIONS[base.kind]}`;
   }
   if (piece.kind === "sink") {
-    return operand.kind === "sink" ? undefined : `operand ${piece.name} must be _, not ${DESCRIPTIONS[operand.kind]}`;
+    return operand.kind === "sink"
+      ? undefined
+      : `operand ${piece.name} must be _, not ${DESCRIPTIONS[operand.kind]}`;
   }
   const type = resolveType(piece.type, bound);
   const count = resolveCount(piece.count, bound);
@@ -172,7 +199,9 @@ function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): st
     if (operand.elements.length !== count) {
       return `operand ${piece.name} must have ${count} elements, not ${operand.elements.length}`;
     }
-    return operand.elements.map((element) => scalarProblem(piece, type, element)).find((p) => p !== undefined);
+    return operand.elements.map((element) => scalarProblem(piece, type, element)).find((p) =>
+      p !== undefined
+    );
   }
   if (piece.second === undefined || (operand.kind !== "pair" && piece.second.optional)) {
     return scalarProblem(piece, type, operand);
@@ -183,7 +212,11 @@ function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): st
 }
 
 /** The pieces that the given operands stand for: optional ones may be left out from the end. */
-function assignOperands(form: ReadForm, bound: Bound, operands: readonly Operand[]): BoundOperand[] | string {
+function assignOperands(
+  form: ReadForm,
+  bound: Bound,
+  operands: readonly Operand[],
+): BoundOperand[] | string {
   const pieces = form.operands.filter(({ needs }) => needs === undefined || bound.has(needs));
   const required = pieces.filter(({ optional }) => !optional).length;
   const most = pieces.length;
@@ -222,8 +255,10 @@ export function matchInstruction(instruction: Instruction): Match | string {
       problem ??= operands;
       continue;
     }
-    const since = [row.since, form.since, ...modifiers.map((name) => MODIFIER_SINCE.get(name))].reduce<Since>(bothSince, ALWAYS);
+    const since = [row.since, form.since, ...modifiers.map((name) => MODIFIER_SINCE.get(name))]
+      .reduce<Since>(bothSince, ALWAYS);
     return { opcode, row, form, bound, operands, since };
   }
-  return problem ?? `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;
+  return problem ??
+    `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;
 }

@@ -39,14 +39,19 @@ const PRODUCTS: readonly Product[] = [
   { shape: "m16n8k64", types: "s32.s4|u4.s4|u4.s32", regs: ["4:s32", "4:b32", "2:b32"], since: AMPERE, modifiers: ".satfinite?" },
 ];
 
-const products = PRODUCTS.map(({ shape, types, regs: [d, a, b], since, modifiers = "" }): PtxForm => ({
+const products = PRODUCTS.map((
+  { shape, types, regs: [d, a, b], since, modifiers = "" },
+): PtxForm => ({
   form: `.sync.aligned.${shape}.row.col${modifiers}.${types} d*${d}, a*${a}, b*${b}, c*${d}`,
   since,
 }));
 
 /** mma of sm_70, any layout of a and b. */
 const voltaProducts: readonly PtxForm[] = ["f16", "f32"].map((sum) => ({
-  form: `.sync.aligned.m8n8k4.row|col.row|col.${sum}.f16.f16.${sum} d*${sum === "f16" ? "4:b32" : "8:f32"}, ` +
+  form:
+    `.sync.aligned.m8n8k4.row|col.row|col.${sum}.f16.f16.${sum} d*${
+      sum === "f16" ? "4:b32" : "8:f32"
+    }, ` +
     `a*2:b32, b*2:b32, c*${sum === "f16" ? "4:b32" : "8:f32"}`,
   since: { ptx: 64, sm: 70 },
 }));
@@ -61,8 +66,22 @@ const groupProducts = [
   { shape: "WG32", types: "f16.e4m3|e5m2.e4m3|e5m2", sum: "S/4:b32", scale: 2, transpose: false },
   { shape: "WGI", types: "satfinite?.s32.s8.s8", sum: "S/2:s32", scale: 0, transpose: false },
   { shape: "WGI", types: "satfinite?.s32.u8.u8", sum: "S/2:s32", scale: 0, transpose: false },
-  { shape: "WGI", types: "satfinite?.s32.s8.u8", sum: "S/2:s32", scale: 0, transpose: false, ptx: 84 },
-  { shape: "WGI", types: "satfinite?.s32.u8.s8", sum: "S/2:s32", scale: 0, transpose: false, ptx: 84 },
+  {
+    shape: "WGI",
+    types: "satfinite?.s32.s8.u8",
+    sum: "S/2:s32",
+    scale: 0,
+    transpose: false,
+    ptx: 84,
+  },
+  {
+    shape: "WGI",
+    types: "satfinite?.s32.u8.s8",
+    sum: "S/2:s32",
+    scale: 0,
+    transpose: false,
+    ptx: 84,
+  },
 ].flatMap(({ shape, types, sum, scale, transpose, ptx = 80 }): PtxForm[] => {
   const since = { ptx, sm: 90 };
   const scales = scale === 0 ? "" : ", #sa, #sb";
@@ -75,13 +94,13 @@ const groupProducts = [
 
 // deno-fmt-ignore: a row per instruction
 export const MATRIX_OPS = {
-  mma: { doc: "a * b + c on small matrices across a warp", isa: "9.7.14.5", effect: "sync", forms: [...voltaProducts, ...products] },
-  ldmatrix: { doc: "loads 8x8 matrices across a warp", isa: "9.7.14.5.15", effect: "read", since: TURING, forms: [{ form: ".sync.aligned.m8n8.NUM.trans?.SHARED?.b16 d*N:b32, [a]" }] },
-  stmatrix: { doc: "stores 8x8 matrices across a warp", isa: "9.7.14.5.16", effect: "write", since: { ptx: 78, sm: 90 }, forms: [{ form: ".sync.aligned.m8n8.NUM.trans?.SHARED?.b16 [a], b*N:b32" }] },
-  movmatrix: { doc: "transposes an 8x8 matrix across a warp", isa: "9.7.14.5.17", effect: "sync", since: { ptx: 78, sm: 75 }, forms: [{ form: ".sync.aligned.m8n8.trans.b16 d:b32, a:b32" }] },
+  mma: { doc: "a * b + c on small matrices across a warp", isa: "9.7.14", effect: "sync", forms: [...voltaProducts, ...products] },
+  ldmatrix: { doc: "loads 8x8 matrices across a warp", isa: "9.7.14", effect: "read", since: TURING, forms: [{ form: ".sync.aligned.m8n8.NUM.trans?.SHARED?.b16 d*N:b32, [a]" }] },
+  stmatrix: { doc: "stores 8x8 matrices across a warp", isa: "9.7.14", effect: "write", since: { ptx: 78, sm: 90 }, forms: [{ form: ".sync.aligned.m8n8.NUM.trans?.SHARED?.b16 [a], b*N:b32" }] },
+  movmatrix: { doc: "transposes an 8x8 matrix across a warp", isa: "9.7.14", effect: "sync", since: { ptx: 78, sm: 75 }, forms: [{ form: ".sync.aligned.m8n8.trans.b16 d:b32, a:b32" }] },
 
-  "wgmma.mma_async": { doc: "a * b + d on matrices of a warp group", isa: "9.7.15.5", effect: "write", since: HOPPER, forms: groupProducts },
-  "wgmma.fence": { doc: "orders register accesses before products", isa: "9.7.15.7", effect: "sync", since: HOPPER, forms: [{ form: ".sync.aligned" }] },
-  "wgmma.commit_group": { doc: "ends a group of products", isa: "9.7.15.7", effect: "sync", since: HOPPER, forms: [{ form: ".sync.aligned" }] },
-  "wgmma.wait_group": { doc: "waits until at most n groups are pending", isa: "9.7.15.7", effect: "sync", since: HOPPER, forms: [{ form: ".sync.aligned #n" }] },
+  "wgmma.mma_async": { doc: "a * b + d on matrices of a warp group", isa: "9.7.15", effect: "write", since: HOPPER, forms: groupProducts },
+  "wgmma.fence": { doc: "orders register accesses before products", isa: "9.7.15", effect: "sync", since: HOPPER, forms: [{ form: ".sync.aligned" }] },
+  "wgmma.commit_group": { doc: "ends a group of products", isa: "9.7.15", effect: "sync", since: HOPPER, forms: [{ form: ".sync.aligned" }] },
+  "wgmma.wait_group": { doc: "waits until at most n groups are pending", isa: "9.7.15", effect: "sync", since: HOPPER, forms: [{ form: ".sync.aligned #n" }] },
 } as const satisfies Record<string, PtxOpRow>;

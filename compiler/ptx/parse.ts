@@ -23,7 +23,8 @@ interface Draft {
 /** `9.0` as 90. */
 function parseVersion(cursor: PtxCursor): number {
   const token = cursor.take("number", "a version");
-  const [, major, minor] = /^(\d+)\.(\d)$/.exec(token.text) ?? cursor.fail("a version such as 7.4", token);
+  const [, major, minor] = /^(\d+)\.(\d)$/.exec(token.text) ??
+    cursor.fail("a version such as 7.4", token);
   return Number(major) * 10 + Number(minor);
 }
 
@@ -72,14 +73,16 @@ function parseParam(cursor: PtxCursor): PtxParam {
 }
 
 function parsePointer(cursor: PtxCursor): NonNullable<PtxParam["pointer"]> {
-  const space = POINTER_SPACES.has(cursor.peek().text) ? { space: cursor.next().text.slice(1) } : {};
+  const space = POINTER_SPACES.has(cursor.peek().text)
+    ? { space: cursor.next().text.slice(1) }
+    : {};
   return { ...space, ...parseAlign(cursor) };
 }
 
 function parseParams(cursor: PtxCursor): PtxParam[] {
   const params: PtxParam[] = [];
   if (!cursor.eat("(")) return params;
-  if (!cursor.is(")")) do params.push(parseParam(cursor)); while (cursor.eat(","));
+  if (!cursor.is(")")) { do params.push(parseParam(cursor)); while (cursor.eat(",")); }
   cursor.expect(")");
   return params;
 }
@@ -106,7 +109,9 @@ function parseDirectives(cursor: PtxCursor): PtxKernel["directives"] {
       cursor.fail("`{` or a directive of kernels that is supported");
     cursor.next();
     const values: number[] = [];
-    if (most > 0) do values.push(parseCount(cursor)); while (values.length < most && cursor.eat(","));
+    if (most > 0) {
+      do values.push(parseCount(cursor)); while (values.length < most && cursor.eat(","));
+    }
     if (values.length < least) cursor.fail("a number");
     directives.push({ name: name.slice(1), values });
   }
@@ -118,20 +123,32 @@ function parseKernel(cursor: PtxCursor, globals: readonly PtxVariable[]): PtxKer
   const name = cursor.take("word", "the name of a kernel").text;
   const params = parseParams(cursor);
   const directives = parseDirectives(cursor);
-  const symbols = new Set([...globals, ...params].map((named) => named.name));
+  const used = {
+    registers: new Set<string>(),
+    symbols: new Set(params.map((param) => param.name)),
+    globals: new Set(globals.map((variable) => variable.name)),
+  };
   const body: PtxBody = { registers: [], variables: [], items: [] };
   cursor.expect("{");
-  parseStatements(cursor, new Scope({ registers: new Set(), symbols }), body);
+  parseStatements(cursor, new Scope(used), body);
   cursor.expect("}");
-  return { name, params, directives, registers: body.registers, variables: body.variables, body: body.items };
+  return {
+    name,
+    params,
+    directives,
+    registers: body.registers,
+    variables: body.variables,
+    body: body.items,
+  };
 }
 
-const LINKAGE: Readonly<Record<string, { readonly extern?: boolean; readonly visible?: boolean }>> = {
-  ".visible": { visible: true },
-  ".weak": { visible: true },
-  ".common": { visible: true },
-  ".extern": { extern: true },
-};
+const LINKAGE: Readonly<Record<string, { readonly extern?: boolean; readonly visible?: boolean }>> =
+  {
+    ".visible": { visible: true },
+    ".weak": { visible: true },
+    ".common": { visible: true },
+    ".extern": { extern: true },
+  };
 
 function parseDeclaration(cursor: PtxCursor, draft: Draft): void {
   const word = cursor.peek().text;
@@ -140,7 +157,8 @@ function parseDeclaration(cursor: PtxCursor, draft: Draft): void {
   if (linkage?.extern !== true && cursor.eat(".entry")) {
     draft.kernels.push(parseKernel(cursor, draft.variables));
   } else if (isSpace(cursor.peek().text)) {
-    const declared = (name: string): boolean => draft.variables.some((variable) => variable.name === name);
+    const declared = (name: string): boolean =>
+      draft.variables.some((variable) => variable.name === name);
     draft.variables.push(
       ...parseVariables(cursor, linkage ?? {}, (name) => declared(name) ? undefined : name),
     );

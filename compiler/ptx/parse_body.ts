@@ -7,8 +7,26 @@ import { isSpace, parseCount, parseVariables } from "./parse_variable.ts";
 import { Scope } from "./scope.ts";
 
 const REGISTER_TYPES: ReadonlySet<string> = new Set<RegisterType>([
-  "pred", "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64",
-  "f16", "f16x2", "bf16", "bf16x2", "f32", "f64",
+  "pred",
+  "b8",
+  "b16",
+  "b32",
+  "b64",
+  "b128",
+  "u8",
+  "u16",
+  "u32",
+  "u64",
+  "s8",
+  "s16",
+  "s32",
+  "s64",
+  "f16",
+  "f16x2",
+  "bf16",
+  "bf16x2",
+  "f32",
+  "f64",
 ]);
 
 function isRegisterType(name: string): name is RegisterType {
@@ -31,9 +49,13 @@ function parseRegisters(cursor: PtxCursor, scope: Scope, body: PtxBody): void {
     const word = cursor.take("word", "a register name");
     const count = cursor.eat("<") ? parseCount(cursor) : undefined;
     if (count !== undefined) cursor.expect(">");
-    const names = count === undefined ? [word.text] : Array.from({ length: count }, (_, i) => `${word.text}${i}`);
+    const names = count === undefined
+      ? [word.text]
+      : Array.from({ length: count }, (_, i) => `${word.text}${i}`);
     for (const name of names) {
-      body.registers.push(scope.register(name, type) ?? cursor.fail("a name that is not declared yet", word));
+      body.registers.push(
+        scope.register(name, type) ?? cursor.fail("a name that is not declared yet", word),
+      );
     }
   } while (cursor.eat(","));
   cursor.expect(";");
@@ -46,7 +68,9 @@ function declareLabels(cursor: PtxCursor, scope: Scope): void {
     const token = cursor.peek(ahead);
     if (token.kind === "end") return;
     if (token.kind === "word" && depth === 0 && cursor.peek(ahead + 1).text === ":") {
-      if (scope.symbol(token.text) === undefined) cursor.fail("a label that is not there yet", token);
+      if (scope.symbol(token.text) === undefined) {
+        cursor.fail("a label that is not there yet", token);
+      }
     } else if (token.kind === "mark" && token.text === "{") depth++;
     else if (token.kind === "mark" && token.text === "}" && --depth < 0) return;
   }
@@ -59,10 +83,12 @@ function parseInstruction(cursor: PtxCursor, scope: Scope): Instruction {
     guard = { register: parseRegister(cursor, scope), negated };
   }
   const spelling = cursor.take("word", "an instruction");
-  if (spelling.text === "call") cursor.fail("an instruction that is supported (calls are not)", spelling);
+  if (spelling.text === "call") {
+    cursor.fail("an instruction that is supported (calls are not)", spelling);
+  }
   const { opcode, modifiers } = splitSpelling(spelling.text);
   const operands = [];
-  if (!cursor.is(";")) do operands.push(parseOperand(cursor, scope)); while (cursor.eat(","));
+  if (!cursor.is(";")) { do operands.push(parseOperand(cursor, scope)); while (cursor.eat(",")); }
   cursor.expect(";");
   const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
   return guard === undefined ? instruction : { ...instruction, guard };
@@ -87,7 +113,8 @@ function parseLabel(cursor: PtxCursor, scope: Scope): Item {
 
 /** `.loc 1 20 3`, whatever it was inlined from. */
 function parseLoc(cursor: PtxCursor): Item {
-  const [file, line, column] = [parseInteger(cursor), parseInteger(cursor), parseInteger(cursor)].map(Number);
+  const [file, line, column] = [parseInteger(cursor), parseInteger(cursor), parseInteger(cursor)]
+    .map(Number);
   while (cursor.eat(",")) {
     if (cursor.eat("function_name")) {
       cursor.take("word", "a label of .debug_str");

@@ -41,7 +41,9 @@ function parseWord(cursor: PtxCursor, scope: Scope): Operand {
   if (text === "WARP_SZ") return { kind: "integer", value: 32n };
   if (!text.startsWith("%")) return { kind: "symbol", name: text };
   const name = text.slice(1);
-  if (specialRegister(name) === undefined) cursor.fail("a declared register or a special register", token);
+  if (specialRegister(name) === undefined) {
+    cursor.fail("a declared register or a special register", token);
+  }
   return { kind: "special", name };
 }
 
@@ -49,7 +51,9 @@ function parseWord(cursor: PtxCursor, scope: Scope): Operand {
 function parseAddress(cursor: PtxCursor, scope: Scope): Operand {
   cursor.expect("[");
   const base = cursor.peek().kind === "word" ? parseWord(cursor, scope) : undefined;
-  const offset = base === undefined ? parseInteger(cursor) + parseOffset(cursor) : parseOffset(cursor);
+  const offset = base === undefined
+    ? parseInteger(cursor) + parseOffset(cursor)
+    : parseOffset(cursor);
   const coordinates = cursor.eat(",") ? parseVector(cursor, scope) : undefined;
   cursor.expect("]");
   return {

@@ -62,11 +62,15 @@ function parseInitial(cursor: PtxCursor, type: string): bigint | PtxReference {
   return { symbol, offset, generic: true };
 }
 
-function parseInitials(cursor: PtxCursor, type: string, isArray: boolean): (bigint | PtxReference)[] {
+function parseInitials(
+  cursor: PtxCursor,
+  type: string,
+  isArray: boolean,
+): (bigint | PtxReference)[] {
   if (!isArray) return [parseInitial(cursor, type)];
   cursor.expect("{");
   const values: (bigint | PtxReference)[] = [];
-  if (!cursor.is("}")) do values.push(parseInitial(cursor, type)); while (cursor.eat(","));
+  if (!cursor.is("}")) { do values.push(parseInitial(cursor, type)); while (cursor.eat(",")); }
   cursor.expect("}");
   return values;
 }

@@ -1,5 +1,15 @@
 /** PTX modules as text. Printing, nothing else. */
-import type { Instruction, Item, Operand, PtxKernel, PtxModule, PtxParam, PtxReference, PtxVariable, Register } from "./func.ts";
+import type {
+  Instruction,
+  Item,
+  Operand,
+  PtxKernel,
+  PtxModule,
+  PtxParam,
+  PtxReference,
+  PtxVariable,
+  Register,
+} from "./func.ts";
 
 function printFloat(type: "f32" | "f64", bits: bigint): string {
   const digits = bits.toString(16).toUpperCase();
@@ -69,7 +79,9 @@ function printItem(item: Item): string {
 }
 
 function printInitial(type: string, value: bigint | PtxReference): string {
-  if (typeof value === "bigint") return type === "f32" || type === "f64" ? printFloat(type, value) : `${value}`;
+  if (typeof value === "bigint") {
+    return type === "f32" || type === "f64" ? printFloat(type, value) : `${value}`;
+  }
   const place = `${value.symbol}${printOffset(value.offset)}`;
   return value.generic ? `generic(${place})` : place;
 }
@@ -108,7 +120,9 @@ function printRegisters(registers: readonly Register[]): string[] {
     groups.set(key, group);
   }
   return [...groups.values()].flatMap(({ type, prefix, indices }) => {
-    if (indices.every((index, i) => index === i)) return [`  .reg .${type} %${prefix}<${indices.length}>;`];
+    if (indices.every((index, i) => index === i)) {
+      return [`  .reg .${type} %${prefix}<${indices.length}>;`];
+    }
     return indices.map((index) => `  .reg .${type} %${prefix}${index < 0 ? "" : index};`);
   });
 }
@@ -118,7 +132,9 @@ function printParam(param: PtxParam): string {
   const { space, align: target } = param.pointer ?? {};
   const pointer = param.pointer === undefined
     ? ""
-    : ` .ptr${space === undefined ? "" : ` .${space}`}${target === undefined ? "" : ` .align ${target}`}`;
+    : ` .ptr${space === undefined ? "" : ` .${space}`}${
+      target === undefined ? "" : ` .align ${target}`
+    }`;
   const bytes = param.bytes === undefined ? "" : `[${param.bytes}]`;
   return `  .param ${align}.${param.type}${pointer} ${param.name}${bytes}`;
 }
@@ -142,7 +158,9 @@ export function printKernel(kernel: PtxKernel): string {
 export function printModule(module: PtxModule): string {
   const externs = new Map<string, PtxVariable>();
   for (const kernel of module.kernels) {
-    for (const variable of kernel.variables) if (variable.extern) externs.set(variable.name, variable);
+    for (const variable of kernel.variables) {
+      if (variable.extern) externs.set(variable.name, variable);
+    }
   }
   return [
     `.version ${Math.floor(module.version / 10)}.${module.version % 10}`,

@@ -19,9 +19,11 @@ export function renumber(body: readonly Item[]): { body: Item[]; registers: Regi
   const operandOf = (operand: Operand): Operand => mapRegisters(operand, rename);
   const instructionOf = (instruction: Instruction): Instruction => {
     const operands = instruction.operands.map(operandOf);
-    return instruction.guard === undefined
-      ? { ...instruction, operands }
-      : { ...instruction, operands, guard: { ...instruction.guard, register: rename(instruction.guard.register) } };
+    return instruction.guard === undefined ? { ...instruction, operands } : {
+      ...instruction,
+      operands,
+      guard: { ...instruction.guard, register: rename(instruction.guard.register) },
+    };
   };
   return {
     body: body.map((item) => item.kind === "instruction" ? instructionOf(item) : item),

@@ -9,6 +9,8 @@ import { isReserved } from "./special.ts";
 export interface UsedNames {
   readonly registers: Set<string>;
   readonly symbols: Set<string>;
+  /** Variables of the module, which the kernel's outermost scope may hide. */
+  readonly globals: ReadonlySet<string>;
 }
 
 /** The name itself, or with a number if it is taken. */
@@ -42,7 +44,9 @@ export class Scope {
   /** Declares a label or variable; undefined if this scope has it already. */
   symbol(word: string): string | undefined {
     if (this.#names.has(word)) return undefined;
-    const name = freshName(word, (n) => this.used.symbols.has(n));
+    const hides = (n: string): boolean =>
+      this.used.globals.has(n) && (n !== word || this.parent !== undefined);
+    const name = freshName(word, (n) => this.used.symbols.has(n) || hides(n));
     this.used.symbols.add(name);
     this.#names.set(word, { kind: "symbol", name });
     return name;

@@ -20,8 +20,14 @@ function vector(name: string, doc: string, since?: Since): Record<string, Specia
   return Object.fromEntries(["x", "y", "z"].map((axis) => [`${name}.${axis}`, u32(doc, since)]));
 }
 
-function numbered(name: string, count: number, register: SpecialRegister): Record<string, SpecialRegister> {
-  return Object.fromEntries(Array.from({ length: count }, (_, i) => [name.replace("#", `${i}`), register]));
+function numbered(
+  name: string,
+  count: number,
+  register: SpecialRegister,
+): Record<string, SpecialRegister> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [name.replace("#", `${i}`), register]),
+  );
 }
 
 export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
@@ -70,7 +76,9 @@ export function specialRegister(name: string): SpecialRegister | undefined {
   return Object.hasOwn(SPECIAL_REGISTERS, name) ? SPECIAL_REGISTERS[name] : undefined;
 }
 
-const vectors: ReadonlySet<string> = new Set(Object.keys(SPECIAL_REGISTERS).map((name) => name.split(".")[0] ?? name));
+const vectors: ReadonlySet<string> = new Set(
+  Object.keys(SPECIAL_REGISTERS).map((name) => name.split(".")[0] ?? name),
+);
 
 /** Whether ptxas would take a register of this name for a special one: `tid` as well as `laneid`. */
 export function isReserved(name: string): boolean {

@@ -22,10 +22,14 @@ interface Place {
 
 /** Why something is not there yet, or not any more; undefined if it is. */
 function sinceProblem(since: Since, at: Place): string | undefined {
-  if (since.ptx > at.version) return `needs PTX ${since.ptx / 10}, the module has ${at.version / 10}`;
+  if (since.ptx > at.version) {
+    return `needs PTX ${since.ptx / 10}, the module has ${at.version / 10}`;
+  }
   const { sm, suffix = "", lastSm = Infinity } = since;
   if (sm > at.sm || lastSm < at.sm || (suffix !== "" && suffix !== at.suffix)) {
-    return `needs sm_${sm}${suffix}${lastSm === Infinity ? " or later" : ""}, the module has sm_${at.sm}${at.suffix}`;
+    return `needs sm_${sm}${suffix}${
+      lastSm === Infinity ? " or later" : ""
+    }, the module has sm_${at.sm}${at.suffix}`;
   }
   return undefined;
 }
@@ -35,7 +39,9 @@ function nameProblems(operand: Operand, isLabel: boolean, at: Place): string[] {
   switch (operand.kind) {
     case "symbol": {
       const declared = isLabel ? at.labels : at.symbols;
-      return declared.has(operand.name) ? [] : [`${isLabel ? "label" : "symbol"} ${operand.name} is not declared`];
+      return declared.has(operand.name)
+        ? []
+        : [`${isLabel ? "label" : "symbol"} ${operand.name} is not declared`];
     }
     case "special": {
       const special = specialRegister(operand.name);
@@ -44,7 +50,9 @@ function nameProblems(operand: Operand, isLabel: boolean, at: Place): string[] {
       return problem === undefined ? [] : [`%${operand.name} ${problem}`];
     }
     case "address":
-      return [operand.base, operand.coordinates].flatMap((part) => part === undefined ? [] : nameProblems(part, false, at));
+      return [operand.base, operand.coordinates].flatMap((part) =>
+        part === undefined ? [] : nameProblems(part, false, at)
+      );
     case "vector":
       return operand.elements.flatMap((element) => nameProblems(element, false, at));
     case "pair":
@@ -62,13 +70,17 @@ function registerProblems(instruction: Instruction, at: Place): string[] {
   const visit = ({ name, type }: Register): void => {
     const declared = at.registers.get(name);
     if (declared === undefined) problems.push(`register %${name} is not declared`);
-    else if (declared.type !== type) problems.push(`register %${name} is declared as .${declared.type}, not .${type}`);
+    else if (declared.type !== type) {
+      problems.push(`register %${name} is declared as .${declared.type}, not .${type}`);
+    }
   };
   instruction.operands.forEach((operand) => forEachRegister(operand, visit));
   const { guard } = instruction;
   if (guard !== undefined) {
     visit(guard.register);
-    if (guard.register.type !== "pred") problems.push(`the guard %${guard.register.name} is no predicate`);
+    if (guard.register.type !== "pred") {
+      problems.push(`the guard %${guard.register.name} is no predicate`);
+    }
   }
   return problems;
 }
@@ -102,27 +114,35 @@ function duplicates(what: string, names: readonly string[]): string[] {
 
 function kernelProblems(kernel: PtxKernel, module: PtxModule): string[] {
   const [, sm = "0", suffix = ""] = /^sm_(\d+)([af]?)/.exec(module.target) ?? [];
-  const labels = kernel.body.flatMap((item) => item.kind === "label" || item.kind === "targets" ? [item.name] : []);
-  const symbols = [...module.variables, ...kernel.variables, ...kernel.params].map(({ name }) => name);
+  const labels = kernel.body.flatMap((item) =>
+    item.kind === "label" || item.kind === "targets" ? [item.name] : []
+  );
+  const own = [...kernel.variables, ...kernel.params].map(({ name }) => name);
   const at: Place = {
     version: module.version,
     sm: Number(sm),
     suffix,
     registers: new Map(kernel.registers.map((register) => [register.name, register])),
     labels: new Set(labels),
-    symbols: new Set(symbols),
+    symbols: new Set([...own, ...module.variables.map(({ name }) => name)]),
   };
   const problems = [
     ...duplicates("register", kernel.registers.map(({ name }) => `%${name}`)),
     ...duplicates("label", labels),
-    ...duplicates("symbol", symbols),
+    ...duplicates("symbol", own),
   ];
   for (const item of kernel.body) {
     if (item.kind === "instruction") {
       const found = instructionProblems(item, at);
-      if (found.length > 0) problems.push(`${abridged(printInstruction(item))} ${found.join("; ")}`);
+      if (found.length > 0) {
+        problems.push(`${abridged(printInstruction(item))} ${found.join("; ")}`);
+      }
     } else if (item.kind === "targets") {
-      problems.push(...item.labels.filter((name) => !at.labels.has(name)).map((name) => `label ${name} is not declared`));
+      problems.push(
+        ...item.labels.filter((name) => !at.labels.has(name)).map((name) =>
+          `label ${name} is not declared`
+        ),
+      );
     } else if (item.kind === "loc" && (item.file < 1 || item.file > module.files.length)) {
       problems.push(`.loc names file ${item.file} of ${module.files.length}`);
     }
@@ -133,5 +153,10 @@ function kernelProblems(kernel: PtxKernel, module: PtxModule): string[] {
 /** What is wrong with a module; empty for a good one. */
 export function verifyPtx(module: PtxModule): string[] {
   const known = /^sm_\d+[af]?\b/.test(module.target) ? [] : [`unknown target ${module.target}`];
-  return [...known, ...module.kernels.flatMap((kernel) => kernelProblems(kernel, module))];
+  const variables = duplicates("variable", module.variables.map(({ name }) => name));
+  return [
+    ...known,
+    ...variables,
+    ...module.kernels.flatMap((kernel) => kernelProblems(kernel, module)),
+  ];
 }

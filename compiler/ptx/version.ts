@@ -8,8 +8,14 @@ import { specialRegister } from "./special.ts";
 
 /** What an instruction asks for by its special registers. */
 function specialVersion(instruction: Instruction): number {
-  return instruction.operands.reduce((version, operand) =>
-    Math.max(version, operand.kind === "special" ? specialRegister(operand.name)?.since?.ptx ?? 0 : 0), 0);
+  return instruction.operands.reduce(
+    (version, operand) =>
+      Math.max(
+        version,
+        operand.kind === "special" ? specialRegister(operand.name)?.since?.ptx ?? 0 : 0,
+      ),
+    0,
+  );
 }
 
 /**

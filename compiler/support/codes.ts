@@ -113,7 +113,7 @@ export const CODES = {
   E9003: "a pragma that stands where it cannot be read",
   E9005: "an unknown word in a pragma",
   E9006: "a pragma for a kernel that does not exist",
-  E9010: "a parameter of both variants and configurations",
+  E9010: "a parameter of both variants and configurations, or a name given twice",
   E9012: "a tuning key that is not a parameter of the kernel",
   E9013: "a name that an expression of a pragma cannot use",
   E9014: "a bad value of an option",
@@ -146,6 +146,7 @@ export const CODES = {
   W9015: "a loop hint that cannot be followed",
 } as const satisfies Record<string, string>;
 
+/** The code of a diagnostic. */
 export type Code = keyof typeof CODES;
 
 /** Warnings that are off unless asked for. */

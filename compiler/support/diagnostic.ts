@@ -6,28 +6,40 @@ import type { Span } from "./source.ts";
 import type { Code } from "./codes.ts";
 
 export type { Code };
+/** An error means that there is no output. */
 export type Severity = "error" | "warning";
 
 /** A further place or remark that belongs to a diagnostic. */
 export interface Note {
+  /** What it says. */
   readonly message: string;
+  /** What it is about. */
   readonly span?: Span;
 }
 
 /** A replacement that mends the text. */
 export interface Fix {
+  /** What to replace; empty to insert. */
   readonly span: Span;
+  /** What to put there. */
   readonly replacement: string;
 }
 
+/** One thing the compiler has to say about a text. */
 export interface Diagnostic {
+  /** What kind of thing; {@linkcode CODES} lists them. */
   readonly code: Code;
+  /** Whether there is output all the same. */
   readonly severity: Severity;
+  /** One sentence on what is wrong. */
   readonly message: string;
+  /** Where. */
   readonly span: Span;
+  /** What helps to understand it. */
   readonly notes: readonly Note[];
   /** One sentence on how to mend it. */
   readonly hint?: string;
+  /** The change that mends it, where there is only one. */
   readonly fix?: Fix;
 }
 

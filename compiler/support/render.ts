@@ -12,6 +12,7 @@
 import type { Diagnostic, Note } from "./diagnostic.ts";
 import { type Expansion, lineText, type Position, positionOf, type Span } from "./source.ts";
 
+/** How diagnostics look. */
 export interface RenderOptions {
   /** ANSI colours, for terminals. */
   readonly color: boolean;

@@ -20,4 +20,5 @@ export const SCALARS = {
   float64: { class: "float", bits: 64, signed: true, rank: 8, spelling: "double" },
 } as const;
 
+/** The name of a scalar type, in every part of tri. */
 export type ScalarName = keyof typeof SCALARS;

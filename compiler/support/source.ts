@@ -5,14 +5,19 @@
 
 /** One text the compiler was given: a file, or the value of a `-D`, named like `<-D TM>`. */
 export interface SourceFile {
+  /** From the project's root; what diagnostics show. */
   readonly name: string;
+  /** All of it, as it was written. */
   readonly text: string;
 }
 
 /** Half-open range of UTF-16 offsets into the original text of a file. */
 export interface Span {
+  /** The text. */
   readonly file: SourceFile;
+  /** Offset of the first character. */
   readonly start: number;
+  /** Offset behind the last character. */
   readonly end: number;
   /** Set when the text came out of a macro: where it was used. Chains through nested macros. */
   readonly expansion?: Expansion;
@@ -20,7 +25,9 @@ export interface Span {
 
 /** The use of a macro that produced a token. */
 export interface Expansion {
+  /** Its name. */
   readonly macro: string;
+  /** Where it stands. */
   readonly use: Span;
 }
 

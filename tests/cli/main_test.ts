@@ -55,7 +55,7 @@ Deno.test("tri inspect prints every stage that needs no other program", async ()
   const expected = {
     tokens: "int r[1024]",
     ast: "vector_add",
-    types: "r: int[1024]",
+    types: "int[1024] r =",
     ir: "func @vector_add",
     layout: "register(",
     ptx: ".target sm_90",

@@ -314,7 +314,7 @@ Deno.test("inspect() prints every stage of the first instance, or of the one cho
   const text = (stage: Stage): string => inspect(file, OPTIONS, stage);
   assertStringIncludes(text("tokens"), "float* px[32, 32] = X");
   assertStringIncludes(text("ast"), "transpose");
-  assertStringIncludes(text("types"), "declare rm: int[32] =");
+  assertStringIncludes(text("types"), "int[32] rm =");
   assertStringIncludes(text("ir"), "func @transpose(");
   assertStringIncludes(text("ir"), "// where X % 16 == 0");
   assertStringIncludes(text("layout"), "#l0");

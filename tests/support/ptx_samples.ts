@@ -110,9 +110,10 @@ class SampleOperands {
     }
     const type = this.#type(piece.type);
     const count = piece.count === undefined ? undefined : this.#count(piece.count);
-    const first: Operand = count === undefined
-      ? this.#single(type, piece.wider)
-      : { kind: "vector", elements: Array.from({ length: count }, () => this.#single(type, piece.wider)) };
+    const first: Operand = count === undefined ? this.#single(type, piece.wider) : {
+      kind: "vector",
+      elements: Array.from({ length: count }, () => this.#single(type, piece.wider)),
+    };
     const { second } = piece;
     return second === undefined || second.optional
       ? first
@@ -132,7 +133,9 @@ function samplesOf(opcode: string, form: PtxForm): Sample[] {
   const { modifiers: pieces, operands } = readForm(form);
   return modifierChoices(pieces).flatMap((choice, nth) => {
     const modifiers = choice.filter((name) => name !== undefined);
-    const present = operands.filter(({ needs }) => needs === undefined || modifiers.includes(needs));
+    const present = operands.filter(({ needs }) =>
+      needs === undefined || modifiers.includes(needs)
+    );
     const optional = present.filter((piece) => piece.optional).length;
     // The base once with every number of optional operands.
     const extras = nth === 0 ? [...Array(optional + 1).keys()] : [0];

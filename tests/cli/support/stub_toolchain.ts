@@ -28,7 +28,7 @@ export const stubToolchain: Toolchain = {
         }`,
         manifest: Object.fromEntries(input.kernels.map(({ name }) => [name, { name }])),
       }),
-      index: (stems) => stems.map((stem) => `export * from "./${stem}.ts";\n`).join(""),
+      index: (modules) => modules.map(({ stem }) => `export * from "./${stem}.ts";\n`).join(""),
     }),
   render: () =>
     Promise.resolve({

@@ -379,10 +379,10 @@ Deno.test("buildFunc() reports E7008 for each construct it cannot build", () => 
   assertEquals(
     unsupported(call("atomic_add"), loop(true, i, [next("break"), next("continue"), t.leave()])),
     [
-      "E7008: Cannot compile `atomic_add` yet",
-      "E7008: Cannot compile `break` yet",
-      "E7008: Cannot compile `continue` yet",
-      "E7008: Cannot compile `return` inside a loop yet",
+      "E7008: `atomic_add` cannot be compiled yet",
+      "E7008: `break` cannot be compiled yet",
+      "E7008: `continue` cannot be compiled yet",
+      "E7008: `return` inside a loop cannot be compiled yet",
     ].join("\n"),
   );
 });
@@ -391,6 +391,6 @@ Deno.test("buildFunc() reports a return on one of two paths that both go on", ()
   const nested = t.when(t.less(N, M), [t.when(t.less(M, N), [t.leave()])]);
   assertEquals(
     unsupported(nested, t.store(X, N)),
-    "E7008: Cannot compile a `return` on one of several paths that go on together yet",
+    "E7008: a `return` on one of several paths that go on together cannot be compiled yet",
   );
 });

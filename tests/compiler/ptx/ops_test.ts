@@ -9,7 +9,10 @@ import { allSamples, type Sample, sampleModule } from "../../support/ptx_samples
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
 /** Architectures that ptxas of CUDA 13 knows, and the first PTX version of each. */
-const ARCHITECTURES = [[75, 63], [80, 70], [86, 71], [89, 78], [90, 78], [100, 86], [120, 87]] as const;
+const ARCHITECTURES = [[75, 63], [80, 70], [86, 71], [89, 78], [90, 78], [100, 86], [
+  120,
+  87,
+]] as const;
 /** Of `a` targets. */
 const FIRST_SUFFIX_VERSION = 80;
 /** Older versions and targets that ptxas takes although the ISA says otherwise. */
@@ -28,8 +31,14 @@ function architecture(since: Since): { sm: number; ptx: number; target: string }
 }
 
 /** What ptxas says to each of the samples. */
-async function refusals(list: readonly Sample[], version: number, target: string): Promise<(string | undefined)[]> {
-  const text = printModule(sampleModule(list.map(({ instruction }) => instruction), version, target));
+async function refusals(
+  list: readonly Sample[],
+  version: number,
+  target: string,
+): Promise<(string | undefined)[]> {
+  const text = printModule(
+    sampleModule(list.map(({ instruction }) => instruction), version, target),
+  );
   const lines = text.split("\n");
   const first = lines.findIndex((line) => line.startsWith("LIST:")) + 2;
   const errors = await assemblyErrors(text, target);
@@ -45,7 +54,9 @@ const describe = ({ instruction }: Sample, message: string | undefined): string 
 
 Deno.test("PTX_OPS has forms that can be read and that differ", () => {
   for (const [opcode, row] of Object.entries(PTX_OPS)) {
-    const forms = row.forms.map(({ form, T, U }: { form: string; T?: string; U?: string }) => `${form} ${T} ${U}`);
+    const forms = row.forms.map(({ form, T, U }: { form: string; T?: string; U?: string }) =>
+      `${form} ${T} ${U}`
+    );
     assertEquals(new Set(forms).size, forms.length, opcode);
     for (const form of row.forms) readForm(form);
   }
@@ -58,7 +69,11 @@ Deno.test("verifyPtx() takes every form of PTX_OPS since its version and not bef
     const name = printInstruction(sample.instruction);
     assertEquals(verifyPtx(sampleModule([sample.instruction], ptx, target)), [], name);
     if (sample.since.ptx > 10) {
-      assertEquals(verifyPtx(sampleModule([sample.instruction], sample.since.ptx - 1, target)).length, 1, name);
+      assertEquals(
+        verifyPtx(sampleModule([sample.instruction], sample.since.ptx - 1, target)).length,
+        1,
+        name,
+      );
     }
   }
 });
@@ -68,22 +83,30 @@ ptxasTest("PTX_OPS has forms that ptxas takes since their version and architectu
   for (const list of groups.values()) {
     const { ptx, target } = architecture(list[0]?.since ?? { ptx: 0, sm: 0 });
     const wrong = await refusals(list, ptx, target);
-    assertEquals(list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]), []);
+    assertEquals(
+      list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]),
+      [],
+    );
   }
 });
 
 ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async () => {
   const versioned = samples.filter(({ since }) => {
     const { ptx, target } = architecture(since);
-    return since.ptx === ptx && since.ptx > (ARCHITECTURES.find(([sm]) => target === `sm_${sm}`)?.[1] ?? FIRST_SUFFIX_VERSION);
+    return since.ptx === ptx &&
+      since.ptx >
+        (ARCHITECTURES.find(([sm]) => target === `sm_${sm}`)?.[1] ?? FIRST_SUFFIX_VERSION);
   });
   // Minor versions that were never released count as errors of the module.
-  const before = (ptx: number): number => ptx % 10 === 0 ? ({ 70: 65, 80: 78 })[ptx] ?? ptx - 1 : ptx - 1;
+  const before = (ptx: number): number =>
+    ptx % 10 === 0 ? ({ 70: 65, 80: 78 })[ptx] ?? ptx - 1 : ptx - 1;
   const groups = Map.groupBy(versioned, ({ since }) => JSON.stringify(architecture(since)));
   for (const list of groups.values()) {
     const { ptx, target } = architecture(list[0]?.since ?? { ptx: 0, sm: 0 });
     const wrong = await refusals(list, before(ptx), target);
-    const taken = list.flatMap((sample, i) => wrong[i] === undefined ? [describe(sample, undefined)] : []);
+    const taken = list.flatMap((sample, i) =>
+      wrong[i] === undefined ? [describe(sample, undefined)] : []
+    );
     assertEquals(taken.filter((text) => !TOLERATED.some((pattern) => pattern.test(text))), []);
   }
 });
@@ -94,6 +117,9 @@ for (const target of assembled) {
   ptxasTest(`PTX_OPS has forms that ptxas takes for ${target.name}`, async () => {
     const list = samples.filter(({ since }) => since.sm <= target.sm && since.suffix === undefined);
     const wrong = await refusals(list, 90, target.name);
-    assertEquals(list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]), []);
+    assertEquals(
+      list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]),
+      [],
+    );
   });
 }

@@ -1,0 +1,287 @@
+/** What lowered kernels do to memory, bit by bit, on the PTX machine of the tests. */
+import fc from "fast-check";
+import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
+import { type LoweredInstance, lowerGeneral, lowerText } from "../../support/lowering.ts";
+import { checkMatrixRun, type Placement, reparsed } from "../../support/matrix_run.ts";
+import { GlobalMemory } from "../../support/ptx_memory.ts";
+import { runKernel } from "../../support/ptx_machine.ts";
+import { must } from "../../../compiler/support/bug.ts";
+
+const cdiv = (a: number, b: number): number => Math.ceil(a / b);
+const SIZES: Readonly<Record<string, number>> = { int8: 1, half: 2, float: 4, double: 8 };
+
+interface Configuration {
+  readonly type: string;
+  readonly tm: number;
+  readonly tn: number;
+  readonly numWarps: number;
+}
+
+const read = (name: string): string =>
+  Deno.readTextFileSync(new URL(`../../../kernels/${name}.tc`, import.meta.url));
+
+/** A kernel of the repository in one configuration instead of its own: the general and the specialised instance. */
+function configured(file: string, kernel: string, c: Configuration): LoweredInstance[] {
+  const text = read(file).replaceAll(/^#pragma tri (variants?|configs?|tensor) .*\n/gm, "");
+  const pragmas = `#pragma tri kernel ${kernel}
+#pragma tri variant TYPE=${c.type}
+#pragma tri config TM=${c.tm}, TN=${c.tn}; num_warps=${c.numWarps}
+`;
+  return lowerText(pragmas + text, "sm_80", kernel);
+}
+
+interface Extents {
+  readonly rows: number;
+  readonly columns: number;
+  /** Elements between the end of a row and the next one, on either side. */
+  readonly gapX: number;
+  readonly gapY: number;
+  /** Elements before the first one, on either side. */
+  readonly startX: number;
+  readonly startY: number;
+}
+
+/** The specialised instance wants everything in units of 16 bytes. */
+function rounded(extents: Extents, unit: number): Extents {
+  const up = (value: number): number => unit * cdiv(value, unit);
+  return {
+    rows: up(extents.rows),
+    columns: up(extents.columns),
+    gapX: up(extents.gapX),
+    gapY: up(extents.gapY),
+    startX: up(extents.startX),
+    startY: up(extents.startY),
+  };
+}
+
+const rowMajor = (offset: number, stride: number): Placement => ({
+  offset,
+  rowStride: stride,
+  columnStride: 1,
+});
+const columnMajor = (offset: number, stride: number): Placement => ({
+  offset,
+  rowStride: 1,
+  columnStride: stride,
+});
+
+function runTransposition(instance: LoweredInstance, c: Configuration, e: Extents): void {
+  const [ldx, ldy] = [e.columns + e.gapX, e.rows + e.gapY];
+  checkMatrixRun(instance, {
+    elementBytes: must(SIZES[c.type], "size"),
+    rows: e.rows,
+    columns: e.columns,
+    from: rowMajor(e.startX, ldx),
+    to: columnMajor(e.startY, ldy),
+    grid: [cdiv(e.rows, c.tm), cdiv(e.columns, c.tn)],
+    scalars: [e.rows, e.columns, ldx, ldy],
+  });
+}
+
+function runCopy(instance: LoweredInstance, c: Configuration, e: Extents): void {
+  const [ldx, ldy] = [e.columns + e.gapX, e.columns + e.gapY];
+  checkMatrixRun(instance, {
+    elementBytes: must(SIZES[c.type], "size"),
+    rows: e.rows,
+    columns: e.columns,
+    from: rowMajor(e.startX, ldx),
+    to: rowMajor(e.startY, ldy),
+    grid: [cdiv(e.rows, c.tm), cdiv(e.columns, c.tn)],
+    scalars: [e.rows, e.columns, ldx, ldy],
+  });
+}
+
+const anyConfiguration = fc.record({
+  type: fc.constantFrom(...Object.keys(SIZES)),
+  tm: fc.integer({ min: 0, max: 6 }).map((bits) => 2 ** bits),
+  tn: fc.integer({ min: 0, max: 6 }).map((bits) => 2 ** bits),
+  numWarps: fc.constantFrom(1, 2, 4),
+});
+const anyExtents = fc.record({
+  rows: fc.integer({ min: 1, max: 70 }),
+  columns: fc.integer({ min: 1, max: 70 }),
+  gapX: fc.integer({ min: 0, max: 5 }),
+  gapY: fc.integer({ min: 0, max: 5 }),
+  startX: fc.integer({ min: 0, max: 3 }),
+  startY: fc.integer({ min: 0, max: 3 }),
+});
+
+/** At most this many blocks: tiny tiles of large matrices take long and show nothing new. */
+const MANY_BLOCKS = 24;
+
+/** Runs the general and the specialised instance of random configurations on random matrices. */
+function checkAll(
+  file: string,
+  kernel: string,
+  run: (instance: LoweredInstance, c: Configuration, e: Extents) => void,
+): void {
+  fc.assert(
+    fc.property(anyConfiguration, anyExtents, (c, extents) => {
+      for (const instance of configured(file, kernel, c)) {
+        const isGeneral = instance.conditions.length === 0;
+        const e = isGeneral ? extents : rounded(extents, 16 / must(SIZES[c.type], "size"));
+        const rows = Math.min(e.rows, c.tm * 4);
+        const columns = Math.min(e.columns, c.tn * 4);
+        if (isGeneral) run(instance, c, { ...e, rows, columns });
+        else if (cdiv(e.rows, c.tm) * cdiv(e.columns, c.tn) <= MANY_BLOCKS) run(instance, c, e);
+      }
+    }),
+    { numRuns: 60 },
+  );
+}
+
+Deno.test("lowerFunc() transposes matrices of any size, type, tile and number of warps bit by bit", () => {
+  checkAll("transpose", "transpose", runTransposition);
+});
+
+Deno.test("lowerFunc() copies matrices of any size, type, tile and number of warps bit by bit", () => {
+  checkAll("copy", "copy", runCopy);
+});
+
+Deno.test("lowerFunc() copies between any two strides", () => {
+  const c: Configuration = { type: "float", tm: 16, tn: 32, numWarps: 2 };
+  const sides: readonly ((rows: number, columns: number) => Placement)[] = [
+    (_rows, columns) => rowMajor(0, columns),
+    (rows) => columnMajor(0, rows + 3),
+    (rows) => ({ offset: 1, rowStride: 2, columnStride: 2 * rows + 1 }),
+    (_rows, columns) => ({ offset: 2, rowStride: 3 * columns, columnStride: 3 }),
+  ];
+  for (const type of Object.keys(SIZES)) {
+    const instance = must(configured("copy", "strided_copy", { ...c, type })[0], "instance");
+    assertEquals(instance.conditions, []);
+    for (const from of sides) {
+      for (const to of sides) {
+        const [rows, columns] = [19, 37];
+        const [x, y] = [from(rows, columns), to(rows, columns)];
+        checkMatrixRun(instance, {
+          elementBytes: must(SIZES[type], "size"),
+          rows,
+          columns,
+          from: x,
+          to: y,
+          grid: [2, 2],
+          scalars: [rows, columns, x.rowStride, x.columnStride, y.rowStride, y.columnStride],
+        });
+      }
+    }
+  }
+});
+
+Deno.test("lowerFunc() turns tiles by pointer arithmetic alone, in both directions", () => {
+  const ROWS = { text: "m[:, newaxis] * ld + n[newaxis, :]", place: rowMajor(0, 80) };
+  const COLUMNS = { text: "m[:, newaxis] + n[newaxis, :] * ld", place: columnMajor(0, 80) };
+  for (const type of Object.keys(SIZES)) {
+    for (const [from, to] of [[ROWS, COLUMNS], [COLUMNS, ROWS]] as const) {
+      const instances = lowerText(`#pragma tri grid(1)
+__global__ void k(${type} *X, ${type} *Y, int ld) {
+  int m[32] = 0 ... 32;
+  int n[64] = 0 ... 64;
+  ${type} *px[32, 64] = X + ${from.text};
+  ${type} *py[32, 64] = Y + ${to.text};
+  *py = *px;
+}`);
+      assertEquals(instances.length, 2);
+      for (const instance of instances) {
+        checkMatrixRun(instance, {
+          elementBytes: must(SIZES[type], "size"),
+          rows: 32,
+          columns: 64,
+          from: from.place,
+          to: to.place,
+          grid: [1, 1],
+          scalars: [80],
+        });
+      }
+    }
+  }
+});
+
+Deno.test("lowerFunc() computes the shipped configurations of transpose right at ragged edges", () => {
+  const text = read("transpose");
+  const configs = [...text.matchAll(
+    /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\} if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
+  )].map(([, tm, tn, numWarps, not, size]) => ({
+    type: must(Object.keys(SIZES).find((type) => SIZES[type] === Number(size)), "type"),
+    tm: Number(tm),
+    tn: Number(tn),
+    numWarps: Number(numWarps),
+    isGeneral: not === "!",
+  }));
+  assertEquals(configs.length, 8);
+  for (const c of configs) {
+    const extents = { rows: c.tm + 17, columns: c.tn - 5, gapX: 1, gapY: 3, startX: 1, startY: 1 };
+    const variants = text.replace(
+      /^#pragma tri variants .*$/m,
+      `#pragma tri variants TYPE in {${c.type}}`,
+    );
+    const instance = must(
+      lowerText(variants).find(({ conditions }) => (conditions.length === 0) === c.isGeneral),
+      "instance",
+    );
+    assertEquals(instance.threads, 32 * c.numWarps);
+    const unit = 16 / must(SIZES[c.type], "size");
+    runTransposition(instance, c, c.isGeneral ? extents : rounded(extents, unit));
+  }
+});
+
+Deno.test("lowerFunc() adds vectors up to their last element and not beyond", () => {
+  const text = read("vector_add").replace(
+    /^#pragma tri variants .*$/m,
+    "#pragma tri variant TYPE=int",
+  ).replace("1024", "128");
+  for (const instance of lowerText(text)) {
+    const count = instance.conditions.length === 0 ? 131 : 132;
+    const numbers = Array.from({ length: count }, (_, i) => i * 0x01234567 | 0);
+    const [x, y, z] = [
+      Int32Array.from(numbers),
+      Int32Array.from(numbers.toReversed()),
+      new Int32Array(count),
+    ];
+    const memory = new GlobalMemory();
+    const bytes = (array: Int32Array): bigint => memory.add(new Uint8Array(array.buffer));
+    runKernel(reparsed(instance), memory, {
+      grid: [2, 1, 1],
+      threads: instance.threads,
+      args: [bytes(x), bytes(y), bytes(z), BigInt(count)],
+    });
+    assertEquals([...z], [...x.map((value, i) => value + must(y[i], "element"))]);
+  }
+});
+
+Deno.test("runKernel() catches what lowering must not do: strays, misalignment, missing barriers", () => {
+  const c: Configuration = { type: "float", tm: 16, tn: 16, numWarps: 2 };
+  const instances = configured("transpose", "transpose", c);
+  const general = must(instances[0], "general instance");
+  const special = must(instances[1], "specialised instance");
+  const fits: Extents = { rows: 16, columns: 16, gapX: 0, gapY: 0, startX: 0, startY: 0 };
+  runTransposition(special, c, fits);
+  assertThrows(
+    () => runTransposition(special, c, { ...fits, startX: 1 }),
+    RangeError,
+    "misaligned",
+  );
+  const stray = lowerGeneral(`#pragma tri grid(1)
+__global__ void k(float *X, float *Y) { *(Y + 0 ... 64) = *(X + 1 ... 65); }`);
+  assertThrows(
+    () =>
+      checkMatrixRun(stray, {
+        elementBytes: 4,
+        rows: 1,
+        columns: 64,
+        from: rowMajor(0, 64),
+        to: rowMajor(0, 64),
+        grid: [1, 1],
+        scalars: [],
+      }),
+    RangeError,
+    "outside",
+  );
+  const barriers = (item: LoweredInstance["kernel"]["body"][number]): boolean =>
+    item.kind === "instruction" && item.opcode === "bar";
+  assert(general.kernel.body.some(barriers));
+  const unordered = {
+    ...general,
+    kernel: { ...general.kernel, body: general.kernel.body.filter((item) => !barriers(item)) },
+  };
+  assertThrows(() => runTransposition(unordered, c, fits), RangeError, "races");
+});

@@ -1,0 +1,96 @@
+/** Source text to laid-out functions and PTX data, instance by instance, for tests of the back end. */
+import { assertEquals } from "./assert.ts";
+import { DiagnosticCollector } from "../../compiler/diagnostics.ts";
+import { buildInstance, checkInstance } from "../../compiler/instance_build.ts";
+import type { Func, Op } from "../../compiler/ir/func.ts";
+import { verifyFunc } from "../../compiler/ir/verify.ts";
+import { walkOps } from "../../compiler/ir/walk.ts";
+import { lowerFunc } from "../../compiler/lower/mod.ts";
+import { planFile } from "../../compiler/pipeline.ts";
+import type { PtxKernel } from "../../compiler/ptx/func.ts";
+import { printModule } from "../../compiler/ptx/print.ts";
+import { requiredVersion } from "../../compiler/ptx/version.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { Reporter } from "../../compiler/support/diagnostic.ts";
+import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+
+/** One specialisation of one instance, all the way down. */
+export interface LoweredInstance {
+  /** Name of the kernel's variant. */
+  readonly variant: string;
+  /** Conditions of the specialisation; empty for the general one. */
+  readonly conditions: readonly string[];
+  /** After layout assignment and ordering. */
+  readonly laidOut: Func;
+  readonly kernel: PtxKernel;
+  readonly threads: number;
+  readonly sharedBytes: number;
+}
+
+/** All instances of the kernels in a text without mistakes, or of one; laid-out functions are verified. */
+export function lowerText(
+  text: string,
+  target: TargetName = "sm_80",
+  kernel?: string,
+): LoweredInstance[] {
+  const options = {
+    targets: [target],
+    verify: true,
+    ...(kernel === undefined ? {} : { kernels: [kernel] }),
+  };
+  const collector = new DiagnosticCollector();
+  const reporter = new Reporter();
+  const { front, kernels } = planFile({ name: "k.tc", text }, options, collector, reporter);
+  const found = kernels.flatMap(({ site, plan }) =>
+    plan.instances.flatMap((instance): LoweredInstance[] => {
+      const checked = checkInstance(front, site, instance, TARGETS[target].sm);
+      collector.addInstance(site.name, "", checked.diagnostics);
+      const built = buildInstance(checked, plan, instance, { verify: true }, reporter);
+      return (built?.funcs ?? []).map(({ func, specialization }) => {
+        let laidOut: Func | undefined;
+        const { kernel, threads, sharedBytes } = lowerFunc(func, {
+          target: TARGETS[target],
+          numWarps: instance.options.numWarps,
+          symbol: site.name,
+          onLayout: (result) => laidOut = result,
+        });
+        verifyFunc(must(laidOut, "laid-out function"));
+        return {
+          variant: instance.variant.name,
+          conditions: specialization.conditions.map((one) => one.text),
+          laidOut: must(laidOut, "laid-out function"),
+          kernel,
+          threads,
+          sharedBytes,
+        };
+      });
+    })
+  );
+  collector.addGeneral(reporter.diagnostics);
+  const diagnostics = collector.finish("k.tc", {});
+  assertEquals(diagnostics.map(({ code, message }) => `${code} ${message}`), []);
+  return found;
+}
+
+/** The instance without assumptions of a text with one kernel. */
+export function lowerGeneral(text: string, target: TargetName = "sm_80"): LoweredInstance {
+  return must(
+    lowerText(text, target).find(({ conditions }) => conditions.length === 0),
+    "general instance",
+  );
+}
+
+/** The operations of a function that have this name, in order. */
+export function opsNamed(func: Func, name: Op["name"]): Op[] {
+  const found: Op[] = [];
+  walkOps(func.body, (op) => {
+    if (op.name === name) found.push(op);
+  });
+  return found;
+}
+
+/** A module with this entry alone, as text. */
+export function printEntry(kernel: PtxKernel, target: TargetName = "sm_80"): string {
+  const version = requiredVersion([kernel], TARGETS[target].ptx);
+  return printModule({ version, target, files: [], variables: [], kernels: [kernel] });
+}
