@@ -1,0 +1,45 @@
+/** The transpositions of the tutorials compile for every element type and target, without a remark. */
+import { compileFile, type TargetName, TARGETS } from "../../compiler/mod.ts";
+import { parsePtx } from "../../compiler/ptx/parse.ts";
+import { verifyPtx } from "../../compiler/ptx/verify.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const TYPES = [
+  "char",
+  "unsigned char",
+  "short",
+  "unsigned short",
+  "int",
+  "unsigned",
+  "long",
+  "unsigned long",
+  "half",
+  "bfloat16",
+  "float",
+  "double",
+  "float8e4",
+  "float8e5",
+];
+const FOLDER = new URL("../kernels/", import.meta.url);
+const targets = Object.keys(TARGETS).filter((name): name is TargetName => name in TARGETS);
+
+for (const { name } of [...Deno.readDirSync(FOLDER)].sort((a, b) => a.name < b.name ? -1 : 1)) {
+  Deno.test(`compileFile() compiles ${name} for every element type and target`, () => {
+    const text = Deno.readTextFileSync(new URL(name, FOLDER));
+    for (const type of TYPES) {
+      const { diagnostics, kernels } = compileFile({ name, text }, {
+        targets,
+        defines: [
+          { name: "TYPE", value: type },
+          { name: "TM", value: "32" },
+          { name: "TN", value: "64" },
+        ],
+        verify: true,
+      });
+      assertEquals(diagnostics.map(({ message }) => message), [], type);
+      const modules = kernels.flatMap((kernel) => kernel.modules);
+      assertEquals(modules.map(({ target }) => target), targets);
+      for (const { ptx } of modules) assertEquals(verifyPtx(parsePtx(ptx)), [], type);
+    }
+  });
+}
