@@ -1,4 +1,5 @@
 /** `tri check`: compiles in memory and shows what is wrong. */
+import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { dropLocalUnusedDefines } from "./build.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
@@ -7,14 +8,23 @@ import type { Invocation } from "./parse.ts";
 import type { Source } from "./project.ts";
 import { checkKernelNames, hasErrors, openSession, plural, showDiagnostics } from "./session.ts";
 
+/** Sources that are text; none where deno.json is wrong, because they may be wrong only without it. */
+function sound(
+  sources: readonly Source[],
+  mistakes: readonly Diagnostic[],
+): readonly Source[] {
+  const broken = new Set(mistakes.map(({ span }) => span.file));
+  const good = sources.filter(({ file }) => !broken.has(file));
+  return good.length + broken.size > sources.length ? [] : good;
+}
+
 /** The body of the command. */
 export async function runCheck(invocation: Invocation, context: CommandContext): Promise<number> {
   const { terminal, toolchain } = context;
   const { project, sources, optionsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
   const mistakes = project.reporter.diagnostics;
-  const isText = ({ file }: Source): boolean => !mistakes.some(({ span }) => span.file === file);
-  const results = sources.filter(isText).map((source, index) => {
+  const results = sound(sources, mistakes).map((source, index) => {
     terminal.progress(`checking ${index + 1}/${sources.length} ${source.file.name}`);
     const { resolve } = includeFinder(project.root, invocation.list("include"));
     return compiler.compileFile(source.file, { ...optionsFor(source), include: resolve });

@@ -117,8 +117,8 @@ export function ptxVersionOf(ptx: string): number {
   return found === null ? 0 : Number(found[1]) * 10 + Number(found[2]);
 }
 
-/** Exit codes above this are 128 plus the signal that ended the program. */
-const FIRST_SIGNAL = 128;
+/** A program ended by a signal has 128 plus its number as exit code; ptxas itself ends with 255. */
+const LAST_SIGNAL = 64;
 /** From {@linkcode runProcess}, for a program that could not be started. */
 const NOT_STARTED = 127;
 /** The first bytes of every cubin. */
@@ -138,7 +138,7 @@ export async function assemble(
     "/dev/stdout",
     "-",
   ], ptx);
-  if (code > FIRST_SIGNAL || code === NOT_STARTED) {
+  if (code === NOT_STARTED || (code > 128 && code <= 128 + LAST_SIGNAL)) {
     throw environmentError(
       `${assembler.path} did not run to its end (exit code ${code}) ${stderr.trim()}`.trim(),
       "Memory may have run out: try --jobs 1, or name another ptxas in TRI_PTXAS.",

@@ -26,8 +26,12 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
   } catch (error) {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    terminal.say(`${terminal.style("red", "error")}: ${failure.message}`);
-    if (failure.remedy !== undefined) terminal.say(failure.remedy);
+    const { message, remedy } = failure;
+    if (words.includes("--json")) {
+      terminal.print(`${JSON.stringify({ ok: false, error: { message, remedy } }, null, 2)}\n`);
+    }
+    terminal.say(`${terminal.style("red", "error")}: ${message}`);
+    if (remedy !== undefined) terminal.say(remedy);
     return failure.exitCode;
   } finally {
     terminal.endProgress();

@@ -69,7 +69,7 @@ const KERNEL_KEYS: Readonly<Record<string, (cx: Checker, node: JsonNode) => stri
   },
   grid: (cx, node) => {
     const extents = cx.items(node, '"grid"').map((item) => cx.word(item, "an extent of the grid"));
-    if (extents.length < 1 || extents.length > 3) {
+    if (node.kind === "array" && (extents.length < 1 || extents.length > 3)) {
       cx.fail(node.span, "A grid has one to three extents");
     }
     return [`grid(${extents.join(", ")})`];
@@ -93,6 +93,7 @@ function readKernel(cx: Checker, kernel: JsonMember): Override[] {
   ) =>
     (KERNEL_KEYS[key]?.(cx, value) ?? []).map((text) => ({
       kernel: kernel.key,
+      isForFile: true,
       text,
       origin: `<deno.json ${kernel.key}.${key}>`,
     }))

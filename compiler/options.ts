@@ -19,6 +19,8 @@ export interface Define {
 export interface Override {
   /** Undefined: every kernel of the file. */
   readonly kernel?: string;
+  /** The file must have that kernel; otherwise the override may be meant for another file. */
+  readonly isForFile?: true;
   /** The pragma line after `#pragma tri`, e.g. `grid(cdiv(M, TM), cdiv(N, TN))`. */
   readonly text: string;
   /** Where it comes from, as diagnostics show it: `<--grid>`. */

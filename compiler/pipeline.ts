@@ -102,9 +102,9 @@ function readOverrides(
   { overrides = [] }: CompileOptions,
   reporter: Reporter,
 ): readonly OverrideItem[] {
-  return overrides.toReversed().flatMap(({ kernel, text, origin }) => {
+  return overrides.toReversed().flatMap(({ kernel, isForFile = false, text, origin }) => {
     const item = parsePragmaLine(text, origin, reporter);
-    return item === undefined ? [] : [{ kernel, item, origin }];
+    return item === undefined ? [] : [{ kernel, isForFile, item, origin }];
   });
 }
 

@@ -264,6 +264,13 @@ export class Device {
     elements: number,
     stream: Stream = this.defaultStream,
   ): Tensor {
+    if (!Object.hasOwn(DTYPES, dtype)) {
+      throw new ArgumentError({
+        argument: "dtype",
+        expected: `one of ${Object.keys(DTYPES).join(", ")}`,
+        actual: String(dtype),
+      });
+    }
     const bytes = elements * DTYPES[dtype].bytes;
     if (!Number.isSafeInteger(bytes)) {
       throw new ArgumentError({

@@ -80,6 +80,13 @@ export function checkLayout(
 }
 
 function checkCounts(argument: string, values: readonly number[]): void {
+  if (!Array.isArray(values)) {
+    throw new ArgumentError({
+      argument,
+      expected: "a list of integers, such as [2, 3]",
+      actual: String(values),
+    });
+  }
   if (values.every((value) => Number.isSafeInteger(value) && value >= 0)) return;
   throw new ArgumentError({
     argument,

@@ -24,6 +24,8 @@ export interface SourcedItem {
 /** An override, parsed. */
 export interface OverrideItem {
   readonly kernel: string | undefined;
+  /** Whether the file must have that kernel. */
+  readonly isForFile: boolean;
   readonly item: PragmaItem;
   readonly origin: string;
 }
@@ -36,7 +38,11 @@ export function assignItems(
   reporter: Reporter,
 ): ReadonlyMap<string, readonly SourcedItem[]> {
   const assigned = new Map<string, SourcedItem[]>(kernels.map(({ name }) => [name, []]));
-  for (const { kernel, item, origin } of overrides) {
+  const unknown = new Set<string>();
+  for (const { kernel, isForFile, item, origin } of overrides) {
+    if (isForFile && kernel !== undefined && !unknown.has(kernel)) {
+      if (!isKernel({ name: kernel, span: item.span }, kernels, reporter)) unknown.add(kernel);
+    }
     const targets = kernel === undefined ? kernels : kernels.filter(({ name }) => name === kernel);
     for (const { name } of targets) assigned.get(name)?.push({ item, origin });
   }

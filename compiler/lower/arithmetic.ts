@@ -77,10 +77,12 @@ function spell(template: string, kind: Kind): string {
   return template.replace(/\bT\b/, kind).replace(/\bB\b/, `b${bits}`);
 }
 
-/** 8- and 16-bit results are brought back into their range. */
+/** 8- and 16-bit results are brought back into their range, and constants of any width. */
 function narrow(e: Emitter, value: Operand, element: Element): Operand {
   if (isPointer(element) || SCALARS[element].class !== "int" || element === "bool") return value;
   const { bits, signed } = SCALARS[element];
+  // The emitter folds constants as signed numbers.
+  if (isInteger(value)) return int((signed ? BigInt.asIntN : BigInt.asUintN)(bits, value.value));
   if (bits >= 32) return value;
   return e.pure(signed ? "bfe.s32" : "bfe.u32", "b32", [value, int(0), int(bits)]);
 }
@@ -276,21 +278,25 @@ export function lowerSelect(
 }
 
 /**
- * Bytes of `count` elements, 64 bits: the count widens by its own signedness, then is scaled. `noCarry` promises
- * that the constant part of the count only sets bits that the rest leaves 0, so that the parts may widen apart
- * and the constant becomes an immediate of the access.
+ * Bytes of `count` elements, 64 bits: the count widens by its own signedness, then is scaled. `start` promises that
+ * the constant part of the count, less `start`, only sets bits that the rest leaves 0: nothing wraps when it is
+ * added, so the parts may widen apart and the constant becomes an immediate of the access.
  */
 export function lowerScaled(
   e: Emitter,
   count: Operand,
   element: Element,
   bytes: number,
-  noCarry: boolean,
+  start?: bigint,
 ): Operand {
   if (isInteger(count)) return int(count.value * BigInt(bytes));
   const kind = kindOf(element);
   if (kind === "s64" || kind === "u64") return e.mul("b64", count, int(bytes));
-  const { base, constant } = noCarry ? e.sumOf(count) : { base: count, constant: 0n };
-  const wide = e.pure(`mul.wide.${kind === "u32" ? "u32" : "s32"}`, "b64", [base, int(bytes)]);
-  return e.add("b64", wide, int(constant * BigInt(bytes)));
+  const { base, constant } = start === undefined ? { base: count, constant: 0n } : e.sumOf(count);
+  const apart = constant - (start ?? 0n);
+  const wide = e.pure(`mul.wide.${kind === "u32" ? "u32" : "s32"}`, "b64", [
+    e.add("b32", base, int(constant - apart)),
+    int(bytes),
+  ]);
+  return e.add("b64", wide, int(apart * BigInt(bytes)));
 }

@@ -1,8 +1,8 @@
 /** What a launch must fulfil before the driver sees it: one device, conditions, alignment, a legal grid. */
 import { ArgumentError } from "../errors.ts";
-import type { Stream } from "../stream.ts";
+import { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
-import type { Frame } from "./frame.ts";
+import { describeValue, type Frame } from "./frame.ts";
 import type { InstanceModel, VariantModel } from "./model.ts";
 import type { GridSize } from "./types.ts";
 
@@ -36,6 +36,13 @@ export function streamOf<Name extends string>(
       argument: `stream of ${frame.model.name}`,
       expected: "a stream, because no tensor says on which device to launch",
       actual: "undefined",
+    });
+  }
+  if (!(stream instanceof Stream)) {
+    throw new ArgumentError({
+      argument: `stream of ${frame.model.name}`,
+      expected: "a stream, as `device.stream()` makes them",
+      actual: describeValue(stream),
     });
   }
   if (first !== undefined && stream.device !== first.device) {

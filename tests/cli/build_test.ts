@@ -233,8 +233,8 @@ Deno.test("tri build takes an assembler per architecture and names those without
     },
   );
   assertEquals(code, 0);
-  assertEquals(shop.read("out/a/foo.sm_80.cubin"), "image 99.1 -arch=sm_80");
-  assertEquals(shop.read("out/a/foo.sm_70.cubin"), "image 11.8 -arch=sm_70");
+  assertEquals(shop.read("out/a/foo.sm_80.cubin"), "\x7fELFimage 99.1 -arch=sm_80");
+  assertEquals(shop.read("out/a/foo.sm_70.cubin"), "\x7fELFimage 11.8 -arch=sm_70");
   const json = JSON.parse(stdout);
   assertEquals(json.skipped, [{
     arch: "sm_120",
@@ -246,7 +246,7 @@ Deno.test("tri build takes an assembler per architecture and names those without
 Deno.test("tri build shows the assembler's warnings, and fails on them with --werror", async () => {
   using shop = new Shop(
     { "kernels/a.tc": "kernel foo\n" },
-    "printf image; echo 'ptxas info : (C7508) wgmma serialized' >&2",
+    "printf '\\177ELF'; echo 'ptxas info : (C7508) wgmma serialized' >&2",
   );
   const { code, stderr } = await shop.build("--werror");
   assertEquals([code, shop.files("out").size], [1, 0]);
@@ -368,7 +368,7 @@ Deno.test("tri build refuses operands and options that make no sense", async () 
 Deno.test("tri build records what ptxas says about registers in the manifest", async () => {
   using shop = new Shop(
     { "kernels/a.tc": "kernel foo\n" },
-    `printf image; cat >&2 <<'END'
+    `printf '\\177ELF'; cat >&2 <<'END'
 ptxas info    : Compiling entry function 'foo' for 'sm_80'
 ptxas info    : Function properties for foo
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
@@ -388,4 +388,68 @@ END`,
       },
     },
   });
+});
+
+Deno.test("tri build gives sources without kernels no wrapper", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n", "kernels/empty.tc": "" });
+  const { code, stderr } = await shop.build();
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stderr, "without a kernel, so without a wrapper: kernels/empty.tc");
+  assert(!shop.files("out").has("out/empty.ts"));
+  assertEquals(shop.read("out/mod.ts"), 'export * from "./a.ts";\n');
+  assertStringIncludes((await shop.build()).stderr, "nothing to do");
+});
+
+Deno.test("tri build refuses sources whose wrapper would replace a file of its own", async () => {
+  for (const name of ["mod", "manifest.json", ".tri-build.json", "", "sub/"]) {
+    using shop = new Shop({ [`kernels/${name}.tc`]: "kernel foo\n" });
+    const { code, stderr } = await shop.build();
+    assertEquals([code, shop.files("out").size], [2, 0], name);
+    assertStringIncludes(stderr, `would be ${name}.ts, which tri keeps for itself`);
+  }
+});
+
+Deno.test("tri build says what is in the way of its output", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n", "out": "a file" });
+  const onFile = await shop.build();
+  assertEquals(onFile.code, 2);
+  assertStringIncludes(onFile.stderr, "is a file");
+  shop.remove("out");
+  shop.write("out/a.ts/inner", "");
+  const onFolder = await shop.build();
+  assertEquals(onFolder.code, 2);
+  assertStringIncludes(onFolder.stderr, "out/a.ts is there already");
+  shop.remove("out");
+  shop.write("out/a", "a file");
+  const onParent = await shop.build();
+  assertEquals(onParent.code, 3);
+  assertMatch(onParent.stderr, /^error: Cannot write .*foo\.sm_80\.\w+: .*\n.*--out/m);
+  const longName = "x".repeat(300);
+  shop.write("kernels/a.tc", `kernel ${longName}\n`);
+  shop.remove("out");
+  const tooLong = await shop.build();
+  assertEquals(tooLong.code, 3);
+  assertStringIncludes(tooLong.stderr, "File name too long");
+});
+
+Deno.test("tri build takes a record that someone edited for none", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n" });
+  await shop.build();
+  const records = ["{", "[]", '{"format":1,"sources":5,"shared":null}'];
+  for (const record of [...records, '{"format":1,"sources":{"a":{}},"shared":{}}']) {
+    shop.write("out/.tri-build.json", record);
+    const { code, stderr } = await shop.build();
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(stderr, "1 written, 5 unchanged");
+  }
+});
+
+Deno.test("tri build and check refuse --kernel with a name that no source has", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n" });
+  const more = ["--kernel", "fop", "--grid", "1"];
+  for (const result of [await shop.build(...more), await shop.tri(["check", "kernels", ...more])]) {
+    assertEquals(result.code, 2);
+    assertStringIncludes(result.stderr, "--kernel fop: there is no such kernel\nDid you mean foo?");
+  }
+  assertEquals((await shop.build("--kernel", "foo", "--grid", "1")).code, 0);
 });

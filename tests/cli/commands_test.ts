@@ -101,7 +101,7 @@ Deno.test("tri inspect refuses an unknown stage and more than one file", async (
   assertEquals((await workspace.tri(["inspect"])).code, 2);
 });
 
-const REPORT = `printf image; cat >&2 <<'END'
+const REPORT = `printf '\\177ELF'; cat >&2 <<'END'
 ptxas info    : Compiling entry function 'x' for 'sm_80'
     16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
 ptxas info    : Used 24 registers, 4096 bytes smem
@@ -148,7 +148,7 @@ Deno.test("tri inspect --stage sass goes through nvdisasm, or exits with 3 witho
     env,
     permissions: [...permissions.slice(0, 3), `--allow-run=${ptxas},${nvdisasm}`],
   });
-  assertEquals([code, stdout], [0, "// x for sm_80\nSASS of: image 99.1 -arch=sm_80\n"]);
+  assertEquals([code, stdout], [0, "// x for sm_80\nSASS of: \x7fELFimage 99.1 -arch=sm_80\n"]);
   assertEquals([...workspace.files("generated").keys()], ["generated/mod.ts"]);
 });
 
@@ -215,4 +215,39 @@ Deno.test("tri build exits with 3 where it may not write, and says how to allow 
   assertStringIncludes(stderr, "Requires write access");
   assertStringIncludes(stderr, "--allow-write");
   assert(!stderr.includes("    at "), "no stack trace");
+});
+
+Deno.test("tri check reports a source that is no text once (E1001), and says which has no kernel", async () => {
+  using workspace = new Workspace({ "b.tc": "kernel x\n", "c.tc": "" });
+  Deno.writeFileSync(`${workspace.path}/a.tc`, Uint8Array.of(0x7f, 0x45, 0xff, 0, 0xfe));
+  const binary = await workspace.tri(["check"]);
+  assertEquals(binary.code, 1);
+  assertStringIncludes(binary.stderr, "error[E1001]: the byte 0xff is not UTF-8\n --> a.tc:1:3");
+  assertStringIncludes(binary.stderr, "1 error\n");
+  workspace.remove("a.tc");
+  const fine = await workspace.tri(["check"]);
+  assertStringIncludes(fine.stderr, "nothing to report\nwithout a kernel: c.tc\n");
+});
+
+Deno.test("tri check looks at no source while deno.json is wrong", async () => {
+  using workspace = new Workspace({ "a.tc": "error TM is missing\n", "deno.json": '{"tri": 5}' });
+  const { code, stderr } = await workspace.tri(["check"]);
+  assertEquals([code, stderr.match(/error\[\w+\]/g)], [1, ["error[E9020]"]]);
+});
+
+Deno.test("tri says a failure as JSON where --json is given", async () => {
+  using workspace = new Workspace();
+  const { code, stdout } = await workspace.tri(["check", "nowhere", "--json"]);
+  assertEquals(code, 2);
+  assertEquals(JSON.parse(stdout), {
+    ok: false,
+    error: { message: "No such file or folder: nowhere" },
+  });
+});
+
+Deno.test("tri passes --max-tile-elements on, if it is a number", async () => {
+  using workspace = new Workspace({ "a.tc": "kernel x\n" });
+  assertEquals((await workspace.tri(["check", "--max-tile-elements", "64"])).code, 0);
+  const { code, stderr } = await workspace.tri(["check", "--max-tile-elements", "many"]);
+  assertEquals([code, stderr], [2, "error: --max-tile-elements many: not a number of elements\n"]);
 });

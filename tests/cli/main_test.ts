@@ -78,3 +78,29 @@ Deno.test("tri obeys -D, --config and --grid from the command line", async () =>
   assertEquals(code, 0, stderr);
   assertStringIncludes(workspace.read("out/add/vector_add.sm_80.ptx"), ".reqntid 64");
 });
+
+Deno.test("tri build refuses two sources that export the same kernel", async () => {
+  using workspace = new Workspace({ "k/a.tc": VECTOR_ADD, "k/b.tc": VECTOR_ADD });
+  const { code, stderr } = await tri(workspace, ...BUILD);
+  assertEquals([code, workspace.files("out").size], [1, 0]);
+  assertStringIncludes(stderr, "a.ts and b.ts would both export vectorAdd");
+  assertStringIncludes(stderr, "Rename one of them");
+});
+
+Deno.test("tri check reports a kernel of deno.json that its file does not have", async () => {
+  const kernels = { vector_ad: { grid: ["1"], options: { num_warps: 2 } } };
+  using workspace = new Workspace({
+    "k/add.tc": VECTOR_ADD,
+    "deno.json": JSON.stringify({ tri: { files: { "k/add.tc": { kernels } } } }),
+  });
+  const { code, stderr } = await tri(workspace, "check", "k");
+  assertEquals([code, stderr.match(/error\[\w+\]/g)], [1, ["error[E9006]"]]);
+  assertStringIncludes(stderr, "did you mean `vector_add`?");
+});
+
+Deno.test("tri inspect names the kernels there are when --kernel is none of them", async () => {
+  using workspace = new Workspace({ "k/add.tc": VECTOR_ADD });
+  const { code, stderr } = await tri(workspace, "inspect", "k/add.tc", "--kernel", "vector_ad");
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "Did you mean vector_add?");
+});

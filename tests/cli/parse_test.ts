@@ -95,3 +95,7 @@ Deno.test("parseCommandLine() knows the ways to ask for help", () => {
   }
   assertEquals(parseCommandLine(["--version"]), { kind: "version" });
 });
+
+Deno.test("parseCommandLine() refuses files where a command takes none", () => {
+  assertThrows(() => parseCommandLine(["doctor", "a.tc"]), Failure, "takes no file: a.tc");
+});

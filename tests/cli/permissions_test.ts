@@ -41,7 +41,7 @@ Deno.test("the permission set tri is enough to build into generated/", async () 
   using workspace = new Workspace({ "kernels/a.tc": "kernel foo\n" });
   const { code, stderr } = await runWithSet(workspace, "tri", [...BUILD, "generated"]);
   assertEquals(code, 0, stderr);
-  assertEquals(workspace.read("generated/a/foo.sm_80.cubin"), "image 99.1 -arch=sm_80");
+  assertEquals(workspace.read("generated/a/foo.sm_80.cubin"), "\x7fELFimage 99.1 -arch=sm_80");
   const again = await runWithSet(workspace, "tri", [...BUILD, "generated"]);
   assertStringIncludes(again.stderr, "nothing to do");
 });

@@ -9,7 +9,8 @@ import {
   warningsIn,
 } from "../../cli/ptxas.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { EXIT, Failure } from "../../cli/failure.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { fakePtxas, Workspace } from "./support/tri_process.ts";
 
 const OLD: Assembler = { path: "/old", version: "11.8.89", archs: ["sm_70", "sm_90"], ptx: 78 };
@@ -131,10 +132,14 @@ Deno.test("assemble() gives the image, or what ptxas complains about", async () 
     version: "99.1.1",
     archs: ["sm_80"],
   });
-  const done = await assemble(make("printf image; echo 'ptxas warning : odd' >&2"), "sm_80", "x");
+  const done = await assemble(
+    make("printf '\\177ELF'; echo 'ptxas warning : odd' >&2"),
+    "sm_80",
+    "x",
+  );
   assertEquals(done, {
     kind: "cubin",
-    cubin: new TextEncoder().encode("image"),
+    cubin: new TextEncoder().encode("\x7fELF"),
     warnings: ["ptxas warning : odd"],
     resources: {},
   });
@@ -145,7 +150,17 @@ Deno.test("assemble() gives the image, or what ptxas complains about", async () 
   );
   assertEquals(bad, { kind: "failed", message: "ptxas line 1; fatal : no" });
   const empty = await assemble(make("true"), "sm_80", "x");
-  assertEquals(empty, { kind: "failed", message: "it wrote no image" });
-  const gone = await assemble({ ...NEW, path: `${workspace.path}/none` }, "sm_80", "x");
-  assertEquals(gone.kind, "failed");
+  assertEquals(empty, { kind: "failed", message: "what it wrote is no image" });
+  const text = await assemble(make("printf 'no cubin'"), "sm_80", "x");
+  assertEquals(text, { kind: "failed", message: "what it wrote is no image" });
+});
+
+Deno.test("assemble() does not blame the code when ptxas cannot run or is killed", async () => {
+  using workspace = new Workspace();
+  const path = workspace.writeProgram("ptxas", "kill -9 $$\n");
+  for (const [program, reason] of [[path, "(exit code 137)"], [`${path}-gone`, "No such file"]]) {
+    const assembler = { ...NEW, path: must(program, "a path") };
+    const failure = await assertRejects(() => assemble(assembler, "sm_80", "x"), Failure, reason);
+    assertEquals(failure.exitCode, EXIT.environment);
+  }
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import config from "../../deno.json" with { type: "json" };
 import {
   compileFile,
@@ -319,7 +319,7 @@ Deno.test("inspect() prints every stage of the first instance, or of the one cho
   assertStringIncludes(text("ir"), "// where X % 16 == 0");
   assertStringIncludes(text("layout"), "#l0");
   assertStringIncludes(text("ptx"), ".entry transpose_float32_a16(");
-  assertStringIncludes(inspect(file, OPTIONS, "types", { variant: "float16" }), "X: half*");
+  assertStringIncludes(inspect(file, OPTIONS, "types", { variant: "float16" }), "half* X");
   assertEquals(inspect(file, OPTIONS, "types", { kernel: "none" }), "");
 });
 
@@ -333,4 +333,59 @@ Deno.test("inspect() shows the early stages of a faulty file", () => {
 
 Deno.test("VERSION is that of deno.json", () => {
   assertEquals(`${VERSION.major}.${VERSION.minor}.${VERSION.patch}`, config.version);
+});
+
+Deno.test("compileFile() names entries so that PTX takes them", () => {
+  for (const [name, entry] of [["_", "__"], ["WARP_SZ", "WARP_SZ_"], ["ret", "ret"]] as const) {
+    const file = { name: "k.tc", text: `__global__ void ${name}(int N) { int a = N; }` };
+    const { kernels, diagnostics } = compileFile(file, OPTIONS);
+    assertEquals(diagnostics.map(({ message }) => message), []);
+    assertEquals(kernels[0]?.instances.map(({ symbol }) => symbol), [entry]);
+    assertStringIncludes(kernels[0]?.modules[0]?.ptx ?? "", `.entry ${entry}(`);
+  }
+});
+
+Deno.test("compileFile() refuses a kernel that some instances do not have", () => {
+  const text = `#pragma tri variants W in {1, 2}
+#if W == 1
+__global__ void k1(int *X) { *X = 1; }
+#else
+__global__ void k2(int *X) { *X = 1; }
+#endif
+`;
+  const { diagnostics } = compileFile({ name: "k.tc", text }, OPTIONS);
+  assertEquals(diagnostics.map(({ code, message }) => `${code} ${message}`), [
+    "E9006 not every instance of the file has the kernel `k1`",
+  ]);
+});
+
+Deno.test("compileFile() refuses tiles that no thread can hold, before it tries to compile them", () => {
+  const pragmas = (warps: number): readonly string[] => [
+    "variant TYPE=float",
+    `config TM=256, TN=256; num_warps=${warps}`,
+  ];
+  const refused = (warps: number): readonly string[] =>
+    compileFile(transpose(pragmas(warps), true), OPTIONS).diagnostics
+      .filter(({ code }) => code === "E3023")
+      .map(({ message, hint }) => `${message}; ${hint ?? ""}`);
+  assertEquals(refused(1), [
+    "the tile [256, 256] gives each of the 32 threads 2048 elements; the limit is 1024; " +
+    "make the tile smaller, or use more warps than 1: `#pragma tri num_warps=32`; a thread has 255 registers",
+  ]);
+  assertEquals(refused(2), []);
+});
+
+Deno.test("compileFile() checks a kernel under its own dot and literals", () => {
+  const text = (pragma: string): SourceFile => ({
+    name: "k.tc",
+    text: `#pragma tri ${pragma}
+__global__ void k(float *X) {
+  int r[16] = 0 ... 16;
+  float *p[16, 16] = X + r[:, newaxis] * 16 + r[newaxis, :];
+  *p = *p @ *p;
+}`,
+  });
+  const types = (pragma: string): string => inspect(text(pragma), OPTIONS, "types");
+  assertStringIncludes(types("dot(tf32)"), "@ tf32 ");
+  assert(!types("dot(ieee)").includes("tf32"));
 });

@@ -139,3 +139,11 @@ Deno.test("Device.zeros() is all zeros", () => {
   using tensor = device.zeros("uint64", [2, 2]);
   assertEquals(tensor.readSync(), new BigUint64Array(4));
 });
+
+Deno.test("Device.zeros() refuses an element type that there is not, and a shape that is no list", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  const untyped: { zeros(dtype: unknown, shape?: unknown): unknown } = device;
+  assertThrows(() => untyped.zeros("flaot32", [2]), ArgumentError, "dtype: expected one of bool,");
+  assertThrows(() => untyped.zeros("float32"), ArgumentError, "such as [2, 3], got undefined");
+  assertThrows(() => untyped.zeros("float32", 4), ArgumentError, "such as [2, 3], got 4");
+});

@@ -307,7 +307,7 @@ export function runKernel(kernel: PtxKernel, memory: GlobalMemory, options: Laun
 
 function runBlock(threads: readonly Thread[], run: (t: Thread) => Outcome): void {
   const warps = Array.from(
-    { length: threads.length / 32 },
+    { length: Math.ceil(threads.length / 32) },
     (_, warp) => threads.slice(32 * warp, 32 * warp + 32),
   );
   for (;;) {

@@ -127,6 +127,6 @@ ptx="$(cat)"
 case "$ptx" in
 ".version 99.9"*) echo "fatal   : Unsupported .version 99.9; current version is '${ptx}'" >&2; exit 255;;
 esac
-${assemble ?? `printf '\\177ELF image ${version} %s' "$1"`}
+${assemble ?? `printf '\\177ELFimage ${version} %s' "$1"`}
 `;
 }

@@ -24,7 +24,7 @@ function plan(
   const parsed = overrides.flatMap((line) => {
     const [item = "", origin = ""] = line.split(" @ ");
     const read = parsePragmaLine(item, origin, reporter);
-    return read === undefined ? [] : [{ kernel: undefined, item: read, origin }];
+    return read === undefined ? [] : [{ kernel: undefined, isForFile: false, item: read, origin }];
   });
   const items = assignItems(groups, parsed, [{ name: "k", offset: text.length - 6 }], reporter);
   const made = planInstances("k", items.get("k") ?? [], defines.map(readDefine), reporter);

@@ -248,6 +248,22 @@ Deno.test("lowerFunc() adds vectors up to their last element and not beyond", ()
   }
 });
 
+Deno.test("lowerFunc() wraps 32-bit indices before it scales them to addresses", () => {
+  const instance = lowerGeneral(`#pragma tri grid(1)
+__global__ void k(int *X, uint32 x __multipleof(64)) {
+  uint32 r[64] = x + 64u + (uint32[64])(0 ... 64);
+  *(X + r) = (int[64])r;
+}`);
+  const x = new Int32Array(64).fill(-1);
+  const memory = new GlobalMemory();
+  runKernel(reparsed(instance), memory, {
+    grid: [1, 1, 1],
+    threads: instance.threads,
+    args: [memory.add(new Uint8Array(x.buffer)), 2n ** 32n - 64n],
+  });
+  assertEquals([...x], Array.from({ length: 64 }, (_, i) => i));
+});
+
 Deno.test("runKernel() catches what lowering must not do: strays, misalignment, missing barriers", () => {
   const c: Configuration = { type: "float", tm: 16, tn: 16, numWarps: 2 };
   const instances = configured("transpose", "transpose", c);

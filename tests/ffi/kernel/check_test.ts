@@ -186,6 +186,11 @@ Deno.test("transpose() refuses tensors and streams of different devices", () => 
     expected: "a stream of the tensors' device, device 0 (Fake GPU)",
     actual: "one of the same GPU opened another time",
   });
+  refused(gpu, () => untyped(x, { stream: 7 }), {
+    argument: "stream of transpose",
+    expected: "a stream, as `device.stream()` makes them",
+    actual: "7",
+  });
 });
 
 Deno.test("transpose() refuses a size that its parameter cannot hold", () => {

@@ -1,0 +1,91 @@
+/**
+ * Pointer tiles. A pointer is a base plus a sum of counts; the sum is reordered so that what all registers share is
+ * added first, and constants end up in the immediates of the accesses.
+ */
+import type { Operand } from "../ptx/func.ts";
+import type { Op, Value } from "../ir/func.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
+import { axisShifts } from "../layout/linear.ts";
+import type { AxisInfo } from "../tile/axis.ts";
+import { lowerScaled } from "./arithmetic.ts";
+import { type LowerContext, lowered, memo } from "./context.ts";
+import { whole } from "./element.ts";
+import { type AxisFacts, operand, resultOf } from "./rule.ts";
+
+/** One summand of a pointer tile, in elements. */
+interface Term {
+  readonly count: Value;
+  readonly noCarry: boolean;
+  /** Registers that see different values of it: terms with few go first, so that their sums are shared. */
+  readonly variety: number;
+}
+
+function pointerTerms(value: Value, axisInfo: AxisFacts): { base: Value; terms: Term[] } {
+  const def = value.def;
+  const pointer = def?.operands[0];
+  if (def === undefined || pointer === undefined) return { base: value, terms: [] };
+  if (["splat", "broadcast", "expand_dims", "reshape", "permute"].includes(def.name)) {
+    return pointerTerms(pointer, axisInfo);
+  }
+  if (def.name !== "offset" || bytesBehind(pointer) !== bytesBehind(value)) {
+    return { base: value, terms: [] };
+  }
+  const count = operand(def, 1);
+  const { base, terms } = pointerTerms(pointer, axisInfo);
+  return {
+    base,
+    terms: [...terms, {
+      count,
+      noCarry: startsAligned(count, axisInfo(count)),
+      variety: variety(count, axisInfo(count)),
+    }],
+  };
+}
+
+export function bytesBehind(pointer: Value): number {
+  const element = pointer.type.element;
+  return isPointer(element) ? bytesOf(element.pointee) : 1;
+}
+
+/** The value varies along one axis only, there as a single run that starts at a multiple of its length. */
+function startsAligned(value: Value, info: AxisInfo): boolean {
+  const varying = value.type.shape.flatMap((extent, axis) =>
+    (info.constancy[axis] ?? 1) < extent ? [axis] : []
+  );
+  const [axis] = varying;
+  if (axis === undefined || varying.length > 1) return false;
+  const extent = value.type.shape[axis] ?? 1;
+  return (info.contiguity[axis] ?? 1) >= extent && (info.divisibility[axis] ?? 1) >= extent;
+}
+
+function variety(value: Value, info: AxisInfo): number {
+  const layout = value.type.layout;
+  if (layout === undefined || startsAligned(value, info)) return 0;
+  const shifts = axisShifts(layout.shape);
+  const moving = layout.shape.reduce(
+    (mask, extent, axis) =>
+      (info.constancy[axis] ?? 1) >= extent ? mask : mask | ((extent - 1) << (shifts[axis] ?? 0)),
+    0,
+  );
+  return layout.register.filter((basis) => (basis & moving) !== 0).length;
+}
+
+export function lowerOffset(cx: LowerContext, op: Op, axisInfo: AxisFacts): void {
+  const result = resultOf(op);
+  const { base, terms } = pointerTerms(result, axisInfo);
+  const sorted = [...terms].sort((a, b) => a.variety - b.variety);
+  const bytes = bytesBehind(result);
+  cx.values.set(
+    result,
+    memo(cx.emitter, (register) => {
+      const e = cx.emitter;
+      return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
+        const element = count.type.element;
+        const elements = (at: number): Operand => whole(e, lowered(cx, count)(at), element);
+        // Where a thread's first element starts; what other registers add to it stays below the run's length.
+        const start = noCarry ? e.sumOf(elements(0)).constant : undefined;
+        return e.add("b64", pointer, lowerScaled(e, elements(register), element, bytes, start));
+      }, whole(e, lowered(cx, base)(register), base.type.element));
+    }),
+  );
+}

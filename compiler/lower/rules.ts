@@ -1,0 +1,169 @@
+/** RULES: how each operation of the tile IR becomes PTX. An operation without a row cannot be compiled yet. */
+import type { Operand } from "../ptx/func.ts";
+import type { Op } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+import { must } from "../support/bug.ts";
+import type { ScalarName } from "../support/scalar.ts";
+import {
+  constantOperand,
+  lowerBinary,
+  lowerCompare,
+  lowerSelect,
+  lowerUnary,
+} from "./arithmetic.ts";
+import { atRegister, type LowerContext, lowered, memo, threadBases } from "./context.ts";
+import { lowerConvertLayout } from "./convert_layout.ts";
+import { convertScalar, UnsupportedConversion } from "./convert.ts";
+import { bankOf, whole } from "./element.ts";
+import { type Emitter, int } from "./emitter.ts";
+import { lowerLoad, lowerStore } from "./memory.ts";
+import { bytesBehind, lowerOffset } from "./pointers.ts";
+import { operand, resultOf, type Rule } from "./rule.ts";
+import { Unsupported } from "./unsupported.ts";
+
+/** A rule that computes each element alone from the elements of the operands. */
+function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Operand): Rule {
+  return (cx, op) => {
+    cx.values.set(
+      resultOf(op),
+      memo(
+        cx.emitter,
+        (register) =>
+          compute(
+            cx.emitter,
+            op,
+            op.operands.map((value) =>
+              whole(cx.emitter, lowered(cx, value)(register), value.type.element)
+            ),
+          ),
+      ),
+    );
+  };
+}
+
+const binary: Rule = elementwise((e, op, [a, b]) =>
+  lowerBinary(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
+);
+const compare: Rule = elementwise((e, op, [a, b]) =>
+  lowerCompare(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
+);
+const unary: Rule = elementwise((e, op, [a]) =>
+  lowerUnary(e, op.name === "not" ? "not" : "neg", operand(op, 0).type.element, must(a, "operand"))
+);
+
+/** Shape operations rename: register r of the result is register r of the operand, whose layout was chosen so. */
+const renamed: Rule = (cx, op) => {
+  cx.values.set(resultOf(op), (register) => lowered(cx, operand(op, 0))(register));
+};
+
+/** 64-bit integers and pointers convert like uint64. */
+const scalarName = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;
+
+export const RULES: Partial<Record<TileOp, Rule>> = {
+  constant: (cx, op) => {
+    const value = op.attrs.value;
+    const number = typeof value === "bigint" || typeof value === "number" ? value : Number(value);
+    const constant = constantOperand(number, resultOf(op).type.element);
+    cx.values.set(resultOf(op), () => constant);
+  },
+  program_id: (cx, op) => special(cx, op, "ctaid"),
+  num_programs: (cx, op) => special(cx, op, "nctaid"),
+  range: (cx, op) => {
+    const layout = must(resultOf(op).type.layout, "layout of a range");
+    const lo = BigInt(
+      typeof op.attrs.lo === "bigint" || typeof op.attrs.lo === "number" ? op.attrs.lo : 0,
+    );
+    const element = resultOf(op).type.element;
+    cx.values.set(
+      resultOf(op),
+      memo(cx.emitter, (register) => {
+        const { base, constant } = atRegister(cx, {
+          register: layout.register,
+          thread: threadBases(layout),
+        }, register);
+        const index = cx.emitter.add("b32", cx.emitter.add("b32", base, int(constant)), int(lo));
+        return convertScalar(cx.emitter, index, "int32", scalarName(element));
+      }),
+    );
+  },
+  neg: unary,
+  not: unary,
+  select: elementwise((e, op, [c, a, b]) =>
+    lowerSelect(
+      e,
+      resultOf(op).type.element,
+      must(c, "condition"),
+      must(a, "then"),
+      must(b, "else"),
+    )
+  ),
+  convert: elementwise((e, op, [a]) => {
+    const [from, to] = [
+      scalarName(operand(op, 0).type.element),
+      scalarName(resultOf(op).type.element),
+    ];
+    try {
+      return convertScalar(e, must(a, "operand"), from, to);
+    } catch (error) {
+      if (error instanceof UnsupportedConversion) {
+        throw new Unsupported(`the conversion from ${error.message} on ${e.target.name}`, op.span);
+      }
+      throw error;
+    }
+  }),
+  bitcast: elementwise((e, op, [a]) => {
+    const [from, to] = [bankOf(operand(op, 0).type.element), bankOf(resultOf(op).type.element)];
+    const source = e.inRegister(must(a, "operand"), from);
+    if (from === to) return source;
+    return to === "b16"
+      ? e.pure("cvt.u16.u32", "b16", [source])
+      : e.pure("cvt.u32.u16", "b32", [source]);
+  }),
+  assume_multiple: renamed,
+  offset: lowerOffset,
+  difference: elementwise((e, op, [a, b]) => {
+    const bytes = e.pure("sub.s64", "b64", [e.inRegister(must(a, "lhs"), "b64"), must(b, "rhs")]);
+    return e.pure("shr.s64", "b64", [bytes, int(Math.log2(bytesBehind(operand(op, 0))))]);
+  }),
+  splat: (cx, op) => {
+    cx.values.set(resultOf(op), () => lowered(cx, operand(op, 0))(0));
+  },
+  expand_dims: renamed,
+  broadcast: renamed,
+  reshape: renamed,
+  permute: renamed,
+  load: lowerLoad,
+  store: lowerStore,
+  convert_layout: lowerConvertLayout,
+  barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
+  return: () => {},
+};
+for (
+  const name of [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "min",
+    "max",
+    "and",
+    "or",
+    "xor",
+    "shl",
+    "shr",
+  ] as const
+) RULES[name] = binary;
+for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) RULES[name] = compare;
+
+function special(cx: LowerContext, op: Op, name: string): void {
+  const axis = "xyz"[typeof op.attrs.axis === "number" ? op.attrs.axis : 0] ?? "x";
+  cx.values.set(
+    resultOf(op),
+    memo(
+      cx.emitter,
+      () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }]),
+    ),
+  );
+}

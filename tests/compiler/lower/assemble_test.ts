@@ -1,0 +1,189 @@
+/**
+ * NVIDIA's assemblers as judges of what lowering emits: every shipped kernel, for every target, with every ptxas here
+ * that knows it. No warning, no spill, no stack; and where rows are aligned, 16 bytes an access down to the SASS.
+ */
+import { assert, assertEquals } from "../../support/assert.ts";
+import { mapPool, runProcess } from "../../../cli/process.ts";
+import { type Assembler, findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/ptxas.ts";
+import { findTools } from "../../../cli/tools.ts";
+import {
+  compileFile,
+  type CompileOptions,
+  type TargetName,
+  TARGETS,
+} from "../../../compiler/mod.ts";
+import type { CompiledKernel } from "../../../compiler/options.ts";
+import { parsePtx } from "../../../compiler/ptx/parse.ts";
+import type { PtxKernel } from "../../../compiler/ptx/func.ts";
+import { printInstruction } from "../../../compiler/ptx/print.ts";
+import { verifyPtx } from "../../../compiler/ptx/verify.ts";
+import { must } from "../../../compiler/support/bug.ts";
+
+const KERNELS = new URL("../../../kernels/", import.meta.url);
+const targets = Object.values(TARGETS).map(({ name }) => name);
+
+function compileShipped(options: CompileOptions): CompiledKernel[] {
+  return [...Deno.readDirSync(KERNELS)].filter(({ name }) => name.endsWith(".tc")).flatMap(
+    ({ name }) => {
+      const text = Deno.readTextFileSync(new URL(name, KERNELS));
+      const { diagnostics, kernels } = compileFile({ name, text }, options);
+      assertEquals(diagnostics.map(({ message }) => message), []);
+      return [...kernels];
+    },
+  );
+}
+
+const kernels = compileShipped({ targets });
+const { usable } = await findAssemblers();
+
+const ptxFor = (kernel: CompiledKernel, target: TargetName): string =>
+  must(kernel.modules.find((module) => module.target === target), "module").ptx;
+
+/** Whether an assembler can take the modules for a target. */
+function takes({ archs, ptx }: Assembler, target: TargetName): boolean {
+  const version = Math.max(...kernels.map((kernel) => ptxVersionOf(ptxFor(kernel, target))));
+  return archs.includes(target) && (ptx === undefined || version <= ptx);
+}
+
+/** Instructions of an entry that touch global memory, by spelling. */
+function globalAccesses(entry: PtxKernel): string[] {
+  return entry.body.flatMap((item) =>
+    item.kind === "instruction" && item.modifiers.includes("global") &&
+      (item.opcode === "ld" || item.opcode === "st")
+      ? [printInstruction({ ...item, operands: [] })]
+      : []
+  );
+}
+
+const WIDE = /\.v4\.b32|\.v2\.b64/;
+
+for (const target of targets) {
+  const judges = usable.filter((assembler) => takes(assembler, target));
+  const name =
+    `lowerFunc() emits what ptxas assembles for ${target} without warning, spill or stack`;
+  Deno.test({
+    name: judges.length > 0 ? name : `${name} [skipped: no ptxas here knows ${target}]`,
+    ignore: judges.length === 0,
+    fn: async () => {
+      const jobs = judges.flatMap((judge) => kernels.map((kernel) => ({ judge, kernel })));
+      await mapPool(jobs, 2, async ({ judge, kernel }) => {
+        const { code, stderr } = await runProcess(judge.path, [
+          `-arch=${target}`,
+          "-v",
+          "--warn-on-spills",
+          "--warn-on-local-memory-usage",
+          "-o",
+          "/dev/null",
+          "-",
+        ], ptxFor(kernel, target));
+        const where = `${kernel.name} for ${target} by ptxas ${judge.version}:\n${stderr}`;
+        assertEquals(code, 0, where);
+        assert(!/warning/i.test(stderr), where);
+        const resources = Object.values(resourcesIn(stderr));
+        assertEquals(resources.length, kernel.instances.length, where);
+        for (const { stackBytes, spillLoadBytes, spillStoreBytes } of resources) {
+          assertEquals([stackBytes, spillLoadBytes, spillStoreBytes], [0, 0, 0], where);
+        }
+      });
+    },
+  });
+}
+
+Deno.test("lowerFunc() emits PTX that our own verifier accepts, for every target", () => {
+  for (const target of targets) {
+    for (const kernel of kernels) {
+      assertEquals(verifyPtx(parsePtx(ptxFor(kernel, target))), [], `${kernel.name} ${target}`);
+    }
+  }
+});
+
+/** Entries that may take every row in pieces of 16 bytes. */
+function alignedEntries(target: TargetName): { symbol: string; entry: PtxKernel }[] {
+  return kernels.filter(({ name }) => name !== "strided_copy").flatMap((kernel) => {
+    const entries = parsePtx(ptxFor(kernel, target)).kernels;
+    return kernel.instances.filter(({ specialization }) => specialization.length > 0).map(
+      ({ symbol }) => ({
+        symbol,
+        entry: must(entries.find(({ name }) => name === symbol), symbol),
+      }),
+    );
+  });
+}
+
+Deno.test("lowerFunc() moves 16 bytes an access wherever rows are 16-byte aligned", () => {
+  const entries = alignedEntries("sm_80");
+  assert(entries.length >= 40);
+  for (const { symbol, entry } of entries) {
+    const accesses = globalAccesses(entry);
+    assert(accesses.length > 0, symbol);
+    // 1024 bytes over 128 threads: eight each.
+    const pattern = /^vector_add_u?int8_/.test(symbol) ? /\.v2\.b32/ : WIDE;
+    for (const access of accesses) assert(pattern.test(access), `${symbol}: ${access}`);
+  }
+});
+
+/** An assembler and a disassembler that understand each other, and the newest target that both know. */
+async function findDisassembly(): Promise<
+  { readonly target: TargetName; readonly sassOf: (ptx: string) => Promise<string> } | undefined
+> {
+  const disassemblers = findTools("nvdisasm").filter(({ allowed }) => allowed);
+  for (const target of ["sm_90a", "sm_90", "sm_80"] as const) {
+    for (const assembler of usable.filter((one) => takes(one, target))) {
+      for (const { path } of disassemblers) {
+        const sassOf = async (ptx: string): Promise<string> => {
+          const folder = await Deno.makeTempDir();
+          try {
+            const cubin = `${folder}/k.cubin`;
+            const made = await runProcess(
+              assembler.path,
+              [`-arch=${target}`, "-o", cubin, "-"],
+              ptx,
+            );
+            if (made.code !== 0) return "";
+            const { code, stdout } = await runProcess(path, ["-c", cubin]);
+            return code === 0 ? new TextDecoder().decode(stdout) : "";
+          } finally {
+            await Deno.remove(folder, { recursive: true });
+          }
+        };
+        const version = TARGETS[target].ptx;
+        const probe = `.version ${Math.floor(version / 10)}.${version % 10}
+.target ${target}
+.address_size 64
+.visible .entry probe() { ret; }
+`;
+        if (/\bEXIT\b/.test(await sassOf(probe))) return { target, sassOf };
+      }
+    }
+  }
+  return undefined;
+}
+
+const disassembly = await findDisassembly();
+const sassTitle =
+  "lowerFunc() keeps 16-byte accesses and registers down to the SASS of aligned entries";
+Deno.test({
+  name: disassembly === undefined
+    ? `${sassTitle} [skipped: no nvdisasm that reads the images of a ptxas here]`
+    : sassTitle,
+  ignore: disassembly === undefined,
+  fn: async () => {
+    const { target, sassOf } = must(disassembly, "disassembler");
+    const aligned = new Set(alignedEntries(target).map(({ symbol }) => symbol));
+    await mapPool(kernels, 2, async (kernel) => {
+      const sections = (await sassOf(ptxFor(kernel, target))).split(/^\s*\.section\s+/m);
+      for (const { symbol } of kernel.instances) {
+        const sass = must(
+          sections.find((section) => section.startsWith(`.text.${symbol},`)),
+          `SASS of ${symbol}`,
+        );
+        assert(!/\b(LDL|STL)\b/.test(sass), `${symbol} uses local memory`);
+        if (!aligned.has(symbol) || /^vector_add_u?int8_/.test(symbol)) continue;
+        const accesses = sass.match(/\b(LDG|STG)\.E\S*/g) ?? [];
+        assert(accesses.some((access) => access.startsWith("LDG")), symbol);
+        assert(accesses.some((access) => access.startsWith("STG")), symbol);
+        for (const access of accesses) assert(access.includes(".128"), `${symbol}: ${access}`);
+      }
+    });
+  },
+});
