@@ -86,7 +86,7 @@ function runCopy(instance: LoweredInstance, c: Configuration, e: Extents): void 
     columns: e.columns,
     from: rowMajor(e.startX, ldx),
     to: rowMajor(e.startY, ldy),
-    grid: [cdiv(e.rows, c.tm), cdiv(e.columns, c.tn)],
+    grid: [cdiv(e.columns, c.tn), cdiv(e.rows, c.tm)],
     scalars: [e.rows, e.columns, ldx, ldy],
   });
 }
