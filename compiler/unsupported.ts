@@ -1,18 +1,16 @@
-/** What the back end cannot compile yet, told once for all targets that it concerns (E7008). */
-import { Unsupported } from "./lower/mod.ts";
+/** What the back end cannot compile, told once for all targets that it concerns (E7008). */
+import { type Gap, Unsupported } from "./lower/unsupported.ts";
 import type { Reporter } from "./support/diagnostic.ts";
-import type { Span } from "./support/source.ts";
 import type { TargetName } from "./targets.ts";
 
-interface Missing {
-  readonly what: string;
-  readonly span: Span;
+interface Refusal {
+  readonly gap: Gap;
   readonly targets: Set<TargetName>;
 }
 
 /** Runs the back end and remembers what it refused. */
 export class Unsupporteds {
-  readonly #missing = new Map<string, Missing>();
+  readonly #refusals = new Map<string, Refusal>();
 
   /** The result of `lower`; undefined when it met something it cannot compile. */
   attempt<T>(target: TargetName, lower: () => T): T | undefined {
@@ -20,19 +18,23 @@ export class Unsupporteds {
       return lower();
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
-      const { what, span } = error;
-      const key = `${what} ${span.file.name} ${span.start}`;
-      const missing = this.#missing.get(key) ?? { what, span, targets: new Set() };
-      missing.targets.add(target);
-      this.#missing.set(key, missing);
+      for (const gap of error.gaps) {
+        const key = `${gap.what} ${gap.span.file.name} ${gap.span.start}`;
+        const refusal = this.#refusals.get(key) ?? { gap, targets: new Set() };
+        refusal.targets.add(target);
+        this.#refusals.set(key, refusal);
+      }
       return undefined;
     }
   }
 
   report(all: readonly TargetName[], reporter: Reporter): void {
-    for (const { what, span, targets } of this.#missing.values()) {
-      const where = targets.size === all.length ? "" : ` for ${[...targets].join(", ")}`;
-      reporter.error("E7008", span, `${what} cannot be compiled${where} yet`);
+    for (const { gap: { what, span, kind, hint }, targets } of this.#refusals.values()) {
+      const where = targets.size === all.length ? "" : [...targets].join(", ");
+      const message = kind === "limit"
+        ? `${what}${where === "" ? "" : ` (${where})`}`
+        : `${what} cannot be compiled${where === "" ? "" : ` for ${where}`} yet`;
+      reporter.error("E7008", span, message, { hint });
     }
   }
 }

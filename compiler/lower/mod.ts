@@ -13,7 +13,7 @@ import { Emitter } from "./emitter.ts";
 import { orderMemory } from "./order.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { RULES } from "./rules.ts";
-import { Unsupported } from "./unsupported.ts";
+import { gapOf, Unsupported } from "./unsupported.ts";
 
 export { Unsupported };
 
@@ -51,8 +51,8 @@ const STATIC_SHARED_BYTES = 48 * 1024;
 
 /** Lowers one function for one target. Throws {@linkcode Unsupported} for what cannot be compiled yet. */
 export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
-  const missing = unsupportedOps(func)[0];
-  if (missing !== undefined) throw new Unsupported(`\`${missing.name}\``, missing.span);
+  const gaps = unsupportedOps(func).flatMap(gapOf);
+  if (gaps.length > 0) throw new Unsupported(gaps);
   const axisInfo = axisAnalysis(func);
   const laidOut = assignLayouts(func, { numWarps: options.numWarps, axisInfo });
   orderMemory(laidOut, hasBlockBarrier);
@@ -87,10 +87,13 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
       ),
       "exchange",
     );
-    throw new Unsupported(
-      `a tile that needs ${cx.shared.bytes} bytes of shared memory (${options.target.name} has ${options.target.sharedBytesPerBlock})`,
-      at.span,
-    );
+    const needed = `${cx.shared.bytes / 1024} KiB`;
+    throw new Unsupported([{
+      what: `this tile turns through ${needed} of shared memory, more than a block has`,
+      span: at.span,
+      kind: "limit",
+      hint: "make the tile smaller, or build for other architectures with `--arch`",
+    }]);
   }
   return {
     kernel: {

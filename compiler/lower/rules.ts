@@ -20,7 +20,7 @@ import { type Emitter, int } from "./emitter.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
 import { bytesBehind, lowerOffset } from "./pointers.ts";
 import { operand, resultOf, type Rule } from "./rule.ts";
-import { Unsupported } from "./unsupported.ts";
+import { missing, Unsupported } from "./unsupported.ts";
 
 /** A rule that computes each element alone from the elements of the operands. */
 function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Operand): Rule {
@@ -107,7 +107,7 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
       return convertScalar(e, must(a, "operand"), from, to);
     } catch (error) {
       if (error instanceof UnsupportedConversion) {
-        throw new Unsupported(`the conversion from ${error.message} on ${e.target.name}`, op.span);
+        throw new Unsupported([missing(`the conversion from ${error.message}`, op.span)]);
       }
       throw error;
     }

@@ -108,7 +108,7 @@ export const CODES = {
   E7005: "a constant buffer whose size is not constant, or too much constant memory",
   E7006: "`calloc` outside the initialiser of a constant buffer",
   E7007: "an unknown or contradictory modifier",
-  E7008: "a built-in function that the target cannot do yet",
+  E7008: "something that cannot be compiled yet, or not for a target",
   E9002: "contracts that contradict each other or the kernel",
   E9003: "a pragma that stands where it cannot be read",
   E9005: "an unknown word in a pragma",

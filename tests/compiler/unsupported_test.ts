@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { Unsupported } from "../../compiler/lower/mod.ts";
+import { missing, Unsupported } from "../../compiler/lower/unsupported.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import { Unsupporteds } from "../../compiler/unsupported.ts";
 
@@ -8,7 +8,7 @@ const span = { file: { name: "k.tc", text: "a b" }, start: 0, end: 1 };
 Deno.test("Unsupporteds reports each gap once, with its targets unless it is all of them", () => {
   const gaps = new Unsupporteds();
   const refuse = (what: string) => (): never => {
-    throw new Unsupported(what, span);
+    throw new Unsupported([missing(what, span)]);
   };
   assertEquals(gaps.attempt("sm_70", () => 1), 1);
   for (const target of ["sm_70", "sm_80"] as const) {
