@@ -295,7 +295,11 @@ const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
   constant: (op) => bounded(exact(polyOf(BigInt(scalarAttr(op, "value"))))),
   program_id: (op) => exact(polyOfAtom(pidAtom(intAttr(op, "axis")))),
   num_programs: (op) => exact(polyOfAtom(gridAtom(intAttr(op, "axis")))),
-  range: (op) => exact(addPoly(polyOfAtom(laneAtom(0)), polyOf(BigInt(scalarAttr(op, "lo"))))),
+  range: (op) => {
+    // A tile of one element has no lanes: axes of extent 1 come and go without a name to keep.
+    const lanes = op.results[0]?.type.shape[0] === 1 ? polyOf(0) : polyOfAtom(laneAtom(0));
+    return exact(addPoly(lanes, polyOf(BigInt(scalarAttr(op, "lo")))));
+  },
   add: binary(addPoly),
   sub: binary(subPoly),
   mul: binary(mulPoly),

@@ -27,12 +27,13 @@ export function conversionOf(op: Op): ReturnType<typeof planConversion> {
   return planConversion(layoutOf(operand), layoutOf(result), bytesOf(operand.type.element));
 }
 
-/** Contains a barrier of the whole block. */
+/** Contains a barrier of the whole block; of a block of one warp, a warp barrier is one. */
 export function hasBlockBarrier(op: Op): boolean {
   if (op.name === "barrier") return true;
   if (op.name !== "convert_layout") return false;
   const plan = conversionOf(op);
-  return plan.kind === "shared" && !plan.withinWarp;
+  const warps = layoutOf(must(op.results[0], "result")).warp;
+  return plan.kind === "shared" && (!plan.withinWarp || warps.length === 0);
 }
 
 export function lowerConvertLayout(cx: LowerContext, op: Op): void {

@@ -43,3 +43,25 @@ for (const { name } of [...Deno.readDirSync(FOLDER)].sort((a, b) => a.name < b.n
     }
   });
 }
+
+Deno.test("compileFile() infers what the pragmas say for tiles of any extents, 1 included", () => {
+  const name = "seed_transpose_checked.tc";
+  const text = Deno.readTextFileSync(new URL(name, FOLDER));
+  const pragmas = [
+    "grid(cdiv(M, TM), cdiv(N, TN))",
+    "tensor X : in TYPE[M, N] strides [ldx, 1]",
+    "tensor Y : out TYPE[N, M] strides [ldy, 1]",
+  ];
+  for (const [TM, TN] of [[1, 1], [1, 8], [8, 1], [2, 4], [64, 64]]) {
+    const { diagnostics } = compileFile({ name, text }, {
+      targets: ["sm_80"],
+      defines: [
+        { name: "TYPE", value: "float" },
+        { name: "TM", value: `${TM}` },
+        { name: "TN", value: `${TN}` },
+      ],
+      overrides: pragmas.map((pragma) => ({ text: pragma, origin: "<test>" })),
+    });
+    assertEquals(diagnostics.map(({ message }) => message), [], `${TM} x ${TN}`);
+  }
+});
