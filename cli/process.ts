@@ -18,6 +18,7 @@ export async function runProcess(
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
+      ...environment(),
     }).spawn();
     // Reading starts before writing, so that neither side waits for the other with a full pipe.
     const output = child.output();
@@ -28,6 +29,16 @@ export async function runProcess(
     const reason = error instanceof Error ? error.message : String(error);
     return { code: 127, stdout: new Uint8Array(), stderr: reason };
   }
+}
+
+/**
+ * The environment without what steers the dynamic loader: Deno lets a program with limited permissions start no
+ * process with `LD_LIBRARY_PATH` or its like, which machines with CUDA usually set. Assemblers do not need them.
+ */
+function environment(): { clearEnv?: true; env?: Record<string, string> } {
+  if (Deno.permissions.querySync({ name: "env" }).state !== "granted") return {};
+  const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !/^(LD|DYLD)_/.test(name));
+  return { clearEnv: true, env: Object.fromEntries(kept) };
 }
 
 async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {

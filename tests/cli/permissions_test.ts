@@ -28,7 +28,8 @@ async function runWithSet(
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-q", "--config", "deno.json", `-P=${set}`, "--no-prompt", STUB_MAIN, ...args],
     cwd: workspace.path,
-    env: { PATH: `${workspace.path}/bin:/bin` },
+    // Machines with CUDA usually set the latter, and Deno is careful with it.
+    env: { PATH: `${workspace.path}/bin:/bin`, LD_LIBRARY_PATH: "/usr/local/lib" },
     stdout: "piped",
     stderr: "piped",
   }).output();
