@@ -1,5 +1,5 @@
 /** `tri inspect`: prints one stage of one file. */
-import type { CompileResult } from "../compiler/options.ts";
+import type { CompiledEntry, CompileResult } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import type { CommandContext } from "./commands.ts";
@@ -93,6 +93,8 @@ interface AssembledModule {
   readonly assembler: Assembler;
   readonly cubin: Uint8Array;
   readonly resources: Readonly<Record<string, Resources>>;
+  /** What each entry is launched with; adds the dynamic shared memory that the assembler cannot see. */
+  readonly entries: readonly CompiledEntry[];
 }
 
 /** One cubin for each kernel and each architecture that an assembler here knows; at least one. */
@@ -101,7 +103,7 @@ async function assembleModules(result: CompileResult): Promise<AssembledModule[]
   const reasons = new Set<string>();
   const images: AssembledModule[] = [];
   for (const { name, modules } of result.kernels) {
-    for (const { target, ptx } of modules) {
+    for (const { target, ptx, entries } of modules) {
       const assembler = chooseAssembler(usable, target, ptxVersionOf(ptx));
       if (typeof assembler === "string") {
         reasons.add(assembler);
@@ -121,6 +123,7 @@ async function assembleModules(result: CompileResult): Promise<AssembledModule[]
         assembler,
         cubin: made.cubin,
         resources: made.resources,
+        entries,
       });
     }
   }
@@ -183,13 +186,13 @@ const REPORT_COLUMNS = [
 ] as const;
 
 function printReport(images: readonly AssembledModule[], { terminal }: CommandContext): void {
-  const rows = images.flatMap(({ arch, resources }) =>
+  const rows = images.flatMap(({ arch, resources, entries }) =>
     Object.entries(resources).map(([symbol, found]) => [
       symbol,
       arch,
       ...[
         found.registers,
-        found.sharedBytes,
+        found.sharedBytes + (entries.find((entry) => entry.symbol === symbol)?.sharedBytes ?? 0),
         found.stackBytes,
         found.spillStoreBytes,
         found.spillLoadBytes,
