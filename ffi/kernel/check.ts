@@ -141,5 +141,23 @@ export function computeGrid<Name extends string>(
     grid[axis] = extent;
     if (extent === 0) isEmpty = true;
   }
+  if (isEmpty) refuseNegativeExtents(frame, instance);
   return !isEmpty;
+}
+
+/** No elements are nothing to do; fewer than none are a mistake, although the rounded-up grid may be empty too. */
+function refuseNegativeExtents<Name extends string>(
+  frame: Frame<Name>,
+  { contract }: InstanceModel<Name>,
+): void {
+  for (const { extents } of contract.tensors) {
+    for (const extent of extents) {
+      if (extent.kind !== "define" || !(frame.values[extent.name] < 0)) continue;
+      throw new ArgumentError({
+        argument: `${extent.name} of ${frame.model.name}`,
+        expected: "an extent: 0 or more",
+        actual: `${frame.values[extent.name]}`,
+      });
+    }
+  }
 }

@@ -312,3 +312,14 @@ Deno.test("launch() refuses to start on a disposed stream", () => {
   assertThrows(() => transpose(x, { stream }), DisposedError, "Stream");
   assertEquals(gpu.driver.launches.length, 0);
 });
+
+Deno.test("transpose.launch() refuses a negative extent, also where its grid would be empty", () => {
+  using gpu = fakeGpu();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  using y = gpu.device.empty("float32", [3, 2]);
+  refused(gpu, () => untyped.launch({ X: x, Y: y, M: -1, N: 3, ldx: 3, ldy: 2 }), {
+    argument: "M of transpose",
+    expected: "an extent: 0 or more",
+    actual: "-1",
+  });
+});
