@@ -27,6 +27,22 @@ const LOAD_MODIFIERS: Modifiers = {
 const STORE_MODIFIERS: Modifiers = { cache: ["wb", "cg", "cs", "wt"], eviction: EVICTION };
 const DOT_MODES: Modifiers = { mode: ["ieee", "tf32", "tf32x3", "bf16x3", "f32acc"] };
 
+/**
+ * An earlier modifier of the other group that does not go with this one: PTX has eviction priorities for plain and
+ * for non-coherent accesses only (PTX ISA 9.0, ld and st).
+ */
+function clashing(
+  text: string,
+  group: string,
+  taken: ReadonlyMap<string, string>,
+): string | undefined {
+  if (group === "eviction") {
+    const cache = taken.get("cache");
+    return cache === "nc" ? undefined : cache;
+  }
+  return group === "cache" && text !== "nc" ? taken.get("eviction") : undefined;
+}
+
 /** The modifier strings of a call; unknown and clashing ones are E7007. */
 export function modifiersOf(
   cx: Context,
@@ -36,7 +52,9 @@ export function modifiersOf(
   const taken = new Map<string, string>();
   for (const { text, span } of call.strings) {
     const group = Object.keys(known).find((name) => known[name]?.includes(text));
-    const earlier = group === undefined ? undefined : taken.get(group);
+    const earlier = group === undefined
+      ? undefined
+      : taken.get(group) ?? clashing(text, group, taken);
     if (group !== undefined && earlier === undefined) {
       taken.set(group, text);
       continue;

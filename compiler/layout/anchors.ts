@@ -6,7 +6,9 @@
  */
 import type { AxisInfo } from "../tile/axis.ts";
 import { TILE_OPS } from "../ir/ops.ts";
-import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { intsAttr } from "../ir/attrs.ts";
+import type { Func, Op, Value } from "../ir/func.ts";
+import { walkOps } from "../ir/walk.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
@@ -71,16 +73,9 @@ function anchorOf(op: Op, axisInfo: (value: Value) => AxisInfo): Anchor {
   return { op, shape, axis, vector: axis === undefined ? 1 : vectorAlong(op, axis, axisInfo) };
 }
 
-function forEachOp(region: Region, visit: (op: Op) => void): void {
-  for (const op of region.ops) {
-    visit(op);
-    for (const inner of op.regions) forEachOp(inner, visit);
-  }
-}
-
 function usersOf(func: Func): Map<Value, Op[]> {
   const users = new Map<Value, Op[]>();
-  forEachOp(func.body, (op) => {
+  walkOps(func.body, (op) => {
     for (const value of op.operands) {
       const list = users.get(value);
       if (list === undefined) users.set(value, [op]);
@@ -105,8 +100,7 @@ function storesReached(
       const result = user.results[0];
       if (result === undefined || result.type.shape.length !== order.length) continue;
       if (user.name === "permute") {
-        const step = Array.isArray(user.attrs.order) ? user.attrs.order.map(Number) : [];
-        visit(result, step.map((axis) => order[axis] ?? axis));
+        visit(result, intsAttr(user, "order").map((axis) => order[axis] ?? axis));
       } else if ("elementwise" in TILE_OPS[user.name]) {
         visit(result, order);
       }
@@ -124,7 +118,7 @@ export function anchorLayouts(
   axisInfo: (value: Value) => AxisInfo,
 ): Map<Op, LinearLayout> {
   const anchors = new Map<Op, Anchor>();
-  forEachOp(func.body, (op) => {
+  walkOps(func.body, (op) => {
     if ((op.name === "load" || op.name === "store") && pointerOf(op).type.shape.length > 0) {
       anchors.set(op, anchorOf(op, axisInfo));
     }

@@ -7,6 +7,7 @@
  * it move.
  */
 import type { AxisInfo } from "../tile/axis.ts";
+import { intsAttr } from "../ir/attrs.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import {
   type Func,
@@ -38,8 +39,6 @@ interface Scope {
   readonly out: Op[];
 }
 
-const ordersOf = (op: Op): number[] =>
-  Array.isArray(op.attrs.order) ? op.attrs.order.map(Number) : [];
 const isTile = (value: Value): boolean => value.type.shape.length > 0;
 
 /** A function of equal meaning whose tile types all carry layouts. */
@@ -85,7 +84,7 @@ export function assignLayouts(
     const anchored = anchors.get(def);
     if (anchored !== undefined) return anchored;
     if (def.name === "permute") {
-      return permuteLayout(natural(must(def.operands[0], "operand")), ordersOf(def));
+      return permuteLayout(natural(must(def.operands[0], "operand")), intsAttr(def, "order"));
     }
     if (def.name === "reshape" || def.name === "expand_dims") {
       const operand = must(def.operands[0], "operand");
@@ -157,7 +156,7 @@ export function assignLayouts(
     }
     switch (op.name) {
       case "permute":
-        return permuteLayout(layout, invertOrder(ordersOf(op)));
+        return permuteLayout(layout, invertOrder(intsAttr(op, "order")));
       case "broadcast":
         return unbroadcastLayout(layout, operand.type.shape);
       case "reshape":

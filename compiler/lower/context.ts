@@ -1,7 +1,7 @@
 /** What every lowering rule gets: the emitter, the values lowered so far, and the thread's coordinates. */
 import type { Operand } from "../ptx/func.ts";
 import type { Value } from "../ir/func.ts";
-import { applyBases, type LinearLayout, log2 } from "../layout/linear.ts";
+import { applyBases, type LinearLayout } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
 import { type Emitter, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";
@@ -33,14 +33,14 @@ export function lowered(cx: LowerContext, value: Value): Lowered {
   );
 }
 
-/** Remembers each register's element once it has been computed, for as long as its scope is open. */
-export function memo(e: Emitter, compute: Lowered): Lowered {
-  const known = new Map<number, { readonly ref: Ref; readonly scope: object }>();
+/** Remembers each register's element once it has been computed. */
+export function memo(compute: Lowered): Lowered {
+  const known = new Map<number, Ref>();
   return (register) => {
     const found = known.get(register);
-    if (found !== undefined && e.isOpen(found.scope)) return found.ref;
+    if (found !== undefined) return found;
     const ref = compute(register);
-    known.set(register, { ref, scope: e.scope });
+    known.set(register, ref);
     return ref;
   };
 }
@@ -122,5 +122,3 @@ export function ownerPredicate(cx: LowerContext, copies: number): Operand | unde
     int(0),
   ]);
 }
-
-export const warpBits = (numWarps: number): number => log2(numWarps);

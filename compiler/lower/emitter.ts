@@ -3,9 +3,9 @@
  * emitted once. Address arithmetic written out per register collapses to its distinct parts that way, so the
  * lowering rules can be naive. Constants fold on the way.
  */
-import type { Instruction, Item, Operand, PtxVariable, Register } from "../ptx/func.ts";
+import type { Instruction, Item, Operand, Register } from "../ptx/func.ts";
+import { splitSpelling } from "../ptx/match.ts";
 import type { Target } from "../targets.ts";
-import { bug } from "../support/bug.ts";
 
 /** Storage classes of registers; all arithmetic types share them (PTX ISA 9.0, 5.2.2 operand type checking). */
 export type Bank = "pred" | "b16" | "b32" | "b64";
@@ -43,68 +43,40 @@ export function operandKey(operand: Operand): string {
 
 export class Emitter {
   readonly body: Item[] = [];
-  readonly variables: PtxVariable[] = [];
   readonly #counts: Record<Bank, number> = { pred: 0, b16: 0, b32: 0, b64: 0 };
-  /** Innermost last: what a region computed is known only inside it. */
-  readonly #known: Map<string, Operand>[] = [new Map()];
+  /** What has been computed, by its spelling and operands. */
+  readonly #known = new Map<string, Operand>();
+  /** Spellings taken apart: the same few come again and again. */
+  readonly #spellings = new Map<string, ReturnType<typeof splitSpelling>>();
   /** register -> base and constant, for `r = base + constant`. */
   readonly #sums = new Map<string, { base: Operand; constant: bigint }>();
-  #labels = 0;
 
   constructor(readonly target: Target) {}
 
   register(bank: Bank): Register {
-    const register: Register = {
-      kind: "register",
-      type: bank,
-      name: `${PREFIX[bank]}${this.#counts[bank]++}`,
-    };
-    return register;
-  }
-
-  label(hint: string): string {
-    return `L${this.#labels++}_${hint}`;
+    return { kind: "register", type: bank, name: `${PREFIX[bank]}${this.#counts[bank]++}` };
   }
 
   /** Appends an instruction: `emit("ld.global.v4.b32", […])`. */
   emit(spelling: string, operands: readonly Operand[], guard?: Instruction["guard"]): void {
-    const [opcode, ...modifiers] = splitSpelling(spelling);
-    const instruction: Instruction = {
-      kind: "instruction",
-      opcode: opcode ?? spelling,
-      modifiers,
-      operands,
-    };
+    let parts = this.#spellings.get(spelling);
+    if (parts === undefined) {
+      parts = splitSpelling(spelling);
+      this.#spellings.set(spelling, parts);
+    }
+    const instruction: Instruction = { kind: "instruction", ...parts, operands };
     this.body.push(guard === undefined ? instruction : { ...instruction, guard });
   }
 
-  /** The result of a pure instruction, emitted at most once per scope. */
+  /** The result of a pure instruction, emitted once. */
   pure(spelling: string, bank: Bank, sources: readonly Operand[]): Operand {
     const key = `${spelling} ${sources.map(operandKey).join()}`;
-    for (const scope of this.#known) {
-      const known = scope.get(key);
-      if (known !== undefined) return known;
-    }
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
     const result = this.register(bank);
     this.emit(spelling, [result, ...sources]);
-    (this.#known[this.#known.length - 1] ?? bug("no scope")).set(key, result);
+    this.#known.set(key, result);
     return result;
-  }
-
-  /** Runs `body` in a scope of its own: values first computed inside are forgotten after. */
-  scoped(body: () => void): void {
-    this.#known.push(new Map());
-    body();
-    this.#known.pop();
-  }
-
-  /** Identity of the innermost scope, to ask later whether what was computed in it may still be used. */
-  get scope(): object {
-    return this.#known[this.#known.length - 1] ?? this.#known;
-  }
-
-  isOpen(scope: object): boolean {
-    return this.#known.some((known) => known === scope);
   }
 
   /** a + b in 32 or 64 bits; constants gather at the end, so that equal bases are shared. */
@@ -170,16 +142,4 @@ export class Emitter {
     }
     return { kind: "address", base, offset };
   }
-}
-
-const spellings = new Map<string, readonly string[]>();
-
-/** Splits at dots: the opcode is the first part, save for multi-part mnemonics like `cp.async`. */
-function splitSpelling(spelling: string): readonly string[] {
-  let parts = spellings.get(spelling);
-  if (parts === undefined) {
-    parts = spelling.split(".");
-    spellings.set(spelling, parts);
-  }
-  return parts;
 }

@@ -3,6 +3,7 @@ import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import { axisShifts, freeMask, log2 } from "../layout/linear.ts";
 import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "../layout/anchors.ts";
 import type { AxisInfo } from "../tile/axis.ts";
+import { stringsAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
@@ -69,6 +70,13 @@ function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
 const vectorOperand = (registers: readonly Operand[]): Operand =>
   registers.length === 1 ? must(registers[0], "register") : { kind: "vector", elements: registers };
 
+/** In PTX's order, whatever the source's: operators, then eviction priorities. */
+function spellModifiers(modifiers: readonly string[]): string {
+  const spelled = modifiers.map((modifier) => MODIFIERS[modifier] ?? "");
+  const isPriority = (text: string): boolean => text.startsWith(".L1::");
+  return [...spelled.filter((text) => !isPriority(text)), ...spelled.filter(isPriority)].join("");
+}
+
 /** Cache operators and hints of `load`/`store` modifiers, as PTX spells them between space and type. */
 const MODIFIERS: Readonly<Record<string, string>> = {
   ca: ".ca",
@@ -108,9 +116,9 @@ function accessSpelling(
   shape: { count: number; type: string },
   hint = "",
 ): string {
-  const modifiers = Array.isArray(op.attrs.modifiers) ? op.attrs.modifiers.map(String) : [];
+  const modifiers = op.attrs.modifiers === undefined ? [] : stringsAttr(op, "modifiers");
   const volatile = modifiers.includes("volatile");
-  const hints = modifiers.length === 0 ? hint : modifiers.map((m) => MODIFIERS[m] ?? "").join("");
+  const hints = modifiers.length === 0 ? hint : spellModifiers(modifiers);
   return `${kind}${volatile ? ".volatile" : ""}.global${hints}${
     shape.count > 1 ? `.v${shape.count}` : ""
   }.${shape.type}`;

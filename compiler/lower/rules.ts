@@ -1,5 +1,6 @@
 /** RULES: how each operation of the tile IR becomes PTX. An operation without a row cannot be compiled yet. */
 import type { Operand } from "../ptx/func.ts";
+import { intAttr, scalarAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type Element, isPointer } from "../ir/types.ts";
@@ -27,16 +28,14 @@ function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Opera
   return (cx, op) => {
     cx.values.set(
       resultOf(op),
-      memo(
-        cx.emitter,
-        (register) =>
-          compute(
-            cx.emitter,
-            op,
-            op.operands.map((value) =>
-              whole(cx.emitter, lowered(cx, value)(register), value.type.element)
-            ),
+      memo((register) =>
+        compute(
+          cx.emitter,
+          op,
+          op.operands.map((value) =>
+            whole(cx.emitter, lowered(cx, value)(register), value.type.element)
           ),
+        )
       ),
     );
   };
@@ -60,24 +59,21 @@ const renamed: Rule = (cx, op) => {
 /** 64-bit integers and pointers convert like uint64. */
 const scalarName = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;
 
+/** By operation; a missing row makes the operation an E7008. */
 export const RULES: Partial<Record<TileOp, Rule>> = {
   constant: (cx, op) => {
-    const value = op.attrs.value;
-    const number = typeof value === "bigint" || typeof value === "number" ? value : Number(value);
-    const constant = constantOperand(number, resultOf(op).type.element);
+    const constant = constantOperand(scalarAttr(op, "value"), resultOf(op).type.element);
     cx.values.set(resultOf(op), () => constant);
   },
   program_id: (cx, op) => special(cx, op, "ctaid"),
   num_programs: (cx, op) => special(cx, op, "nctaid"),
   range: (cx, op) => {
     const layout = must(resultOf(op).type.layout, "layout of a range");
-    const lo = BigInt(
-      typeof op.attrs.lo === "bigint" || typeof op.attrs.lo === "number" ? op.attrs.lo : 0,
-    );
+    const lo = BigInt(scalarAttr(op, "lo"));
     const element = resultOf(op).type.element;
     cx.values.set(
       resultOf(op),
-      memo(cx.emitter, (register) => {
+      memo((register) => {
         const { base, constant } = atRegister(cx, {
           register: layout.register,
           thread: threadBases(layout),
@@ -158,12 +154,9 @@ for (
 for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) RULES[name] = compare;
 
 function special(cx: LowerContext, op: Op, name: string): void {
-  const axis = "xyz"[typeof op.attrs.axis === "number" ? op.attrs.axis : 0] ?? "x";
+  const axis = must("xyz"[intAttr(op, "axis")], "axis of the grid");
   cx.values.set(
     resultOf(op),
-    memo(
-      cx.emitter,
-      () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }]),
-    ),
+    memo(() => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])),
   );
 }

@@ -10,7 +10,9 @@
  * D speaks of run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
  * shrinks to gcd(D, C). Forgetting that is the classic mistake.
  */
+import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
@@ -161,13 +163,9 @@ const select: Rule = (op, of) => {
 };
 
 const constant: Rule = (op) => {
-  const value = op.attrs.value;
-  const result = op.results[0];
-  if (result === undefined) return scalarInfo(1);
-  const d = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))
-    ? powerOfTwoIn(value)
-    : 1;
-  return filled(result, d);
+  const value = scalarAttr(op, "value");
+  const isWhole = typeof value === "bigint" || Number.isInteger(value);
+  return filled(must(op.results[0], "constant"), isWhole ? powerOfTwoIn(value) : 1);
 };
 
 /** The same value everywhere. */
@@ -204,10 +202,9 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   constant,
   range: (op) => {
     const length = op.results[0]?.type.shape[0] ?? 1;
-    const lo = op.attrs.lo;
     return {
       contiguity: [length],
-      divisibility: [powerOfTwoIn(typeof lo === "number" || typeof lo === "bigint" ? lo : 1)],
+      divisibility: [powerOfTwoIn(scalarAttr(op, "lo"))],
       constancy: [1],
     };
   },
@@ -227,7 +224,7 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   bitcast: constantRunsOnly,
   assume_multiple: (op, of) => {
     const info = of(operand(op, 0));
-    const n = powerOfTwoIn(typeof op.attrs.n === "number" ? op.attrs.n : 1);
+    const n = powerOfTwoIn(intAttr(op, "n"));
     // The promise holds for each element, so for run starts too.
     return { ...info, divisibility: info.divisibility.map((d) => Math.max(d, n)) };
   },
@@ -236,7 +233,7 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   expand_dims: (op, of) => {
     const info = of(operand(op, 0));
     const source = operand(op, 0).type.shape;
-    const axis = typeof op.attrs.axis === "number" ? op.attrs.axis : 0;
+    const axis = intAttr(op, "axis");
     const all = source.reduce(
       (d, _, i) => Math.max(d, everywhere(info, i)),
       source.length === 0 ? info.divisibility[0] ?? 1 : 1,
@@ -265,7 +262,7 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   },
   permute: (op, of) => {
     const info = of(operand(op, 0));
-    const order = Array.isArray(op.attrs.order) ? op.attrs.order.map(Number) : [];
+    const order = intsAttr(op, "order");
     const pick = (list: readonly number[]): number[] => order.map((axis) => list[axis] ?? 1);
     return {
       contiguity: pick(info.contiguity),

@@ -272,7 +272,7 @@ testTrees("loads under masks", {
   "*?(1) p": "float[16]: *p",
   "*?(m) p + 1": "float[16]: (*?(m) p + float[16](1.0))",
   "*(*?(m) (PP + r))": "float[16]: **?(m) (broadcast<float**[16]>(PP) + r)",
-  'load(p, m, 1, "ca", "evict_first")': 'float[16]: *?(m) p else float[16](1.0) "ca" "evict_first"',
+  'load(p, m, 1, "nc", "evict_first")': 'float[16]: *?(m) p else float[16](1.0) "nc" "evict_first"',
   "&*P": "float*: P",
   "&P[3]": "float*: (P + 3)",
 });
