@@ -2,7 +2,13 @@
 import { TARGETS } from "../compiler/targets.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
-import { findGpus, type Gpus } from "./gpus.ts";
+import {
+  type DefaultDevice,
+  emulatedArchitectures,
+  findDefaultDevice,
+  findGpus,
+  type Gpus,
+} from "./gpus.ts";
 import type { Invocation } from "./parse.ts";
 import { type Assemblers, findAssemblers, printPtxVersion } from "./ptxas.ts";
 import { findTools, type FoundTool } from "./tools.ts";
@@ -14,6 +20,10 @@ interface Findings {
   readonly system: string;
   readonly permissions: Readonly<Record<string, string>>;
   readonly gpus: Gpus;
+  /** Architectures that the emulator can be. */
+  readonly emulator: readonly string[];
+  /** What `Device.open()` takes. */
+  readonly device: DefaultDevice;
   readonly assemblers: Assemblers;
   readonly disassemblers: readonly FoundTool[];
   /** Architectures for which no cubin can be made here. */
@@ -32,8 +42,10 @@ export async function runDoctor(
 }
 
 async function examine(): Promise<Findings> {
-  const [gpus, assemblers, permissions] = await Promise.all([
+  const [gpus, emulator, device, assemblers, permissions] = await Promise.all([
     findGpus(),
+    emulatedArchitectures(),
+    findDefaultDevice(),
     findAssemblers(),
     permissionStates(),
   ]);
@@ -43,6 +55,8 @@ async function examine(): Promise<Findings> {
     system: `${Deno.build.os} ${Deno.build.arch}`,
     permissions,
     gpus,
+    emulator,
+    device,
     assemblers,
     disassemblers: findTools("nvdisasm"),
     withoutCubin: Object.keys(TARGETS).filter((name) =>
@@ -71,6 +85,11 @@ function describe(findings: Findings): string[] {
     "GPUs:",
     ...describeGpus(gpus),
     "",
+    "Emulator:",
+    `  ${findings.emulator.join(" ")}`,
+    "",
+    ...describeDevice(findings.device),
+    "",
     "Assemblers (ptxas):",
     ...assemblers.usable.flatMap(({ path, version, archs, ptx }) => [
       `  ${path}: ${version}${ptx === undefined ? "" : `, PTX up to ${printPtxVersion(ptx)}`}`,
@@ -95,6 +114,12 @@ function describe(findings: Findings): string[] {
       ? "Cubins can be made for every architecture."
       : `No cubin can be made here for ${withoutCubin.join(", ")} (PTX is written for all).`,
   ];
+}
+
+function describeDevice(device: DefaultDevice): string[] {
+  return device.kind === "device"
+    ? [`Device.open() takes ${device.name}, because ${device.why}.`]
+    : [`Device.open() fails: ${device.reason}`, `  ${device.remedy}`];
 }
 
 function describeGpus(gpus: Gpus): string[] {

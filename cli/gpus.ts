@@ -1,4 +1,4 @@
-/** The GPUs of this machine, through the run time's own driver. */
+/** The devices of this machine, through the run time itself. */
 import type { DeviceInfo } from "../ffi/driver.ts";
 
 export type Gpus =
@@ -39,4 +39,35 @@ export async function findGpus(): Promise<Gpus> {
       remedy: `To use a GPU: ${error.hint ?? "check nvidia-smi"}.`,
     };
   }
+}
+
+/** What a program with tri's permissions and environment gets. */
+export type DefaultDevice =
+  | { readonly kind: "device"; readonly name: string; readonly why: string }
+  | { readonly kind: "error"; readonly reason: string; readonly remedy: string };
+
+/** What `Device.open()` would take, without opening it. */
+export async function findDefaultDevice(): Promise<DefaultDevice> {
+  const [{ chooseDriver }, { TriError }] = await Promise.all([
+    import("../ffi/open.ts"),
+    import("../ffi/errors.ts"),
+  ]);
+  try {
+    const { driver, ordinal, why } = chooseDriver({});
+    try {
+      return { kind: "device", name: driver.deviceInfo(ordinal).name, why };
+    } finally {
+      driver.close();
+    }
+  } catch (error) {
+    if (!(error instanceof TriError)) throw error;
+    const [reason = error.message] = error.message.split("\nhint: ");
+    return { kind: "error", reason, remedy: error.hint ?? "see above" };
+  }
+}
+
+/** The architectures that the emulator can be. */
+export async function emulatedArchitectures(): Promise<readonly string[]> {
+  const { ARCHITECTURES } = await import("../ffi/emulator/driver/architectures.ts");
+  return Object.keys(ARCHITECTURES);
 }

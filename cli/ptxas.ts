@@ -124,6 +124,9 @@ const NOT_STARTED = 127;
 /** The first bytes of every cubin. */
 const ELF_MAGIC = [0x7f, 0x45, 0x4c, 0x46];
 
+/** `.loc` and `.file`: with them ptxas writes tables for debuggers, which make a cubin three times as large. */
+const PLACES = /^ *\.(?:loc|file) .*\n/gm;
+
 /** Makes a cubin. */
 export async function assemble(
   assembler: Assembler,
@@ -137,7 +140,7 @@ export async function assemble(
     "-o",
     "/dev/stdout",
     "-",
-  ], ptx);
+  ], ptx.replace(PLACES, ""));
   if (code === NOT_STARTED || (code > 128 && code <= 128 + LAST_SIGNAL)) {
     throw environmentError(
       `${assembler.path} did not run to its end (exit code ${code}) ${stderr.trim()}`.trim(),

@@ -94,7 +94,13 @@ export interface OutputPlan {
 }
 
 /** Names that options of a call have already. */
-const OPTION_NAMES: ReadonlySet<string> = new Set(["out", "stream", "variant", "grid"]);
+const OPTION_NAMES: ReadonlySet<string> = new Set([
+  "out",
+  "stream",
+  "variant",
+  "grid",
+  "profile",
+]);
 const GROUP_LETTERS = [..."DEFGHIJKLMNOPQRSTUVWXYZ"];
 
 /** Their types would be named like those of the run time. */

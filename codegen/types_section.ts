@@ -258,7 +258,7 @@ class TypesPrinter {
       typeParams: [],
       members: [
         ...tensorCall === undefined ? this.#explicitCalls() : this.#tensorCalls(),
-        this.#launchMember("launch", "void", "Launches with every parameter given."),
+        ...this.#launchMembers("launch"),
         ...isGridOpen ? [] : [this.#gridMember()],
         property(
           "variants",
@@ -278,26 +278,39 @@ class TypesPrinter {
 
   #explicitCalls(): readonly MemberStructure[] {
     return [
-      this.#launchMember("", "void", "Launches with every parameter given."),
+      ...this.#launchMembers(""),
       this.#launchMember("prepare", `${this.#use("PreparedCall")}<void>`, PREPARE_DOC),
     ];
   }
 
-  #launchMember(name: string, returns: string, doc: string): MemberStructure {
+  /** The call that also returns counters, and the plain one, which TypeScript blames where neither fits. */
+  #launchMembers(name: string): readonly MemberStructure[] {
+    return [
+      this.#launchMember(name, this.#use("LaunchProfile"), PROFILE_DOC, true),
+      this.#launchMember(name, "void", "Launches with every parameter given."),
+    ];
+  }
+
+  #launchMember(name: string, returns: string, doc: string, isProfiled = false): MemberStructure {
     const { params, isGridOpen } = this.#plan;
     const groups = this.#groupsOf(params);
     const args = this.#applied("Arguments", groups);
+    const options = flat(this.#callOptions());
     return {
       kind: "method",
       name,
       typeParams: this.#typeParams(groups, false),
       params: [
         `args: ${flat(args)}`,
-        `options${isGridOpen ? "" : "?"}: ${flat(this.#callOptions())}`,
+        isProfiled ? this.#profiledOptions(options) : `options${isGridOpen ? "" : "?"}: ${options}`,
       ],
       returns,
       doc,
     };
+  }
+
+  #profiledOptions(options: string): string {
+    return `options: ${options} & ${this.#use("Profiling")}`;
   }
 
   #tensorCalls(): readonly MemberStructure[] {
@@ -309,12 +322,10 @@ class TypesPrinter {
       call.outputs.some(({ isDerivable }) => !isDerivable);
     const types = this.#argumentsInOrder(call.inputs, true);
     const options = this.#applied("Options", this.#optionGroups(), this.#groupsOf(call.inputs));
-    const params = [
-      ...call.inputs.map(({ argumentName }, index) =>
-        `${safeIdentifier(argumentName)}: ${flat(must(types[index], "type"))}`
-      ),
-      `options${isRequired ? "" : "?"}: ${flat(options)}`,
-    ];
+    const inputs = call.inputs.map(({ argumentName }, index) =>
+      `${safeIdentifier(argumentName)}: ${flat(must(types[index], "type"))}`
+    );
+    const params = [...inputs, `options${isRequired ? "" : "?"}: ${flat(options)}`];
     const [only] = outputs;
     const result: Doc = outputs.length > 1
       ? this.#applied("Results", this.#groupsOf(outputs))
@@ -324,7 +335,18 @@ class TypesPrinter {
     const typeParams = this.#typeParams(groups, false);
     const { doc, name } = this.#plan.kernel;
     const prepared: Doc = { kind: "generic", name: this.#use("PreparedCall"), args: [result] };
+    const profiled: Doc = outputs.length === 0
+      ? this.#use("LaunchProfile")
+      : { kind: "generic", name: this.#use("Profiled"), args: [result] };
     return [
+      {
+        kind: "method",
+        name: "",
+        typeParams,
+        params: [...inputs, this.#profiledOptions(flat(options))],
+        returns: profiled,
+        doc: PROFILE_DOC,
+      },
       {
         kind: "method",
         name: "",
@@ -360,6 +382,8 @@ const NONE: ReadonlySet<number> = new Set();
 
 const PREPARE_DOC =
   "Checks once; each call of what it returns launches, at little more than the driver's cost.";
+
+const PROFILE_DOC = "Launches on the emulator and also says what the kernel did.";
 
 function property(name: string, type: Doc, isOptional: boolean, doc = ""): MemberStructure {
   return { kind: "property", name: propertyKey(name), isOptional, type, doc };

@@ -35,6 +35,7 @@ import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_f
 import type { TypedKernel } from "./front/typed.ts";
 import type { Func } from "./ir/func.ts";
 import { type LoweredKernel, lowerFunc } from "./lower/mod.ts";
+import { FileTable } from "./lower/places.ts";
 import { Unsupporteds } from "./unsupported.ts";
 import type { CompiledKernel, CompiledModule, CompileOptions, CompileResult } from "./options.ts";
 import { printModule } from "./ptx/print.ts";
@@ -142,6 +143,7 @@ function compileKernel(
   const lowered = new Map<TargetName, LoweredKernel[]>(
     options.targets.map((target) => [target, []]),
   );
+  const files = new Map(options.targets.map((target) => [target, new FileTable()]));
   const instances: InstanceInfo[] = [];
   let kernel: TypedKernel | undefined;
   for (const instance of plan.instances) {
@@ -168,6 +170,7 @@ function compileKernel(
                 target: TARGETS[target],
                 numWarps,
                 symbol,
+                files: must(files.get(target), "files of a target"),
               }),
           );
           if (one !== undefined) must(lowered.get(target), "kernels of a target").push(one);
@@ -178,7 +181,9 @@ function compileKernel(
     collector.addInstance(site.name, label, reporter.diagnostics);
   }
   if (kernel === undefined) return undefined;
-  const modules = [...lowered].map(([target, kernels]) => makeModule(target, kernels));
+  const modules = [...lowered].map(([target, kernels]) =>
+    makeModule(target, kernels, files.get(target)?.names ?? [])
+  );
   return { name: site.name, doc: kernel.doc, span: kernel.span, instances, modules };
 }
 
@@ -241,12 +246,16 @@ function funcsFor(
   );
 }
 
-function makeModule(target: TargetName, lowered: readonly LoweredKernel[]): CompiledModule {
+function makeModule(
+  target: TargetName,
+  lowered: readonly LoweredKernel[],
+  files: readonly string[],
+): CompiledModule {
   const kernels = lowered.map(({ kernel }) => kernel);
   const version = requiredVersion(kernels, TARGETS[target].ptx);
   return {
     target,
-    ptx: printModule({ version, target, files: [], variables: [], kernels }),
+    ptx: printModule({ version, target, files, variables: [], functions: [], kernels }),
     entries: lowered.map(({ kernel, threads, sharedBytes }) => ({
       symbol: kernel.name,
       threads,

@@ -1,12 +1,12 @@
-/** Devices: a GPU (or what stands in for one) with its memory, streams, modules and tensors. */
+/** Devices: a GPU (or the emulator in its place) with its memory, streams, modules and tensors. */
 import { DeviceBuffer } from "./buffer.ts";
-import { openCudaDriver } from "./deno/library.ts";
 import type { DeviceInfo, Driver } from "./driver.ts";
 import { bytesOf, type DType, type DTypeOf, DTYPES, type HostArray } from "./dtype.ts";
-import { ArgumentError, DisposedError, NoDeviceError } from "./errors.ts";
+import { ArgumentError, DisposedError, EMULATOR_REQUEST, NoDeviceError } from "./errors.ts";
 import { DeviceEvent } from "./event.ts";
 import { checkData } from "./host.ts";
 import { KernelModule } from "./module.ts";
+import { chooseDriver, type OpenOptions } from "./open.ts";
 import { type Allocation, MemoryPool } from "./pool.ts";
 import { checkLayout, denseStrides, describe, listed, spanElements } from "./shape.ts";
 import { Stream } from "./stream.ts";
@@ -34,6 +34,8 @@ export class Device {
   readonly driver: Driver;
   /** Facts about the GPU. */
   readonly info: DeviceInfo;
+  /** Why it is this device, as a clause: "there is no NVIDIA driver (libcuda.so.1)". */
+  readonly why: string;
   /** Where work goes when no stream is named. */
   readonly defaultStream: Stream;
   readonly #context: bigint;
@@ -46,8 +48,9 @@ export class Device {
   readonly #finalizers: FinalizationRegistry<Allocation>;
   #disposed = false;
 
-  private constructor(driver: Driver, ordinal: number, ownsDriver: boolean) {
+  private constructor(driver: Driver, { ordinal, why, ownsDriver }: Opening) {
     this.driver = driver;
+    this.why = why;
     this.#ownsDriver = ownsDriver;
     this.info = driver.deviceInfo(checkOrdinal(driver, ordinal));
     this.#context = driver.retainContext(ordinal);
@@ -58,21 +61,26 @@ export class Device {
     this.defaultStream = this.stream();
   }
 
-  /** Opens GPU `device`, by default the first. */
-  static open(options: { readonly device?: number } = {}): Device {
-    return Device.#openWith(openCudaDriver(), options.device ?? 0, true);
+  /**
+   * Opens a GPU if there is one, else the emulator; `label` says which, and `why` why. The option `device` or the
+   * environment variable TRI_DEVICE decide it.
+   */
+  static open(options: OpenOptions = {}): Device {
+    const { driver, ordinal, why } = chooseDriver(options);
+    return Device.#openWith(driver, { ordinal, why, ownsDriver: true });
   }
 
   /** Opens a device of a driver that the caller has and closes. */
   static fromDriver(driver: Driver, ordinal = 0): Device {
-    return Device.#openWith(driver, ordinal, false);
+    const why = "the program brings its driver";
+    return Device.#openWith(driver, { ordinal, why, ownsDriver: false });
   }
 
-  static #openWith(driver: Driver, ordinal: number, ownsDriver: boolean): Device {
+  static #openWith(driver: Driver, opening: Opening): Device {
     try {
-      return new Device(driver, ordinal, ownsDriver);
+      return new Device(driver, opening);
     } catch (error) {
-      if (ownsDriver) driver.close();
+      if (opening.ownsDriver) driver.close();
       throw error;
     }
   }
@@ -84,7 +92,8 @@ export class Device {
 
   /** For messages. */
   get label(): string {
-    return `device ${this.info.ordinal} (${this.info.name})`;
+    const { kind, ordinal, name } = this.info;
+    return kind === "emulator" ? name : `device ${ordinal} (${name})`;
   }
 
   /** Whether it was disposed. */
@@ -280,8 +289,15 @@ export class Device {
       });
     }
     const buffer = new DeviceBuffer(this, bytes, stream);
+    if (bytes > 0) this.driver.describe?.(buffer.address, { dtype, shape, strides });
     return new Tensor(buffer, { dtype, shape, strides, offset: 0 }, true);
   }
+}
+
+interface Opening {
+  readonly ordinal: number;
+  readonly why: string;
+  readonly ownsDriver: boolean;
 }
 
 function checkOrdinal(driver: Driver, ordinal: number): number {
@@ -289,7 +305,7 @@ function checkOrdinal(driver: Driver, ordinal: number): number {
   if (Number.isInteger(ordinal) && ordinal >= 0 && ordinal < count) return ordinal;
   if (count === 0) {
     throw new NoDeviceError("No CUDA device: the driver works but sees no GPU", {
-      hint: "check `nvidia-smi` and CUDA_VISIBLE_DEVICES",
+      hint: `check \`nvidia-smi\` and CUDA_VISIBLE_DEVICES; without a GPU, ${EMULATOR_REQUEST}`,
     });
   }
   throw new NoDeviceError(`No CUDA device ${ordinal}: ${count} found, numbered from 0`, {

@@ -7,12 +7,15 @@
  * and launches are ordered by their stream and may return before they are done; host memory given to a copy
  * must stay untouched until the stream has been waited for. Failures throw the errors of `errors.ts`.
  */
-import type { HostBytes } from "./dtype.ts";
+import type { DType, HostBytes } from "./dtype.ts";
+import type { LaunchProfile } from "./profile.ts";
 
-/** Facts about one GPU. */
+/** Facts about one device. */
 export interface DeviceInfo {
-  /** From 0 to the number of GPUs. */
+  /** From 0 to the number of devices. */
   readonly ordinal: number;
+  /** Whether kernels run on a GPU, or on the processor as a GPU would run them. */
+  readonly kind: "gpu" | "emulator";
   /** The product name. */
   readonly name: string;
   /** Such as "sm_90": the architecture without its "a" or "f" suffix. */
@@ -29,7 +32,7 @@ export interface DeviceInfo {
   readonly maxSharedBytes: number;
   /** The largest grid along each axis. */
   readonly maxGrid: readonly [x: number, y: number, z: number];
-  /** CUDA version of the driver as it counts: 1000 × major + 10 × minor, 13000 for 13.0. */
+  /** CUDA version of the driver as it counts: 1000 × major + 10 × minor, 13000 for 13.0; 0 without one. */
   readonly driverVersion: number;
 }
 
@@ -65,6 +68,18 @@ export interface LaunchShape {
   readonly sharedBytes: number;
   /** Size of the argument block. */
   readonly parameterBytes: number;
+  /** What messages call the parameters, in order; the image's names for them when absent. */
+  readonly parameterNames?: readonly string[];
+}
+
+/** What lies in an allocation, for messages. */
+export interface Contents {
+  /** The element type. */
+  readonly dtype: DType;
+  /** The extent of each axis. */
+  readonly shape: readonly number[];
+  /** From one element to the next along each axis, in elements. */
+  readonly strides: readonly number[];
 }
 
 /** A kernel ready to be launched again and again. */
@@ -73,12 +88,21 @@ export interface PreparedLaunch {
   readonly argumentBlock: HostBytes;
   /** Queues one launch. The arguments are copied before it returns. Makes the kernel's context current. */
   launch(gridX: number, gridY: number, gridZ: number, stream: bigint): void;
+  /** Like `launch`, and says what the kernel did; absent where the driver cannot count. */
+  profile?(gridX: number, gridY: number, gridZ: number, stream: bigint): LaunchProfile;
 }
 
 /** A GPU driver, or what stands in for one. */
 export interface Driver {
   /** For messages: "libcuda", "emulator". */
   readonly name: string;
+  /** Which images it loads. */
+  readonly imageKinds: readonly ("cubin" | "ptx")[];
+  /**
+   * Whether it notices accesses outside allocations and after `free`. Allocations must then be as large as what
+   * lies in them, and freed when that is gone, rather than rounded up and handed out again.
+   */
+  readonly watchesMemory: boolean;
 
   /** How many GPUs there are. */
   deviceCount(): number;
@@ -100,6 +124,8 @@ export interface Driver {
   allocate(bytes: number): bigint;
   /** Waits until the device no longer uses the memory. */
   free(address: bigint): void;
+  /** Says what an allocation is for, so that messages can name its elements; absent where nothing reads it. */
+  describe?(address: bigint, contents: Contents): void;
   /** Queues a copy from host memory. */
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void;
   /** Queues a copy to host memory. */

@@ -1,4 +1,5 @@
 /** The run time's errors: each says what failed, where, and how to mend it. */
+import type { FaultKind } from "./emulator/fault.ts";
 
 /** What an error carries beside its message. */
 export interface TriErrorOptions {
@@ -7,6 +8,10 @@ export interface TriErrorOptions {
   /** The error behind it. */
   readonly cause?: unknown;
 }
+
+/** How to have kernels run without a GPU, as the end of a hint. */
+export const EMULATOR_REQUEST =
+  'run kernels on the emulator: TRI_DEVICE=emulator or Device.open({ device: "emulator" })';
 
 /** The base of every error that the run time throws on purpose. */
 export class TriError extends Error {
@@ -83,10 +88,27 @@ export class DriverNotFoundError extends TriError {
     super(`Cannot find the CUDA driver library (tried ${searched.join(", ")})`, {
       hint:
         "install the NVIDIA driver (on Linux the package that brings libcuda.so.1, such as libcuda1; " +
-        "in a container start it with --gpus all); `nvidia-smi` shows whether it works",
+        "in a container start it with --gpus all), where `nvidia-smi` shows whether it works; " +
+        `without a GPU, ${EMULATOR_REQUEST}`,
       cause,
     });
     this.searched = searched;
+  }
+}
+
+/** The CUDA driver is installed but does not work. */
+export class DriverFailedError extends TriError {
+  /** The class, for those who compare names. */
+  override readonly name = "DriverFailedError";
+
+  /** For the run time. */
+  constructor(problem: string, options: TriErrorOptions = {}) {
+    const { hint, cause } = options;
+    const mend = hint === undefined ? "mend the driver" : hint;
+    super(`The CUDA driver is installed but does not work: ${problem}`, {
+      hint: `${mend}; or ${EMULATOR_REQUEST}`,
+      cause,
+    });
   }
 }
 
@@ -156,6 +178,72 @@ export class ImageError extends TriError {
       ...options,
     });
     this.image = image;
+  }
+}
+
+/** Where in a launch something happened. */
+export type LaunchIndex = readonly [x: number, y: number, z: number];
+
+/** What is known of a fault in a kernel. */
+export interface EmulatorFailure {
+  /** What went wrong. */
+  readonly kind: FaultKind;
+  /** What was found, as a clause. */
+  readonly detail: string;
+  /** The entry that was launched. */
+  readonly kernel: string;
+  /** The block that did it, if one did. */
+  readonly block?: LaunchIndex | undefined;
+  /** The thread of that block. */
+  readonly thread?: LaunchIndex | undefined;
+  /** The PTX instruction. */
+  readonly instruction?: string | undefined;
+  /** Where its source stands, such as "transpose.tc:14:3". */
+  readonly source?: string | undefined;
+  /** What to do about it. */
+  readonly hint?: string | undefined;
+}
+
+/**
+ * A kernel did on the emulator what it must not do: it left its memory, raced, or never ended. Memory has what
+ * the kernel wrote up to there; the device goes on working.
+ */
+export class EmulatorError extends TriError {
+  /** The class, for those who compare names. */
+  override readonly name = "EmulatorError";
+  /** What went wrong. */
+  readonly kind: FaultKind;
+  /** What was found, as a clause. */
+  readonly detail: string;
+  /** The entry that was launched. */
+  readonly kernel: string;
+  /** The block that did it, if one did. */
+  readonly block: LaunchIndex | undefined;
+  /** The thread of that block. */
+  readonly thread: LaunchIndex | undefined;
+  /** The PTX instruction. */
+  readonly instruction: string | undefined;
+  /** Where its source stands, such as "transpose.tc:14:3". */
+  readonly source: string | undefined;
+
+  /** For the run time. */
+  constructor(failure: EmulatorFailure) {
+    const { kind, detail, kernel, block, thread, instruction, source, hint } = failure;
+    const places = [
+      source === undefined ? "" : `at ${source}`,
+      block === undefined ? "" : `in block (${block.join(", ")})` +
+        (thread === undefined ? "" : `, thread (${thread.join(", ")})`),
+      instruction === undefined ? "" : `instruction ${instruction}`,
+    ];
+    const where = places.filter((place) => place !== "").map((place) => `\n  ${place}`).join("");
+    super(`Kernel ${kernel}: ${kind}: ${detail}${where}`, { hint });
+    this.kind = kind;
+    this.detail = detail;
+    this.kernel = kernel;
+    this.block = block;
+    this.thread = thread;
+    this.instruction = instruction;
+    this.source = source;
   }
 }
 

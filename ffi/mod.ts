@@ -17,6 +17,7 @@
 export { DeviceBuffer } from "./buffer.ts";
 export { Device, type TensorOptions } from "./device.ts";
 export type {
+  Contents,
   DeviceInfo,
   Driver,
   FunctionInfo,
@@ -35,11 +36,21 @@ export {
   type NaturalDTypes,
   toBfloat16,
 } from "./dtype.ts";
+export type { EmulatorSettings } from "./emulator/driver/settings.ts";
+export type { FaultKind } from "./emulator/fault.ts";
 export * from "./errors.ts";
 export { DeviceEvent } from "./event.ts";
 export { Graph } from "./graph.ts";
 export * from "./kernel/mod.ts";
 export { KernelFunction, KernelModule } from "./module.ts";
+export type { DeviceName, OpenOptions } from "./open.ts";
+export type {
+  AccessProfile,
+  GlobalTraffic,
+  LaunchProfile,
+  Profiled,
+  SharedTraffic,
+} from "./profile.ts";
 export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";
 export { Tensor, type TensorLayout } from "./tensor.ts";

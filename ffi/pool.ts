@@ -1,7 +1,8 @@
 /**
  * Device memory. Allocating from the driver costs up to a millisecond and may wait for the device, so freed
  * memory is kept and handed out again. It goes back to the stream that used it last: what that stream does
- * next comes after all earlier use, so nothing has to wait.
+ * next comes after all earlier use, so nothing has to wait. Where the driver watches memory, nothing is kept or
+ * rounded up, or it would not see who leaves an allocation or comes too late.
  */
 import type { Device } from "./device.ts";
 import { OutOfMemoryError } from "./errors.ts";
@@ -10,7 +11,7 @@ import type { Stream } from "./stream.ts";
 /** A piece of device memory, in use or kept. */
 export interface Allocation {
   readonly address: bigint;
-  /** A size class, at least what was asked for. */
+  /** At least what was asked for. */
   readonly capacity: number;
   readonly uses: StreamUses;
 }
@@ -63,6 +64,7 @@ export class MemoryPool {
 
   /** Memory for the stream's next work; its content is undefined. */
   take(bytes: number, stream: Stream): Allocation {
+    if (this.#device.driver.watchesMemory) return this.#allocate(bytes, stream);
     const capacity = sizeClass(bytes);
     const kept = this.#kept.get(stream)?.get(capacity)?.pop();
     if (kept === undefined) return this.#allocate(capacity, stream);
@@ -70,9 +72,13 @@ export class MemoryPool {
     return kept;
   }
 
-  /** Keeps memory for reuse. Makes no driver call, so a finalizer may do it at any time. */
+  /**
+   * Takes memory back, as a finalizer may at any time: it makes no call of a driver that could be busy. One that
+   * watches memory never is, because it works on this thread.
+   */
   release(allocation: Allocation): void {
     if (!this.#all.has(allocation)) return;
+    if (this.#device.driver.watchesMemory) return this.#free(allocation);
     const { writer } = allocation.uses;
     const stream = writer.disposed ? this.#device.defaultStream : writer;
     const bins = entry(this.#kept, stream, () => new Map<number, Allocation[]>());

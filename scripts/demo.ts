@@ -1,8 +1,8 @@
 /**
- * Transposes a matrix with the kernel that `build-kernels` made. Without an NVIDIA GPU it says so and shows what
- * was built.
+ * Transposes a matrix with the kernel that `build-kernels` made: on an NVIDIA GPU if there is one, else on the
+ * emulator, which also says what the kernel did.
  */
-import { Device, TriError } from "@tri/tri/ffi";
+import { Device } from "@tri/tri/ffi";
 import { transpose } from "../generated/transpose.ts";
 
 function say(line: string): void {
@@ -16,40 +16,35 @@ function rows(values: Float32Array, columns: number): string {
   ).join("\n");
 }
 
-function showBuilt(reason: string): void {
-  say(`No kernel was run: ${reason}`);
-  say("");
-  say("What was built, from kernels/transpose.tc:");
+/** What the emulator counts of a transposition; a GPU does not count. */
+function showProfile(device: Device): void {
+  using x = device.zeros("float32", [256, 256]);
+  const { result, profile: { kernel, grid, warpInstructions, global, shared } } = transpose(x, {
+    profile: true,
+  });
+  result[Symbol.dispose]();
   say(
-    `  generated/transpose.ts     ${transpose.variants.length} variants: ${
-      transpose.variants.join(", ")
-    }`,
+    `${kernel} of 256 x 256, ${
+      grid.join(" x ")
+    } blocks, ${warpInstructions} instructions of warps:`,
   );
-  const files = [...Deno.readDirSync(new URL("../generated/transpose/", import.meta.url))].map((
-    f,
-  ) => f.name).sort();
-  for (const kind of ["ptx", "cubin"]) {
-    const targets = files.filter((name) => name.endsWith(`.${kind}`)).map((name) =>
-      name.split(".")[1]
-    );
-    say(`  generated/transpose/*.${kind.padEnd(6)}${targets.join(" ")}`);
-  }
-  say(`  launch grid of 1000 x 2000: ${transpose.grid({ M: 1000, N: 2000 }).join(" x ")} blocks`);
+  say(
+    `  global memory  ${global.requests} requests, ${global.sectors} sectors (ideal ${global.idealSectors})`,
+  );
+  say(`  shared memory  ${shared.requests} requests, ${shared.bankConflicts} bank conflicts`);
 }
 
 async function main(): Promise<void> {
-  let device: Device;
-  try {
-    device = Device.open();
-  } catch (error) {
-    if (!(error instanceof TriError)) throw error;
-    return showBuilt(error.message);
-  }
-  using gpu = device;
-  using x = gpu.tensor(Float32Array.from({ length: 6 }, (_, i) => i + 1), [2, 3]);
+  using device = Device.open();
+  say(`on ${device.label}, because ${device.why}`);
+  say("");
+  using x = device.tensor(Float32Array.from({ length: 6 }, (_, i) => i + 1), [2, 3]);
   using y = transpose(x);
-  say(`x, 2 x 3, on ${gpu.label}:\n${rows(await x.read(), 3)}`);
+  say(`x, 2 x 3:\n${rows(await x.read(), 3)}`);
   say(`transpose(x), 3 x 2:\n${rows(await y.read(), 2)}`);
+  if (device.info.kind !== "emulator") return;
+  say("");
+  showProfile(device);
 }
 
 await main();

@@ -16,7 +16,7 @@ import { type Bank, type Emitter, int } from "./emitter.ts";
 
 /** An element inside a 32-bit word: bytes `byte` … `byte + bytes - 1`. */
 export interface Part {
-  readonly kind: "part";
+  readonly kind: "piece";
   readonly word: Operand;
   readonly byte: number;
   readonly bytes: 1 | 2;
@@ -35,7 +35,7 @@ export function bankOf(element: Element): Bank {
 
 /** The element alone in a register (or an immediate), ready for arithmetic. */
 export function whole(cx: Emitter, ref: Ref, element: Element): Operand {
-  if (ref.kind !== "part") return ref;
+  if (ref.kind !== "piece") return ref;
   if (element === "bool") {
     return cx.pure("setp.ne.b32", "pred", [extract(cx, ref, false), int(0)]);
   }
@@ -61,20 +61,20 @@ function extract(cx: Emitter, part: Part, signed: boolean): Operand {
 
 /** The element as (part of) a 32-bit word whose low bytes hold it. */
 function asPart(cx: Emitter, ref: Ref, element: Element): Part {
-  if (ref.kind === "part") return ref;
+  if (ref.kind === "piece") return ref;
   const bytes = bytesOf(element) === 1 ? 1 : 2;
   if (element === "bool") {
     return {
-      kind: "part",
+      kind: "piece",
       word: cx.pure("selp.b32", "b32", [int(1), int(0), ref]),
       byte: 0,
       bytes: 1,
     };
   }
   if (bankOf(element) === "b16") {
-    return { kind: "part", word: cx.pure("cvt.u32.u16", "b32", [ref]), byte: 0, bytes };
+    return { kind: "piece", word: cx.pure("cvt.u32.u16", "b32", [ref]), byte: 0, bytes };
   }
-  return { kind: "part", word: cx.inRegister(ref, "b32"), byte: 0, bytes };
+  return { kind: "piece", word: cx.inRegister(ref, "b32"), byte: 0, bytes };
 }
 
 /** Bytes of two words picked by a selector of four digits, lowest first (PTX ISA, prmt). */
@@ -146,7 +146,7 @@ export function packAccess(cx: Emitter, refs: readonly Ref[], element: Element):
   if (shape.type === "b16") {
     const [only] = refs;
     if (
-      refs.length === 1 && only !== undefined && only.kind !== "part" && bankOf(element) === "b16"
+      refs.length === 1 && only !== undefined && only.kind !== "piece" && bankOf(element) === "b16"
     ) {
       return [cx.inRegister(only, "b16")];
     }
@@ -185,7 +185,7 @@ export function unpackAccess(
   if (shape.type === "b16" && elements === 1 && bankOf(element) === "b16") return [first];
   const words = shape.type === "b16" ? [cx.pure("cvt.u32.u16", "b32", [first])] : registers;
   return Array.from({ length: elements }, (_, i): Part => ({
-    kind: "part",
+    kind: "piece",
     word: words[Math.floor((i * size) / 4)] ?? first,
     byte: (i * size) % 4,
     bytes: size === 1 ? 1 : 2,

@@ -5,7 +5,10 @@
  */
 import type { Instruction, Item, Operand, Register } from "../ptx/func.ts";
 import { splitSpelling } from "../ptx/match.ts";
+import { printOperand } from "../ptx/print.ts";
+import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
+import { type FileTable, placeOf } from "./places.ts";
 
 /** Storage classes of registers; all arithmetic types share them (PTX ISA 9.0, 5.2.2 operand type checking). */
 export type Bank = "pred" | "b16" | "b32" | "b64";
@@ -17,28 +20,9 @@ export function isInteger(operand: Operand): operand is Extract<Operand, { kind:
   return operand.kind === "integer";
 }
 
+/** Equal for equal operands. */
 export function operandKey(operand: Operand): string {
-  switch (operand.kind) {
-    case "register":
-      return `%${operand.name}`;
-    case "integer":
-      return `${operand.value}`;
-    case "float":
-      return `${operand.type}:${operand.bits}`;
-    case "special":
-    case "symbol":
-      return operand.name;
-    case "vector":
-      return `{${operand.elements.map(operandKey)}}`;
-    case "address":
-      return `[${operand.base === undefined ? "" : operandKey(operand.base)}+${operand.offset}]`;
-    case "negated":
-      return `!${operandKey(operand.operand)}`;
-    case "pair":
-      return `${operandKey(operand.first)}|${operandKey(operand.second)}`;
-    case "sink":
-      return "_";
-  }
+  return printOperand(operand);
 }
 
 export class Emitter {
@@ -51,7 +35,15 @@ export class Emitter {
   /** register -> base and constant, for `r = base + constant`. */
   readonly #sums = new Map<string, { base: Operand; constant: bigint }>();
 
-  constructor(readonly target: Target) {}
+  #place: Item | undefined;
+
+  /** Without a table of files, no places are noted. */
+  constructor(readonly target: Target, readonly files?: FileTable) {}
+
+  /** Notes where the instructions that follow come from. */
+  from(span: Span): void {
+    if (this.files !== undefined) this.#place = placeOf(span, this.files);
+  }
 
   register(bank: Bank): Register {
     return { kind: "register", type: bank, name: `${PREFIX[bank]}${this.#counts[bank]++}` };
@@ -63,6 +55,10 @@ export class Emitter {
     if (parts === undefined) {
       parts = splitSpelling(spelling);
       this.#spellings.set(spelling, parts);
+    }
+    if (this.#place !== undefined) {
+      this.body.push(this.#place);
+      this.#place = undefined;
     }
     const instruction: Instruction = { kind: "instruction", ...parts, operands };
     this.body.push(guard === undefined ? instruction : { ...instruction, guard });

@@ -11,6 +11,7 @@ import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
 import { Emitter } from "./emitter.ts";
 import { orderMemory } from "./order.ts";
+import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { RULES } from "./rules.ts";
 import { gapOf, Unsupported } from "./unsupported.ts";
@@ -22,6 +23,8 @@ export interface LowerOptions {
   readonly numWarps: number;
   /** Entry name in the module. */
   readonly symbol: string;
+  /** Files of the module, if its instructions shall say where they come from. */
+  readonly files?: FileTable;
   /** Receives the laid-out function. */
   readonly onLayout?: (func: Func) => void;
 }
@@ -58,7 +61,7 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   orderMemory(laidOut, hasBlockBarrier);
   options.onLayout?.(laidOut);
 
-  const emitter = new Emitter(options.target);
+  const emitter = new Emitter(options.target, options.files);
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,
@@ -73,11 +76,12 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   });
   const laidOutAxisInfo = axisAnalysis(laidOut);
   for (const op of laidOut.body.ops) {
+    emitter.from(op.span);
     must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
   }
   emitter.emit("ret", []);
 
-  const live = renumber(dropDead(emitter.body));
+  const live = renumber(dropIdlePlaces(dropDead(emitter.body)));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
   if (cx.shared.bytes > options.target.sharedBytesPerBlock) {

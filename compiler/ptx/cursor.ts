@@ -13,6 +13,11 @@ export class PtxCursor {
     this.#tokens = lexPtx(text);
   }
 
+  /** How many tokens have been taken. */
+  get position(): number {
+    return this.#at;
+  }
+
   /** The token `ahead` places further on; at the end, the end. */
   peek(ahead = 0): PtxToken {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)] ?? bug("no tokens");

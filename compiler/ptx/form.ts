@@ -16,7 +16,9 @@
  *     !a       a predicate, perhaps negated     #n       an integer literal
  *     d|dp     a pair of destinations, the second with its `:type` and perhaps `?`
  *     @l       a label                          ^p       a cache policy, there with `.L2::cache_hint` only
- *     _        the sink
+ *     _        the sink                         (a)      results or arguments of a call
+ *     [a,s,x]  an address of a texture, with a sampler and coordinates
+ *     ~a       a register, some bytes of it (`%r1.h0`) or its negative (`-%r1`)
  */
 import { bug, must } from "../support/bug.ts";
 import { isTypeName } from "./types.ts";
@@ -57,11 +59,14 @@ export interface PtxForm {
 
 export interface PtxOpRow {
   readonly doc: string;
-  /** Sections of the PTX ISA 9.0: the instruction's, from 9.7.9 on its family's. */
+  /** Sections of the PTX ISA 9.0 that describe the instruction. */
   readonly isa: string;
   readonly effect: Effect;
   readonly since?: Since;
+  /** None for instructions that are known by name only: what they do is not supported. */
   readonly forms: readonly PtxForm[];
+  /** Modifiers that the ISA has and no form here. */
+  readonly unsupported?: readonly string[];
 }
 
 const extents = (count: number, step: number): number[] =>
@@ -98,9 +103,18 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "local",
     "param",
     "param::entry",
+    "param::func",
     "const",
   ],
-  STORE: ["global", "shared", "shared::cta", "shared::cluster", "local"],
+  STORE: [
+    "global",
+    "shared",
+    "shared::cta",
+    "shared::cluster",
+    "local",
+    "param",
+    "param::func",
+  ],
   ATOMIC: ["global", "shared", "shared::cta", "shared::cluster"],
   SHARED: ["shared", "shared::cta"],
   CTASPACE: ["shared", "shared::cta", "shared::cluster"],
@@ -118,6 +132,16 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   PREFETCH: ["L2::64B", "L2::128B", "L2::256B"],
   VEC: ["v2", "v4"],
+  VEC8: ["v2", "v4", "v8"],
+  TEXTURE: ["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"],
+  TEXEL: ["1d", "2d", "3d", "a1d", "a2d"],
+  SURFACE: ["1d", "2d", "3d", "a1d", "a2d"],
+  ALAYOUT: ["row", "col"],
+  BLAYOUT: ["row", "col"],
+  // Types of the operands of video instructions.
+  DTYPE: ["u32", "s32"],
+  ATYPE: ["u32", "s32"],
+  BTYPE: ["u32", "s32"],
   NUM: ["x1", "x2", "x4"],
   DIM: ["1d", "2d", "3d", "4d", "5d"],
   WG8: extents(32, 8).map((n) => `m64n${n}k8`),
@@ -142,8 +166,11 @@ export interface OperandPiece {
     | "predicate"
     | "address"
     | "tensor"
+    | "texture"
     | "literal"
     | "label"
+    | "list"
+    | "part"
     | "sink";
   readonly destination: boolean;
   /** A type, a variable of the form, or W. */
@@ -172,17 +199,21 @@ function readModifier(text: string, form: PtxForm): ModifierPiece {
   return { names: body.split("|"), optional, variable: body };
 }
 
-const OPERAND = /^([$!#@^]?)([a-z][a-z0-9]*|_)(?:\*([\dA-Z/]+))?(?::([\w]+))?(\+?)(\??)$/;
+const OPERAND = /^([$!#@^~]?)([a-z][a-z0-9]*|_)(?:\*([\dA-Z/]+))?(?::([\w]+))?(\+?)(\??)$/;
 const KINDS: Readonly<Record<string, OperandPiece["kind"]>> = {
   $: "any",
   "!": "predicate",
   "#": "literal",
   "@": "label",
+  "~": "part",
 };
 const TYPE_OF_KIND: Readonly<Partial<Record<OperandPiece["kind"], string>>> = {
   predicate: "pred",
   literal: "b64",
 };
+
+/** By the number of operands after the address. */
+const ADDRESSES: readonly OperandPiece["kind"][] = ["address", "tensor", "texture"];
 
 function readOperand(text: string, form: PtxForm, type: string): OperandPiece {
   const plain: Omit<OperandPiece, "name" | "kind"> = {
@@ -194,13 +225,13 @@ function readOperand(text: string, form: PtxForm, type: string): OperandPiece {
     needs: undefined,
     second: undefined,
   };
-  const address = /^\[(\w+)(,\w+)?\]$/.exec(text);
-  if (address !== null) {
-    return {
-      ...plain,
-      name: address[1] ?? "",
-      kind: address[2] === undefined ? "address" : "tensor",
-    };
+  const [, address, more = ""] = /^\[(\w+)((?:,\w+)*)\]$/.exec(text) ?? [];
+  if (address !== undefined) {
+    return { ...plain, name: address, kind: ADDRESSES[more.split(",").length - 1] ?? "address" };
+  }
+  const [, list] = /^\((\w+)\)$/.exec(text) ?? [];
+  if (list !== undefined) {
+    return { ...plain, name: list, kind: "list", destination: list.startsWith("d") };
   }
   const [first = "", second] = text.split("|");
   const [, mark = "", name = "", count, own, wider, optional] = OPERAND.exec(first) ??

@@ -10,15 +10,16 @@ export interface PtxToken {
   readonly comments?: readonly string[];
 }
 
-const SPACE = /[\s\uFEFF]+|\/\/([^\n]*)|\/\*[^]*?\*\//y;
+/** White space, comments, lines that the C preprocessor or old DWARF writers leave. */
+const SPACE = /[\s\uFEFF]+|\/\/([^\n]*)|\/\*[^]*?\*\/|#[^\n]*|@@(?:DWARF|dwarf)[^\n]*/y;
 const TOKEN = new RegExp(
   [
-    String.raw`([%$A-Za-z_][\w$]*(?:\.\w+(?:::\w+)*)*)`,
+    String.raw`((?:[A-Za-z][\w$]*|[%$_][\w$]+|_)(?:\.\w+(?:::\w+)*)*)`,
     String.raw`(\.[A-Za-z_]\w*(?:::\w+)*)`,
     String.raw`(0[fF][\da-fA-F]{8}|0[dD][\da-fA-F]{16}|0[xX][\da-fA-F]+U?|0[bB][01]+U?|` +
     String.raw`\d+(?:\.\d*)?(?:[eE][+-]?\d+)?U?)(?![\w$])`,
     String.raw`("[^"\n]*")`,
-    String.raw`([{}()[\]<>,;:@!|+=-])`,
+    String.raw`(<<|>>|[<>=!]=|&&|\|\||[{}()[\]<>,;:@!|+=*/%&^~?-])`,
   ].join("|"),
   "y",
 );

@@ -4,7 +4,8 @@ export type PtxNumber =
   | { readonly kind: "integer"; readonly value: bigint }
   | { readonly kind: "float"; readonly type: "f32" | "f64"; readonly bits: bigint };
 
-function doubleBits(value: number): bigint {
+/** The bits of a double. */
+export function doubleBits(value: number): bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   return view.getBigUint64(0);
@@ -31,20 +32,26 @@ export function negateNumber(number: PtxNumber): PtxNumber {
   return { ...number, bits: number.bits ^ (number.type === "f32" ? 1n << 31n : 1n << 63n) };
 }
 
+/** The value of a float. */
+export function floatValue({ type, bits }: Extract<PtxNumber, { kind: "float" }>): number {
+  const view = new DataView(new ArrayBuffer(8));
+  if (type === "f64") {
+    view.setBigUint64(0, bits);
+    return view.getFloat64(0);
+  }
+  view.setUint32(0, Number(bits));
+  return view.getFloat32(0);
+}
+
 /** The bits of a number as an element of a variable: of float types those of the float. */
 export function bitsAs(number: PtxNumber, type: string): bigint {
   if (type !== "f32" && type !== "f64") {
     return number.kind === "integer" ? number.value : number.bits;
   }
   if (number.kind === "float" && number.type === type) return number.bits;
-  const view = new DataView(new ArrayBuffer(8));
-  if (number.kind === "integer") view.setFloat64(0, Number(number.value));
-  else if (number.type === "f64") view.setBigUint64(0, number.bits);
-  else {
-    view.setUint32(0, Number(number.bits));
-    view.setFloat64(0, view.getFloat32(0));
-  }
-  if (type === "f64") return view.getBigUint64(0);
-  view.setFloat32(0, view.getFloat64(0));
+  const value = number.kind === "integer" ? Number(number.value) : floatValue(number);
+  if (type === "f64") return doubleBits(value);
+  const view = new DataView(new ArrayBuffer(4));
+  view.setFloat32(0, value);
   return BigInt(view.getUint32(0));
 }

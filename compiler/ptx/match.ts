@@ -62,6 +62,8 @@ export function splitSpelling(spelling: string): { opcode: string; modifiers: re
 export interface BoundOperand {
   readonly name: string;
   readonly destination: boolean;
+  /** What the form asks for: a value, an address, a label, … */
+  readonly kind: OperandPiece["kind"];
   readonly type: TypeName;
   readonly operand: Operand;
 }
@@ -72,6 +74,8 @@ export interface Match {
   readonly form: PtxForm;
   /** What the variables of the form stand for: T, U, RND, VEC, …; flags by their name. */
   readonly bound: ReadonlyMap<string, string>;
+  /** All modifiers behind the opcode, in order: of groups that a form names twice, `bound` has the first only. */
+  readonly modifiers: readonly string[];
   readonly operands: readonly BoundOperand[];
   readonly since: Since;
 }
@@ -107,7 +111,7 @@ function resolveCount(count: string | undefined, bound: Bound): number | undefin
     case undefined:
       return undefined;
     case "V": {
-      const vector = bound.get("VEC") ?? bound.get("v2");
+      const vector = bound.get("VEC") ?? bound.get("v2") ?? bound.get("VEC8");
       return vector === undefined ? undefined : Number(vector.slice(1));
     }
     case "N":
@@ -130,6 +134,9 @@ const DESCRIPTIONS: Readonly<Record<Operand["kind"], string>> = {
   special: "a special register",
   symbol: "a symbol",
   address: "an address",
+  list: "a list",
+  part: "a part of a register",
+  negative: "a negative register",
   vector: "a vector",
   pair: "a pair",
   negated: "a negated operand",
@@ -156,6 +163,14 @@ function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): s
         return wanted("a register");
       }
       return takesFloat(type) ? undefined : wanted(`a value of .${type}`);
+    case "part":
+      return piece.kind === "part"
+        ? scalarProblem(piece, type, operand.register)
+        : wanted("a whole register");
+    case "negative":
+      return piece.kind === "part" && !piece.destination
+        ? scalarProblem(piece, type, operand.operand)
+        : wanted("a value");
     case "negated":
       if (piece.destination || type !== "pred") return wanted("a value");
       return scalarProblem(piece, type, operand.operand);
@@ -170,45 +185,66 @@ function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): s
   }
 }
 
+function addressProblem(piece: OperandPiece, operand: Operand): string | undefined {
+  if (operand.kind !== "address") {
+    return `operand ${piece.name} must be an address, not ${DESCRIPTIONS[operand.kind]}`;
+  }
+  const { base, sampler, coordinates } = operand;
+  if ((coordinates !== undefined) !== (piece.kind !== "address")) {
+    const preposition = piece.kind === "address" ? "without" : "with";
+    return `operand ${piece.name} must be an address ${preposition} coordinates`;
+  }
+  if ((sampler !== undefined) !== (piece.kind === "texture")) {
+    const preposition = piece.kind === "texture" ? "with" : "without";
+    return `operand ${piece.name} must be an address ${preposition} a sampler`;
+  }
+  if (base?.kind === "register" && TYPES[base.type].bits < 32) {
+    return `%${base.name} cannot hold an address`;
+  }
+  if (base === undefined || base.kind === "register" || base.kind === "symbol") return undefined;
+  return `the base of an address must be a register or a symbol, not ${DESCRIPTIONS[base.kind]}`;
+}
+
 function operandProblem(piece: OperandPiece, bound: Bound, operand: Operand): string | undefined {
-  if (piece.kind === "address" || piece.kind === "tensor") {
-    if (operand.kind !== "address") {
-      return `operand ${piece.name} must be an address, not ${DESCRIPTIONS[operand.kind]}`;
-    }
-    const { base, coordinates } = operand;
-    if ((coordinates !== undefined) !== (piece.kind === "tensor")) {
-      return `operand ${piece.name} must be an address ${
-        piece.kind === "tensor" ? "with" : "without"
-      } coordinates`;
-    }
-    if (base?.kind === "register" && TYPES[base.type].bits < 32) {
-      return `%${base.name} cannot hold an address`;
-    }
-    if (base === undefined || base.kind === "register" || base.kind === "symbol") return undefined;
-    return `the base of an address must be a register or a symbol, not ${DESCRIPTIONS[base.kind]}`;
+  if (piece.kind === "address" || piece.kind === "tensor" || piece.kind === "texture") {
+    return addressProblem(piece, operand);
+  }
+  if (piece.kind === "list") {
+    return operand.kind === "list"
+      ? undefined
+      : `operand ${piece.name} must be a list, not ${DESCRIPTIONS[operand.kind]}`;
   }
   if (piece.kind === "sink") {
     return operand.kind === "sink"
       ? undefined
       : `operand ${piece.name} must be _, not ${DESCRIPTIONS[operand.kind]}`;
   }
+  const { second } = piece;
+  if (second !== undefined && (operand.kind === "pair" || !second.optional)) {
+    if (operand.kind !== "pair") return `operand ${piece.name} must be a pair`;
+    return vectorProblem(piece, bound, operand.first) ??
+      vectorProblem(second, bound, operand.second);
+  }
+  return vectorProblem(piece, bound, operand);
+}
+
+/** What is wrong with a vector or single operand. */
+function vectorProblem(piece: OperandPiece, bound: Bound, operand: Operand): string | undefined {
   const type = resolveType(piece.type, bound);
   const count = resolveCount(piece.count, bound);
-  if (count !== undefined) {
-    if (operand.kind !== "vector") return `operand ${piece.name} must be a vector of ${count}`;
-    if (operand.elements.length !== count) {
-      return `operand ${piece.name} must have ${count} elements, not ${operand.elements.length}`;
-    }
-    return operand.elements.map((element) => scalarProblem(piece, type, element)).find((p) =>
-      p !== undefined
-    );
+  if (count === undefined) {
+    // nvcc writes braces around single operands of surfaces.
+    const isSingle = piece.count === "V" && operand.kind === "vector" &&
+      operand.elements.length === 1;
+    return scalarProblem(piece, type, isSingle ? operand.elements[0] ?? operand : operand);
   }
-  if (piece.second === undefined || (operand.kind !== "pair" && piece.second.optional)) {
-    return scalarProblem(piece, type, operand);
+  if (operand.kind !== "vector") return `operand ${piece.name} must be a vector of ${count}`;
+  if (operand.elements.length !== count) {
+    return `operand ${piece.name} must have ${count} elements, not ${operand.elements.length}`;
   }
-  if (operand.kind !== "pair") return `operand ${piece.name} must be a pair`;
-  return scalarProblem(piece, type, operand.first) ??
-    scalarProblem(piece.second, resolveType(piece.second.type, bound), operand.second);
+  return operand.elements.map((element) => scalarProblem(piece, type, element)).find((p) =>
+    p !== undefined
+  );
 }
 
 /** The pieces that the given operands stand for: optional ones may be left out from the end. */
@@ -232,7 +268,8 @@ function assignOperands(
     const problem = operandProblem(piece, bound, operand);
     if (problem !== undefined) return problem;
     const type = resolveType(piece.type, bound);
-    assigned.push({ name: piece.name, destination: piece.destination, type, operand });
+    const { name, destination, kind } = piece;
+    assigned.push({ name, destination, kind, type, operand });
   }
   return assigned;
 }
@@ -245,6 +282,9 @@ export function matchInstruction(instruction: Instruction): Match | string {
   const found = findRow(instruction.opcode, instruction.modifiers);
   if (found === undefined) return `unknown opcode ${instruction.opcode}`;
   const { opcode, row, modifiers } = found;
+  if (row.forms.length === 0) {
+    return `${opcode} is not supported (PTX ISA 9.0, ${row.isa})`;
+  }
   let problem: string | undefined;
   for (const form of row.forms) {
     const pieces = readForm(form);
@@ -257,7 +297,11 @@ export function matchInstruction(instruction: Instruction): Match | string {
     }
     const since = [row.since, form.since, ...modifiers.map((name) => MODIFIER_SINCE.get(name))]
       .reduce<Since>(bothSince, ALWAYS);
-    return { opcode, row, form, bound, operands, since };
+    return { opcode, row, form, bound, modifiers, operands, since };
+  }
+  const unsupported = modifiers.find((name) => row.unsupported?.includes(name));
+  if (unsupported !== undefined) {
+    return `${opcode} with .${unsupported} is not supported (PTX ISA 9.0, ${row.isa})`;
   }
   return problem ??
     `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;

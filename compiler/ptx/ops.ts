@@ -1,5 +1,5 @@
 /**
- * PTX_OPS: every instruction that this project reads or writes, once. A row says what the forms of an opcode look
+ * PTX_OPS: every instruction of the PTX ISA, once. A row says what the forms of an opcode look
  * like (form.ts explains the notation), what effect it has, and since when it exists. Verifier, dead-code removal,
  * required versions and the emulator's decoder read this table. Rows are grouped as in the PTX ISA.
  */
@@ -10,14 +10,22 @@ import type { PtxOpRow, Since } from "./form.ts";
 import { LOGIC_OPS } from "./ops_logic.ts";
 import { MATRIX_OPS } from "./ops_matrix.ts";
 import { MEMORY_OPS } from "./ops_memory.ts";
+import { TENSOR_OPS } from "./ops_tensor.ts";
+import { TEXTURE_OPS } from "./ops_texture.ts";
+import { VIDEO_OPS } from "./ops_video.ts";
+import { WMMA_OPS } from "./ops_wmma.ts";
 
 export const PTX_OPS = {
   ...ARITHMETIC_OPS,
   ...LOGIC_OPS,
   ...MEMORY_OPS,
+  ...TEXTURE_OPS,
   ...CONTROL_OPS,
   ...ASYNC_OPS,
+  ...WMMA_OPS,
   ...MATRIX_OPS,
+  ...TENSOR_OPS,
+  ...VIDEO_OPS,
 } as const satisfies Record<string, PtxOpRow>;
 
 export type PtxOp = keyof typeof PTX_OPS;
@@ -35,6 +43,7 @@ export const MODIFIER_SINCE: ReadonlyMap<string, Since> = new Map(Object.entries
   "shared::cta": { ptx: 78, sm: 30 },
   "shared::cluster": { ptx: 78, sm: 90 },
   "param::entry": { ptx: 83, sm: 10 },
+  "param::func": { ptx: 83, sm: 10 },
   "L1::evict_normal": { ptx: 74, sm: 70 },
   "L1::evict_unchanged": { ptx: 74, sm: 70 },
   "L1::evict_first": { ptx: 74, sm: 70 },

@@ -134,9 +134,9 @@ export const ARITHMETIC_OPS = {
   // ---- 9.7.3 floats only, with 9.7.4 half precision
   testp: { doc: "whether a is finite, infinite, a number, NaN, normal or subnormal", isa: "9.7.3.1", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [{ form: ".finite|infinite|number|notanumber|normal|subnormal.T d:pred, a", T: "f32 f64" }] },
   copysign: { doc: "b with the sign of a", isa: "9.7.3.2", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [{ form: ".T d, a, b", T: "f32 f64" }] },
-  rcp: { doc: "1 / a", isa: "9.7.3.13", effect: "pure", forms: [...rootForms, { form: ".approx.ftz.f64 d, a", since: { ptx: 21, sm: 20 } }] },
+  rcp: { doc: "1 / a", isa: "9.7.3.13, 9.7.3.14", effect: "pure", forms: [...rootForms, { form: ".approx.ftz.f64 d, a", since: { ptx: 21, sm: 20 } }] },
   sqrt: { doc: "square root", isa: "9.7.3.15", effect: "pure", forms: rootForms },
-  rsqrt: { doc: "1 / square root", isa: "9.7.3.16", effect: "pure", forms: [
+  rsqrt: { doc: "1 / square root", isa: "9.7.3.16, 9.7.3.17", effect: "pure", forms: [
     { form: ".approx.ftz?.f32 d, a" },
     { form: ".approx.f64 d, a", since: { ptx: 10, sm: 13 } },
     { form: ".approx.ftz.f64 d, a", since: { ptx: 40, sm: 20 } },

@@ -7,6 +7,10 @@ const INTS = "u8 u16 u32 u64 s8 s16 s32 s64";
 const LONGER = "u16 u32 u64 s16 s32 s64";
 const AMPERE: Since = { ptx: 70, sm: 80 };
 const BFLOAT: Since = { ptx: 78, sm: 90 };
+/** Floats of 4 and 6 bits, and of an exponent alone. */
+const NARROW_FLOATS: Since = { ptx: 86, sm: 100, suffix: "a" };
+/** Rounding by random bits. */
+const RANDOM: Since = { ptx: 87, sm: 100, suffix: "a" };
 /** 32-byte accesses. */
 const WIDE: Since = { ptx: 88, sm: 100 };
 
@@ -54,6 +58,19 @@ const packedConversions: readonly PtxForm[] = [
   { form: ".rn.satfinite.relu?.e4m3x2|e5m2x2.f32 d:b16, a:f32, b:f32", since: { ptx: 81, sm: 89 } },
   { form: ".rn.satfinite.relu?.e4m3x2|e5m2x2.f16x2 d:b16, a:b32", since: { ptx: 81, sm: 89 } },
   { form: ".rn.relu?.f16x2.e4m3x2|e5m2x2 d:b32, a:b16", since: { ptx: 81, sm: 89 } },
+  { form: ".rn.satfinite.relu?.e2m1x2.f32 d:b8, a:f32, b:f32", since: NARROW_FLOATS },
+  { form: ".rn.relu?.f16x2.e2m1x2 d:b32, a:b8", since: NARROW_FLOATS },
+  { form: ".rn.satfinite.relu?.e2m3x2|e3m2x2.f32 d:b16, a:f32, b:f32", since: NARROW_FLOATS },
+  { form: ".rn.relu?.f16x2.e2m3x2|e3m2x2 d:b32, a:b16", since: NARROW_FLOATS },
+  { form: ".rz|rp.satfinite?.ue8m0x2.f32 d:b16, a:f32, b:f32", since: NARROW_FLOATS },
+  { form: ".rz|rp.satfinite?.ue8m0x2.bf16x2 d:b16, a:b32", since: NARROW_FLOATS },
+  { form: ".rn.bf16x2.ue8m0x2 d:b32, a:b16", since: NARROW_FLOATS },
+  { form: ".rs.relu?.satfinite?.f16x2|bf16x2.f32 d:b32, a:f32, b:f32, r:b32", since: RANDOM },
+  {
+    form: ".rs.relu?.satfinite.e4m3x4|e5m2x4|e2m3x4|e3m2x4.f32 d:b32, a*4:f32, r:b32",
+    since: RANDOM,
+  },
+  { form: ".rs.relu?.satfinite.e2m1x4.f32 d:b16, a*4:f32, r:b32", since: RANDOM },
 ];
 
 const conversions: readonly PtxForm[] = [
@@ -85,7 +102,10 @@ const conversions: readonly PtxForm[] = [
   { form: ".RND.f16.bf16 d:f16, a:bf16", since: BFLOAT },
   { form: ".RNDI.bf16.bf16 d:bf16, a:bf16", since: BFLOAT },
   { form: ".rna.tf32.f32 d:b32, a:f32", since: AMPERE },
+  { form: ".rna.satfinite.tf32.f32 d:b32, a:f32", since: { ptx: 81, sm: 89 } },
   { form: ".rn|rz.relu?.tf32.f32 d:b32, a:f32", since: BFLOAT },
+  { form: ".rn|rz.satfinite.relu?.tf32.f32 d:b32, a:f32", since: { ptx: 86, sm: 100 } },
+  { form: ".ftz.f32.bf16 d:f32, a:bf16", since: BFLOAT },
   ...packedConversions,
 ];
 
@@ -132,7 +152,7 @@ function atomicForms(destination: "d, " | ""): PtxForm[] {
 
 // deno-fmt-ignore: a row per instruction
 export const MEMORY_OPS = {
-  mov: { doc: "the value; of a symbol its address; packs and unpacks vectors", isa: "9.7.9", effect: "pure", forms: [
+  mov: { doc: "the value; of a symbol its address; packs and unpacks vectors", isa: "9.7.9.3, 9.7.9.4", effect: "pure", forms: [
     { form: ".T d, $a", T: "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 b128" },
     { form: ".b16 d:b16, a*2:b8" },
     { form: ".b16 d*2:b8, a:b16" },
@@ -149,9 +169,10 @@ export const MEMORY_OPS = {
     { form: ".b128 d:b128, a*4:b32" },
     { form: ".b128 d*4:b32, a:b128" },
   ] },
-  "shfl.sync": { doc: "a of another lane", isa: "9.7.9", effect: "sync", since: { ptx: 60, sm: 30 }, forms: [{ form: ".up|down|bfly|idx.b32 d|dp:pred?, a, b, c, m" }] },
-  prmt: { doc: "bytes of a and b, picked by c", isa: "9.7.9", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [{ form: ".b32.f4e|b4e|rc8|ecl|ecr|rc16? d:b32, a:b32, b:b32, c:b32" }] },
-  ld: { doc: "loads", isa: "9.7.9", effect: "read", forms: [
+  shfl: { doc: "a of another running lane", isa: "9.7.9.5", effect: "sync", since: { ptx: 30, sm: 30, lastSm: 62 }, forms: [{ form: ".up|down|bfly|idx.b32 d|dp:pred?, a, b, c" }] },
+  "shfl.sync": { doc: "a of another lane", isa: "9.7.9.6", effect: "sync", since: { ptx: 60, sm: 30 }, forms: [{ form: ".up|down|bfly|idx.b32 d|dp:pred?, a, b, c, m" }] },
+  prmt: { doc: "bytes of a and b, picked by c", isa: "9.7.9.7", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [{ form: ".b32.f4e|b4e|rc8|ecl|ecr|rc16? d:b32, a:b32, b:b32, c:b32" }] },
+  ld: { doc: "loads", isa: "9.7.9.8, 9.7.9.9", effect: "read", forms: [
     ...access(".weak?.SPACE?.LDCACHE?.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p"),
     ...access(".weak?.global?.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p"),
     ...access(".volatile.ATOMIC?.PREFETCH?.VEC?.T d*V:T+, [a]"),
@@ -163,8 +184,8 @@ export const MEMORY_OPS = {
     { form: ".weak?.global.nc?.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T d*8:T, [a]", T: "b32 u32 s32 f32", since: WIDE },
     { form: ".weak?.global.nc?.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T d*4:T, [a]", T: "b64 u64 s64 f64", since: WIDE },
   ] },
-  ldu: { doc: "loads from an address that all lanes share", isa: "9.7.9", effect: "read", since: { ptx: 20, sm: 20 }, forms: access(".global?.VEC?.T d*V:T+, [a]").slice(0, 2) },
-  st: { doc: "stores", isa: "9.7.9", effect: "write", forms: [
+  ldu: { doc: "loads from an address that all lanes share", isa: "9.7.9.10", effect: "read", since: { ptx: 20, sm: 20 }, forms: access(".global?.VEC?.T d*V:T+, [a]").slice(0, 2) },
+  st: { doc: "stores", isa: "9.7.9.11", effect: "write", forms: [
     ...access(".weak?.STORE?.STCACHE?.L2::cache_hint?.VEC?.T [a], b*V:T+, ^p"),
     ...access(".weak?.global?.EVICT.L2::cache_hint?.VEC?.T [a], b*V:T+, ^p"),
     ...access(".volatile.ATOMIC?.VEC?.T [a], b*V:T+"),
@@ -174,39 +195,39 @@ export const MEMORY_OPS = {
     { form: ".weak?.global.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T [a], b*8:T", T: "b32 u32 s32 f32", since: WIDE },
     { form: ".weak?.global.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T [a], b*4:T", T: "b64 u64 s64 f64", since: WIDE },
   ] },
-  prefetch: { doc: "brings a line into a cache", isa: "9.7.9", effect: "sync", since: { ptx: 20, sm: 20 }, forms: [
+  prefetch: { doc: "brings a line into a cache", isa: "9.7.9.15", effect: "sync", since: { ptx: 20, sm: 20 }, forms: [
     { form: ".global|local?.L1|L2 [a]" },
     { form: ".global.L2::evict_last|L2::evict_normal [a]", since: { ptx: 74, sm: 80 } },
     { form: ".const|param?.tensormap [a]", since: { ptx: 80, sm: 90 } },
   ] },
-  prefetchu: { doc: "brings a line into the uniform cache", isa: "9.7.9", effect: "sync", since: { ptx: 20, sm: 20 }, forms: [{ form: ".L1 [a]" }] },
-  applypriority: { doc: "sets the eviction priority of a line", isa: "9.7.9", effect: "sync", since: { ptx: 74, sm: 80 }, forms: [{ form: ".global?.L2::evict_normal [a], #size" }] },
-  discard: { doc: "drops a line without writing it back", isa: "9.7.9", effect: "write", since: { ptx: 74, sm: 80 }, forms: [{ form: ".global?.L2 [a], #size" }] },
-  createpolicy: { doc: "makes a cache policy", isa: "9.7.9", effect: "pure", since: { ptx: 74, sm: 80 }, forms: [
+  prefetchu: { doc: "brings a line into the uniform cache", isa: "9.7.9.15", effect: "sync", since: { ptx: 20, sm: 20 }, forms: [{ form: ".L1 [a]" }] },
+  applypriority: { doc: "sets the eviction priority of a line", isa: "9.7.9.16", effect: "sync", since: { ptx: 74, sm: 80 }, forms: [{ form: ".global?.L2::evict_normal [a], #size" }] },
+  discard: { doc: "drops a line without writing it back", isa: "9.7.9.17", effect: "write", since: { ptx: 74, sm: 80 }, forms: [{ form: ".global?.L2 [a], #size" }] },
+  createpolicy: { doc: "makes a cache policy", isa: "9.7.9.18", effect: "pure", since: { ptx: 74, sm: 80 }, forms: [
     { form: ".fractional.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged.L2::evict_first|L2::evict_unchanged?.b64 d, f:f32?" },
     { form: ".range.global?.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged.L2::evict_first|L2::evict_unchanged?.b64 d, [a], s:b32, t:b32" },
     { form: ".cvt.L2.b64 d, a:b64" },
   ] },
-  isspacep: { doc: "whether a generic address lies in a state space", isa: "9.7.9", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [
+  isspacep: { doc: "whether a generic address lies in a state space", isa: "9.7.9.19", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [
     { form: ".global|local|shared|shared::cta|shared::cluster d:pred, a:b64" },
     { form: ".const d:pred, a:b64", since: { ptx: 31, sm: 20 } },
     { form: ".param|param::entry d:pred, a:b64", since: { ptx: 77, sm: 70 } },
   ] },
-  cvta: { doc: "a generic address from one of a state space, or back", isa: "9.7.9", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [
+  cvta: { doc: "a generic address from one of a state space, or back", isa: "9.7.9.20", effect: "pure", since: { ptx: 20, sm: 20 }, forms: [
     { form: ".to?.global|local|shared|shared::cta|shared::cluster.T d, $a", T: "u64" },
     { form: ".to?.const.T d, $a", T: "u64", since: { ptx: 31, sm: 20 } },
     { form: ".to?.param|param::entry.T d, $a", T: "u64", since: { ptx: 77, sm: 70 } },
   ] },
-  cvt: { doc: "converts a value", isa: "9.7.9", effect: "pure", forms: conversions },
-  "cvt.pack": { doc: "two integers converted and packed in front of c", isa: "9.7.9", effect: "pure", since: { ptx: 65, sm: 72 }, forms: [
+  cvt: { doc: "converts a value", isa: "9.7.9.21", effect: "pure", forms: conversions },
+  "cvt.pack": { doc: "two integers converted and packed in front of c", isa: "9.7.9.22", effect: "pure", since: { ptx: 65, sm: 72 }, forms: [
     { form: ".sat.u16|s16.s32 d:b32, a:s32, b:s32" },
     { form: ".sat.u8|s8|u4|s4|u2|s2.s32.b32 d:b32, a:s32, b:s32, c:b32" },
   ] },
-  mapa: { doc: "the same shared address in another block of the cluster", isa: "9.7.9", effect: "pure", since: { ptx: 78, sm: 90 }, forms: [{ form: ".shared::cluster?.T d, $a, b:u32", T: "u32 u64" }] },
-  getctarank: { doc: "the block of the cluster that a shared address belongs to", isa: "9.7.9", effect: "pure", since: { ptx: 78, sm: 90 }, forms: [{ form: ".shared::cluster?.T d:u32, $a", T: "u32 u64" }] },
+  mapa: { doc: "the same shared address in another block of the cluster", isa: "9.7.9.23", effect: "pure", since: { ptx: 78, sm: 90 }, forms: [{ form: ".shared::cluster?.T d, $a, b:u32", T: "u32 u64" }] },
+  getctarank: { doc: "the block of the cluster that a shared address belongs to", isa: "9.7.9.24", effect: "pure", since: { ptx: 78, sm: 90 }, forms: [{ form: ".shared::cluster?.T d:u32, $a", T: "u32 u64" }] },
 
   // ---- 9.7.13 atomics
-  atom: { doc: "reads, changes and writes memory in one step; gives what was there", isa: "9.7.13", effect: "write", forms: [
+  atom: { doc: "reads, changes and writes memory in one step; gives what was there", isa: "9.7.13.5", effect: "write", forms: [
     ...atomicForms("d, "),
     { form: ".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.T d, [a], b, ^p", T: "b32 b64", since: { ptx: 12, sm: 12 } },
     ...quadForms(".ORDER?.SCOPE?.ATOMIC?.exch.L2::cache_hint?.b128 d, [a], b, ^p", { ptx: 83, sm: 90 }),
@@ -214,5 +235,5 @@ export const MEMORY_OPS = {
     { form: ".ORDER?.SCOPE?.ATOMIC?.cas.b16 d, [a], b, c", since: { ptx: 63, sm: 70 } },
     ...quadForms(".ORDER?.SCOPE?.ATOMIC?.cas.b128 d, [a], b, c", { ptx: 83, sm: 90 }),
   ] },
-  red: { doc: "changes memory in one step", isa: "9.7.13", effect: "write", forms: atomicForms("") },
+  red: { doc: "changes memory in one step", isa: "9.7.13.6", effect: "write", forms: atomicForms("") },
 } as const satisfies Record<string, PtxOpRow>;

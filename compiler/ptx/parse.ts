@@ -1,23 +1,33 @@
 /**
- * Reads PTX text, as our printer and as nvcc write it. Instructions are split into opcode and modifiers but not judged;
- * verify.ts does that. What has no place in the data is skipped where it only serves debuggers (`.section`, where
- * an inlined `.loc` came from) and is an error where it matters (functions, textures, call parameters).
+ * Reads PTX text, as our printer, nvcc and people write it. Instructions are split into opcode and modifiers but not
+ * judged; verify.ts does that. What only serves debuggers (DWARF sections) is skipped.
  */
 import { PtxCursor } from "./cursor.ts";
-import type { PtxKernel, PtxModule, PtxParam, PtxVariable } from "./func.ts";
-import { parseStatements, type PtxBody } from "./parse_body.ts";
-import { parseInteger } from "./parse_operand.ts";
-import { isSpace, parseAlign, parseCount, parseType, parseVariables } from "./parse_variable.ts";
-import { Scope } from "./scope.ts";
+import type { PtxFunction, PtxKernel, PtxModule, PtxVariable } from "./func.ts";
+import { type BodyContext, parseBody } from "./parse_body.ts";
+import { parseInteger, parseNatural } from "./parse_constant.ts";
+import { DebugStrings, nameInlined, parseSection } from "./parse_debug.ts";
+import { parseDirectives, parseFormals, parseParams, parsePragma } from "./parse_signature.ts";
+import { isSpace, type Linkage, parseAttributes, parseVariables } from "./parse_variable.ts";
+import { Scope, usedNames } from "./scope.ts";
 
 export { PtxSyntaxError } from "./syntax_error.ts";
 
-interface Draft {
-  version: number;
-  target: string;
-  readonly files: string[];
-  readonly variables: PtxVariable[];
-  readonly kernels: PtxKernel[];
+/** A module that is being read. */
+class Draft {
+  version = 0;
+  target = "";
+  addressSize: 32 | 64 = 64;
+  readonly files: string[] = [];
+  readonly pragmas: string[] = [];
+  /** By name: a definition takes the place of its declarations. */
+  readonly variables = new Map<string, PtxVariable>();
+  readonly functions = new Map<string, PtxFunction>();
+  readonly aliases: { name: string; target: string }[] = [];
+  readonly kernels: PtxKernel[] = [];
+  readonly names = new Map<string, number>();
+  readonly strings = new DebugStrings();
+  readonly context: BodyContext = { inlined: new Map(), spellings: new Map() };
 }
 
 /** `9.0` as 90. */
@@ -35,150 +45,165 @@ function parseTarget(cursor: PtxCursor): string {
   return names.join(", ");
 }
 
+const smOf = (target: string): number => Number(/^(?:sm|compute)_(\d+)/.exec(target)?.[1] ?? 0);
+
+function parseAddressSize(cursor: PtxCursor): 32 | 64 {
+  const token = cursor.peek();
+  const size = parseNatural(cursor);
+  return size === 32 || size === 64 ? size : cursor.fail("an address size of 32 or 64", token);
+}
+
 /** `.file 1 "name"`, perhaps with time and size. */
 function parseFile(cursor: PtxCursor, files: string[]): void {
-  const index = parseCount(cursor);
+  const token = cursor.peek();
+  const index = parseNatural(cursor);
+  if (index < 1 || index > 1 << 16) cursor.fail("the number of a file", token);
   const name = cursor.take("string", "a file name").text.slice(1, -1);
   while (cursor.eat(",")) parseInteger(cursor);
   while (files.length < index) files.push("");
   files[index - 1] = name;
 }
 
-/** `.section .debug_str { … }`: for debuggers. */
-function skipSection(cursor: PtxCursor): void {
-  cursor.take("directive", "the name of a section");
-  cursor.expect("{");
-  for (let depth = 1; depth > 0;) {
-    const token = cursor.next();
-    if (token.kind === "end") cursor.fail("`}`");
-    if (token.kind === "mark") depth += token.text === "{" ? 1 : token.text === "}" ? -1 : 0;
-  }
+/** `name, target;` after `.alias` */
+function parseAlias(cursor: PtxCursor, draft: Draft): void {
+  const name = cursor.take("word", "the name of a function").text;
+  cursor.expect(",");
+  const target = cursor.take("word", "the name of a function").text;
+  cursor.expect(";");
+  draft.names.set(name, 0);
+  draft.aliases.push({ name, target });
 }
 
-const POINTER_SPACES: ReadonlySet<string> = new Set([".global", ".shared", ".const", ".local"]);
-
-/** `.param .u64 .ptr .global .align 16 x`, `.param .align 8 .b8 x[24]` */
-function parseParam(cursor: PtxCursor): PtxParam {
-  cursor.expect(".param");
-  const align = parseAlign(cursor);
-  const type = parseType(cursor);
-  const pointer = cursor.eat(".ptr") ? { pointer: parsePointer(cursor) } : {};
-  const name = cursor.take("word", "a name").text;
-  if (!cursor.is("[")) return { name, type, ...align, ...pointer };
-  if (type !== "b8") cursor.fail("`,` or `)` (only parameters of .b8 are arrays)");
-  cursor.next();
-  const bytes = parseCount(cursor);
-  cursor.expect("]");
-  return { name, type, bytes, ...align, ...pointer };
-}
-
-function parsePointer(cursor: PtxCursor): NonNullable<PtxParam["pointer"]> {
-  const space = POINTER_SPACES.has(cursor.peek().text)
-    ? { space: cursor.next().text.slice(1) }
-    : {};
-  return { ...space, ...parseAlign(cursor) };
-}
-
-function parseParams(cursor: PtxCursor): PtxParam[] {
-  const params: PtxParam[] = [];
-  if (!cursor.eat("(")) return params;
-  if (!cursor.is(")")) { do params.push(parseParam(cursor)); while (cursor.eat(",")); }
-  cursor.expect(")");
-  return params;
-}
-
-/** Performance directives and how many numbers they take (PTX ISA 9.0, 11.4 and 11.7). */
-const DIRECTIVES: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  ".maxntid": [1, 3],
-  ".reqntid": [1, 3],
-  ".minnctapersm": [1, 1],
-  ".maxnctapersm": [1, 1],
-  ".maxnreg": [1, 1],
-  ".noreturn": [0, 0],
-  ".reqnctapercluster": [1, 3],
-  ".explicitcluster": [0, 0],
-  ".maxclusterrank": [1, 1],
-  ".blocksareclusters": [0, 0],
-};
-
-function parseDirectives(cursor: PtxCursor): PtxKernel["directives"] {
-  const directives: { name: string; values: number[] }[] = [];
-  while (!cursor.is("{")) {
-    const name = cursor.peek().text;
-    const [least, most] = (Object.hasOwn(DIRECTIVES, name) ? DIRECTIVES[name] : undefined) ??
-      cursor.fail("`{` or a directive of kernels that is supported");
-    cursor.next();
-    const values: number[] = [];
-    if (most > 0) {
-      do values.push(parseCount(cursor)); while (values.length < most && cursor.eat(","));
-    }
-    if (values.length < least) cursor.fail("a number");
-    directives.push({ name: name.slice(1), values });
-  }
-  return directives;
-}
-
-/** What stands after `.entry`. */
-function parseKernel(cursor: PtxCursor, globals: readonly PtxVariable[]): PtxKernel {
-  const name = cursor.take("word", "the name of a kernel").text;
-  const params = parseParams(cursor);
-  const directives = parseDirectives(cursor);
-  const used = {
-    registers: new Set<string>(),
-    symbols: new Set(params.map((param) => param.name)),
-    globals: new Set(globals.map((variable) => variable.name)),
-  };
-  const body: PtxBody = { registers: [], variables: [], items: [] };
-  cursor.expect("{");
-  parseStatements(cursor, new Scope(used), body);
-  cursor.expect("}");
-  return {
-    name,
+/** What stands after `.entry`. A kernel that is declared only is defined further on, or not needed. */
+function parseKernel(cursor: PtxCursor, { weak }: Linkage, draft: Draft): void {
+  const token = cursor.take("word", "the name of a kernel");
+  const scope = new Scope(usedNames(draft.names));
+  const params = parseParams(cursor, scope);
+  const { directives, pragmas } = parseDirectives(cursor);
+  if (cursor.eat(";")) return;
+  if (!cursor.is("{")) cursor.fail("`{` or a directive of kernels that is supported");
+  const { registers, variables, body } = parseBody(cursor, scope, pragmas, draft.context);
+  const linkage = weak === true ? { weak } : {};
+  draft.kernels.push({
+    name: token.text,
     params,
     directives,
-    registers: body.registers,
-    variables: body.variables,
-    body: body.items,
-  };
+    registers,
+    variables,
+    body,
+    ...linkage,
+  });
 }
 
-const LINKAGE: Readonly<Record<string, { readonly extern?: boolean; readonly visible?: boolean }>> =
-  {
-    ".visible": { visible: true },
-    ".weak": { visible: true },
-    ".common": { visible: true },
-    ".extern": { extern: true },
+/** What stands after `.func`: a function or its declaration. */
+function parseFunction(cursor: PtxCursor, linkage: Linkage, draft: Draft): void {
+  const attributes = parseAttributes(cursor);
+  const scope = new Scope(usedNames(draft.names));
+  const returns = parseFormals(cursor, scope);
+  const token = cursor.take("word", "the name of a function");
+  const name = token.text;
+  const params = parseFormals(cursor, scope);
+  const { directives, pragmas } = parseDirectives(cursor);
+  const { extern, visible, weak } = linkage;
+  const declared: PtxFunction = {
+    name,
+    returns,
+    params,
+    directives,
+    ...attributes,
+    ...(extern === undefined ? {} : { extern }),
+    ...(visible === undefined ? {} : { visible }),
+    ...(weak === undefined ? {} : { weak }),
   };
+  const known = draft.functions.get(name);
+  draft.names.set(name, 0);
+  if (cursor.eat(";")) {
+    if (known === undefined) draft.functions.set(name, declared);
+    return;
+  }
+  if (!cursor.is("{")) cursor.fail("`;`, `{` or a directive of functions that is supported");
+  if (known?.code !== undefined) cursor.fail("a name that is not declared yet", token);
+  const code = parseBody(cursor, scope, pragmas, draft.context);
+  // A declaration keeps its place, so that what comes after it may call the function.
+  draft.functions.set(name, { ...declared, code });
+}
+
+const LINKAGE: Readonly<Record<string, Linkage>> = {
+  ".visible": { visible: true },
+  ".weak": { visible: true, weak: true },
+  ".common": { visible: true, common: true },
+  ".extern": { extern: true },
+};
 
 function parseDeclaration(cursor: PtxCursor, draft: Draft): void {
   const word = cursor.peek().text;
   const linkage = Object.hasOwn(LINKAGE, word) ? LINKAGE[word] : undefined;
   if (linkage !== undefined) cursor.next();
-  if (linkage?.extern !== true && cursor.eat(".entry")) {
-    draft.kernels.push(parseKernel(cursor, draft.variables));
-  } else if (isSpace(cursor.peek().text)) {
-    const declared = (name: string): boolean =>
-      draft.variables.some((variable) => variable.name === name);
-    draft.variables.push(
-      ...parseVariables(cursor, linkage ?? {}, (name) => declared(name) ? undefined : name),
-    );
-  } else cursor.fail("a kernel, a variable or another directive that is supported");
+  if (cursor.eat(".entry")) parseKernel(cursor, linkage ?? {}, draft);
+  else if (cursor.eat(".func")) parseFunction(cursor, linkage ?? {}, draft);
+  else if (isSpace(cursor.peek().text)) {
+    const token = cursor.peek();
+    const declare = (name: string, bytes: number): string | undefined => {
+      const isNew = !draft.names.has(name) || draft.variables.has(name);
+      draft.names.set(name, bytes);
+      return isNew ? name : undefined;
+    };
+    for (const variable of parseVariables(cursor, linkage ?? {}, declare)) {
+      const known = draft.variables.get(variable.name);
+      if (known === undefined || known.extern === true) {
+        draft.variables.set(variable.name, variable);
+      } else if (variable.extern !== true) cursor.fail("a name that is not declared yet", token);
+    }
+  } else cursor.fail("a kernel, a function, a variable or another directive that is supported");
 }
+
+type Directive = (cursor: PtxCursor, draft: Draft) => void;
+
+const DIRECTIVES: Readonly<Record<string, Directive>> = {
+  ".address_size": (cursor, draft) => {
+    draft.addressSize = parseAddressSize(cursor);
+  },
+  ".target": (cursor, draft) => {
+    // Further targets may only ask for more (PTX ISA, 11.1.2 "Semantics").
+    const target = parseTarget(cursor);
+    if (smOf(target) > smOf(draft.target)) draft.target = target;
+  },
+  ".file": (cursor, draft) => parseFile(cursor, draft.files),
+  ".section": (cursor, draft) => parseSection(cursor, draft.strings),
+  ".alias": parseAlias,
+  ".pragma": (cursor, draft) => {
+    draft.pragmas.push(...parsePragma(cursor));
+  },
+};
 
 /** Reads a whole module. Throws {@linkcode PtxSyntaxError}. */
 export function parsePtx(text: string): PtxModule {
   const cursor = new PtxCursor(text);
-  const draft: Draft = { version: 0, target: "", files: [], variables: [], kernels: [] };
+  const draft = new Draft();
   cursor.expect(".version");
   draft.version = parseVersion(cursor);
   cursor.expect(".target");
   draft.target = parseTarget(cursor);
   while (cursor.peek().kind !== "end") {
-    if (cursor.eat(".address_size")) {
-      if (cursor.next().text !== "64") cursor.fail("an address size of 64");
-    } else if (cursor.eat(".file")) parseFile(cursor, draft.files);
-    else if (cursor.eat(".section")) skipSection(cursor);
-    else parseDeclaration(cursor, draft);
+    const word = cursor.peek().text;
+    const directive = Object.hasOwn(DIRECTIVES, word) ? DIRECTIVES[word] : undefined;
+    if (directive === undefined) parseDeclaration(cursor, draft);
+    else {
+      cursor.next();
+      directive(cursor, draft);
+    }
   }
-  return draft;
+  const { version, target, addressSize, files, pragmas, variables, aliases } = draft;
+  const { context: { inlined }, strings } = draft;
+  return {
+    version,
+    target,
+    ...(addressSize === 32 ? { addressSize } : {}),
+    files,
+    ...(pragmas.length > 0 ? { pragmas } : {}),
+    variables: [...variables.values()],
+    functions: nameInlined([...draft.functions.values()], inlined, strings),
+    ...(aliases.length > 0 ? { aliases } : {}),
+    kernels: nameInlined(draft.kernels, inlined, strings),
+  };
 }

@@ -1,94 +1,85 @@
-/** The body of a kernel, from PTX text. */
+/** The body of a kernel or function, from PTX text. */
 import type { PtxCursor } from "./cursor.ts";
-import type { Instruction, Item, PtxVariable, Register, RegisterType } from "./func.ts";
+import type {
+  Instruction,
+  Item,
+  Operand,
+  PtxCode,
+  PtxPlace,
+  PtxVariable,
+  Register,
+} from "./func.ts";
+import { findLabels, type Labels } from "./labels.ts";
 import { splitSpelling } from "./match.ts";
-import { parseInteger, parseOffset, parseOperand, parseRegister } from "./parse_operand.ts";
-import { isSpace, parseCount, parseVariables } from "./parse_variable.ts";
+import { parseNatural, parseOffset } from "./parse_constant.ts";
+import { parseList, parseOperand, parseRegister } from "./parse_operand.ts";
+import { parseRegisters } from "./parse_register.ts";
+import { parsePragma, parsePrototype } from "./parse_signature.ts";
+import { isSpace, parseNames, parseVariables } from "./parse_variable.ts";
 import { Scope } from "./scope.ts";
 
-const REGISTER_TYPES: ReadonlySet<string> = new Set<RegisterType>([
-  "pred",
-  "b8",
-  "b16",
-  "b32",
-  "b64",
-  "b128",
-  "u8",
-  "u16",
-  "u32",
-  "u64",
-  "s8",
-  "s16",
-  "s32",
-  "s64",
-  "f16",
-  "f16x2",
-  "bf16",
-  "bf16x2",
-  "f32",
-  "f64",
+/** Scopes nest no deeper, so that no text overflows the stack. */
+const MOST_DEPTH = 256;
+
+type Loc = Extract<Item, { kind: "loc" }>;
+
+/** A name of an inlined function, as a place in `.debug_str`, and where it was inlined. */
+export interface InlinedAt {
+  readonly label: string;
+  readonly offset: bigint;
+  readonly at: PtxPlace;
+}
+
+/** Of `.loc` with `inlined_at`: where the function's name stands, which may come at the end of the text. */
+export type InlinedLocs = Map<Loc, InlinedAt>;
+
+/** What bodies of one text share. */
+export interface BodyContext {
+  readonly inlined: InlinedLocs;
+  readonly spellings: Map<string, ReturnType<typeof splitSpelling>>;
+}
+
+class Body {
+  readonly registers: Register[] = [];
+  readonly variables: PtxVariable[] = [];
+  readonly items: Item[] = [];
+
+  constructor(readonly labels: Labels, readonly context: BodyContext) {}
+}
+
+/** Instructions that take the address of a variable, so that `table[3]` is a number and no memory. */
+const ADDRESS_TAKERS: ReadonlySet<string> = new Set([
+  "mov",
+  "cvta",
+  "mapa",
+  "getctarank",
+  "isspacep",
 ]);
 
-function isRegisterType(name: string): name is RegisterType {
-  return REGISTER_TYPES.has(name);
-}
-
-/** What a body declares and contains. */
-export interface PtxBody {
-  readonly registers: Register[];
-  readonly variables: PtxVariable[];
-  readonly items: Item[];
-}
-
-/** `.reg .b32 %r<5>, %x;` after `.reg` */
-function parseRegisters(cursor: PtxCursor, scope: Scope, body: PtxBody): void {
-  const type = cursor.peek().text.slice(1);
-  if (!isRegisterType(type)) cursor.fail("a register type");
-  cursor.next();
-  do {
-    const word = cursor.take("word", "a register name");
-    const count = cursor.eat("<") ? parseCount(cursor) : undefined;
-    if (count !== undefined) cursor.expect(">");
-    const names = count === undefined
-      ? [word.text]
-      : Array.from({ length: count }, (_, i) => `${word.text}${i}`);
-    for (const name of names) {
-      body.registers.push(
-        scope.register(name, type) ?? cursor.fail("a name that is not declared yet", word),
-      );
-    }
-  } while (cursor.eat(","));
-  cursor.expect(";");
-}
-
-/** Labels may be used before they stand there: declares those of the scope that begins here. */
-function declareLabels(cursor: PtxCursor, scope: Scope): void {
-  let depth = 0;
-  for (let ahead = 0;; ahead++) {
-    const token = cursor.peek(ahead);
-    if (token.kind === "end") return;
-    if (token.kind === "word" && depth === 0 && cursor.peek(ahead + 1).text === ":") {
-      if (scope.symbol(token.text) === undefined) {
-        cursor.fail("a label that is not there yet", token);
-      }
-    } else if (token.kind === "mark" && token.text === "{") depth++;
-    else if (token.kind === "mark" && token.text === "}" && --depth < 0) return;
-  }
-}
-
-function parseInstruction(cursor: PtxCursor, scope: Scope): Instruction {
+function parseInstruction(cursor: PtxCursor, scope: Scope, { context }: Body): Instruction {
   let guard: Instruction["guard"];
   if (cursor.eat("@")) {
     const negated = cursor.eat("!");
     guard = { register: parseRegister(cursor, scope), negated };
   }
-  const spelling = cursor.take("word", "an instruction");
-  if (spelling.text === "call") {
-    cursor.fail("an instruction that is supported (calls are not)", spelling);
+  const { text } = cursor.take("word", "an instruction");
+  let parts = context.spellings.get(text);
+  if (parts === undefined) {
+    parts = splitSpelling(text);
+    context.spellings.set(text, parts);
   }
-  const { opcode, modifiers } = splitSpelling(spelling.text);
-  const operands = [];
-  if (!cursor.is(";")) { do operands.push(parseOperand(cursor, scope)); while (cursor.eat(",")); }
+  const { opcode, modifiers } = parts;
+  const operands: Operand[] = [];
+  if (!cursor.is(";")) {
+    const [isCall, wantsAddress] = [opcode === "call", ADDRESS_TAKERS.has(opcode)];
+    do {
+      operands.push(
+        isCall && cursor.is("(")
+          ? parseList(cursor, scope)
+          : parseOperand(cursor, scope, wantsAddress),
+      );
+    } while (cursor.eat(","));
+  }
   cursor.expect(";");
   const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
   return guard === undefined ? instruction : { ...instruction, guard };
@@ -100,72 +91,128 @@ function labelName(cursor: PtxCursor, scope: Scope): string {
   return found?.kind === "symbol" ? found.name : cursor.fail("a label", token);
 }
 
-/** `name:`, perhaps with the list of labels that it stands for. */
+/** `L0, L1, N<5>` */
+function parseLabels(cursor: PtxCursor, scope: Scope): string[] {
+  const labels: string[] = [];
+  do {
+    const token = cursor.peek();
+    if (cursor.peek(1).text !== "<") labels.push(labelName(cursor, scope));
+    else {
+      for (const name of parseNames(cursor, "a label")) {
+        const found = scope.find(name);
+        labels.push(found?.kind === "symbol" ? found.name : cursor.fail("labels", token));
+      }
+    }
+  } while (cursor.eat(","));
+  return labels;
+}
+
+/** `name:`, perhaps with what it stands for. */
 function parseLabel(cursor: PtxCursor, scope: Scope): Item {
   const name = labelName(cursor, scope);
   cursor.expect(":");
-  if (!cursor.eat(".branchtargets")) return { kind: "label", name };
-  const labels: string[] = [];
-  do labels.push(labelName(cursor, scope)); while (cursor.eat(","));
+  let item: Item;
+  if (cursor.eat(".branchtargets")) {
+    item = { kind: "targets", name, labels: parseLabels(cursor, scope) };
+  } else if (cursor.eat(".calltargets")) {
+    const functions: string[] = [];
+    do functions.push(cursor.take("word", "a function").text); while (cursor.eat(","));
+    item = { kind: "functions", name, functions };
+  } else if (cursor.eat(".callprototype")) {
+    item = { kind: "prototype", name, ...parsePrototype(cursor) };
+  } else return { kind: "label", name };
   cursor.expect(";");
-  return { kind: "targets", name, labels };
+  return item;
 }
 
-/** `.loc 1 20 3`, whatever it was inlined from. */
-function parseLoc(cursor: PtxCursor): Item {
-  const [file, line, column] = [parseInteger(cursor), parseInteger(cursor), parseInteger(cursor)]
-    .map(Number);
-  while (cursor.eat(",")) {
-    if (cursor.eat("function_name")) {
-      cursor.take("word", "a label of .debug_str");
-      parseOffset(cursor);
-    } else {
-      cursor.expect("inlined_at");
-      for (let i = 0; i < 3; i++) parseInteger(cursor);
-    }
+function parsePlace(cursor: PtxCursor): PtxPlace {
+  const file = parseNatural(cursor);
+  const line = parseNatural(cursor);
+  return { file, line, column: parseNatural(cursor) };
+}
+
+/** `.loc 1 20 3`, perhaps with the function and where it was inlined. */
+function parseLoc(cursor: PtxCursor, inlined: InlinedLocs): Item {
+  const item: Loc = { kind: "loc", ...parsePlace(cursor) };
+  if (!cursor.eat(",")) return item;
+  let [label, offset] = ["", 0n];
+  if (cursor.eat("function_name")) {
+    // A label, or the section itself.
+    label = cursor.next().text;
+    offset = parseOffset(cursor);
+    if (!cursor.eat(",")) return item;
   }
-  return { kind: "loc", file: file ?? 0, line: line ?? 0, column: column ?? 0 };
+  cursor.expect("inlined_at");
+  inlined.set(item, { label, offset, at: parsePlace(cursor) });
+  return item;
 }
 
-type Statement = (cursor: PtxCursor, scope: Scope, body: PtxBody) => void;
+type Statement = (cursor: PtxCursor, scope: Scope, body: Body) => void;
 
 const STATEMENTS: Readonly<Record<string, Statement>> = {
-  ".reg": parseRegisters,
+  ".reg": (cursor, scope, body) => {
+    for (const register of parseRegisters(cursor, scope)) body.registers.push(register);
+  },
   ".loc": (cursor, _scope, body) => {
-    body.items.push(parseLoc(cursor));
+    body.items.push(parseLoc(cursor, body.context.inlined));
   },
   ".pragma": (cursor, _scope, body) => {
-    const text = cursor.take("string", "a string").text.slice(1, -1);
-    cursor.expect(";");
-    body.items.push({ kind: "pragma", text });
+    for (const text of parsePragma(cursor)) body.items.push({ kind: "pragma", text });
   },
   "{": (cursor, scope, body) => {
-    parseStatements(cursor, new Scope(scope.used, scope), body);
+    if (scope.depth >= MOST_DEPTH) cursor.fail("scopes that nest less deeply");
+    parseStatements(cursor, new Scope(scope.used, scope), body, cursor.position - 1);
     cursor.expect("}");
   },
 };
 
-function parseStatement(cursor: PtxCursor, scope: Scope, body: PtxBody): void {
+function parseStatement(cursor: PtxCursor, scope: Scope, body: Body): void {
   const token = cursor.peek();
   const statement = Object.hasOwn(STATEMENTS, token.text) ? STATEMENTS[token.text] : undefined;
   if (statement !== undefined) {
     cursor.next();
     statement(cursor, scope, body);
+  } else if (token.kind === "word") {
+    const isLabel = cursor.peek(1).text === ":";
+    body.items.push(
+      isLabel ? parseLabel(cursor, scope) : parseInstruction(cursor, scope, body),
+    );
+  } else if (token.text === "@") {
+    body.items.push(parseInstruction(cursor, scope, body));
   } else if (isSpace(token.text)) {
-    body.variables.push(...parseVariables(cursor, {}, (name) => scope.symbol(name)));
-  } else if (token.kind === "word" && cursor.peek(1).text === ":") {
-    body.items.push(parseLabel(cursor, scope));
-  } else if (token.kind === "word" || token.text === "@") {
-    body.items.push(parseInstruction(cursor, scope));
+    const declare = (name: string, bytes: number): string | undefined => scope.symbol(name, bytes);
+    for (const each of parseVariables(cursor, {}, declare)) body.variables.push(each);
   } else cursor.fail("an instruction, a label or a declaration that is supported");
 }
 
 /** Statements up to the closing brace of their scope, which stays. */
-export function parseStatements(cursor: PtxCursor, scope: Scope, body: PtxBody): void {
-  declareLabels(cursor, scope);
+function parseStatements(cursor: PtxCursor, scope: Scope, body: Body, opening: number): void {
+  for (const label of body.labels.get(opening) ?? []) {
+    if (scope.symbol(label.text) === undefined) {
+      cursor.fail("a label that is not there yet", label);
+    }
+  }
   for (;;) {
-    for (const text of cursor.peek().comments ?? []) body.items.push({ kind: "comment", text });
-    if (cursor.is("}") || cursor.peek().kind === "end") return;
+    const token = cursor.peek();
+    if (token.comments !== undefined) {
+      for (const text of token.comments) body.items.push({ kind: "comment", text });
+    }
+    if (token.kind === "end" || cursor.is("}")) return;
     parseStatement(cursor, scope, body);
   }
+}
+
+/** A body with its braces, after pragmas that stood in front of it. */
+export function parseBody(
+  cursor: PtxCursor,
+  scope: Scope,
+  pragmas: readonly string[],
+  context: BodyContext,
+): PtxCode {
+  const body = new Body(findLabels(cursor), context);
+  for (const text of pragmas) body.items.push({ kind: "pragma", text });
+  cursor.expect("{");
+  parseStatements(cursor, scope, body, cursor.position - 1);
+  cursor.expect("}");
+  return { registers: body.registers, variables: body.variables, body: body.items };
 }

@@ -1,36 +1,15 @@
-/** Operands of instructions, from PTX text. */
+/** Operands of instructions, from PTX text (PTX ISA 9.0, chapter 6 "Instruction Operands"). */
 import type { PtxCursor } from "./cursor.ts";
 import type { Operand, Register } from "./func.ts";
-import { negateNumber, type PtxNumber, readNumber } from "./literal.ts";
+import { beginsConstant, parseInteger, parseNumber, parseOffset } from "./parse_constant.ts";
 import type { Scope } from "./scope.ts";
 import { specialRegister } from "./special.ts";
 
-/** `5`, `-5`, `0xFF`, `0f3F800000`. */
-export function parseNumber(cursor: PtxCursor): PtxNumber {
-  const negative = cursor.eat("-");
-  const token = cursor.peek();
-  const number = token.kind === "number" ? readNumber(token.text) : undefined;
-  if (number === undefined) cursor.fail("a number");
-  cursor.next();
-  return negative ? negateNumber(number) : number;
-}
+type Address = Extract<Operand, { kind: "address" }>;
+type Symbol = Extract<Operand, { kind: "symbol" }>;
 
-/** A number without a fraction. */
-export function parseInteger(cursor: PtxCursor): bigint {
-  const token = cursor.peek();
-  const number = parseNumber(cursor);
-  return number.kind === "integer" ? number.value : cursor.fail("an integer", token);
-}
-
-/** `+4`, `-4`, `+-4`, any number of times. */
-export function parseOffset(cursor: PtxCursor): bigint {
-  let offset = 0n;
-  while (cursor.is("+") || cursor.is("-")) {
-    const sign = cursor.next().text === "-" ? -1n : 1n;
-    offset += sign * parseInteger(cursor);
-  }
-  return offset;
-}
+/** What follows a register in video instructions (PTX ISA 9.0, 9.7.18 "Video Instructions"). */
+const PART = /^(?:b[0-7]{1,4}|h[0-3]{1,2})$/;
 
 function parseWord(cursor: PtxCursor, scope: Scope): Operand {
   const token = cursor.take("word", "an operand");
@@ -39,6 +18,9 @@ function parseWord(cursor: PtxCursor, scope: Scope): Operand {
   if (found !== undefined) return found;
   if (text === "_") return { kind: "sink" };
   if (text === "WARP_SZ") return { kind: "integer", value: 32n };
+  const [whole = "", part = ""] = text.split(".");
+  const register = scope.find(whole);
+  if (register?.kind === "register" && PART.test(part)) return { kind: "part", register, part };
   if (!text.startsWith("%")) return { kind: "symbol", name: text };
   const name = text.slice(1);
   if (specialRegister(name) === undefined) {
@@ -47,43 +29,99 @@ function parseWord(cursor: PtxCursor, scope: Scope): Operand {
   return { kind: "special", name };
 }
 
-/** `[%rd1+16]`, `[symbol]`, `[64]`, `[%rd1, {%r1, %r2}]` */
-function parseAddress(cursor: PtxCursor, scope: Scope): Operand {
+/** `table[3]`: the byte offset of an element. */
+function parseIndex(cursor: PtxCursor, scope: Scope, { name }: Symbol): bigint {
+  const token = cursor.peek();
+  cursor.expect("[");
+  const bytes = scope.elementBytes(name) ?? cursor.fail("an operand without an index", token);
+  const index = parseInteger(cursor);
+  cursor.expect("]");
+  return index * BigInt(bytes);
+}
+
+/** `tex, sampler, {x, y}` after the texture. */
+function parseCoordinates(cursor: PtxCursor, scope: Scope): Partial<Address> {
+  if (!cursor.eat(",")) return {};
+  const first = parsePlain(cursor, scope);
+  if (!cursor.eat(",")) return { coordinates: first };
+  return { sampler: first, coordinates: parsePlain(cursor, scope) };
+}
+
+/** `[%rd1+16]`, `[symbol]`, `[64]`, `[%rd1, {%r1, %r2}]`, `[texture, sampler, {%f1}]` */
+function parseAddress(cursor: PtxCursor, scope: Scope): Address {
   cursor.expect("[");
   const base = cursor.peek().kind === "word" ? parseWord(cursor, scope) : undefined;
-  const offset = base === undefined
-    ? parseInteger(cursor) + parseOffset(cursor)
-    : parseOffset(cursor);
-  const coordinates = cursor.eat(",") ? parseVector(cursor, scope) : undefined;
+  const index = base?.kind === "symbol" && cursor.is("[") ? parseIndex(cursor, scope, base) : 0n;
+  const offset = index + (base === undefined ? parseInteger(cursor) : parseOffset(cursor));
+  const coordinates = parseCoordinates(cursor, scope);
   cursor.expect("]");
   return {
     kind: "address",
     offset,
     ...(base === undefined ? {} : { base }),
-    ...(coordinates === undefined ? {} : { coordinates }),
+    ...coordinates,
+    ...(cursor.eat(".unified") ? { unified: true as const } : {}),
   };
 }
 
-function parseVector(cursor: PtxCursor, scope: Scope): Operand {
-  cursor.expect("{");
+function parseElements(cursor: PtxCursor, scope: Scope, close: string): Operand[] {
   const elements: Operand[] = [];
-  do elements.push(parseOperand(cursor, scope)); while (cursor.eat(","));
-  cursor.expect("}");
-  return { kind: "vector", elements };
+  do {
+    const token = cursor.peek();
+    const element = parseElement(cursor, scope);
+    if (element.kind === "vector") cursor.fail("a single value", token);
+    elements.push(element);
+  } while (cursor.eat(","));
+  cursor.expect(close);
+  return elements;
 }
 
-/** One operand, with its second half after `|` if it has one. */
-export function parseOperand(cursor: PtxCursor, scope: Scope): Operand {
-  const first = parseSingle(cursor, scope);
-  return cursor.eat("|") ? { kind: "pair", first, second: parseSingle(cursor, scope) } : first;
+/** `{a, b}` or a single operand. */
+function parsePlain(cursor: PtxCursor, scope: Scope): Operand {
+  return cursor.eat("{")
+    ? { kind: "vector", elements: parseElements(cursor, scope, "}") }
+    : parseElement(cursor, scope);
+}
+
+/** What neither braces nor brackets enclose. */
+function parseElement(cursor: PtxCursor, scope: Scope): Operand {
+  if (cursor.is("-") && cursor.peek(1).kind === "word" && cursor.peek(1).text !== "WARP_SZ") {
+    cursor.next();
+    return { kind: "negative", operand: parseWord(cursor, scope) };
+  }
+  if (beginsConstant(cursor)) return parseNumber(cursor);
+  if (cursor.eat("!")) {
+    return beginsConstant(cursor)
+      ? { kind: "integer", value: parseInteger(cursor) === 0n ? 1n : 0n }
+      : { kind: "negated", operand: parseWord(cursor, scope) };
+  }
+  const word = parseWord(cursor, scope);
+  if (word.kind !== "symbol") return word;
+  const offset = cursor.is("+") || cursor.is("-") ? parseOffset(cursor) : 0n;
+  return offset === 0n ? word : { ...word, offset };
 }
 
 function parseSingle(cursor: PtxCursor, scope: Scope): Operand {
-  if (cursor.is("[")) return parseAddress(cursor, scope);
-  if (cursor.is("{")) return parseVector(cursor, scope);
-  if (cursor.is("-") || cursor.peek().kind === "number") return parseNumber(cursor);
-  if (cursor.eat("!")) return { kind: "negated", operand: parseSingle(cursor, scope) };
-  return parseWord(cursor, scope);
+  return cursor.is("[") ? parseAddress(cursor, scope) : parsePlain(cursor, scope);
+}
+
+/**
+ * One operand, with its second half after `|` if it has one. `table[3]` without brackets around it is the place
+ * in memory, or its address where an instruction `wantsAddress`.
+ */
+export function parseOperand(cursor: PtxCursor, scope: Scope, wantsAddress: boolean): Operand {
+  const first = parseSingle(cursor, scope);
+  if (cursor.eat("|")) return { kind: "pair", first, second: parseSingle(cursor, scope) };
+  if (first.kind !== "symbol" || !cursor.is("[")) return first;
+  const offset = parseIndex(cursor, scope, first);
+  return wantsAddress ? { ...first, offset } : { kind: "address", base: first, offset };
+}
+
+/** `(a, b)`: results or arguments of a call. */
+export function parseList(cursor: PtxCursor, scope: Scope): Operand {
+  cursor.expect("(");
+  if (cursor.eat(")")) return { kind: "list", elements: [] };
+  return { kind: "list", elements: parseElements(cursor, scope, ")") };
 }
 
 /** A declared register. */

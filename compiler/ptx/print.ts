@@ -1,12 +1,19 @@
 /** PTX modules as text. Printing, nothing else. */
+import { DebugLabels } from "./debug_labels.ts";
 import type {
   Instruction,
   Item,
   Operand,
+  PtxCode,
+  PtxDirective,
+  PtxFormal,
+  PtxFunction,
   PtxKernel,
   PtxModule,
   PtxParam,
+  PtxPlace,
   PtxReference,
+  PtxSignature,
   PtxVariable,
   Register,
 } from "./func.ts";
@@ -20,9 +27,10 @@ function printFloat(type: "f32" | "f64", bits: bigint): string {
 const printOffset = (offset: bigint): string => offset === 0n ? "" : `+${offset}`;
 
 function printAddress(operand: Extract<Operand, { kind: "address" }>): string {
-  const { base, offset, coordinates } = operand;
+  const { base, offset, sampler, coordinates, unified } = operand;
   const place = base === undefined ? `${offset}` : `${printOperand(base)}${printOffset(offset)}`;
-  return coordinates === undefined ? `[${place}]` : `[${place}, ${printOperand(coordinates)}]`;
+  const more = [sampler, coordinates].filter((part) => part !== undefined);
+  return `[${[place, ...more.map(printOperand)].join(", ")}]${unified ? ".unified" : ""}`;
 }
 
 /** An operand as PTX writes it. */
@@ -37,13 +45,19 @@ export function printOperand(operand: Operand): string {
     case "special":
       return `%${operand.name}`;
     case "symbol":
-      return operand.name;
+      return `${operand.name}${printOffset(operand.offset ?? 0n)}`;
     case "address":
       return printAddress(operand);
+    case "list":
+      return `(${operand.elements.map(printOperand).join(", ")})`;
     case "vector":
       return `{${operand.elements.map(printOperand).join(", ")}}`;
     case "pair":
       return `${printOperand(operand.first)}|${printOperand(operand.second)}`;
+    case "part":
+      return `${printOperand(operand.register)}.${operand.part}`;
+    case "negative":
+      return `-${printOperand(operand.operand)}`;
     case "negated":
       return `!${printOperand(operand.operand)}`;
     case "sink":
@@ -61,7 +75,9 @@ export function printInstruction(instruction: Instruction): string {
   return `${guard}${opcode}${operands === "" ? "" : ` ${operands}`};`;
 }
 
-function printItem(item: Item): string {
+const printPlace = ({ file, line, column }: PtxPlace): string => `${file} ${line} ${column}`;
+
+function printItem(item: Item, labels: DebugLabels): string {
   switch (item.kind) {
     case "instruction":
       return `  ${printInstruction(item)}`;
@@ -69,8 +85,17 @@ function printItem(item: Item): string {
       return `${item.name}:`;
     case "targets":
       return `${item.name}: .branchtargets ${item.labels.join(", ")};`;
-    case "loc":
-      return `  .loc ${item.file} ${item.line} ${item.column}`;
+    case "functions":
+      return `${item.name}: .calltargets ${item.functions.join(", ")};`;
+    case "prototype":
+      return `${item.name}: .callprototype ${printSignature("_", item)};`;
+    case "loc": {
+      const { inlined } = item;
+      const from = inlined === undefined
+        ? ""
+        : `, function_name ${labels.of(inlined.function)}, inlined_at ${printPlace(inlined)}`;
+      return `  .loc ${printPlace(item)}${from}`;
+    }
     case "pragma":
       return `  .pragma "${item.text}";`;
     case "comment":
@@ -83,20 +108,42 @@ function printInitial(type: string, value: bigint | PtxReference): string {
     return type === "f32" || type === "f64" ? printFloat(type, value) : `${value}`;
   }
   const place = `${value.symbol}${printOffset(value.offset)}`;
-  return value.generic ? `generic(${place})` : place;
+  const address = value.generic ? `generic(${place})` : place;
+  return value.mask === undefined ? address : `0x${value.mask.toString(16)}(${address})`;
+}
+
+function printLinkage(
+  { extern, visible, weak, common }: Pick<PtxVariable, "extern" | "visible" | "weak" | "common">,
+): string {
+  if (extern) return ".extern ";
+  if (weak) return ".weak ";
+  if (common) return ".common ";
+  return visible ? ".visible " : "";
+}
+
+const printAttributes = (attributes: readonly string[] = []): string =>
+  attributes.length === 0 ? "" : `.attribute(${attributes.map((text) => `.${text}`).join(", ")}) `;
+
+function printValue({ type, count, initial, properties }: PtxVariable): string {
+  if (properties !== undefined) {
+    return ` = { ${properties.map(({ name, value }) => `${name} = ${value}`).join(", ")} }`;
+  }
+  if (initial === undefined) return "";
+  const values = initial.map((value) => printInitial(type, value)).join(", ");
+  return count === undefined ? ` = ${values}` : ` = {${values}}`;
 }
 
 /** The declaration of a variable, with its semicolon. */
 export function printVariable(variable: PtxVariable): string {
-  const { type, count, initial } = variable;
-  const values = initial?.map((value) => printInitial(type, value)).join(", ");
+  const { space, type, align, count, attributes } = variable;
   const parts = [
-    variable.extern ? ".extern " : variable.visible ? ".visible " : "",
-    `.${variable.space} `,
-    variable.align === undefined ? "" : `.align ${variable.align} `,
+    printLinkage(variable),
+    `.${space} `,
+    printAttributes(attributes),
+    align === undefined ? "" : `.align ${align} `,
     `.${type} ${variable.name}`,
     count === undefined ? "" : count === 0 ? "[]" : `[${count}]`,
-    values === undefined ? "" : count === undefined ? ` = ${values}` : ` = {${values}}`,
+    printValue(variable),
   ];
   return `${parts.join("")};`;
 }
@@ -135,23 +182,56 @@ function printParam(param: PtxParam): string {
     : ` .ptr${space === undefined ? "" : ` .${space}`}${
       target === undefined ? "" : ` .align ${target}`
     }`;
-  const bytes = param.bytes === undefined ? "" : `[${param.bytes}]`;
-  return `  .param ${align}.${param.type}${pointer} ${param.name}${bytes}`;
+  const bytes = param.bytes === undefined ? "" : param.bytes === 0 ? "[]" : `[${param.bytes}]`;
+  return `.param ${align}.${param.type}${pointer} ${param.name}${bytes}`;
+}
+
+const printDirective = ({ name, values }: PtxDirective): string =>
+  `.${name} ${values.join(", ")}`.trimEnd();
+
+function printFormals(formals: readonly PtxFormal[]): string {
+  const texts = formals.map((formal) =>
+    formal.kind === "param"
+      ? printParam(formal)
+      : `.reg .${formal.type} ${formal.name === "_" ? "_" : `%${formal.name}`}`
+  );
+  return `(${texts.join(", ")})`;
+}
+
+/** Results, name, parameters and directives of a function. */
+function printSignature(name: string, { returns, params, directives }: PtxSignature): string {
+  return [
+    ...(returns.length === 0 ? [] : [printFormals(returns)]),
+    `${name}${name === "_" ? " " : ""}${printFormals(params)}`,
+    ...directives.map(printDirective),
+  ].join(" ");
+}
+
+function printCode({ registers, variables, body }: PtxCode, labels: DebugLabels): string[] {
+  return [
+    "{",
+    ...printRegisters(registers),
+    ...variables.filter((v) => !v.extern).map((v) => `  ${printVariable(v)}`),
+    ...body.map((item) => printItem(item, labels)),
+    "}",
+  ];
 }
 
 /** One entry; its external variables are printed with the module. */
-export function printKernel(kernel: PtxKernel): string {
+export function printKernel(kernel: PtxKernel, labels = new DebugLabels()): string {
   return [
-    `.visible .entry ${kernel.name}(`,
-    kernel.params.map(printParam).join(",\n"),
+    `${kernel.weak ? ".weak" : ".visible"} .entry ${kernel.name}(`,
+    kernel.params.map((param) => `  ${printParam(param)}`).join(",\n"),
     ")",
-    ...kernel.directives.map(({ name, values }) => `.${name} ${values.join(", ")}`.trimEnd()),
-    "{",
-    ...printRegisters(kernel.registers),
-    ...kernel.variables.filter((v) => !v.extern).map((v) => `  ${printVariable(v)}`),
-    ...kernel.body.map(printItem),
-    "}",
+    ...kernel.directives.map(printDirective),
+    ...printCode(kernel, labels),
   ].filter((line) => line !== "").join("\n");
+}
+
+/** What a function takes and gives, without a semicolon. */
+function printHead(fn: PtxFunction): string {
+  const attributes = printAttributes(fn.attributes);
+  return `${printLinkage(fn)}.func ${attributes}${printSignature(fn.name, fn)}`;
 }
 
 /** A whole module. */
@@ -162,14 +242,26 @@ export function printModule(module: PtxModule): string {
       if (variable.extern) externs.set(variable.name, variable);
     }
   }
+  const labels = new DebugLabels();
+  const defined = module.functions.flatMap((fn) =>
+    fn.code === undefined ? [] : [`\n${printHead(fn)}\n${printCode(fn.code, labels).join("\n")}`]
+  );
+  const kernels = module.kernels.map((kernel) => `\n${printKernel(kernel, labels)}`);
   return [
     `.version ${Math.floor(module.version / 10)}.${module.version % 10}`,
-    `.target ${module.target}`,
-    ".address_size 64",
+    // DWARF sections are not kept, and ptxas wants some where a module says `debug`.
+    `.target ${module.target.replace(/, debug\b/, "")}`,
+    `.address_size ${module.addressSize ?? 64}`,
     "",
     ...module.files.map((file, i) => `.file ${i + 1} "${file}"`),
+    ...(module.pragmas ?? []).map((text) => `.pragma "${text}";`),
+    // Functions may call each other and stand in initial values.
+    ...module.functions.map((fn) => `${printHead(fn)};`),
+    ...(module.aliases ?? []).map(({ name, target }) => `.alias ${name}, ${target};`),
     ...[...module.variables, ...externs.values()].map(printVariable),
-    ...module.kernels.map((kernel) => `\n${printKernel(kernel)}`),
+    ...defined,
+    ...kernels,
+    ...labels.print(),
     "",
   ].join("\n");
 }

@@ -3,8 +3,8 @@
  * in tests after each lowering.
  */
 import type { Since } from "./form.ts";
-import type { Instruction, Operand, PtxKernel, PtxModule, Register } from "./func.ts";
-import { matchInstruction } from "./match.ts";
+import type { Instruction, Item, Operand, PtxCode, PtxModule, Register } from "./func.ts";
+import { type BoundOperand, matchInstruction } from "./match.ts";
 import { forEachRegister } from "./operand.ts";
 import { printInstruction } from "./print.ts";
 import { specialRegister } from "./special.ts";
@@ -34,15 +34,19 @@ function sinceProblem(since: Since, at: Place): string | undefined {
   return undefined;
 }
 
+type OperandKind = BoundOperand["kind"];
+
+function symbolProblems(name: string, kind: OperandKind, at: Place): string[] {
+  const isLabel = kind === "label";
+  if (isLabel ? at.labels.has(name) : at.symbols.has(name)) return [];
+  return [`${isLabel ? "label" : "symbol"} ${name} is not declared`];
+}
+
 /** Problems with the names that an operand mentions. */
-function nameProblems(operand: Operand, isLabel: boolean, at: Place): string[] {
+function nameProblems(operand: Operand, kind: OperandKind, at: Place): string[] {
   switch (operand.kind) {
-    case "symbol": {
-      const declared = isLabel ? at.labels : at.symbols;
-      return declared.has(operand.name)
-        ? []
-        : [`${isLabel ? "label" : "symbol"} ${operand.name} is not declared`];
-    }
+    case "symbol":
+      return symbolProblems(operand.name, kind, at);
     case "special": {
       const special = specialRegister(operand.name);
       if (special === undefined) return [`there is no special register %${operand.name}`];
@@ -50,15 +54,16 @@ function nameProblems(operand: Operand, isLabel: boolean, at: Place): string[] {
       return problem === undefined ? [] : [`%${operand.name} ${problem}`];
     }
     case "address":
-      return [operand.base, operand.coordinates].flatMap((part) =>
-        part === undefined ? [] : nameProblems(part, false, at)
+      return [operand.base, operand.sampler, operand.coordinates].flatMap((part) =>
+        part === undefined ? [] : nameProblems(part, kind, at)
       );
+    case "list":
     case "vector":
-      return operand.elements.flatMap((element) => nameProblems(element, false, at));
+      return operand.elements.flatMap((element) => nameProblems(element, kind, at));
     case "pair":
-      return [operand.first, operand.second].flatMap((part) => nameProblems(part, false, at));
+      return [operand.first, operand.second].flatMap((part) => nameProblems(part, kind, at));
     case "negated":
-      return nameProblems(operand.operand, false, at);
+      return nameProblems(operand.operand, kind, at);
     default:
       return [];
   }
@@ -100,63 +105,97 @@ function instructionProblems(instruction: Instruction, at: Place): string[] {
   if (typeof match === "string") return [...problems, match];
   const since = sinceProblem(match.since, at);
   if (since !== undefined) problems.push(since);
-  const isBranch = match.row.effect === "control";
-  problems.push(...instruction.operands.flatMap((operand) => nameProblems(operand, isBranch, at)));
+  for (const { operand, kind } of match.operands) problems.push(...nameProblems(operand, kind, at));
   return [...problems, ...specialProblems(instruction)];
 }
 
 const abridged = (text: string): string => text.length <= 120 ? text : `${text.slice(0, 117)}...`;
 
 function duplicates(what: string, names: readonly string[]): string[] {
-  return [...new Set(names.filter((name, i) => names.indexOf(name) < i))]
-    .map((name) => `${what} ${name} is declared twice`);
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const name of names) (seen.has(name) ? twice : seen).add(name);
+  return [...twice].map((name) => `${what} ${name} is declared twice`);
 }
 
-function kernelProblems(kernel: PtxKernel, module: PtxModule): string[] {
-  const [, sm = "0", suffix = ""] = /^sm_(\d+)([af]?)/.exec(module.target) ?? [];
-  const labels = kernel.body.flatMap((item) =>
-    item.kind === "label" || item.kind === "targets" ? [item.name] : []
-  );
-  const own = [...kernel.variables, ...kernel.params].map(({ name }) => name);
+/** What a kernel or function declares, and its items. */
+interface Code extends PtxCode {
+  readonly name: string;
+  readonly symbols: readonly string[];
+  readonly formals: readonly Register[];
+}
+
+/** Problems with the labels that an item lists, and with its place in the source. */
+function itemProblems(item: Item, at: Place, module: PtxModule): string[] {
+  switch (item.kind) {
+    case "instruction": {
+      const found = instructionProblems(item, at);
+      return found.length === 0 ? [] : [`${abridged(printInstruction(item))} ${found.join("; ")}`];
+    }
+    case "targets":
+      return item.labels.flatMap((name) => symbolProblems(name, "label", at));
+    case "functions":
+      return item.functions.flatMap((name) => symbolProblems(name, "any", at));
+    case "loc":
+      return item.file < 1 || item.file > module.files.length
+        ? [`.loc names file ${item.file} of ${module.files.length}`]
+        : [];
+    default:
+      return [];
+  }
+}
+
+function codeProblems(code: Code, module: PtxModule): string[] {
+  const [, sm = "0", suffix = ""] = TARGET.exec(module.target) ?? [];
+  const labels = code.body.flatMap((item) => "name" in item ? [item.name] : []);
+  const own = [...code.variables.map(({ name }) => name), ...code.symbols];
+  const registers = [...code.formals, ...code.registers];
+  const globals = [module.variables, module.functions, module.kernels, module.aliases ?? []];
   const at: Place = {
     version: module.version,
     sm: Number(sm),
     suffix,
-    registers: new Map(kernel.registers.map((register) => [register.name, register])),
+    registers: new Map(registers.map((register) => [register.name, register])),
     labels: new Set(labels),
-    symbols: new Set([...own, ...module.variables.map(({ name }) => name)]),
+    symbols: new Set([...own, ...globals.flatMap((list) => list.map(({ name }) => name))]),
   };
   const problems = [
-    ...duplicates("register", kernel.registers.map(({ name }) => `%${name}`)),
+    ...duplicates("register", registers.map(({ name }) => `%${name}`)),
     ...duplicates("label", labels),
     ...duplicates("symbol", own),
+    ...code.body.flatMap((item) => itemProblems(item, at, module)),
   ];
-  for (const item of kernel.body) {
-    if (item.kind === "instruction") {
-      const found = instructionProblems(item, at);
-      if (found.length > 0) {
-        problems.push(`${abridged(printInstruction(item))} ${found.join("; ")}`);
-      }
-    } else if (item.kind === "targets") {
-      problems.push(
-        ...item.labels.filter((name) => !at.labels.has(name)).map((name) =>
-          `label ${name} is not declared`
-        ),
-      );
-    } else if (item.kind === "loc" && (item.file < 1 || item.file > module.files.length)) {
-      problems.push(`.loc names file ${item.file} of ${module.files.length}`);
-    }
-  }
-  return problems.map((problem) => `${kernel.name}: ${problem}`);
+  return problems.map((problem) => `${code.name}: ${problem}`);
 }
+
+/** Kernels and functions with bodies. */
+function codeOf({ functions, kernels }: PtxModule): Code[] {
+  const defined = functions.flatMap(({ name, returns, params, code }): Code[] => {
+    const formals = [...returns, ...params];
+    return code === undefined ? [] : [{
+      name,
+      symbols: formals.flatMap((formal) => formal.kind === "param" ? [formal.name] : []),
+      formals: formals.filter((formal) => formal.kind === "register"),
+      ...code,
+    }];
+  });
+  const entries = kernels.map(({ name, params, registers, variables, body }): Code => ({
+    name,
+    symbols: params.map((param) => param.name),
+    formals: [],
+    registers,
+    variables,
+    body,
+  }));
+  return [...defined, ...entries];
+}
+
+/** `sm_90a`; `compute_90a` is the same. */
+const TARGET = /^(?:sm|compute)_(\d+)([af]?)\b/;
 
 /** What is wrong with a module; empty for a good one. */
 export function verifyPtx(module: PtxModule): string[] {
-  const known = /^sm_\d+[af]?\b/.test(module.target) ? [] : [`unknown target ${module.target}`];
+  const known = TARGET.test(module.target) ? [] : [`unknown target ${module.target}`];
   const variables = duplicates("variable", module.variables.map(({ name }) => name));
-  return [
-    ...known,
-    ...variables,
-    ...module.kernels.flatMap((kernel) => kernelProblems(kernel, module)),
-  ];
+  return [...known, ...variables, ...codeOf(module).flatMap((code) => codeProblems(code, module))];
 }

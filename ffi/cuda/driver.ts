@@ -8,7 +8,13 @@ import type {
   PreparedLaunch,
 } from "../driver.ts";
 import type { HostBytes } from "../dtype.ts";
-import { CudaError, ImageError, NoDeviceError, OutOfMemoryError } from "../errors.ts";
+import {
+  CudaError,
+  EMULATOR_REQUEST,
+  ImageError,
+  NoDeviceError,
+  OutOfMemoryError,
+} from "../errors.ts";
 import { checkImage } from "./image.ts";
 import type { CudaLibrary, CudaSymbols } from "./symbols.ts";
 
@@ -57,6 +63,8 @@ const NAME_BYTES = 256;
 /** libcuda as a {@linkcode Driver}. */
 export class CudaDriver implements Driver {
   readonly name = "libcuda";
+  readonly imageKinds = ["cubin", "ptx"] as const;
+  readonly watchesMemory = false;
   readonly #library: CudaLibrary;
   readonly #cu: CudaSymbols;
   readonly #version: number;
@@ -84,7 +92,8 @@ export class CudaDriver implements Driver {
     if (status === ERROR_NO_DEVICE) {
       throw new NoDeviceError(`No CUDA device: ${this.#library.path} is there but sees no GPU`, {
         hint:
-          "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with --gpus all",
+          "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with --gpus all; " +
+          `without a GPU, ${EMULATOR_REQUEST}`,
         cause: this.#error(status, "cuInit"),
       });
     }
@@ -111,6 +120,7 @@ export class CudaDriver implements Driver {
     const sm = fact("capabilityMajor") * 10 + fact("capabilityMinor");
     return {
       ordinal,
+      kind: "gpu",
       name: textOf(name),
       arch: `sm_${sm}`,
       sm,

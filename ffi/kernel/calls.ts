@@ -1,8 +1,11 @@
 /** Calls of a kernel in either form: the arguments are gathered and checked, then the driver launches. */
+import type { PreparedLaunch } from "../driver.ts";
+import { ArgumentError, EMULATOR_REQUEST, LaunchError } from "../errors.ts";
+import { emptyProfile, type LaunchProfile, type Profiled } from "../profile.ts";
 import type { Stream } from "../stream.ts";
 import { checkDemands, chooseInstance, computeGrid } from "./check.ts";
 import type { KernelFacts } from "./facts.ts";
-import { Frame } from "./frame.ts";
+import { describeValue, Frame } from "./frame.ts";
 import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
 import { type Launcher, LoadedKernels } from "./load.ts";
 import { checkBounds, checkOverlap, Touched } from "./memory.ts";
@@ -10,6 +13,9 @@ import type { InstanceModel, KernelModel } from "./model.ts";
 import { SCALARS } from "./scalars.ts";
 import type { Grid, PreparedCall } from "./types.ts";
 import { namedVariant } from "./variant.ts";
+
+/** What a call returns: its result, or with `profile` the counters, beside the result if there is one. */
+export type LaunchResult = CallResult | LaunchProfile | Profiled<CallResult>;
 
 /** All calls of one kernel. */
 export class KernelCalls<Name extends string> {
@@ -26,9 +32,10 @@ export class KernelCalls<Name extends string> {
     this.#loaded = new LoadedKernels(facts);
   }
 
-  /** Checks and launches. */
-  launch<Args>(form: CallForm<Name, Args>, args: Args, options: AnyOptions): CallResult {
+  /** Checks and launches; with `profile` it also returns what the kernel did. */
+  launch<Args>(form: CallForm<Name, Args>, args: Args, options: AnyOptions): LaunchResult {
     const frame = this.#frame;
+    let profile: LaunchProfile | undefined;
     try {
       const { variant, stream } = form.gather(frame, args, options);
       const instance = this.#check({ variant, stream }, options);
@@ -37,9 +44,14 @@ export class KernelCalls<Name extends string> {
         this.#fill(launcher, instance);
         this.#use(stream);
         const [x, y, z] = this.#grid;
-        launcher.prepared.launch(x, y, z, stream.handle);
+        if (wantsProfile(options)) profile = this.#profile(launcher.prepared, stream);
+        else launcher.prepared.launch(x, y, z, stream.handle);
+      } else if (wantsProfile(options)) {
+        profile = emptyProfile(this.#model.name, this.#grid);
       }
-      return form.result(frame);
+      const result = form.result(frame);
+      if (profile === undefined) return result;
+      return result === undefined ? profile : { result, profile };
     } catch (error) {
       for (const tensor of frame.allocated) tensor[Symbol.dispose]();
       throw error;
@@ -56,6 +68,13 @@ export class KernelCalls<Name extends string> {
   ): PreparedCall<CallResult> {
     const frame = this.#frame;
     try {
+      if (wantsProfile(options)) {
+        throw new ArgumentError({
+          argument: `profile of ${this.#model.name}.prepare`,
+          expected: "undefined, because prepared calls are for many launches",
+          actual: "true",
+        });
+      }
       const { variant, stream } = form.gather(frame, args, options);
       const instance = this.#check({ variant, stream }, options);
       const result = form.result(frame);
@@ -124,6 +143,23 @@ export class KernelCalls<Name extends string> {
     }
   }
 
+  /** Launches and counts. */
+  #profile(prepared: PreparedLaunch, stream: Stream): LaunchProfile {
+    const { name } = this.#model;
+    if (stream.recording !== undefined) {
+      throw new LaunchError(`Cannot profile ${name}: its launch is recorded, not done`, {
+        hint: "profile a launch outside `stream.capture()`",
+      });
+    }
+    if (prepared.profile === undefined) {
+      throw new LaunchError(`Cannot profile ${name} on ${stream.device.label}`, {
+        hint: `only the emulator counts what kernels do: ${EMULATOR_REQUEST}`,
+      });
+    }
+    const [x, y, z] = this.#grid;
+    return prepared.profile(x, y, z, stream.handle);
+  }
+
   /** Lets the stream wait for other streams' work on the memory. */
   #use(stream: Stream): void {
     const { tensors, model } = this.#frame;
@@ -149,4 +185,13 @@ export class KernelCalls<Name extends string> {
       prepared.launch(x, y, z, stream.handle);
     };
   }
+}
+
+function wantsProfile({ profile }: NamedValues): boolean {
+  if (profile === undefined || typeof profile === "boolean") return profile === true;
+  throw new ArgumentError({
+    argument: "profile",
+    expected: "true",
+    actual: describeValue(profile),
+  });
 }

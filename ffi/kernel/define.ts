@@ -1,5 +1,5 @@
 /** Kernels as functions: what a generated wrapper exports. */
-import { KernelCalls } from "./calls.ts";
+import { KernelCalls, type LaunchResult } from "./calls.ts";
 import type { KernelFacts } from "./facts.ts";
 import {
   type AnyOptions,
@@ -14,9 +14,9 @@ import type { Grid, KernelDescription, PreparedCall, VariantOptions } from "./ty
 
 /** Every kernel function, as far as it can be said without knowing the kernel. */
 interface AnyKernel<Name extends string> {
-  (...args: readonly unknown[]): CallResult;
+  (...args: readonly unknown[]): LaunchResult;
   prepare(...args: readonly unknown[]): PreparedCall<CallResult>;
-  launch(args: NamedValues, options?: AnyOptions): void;
+  launch(args: NamedValues, options?: AnyOptions): LaunchResult;
   grid(sizes: NamedValues, options?: VariantOptions): Grid;
   readonly variants: readonly string[];
   readonly contract: KernelDescription<Name>;
@@ -47,7 +47,7 @@ export function defineKernel<Kernel extends object, Name extends string>(
     (args[places] ?? NO_OPTIONS) as AnyOptions;
   const { images: _images, ...contract } = facts;
   const kernel: AnyKernel<Name> = Object.assign(
-    (...args: readonly unknown[]): CallResult => {
+    (...args: readonly unknown[]): LaunchResult => {
       const { calls, own } = ready();
       return calls.launch(own, args, optionsOf(args));
     },
@@ -56,9 +56,9 @@ export function defineKernel<Kernel extends object, Name extends string>(
         const { calls, own } = ready();
         return calls.prepare(own, args, optionsOf(args));
       },
-      launch(args: NamedValues, options = NO_OPTIONS): void {
+      launch(args: NamedValues, options = NO_OPTIONS): LaunchResult {
         const { calls, explicit } = ready();
-        calls.launch(explicit, args, options);
+        return calls.launch(explicit, args, options);
       },
       grid(sizes: NamedValues, options: VariantOptions = NO_OPTIONS): Grid {
         return ready().calls.grid(sizes, options.variant);

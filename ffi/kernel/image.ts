@@ -1,7 +1,7 @@
 /** Which of a kernel's images a device runs, and loading it. */
 import { readFile } from "../deno/files.ts";
 import type { Device } from "../device.ts";
-import type { DeviceInfo } from "../driver.ts";
+import type { DeviceInfo, Driver } from "../driver.ts";
 import { CudaError, ImageError } from "../errors.ts";
 import type { KernelModule } from "../module.ts";
 import type { ImageFacts, KernelFacts } from "./facts.ts";
@@ -39,12 +39,16 @@ function suitability({ target, kind }: ImageFacts, { sm }: DeviceInfo): number {
   return (kind === "cubin" ? 10000 : 0) + code.sm + exactness;
 }
 
-/** The images that a device can run, the best first. */
+/** The images that a device can run, the best first; `kinds` are those that its driver loads. */
 export function chooseImages(
   images: readonly ImageFacts[],
   info: DeviceInfo,
+  kinds: Driver["imageKinds"],
 ): readonly ImageFacts[] {
-  return images.map((image) => ({ image, rank: suitability(image, info) }))
+  return images.filter(({ kind }) => kinds.includes(kind)).map((image) => ({
+    image,
+    rank: suitability(image, info),
+  }))
     .filter(({ rank }) => rank > 0)
     .toSorted((a, b) => b.rank - a.rank)
     .map(({ image }) => image);
@@ -56,7 +60,7 @@ export function loadImage<Name extends string>(
   device: Device,
 ): LoadedImage {
   let refusal: unknown;
-  for (const image of chooseImages(facts.images, device.info)) {
+  for (const image of chooseImages(facts.images, device.info, device.driver.imageKinds)) {
     const name = imageName(facts.name, image);
     const bytes = readImage(image);
     try {

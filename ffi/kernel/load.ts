@@ -41,6 +41,7 @@ export class LoadedKernel<Name extends string> {
       block: [block.threads, 1, 1],
       sharedBytes: block.sharedBytes,
       parameterBytes: instance.layout.parameterBytes,
+      parameterNames: this.#facts.params.map(({ name }) => name),
     });
     const { buffer, byteOffset, byteLength } = prepared.argumentBlock;
     return { prepared, view: new DataView(buffer, byteOffset, byteLength) };

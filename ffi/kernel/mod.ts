@@ -28,5 +28,6 @@ export type {
   GridSize,
   KernelDescription,
   PreparedCall,
+  Profiling,
   VariantOptions,
 } from "./types.ts";

@@ -24,6 +24,12 @@ export interface GridCallOptions<Variant extends string = string> extends CallOp
   readonly grid: GridSize;
 }
 
+/** Asks a call for counters beside its result. Only the emulator counts; on a GPU such a call is a `LaunchError`. */
+export interface Profiling {
+  /** Count what the kernel does. */
+  readonly profile: true;
+}
+
 /** Selects a variant where sizes alone are given. */
 export interface VariantOptions<Variant extends string = string> {
   /** The variant's name; the first when absent. */

@@ -169,7 +169,22 @@ Deno.test("tri doctor works with no permission but reading and says what is miss
   assertEquals([code, stderr], [0, ""]);
   assertStringIncludes(stdout, `Deno ${Deno.version.deno}`);
   assertStringIncludes(stdout, "none: tri may not load the NVIDIA driver");
+  assertStringIncludes(stdout, "Device.open() takes tri emulator (sm_90), because ");
   assertStringIncludes(stdout, "No cubin can be made here for sm_70, sm_75, sm_80");
+});
+
+Deno.test("tri doctor says what TRI_DEVICE makes of Device.open()", async () => {
+  using workspace = new Workspace();
+  const run = async (device: string): Promise<string> => {
+    const { code, stdout } = await workspace.tri(["doctor"], {
+      env: { TRI_DEVICE: device },
+      permissions: ["--allow-read", "--allow-env"],
+    });
+    assertEquals(code, 0);
+    return stdout;
+  };
+  assertStringIncludes(await run("emulator"), "because TRI_DEVICE is emulator.");
+  assertStringIncludes(await run("gpu"), "Device.open() fails: Argument TRI_DEVICE: expected ");
 });
 
 Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
@@ -186,6 +201,8 @@ Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
     "system",
     "permissions",
     "gpus",
+    "emulator",
+    "device",
     "assemblers",
     "disassemblers",
     "withoutCubin",
@@ -197,6 +214,12 @@ Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
     ptx: 91,
   }]);
   assertEquals(json.gpus.kind, "none");
+  assert(json.emulator.includes("sm_90"));
+  assertEquals(json.device, {
+    kind: "device",
+    name: "tri emulator (sm_90)",
+    why: "the program may not load the NVIDIA driver (--allow-ffi)",
+  });
   assert(json.withoutCubin.includes("sm_70") && !json.withoutCubin.includes("sm_80"));
 });
 

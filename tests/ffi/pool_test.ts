@@ -91,3 +91,21 @@ Deno.test("Stream disposal hands its kept memory to the default stream", () => {
   using second = device.empty("float32", [100]);
   assertEquals(second.address, address);
 });
+
+Deno.test("Device.empty() asks a driver that watches memory for exactly what it needs, and frees it at once", () => {
+  const driver = new FakeDriver({ watchesMemory: true });
+  using device = Device.fromDriver(driver);
+  using tensor = device.empty("float32", [3]);
+  assertEquals(driver.allocatedBytes, 12);
+  assertEquals(driver.described.get(tensor.address), {
+    dtype: "float32",
+    shape: [3],
+    strides: [1],
+  });
+  const { address } = tensor;
+  tensor[Symbol.dispose]();
+  assertEquals(driver.allocatedBytes, 0);
+  using other = device.empty("float32", [3]);
+  assertNotEquals(other.address, address);
+  assertEquals(device.trim(), 0);
+});

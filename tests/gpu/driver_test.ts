@@ -1,7 +1,5 @@
-/** The run time on a real GPU, without the compiler: memory, streams, events, graphs, images, launches. */
-import { type DType, DTYPES, hostArray } from "../../ffi/dtype.ts";
-import { CudaError, Device, ImageError, NoDeviceError, OutOfMemoryError } from "../../ffi/mod.ts";
-import type { PreparedLaunch, Tensor } from "../../ffi/mod.ts";
+/** The run time on a real GPU: the suite of all drivers, and what only libcuda does. */
+import { CudaError, Device, ImageError, NoDeviceError } from "../../ffi/mod.ts";
 import {
   assert,
   assertEquals,
@@ -9,78 +7,13 @@ import {
   assertNotEquals,
   assertThrows,
 } from "../support/assert.ts";
+import { counting, driverSuite, SCALE } from "../support/driver_suite.ts";
 import { gpuTest } from "../support/gpu.ts";
 
-/** Multiplies `count` floats by `factor`, in place. */
-const SCALE = `
-.version 6.4
-.target sm_70
-.address_size 64
-
-.visible .entry scale(.param .u64 data, .param .u32 count, .param .f32 factor)
-{
-  .reg .pred %outside;
-  .reg .b32 %i, %count, %block, %size;
-  .reg .f32 %value, %factor;
-  .reg .b64 %data, %offset;
-
-  ld.param.u64 %data, [data];
-  ld.param.u32 %count, [count];
-  ld.param.f32 %factor, [factor];
-  mov.u32 %block, %ctaid.x;
-  mov.u32 %size, %ntid.x;
-  mov.u32 %i, %tid.x;
-  mad.lo.u32 %i, %block, %size, %i;
-  setp.ge.u32 %outside, %i, %count;
-  @%outside bra done;
-  cvta.to.global.u64 %data, %data;
-  mul.wide.u32 %offset, %i, 4;
-  add.u64 %data, %data, %offset;
-  ld.global.f32 %value, [%data];
-  mul.f32 %value, %value, %factor;
-  st.global.f32 [%data], %value;
-done:
-  ret;
-}
-`;
-
-const PTX = new TextEncoder().encode(SCALE);
-
-interface Scale {
-  readonly launcher: PreparedLaunch;
-  /** Fills the argument block. */
-  readonly set: (data: bigint, count: number, factor: number) => void;
-}
-
-function prepareScale(device: Device, sharedBytes = 0): Scale {
-  const fn = device.loadModule(PTX, "scale.ptx").function("scale");
-  const launcher = fn.prepare({ block: [128, 1, 1], sharedBytes, parameterBytes: 16 });
-  const { buffer, byteOffset, byteLength } = launcher.argumentBlock;
-  const view = new DataView(buffer, byteOffset, byteLength);
-  const set = (data: bigint, count: number, factor: number): void => {
-    view.setBigUint64(0, data, true);
-    view.setUint32(8, count, true);
-    view.setFloat32(12, factor, true);
-  };
-  return { launcher, set };
-}
-
-function counting(length: number): Float32Array {
-  return Float32Array.from({ length }, (_, i) => i);
-}
-
-gpuTest("Device.open() can be closed and opened again, and twice at a time", () => {
-  for (let round = 0; round < 2; round++) {
-    using first = Device.open();
-    using second = Device.open({ device: 0 });
-    using x = first.tensor(counting(3), [3]);
-    using y = second.tensor(counting(3), [3]);
-    assertEquals(x.readSync(), y.readSync());
-  }
-});
+driverSuite({ test: gpuTest, open: () => Device.open({ device: "cuda" }), elements: 1 << 22 });
 
 gpuTest("Device.info describes the GPU", () => {
-  using device = Device.open();
+  using device = Device.open({ device: "cuda" });
   const { info } = device;
   assertMatch(info.arch, /^sm_\d+$/);
   assertEquals(info.arch, `sm_${info.sm}`);
@@ -99,34 +32,8 @@ gpuTest("Device.open() refuses a GPU that is not there", () => {
   assertThrows(() => Device.open({ device: 999 }), NoDeviceError, "No CUDA device 999");
 });
 
-gpuTest("Tensor.read() returns every element type bit by bit", async () => {
-  using device = Device.open();
-  for (const dtype of Object.keys(DTYPES) as DType[]) {
-    for (const length of [0, 1, 33, 1_000_003]) {
-      const data = hostArray(dtype, length);
-      const bytes = new Uint8Array(data.buffer);
-      for (let i = 0; i < bytes.length; i++) bytes[i] = (i * 193 + (i >> 8)) & 0xff;
-      using tensor: Tensor = device.tensor(data, [length], { dtype });
-      assertEquals(new Uint8Array((await tensor.read()).buffer), bytes, dtype);
-      assertEquals(new Uint8Array(tensor.readSync().buffer), bytes, dtype);
-    }
-  }
-});
-
-gpuTest("Tensor views read and write strided elements", async () => {
-  using device = Device.open();
-  using tensor = device.tensor(counting(24), [4, 6]);
-  assertEquals((await tensor.transpose().read()).slice(0, 5), new Float32Array([0, 6, 12, 18, 1]));
-  const view = tensor.narrow(0, 1, 2).narrow(1, 2, 2, 3);
-  assertEquals(view.readSync(), new Float32Array([8, 11, 14, 17]));
-  view.write(new Float32Array([-1, -2, -3, -4]));
-  const wanted = counting(24);
-  [8, 11, 14, 17].forEach((place, i) => wanted[place] = -1 - i);
-  assertEquals(tensor.readSync(), wanted);
-});
-
 gpuTest("Device.zeros() clears memory that held something else", () => {
-  using device = Device.open();
+  using device = Device.open({ device: "cuda" });
   const first = device.tensor(counting(1000), [1000]);
   const { address } = first;
   first[Symbol.dispose]();
@@ -135,95 +42,8 @@ gpuTest("Device.zeros() clears memory that held something else", () => {
   assertEquals(second.readSync(), new Float32Array(1000));
 });
 
-gpuTest("Driver.copyOnDevice() copies between tensors", () => {
-  using device = Device.open();
-  using from = device.tensor(counting(100), [100]);
-  using to = device.zeros("float32", [100]);
-  device.enter().copyOnDevice(to.address, from.address, 400, device.defaultStream.handle);
-  assertEquals(to.readSync(), counting(100));
-});
-
-gpuTest("Device memory is aligned to 256 bytes", () => {
-  using device = Device.open();
-  for (const length of [1, 3, 1000, 77777]) {
-    using tensor = device.empty("int8", [length]);
-    assertEquals(tensor.address % 256n, 0n);
-  }
-});
-
-gpuTest("Device.empty() says how much memory is missing", () => {
-  using device = Device.open();
-  const error = assertThrows(
-    () => device.empty("int8", [2 ** 45]),
-    OutOfMemoryError,
-    "Cannot allocate",
-  );
-  assert(error.cause instanceof CudaError);
-  assertEquals(error.cause.cudaName, "CUDA_ERROR_OUT_OF_MEMORY");
-  using after = device.tensor(counting(3), [3]);
-  assertEquals(after.readSync(), counting(3));
-});
-
-gpuTest("KernelFunction.prepare() launches PTX that the driver assembles", async () => {
-  using device = Device.open();
-  const { launcher, set } = prepareScale(device);
-  using data = device.tensor(counting(1000), [1000]);
-  set(data.address, 1000, 2);
-  launcher.launch(8, 1, 1, device.defaultStream.handle);
-  // The arguments were copied: changing them now does not reach the launch above.
-  set(data.address, 500, -1);
-  launcher.launch(8, 1, 1, device.defaultStream.handle);
-  assertEquals(
-    await data.read(),
-    counting(1000).map((value, i) => i < 500 ? -2 * value : 2 * value),
-  );
-});
-
-gpuTest("KernelFunction.info tells the kernel's resources and parameters", () => {
-  using device = Device.open();
-  const { info } = device.loadModule(PTX, "scale.ptx").function("scale");
-  assert(info.registers > 0 && info.registers < 64);
-  assertEquals([info.localBytes, info.staticSharedBytes], [0, 0]);
-  assert(info.maxDynamicSharedBytes >= 48 * 1024);
-  if (device.info.driverVersion >= 12040) {
-    assertEquals(info.parameters, [{ offset: 0, bytes: 8 }, { offset: 8, bytes: 4 }, {
-      offset: 12,
-      bytes: 4,
-    }]);
-  }
-});
-
-gpuTest(
-  "KernelFunction.prepare() opts in to large shared memory, and says when it is too large",
-  () => {
-    using device = Device.open();
-    const { maxSharedBytes } = device.info;
-    const { launcher, set } = prepareScale(device, maxSharedBytes);
-    using data = device.tensor(counting(100), [100]);
-    set(data.address, 100, 3);
-    launcher.launch(1, 1, 1, device.defaultStream.handle);
-    assertEquals(data.readSync(), counting(100).map((value) => value * 3));
-    assertThrows(
-      () => prepareScale(device, maxSharedBytes + 1024),
-      CudaError,
-      "cuFuncSetAttribute (scale, ",
-    );
-  },
-);
-
-gpuTest("PreparedLaunch.launch() names a grid that the device refuses", () => {
-  using device = Device.open();
-  const { launcher, set } = prepareScale(device);
-  set(0n, 0, 0);
-  assertThrows(
-    () => launcher.launch(1, 70000, 1, device.defaultStream.handle),
-    CudaError,
-    "cuLaunchKernel (kernel scale, grid 1×70000×1, block 128×1×1) failed with CUDA_ERROR_INVALID_VALUE (1)",
-  );
-});
-
 gpuTest("Device.loadModule() shows the assembler's message for broken PTX", () => {
-  using device = Device.open();
+  using device = Device.open({ device: "cuda" });
   const broken = new TextEncoder().encode(SCALE.replace("mul.f32", "mull.f32"));
   const error = assertThrows(
     () => device.loadModule(broken, "broken.ptx"),
@@ -235,7 +55,7 @@ gpuTest("Device.loadModule() shows the assembler's message for broken PTX", () =
 });
 
 gpuTest("Device.loadModule() refuses a corrupt cubin and the device goes on", () => {
-  using device = Device.open();
+  using device = Device.open({ device: "cuda" });
   // A whole ELF file for CUDA as far as its sizes go, with nothing in it.
   const hollow = new Uint8Array(64);
   hollow.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]);
@@ -250,88 +70,12 @@ gpuTest("Device.loadModule() refuses a corrupt cubin and the device goes on", ()
   assertEquals(after.readSync(), counting(3));
 });
 
-gpuTest("KernelModule.function() says when the image has no such kernel", () => {
-  using device = Device.open();
-  using module = device.loadModule(PTX, "scale.ptx");
-  assertThrows(() => module.function("transpose"), ImageError, "it has no kernel transpose");
-});
-
-gpuTest("Streams that share a tensor keep its order", async () => {
-  using device = Device.open();
-  using other = device.stream();
-  const { launcher, set } = prepareScale(device);
-  const count = 1 << 22;
-  using data = device.tensor(new Float32Array(count).fill(1), [count]);
-  let wanted = 1;
-  for (let round = 0; round < 20; round++) {
-    for (
-      const [stream, factor] of [[device.defaultStream, -2], [other, 0.5], [
-        device.defaultStream,
-        3,
-      ]] as const
-    ) {
-      data.buffer.use(stream, true);
-      set(data.address, count, factor);
-      launcher.launch(count / 128, 1, 1, stream.handle);
-      wanted = Math.fround(wanted * factor);
-    }
-  }
-  assert((await data.read()).every((value) => value === wanted));
-});
-
-gpuTest("DeviceEvent.millisecondsSince() measures work on the device", async () => {
-  using device = Device.open();
-  const { launcher, set } = prepareScale(device);
-  const count = 1 << 24;
-  using data = device.zeros("float32", [count]);
-  using start = device.event();
-  using end = device.event();
-  set(data.address, count, 1);
-  start.record();
-  for (let i = 0; i < 50; i++) launcher.launch(count / 128, 1, 1, device.defaultStream.handle);
-  end.record();
-  await end.finished();
-  assert(end.done);
-  assert(end.millisecondsSince(start) > 0);
-});
-
-gpuTest("Stream.capture() records launches that Graph.launch() repeats", () => {
-  using device = Device.open();
-  using stream = device.stream();
-  const { launcher, set } = prepareScale(device);
-  using data = device.tensor(counting(1000), [1000], { stream });
-  using graph = stream.capture(() => {
-    for (const factor of [2, 3]) {
-      data.buffer.use(stream, true);
-      set(data.address, 1000, factor);
-      launcher.launch(8, 1, 1, stream.handle);
-    }
-  });
-  assertEquals(data.readSync(), counting(1000));
-  graph.launch();
-  graph.launch();
-  assertEquals(data.readSync(), counting(1000).map((value) => value * 36));
-  graph.launch(device.defaultStream);
-  assertEquals(data.readSync(), counting(1000).map((value) => value * 216));
-});
-
-gpuTest("Stream.capture() refuses a read inside, and the stream goes on", () => {
-  using device = Device.open();
-  using data = device.tensor(counting(4), [4]);
-  assertThrows(
-    () => device.defaultStream.capture(() => data.readSync()),
-    CudaError,
-    "CUDA_ERROR_STREAM_CAPTURE",
-  );
-  assertEquals(data.readSync(), counting(4));
-});
-
 gpuTest(
   "CudaError for a fault on the device says that the context is lost, also when the device is disposed",
   async () => {
     const program = `
     import { Device } from ${JSON.stringify(new URL("../../ffi/mod.ts", import.meta.url).href)};
-    const device = Device.open();
+    const device = Device.open({ device: "cuda" });
     const fn = device.loadModule(new TextEncoder().encode(${
       JSON.stringify(SCALE)
     }), "scale.ptx").function("scale");

@@ -3,6 +3,7 @@
  * that were never allocated, and runs kernels that tests write in TypeScript.
  */
 import type {
+  Contents,
   DeviceInfo,
   Driver,
   FunctionInfo,
@@ -12,6 +13,7 @@ import type {
 } from "../../ffi/driver.ts";
 import type { HostBytes } from "../../ffi/dtype.ts";
 import { CudaError, ImageError, OutOfMemoryError } from "../../ffi/errors.ts";
+import type { LaunchProfile } from "../../ffi/profile.ts";
 
 /** The numbers of cuda.h for the errors that tests ask for. */
 export const CUDA_CODES = {
@@ -55,16 +57,26 @@ export interface FakeOptions {
   readonly kernels?: Readonly<Record<string, FakeKernel>>;
   /** Parameter places that the driver reports, by entry name. */
   readonly parameters?: Readonly<Record<string, readonly ParameterInfo[]>>;
+  /** All when not given. */
+  readonly imageKinds?: Driver["imageKinds"];
+  /** False when not given. */
+  readonly watchesMemory?: boolean;
+  /** What launches that are to be profiled return; without it the driver cannot profile. */
+  readonly profile?: LaunchProfile;
   /** How often an event answers "not yet" after it was recorded. */
   readonly busyPolls?: number;
 }
 
 export class FakeDriver implements Driver {
   readonly name = "fake";
+  readonly imageKinds: Driver["imageKinds"];
+  readonly watchesMemory: boolean;
   readonly calls: DriverCall[] = [];
   readonly launches: FakeLaunch[] = [];
   /** Images by the name they were loaded under. */
-  readonly images = new Map<string, HostBytes>();
+  readonly loaded = new Map<string, HostBytes>();
+  /** What allocations hold, by address. */
+  readonly described = new Map<bigint, Contents>();
   readonly #options: FakeOptions;
   readonly #devices: readonly DeviceInfo[];
   readonly #memory = new Map<bigint, HostBytes>();
@@ -80,6 +92,8 @@ export class FakeDriver implements Driver {
 
   constructor(options: FakeOptions = {}) {
     this.#options = options;
+    this.imageKinds = options.imageKinds ?? ["cubin", "ptx"];
+    this.watchesMemory = options.watchesMemory ?? false;
     this.#devices = (options.devices ?? [{}]).map((device, ordinal) => ({
       ...H200,
       ordinal,
@@ -170,6 +184,10 @@ export class FakeDriver implements Driver {
     if (!this.#memory.delete(address)) throw this.#error("CUDA_ERROR_INVALID_VALUE", "cuMemFree");
   }
 
+  describe(address: bigint, contents: Contents): void {
+    this.described.set(address, contents);
+  }
+
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void {
     this.#enter("copyToDevice", to, from.length, stream);
     this.#refuseCapture(stream);
@@ -247,7 +265,7 @@ export class FakeDriver implements Driver {
 
   loadModule(image: HostBytes, name: string): bigint {
     this.#enter("loadModule", name);
-    this.images.set(name, image);
+    this.loaded.set(name, image);
     return this.#next++;
   }
 
@@ -281,17 +299,24 @@ export class FakeDriver implements Driver {
     this.#enter("prepareLaunch", fn, shape, name);
     const context = this.#current;
     const argumentBlock = new Uint8Array(shape.parameterBytes);
+    const launch = (x: number, y: number, z: number, stream: bigint): void => {
+      this.#current = context;
+      this.#enter("launch", name, [x, y, z], stream);
+      const args = new DataView(argumentBlock.slice().buffer);
+      const launch: FakeLaunch = { kernel: name, grid: [x, y, z], shape, stream, args };
+      this.#do(stream, () => {
+        this.launches.push(launch);
+        this.#options.kernels?.[this.#functions.get(fn) ?? ""]?.(launch, this);
+      });
+    };
+    const { profile } = this.#options;
+    if (profile === undefined) return { argumentBlock, launch };
     return {
       argumentBlock,
-      launch: (x: number, y: number, z: number, stream: bigint): void => {
-        this.#current = context;
-        this.#enter("launch", name, [x, y, z], stream);
-        const args = new DataView(argumentBlock.slice().buffer);
-        const launch: FakeLaunch = { kernel: name, grid: [x, y, z], shape, stream, args };
-        this.#do(stream, () => {
-          this.launches.push(launch);
-          this.#options.kernels?.[this.#functions.get(fn) ?? ""]?.(launch, this);
-        });
+      launch,
+      profile: (x: number, y: number, z: number, stream: bigint): LaunchProfile => {
+        launch(x, y, z, stream);
+        return profile;
       },
     };
   }
@@ -367,6 +392,7 @@ export class FakeDriver implements Driver {
 
 const H200: DeviceInfo = {
   ordinal: 0,
+  kind: "gpu",
   name: "Fake GPU",
   arch: "sm_90",
   sm: 90,

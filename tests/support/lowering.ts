@@ -92,5 +92,12 @@ export function opsNamed(func: Func, name: Op["name"]): Op[] {
 /** A module with this entry alone, as text. */
 export function printEntry(kernel: PtxKernel, target: TargetName = "sm_80"): string {
   const version = requiredVersion([kernel], TARGETS[target].ptx);
-  return printModule({ version, target, files: [], variables: [], kernels: [kernel] });
+  return printModule({
+    version,
+    target,
+    files: [],
+    variables: [],
+    functions: [],
+    kernels: [kernel],
+  });
 }

@@ -1,12 +1,8 @@
-/** Runs copies and transpositions on the PTX machine and compares memory bit by bit with a plain loop. */
+/** Runs copies and transpositions on the emulator and compares memory bit by bit with a plain loop. */
 import { assertEquals } from "./assert.ts";
-import type { LoweredInstance } from "./lowering.ts";
-import { GlobalMemory } from "./ptx_memory.ts";
-import { runKernel } from "./ptx_machine.ts";
+import { emulate, int } from "./emulate.ts";
+import { type LoweredInstance, printEntry } from "./lowering.ts";
 import { freshRandom } from "./random.ts";
-import { printEntry } from "./lowering.ts";
-import { parsePtx } from "../../compiler/ptx/parse.ts";
-import { must } from "../../compiler/support/bug.ts";
 
 /** What no kernel writes by itself. */
 const POISON = 0xa5;
@@ -35,14 +31,6 @@ export interface MatrixRun {
 const at = ({ offset, rowStride, columnStride }: Placement, i: number, j: number): number =>
   offset + i * rowStride + j * columnStride;
 
-/** The printed entry, read back: what is printed is what runs. */
-export function reparsed(instance: LoweredInstance): LoweredInstance["kernel"] {
-  const { kernels, variables } = parsePtx(printEntry(instance.kernel));
-  const kernel = must(kernels[0], "entry");
-  // Dynamic shared memory is declared beside the entries.
-  return { ...kernel, variables: [...kernel.variables, ...variables] };
-}
-
 export function checkMatrixRun(instance: LoweredInstance, run: MatrixRun): void {
   const { elementBytes: size, rows, columns, from, to } = run;
   // Buffers end with the last element: whoever reads on is caught.
@@ -57,14 +45,15 @@ export function checkMatrixRun(instance: LoweredInstance, run: MatrixRun): void 
       expected.set(x.subarray(source, source + size), size * at(to, i, j));
     }
   }
-  const memory = new GlobalMemory();
-  const pointer = (bytes: Uint8Array, { offset }: Placement): bigint =>
-    memory.add(bytes) + BigInt(size * offset);
-  runKernel(reparsed(instance), memory, {
+  emulate(printEntry(instance.kernel), {
     grid: [...run.grid, 1],
-    threads: instance.threads,
+    block: [instance.threads, 1, 1],
     sharedBytes: instance.sharedBytes,
-    args: [pointer(x, from), pointer(y, to), ...run.scalars.map(BigInt)],
+    args: [
+      { buffer: x, offset: size * from.offset },
+      { buffer: y, offset: size * to.offset },
+      ...run.scalars.map(int),
+    ],
   });
   assertEquals(y, expected);
 }

@@ -1,4 +1,5 @@
 /** Instructions made from the forms of PTX_OPS: what the table says is right, as a module for ptxas. */
+import fc from "fast-check";
 import {
   type ModifierPiece,
   type OperandPiece,
@@ -56,9 +57,24 @@ function modifierChoices(pieces: readonly ModifierPiece[]): (string | undefined)
   return [base, ...others];
 }
 
+const RANKS: Readonly<Record<string, number>> = { "1d": 1, "2d": 2, "3d": 3, "4d": 4, "5d": 5 };
+/** Textures and surfaces with more than two coordinates have four. */
+const TEXTURE_RANKS: Readonly<Record<string, number>> = {
+  "1d": 1,
+  "2d": 2,
+  "3d": 4,
+  a1d: 2,
+  a2d: 4,
+  cube: 4,
+  acube: 4,
+  "2dms": 4,
+  a2dms: 4,
+};
+
 class SampleOperands {
   #next = 0;
   constructor(
+    readonly opcode: string,
     readonly pieces: readonly ModifierPiece[],
     readonly choice: readonly (string | undefined)[],
     readonly modifiers: readonly string[],
@@ -77,7 +93,7 @@ class SampleOperands {
 
   #count(count: string): number | undefined {
     if (count === "V") {
-      const vector = this.#bound("VEC") ?? this.#bound("v2");
+      const vector = this.#bound("VEC") ?? this.#bound("v2") ?? this.#bound("VEC8");
       return vector === undefined ? undefined : Number(vector.slice(1));
     }
     if (count === "N") return Number(this.#bound("NUM")?.slice(1));
@@ -93,13 +109,16 @@ class SampleOperands {
   make(piece: OperandPiece): Operand {
     switch (piece.kind) {
       case "address":
-        return { kind: "address", base: this.#single("b64"), offset: 0n };
-      case "tensor": {
-        const rank = Number(this.#bound("DIM")?.[0]);
-        const elements = Array.from({ length: rank }, () => this.#single("b32"));
+        return { kind: "address", base: this.#base(), offset: 0n };
+      case "tensor":
+      case "texture": {
+        const sampler = piece.kind === "texture" ? { sampler: this.#single("b64") } : {};
+        const elements = Array.from({ length: this.#rank() }, () => this.#single("b32"));
         const coordinates: Operand = { kind: "vector", elements };
-        return { kind: "address", base: this.#single("b64"), offset: 0n, coordinates };
+        return { kind: "address", base: this.#single("b64"), offset: 0n, ...sampler, coordinates };
       }
+      case "list":
+        return { kind: "list", elements: [this.#single("b32")] };
       case "label":
         return { kind: "symbol", name: piece.name === "list" ? "LIST" : "LABEL" };
       case "sink":
@@ -120,47 +139,97 @@ class SampleOperands {
       : { kind: "pair", first, second: this.make(second) };
   }
 
+  /** Arguments of calls have no address that a register could hold. */
+  #base(): Operand {
+    const isArgument = this.modifiers.includes("param::func") ||
+      (this.opcode === "st" && this.modifiers.includes("param"));
+    return isArgument ? { kind: "symbol", name: "ARGUMENT" } : this.#single("b64");
+  }
+
+  /** How many coordinates there are. */
+  #rank(): number {
+    const ranks = this.modifiers.map((name) =>
+      (this.opcode.startsWith("cp.") ? RANKS : TEXTURE_RANKS)[name]
+    );
+    return must(ranks.find((rank) => rank !== undefined), "number of dimensions");
+  }
+
   /** Literals that ptxas checks the value of. */
   #literal(name: string): bigint {
-    const values: Readonly<Record<string, bigint>> = { n: 8n, size: 128n, lut: 0x80n };
+    const values: Readonly<Record<string, bigint>> = {
+      n: this.opcode === "tensormap.replace" ? 1n : 8n,
+      size: 128n,
+      lut: 0x80n,
+      align: 8n,
+      zero: 0n,
+      f: 0n,
+    };
     if (this.modifiers.includes("cg")) return 16n;
     if (this.modifiers.includes("inc") || this.modifiers.includes("dec")) return 64n; // registers
     return values[name] ?? 1n;
   }
 }
 
+/** The modifiers of one choice, and how many operands may be left out with it. */
+function spell(form: PtxForm, choice: readonly (string | undefined)[]): {
+  readonly modifiers: readonly string[];
+  readonly present: readonly OperandPiece[];
+  readonly optional: number;
+} {
+  const modifiers = choice.filter((name) => name !== undefined);
+  const present = readForm(form).operands.filter(({ needs }) =>
+    needs === undefined || modifiers.includes(needs)
+  );
+  return { modifiers, present, optional: present.filter((piece) => piece.optional).length };
+}
+
+/** An instruction with a choice of modifiers and `extra` of the operands that may be left out. */
+function instructionOf(
+  opcode: string,
+  form: PtxForm,
+  choice: readonly (string | undefined)[],
+  extra: number,
+): Instruction {
+  const { modifiers, present } = spell(form, choice);
+  const make = new SampleOperands(opcode, readForm(form).modifiers, choice, modifiers);
+  let left = extra;
+  const kept = present.filter((piece) => !piece.optional || left-- > 0);
+  const operands = kept.map((piece) => make.make(piece));
+  return { kind: "instruction", opcode, modifiers, operands };
+}
+
 function samplesOf(opcode: string, form: PtxForm): Sample[] {
-  const { modifiers: pieces, operands } = readForm(form);
-  return modifierChoices(pieces).flatMap((choice, nth) => {
-    const modifiers = choice.filter((name) => name !== undefined);
-    const present = operands.filter(({ needs }) =>
-      needs === undefined || modifiers.includes(needs)
-    );
-    const optional = present.filter((piece) => piece.optional).length;
+  return modifierChoices(readForm(form).modifiers).flatMap((choice, nth) => {
     // The base once with every number of optional operands.
-    const extras = nth === 0 ? [...Array(optional + 1).keys()] : [0];
-    return extras.flatMap((extra) => {
-      const make = new SampleOperands(pieces, choice, modifiers);
-      let left = extra;
-      const kept = present.filter((piece) => !piece.optional || left-- > 0);
-      const instruction: Instruction = {
-        kind: "instruction",
-        opcode,
-        modifiers,
-        operands: kept.map((piece) => make.make(piece)),
-      };
+    const extras = nth === 0 ? [...Array(spell(form, choice).optional + 1).keys()] : [0];
+    return extras.map((extra) => {
+      const instruction = instructionOf(opcode, form, choice, extra);
       const match = matchInstruction(instruction);
       if (typeof match === "string") throw new Error(`${opcode}${form.form}: ${match}`);
-      return [{ instruction, form, since: match.since }];
+      return { instruction, form, since: match.since };
     });
   });
 }
 
+const allForms: readonly (readonly [opcode: string, form: PtxForm])[] = Object.entries(PTX_OPS)
+  .flatMap(([opcode, row]) => row.forms.map((form: PtxForm) => [opcode, form] as const));
+
+/** An instruction of any form with any modifiers that it takes. */
+export const anySample: fc.Arbitrary<Instruction> = fc.constantFrom(...allForms).chain((
+  [opcode, form],
+) =>
+  fc.tuple(
+    ...readForm(form).modifiers.map(({ names, optional }) =>
+      optional ? fc.constantFrom(undefined, ...names) : fc.constantFrom(...names)
+    ),
+  ).chain((choice) =>
+    fc.nat(spell(form, choice).optional).map((extra) => instructionOf(opcode, form, choice, extra))
+  )
+);
+
 /** Samples of every form in the table. */
 export function allSamples(): Sample[] {
-  return Object.entries(PTX_OPS).flatMap(([opcode, row]) =>
-    row.forms.flatMap((form: PtxForm) => samplesOf(opcode, form))
-  );
+  return allForms.flatMap(([opcode, form]) => samplesOf(opcode, form));
 }
 
 /** A module whose kernel is these instructions, one a line. */
@@ -174,12 +243,13 @@ export function sampleModule(
     target,
     files: [],
     variables: [],
+    functions: [],
     kernels: [{
       name: "samples",
       params: [],
       directives: [],
       registers: registersOf(instructions),
-      variables: [],
+      variables: [{ space: "param", name: "ARGUMENT", type: "b8", align: 16, count: 32 }],
       body: [
         { kind: "label", name: "LABEL" },
         { kind: "targets", name: "LIST", labels: ["LABEL"] },

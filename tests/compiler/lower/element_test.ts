@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
-import { GlobalMemory } from "../../support/ptx_memory.ts";
-import { runKernel } from "../../support/ptx_machine.ts";
+import { emulate } from "../../support/emulate.ts";
+import { printEntry } from "../../support/lowering.ts";
+import { renumber } from "../../../compiler/ptx/renumber.ts";
 import {
   accessShape,
   bankOf,
@@ -81,20 +82,15 @@ class Bench {
 
   run(input: Uint8Array, outputBytes: number): Uint8Array {
     const output = new Uint8Array(outputBytes);
-    const memory = new GlobalMemory();
     this.e.emit("ret", []);
-    runKernel(
-      {
-        name: "bench",
-        params: this.#params,
-        directives: [],
-        registers: [],
-        variables: [],
-        body: this.e.body,
-      },
-      memory,
-      { grid: [1, 1, 1], threads: 1, args: [memory.add(input), memory.add(output)] },
-    );
+    const kernel = {
+      name: "bench",
+      params: this.#params,
+      directives: [],
+      variables: [],
+      ...renumber(this.e.body),
+    };
+    emulate(printEntry(kernel), { block: [1, 1, 1], args: [input, output] });
     return output;
   }
 }

@@ -1,9 +1,12 @@
 /** Memory operations take effect in program order: barriers where lanes of other threads may be met, no others. */
 import { assertEquals } from "../../support/assert.ts";
-import { type LoweredInstance, lowerGeneral, opsNamed } from "../../support/lowering.ts";
-import { reparsed } from "../../support/matrix_run.ts";
-import { runKernel } from "../../support/ptx_machine.ts";
-import { GlobalMemory } from "../../support/ptx_memory.ts";
+import { emulate } from "../../support/emulate.ts";
+import {
+  type LoweredInstance,
+  lowerGeneral,
+  opsNamed,
+  printEntry,
+} from "../../support/lowering.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 
 /** A kernel over 128 elements; tiles of pointers are written where they are used. */
@@ -32,9 +35,7 @@ const barriersIn = ({ kernel: { body } }: LoweredInstance): number =>
 /** Runs the kernel on X = 0, 1, 2, … of 256 elements and Y = 0; races are errors. */
 function run(instance: LoweredInstance): { readonly x: number[]; readonly y: number[] } {
   const [x, y] = [Int32Array.from({ length: 256 }, (_, i) => i), new Int32Array(256)];
-  const memory = new GlobalMemory();
-  const args = [x, y].map((array) => memory.add(new Uint8Array(array.buffer)));
-  runKernel(reparsed(instance), memory, { grid: [1, 1, 1], threads: instance.threads, args });
+  emulate(printEntry(instance.kernel), { block: [instance.threads, 1, 1], args: [x, y] });
   return { x: [...x], y: [...y] };
 }
 

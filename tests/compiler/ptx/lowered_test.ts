@@ -30,7 +30,7 @@ function lowered(text: string, target: TargetName, symbol: string): PtxKernel {
 
 function moduleOf(kernels: readonly PtxKernel[], target: TargetName): PtxModule {
   const version = requiredVersion(kernels, TARGETS[target].ptx);
-  return { version, target, files: [], variables: [], kernels };
+  return { version, target, files: [], variables: [], functions: [], kernels };
 }
 
 const ELEMENTS = [

@@ -155,7 +155,13 @@ Deno.test("parsePtx() reads guards, labels, jump tables, pragmas, comments and p
     "comment",
   ]);
   assertEquals(items[0], { kind: "comment", text: "first" });
-  assertEquals(items[2], { kind: "loc", file: 1, line: 6, column: 1 });
+  assertEquals(items[2], {
+    kind: "loc",
+    file: 1,
+    line: 6,
+    column: 1,
+    inlined: { function: "", file: 1, line: 5, column: 3 },
+  });
   assertEquals(items[6], { kind: "targets", name: "list", labels: ["$L__top", "done"] });
   assertReadsBack(parsePtx(inKernel(".loc 1 5 3\n// x\nlist: .branchtargets list2;\nlist2: ret;")));
 });
@@ -239,23 +245,36 @@ Deno.test("PtxSyntaxError names the place, what was expected and what was found"
 Deno.test("parsePtx() refuses what it cannot read, where it stands", () => {
   const cases: readonly (readonly [text: string, line: number, expected: string])[] = [
     ["", 1, "`.version`"],
-    [".version 8.0\n.target sm_80\n.address_size 32", 4, "an address size of 64"],
-    [`${HEAD}.func f() { ret; }`, 4, "a kernel, a variable or another directive that is supported"],
-    [
-      `${HEAD}.extern .func (.param .b32 r) vprintf (.param .b64 a);`,
-      4,
-      "a kernel, a variable or another",
-    ],
+    [".version 8.0\n.target sm_80\n.address_size 16", 4, "an address size of 32 or 64"],
+    [".version 12.10\n.target sm_80", 1, "a version such as 7.4"],
+    [`${HEAD}.sreg .b32 x;`, 4, "a kernel, a function, a variable or another directive"],
+    [`${HEAD}.func f() { ret; } .func f() { ret; }`, 4, "a name that is not declared yet"],
+    [`${HEAD}.func f() .maxfoo { ret; }`, 4, "`;`, `{` or a directive of functions"],
+    [`${HEAD}.func f(.reg .b32 a<4>);`, 4, "a single name"],
+    [`${HEAD}.global .b32 a[2][] = {1};`, 4, "a positive number"],
+    [`${HEAD}.global .b32 a[2][2] = {{1, 2, 3}};`, 4, "fewer values"],
     [`${HEAD}.entry k() .maxfoo 3 { }`, 4, "`{` or a directive of kernels that is supported"],
     [`${HEAD}.entry k() {`, 4, "`}`"],
-    [inKernel("call f;"), 9, "an instruction that is supported (calls are not)"],
-    [inKernel(".param .b64 a;"), 9, "an instruction, a label or a declaration that is supported"],
+    [inKernel("call (f;"), 9, "`)`"],
+    [inKernel(".tex;"), 9, "a type"],
+    [inKernel(".sreg .b64 a;"), 9, "an instruction, a label or a declaration that is supported"],
+    [inKernel("{".repeat(300)), 9, "scopes that nest less deeply"],
+    [inKernel(`mov.b32 %r1, ${"(".repeat(300)}1;`), 9, "an expression that is less deep"],
+    [inKernel(`mov.b32 %r1, 1 ${"? 1 : 1 ".repeat(300)};`), 9, "an expression that is less deep"],
+    [inKernel("mov.b32 %r1, 1 / 0;"), 9, "a constant value"],
+    [inKernel("mov.b32 %r1, 1.0 % 2.0;"), 9, "a constant value"],
+    [inKernel("mov.b32 %r1, ~1.0;"), 9, "an integer"],
+    [inKernel("mov.f32 %f1, 0f3F800000 + 1.0;"), 9, "a double"],
+    [inKernel("mov.b64 {{%r1, %r2}, %r3}, %rd1;"), 9, "an operand"],
+    [inKernel("mov.b32 %r1, tile[3];"), 9, "an operand without an index"],
+    [inKernel(".reg .b32 %x<9999999>;"), 9, "a number of at most"],
     [inKernel("ret"), 10, "an operand"],
     [inKernel("mov.b32 %r1, 08;"), 9, "a number"],
     [inKernel("mov.b32 %r1, 0xZ;"), 9, "a token of PTX"],
-    [inKernel("mov.b32 %r1, ?;"), 9, "a token of PTX"],
+    [inKernel("mov.b32 %r1, ?;"), 9, "an operand"],
+    [inKernel("mov.b32 %r1, `;"), 9, "a token of PTX"],
     [inKernel(".reg .b32 %r1;"), 9, "a name that is not declared yet"],
-    [inKernel(".reg .v4 .f32 %v;"), 9, "a register type"],
+    [inKernel(".reg .v3 .f32 %v;"), 9, "a register type"],
     [inKernel("@%r7 ret;"), 9, "a declared register or a special register"],
     [inKernel("@p ret;"), 9, "a declared register"],
     [inKernel("x: x: ret;"), 9, "a label that is not there yet"],
@@ -398,7 +417,14 @@ Deno.test("printModule() and parsePtx() undo each other on random modules", () =
         maxLength: 3,
       }),
       (kernels, variables) =>
-        assertReadsBack({ version: 83, target: "sm_90a", files: ["a.tc"], variables, kernels }),
+        assertReadsBack({
+          version: 83,
+          target: "sm_90a",
+          files: ["a.tc"],
+          variables,
+          functions: [],
+          kernels,
+        }),
     ),
     { numRuns: 300 },
   );

@@ -140,6 +140,7 @@ Deno.test("CudaDriver.deviceInfo() asks by the device's handle and cuda.h's numb
       setInt(to, device === 43 ? facts[attribute] ?? -1 : -1),
   }));
   assertEquals(driver.deviceInfo(3), {
+    kind: "gpu",
     ordinal: 3,
     name: "NVIDIA H200",
     arch: "sm_90",

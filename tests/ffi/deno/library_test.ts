@@ -1,6 +1,11 @@
-import { openCudaLibrary } from "../../../ffi/deno/library.ts";
-import { DriverNotFoundError, DriverTooOldError, PermissionError } from "../../../ffi/errors.ts";
-import { assertEquals, assertThrows } from "../../support/assert.ts";
+import { allowedLibraries, openCudaLibrary } from "../../../ffi/deno/library.ts";
+import {
+  DriverFailedError,
+  DriverNotFoundError,
+  DriverTooOldError,
+  PermissionError,
+} from "../../../ffi/errors.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 
 Deno.test("openCudaLibrary() says where it searched", () => {
   const candidates = ["libno-such-cuda.so.1", "/nowhere/libcuda.so.1"];
@@ -20,7 +25,7 @@ Deno.test({
       () => openCudaLibrary(["libcuda.so.1", "libcuda.so"]),
       PermissionError,
       "Cannot open the CUDA driver library libcuda.so.1: no FFI permission\n" +
-        "hint: run the program with --allow-ffi=libcuda.so.1",
+        "hint: run the program with --allow-ffi, ",
     );
   },
 });
@@ -36,4 +41,50 @@ Deno.test({
       "libc.so.6 is too old: it lacks cu",
     );
   },
+});
+
+Deno.test({
+  name: "openCudaLibrary() says when the library is there and does not load",
+  ignore: Deno.build.os !== "linux",
+  fn: () => {
+    const path = Deno.makeTempFileSync({ suffix: ".so" });
+    try {
+      Deno.writeTextFileSync(path, "no library");
+      const error = assertThrows(
+        () => openCudaLibrary(["/nowhere/libcuda.so.1", path]),
+        DriverFailedError,
+        `The CUDA driver is installed but does not work: ${path} does not load: `,
+      );
+      assertStringIncludes(error.hint ?? "", "TRI_DEVICE=emulator");
+    } finally {
+      Deno.removeSync(path);
+    }
+  },
+});
+
+const LIBRARIES = ["libcuda.so.1", "/usr/lib64/libcuda.so.1"];
+
+Deno.test({
+  name: "allowedLibraries() is empty without permission, and asks nobody",
+  permissions: { ffi: false },
+  fn: () => assertEquals(allowedLibraries(LIBRARIES), []),
+});
+
+Deno.test({
+  name: "allowedLibraries() has a full path that is permitted",
+  permissions: { ffi: ["/usr/lib64/libcuda.so.1"] },
+  fn: () => assertEquals(allowedLibraries(LIBRARIES), ["/usr/lib64/libcuda.so.1"]),
+});
+
+Deno.test({
+  name:
+    "allowedLibraries() has no permitted bare name, for Deno looks for it beside the program only",
+  permissions: { ffi: ["libcuda.so.1"] },
+  fn: () => assertEquals(allowedLibraries(LIBRARIES), []),
+});
+
+Deno.test({
+  name: "allowedLibraries() has all where every library is permitted",
+  permissions: { ffi: true },
+  fn: () => assertEquals(allowedLibraries(LIBRARIES), LIBRARIES),
 });

@@ -2,7 +2,8 @@
 import type { HostArray } from "../../../ffi/dtype.ts";
 import { transpose } from "../../golden/codegen/transpose.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { ArgumentError, DisposedError } from "../../../ffi/errors.ts";
+import { ArgumentError, DisposedError, LaunchError } from "../../../ffi/errors.ts";
+import { emptyProfile, type LaunchProfile } from "../../../ffi/profile.ts";
 import { counting, fakeGpu } from "./support.ts";
 
 /** The transposition that is compared with: of a dense array, on the host. */
@@ -33,7 +34,12 @@ Deno.test("transpose() derives sizes, strides and grid, and allocates the result
   assertEquals(await y.read(), transposed(counting(70 * 33), 70, 33));
   const [launch] = gpu.driver.launches;
   assertEquals(launch?.grid, [2, 2, 1]);
-  assertEquals(launch?.shape, { block: [128, 1, 1], sharedBytes: 8192, parameterBytes: 32 });
+  assertEquals(launch?.shape, {
+    block: [128, 1, 1],
+    sharedBytes: 8192,
+    parameterBytes: 32,
+    parameterNames: ["X", "Y", "M", "N", "ldx", "ldy"],
+  });
   assertEquals([16, 20, 24, 28].map((offset) => launch?.args.getInt32(offset, true)), [
     70,
     33,
@@ -132,7 +138,7 @@ Deno.test("transpose() loads its image once per device", () => {
     [count("loadModule"), count("getFunction"), count("prepareLaunch"), count("launch")],
     [1, 1, 1, 3],
   );
-  assertEquals([...gpu.driver.images.keys()], ["transpose.sm_90.cubin"]);
+  assertEquals([...gpu.driver.loaded.keys()], ["transpose.sm_90.cubin"]);
 });
 
 Deno.test("transpose() gives back a result that it allocated when a check fails", () => {
@@ -221,4 +227,60 @@ Deno.test("transpose() refuses the name of a variant that does not fit", () => {
   using x = gpu.device.tensor(counting(6), [2, 3]);
   const error = assertThrows(() => transpose(x, { variant: "int8" }), ArgumentError);
   assertEquals([error.argument, error.expected], ["x of transpose", "int8 in variant int8"]);
+});
+
+const PROFILE: LaunchProfile = { ...emptyProfile("transpose_float32", [1, 1, 1]), barriers: 3 };
+
+Deno.test("transpose() with profile returns what the driver counted beside the result", () => {
+  using gpu = fakeGpu({}, { profile: PROFILE });
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  const { result, profile } = transpose(x, { profile: true });
+  assertEquals(result.readSync(), transposed(counting(6), 2, 3));
+  assertEquals(profile, PROFILE);
+  const sizes = { M: 2, N: 3, ldx: 3, ldy: 2 };
+  assertEquals(transpose.launch({ X: x, Y: result, ...sizes }, { profile: true }), PROFILE);
+  assertEquals(transpose.launch({ X: x, Y: result, ...sizes }), undefined);
+  assertEquals(gpu.driver.launches.length, 3);
+});
+
+Deno.test("transpose() with profile counts nothing where there is nothing to launch", () => {
+  using gpu = fakeGpu({}, { profile: PROFILE });
+  using x = gpu.device.tensor(new Float32Array(), [0, 3]);
+  const { profile } = transpose(x, { profile: true });
+  assertEquals([profile.warpInstructions, profile.barriers], [0, 0]);
+  assertEquals(profile.grid, [0, 1, 1]);
+});
+
+Deno.test("transpose() with profile says that a GPU does not count, and gives its result back", () => {
+  using gpu = fakeGpu();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  const before = gpu.driver.allocatedBytes;
+  assertThrows(
+    () => transpose(x, { profile: true }),
+    LaunchError,
+    "Cannot profile transpose on device 0 (Fake GPU)\nhint: only the emulator counts what kernels do: " +
+      'run kernels on the emulator: TRI_DEVICE=emulator or Device.open({ device: "emulator" })',
+  );
+  gpu.device.trim();
+  assertEquals(gpu.driver.allocatedBytes, before);
+});
+
+Deno.test("transpose() profiles neither what is recorded nor what is prepared", () => {
+  using gpu = fakeGpu({}, { profile: PROFILE });
+  const { device } = gpu;
+  using x = device.tensor(counting(6), [2, 3]);
+  using out = device.empty("float32", [3, 2]);
+  assertThrows(
+    () => device.defaultStream.capture(() => transpose(x, { out, profile: true })),
+    LaunchError,
+    "its launch is recorded, not done",
+  );
+  const options: object = { out, profile: true };
+  assertThrows(() => transpose.prepare(x, options), ArgumentError, "profile of transpose.prepare");
+  const yes: object = { out, profile: "yes" };
+  assertThrows(
+    () => transpose(x, yes),
+    ArgumentError,
+    'Argument profile: expected true, got "yes"',
+  );
 });

@@ -1,5 +1,5 @@
 /** Which image a device runs, and what is said when there is none that it can. */
-import type { DeviceInfo } from "../../../ffi/driver.ts";
+import type { DeviceInfo, Driver } from "../../../ffi/driver.ts";
 import { ImageError, PermissionError } from "../../../ffi/errors.ts";
 import type { ImageFacts, KernelFacts } from "../../../ffi/kernel/facts.ts";
 import { chooseImages, loadImage } from "../../../ffi/kernel/image.ts";
@@ -16,7 +16,12 @@ function images(...names: string[]): ImageFacts[] {
 }
 
 function chosen(sm: number, ...names: string[]): string[] {
+  return chosenOf(["cubin", "ptx"], sm, ...names);
+}
+
+function chosenOf(kinds: Driver["imageKinds"], sm: number, ...names: string[]): string[] {
   const info: DeviceInfo = {
+    kind: "gpu",
     ordinal: 0,
     name: "",
     arch: `sm_${sm}`,
@@ -28,7 +33,7 @@ function chosen(sm: number, ...names: string[]): string[] {
     maxGrid: [1, 1, 1],
     driverVersion: 13000,
   };
-  return chooseImages(images(...names), info).map(({ target, kind }) => `${target}.${kind}`);
+  return chooseImages(images(...names), info, kinds).map(({ target, kind }) => `${target}.${kind}`);
 }
 
 function factsWith(list: readonly ImageFacts[]): KernelFacts {
@@ -48,6 +53,13 @@ Deno.test("chooseImages() prefers the exact architecture, its own features first
     "sm_90.cubin",
     "sm_90a.ptx",
     "sm_90.ptx",
+  ]);
+});
+
+Deno.test("chooseImages() takes only kinds that the driver loads", () => {
+  assertEquals(chosenOf(["ptx"], 90, "sm_90.cubin", "sm_80.ptx", "sm_90a.ptx", "sm_100.ptx"), [
+    "sm_90a.ptx",
+    "sm_80.ptx",
   ]);
 });
 
@@ -112,7 +124,7 @@ Deno.test("loadImage() reads the file beside the wrapper, and says when it is mi
     new URL(`../../golden/codegen/transpose/${name}`, import.meta.url);
   const there: ImageFacts = { target: "sm_90", kind: "cubin", url: url("transpose.sm_90.cubin") };
   loadImage(factsWith([there]), gpu.device);
-  assertEquals(new TextDecoder().decode(gpu.driver.images.get("f.sm_90.cubin")), "cubin sm_90");
+  assertEquals(new TextDecoder().decode(gpu.driver.loaded.get("f.sm_90.cubin")), "cubin sm_90");
   const gone: ImageFacts = { target: "sm_90", kind: "cubin", url: url("gone.cubin") };
   const error = assertThrows(
     () => loadImage(factsWith([gone]), gpu.device),

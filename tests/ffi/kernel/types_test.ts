@@ -1,6 +1,7 @@
 /** What must and must not compile: every expectation here is checked by `deno check`, none by running. */
 import type { Device } from "../../../ffi/device.ts";
 import type { PreparedCall } from "../../../ffi/kernel/types.ts";
+import type { LaunchProfile, Profiled } from "../../../ffi/profile.ts";
 import type { Tensor } from "../../../ffi/tensor.ts";
 import { scaledAdd, split } from "../../golden/codegen/mixed.ts";
 import { productWithANameThatFillsLines as product } from "../../golden/codegen/product.ts";
@@ -28,6 +29,11 @@ function accepted(): void {
   same<typeof c, Tensor<"float32" | "float16", 2>>(true);
   const { lo, hi } = split(x, { grid: [1] });
   same<typeof lo, typeof hi>(true);
+  const profiled = transpose(x, { out: y, profile: true });
+  same<typeof profiled, Profiled<Tensor<"float32", 2>>>(true);
+  const sizes = { M: 2, N: 3, ldx: 3, ldy: 2 };
+  const counted = transpose.launch({ X: x, Y: y, ...sizes }, { profile: true });
+  same<typeof counted, LaunchProfile>(true);
   const v = device.zeros("float32", [8]);
   const lock = device.zeros("int32", [1]);
   scaledAdd(v, v, { lock, alpha: 1, seed: 1n, exact: true });
@@ -47,6 +53,8 @@ function refused(): void {
   transpose(x, { out: half });
   // @ts-expect-error: the result has the input's rank
   transpose(x, { out: device.zeros("float32", [6]) });
+  // @ts-expect-error: a prepared call is not profiled
+  transpose.prepare(x, { profile: true });
   // @ts-expect-error: no such variant
   transpose(x, { variant: "float128" });
   // @ts-expect-error: an array is no tensor

@@ -8,7 +8,10 @@ import {
   type GridCallOptions,
   type KernelDescription,
   type KernelFacts,
+  type LaunchProfile,
   type PreparedCall,
+  type Profiled,
+  type Profiling,
   type Tensor,
   type VariantOptions,
 } from "../../../ffi/mod.ts";
@@ -51,6 +54,12 @@ export interface ScaledAddOptions extends CallOptions<ScaledAddVariant> {
 
 /** The kernel `scaled_add`, callable. */
 export interface ScaledAddKernel {
+  /** Launches on the emulator and also says what the kernel did. */
+  (
+    x: Tensor<"float32", 1>,
+    y: Tensor<"float32", 1>,
+    options: ScaledAddOptions & Profiling,
+  ): LaunchProfile;
   /**
    * Adds alpha * X to Y.
    *
@@ -71,6 +80,11 @@ export interface ScaledAddKernel {
     y: Tensor<"float32", 1>,
     options: ScaledAddOptions,
   ): PreparedCall<void>;
+  /** Launches on the emulator and also says what the kernel did. */
+  launch(
+    args: ScaledAddArguments,
+    options: CallOptions<ScaledAddVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   launch(
     args: ScaledAddArguments,
@@ -178,6 +192,11 @@ export interface SplitOptions extends GridCallOptions<SplitVariant> {
 
 /** The kernel `split`, callable. */
 export interface SplitKernel {
+  /** Launches on the emulator and also says what the kernel did. */
+  (
+    in_: Tensor<"float32", 2>,
+    options: SplitOptions & Profiling,
+  ): Profiled<SplitResults>;
   /** Launches `split`. */
   (in_: Tensor<"float32", 2>, options: SplitOptions): SplitResults;
   /**
@@ -188,6 +207,11 @@ export interface SplitKernel {
     in_: Tensor<"float32", 2>,
     options: SplitOptions,
   ): PreparedCall<SplitResults>;
+  /** Launches on the emulator and also says what the kernel did. */
+  launch(
+    args: SplitArguments,
+    options: GridCallOptions<SplitVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   launch(args: SplitArguments, options: GridCallOptions<SplitVariant>): void;
   /** Names of the variants. */
@@ -262,6 +286,11 @@ export interface DeleteArguments {
 
 /** The kernel `delete`, callable. */
 export interface DeleteKernel {
+  /** Launches on the emulator and also says what the kernel did. */
+  (
+    args: DeleteArguments,
+    options: GridCallOptions<DeleteVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   (args: DeleteArguments, options: GridCallOptions<DeleteVariant>): void;
   /**
@@ -272,6 +301,11 @@ export interface DeleteKernel {
     args: DeleteArguments,
     options: GridCallOptions<DeleteVariant>,
   ): PreparedCall<void>;
+  /** Launches on the emulator and also says what the kernel did. */
+  launch(
+    args: DeleteArguments,
+    options: GridCallOptions<DeleteVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   launch(args: DeleteArguments, options: GridCallOptions<DeleteVariant>): void;
   /** Names of the variants. */

@@ -5,7 +5,9 @@ import {
   type GridCallOptions,
   type KernelDescription,
   type KernelFacts,
+  type LaunchProfile,
   type PreparedCall,
+  type Profiling,
 } from "../../../ffi/mod.ts";
 
 type DoesNothingName = never;
@@ -18,6 +20,11 @@ export type DoesNothingArguments = Record<string, never>;
 
 /** The kernel `does_nothing`, callable. */
 export interface DoesNothingKernel {
+  /** Launches on the emulator and also says what the kernel did. */
+  (
+    args: DoesNothingArguments,
+    options: GridCallOptions<DoesNothingVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   (
     args: DoesNothingArguments,
@@ -31,6 +38,11 @@ export interface DoesNothingKernel {
     args: DoesNothingArguments,
     options: GridCallOptions<DoesNothingVariant>,
   ): PreparedCall<void>;
+  /** Launches on the emulator and also says what the kernel did. */
+  launch(
+    args: DoesNothingArguments,
+    options: GridCallOptions<DoesNothingVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   launch(
     args: DoesNothingArguments,

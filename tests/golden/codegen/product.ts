@@ -8,7 +8,10 @@ import {
   type Grid,
   type KernelDescription,
   type KernelFacts,
+  type LaunchProfile,
   type PreparedCall,
+  type Profiled,
+  type Profiling,
   type Tensor,
   type VariantOptions,
 } from "../../../ffi/mod.ts";
@@ -75,6 +78,15 @@ export interface ProductWithANameThatFillsLinesOptions<
  * follows from the tensors' types.
  */
 export interface ProductWithANameThatFillsLinesKernel {
+  /** Launches on the emulator and also says what the kernel did. */
+  <
+    D extends ProductWithANameThatFillsLinesDType,
+    E extends ProductWithANameThatFillsLinesDTypeE[D],
+  >(
+    a: Tensor<D, 2>,
+    b: Tensor<NoInfer<D>, 2>,
+    options: ProductWithANameThatFillsLinesOptions<NoInfer<D>, E> & Profiling,
+  ): Profiled<Tensor<E, 2>>;
   /** Launches `product_with_a_name_that_fills_lines`. */
   <
     D extends ProductWithANameThatFillsLinesDType,
@@ -96,6 +108,14 @@ export interface ProductWithANameThatFillsLinesKernel {
     b: Tensor<NoInfer<D>, 2>,
     options: ProductWithANameThatFillsLinesOptions<NoInfer<D>, E>,
   ): PreparedCall<Tensor<E, 2>>;
+  /** Launches on the emulator and also says what the kernel did. */
+  launch<
+    D extends ProductWithANameThatFillsLinesDType,
+    E extends ProductWithANameThatFillsLinesDTypeE[D],
+  >(
+    args: ProductWithANameThatFillsLinesArguments<D, E>,
+    options: CallOptions<ProductWithANameThatFillsLinesVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   launch<
     D extends ProductWithANameThatFillsLinesDType,

@@ -9,7 +9,10 @@ import {
   type Grid,
   type KernelDescription,
   type KernelFacts,
+  type LaunchProfile,
   type PreparedCall,
+  type Profiled,
+  type Profiling,
   type Tensor,
   type VariantOptions,
 } from "../../../ffi/mod.ts";
@@ -56,6 +59,11 @@ export interface TransposeOptions<D extends TransposeDType = TransposeDType>
  * types.
  */
 export interface TransposeKernel {
+  /** Launches on the emulator and also says what the kernel did. */
+  <D extends TransposeDType>(
+    x: Tensor<D, 2>,
+    options: TransposeOptions<NoInfer<D>> & Profiling,
+  ): Profiled<Tensor<D, 2>>;
   /** Transposes a matrix: Y[j, i] = X[i, j]. */
   <D extends TransposeDType>(
     x: Tensor<D, 2>,
@@ -69,6 +77,11 @@ export interface TransposeKernel {
     x: Tensor<D, 2>,
     options?: TransposeOptions<NoInfer<D>>,
   ): PreparedCall<Tensor<D, 2>>;
+  /** Launches on the emulator and also says what the kernel did. */
+  launch<D extends TransposeDType>(
+    args: TransposeArguments<D>,
+    options: CallOptions<TransposeVariant> & Profiling,
+  ): LaunchProfile;
   /** Launches with every parameter given. */
   launch<D extends TransposeDType>(
     args: TransposeArguments<D>,

@@ -1,0 +1,109 @@
+/**
+ * A compiled kernel as facts for `defineKernel`, without the detour over a wrapper's text. Every instance is a variant
+ * of its own, so that each can be launched, and its conditions are demands.
+ */
+import { macrosOf } from "../codegen/facts_section.ts";
+import { printSource } from "../codegen/expression.ts";
+import type { ContractExpr, InstanceInfo, Requirement } from "../compiler/contract/types.ts";
+import type { CompiledKernel, CompiledModule } from "../compiler/options.ts";
+import { must } from "../compiler/support/bug.ts";
+import type {
+  Condition,
+  ContractFacts,
+  Dimension,
+  Expression,
+  InstanceFacts,
+  KernelFacts,
+  ParamFacts,
+  VariantFacts,
+} from "../ffi/mod.ts";
+import { evaluate } from "./report_values.ts";
+
+/** The facts of a kernel as one of its modules has it. */
+export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelFacts {
+  const { name, instances } = kernel;
+  const { target, ptx } = module;
+  const bytes = new TextEncoder().encode(ptx);
+  return {
+    name,
+    params: must(instances[0], "instance").contract.params.map((param): ParamFacts => {
+      const { kind, name } = param;
+      if (param.kind === "scalar") return { kind: "scalar", name, opaque: true };
+      const { access, noalias } = param;
+      return { kind, name, access, noalias };
+    }),
+    contract: contractFacts(must(instances[0], "instance")),
+    variants: instances.map(({ symbol, contract }): VariantFacts => ({
+      name: symbol,
+      bindings: {},
+      dtypes: Object.fromEntries(contract.params.map(({ name, type }) => [name, type])),
+    })),
+    instances: instances.map((instance): InstanceFacts => {
+      const { symbol, contract } = instance;
+      const entry = must(module.entries.find((each) => each.symbol === symbol), `entry ${symbol}`);
+      return {
+        ...entry,
+        variant: symbol,
+        constants: macrosOf(instance),
+        align: Object.fromEntries(
+          contract.params.flatMap((param) =>
+            param.kind === "pointer" ? [[param.name, param.align]] : []
+          ),
+        ),
+        contract: contractFacts(instance),
+      };
+    }),
+    images: [{ target, kind: "ptx", base64: base64Of(bytes) }],
+  };
+}
+
+/** The instance's contract, with the conditions under which a wrapper takes it. */
+function contractFacts({ contract, specialization }: InstanceInfo): ContractFacts {
+  const { grid, tensors, ranges, requires, params } = contract;
+  const multiples = params.flatMap((param): Condition[] => {
+    if (param.kind !== "scalar" || param.multipleof === undefined) return [];
+    const { name, multipleof } = param;
+    return [{
+      text: `${name} % ${multipleof} == 0`,
+      holds: (values) => (values[name] ?? 0) % multipleof === 0,
+    }];
+  });
+  return {
+    grid: grid === null ? null : grid.map(expression),
+    tensors: tensors.map(({ param, extents, strides, optional }) => ({
+      param,
+      extents: extents.map(dimension),
+      strides: strides.map(dimension),
+      ...(optional === undefined ? {} : { optional }),
+    })),
+    ranges: ranges.map(({ param, first, last }) => ({
+      param,
+      first: expression(first),
+      last: expression(last),
+    })),
+    requires: [...multiples, ...[...requires, ...specialization].map(condition)],
+  };
+}
+
+function expression(expr: ContractExpr): Expression {
+  return { text: printSource(expr), value: (values) => evaluate(expr, values) };
+}
+
+function condition({ condition, text }: Requirement): Condition {
+  return { text, holds: (values) => evaluate(condition, values) !== 0 };
+}
+
+function dimension(expr: ContractExpr): Dimension {
+  if (expr.op === "param") return expr.name;
+  return expr.op === "const" && expr.macro === undefined ? expr.value : expression(expr);
+}
+
+function base64Of(bytes: Uint8Array): string {
+  // Arguments of a call have a limit.
+  const piece = 8192;
+  let text = "";
+  for (let at = 0; at < bytes.length; at += piece) {
+    text += String.fromCharCode(...bytes.subarray(at, at + piece));
+  }
+  return btoa(text);
+}

@@ -1,0 +1,71 @@
+/** One access of a warp: its lanes' places found, checked, counted. What is done with them is up to the instruction. */
+import { acquire, release } from "../check/order.ts";
+import { countGlobal, countShared } from "../count/counters.ts";
+import { type CountingSite, countingSite } from "../count/log.ts";
+import { LANES } from "../frame.ts";
+import type { AddressRef, HandlerContext, WarpFunction } from "../machine.ts";
+import { type AccessKind, checkAccess, type CheckedAccess, checkedAccess } from "./check.ts";
+import { KIND, resolver, type Space } from "./reach.ts";
+import type { Ordering } from "./spelling.ts";
+import { type Access, accessOf } from "./state.ts";
+
+/** What an instruction does, where, and how that is ordered. */
+export interface LaneAccess extends AccessKind {
+  readonly ref: AddressRef;
+  readonly space: Space;
+  readonly ordering: Ordering;
+  /** Whether it counts as an atomic operation. */
+  readonly atomic: boolean;
+}
+
+/** An access that {@linkcode prepareAccess} has made ready. */
+export interface PreparedAccess {
+  readonly access: Access;
+  readonly check: CheckedAccess;
+  /** Finds the places of the lanes, in `access.reach.places`. Throws a Fault where they must not be accessed. */
+  readonly before: WarpFunction;
+}
+
+/** Makes an access ready. */
+export function prepareAccess(context: HandlerContext, wanted: LaneAccess): PreparedAccess {
+  const { machine, site } = context;
+  const access = accessOf(machine);
+  const { order, reach } = access;
+  const { ordering, bytes, atomic } = wanted;
+  const check = checkedAccess(access, wanted, site);
+  const counting = countingSite(site);
+  const resolve = resolver(reach, wanted.ref, wanted.space, site);
+  const before: WarpFunction = (w, mask) => {
+    resolve(w, mask);
+    if (machine.checks) {
+      if (ordering.releases) release(order, machine, ordering.scope);
+      checkAccess(access, check, mask);
+      if (ordering.acquires) acquire(order, machine, ordering.scope);
+    }
+    if (machine.profile) count(access, counting, mask, bytes, atomic);
+  };
+  return { access, check, before };
+}
+
+function count(
+  { reach, counters }: Access,
+  counting: CountingSite,
+  mask: number,
+  bytes: number,
+  atomic: boolean,
+): void {
+  const { kind, kinds, places } = reach;
+  let [global, shared] = [kind === KIND.global ? mask : 0, kind === KIND.shared ? mask : 0];
+  if (kind === KIND.mixed) {
+    for (let lane = 0; lane < LANES; lane++) {
+      const bit = mask & (1 << lane);
+      if (kinds[lane] === KIND.global) global |= bit;
+      else if (kinds[lane] === KIND.shared) shared |= bit;
+    }
+  }
+  if ((global | shared) === 0) return;
+  const sums = counters.of(counting);
+  if (global !== 0) countGlobal(sums, counters.scratch, places, global, bytes);
+  if (shared !== 0) countShared(sums, counters.scratch, places, shared, bytes);
+  if (atomic) sums.atomics++;
+}

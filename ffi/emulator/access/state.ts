@@ -1,0 +1,60 @@
+/** What memory instructions share in one thread of the host: the launch, the order of events, shadows, scratch. */
+import { GlobalShadow } from "../check/global_shadow.ts";
+import { type AccessLaunch, NO_LAUNCH } from "../check/launch.ts";
+import { newOrder, type Order, startOrder } from "../check/order.ts";
+import { SharedShadows } from "../check/shared_shadow.ts";
+import { newSiteLog, type SiteLog } from "../check/site_log.ts";
+import { CounterLog } from "../count/log.ts";
+import type { Machine } from "../machine.ts";
+import { newReach, type Reach } from "./reach.ts";
+
+export interface Access {
+  readonly machine: Machine;
+  readonly reach: Reach;
+  readonly order: Order;
+  readonly sites: SiteLog;
+  readonly global: GlobalShadow;
+  readonly shared: SharedShadows;
+  readonly counters: CounterLog;
+  launch: AccessLaunch;
+}
+
+const known = new WeakMap<Machine, Access>();
+
+/** The memory instructions' state of a machine. */
+export function accessOf(machine: Machine): Access {
+  let access = known.get(machine);
+  if (access === undefined) {
+    access = {
+      machine,
+      reach: newReach(machine),
+      order: newOrder(),
+      sites: newSiteLog(),
+      global: new GlobalShadow(),
+      shared: new SharedShadows(),
+      counters: new CounterLog(),
+      launch: NO_LAUNCH,
+    };
+    known.set(machine, access);
+  }
+  return access;
+}
+
+/** Ticks are 32 bits in shadows; a launch begins with at least half of them. */
+const MANY_TICKS = 2 ** 31;
+
+/** To be called before the first block of a launch runs; blocks of other launches must have ended. */
+export function beginLaunch(machine: Machine, launch: AccessLaunch): void {
+  const access = accessOf(machine);
+  access.launch = launch;
+  const { order, global, shared } = access;
+  if (order.now > MANY_TICKS) {
+    order.now = 0;
+    global.clear();
+    shared.clear();
+  }
+  startOrder(order);
+  global.setGranule(launch.granules.global);
+  shared.setGranule(launch.granules.shared);
+  access.counters.start();
+}

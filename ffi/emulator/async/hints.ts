@@ -1,0 +1,16 @@
+/** Instructions that change nothing that a kernel can compute here: hints about time and registers. */
+import type { Handler, WarpFunction } from "../machine.ts";
+
+const nothing: WarpFunction = () => {};
+
+/** Registers are plenty, and grids come one after the other. */
+const ignored: Handler = () => nothing;
+
+/** Lets other warps run. */
+const pause: Handler = (_match, { machine }) => () => machine.yield();
+
+export const HINTS: Readonly<Record<string, Handler>> = {
+  griddepcontrol: ignored,
+  setmaxnreg: ignored,
+  nanosleep: pause,
+};

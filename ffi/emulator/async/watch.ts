@@ -1,0 +1,148 @@
+/**
+ * Checks of asynchronous accesses. A copy counts as an access of the thread that issued it, at the time it did: of the
+ * right bounds, of memory that was written, and ordered with the accesses of others. What threads must not do until
+ * it is over is a matter of `pending.ts`.
+ */
+import { type Access, accessOf } from "../access/state.ts";
+import { liveIndex } from "../check/allocations.ts";
+import { type Conflict, noteRead, noteWrite } from "../check/cells.ts";
+import { describeGlobal, describeShared, describeWho } from "../check/describe.ts";
+import { PAGE_BYTES } from "../check/global_shadow.ts";
+import { type acquire, attend, type release, WHO, whoIs } from "../check/order.ts";
+import { firstUnwritten, setWritten } from "../check/shared_shadow.ts";
+import { logSite, siteNumber, siteOf } from "../check/site_log.ts";
+import { Fault, type FaultKind } from "../fault.ts";
+import { LANES } from "../frame.ts";
+import type { HandlerContext, Machine } from "../machine.ts";
+import { type Effect, pendingProblem } from "./pending.ts";
+import type { SharedRange } from "./reach.ts";
+
+/** The checks of one instruction; they do nothing in runs that are not checked. */
+export interface Watch {
+  global(place: number, bytes: number, effect: Effect, lane: number): void;
+  shared(range: SharedRange, bytes: number, effect: Effect, lane: number): void;
+}
+
+const VERBS: Readonly<Record<Effect, string>> = {
+  reads: "copy from",
+  writes: "copy to",
+  combines: "reduction in",
+};
+
+export function watchFor({ machine, site }: HandlerContext): Watch {
+  const access = accessOf(machine);
+  const { order, sites } = access;
+  const number = siteNumber(sites, site);
+  const twice = { lanes: 0 };
+  const fail = (
+    kind: FaultKind,
+    effect: Effect,
+    bytes: number,
+    where: string,
+    lane: number,
+  ): never => {
+    throw new Fault(kind, `${VERBS[effect]} ${bytes} bytes at ${where}`, lane, site);
+  };
+  const note = (
+    cells: Uint32Array,
+    first: number,
+    count: number,
+    effect: Effect,
+    lane: number,
+    floor: number,
+  ): Conflict | undefined => {
+    const who = whoIs(order, machine) | lane | (effect === "combines" ? WHO.strong : 0);
+    return effect === "reads"
+      ? noteRead(order, cells, first, count, who, floor)
+      : noteWrite(order, cells, first, count, who, floor, twice);
+  };
+  const tick = (): void => {
+    attend(order, machine);
+    logSite(sites, order.now, number);
+  };
+  return {
+    global(place, bytes, effect, lane): void {
+      if (!machine.checks) return;
+      const { allocations } = access.launch;
+      const index = liveIndex(allocations, place);
+      const where = (): string => describeGlobal(access.launch, place);
+      if (index < 0) fail("out of bounds", effect, bytes, where(), lane);
+      const over = place + bytes - (allocations.ends[index] ?? 0);
+      if (over > 0) {
+        fail("out of bounds", effect, bytes, `${where()}: its last ${over} are past the end`, lane);
+      }
+      const { shift } = access.global;
+      if (shift < 0) return;
+      tick();
+      const step = 1 << shift;
+      // Granules that are only partly copied are left out: their other bytes may be someone else's.
+      const end = place + bytes;
+      for (let at = Math.ceil(place / step) * step; at + step <= end;) {
+        const next = Math.min(at - (at % PAGE_BYTES) + PAGE_BYTES, end - (end % step));
+        const cell = access.global.cell(at);
+        const count = (next - at) >> shift;
+        const page = access.global.page(at);
+        const conflict = note(page, cell, count, effect, lane, order.start);
+        if (conflict !== undefined) {
+          const found = describeGlobal(access.launch, at + ((conflict.cell - cell) << shift));
+          fail("race", effect, bytes, `${found} ${raceWith(access, conflict, lane)}`, lane);
+        }
+        at = next;
+      }
+    },
+    shared({ block, place, offset }, bytes, effect, lane): void {
+      if (!machine.checks || bytes === 0) return;
+      tick();
+      const shadow = access.shared.of(block, order.now);
+      const where = (at: number): string => describeShared(access.launch, at);
+      const writes = effect !== "reads";
+      const combines = effect === "combines";
+      const { warp } = machine;
+      const pending = pendingProblem(block, place, bytes, writes, warp, lane, combines);
+      if (pending !== undefined) {
+        fail("pending copy", effect, bytes, `${where(offset)}: ${pending}`, lane);
+      }
+      if (effect !== "writes") {
+        const first = firstUnwritten(shadow.written, offset, bytes);
+        if (first >= 0) {
+          fail("uninitialised memory", effect, bytes, `${where(first)}, not written before`, lane);
+        }
+      }
+      if (writes) setWritten(shadow, offset, bytes);
+      const { shift } = access.shared;
+      if (shift < 0) return;
+      const floor = block.cluster.length > 1 ? shadow.start : order.block.barrier;
+      const first = Math.ceil(offset / (1 << shift));
+      const count = ((offset + bytes) >> shift) - first;
+      const conflict = note(shadow.cells, first, count, effect, lane, floor);
+      if (conflict !== undefined) {
+        const found = where(conflict.cell << shift);
+        fail("race", effect, bytes, `${found} ${raceWith(access, conflict, lane)}`, lane);
+      }
+    },
+  };
+}
+
+function raceWith({ order, machine, sites }: Access, conflict: Conflict, lane: number): string {
+  const { who, tick, wrote } = conflict;
+  const other = siteOf(sites, tick, order.now);
+  const by = other === undefined ? "" : `, by \`${other.text}\``;
+  return `by thread ${machine.warp.index * LANES + lane} is not ordered with ${
+    wrote ? "a write" : "a read"
+  } by ${describeWho(who, order.block)}${by}`;
+}
+
+/** An arrival at a barrier releases what the warp did before, a successful wait acquires what others released. */
+export function orderBy(machine: Machine, action: typeof release | typeof acquire): void {
+  if (!machine.checks) return;
+  const scope = machine.block.cluster.length > 1 ? "beyond" : "block";
+  action(accessOf(machine).order, machine, scope);
+}
+
+/** Notes that a barrier object is written, for those that load it. */
+export function noteObject(machine: Machine, { block, offset }: SharedRange, bytes: number): void {
+  if (!machine.checks) return;
+  const access = accessOf(machine);
+  attend(access.order, machine);
+  setWritten(access.shared.of(block, access.order.now), offset, bytes);
+}

@@ -1,0 +1,43 @@
+/** What checks know of a launch. The launch gives it, once per worker of the host; all of it is plain data. */
+import { type AllocationTable, makeTable } from "./allocations.ts";
+
+/** A piece of memory with a name. */
+export interface Extent {
+  readonly name: string;
+  /** Its place, or its offset in shared memory. */
+  readonly place: number;
+  readonly bytes: number;
+}
+
+/** An argument that points to global memory. */
+export interface PointerArgument {
+  readonly name: string;
+  readonly place: number;
+}
+
+export interface AccessLaunch {
+  readonly allocations: AllocationTable;
+  /** Names for allocations that have none. */
+  readonly arguments: readonly PointerArgument[];
+  /** Variables in constant memory. */
+  readonly constants: readonly Extent[];
+  /** The block of arguments. */
+  readonly parameters: Extent;
+  /** Variables in shared memory, by offset. */
+  readonly shared: readonly Extent[];
+  /**
+   * Bytes of the narrowest access of the kernel to shared and to global memory, at most 16, a power of two: races are
+   * found between pieces of this size. 0 turns the detection of races off.
+   */
+  readonly granules: { readonly shared: number; readonly global: number };
+}
+
+/** Between launches: no memory at all. */
+export const NO_LAUNCH: AccessLaunch = {
+  allocations: makeTable([]),
+  arguments: [],
+  constants: [],
+  parameters: { name: "", place: 0, bytes: 0 },
+  shared: [],
+  granules: { shared: 0, global: 0 },
+};

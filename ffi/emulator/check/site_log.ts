@@ -1,0 +1,30 @@
+/** Remembers which instruction accessed memory at a tick, so that a race can be told with both of its sides. */
+import type { Site } from "../fault.ts";
+
+/** Ticks that are remembered. */
+const SIZE = 1 << 18;
+
+export interface SiteLog {
+  readonly sites: Site[];
+  /** By tick modulo its size: the number of the site. */
+  readonly ring: Uint32Array;
+}
+
+export function newSiteLog(): SiteLog {
+  return { sites: [], ring: new Uint32Array(SIZE) };
+}
+
+/** A number for an instruction. */
+export function siteNumber(log: SiteLog, site: Site): number {
+  return log.sites.push(site) - 1;
+}
+
+/** Notes that an instruction accesses memory at a tick. */
+export function logSite(log: SiteLog, tick: number, number: number): void {
+  log.ring[tick & (SIZE - 1)] = number;
+}
+
+/** The instruction of a tick, if that was not long ago. */
+export function siteOf(log: SiteLog, tick: number, now: number): Site | undefined {
+  return now - tick < SIZE ? log.sites[log.ring[tick & (SIZE - 1)] ?? -1] : undefined;
+}

@@ -1,0 +1,275 @@
+/**
+ * The code of a kernel as WebAssembly: a function per block that does one instruction after the other for all lanes of
+ * a mask and returns the block to go on with, and `run`, which goes from block to block.
+ */
+import type { Site } from "../fault.ts";
+import { HEADER } from "../frame.ts";
+import type { WarpFunction } from "../machine.ts";
+import type { Code } from "../wasm/code.ts";
+import { WasmModule } from "../wasm/module.ts";
+import type { ValueType } from "../wasm/code.ts";
+import type { Primitive } from "../wasm/primitive.ts";
+import { STOP } from "./program.ts";
+
+/** An argument of a primitive: a row of the frame, or a number. */
+export type StepArgument =
+  | { readonly kind: "row"; readonly row: number }
+  | { readonly kind: "number"; readonly value: number };
+
+/** Does an instruction. */
+export type Step =
+  | {
+    readonly kind: "primitive";
+    readonly primitive: Primitive;
+    readonly args: readonly StepArgument[];
+    /** What acts where the primitive declines to. */
+    readonly otherwise: WarpFunction | undefined;
+  }
+  | { readonly kind: "function"; readonly run: WarpFunction };
+
+/** A predicate in the frame. */
+export interface Predicate {
+  readonly row: number;
+  readonly invert: 0 | -1;
+}
+
+/** Words of lanes that have written a register. */
+export interface AssignedWord {
+  readonly word: number;
+  readonly register: string;
+}
+
+export interface EmittedLine {
+  readonly guard: Predicate | undefined;
+  readonly step: Step;
+  readonly site: Site;
+  /** Registers that lanes must have written before. */
+  readonly demands: readonly AssignedWord[];
+  /** Registers that lanes have written afterwards; or as much as they had of `copied`. */
+  readonly assigns: readonly AssignedWord[];
+  readonly copied: AssignedWord | undefined;
+}
+
+export type EmittedEnd =
+  | { readonly kind: "next" }
+  | { readonly kind: "barrier" }
+  | { readonly kind: "jump"; readonly target: number; readonly guard: Predicate | undefined }
+  /** The function sets the header as for lanes that part and gives the block to go on with, or `STOP.parted`. */
+  | { readonly kind: "computed"; readonly run: (w: number, mask: number) => number };
+
+export interface EmittedBlock {
+  readonly lines: readonly EmittedLine[];
+  readonly end: EmittedEnd;
+  /** Lanes that the first line needs: known, all, or by a row that the scheduler looks at. */
+  readonly needs: number | "all" | "row" | undefined;
+  /** Gives 0 while the first line has to wait for other warps. */
+  readonly ready: (() => number) | undefined;
+}
+
+/** A register, and an instruction that reads it. */
+export interface RegisterRead {
+  readonly register: string;
+  readonly site: Site;
+}
+
+/** Called when lanes read a register that they have not written. */
+export type Unassigned = (w: number, lanes: number, read: number) => void;
+
+export type Imported = WarpFunction | ((w: number, mask: number) => number) | (() => number);
+
+export interface Emitted {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What to import as `js`, by name. */
+  readonly functions: Readonly<
+    Record<string, WarpFunction | ((w: number, mask: number) => number)>
+  >;
+  /** Reads of registers that `Unassigned` gets by number. */
+  readonly reads: readonly RegisterRead[];
+}
+
+const I32S = (count: number): ValueType[] => Array.from({ length: count }, () => "i32" as const);
+/** Parameters of a block's function. */
+const [W, MASK] = [0, 1];
+
+/** Emits the code of a kernel. */
+export function emitKernel(blocks: readonly EmittedBlock[]): Emitted {
+  const module = new WasmModule();
+  module.importMemory("env", "memory");
+  const fuel = module.importGlobal("env", "fuel", "i32", true);
+  const stoppedAt = module.importGlobal("env", "stoppedAt", "i32", true);
+  const counts = module.importGlobal("env", "counts", "i32", false);
+  const unassigned = module.importFunction("env", "unassigned", I32S(3), []);
+  const functions: Record<string, Imported> = {};
+  const primitives = new Map<string, number>();
+  const imported = new Map<EmittedLine | EmittedEnd | EmittedBlock, number>();
+  const reads: RegisterRead[] = [];
+  const give = (
+    key: EmittedLine | EmittedEnd | EmittedBlock,
+    run: Imported,
+    params: number,
+    results: ValueType[],
+  ): void => {
+    const name = `f${imported.size}`;
+    functions[name] = run;
+    imported.set(key, module.importFunction("js", name, I32S(params), results));
+  };
+  for (const block of blocks) {
+    const { lines, end, ready } = block;
+    if (ready !== undefined) give(block, ready, 0, ["i32"]);
+    for (const line of lines) {
+      const { step } = line;
+      const run = step.kind === "function" ? step.run : step.otherwise;
+      if (run !== undefined) give(line, run, 2, []);
+    }
+    if (end.kind === "computed") give(end, end.run, 2, ["i32"]);
+  }
+  for (const { lines } of blocks) {
+    for (const { step } of lines) {
+      if (step.kind === "function" || primitives.has(step.primitive.name)) continue;
+      const { primitive } = step;
+      const results: ValueType[] = primitive.declines ? ["i32"] : [];
+      const { index, code } = module.function(I32S(step.args.length + 1), results);
+      primitive.emit(code);
+      primitives.set(primitive.name, index);
+    }
+  }
+
+  const emitLine = (code: Code, line: EmittedLine, masked: number): void => {
+    let mask = MASK;
+    if (line.guard !== undefined) {
+      emitGuarded(code, line.guard);
+      code.op("local.tee", masked).op("if");
+      mask = masked;
+    }
+    for (const { word, register } of line.demands) {
+      code.op("local.get", mask).op("local.get", W).op("i32.load", word);
+      code.op("i32.const", -1).op("i32.xor").op("i32.and").op("if");
+      code.op("local.get", W).op("local.get", mask).op("local.get", W).op("i32.load", word);
+      code.op("i32.const", -1).op("i32.xor").op("i32.and");
+      code.op("i32.const", reads.push({ register, site: line.site }) - 1).op("call", unassigned).op(
+        "end",
+      );
+    }
+    const { step } = line;
+    const callFunction = (): void => {
+      code.op("local.get", W).op("local.get", mask).op("call", imported.get(line) ?? 0);
+    };
+    if (step.kind === "function") callFunction();
+    else {
+      for (const arg of step.args) {
+        if (arg.kind === "number") code.op("i32.const", arg.value);
+        else code.op("local.get", W).op("i32.const", arg.row).op("i32.add");
+      }
+      code.op("local.get", mask).op("call", primitives.get(step.primitive.name) ?? 0);
+      if (step.primitive.declines) {
+        code.op("if");
+        if (step.otherwise !== undefined) callFunction();
+        code.op("end");
+      }
+    }
+    for (const { word } of line.assigns) {
+      code.op("local.get", W).op("local.get", W).op("i32.load", word);
+      if (line.copied === undefined) code.op("local.get", mask).op("i32.or");
+      else {
+        code.op("local.get", mask).op("i32.const", -1).op("i32.xor").op("i32.and");
+        code.op("local.get", W).op("i32.load", line.copied.word);
+        code.op("local.get", mask).op("i32.and").op("i32.or");
+      }
+      code.op("i32.store", word);
+    }
+    if (line.guard !== undefined) code.op("end");
+  };
+
+  const indices = blocks.map((block, pc) => {
+    const { index, code } = module.function(I32S(2), ["i32"]);
+    const masked = code.local("i32");
+    if (block.needs !== undefined) emitWait(code, block.needs);
+    if (block.ready !== undefined) {
+      code.op("call", imported.get(block) ?? 0).op("i32.eqz");
+      code.op("if").op("i32.const", STOP.later).op("return").op("end");
+    }
+    const at = 16 * pc;
+    for (const [offset, add] of [[at, undefined], [at + 8, MASK]] as const) {
+      code.op("global.get", counts).op("global.get", counts).op("i64.load", offset);
+      if (add === undefined) code.op("i64.const", 1n);
+      else code.op("local.get", add).op("i32.popcnt").op("i64.extend_i32_u");
+      code.op("i64.add").op("i64.store", offset);
+    }
+    code.op("global.get", fuel).op("i32.const", block.lines.length + 1).op("i32.sub");
+    code.op("global.set", fuel);
+    for (const line of block.lines) emitLine(code, line, masked);
+    const { end } = block;
+    if (end.kind === "next") code.op("i32.const", pc + 1);
+    else if (end.kind === "barrier") code.op("i32.const", STOP.barrier);
+    else if (end.kind === "computed") {
+      code.op("local.get", W).op("local.get", MASK).op("call", imported.get(end) ?? 0);
+    } else if (end.guard === undefined) code.op("i32.const", end.target);
+    else emitBranch(code, end.guard, end.target, pc + 1, masked);
+    return index;
+  });
+
+  emitRun(module, indices, fuel, stoppedAt);
+  return { bytes: module.encode(), functions, reads };
+}
+
+/** The lanes of the mask for which a predicate holds. */
+function emitGuarded(code: Code, { row, invert }: Predicate): void {
+  code.op("local.get", MASK).op("local.get", W).op("i32.load", row);
+  if (invert !== 0) code.op("i32.const", -1).op("i32.xor");
+  code.op("i32.and");
+}
+
+/** Stops unless all lanes that are needed are here, or the scheduler said so. */
+function emitWait(code: Code, needs: number | "all" | "row"): void {
+  if (needs === "row") code.op("i32.const", 1);
+  else {
+    code.op("local.get", W).op("i32.load", HEADER.live);
+    if (needs !== "all") code.op("i32.const", needs).op("i32.and");
+    code.op("local.get", MASK).op("i32.const", -1).op("i32.xor").op("i32.and");
+  }
+  code.op("if").op("local.get", W).op("i32.load", HEADER.forced).op("i32.eqz");
+  code.op("if").op("i32.const", STOP.waits).op("return").op("end").op("end");
+  code.op("local.get", W).op("i32.const", 0).op("i32.store", HEADER.forced);
+}
+
+function emitBranch(
+  code: Code,
+  guard: Predicate,
+  target: number,
+  next: number,
+  taken: number,
+): void {
+  emitGuarded(code, guard);
+  code.op("local.tee", taken).op("i32.eqz").op("if", "i32").op("i32.const", next).op("else");
+  code.op("local.get", taken).op("local.get", MASK).op("i32.eq").op("if", "i32");
+  code.op("i32.const", target).op("else");
+  code.op("local.get", W).op("local.get", taken).op("i32.store", HEADER.parted);
+  code.op("local.get", W).op("i32.const", target).op("i32.store", HEADER.target);
+  code.op("local.get", W).op("i32.const", next).op("i32.store", HEADER.other);
+  code.op("i32.const", STOP.parted).op("end").op("end");
+}
+
+function emitRun(
+  module: WasmModule,
+  indices: readonly number[],
+  fuel: number,
+  stoppedAt: number,
+): void {
+  const table = module.table(indices.length);
+  module.elements(table, 0, indices);
+  const type = module.type(I32S(2), ["i32"]);
+  const { index, code } = module.function(I32S(4), ["i32"]);
+  const [pc, stop] = [2, 3];
+  const next = code.local("i32");
+  code.op("loop", "i32");
+  code.op("local.get", pc).op("global.set", stoppedAt);
+  code.op("local.get", W).op("local.get", MASK).op("local.get", pc);
+  code.op("call_indirect", type, table).op("local.tee", next);
+  // Negative results are reasons to stop; seen as unsigned they are beyond any block.
+  code.op("local.get", stop).op("i32.ge_u");
+  code.op("if").op("local.get", next).op("return").op("end");
+  code.op("global.get", fuel).op("i32.const", 0).op("i32.le_s");
+  code.op("if").op("local.get", next).op("return").op("end");
+  code.op("local.get", next).op("local.set", pc).op("br", 0).op("end");
+  module.export("run", "function", index);
+}

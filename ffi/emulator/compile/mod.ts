@@ -1,0 +1,224 @@
+/** Compiles a kernel for the emulator: PTX to WebAssembly and what the scheduler has to know. */
+import type { PtxKernel, PtxModule } from "../../../compiler/ptx/func.ts";
+import { Fault } from "../fault.ts";
+import type { HandlerContext, Machine } from "../machine.ts";
+import { mayPassWait } from "../matrix/mod.ts";
+import { barrierStep } from "./barrier.ts";
+import { type Block, blocksOf } from "./blocks.ts";
+import { indexedBranch } from "./branch.ts";
+import { addressOf, contextFor, type Symbols } from "./context.ts";
+import { flowOf, liveIntervals, maybeUnassigned } from "./dataflow.ts";
+import {
+  type AssignedWord,
+  emitKernel,
+  type EmittedBlock,
+  type EmittedEnd,
+  type EmittedLine,
+  type Predicate,
+  type Step,
+} from "./emit.ts";
+import { FrameLayout } from "./layout.ts";
+import { type Line, linesOf } from "./lines.ts";
+import type { BlockFacts, Code, Program } from "./program.ts";
+import { selectStep } from "./select.ts";
+import { classOf } from "./classes.ts";
+import { usesOf } from "./uses.ts";
+
+/** Where running code tells how far it got; one per machine. */
+export interface Meters extends Pick<Code, "fuel" | "stoppedAt" | "takeStop"> {
+  /** Told of every instruction that a loop may wait with: an atomic operation, a load that others' stores end. */
+  poll(): void;
+}
+
+/** What a kernel is compiled with. */
+export interface CompileOptions {
+  readonly machine: Machine;
+  readonly module: PtxModule;
+  readonly kernel: PtxKernel;
+  readonly symbols: Symbols;
+  readonly meters: Meters;
+  /** Where the counts of the kernel's blocks are to be kept, once it is known how many there are. */
+  readonly counts: (blocks: number) => number;
+}
+
+/** Compiles a kernel; how accesses are watched is read from the machine now. */
+export function compileKernel(options: CompileOptions): Program {
+  const { machine, module, kernel, symbols, meters } = options;
+  const { lines, endLabels } = linesOf(kernel, module);
+  const blocks = blocksOf(kernel, lines, endLabels);
+  const flow = flowOf(blocks);
+  const unassigned = machine.checks ? maybeUnassigned(flow) : new Set<string>();
+  const layout = new FrameLayout(
+    liveIntervals(flow),
+    unassigned,
+    (name) => addressOf(symbols, name),
+  );
+  const sm = Number(/\d+/.exec(module.target)?.[0] ?? 0);
+  const context = (line: Line): HandlerContext =>
+    contextFor(machine, layout, symbols, line.site, sm);
+  const guardOf = ({ instruction: { guard } }: Line): Predicate | undefined =>
+    guard === undefined
+      ? undefined
+      : { row: layout.row(guard.register, "pred"), invert: guard.negated ? -1 : 0 };
+  const emitted = blocks.map((block, pc): EmittedBlock => ({
+    lines: block.lines.map((line) =>
+      emittedLine(line, layout, context(line), guardOf(line), meters)
+    ),
+    end: emittedEnd(block, pc, machine, layout),
+    needs: neededLanes(block),
+    ready: readiness(block, machine),
+  }));
+  const facts = blocks.map((block): BlockFacts => {
+    const first = block.lines[0];
+    const { end } = block;
+    const needs = neededLanes(block);
+    const sync = first?.sync;
+    return {
+      needs: needs === undefined
+        ? undefined
+        : typeof sync === "object"
+        ? layout.row(sync, "b32")
+        : "all",
+      barrier: end.kind === "barrier" && typeof end.line.match !== "string"
+        ? barrierStep(end.line.match, context(end.line))
+        : undefined,
+      site: end.kind === "barrier" ? end.line.site : first?.site,
+    };
+  });
+  const { bytes, functions, reads } = emitKernel(emitted);
+  const counts = options.counts(blocks.length);
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+    env: {
+      memory: machine.memory,
+      fuel: meters.fuel,
+      stoppedAt: meters.stoppedAt,
+      counts: new WebAssembly.Global({ value: "i32", mutable: false }, counts),
+      unassigned: (_w: number, lanes: number, read: number): void => {
+        throw new Fault(
+          "uninitialised register",
+          `%${reads[read]?.register} is read before it is written`,
+          31 - Math.clz32(lanes & -lanes),
+          reads[read]?.site,
+        );
+      },
+    },
+    js: functions,
+  });
+  const { run } = instance.exports;
+  if (typeof run !== "function") throw new TypeError("compiled kernels export run");
+  const code: Code = {
+    run: (frame, mask, pc, stop) => Number(run(frame, mask, pc, stop)),
+    fuel: meters.fuel,
+    stoppedAt: meters.stoppedAt,
+    takeStop: () => meters.takeStop(),
+  };
+  const classes = blocks.map((block) => {
+    const histogram = new Map<string, number>();
+    const all = block.end.kind === "barrier" || block.end.kind === "indexed"
+      ? [...block.lines, block.end.line]
+      : block.lines;
+    for (const { match } of all) {
+      const name = classOf(match);
+      histogram.set(name, (histogram.get(name) ?? 0) + 1);
+    }
+    if (block.end.kind === "jump") {
+      histogram.set("control", (histogram.get("control") ?? 0) + 1);
+    }
+    return histogram;
+  });
+  return { kernel: kernel.name, blocks: facts, layout, classes, counts, code };
+}
+
+/** For instructions that wait for other warps of their group: whether those are far enough. */
+function readiness(block: Block, machine: Machine): (() => number) | undefined {
+  const match = block.lines[0]?.match;
+  if (match === undefined || typeof match === "string") return undefined;
+  if (match.opcode !== "wgmma.wait_group") return undefined;
+  const operand = match.operands[0]?.operand;
+  const pending = operand?.kind === "integer" ? Number(operand.value) : 0;
+  return () => {
+    if (mayPassWait(machine.warp, pending)) return 1;
+    machine.yield();
+    return 0;
+  };
+}
+
+/** Lanes that the first line of a block needs, as far as they are known beforehand. */
+function neededLanes(block: Block): number | "all" | "row" | undefined {
+  const sync = block.waits ? block.lines[0]?.sync : undefined;
+  if (sync === undefined || sync === "all") return sync;
+  return sync.kind === "integer" ? Number(BigInt.asIntN(32, sync.value)) : "row";
+}
+
+function emittedLine(
+  line: Line,
+  layout: FrameLayout,
+  context: HandlerContext,
+  guard: Predicate | undefined,
+  meters: Meters,
+): EmittedLine {
+  const { reads, writes, copied, kills } = usesOf(line);
+  const word = ({ name }: { readonly name: string }): AssignedWord[] => {
+    const at = layout.assigned.get(name);
+    return at === undefined ? [] : [{ word: at, register: name }];
+  };
+  const copy = copied === undefined ? undefined : word(copied)[0];
+  // A guard is read whether or not a lane runs the instruction.
+  const read = reads.filter((register) => register !== line.instruction.guard?.register);
+  // Products of warp groups may ignore what they add to.
+  const demanded = typeof line.match !== "string" && !kills && line.instruction.guard === undefined
+    ? read.filter((register) => !writes.includes(register))
+    : read;
+  return {
+    guard,
+    step: polling(line, selectStep(line, context), meters),
+    site: line.site,
+    demands: copy === undefined ? [...new Set(demanded)].flatMap(word) : [],
+    assigns: [...new Set(writes)].flatMap(word),
+    copied: copy,
+  };
+}
+
+/** Orders of loads that see what other threads store meanwhile. */
+const STRONG: ReadonlySet<string> = new Set(["volatile", "relaxed", "acquire"]);
+
+/** Tells of instructions that a loop may wait with. */
+function polling({ match }: Line, step: Step, meters: Meters): Step {
+  if (typeof match === "string" || step.kind !== "function") return step;
+  const waits = match.opcode === "atom" ||
+    (match.opcode === "ld" && [...match.bound.values()].some((name) => STRONG.has(name)));
+  if (!waits) return step;
+  const { run } = step;
+  return {
+    kind: "function",
+    run: (w, mask) => {
+      run(w, mask);
+      meters.poll();
+    },
+  };
+}
+
+function emittedEnd(
+  { end }: Block,
+  pc: number,
+  machine: Machine,
+  layout: FrameLayout,
+): EmittedEnd {
+  switch (end.kind) {
+    case "next":
+    case "barrier":
+      return { kind: end.kind };
+    case "jump": {
+      const { guard, target } = end;
+      if (guard === undefined) return { kind: "jump", target, guard: undefined };
+      const row = layout.row(guard.register, "pred");
+      return { kind: "jump", target, guard: { row, invert: guard.negated ? -1 : 0 } };
+    }
+    case "indexed": {
+      const [index] = end.line.instruction.operands;
+      const row = layout.row(index ?? { kind: "sink" }, "u32");
+      const { site } = end.line;
+      return { kind: "computed", run: indexedBranch(machine, row, end.targets, pc, site) };
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/** Faults: what a kernel did that it must not do. */
+
+/** What went wrong. */
+export type FaultKind =
+  | "out of bounds"
+  | "misaligned"
+  | "use after free"
+  | "uninitialised memory"
+  | "uninitialised register"
+  | "race"
+  | "divergent barrier"
+  | "barrier misuse"
+  | "deadlock"
+  | "instruction budget"
+  | "pending copy"
+  | "unsupported instruction"
+  | "illegal instruction"
+  | "trap";
+
+/** An instruction of a kernel, for messages. */
+export interface Site {
+  readonly kernel: string;
+  /** As PTX text, with its semicolon. */
+  readonly text: string;
+  /** Where the source line stands that it was compiled from, if the PTX says so. */
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Which thread it was. */
+export interface FaultPlace {
+  readonly block: readonly [x: number, y: number, z: number];
+  /** Absent where the fault is the block's. */
+  readonly thread?: readonly [x: number, y: number, z: number];
+}
+
+/** Thrown where a kernel goes wrong; the launch turns it into an `EmulatorError`. */
+export class Fault extends Error {
+  constructor(
+    readonly kind: FaultKind,
+    /** What was found, as a clause: "store of 4 bytes at …, 16 bytes past the end of Y". */
+    readonly detail: string,
+    /** The lane that did it, if one did. */
+    readonly lane?: number,
+    /** The instruction; absent for what no single instruction does. */
+    readonly site?: Site,
+    /** Filled in by the launch. */
+    readonly place?: FaultPlace,
+  ) {
+    super(`${kind}: ${detail}`);
+  }
+}

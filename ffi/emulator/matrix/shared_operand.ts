@@ -1,0 +1,99 @@
+/** Multiplicands of `wgmma` that lie in shared memory: from a descriptor to a matrix of the workspace. */
+import { checkAccess, type CheckedAccess, checkedAccess } from "../access/check.ts";
+import { KIND } from "../access/reach.ts";
+import { type Access, accessOf } from "../access/state.ts";
+import { Fault } from "../fault.ts";
+import { LANES } from "../frame.ts";
+import type { HandlerContext } from "../machine.ts";
+import type { Views } from "../memory.ts";
+import { CHUNK_BYTES, chunkAddress, type Major, readDescriptor } from "./descriptor.ts";
+import { chunkReader, type Format } from "./formats.ts";
+
+export interface SharedOperand {
+  /** Row of the descriptors. */
+  readonly row: number;
+  readonly format: Format;
+  readonly major: Major;
+  /** Elements along m or n, and along k. */
+  readonly extent: number;
+  readonly k: number;
+  /** Distances in the matrix of the workspace between neighbours along m or n, and along k. */
+  readonly alongExtent: number;
+  readonly alongK: number;
+}
+
+/** Reads the rows from `firstRow` on. */
+export type OperandReader = (
+  views: Views,
+  w: number,
+  out: Float64Array,
+  firstRow: number,
+) => void;
+
+/** The descriptor must be the same in all lanes. */
+function checkUniform(context: HandlerContext, { u32 }: Views, first: number): void {
+  for (let lane = 1; lane < LANES; lane++) {
+    if (u32[first + 2 * lane] !== u32[first] || u32[first + 2 * lane + 1] !== u32[first + 1]) {
+      throw new Fault(
+        "illegal instruction",
+        "wgmma needs the same matrix descriptor in all lanes",
+        lane,
+        context.site,
+      );
+    }
+  }
+}
+
+/** Checks reads of the warp at the given places, as many at a time as it has lanes. */
+function checkPlaces(access: Access, check: CheckedAccess, places: Uint32Array): void {
+  const { reach } = access;
+  for (let first = 0; first < places.length; first += LANES) {
+    const batch = places.subarray(first, first + LANES);
+    reach.places.set(batch);
+    reach.kind = KIND.shared;
+    reach.remote = 0;
+    reach.low = batch.reduce((least, place) => Math.min(least, place), Infinity);
+    reach.high = batch.reduce((most, place) => Math.max(most, place), 0);
+    reach.bits = batch.reduce((bits, place) => bits | place, 0);
+    checkAccess(access, check, -1 >>> (LANES - batch.length) | 0);
+  }
+}
+
+export function sharedReader(context: HandlerContext, operand: SharedOperand): OperandReader {
+  const { machine, site } = context;
+  const { row, format, major, extent, k, alongExtent, alongK } = operand;
+  const read = chunkReader(format);
+  const perChunk = CHUNK_BYTES * 8 / format.bits;
+  const [lines, chunks] = major === "k" ? [extent, k / perChunk] : [k, extent / perChunk];
+  const [alongLines, alongChunk] = major === "k" ? [alongExtent, alongK] : [alongK, alongExtent];
+  const places = new Uint32Array(lines * chunks);
+  const access = accessOf(machine);
+  const check = checkedAccess(access, {
+    verb: "load",
+    bytes: CHUNK_BYTES,
+    align: CHUNK_BYTES,
+    reads: true,
+    writes: false,
+    strong: false,
+  }, site);
+  return (views, w, out, firstRow) => {
+    const first = (w + row) >>> 2;
+    if (machine.checks) checkUniform(context, views, first);
+    const matrix = readDescriptor(views.u32[first] ?? 0, views.u32[first + 1] ?? 0, major);
+    const firstLine = major === "k" ? firstRow : 0;
+    const firstChunk = major === "k" ? 0 : firstRow / perChunk;
+    const { shared } = machine.block;
+    for (let line = 0, i = 0; line < lines; line++) {
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        places[i++] = shared + chunkAddress(matrix, firstLine + line, firstChunk + chunk);
+      }
+    }
+    if (machine.checks) checkPlaces(access, check, places);
+    for (let line = 0, i = 0; line < lines; line++) {
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        const at = line * alongLines + chunk * perChunk * alongChunk;
+        read(views, places[i++] ?? 0, out, at, alongChunk);
+      }
+    }
+  };
+}

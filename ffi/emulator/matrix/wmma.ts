@@ -1,0 +1,141 @@
+/**
+ * wmma: matrices across a warp in a layout of ours, as the manual leaves it open. Programs that take fragments apart by
+ * the layout of some hardware do not work here.
+ * Source: PTX ISA 9.0, 9.7.14.4 "Matrix multiply-accumulate operation using wmma instructions".
+ */
+import type { Match } from "../../../compiler/ptx/match.ts";
+import { bug, must } from "../../../compiler/support/bug.ts";
+import { Fault } from "../fault.ts";
+import { LANES } from "../frame.ts";
+import type { HandlerContext, WarpFunction } from "../machine.ts";
+import { wholeWarp } from "./aligned.ts";
+import { type Format, FORMATS, isFormatName } from "./formats.ts";
+import { plainFragment } from "./fragments.ts";
+import { matrixLines } from "./matrix_lines.ts";
+import { multiplyAcross, type Product, type ProductRows, productRows } from "./product.ts";
+import { isSumFormatName, SUM_FORMATS } from "./sums.ts";
+
+type Extents = Readonly<Record<"m" | "n" | "k", number>>;
+
+function extentsOf({ modifiers }: Match): Extents {
+  const shape = modifiers.find((name) => /^m\d+n\d+k\d+$/.test(name)) ?? bug("wmma without shape");
+  const [m = 0, n = 0, k = 0] = shape.slice(1).split(/[nk]/).map(Number);
+  return { m, n, k };
+}
+
+function bitsOf(type: string | undefined): number {
+  if (type === "f32" || type === "s32") return 32;
+  return isFormatName(type) ? FORMATS[type].bits : bug(`type of wmma: ${type}`);
+}
+
+/** Rows and columns of the matrix that is loaded or stored. */
+function shapeOf(match: Match): readonly [rows: number, columns: number] {
+  const { m, n, k } = extentsOf(match);
+  switch (match.modifiers[0]) {
+    case "a":
+      return [m, k];
+    case "b":
+      return [k, n];
+    default:
+      return [m, n];
+  }
+}
+
+/** Moves a matrix between registers and memory. */
+function move(match: Match, context: HandlerContext, verb: "load" | "store"): WarpFunction {
+  const { machine } = context;
+  const bits = bitsOf(match.modifiers.at(-1));
+  const [rows, columns] = shapeOf(match);
+  const byRows = match.modifiers.includes("row");
+  const [lines, length] = byRows ? [rows, columns] : [columns, rows];
+  const registers = must(
+    match.operands.find(({ name }) => name === (verb === "load" ? "d" : "b")),
+    "registers of wmma",
+  );
+  const registerRows = context.rows(registers.operand, registers.type);
+  const parts = Math.max(1, 32 / bits);
+  const { slots } = plainFragment(registerRows.length, parts, rows * columns);
+  const find = matrixLines(match, context, { verb, lines, length, bits });
+  const low = bits >= 32 ? -1 : 2 ** bits - 1;
+  const words = bits / 32;
+  return wholeWarp(match.opcode, context, (w) => {
+    const { base, pitch } = find(w);
+    const { i32, u8, u16 } = machine.views;
+    let at = 0;
+    for (const row of registerRows) {
+      const first = (w + row) >>> 2;
+      for (let lane = 0; lane < LANES; lane++) {
+        let word = 0;
+        for (let part = 0; part < parts; part++) {
+          const element = slots[at++] ?? 0;
+          const [r, c] = [Math.floor(element / columns), element % columns];
+          const place = base + (byRows ? r : c) * pitch + (((byRows ? c : r) * bits) >> 3);
+          if (words >= 1) {
+            for (let i = 0; i < words; i++) {
+              const [inFrame, inMemory] = [first + words * lane + i, (place >>> 2) + i];
+              if (verb === "load") i32[inFrame] = i32[inMemory] ?? 0;
+              else i32[inMemory] = i32[inFrame] ?? 0;
+            }
+          } else if (verb === "store") {
+            u16[place >>> 1] = (i32[first + lane] ?? 0) >>> (16 * part);
+          } else {
+            const shift = ((byRows ? c : r) * bits) & 7;
+            const value = bits === 16 ? u16[place >>> 1] ?? 0 : (u8[place] ?? 0) >>> shift;
+            word |= (value & low) << (bits * part);
+          }
+        }
+        if (verb === "load" && words < 1) i32[first + lane] = word;
+      }
+    }
+  });
+}
+
+export function wmmaLoad(match: Match, context: HandlerContext): WarpFunction {
+  return move(match, context, "load");
+}
+
+export function wmmaStore(match: Match, context: HandlerContext): WarpFunction {
+  return move(match, context, "store");
+}
+
+/** Types behind the shape: d and c of f16 products, else d, a, b, c. */
+function typesOf({ modifiers }: Match, context: HandlerContext): readonly string[] {
+  const shape = modifiers.findIndex((name) => /^m\d+n\d+k\d+$/.test(name));
+  const names = modifiers.slice(shape + 1).filter((name) => name !== "satfinite");
+  const [rounding = "", ...types] = names;
+  if (rounding === "rn") return types;
+  if (["rz", "rm", "rp"].includes(rounding)) {
+    throw new Fault("unsupported instruction", `wmma.mma.${rounding}`, undefined, context.site);
+  }
+  return names.length === 2 ? [rounding, "f16", "f16", ...types] : names;
+}
+
+function readProduct(match: Match, context: HandlerContext, rows: ProductRows): Product {
+  const { m, n, k } = extentsOf(match);
+  const [dType, aType, bType, cType] = typesOf(match, context);
+  const saturates = match.modifiers.includes("satfinite");
+  const [dName, cName] = saturates ? ["satfinite", "satfinite"] : [dType, cType];
+  if (
+    !isFormatName(aType) || !isFormatName(bType) || !isSumFormatName(dName) ||
+    !isSumFormatName(cName)
+  ) {
+    return bug(`types of wmma: ${match.modifiers.join(".")}`);
+  }
+  const xor = match.modifiers.includes("xor");
+  const a = FORMATS[xor ? "b1 xor a" : aType];
+  const b = FORMATS[xor ? "b1 xor b" : bType];
+  const [c, d] = [SUM_FORMATS[cName], SUM_FORMATS[dName]];
+  const partsOf = ({ bits }: Format): number => Math.max(1, 32 / bits);
+  const fragments = {
+    a: plainFragment(rows.a.length, partsOf(a), m * k),
+    b: plainFragment(rows.b.length, partsOf(b), k * n),
+    c: plainFragment(rows.c.length, c.parts, m * n),
+    d: plainFragment(rows.d.length, d.parts, m * n),
+  };
+  return { m, n, k, count: 1, a, b, c, d, fragments };
+}
+
+export function wmmaMultiply(match: Match, context: HandlerContext): WarpFunction {
+  const rows = productRows(match, context);
+  return multiplyAcross("wmma.mma", readProduct(match, context, rows), rows, context);
+}

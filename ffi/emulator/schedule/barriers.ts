@@ -1,0 +1,207 @@
+/**
+ * Barriers of a block and of a cluster (PTX ISA 9.0, 9.7.13, "barrier"). Threads that have exited count as arrived, as on
+ * hardware. With a count of threads, a warp that arrives as a whole counts as 32, whatever its size.
+ */
+import type { BarrierStep, Program } from "../compile/program.ts";
+import { Fault, type Site } from "../fault.ts";
+import { LANES } from "../frame.ts";
+import type { BlockState, Machine } from "../machine.ts";
+import type { Fragment, Warp } from "./warp.ts";
+
+/** A block as the scheduler sees it. */
+export interface Block extends BlockState {
+  readonly warps: readonly Warp[];
+  readonly cluster: readonly Block[];
+  /** Barriers where threads have arrived, by number. */
+  readonly barriers: Map<number, Barrier>;
+}
+
+/** A barrier between its first arrival and its end. */
+export interface Barrier {
+  /** Arrived lanes by warp. */
+  readonly arrived: Map<Warp, number>;
+  /** Threads that it waits for; undefined: all of the block. */
+  readonly expected: number | undefined;
+  /** Threads that said true, and that arrived, for reductions. */
+  yes: number;
+  all: boolean;
+}
+
+const popcount = (mask: number): number => {
+  let count = 0;
+  for (let m = mask; m !== 0; m &= m - 1) count++;
+  return count;
+};
+
+/** Number of barriers of a block (PTX ISA 9.0, 9.7.13, "barrier"). */
+const BARRIER_COUNT = 16;
+
+function valueOf(machine: Machine, warp: Warp, lane: number, row: number): number {
+  return machine.views.u32[((warp.frame + row) >> 2) + lane] ?? 0;
+}
+
+/** Whether a barrier is over. */
+function isComplete(block: Block, barrier: Barrier): boolean {
+  if (barrier.expected === undefined) {
+    return block.warps.every((warp) => (warp.live & ~(barrier.arrived.get(warp) ?? 0)) === 0);
+  }
+  let threads = 0;
+  for (const [warp, lanes] of barrier.arrived) {
+    threads += (warp.live & ~lanes) === 0 ? LANES : popcount(lanes);
+  }
+  return threads >= barrier.expected;
+}
+
+/** A fragment comes to a barrier; it goes on, or waits, or ends everybody's waiting. */
+export function arriveAt(
+  program: Program,
+  machine: Machine,
+  warp: Warp,
+  fragment: Fragment,
+): void {
+  const facts = program.blocks[fragment.pc];
+  const step = facts?.barrier;
+  if (step === undefined) return;
+  const { block } = warp;
+  if (step.kind === "cluster arrive" || step.kind === "cluster wait") {
+    clusterStep(program, warp, fragment, step);
+    return;
+  }
+  const lane = 31 - Math.clz32(fragment.mask);
+  const id = step.id === undefined ? 0 : valueOf(machine, warp, lane, step.id);
+  if (id >= BARRIER_COUNT) {
+    throw new Fault("illegal instruction", `barrier ${id} (a block has 16)`, lane, facts?.site);
+  }
+  const count = step.count === undefined ? undefined : valueOf(machine, warp, lane, step.count);
+  const barrier = block.barriers.get(id) ??
+    { arrived: new Map<Warp, number>(), expected: count, yes: 0, all: true };
+  block.barriers.set(id, barrier);
+  checkArrival(program, warp, fragment, barrier, id, count, facts?.site);
+  barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | fragment.mask);
+  if (step.reduction !== undefined) {
+    const { row, invert } = step.reduction.predicate;
+    const word = (machine.views.i32[(warp.frame + row) >> 2] ?? 0) ^ invert;
+    barrier.yes += popcount(word & fragment.mask);
+    if ((fragment.mask & ~word) !== 0) barrier.all = false;
+  }
+  if (step.kind === "arrive") fragment.pc++;
+  else {
+    fragment.waiting = "barrier";
+    fragment.barrier = id;
+  }
+  completeBarrier(program, machine, block, id);
+}
+
+/** Lanes of one warp must not come to the same barrier from two places, nor with different counts. */
+function checkArrival(
+  program: Program,
+  warp: Warp,
+  fragment: Fragment,
+  barrier: Barrier,
+  id: number,
+  count: number | undefined,
+  site: Site | undefined,
+): void {
+  if (barrier.expected !== count) {
+    throw new Fault(
+      "divergent barrier",
+      `barrier ${id} is waited for by ${barrier.expected ?? "all"} threads elsewhere and by ${
+        count ?? "all"
+      } here`,
+      undefined,
+      site,
+    );
+  }
+  const other = warp.fragments.find((f) =>
+    f !== fragment && f.waiting === "barrier" && f.barrier === id && f.pc !== fragment.pc
+  );
+  if (other === undefined || program.blocks[fragment.pc]?.barrier?.aligned !== true) return;
+  throw new Fault(
+    "divergent barrier",
+    `lanes of warp ${warp.index} wait at barrier ${id} in two places`,
+    undefined,
+    site,
+  );
+}
+
+/** Ends a barrier if all have arrived. */
+function completeBarrier(program: Program, machine: Machine, block: Block, id: number): void {
+  const barrier = block.barriers.get(id);
+  if (barrier === undefined || !isComplete(block, barrier)) return;
+  block.barriers.delete(id);
+  for (const warp of block.warps) {
+    for (const fragment of warp.fragments) {
+      if (fragment.waiting !== "barrier" || fragment.barrier !== id) continue;
+      const step = program.blocks[fragment.pc]?.barrier;
+      if (step?.reduction !== undefined) giveResult(machine, warp, fragment, step, barrier);
+      fragment.waiting = undefined;
+      fragment.pc++;
+    }
+  }
+  block.phase++;
+}
+
+function giveResult(
+  machine: Machine,
+  warp: Warp,
+  fragment: Fragment,
+  { reduction }: BarrierStep,
+  barrier: Barrier,
+): void {
+  if (reduction === undefined) return;
+  const { i32 } = machine.views;
+  const at = (warp.frame + reduction.result) >> 2;
+  if (reduction.operation === "popc") {
+    for (let lane = 0; lane < LANES; lane++) {
+      if ((fragment.mask >>> lane & 1) === 1) i32[at + lane] = barrier.yes;
+    }
+    return;
+  }
+  const truth = reduction.operation === "and" ? barrier.all : barrier.yes > 0;
+  i32[at] = truth ? (i32[at] ?? 0) | fragment.mask : (i32[at] ?? 0) & ~fragment.mask;
+}
+
+/** After threads have exited: barriers that waited for them may be over. */
+export function afterExit(program: Program, machine: Machine, block: Block): void {
+  for (const id of [...block.barriers.keys()]) completeBarrier(program, machine, block, id);
+  completeCluster(block);
+}
+
+function clusterStep(
+  program: Program,
+  warp: Warp,
+  fragment: Fragment,
+  step: BarrierStep,
+): void {
+  const { block } = warp;
+  if (step.kind === "cluster arrive") {
+    if ((warp.clusterArrived & fragment.mask) !== 0) {
+      throw new Fault(
+        "divergent barrier",
+        "a thread arrives at the cluster's barrier twice without waiting in between",
+        undefined,
+        program.blocks[fragment.pc]?.site,
+      );
+    }
+    warp.clusterArrived |= fragment.mask;
+    fragment.pc++;
+    completeCluster(block);
+  } else if ((warp.clusterArrived & fragment.mask) === 0) fragment.pc++;
+  else fragment.waiting = "cluster";
+}
+
+/** Ends the cluster's barrier if all its threads have arrived. */
+function completeCluster(block: Block): void {
+  const warps = block.cluster.flatMap((b) => b.warps);
+  if (warps.every((warp) => warp.clusterArrived === 0)) return;
+  if (warps.some((warp) => (warp.live & ~warp.clusterArrived) !== 0)) return;
+  for (const warp of warps) {
+    warp.clusterArrived = 0;
+    for (const fragment of warp.fragments) {
+      if (fragment.waiting !== "cluster") continue;
+      fragment.waiting = undefined;
+      fragment.pc++;
+    }
+  }
+  for (const each of block.cluster) each.phase++;
+}

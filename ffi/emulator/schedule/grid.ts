@@ -1,0 +1,262 @@
+/**
+ * Runs blocks. Normally one cluster of blocks after the other; when one is not done after its slice of instructions, it may
+ * be waiting for another one (a spin lock, a look-back), so the next one joins in, and they take turns.
+ */
+import type { Program } from "../compile/program.ts";
+import { Fault } from "../fault.ts";
+import { HEADER, LANES } from "../frame.ts";
+import type { Machine } from "../machine.ts";
+import { afterExit, arriveAt, type Block } from "./barriers.ts";
+import { type LaunchFacts, writeSpecials } from "./specials.ts";
+import { isDone, runWarp, type Warp, type WarpEvents } from "./warp.ts";
+
+/** Warp-instructions that a warp runs before the next one has its turn. */
+const WARP_SLICE = 20_000;
+/** Rounds of a cluster in which no instruction but failing waits is run, before another cluster joins. */
+const IDLE_ROUNDS = 16;
+/** Warp-instructions of a cluster before another one joins; less if they are those of loops that wait. */
+const CLUSTER_SLICE = 2_000_000;
+/** Rounds in which warps stopped early because they poll, before another cluster joins. */
+const POLL_ROUNDS = 4;
+/** Rounds without progress of any kind after which nobody is believed to make any. */
+const HOPELESS_ROUNDS = 20_000;
+
+/** Memory that a cluster of blocks runs in. */
+export interface Slot {
+  /** Frames of all warps of all blocks, one after the other. */
+  readonly frames: number;
+  /** Shared memory of the blocks, one after the other. */
+  readonly shared: number;
+  readonly sharedStride: number;
+  readonly local: number;
+  /** Bytes per thread. */
+  readonly localBytes: number;
+}
+
+/** What a worker needs to run blocks. */
+export interface GridWork {
+  readonly program: Program;
+  readonly machine: Machine;
+  readonly launch: LaunchFacts;
+  /** Warp-instructions that one cluster may run. */
+  readonly budget: number;
+  /** The next cluster to run, or undefined. */
+  next(): number | undefined;
+  /** Memory for one more cluster; undefined: there is no more. */
+  acquire(): Slot | undefined;
+  release(slot: Slot): void;
+}
+
+/** What running blocks has counted. */
+export interface GridCounts {
+  blocks: number;
+  divergences: number;
+  barriers: number;
+}
+
+interface Cluster {
+  readonly slot: Slot;
+  readonly blocks: readonly Block[];
+  /** Warp-instructions run so far. */
+  spent: number;
+}
+
+const blocksOfCluster = ({ cluster: [x, y, z] }: LaunchFacts): number => x * y * z;
+
+/** How many clusters a launch has. */
+export function clusterCount({ grid, cluster }: LaunchFacts): number {
+  return (grid[0] / cluster[0]) * (grid[1] / cluster[1]) * (grid[2] / cluster[2]);
+}
+
+/** Runs clusters until none is left. */
+export function runGrid(work: GridWork): GridCounts {
+  const counts: GridCounts = { blocks: 0, divergences: 0, barriers: 0 };
+  const active: Cluster[] = [];
+  const admit = (): boolean => {
+    const slot = work.acquire();
+    if (slot === undefined) return false;
+    const number = work.next();
+    if (number === undefined) {
+      work.release(slot);
+      return false;
+    }
+    active.push(startCluster(work, slot, number));
+    counts.blocks += blocksOfCluster(work.launch);
+    return true;
+  };
+  let hopeless = 0;
+  while (active.length > 0 || admit()) {
+    let progress = false;
+    for (const cluster of [...active]) {
+      const outcome = runCluster(work, cluster, counts);
+      if (outcome !== "idle") progress = true;
+      if (outcome !== "done") continue;
+      active.splice(active.indexOf(cluster), 1);
+      work.release(cluster.slot);
+    }
+    // Those that are left did not get done in their slice.
+    if (active.length > 0 && admit()) progress = true;
+    hopeless = progress ? 0 : hopeless + IDLE_ROUNDS;
+    if (hopeless > HOPELESS_ROUNDS) throw deadlock(work, active);
+  }
+  return counts;
+}
+
+function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
+  const { machine, program, launch } = work;
+  const { block: [bx, by, bz], cluster: [cx, cy, cz], grid } = launch;
+  const threads = bx * by * bz;
+  const warpCount = Math.ceil(threads / LANES);
+  const [nx, ny] = [grid[0] / cx, grid[1] / cy];
+  const origin = [
+    (number % nx) * cx,
+    (Math.floor(number / nx) % ny) * cy,
+    Math.floor(number / (nx * ny)) * cz,
+  ] as const;
+  const blocks: Block[] = [];
+  const { layout } = program;
+  for (let rank = 0; rank < cx * cy * cz; rank++) {
+    const index = [
+      origin[0] + rank % cx,
+      origin[1] + Math.floor(rank / cx) % cy,
+      origin[2] + Math.floor(rank / (cx * cy)),
+    ] as const;
+    const warps: Warp[] = [];
+    const block: Block = {
+      index,
+      linear: index[0] + grid[0] * (index[1] + grid[1] * index[2]),
+      threads,
+      shape: launch.block,
+      shared: slot.shared + rank * slot.sharedStride,
+      sharedBytes: launch.sharedBytes,
+      warps,
+      cluster: blocks,
+      rank,
+      phase: 0,
+      async: undefined,
+      barriers: new Map(),
+    };
+    for (let w = 0; w < warpCount; w++) {
+      const lanes = Math.min(LANES, threads - LANES * w);
+      const live = lanes === LANES ? -1 : (1 << lanes) - 1;
+      const number = rank * warpCount + w;
+      warps.push({
+        block,
+        index: w,
+        frame: slot.frames + number * layout.bytes,
+        phase: 0,
+        async: undefined,
+        live,
+        fragments: [{ pc: 0, mask: live, waiting: undefined, barrier: 0, ran: 0 }],
+        slice: 0,
+        exhausted: false,
+        clusterArrived: 0,
+      });
+    }
+    blocks.push(block);
+  }
+  for (const block of blocks) {
+    for (const warp of block.warps) {
+      const { i32 } = machine.views;
+      const at = warp.frame >> 2;
+      const header: readonly (readonly [number, number])[] = [
+        [HEADER.shared, block.shared],
+        [HEADER.sharedBytes, block.sharedBytes],
+        [
+          HEADER.local,
+          slot.local + (block.rank * warpCount + warp.index) * LANES * slot.localBytes,
+        ],
+        [HEADER.localBytes, slot.localBytes],
+        [HEADER.live, warp.live],
+        [HEADER.forced, 0],
+      ];
+      for (const [word, value] of header) i32[at + (word >> 2)] = value;
+      for (const word of layout.assigned.values()) i32[at + (word >> 2)] = 0;
+      writeSpecials(machine, layout.specials, launch, warp);
+    }
+  }
+  return { slot, blocks, spent: 0 };
+}
+
+/** Runs a cluster for a while. Idle: whatever it did was to wait in vain. */
+function runCluster(
+  work: GridWork,
+  cluster: Cluster,
+  counts: GridCounts,
+): "done" | "busy" | "idle" {
+  const { program, machine } = work;
+  const { code } = program;
+  const events: WarpEvents = {
+    arrive: (warp, fragment) => {
+      counts.barriers++;
+      arriveAt(program, machine, warp, fragment);
+    },
+    parted: () => counts.divergences++,
+  };
+  const limit = cluster.spent + CLUSTER_SLICE;
+  let idle = 0;
+  let polls = 0;
+  while (cluster.spent < limit && idle < IDLE_ROUNDS && polls < POLL_ROUNDS) {
+    let [ran, worked, left, polled] = [false, false, false, false];
+    for (const block of cluster.blocks) {
+      for (const warp of block.warps) {
+        if (isDone(warp)) continue;
+        const { live } = warp;
+        code.fuel.value = WARP_SLICE;
+        if (runWarp(program, machine, warp, events)) ran = true;
+        const { kind, left: unused } = code.takeStop();
+        const spent = WARP_SLICE - code.fuel.value - unused;
+        if (kind !== "yielded" && spent > 0) worked = true;
+        if (kind === "polled") polled = true;
+        cluster.spent += spent;
+        if (warp.live !== live) afterExit(program, machine, block);
+        if (!isDone(warp)) left = true;
+      }
+    }
+    if (!left) return "done";
+    if (!ran) throw deadlock(work, [cluster]);
+    idle = worked ? 0 : idle + 1;
+    polls = polled ? polls + 1 : 0;
+    if (cluster.spent > work.budget) throw budgetFault(work, cluster);
+  }
+  return idle > 0 ? "idle" : "busy";
+}
+
+/** Where threads wait that wait for ever. */
+function deadlock({ program }: GridWork, clusters: readonly Cluster[]): Fault {
+  const places = new Map<string, number>();
+  let barrier = false;
+  for (const cluster of clusters) {
+    for (const block of cluster.blocks) {
+      for (const warp of block.warps) {
+        for (const { pc, mask, waiting } of warp.fragments) {
+          const { site } = program.blocks[pc] ?? {};
+          if (waiting !== undefined) barrier = true;
+          const where = site === undefined
+            ? "a loop"
+            : `\`${site.text}\`${site.line === undefined ? "" : ` (line ${site.line})`}`;
+          const key = `${waiting === "lanes" ? "for other lanes at" : "at"} ${where}`;
+          let threads = places.get(key) ?? 0;
+          for (let m = mask; m !== 0; m &= m - 1) threads++;
+          places.set(key, threads);
+        }
+      }
+    }
+  }
+  const list = [...places].map(([place, threads]) => `${threads} ${place}`).join(", ");
+  return new Fault(
+    barrier && places.size > 1 ? "divergent barrier" : "deadlock",
+    `threads wait for ever: ${list}`,
+  );
+}
+
+function budgetFault({ program, budget }: GridWork, cluster: Cluster): Fault {
+  const running = cluster.blocks.flatMap((b) => b.warps).find((warp) => !isDone(warp));
+  const site = program.blocks[running?.fragments[0]?.pc ?? 0]?.site;
+  return new Fault(
+    "instruction budget",
+    `a block has run more than ${budget} instructions without coming to an end`,
+    undefined,
+    site,
+  );
+}

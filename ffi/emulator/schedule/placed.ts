@@ -1,0 +1,27 @@
+/** Faults with the thread that they happened in. */
+import { Fault, type FaultPlace } from "../fault.ts";
+import { LANES } from "../frame.ts";
+import type { Machine } from "../machine.ts";
+
+/** A fault with the thread that it happened in. */
+export function placed(error: unknown, machine: Machine, kernel: string): unknown {
+  const { block, warp } = machine;
+  if (error instanceof WebAssembly.RuntimeError) {
+    const fault = new Fault(
+      "out of bounds",
+      `${kernel} left the emulator's memory (${error.message}); run it with checks to see where`,
+    );
+    return placed(fault, machine, kernel);
+  }
+  if (!(error instanceof Fault)) return error;
+  const { kind, detail, lane, site } = error;
+  const [x, y] = block.shape;
+  const thread = LANES * warp.index + (lane ?? 0);
+  const place: FaultPlace = {
+    block: block.index,
+    ...(lane === undefined
+      ? {}
+      : { thread: [thread % x, Math.floor(thread / x) % y, Math.floor(thread / (x * y))] }),
+  };
+  return new Fault(kind, detail, lane, site, place);
+}

@@ -1,0 +1,108 @@
+/** What special registers hold (PTX ISA 9.0, chapter 10), written into a warp's frame before it starts. */
+import type { SpecialRow } from "../compile/layout.ts";
+import { LANES } from "../frame.ts";
+import type { Machine } from "../machine.ts";
+import type { Warp } from "./warp.ts";
+
+/** Facts about a launch that special registers tell. */
+export interface LaunchFacts {
+  readonly grid: readonly [number, number, number];
+  readonly block: readonly [number, number, number];
+  readonly cluster: readonly [number, number, number];
+  /** Whether the launch or the kernel named a cluster. */
+  readonly hasCluster: boolean;
+  readonly dynamicSharedBytes: number;
+  readonly sharedBytes: number;
+  readonly number: number;
+}
+
+type Triple = readonly [number, number, number];
+type Value = (launch: LaunchFacts, warp: Warp, lane: number) => number;
+
+const AXES = ["x", "y", "z"] as const;
+
+/** A register for each axis. */
+function axes(name: string, of: (launch: LaunchFacts, warp: Warp) => Triple): [string, Value][] {
+  return AXES.map((axis, i) => [`${name}.${axis}`, (launch, warp) => of(launch, warp)[i] ?? 0]);
+}
+
+const thread = (warp: Warp, lane: number): number => LANES * warp.index + lane;
+const each = (a: Triple, b: Triple, of: (a: number, b: number) => number): Triple => [
+  of(a[0], b[0]),
+  of(a[1], b[1]),
+  of(a[2], b[2]),
+];
+const clusters = ({ grid, cluster }: LaunchFacts): Triple =>
+  each(grid, cluster, (blocks, size) => Math.ceil(blocks / size));
+const inCluster = ({ cluster }: LaunchFacts, warp: Warp): Triple =>
+  each(warp.block.index, cluster, (at, size) => at % size);
+
+/** Registers whose values stay the same while a thread runs; 64-bit ones have their upper half zero. */
+const VALUES: ReadonlyMap<string, Value> = new Map<string, Value>([
+  ["tid.x", ({ block }, warp, lane) => thread(warp, lane) % block[0]],
+  ["tid.y", ({ block }, warp, lane) => Math.floor(thread(warp, lane) / block[0]) % block[1]],
+  ["tid.z", ({ block }, warp, lane) => Math.floor(thread(warp, lane) / (block[0] * block[1]))],
+  ...axes("ntid", ({ block }) => block),
+  ...axes("ctaid", (_, warp) => warp.block.index),
+  ...axes("nctaid", ({ grid }) => grid),
+  ["laneid", (_launch, _warp, lane) => lane],
+  ["warpid", (_, warp) => warp.index],
+  ["nwarpid", (_, warp) => warp.block.warps.length],
+  ["smid", () => 0],
+  ["nsmid", () => 1],
+  ["gridid", (launch) => launch.number],
+  ["is_explicit_cluster", ({ hasCluster }) => hasCluster ? 1 : 0],
+  ...axes(
+    "clusterid",
+    ({ cluster }, warp) => each(warp.block.index, cluster, (at, size) => Math.floor(at / size)),
+  ),
+  ...axes("nclusterid", clusters),
+  ...axes("cluster_ctaid", inCluster),
+  ...axes("cluster_nctaid", ({ cluster }) => cluster),
+  ["cluster_ctarank", (_, warp) => warp.block.rank],
+  ["cluster_nctarank", (_, warp) => warp.block.cluster.length],
+  ["lanemask_eq", (_launch, _warp, lane) => 1 << lane],
+  ["lanemask_lt", (_launch, _warp, lane) => (1 << lane) - 1],
+  ["lanemask_le", (_launch, _warp, lane) => (2 << lane) - 1],
+  ["lanemask_gt", (_launch, _warp, lane) => ~((2 << lane) - 1)],
+  ["lanemask_ge", (_launch, _warp, lane) => ~((1 << lane) - 1)],
+  ["dynamic_smem_size", ({ dynamicSharedBytes }) => dynamicSharedBytes],
+  ["total_smem_size", ({ sharedBytes }) => sharedBytes],
+  ["aggr_smem_size", ({ sharedBytes }) => sharedBytes],
+  ["reserved_smem_offset_begin", () => 0],
+  ["reserved_smem_offset_end", () => 0],
+  ["reserved_smem_offset_cap", () => 0],
+  ["current_graph_exec", () => 0],
+]);
+
+/** 64-bit registers among them. */
+const WIDE: ReadonlySet<string> = new Set(["gridid", "current_graph_exec"]);
+
+/** Whether the emulator knows a register that keeps its value. */
+export function isConstantSpecial(name: string): boolean {
+  return VALUES.has(name) || /^(?:pm\d|envreg\d)/.test(name);
+}
+
+/** Fills the rows of the special registers that a kernel reads. */
+export function writeSpecials(
+  machine: Machine,
+  rows: readonly SpecialRow[],
+  launch: LaunchFacts,
+  warp: Warp,
+): void {
+  const { i32 } = machine.views;
+  for (const { name, row } of rows) {
+    const value = VALUES.get(name);
+    if (value === undefined) continue;
+    const at = (warp.frame + row) >> 2;
+    if (name === "is_explicit_cluster") i32[at] = -value(launch, warp, 0);
+    else if (WIDE.has(name)) {
+      for (let lane = 0; lane < LANES; lane++) {
+        i32[at + 2 * lane] = value(launch, warp, lane);
+        i32[at + 2 * lane + 1] = 0;
+      }
+    } else {
+      for (let lane = 0; lane < LANES; lane++) i32[at + lane] = value(launch, warp, lane);
+    }
+  }
+}

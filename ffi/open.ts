@@ -1,0 +1,143 @@
+/**
+ * Which device a program gets. The option `device` decides, else the variable TRI_DEVICE, else what is there: a
+ * GPU, or the emulator where there is none. Who asks for a GPU gets one or an error, never the emulator; and a
+ * driver that is installed but does not work is an error too, because somebody expects it to work.
+ */
+import { readVariable } from "./deno/environment.ts";
+import { allowedLibraries, cudaLibraries, openCudaDriver } from "./deno/library.ts";
+import type { Driver } from "./driver.ts";
+import { openEmulator } from "./emulator/driver/mod.ts";
+import type { EmulatorSettings } from "./emulator/driver/settings.ts";
+import {
+  ArgumentError,
+  DriverFailedError,
+  DriverNotFoundError,
+  NoDeviceError,
+  TriError,
+} from "./errors.ts";
+
+/** A device by name: the emulator, the first GPU, or a GPU by number. */
+export type DeviceName = "emulator" | "cuda" | `cuda:${number}`;
+
+/** Which device to open, and what the emulator does if it is the emulator. */
+export interface OpenOptions extends EmulatorSettings {
+  /**
+   * A name or a GPU's number. When absent, the environment variable TRI_DEVICE says it by name if the program may
+   * read it; else it is a GPU if there is one, and the emulator if not.
+   */
+  readonly device?: DeviceName | number | undefined;
+}
+
+/** A driver with the device to open on it. */
+export interface OpenDriver {
+  readonly kind: "open";
+  readonly driver: Driver;
+  readonly ordinal: number;
+  /** Why it is this one, as a clause. */
+  readonly why: string;
+}
+
+/** What choosing needs of the machine. */
+export interface Machine {
+  readVariable(name: string): string | undefined;
+  /** Where the driver's library may be. */
+  readonly libraries: readonly string[];
+  /** Those that may be opened without asking the user. */
+  allowed(libraries: readonly string[]): readonly string[];
+  openCuda(libraries: readonly string[]): Driver;
+  openEmulator(settings: EmulatorSettings): Driver;
+}
+
+const THIS_MACHINE: Machine = {
+  readVariable,
+  libraries: cudaLibraries(),
+  allowed: allowedLibraries,
+  openCuda: openCudaDriver,
+  openEmulator,
+};
+
+/** The driver and device that the options, the environment and the machine call for. */
+export function chooseDriver(options: OpenOptions, machine: Machine = THIS_MACHINE): OpenDriver {
+  const { device, ...settings } = options;
+  const choice = askedFor(device, machine) ?? findCuda(machine);
+  if (choice.kind === "open") return choice;
+  if (choice.kind === "emulator") {
+    return { kind: "open", driver: machine.openEmulator(settings), ordinal: 0, why: choice.why };
+  }
+  if (device !== undefined) refuseSettings(settings);
+  const { ordinal, why } = choice;
+  return { kind: "open", driver: machine.openCuda(machine.libraries), ordinal, why };
+}
+
+type Choice =
+  | { readonly kind: "emulator"; readonly why: string }
+  | { readonly kind: "cuda"; readonly ordinal: number; readonly why: string };
+
+/** What the program or the environment says. */
+function askedFor(device: unknown, machine: Machine): Choice | undefined {
+  if (device !== undefined) {
+    return { ...parseDevice(device, "device"), why: "the program asks for it" };
+  }
+  const variable = machine.readVariable("TRI_DEVICE");
+  if (variable === undefined) return undefined;
+  return { ...parseDevice(variable, "TRI_DEVICE"), why: `TRI_DEVICE is ${variable}` };
+}
+
+type Asked = { readonly kind: "emulator" } | { readonly kind: "cuda"; readonly ordinal: number };
+
+function parseDevice(device: unknown, argument: string): Asked {
+  if (device === "emulator") return { kind: "emulator" };
+  const ordinal = typeof device === "number" ? device : /^cuda(?::(\d+))?$/.exec(`${device}`);
+  if (typeof ordinal === "number") return { kind: "cuda", ordinal };
+  if (ordinal !== null) return { kind: "cuda", ordinal: Number(ordinal[1] ?? 0) };
+  const number = argument === "device" ? ", or a GPU's number" : "";
+  throw new ArgumentError({
+    argument,
+    expected: `"emulator", "cuda" (the first GPU), "cuda:1" (by number)${number}`,
+    actual: typeof device === "string" ? JSON.stringify(device) : String(device),
+  });
+}
+
+/** What the program says of an emulator means nothing to the GPU that it asks for. */
+function refuseSettings(settings: EmulatorSettings): void {
+  const [first] = Object.entries(settings).filter(([, value]) => value !== undefined);
+  if (first === undefined) return;
+  throw new ArgumentError({
+    argument: first[0],
+    expected: 'nothing beside a GPU; it is an option of { device: "emulator" }',
+    actual: String(first[1]),
+  });
+}
+
+/** The first GPU, or the emulator if there is none. Throws where there is one and it does not work. */
+function findCuda(machine: Machine): OpenDriver | Choice {
+  const emulator = (why: string): Choice => ({ kind: "emulator", why });
+  const { libraries } = machine;
+  if (libraries.length === 0) return emulator("NVIDIA has no driver for this system");
+  const allowed = machine.allowed(libraries);
+  if (allowed.length === 0) {
+    return emulator("the program may not load the NVIDIA driver (--allow-ffi)");
+  }
+  try {
+    const driver = machine.openCuda(allowed);
+    const count = driver.deviceCount();
+    if (count > 0) {
+      const why = count === 1 ? "there is a GPU" : `it is the first of ${count} GPUs`;
+      return { kind: "open", driver, ordinal: 0, why };
+    }
+    driver.close();
+    return emulator("the NVIDIA driver sees no GPU");
+  } catch (error) {
+    if (error instanceof DriverNotFoundError) {
+      return emulator(
+        allowed.length === libraries.length
+          ? `there is no NVIDIA driver (${libraries[0]})`
+          : `the NVIDIA driver is not where the program may load it from (${allowed.join(", ")})`,
+      );
+    }
+    if (error instanceof NoDeviceError) return emulator("the NVIDIA driver sees no GPU");
+    if (!(error instanceof TriError) || error instanceof DriverFailedError) throw error;
+    const [problem = error.message] = error.message.split("\nhint: ");
+    throw new DriverFailedError(problem, { hint: error.hint, cause: error });
+  }
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Compiles the corpus again: CUDA C++ to PTX, by nvcc 13.0. Run it after changes to a .cu file; commit what it writes.
+set -eu
+cd "$(dirname "$0")"
+here=$(pwd)
+compile() { # file, architecture, further options
+  file=$1
+  arch=$2
+  shift 2
+  nvcc -std=c++17 -ptx -O3 -arch="$arch" "$@" -o "$file.ptx" "$file.cu"
+  # Line information names files by where they were; that says nothing elsewhere.
+  sed -i "s|$here/||; s|\"/[^\"]*/include/|\"include/|" "$file.ptx"
+  ptxas -arch="$arch" -o /dev/null "$file.ptx"
+}
+compile reduce sm_80
+compile scan sm_80 -lineinfo
+compile histogram sm_80
+compile sort sm_80
+compile control sm_80 -lineinfo
+compile sync sm_80
+compile integer sm_80
+compile half sm_90
+compile math sm_80
+compile math_double sm_80
+compile matrix sm_80
+compile async sm_80
+compile hopper sm_90
+compile wgmma sm_90a

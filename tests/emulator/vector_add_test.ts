@@ -1,0 +1,20 @@
+/** The shipped vector addition on the emulator: every image, every variant, both instances, through the wrapper. */
+import { vectorAdd } from "../../generated/vector_add.ts";
+import { assertEquals } from "../support/assert.ts";
+import { assertSum, randomAddition } from "../support/vectors.ts";
+import { everyTarget } from "./devices.ts";
+
+everyTarget("vectorAdd() adds vectors of any length, on {}", (device) => {
+  for (const dtype of vectorAdd.variants) {
+    for (const length of [1, 1029, 1040]) {
+      const { a, b, sum } = randomAddition(dtype, length);
+      using x = device.tensor(a, [length], { dtype });
+      using y = device.tensor(b, [length], { dtype });
+      const { result, profile } = vectorAdd(x, y, { profile: true });
+      assertSum(result.readSync(), sum, dtype);
+      const isAligned = length % 16 === 0;
+      assertEquals(profile.kernel, `vector_add_${dtype}${isAligned ? "_a16" : ""}`);
+      result[Symbol.dispose]();
+    }
+  }
+});

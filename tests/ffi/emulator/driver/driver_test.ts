@@ -1,0 +1,230 @@
+/** The emulator in the place of libcuda: the suite of all drivers, and what only the emulator does. */
+import {
+  ArgumentError,
+  CudaError,
+  Device,
+  EmulatorError,
+  ImageError,
+  type LaunchProfile,
+  NoDeviceError,
+} from "../../../../ffi/mod.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "../../../support/assert.ts";
+import {
+  counting,
+  driverSuite,
+  prepareScale,
+  SCALE,
+  SCALE_IMAGE,
+} from "../../../support/driver_suite.ts";
+
+const open = (): Device => Device.open({ device: "emulator" });
+
+driverSuite({
+  test: (name, fn) => Deno.test(`${name}, on the emulator`, fn),
+  open,
+  elements: 1 << 10,
+});
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+Deno.test("Device.info describes the emulated architecture", () => {
+  for (
+    const [arch, sm, kib] of [["sm_70", 70, 96], ["sm_90", 90, 227], ["sm_120", 120, 99]] as const
+  ) {
+    using device = Device.open({ device: "emulator", arch });
+    const { info, label, why } = device;
+    assertEquals([info.kind, info.arch, info.sm], ["emulator", arch, sm]);
+    assertEquals(info.maxSharedBytes, kib * 1024);
+    assertEquals([label, why], [`tri emulator (${arch})`, "the program asks for it"]);
+    const { freeBytes, totalBytes } = device.enter().memoryInfo();
+    assert(freeBytes > 0 && freeBytes <= totalBytes && totalBytes === info.memoryBytes);
+  }
+});
+
+Deno.test("Device.open() refuses settings that the emulator does not know", () => {
+  const refused: readonly (readonly [string, object])[] = [
+    ["arch", { arch: "sm_90a" }],
+    ["arch", { arch: "toString" }],
+    ["checks", { checks: 1 }],
+    ["budget", { budget: 0 }],
+    ["workers", { workers: 1.5 }],
+  ];
+  for (const [name, settings] of refused) {
+    assertThrows(
+      () => Device.open({ device: "emulator", ...settings }),
+      ArgumentError,
+      `Argument ${name}: expected `,
+    );
+  }
+});
+
+Deno.test("Device.fromDriver() knows one emulator", () => {
+  using device = open();
+  assertThrows(() => Device.fromDriver(device.driver, 1), NoDeviceError);
+});
+
+Deno.test("Device.empty() holds NaN in every floating type", () => {
+  using device = open();
+  for (const dtype of ["float32", "float64", "float16"] as const) {
+    using tensor = device.empty(dtype, [3]);
+    assertEquals([...tensor.readSync()], [NaN, NaN, NaN]);
+  }
+});
+
+Deno.test("Driver.copyToHost() refuses what is not inside one live allocation", () => {
+  using device = open();
+  const driver = device.enter();
+  const stream = device.defaultStream.handle;
+  using a = device.zeros("int8", [100]);
+  using _b = device.zeros("int8", [100]);
+  const copy = (address: bigint, bytes: number): void =>
+    driver.copyToHost(new Uint8Array(bytes), address, stream);
+  copy(a.address, 100);
+  copy(a.address + 99n, 1);
+  const freed = device.empty("int8", [8]);
+  const { address } = freed;
+  freed[Symbol.dispose]();
+  for (
+    const [from, bytes] of [[a.address, 101], [a.address - 1n, 1], [0n, 1], [address, 8]] as const
+  ) {
+    const error = assertThrows(() => copy(from, bytes), CudaError, "cuMemcpyDtoHAsync (");
+    assertEquals(error.cudaName, "CUDA_ERROR_INVALID_VALUE");
+  }
+  assertThrows(() => driver.free(address), CudaError, "cuMemFree");
+});
+
+Deno.test("Device.loadModule() refuses what the emulator cannot run", () => {
+  using device = Device.open({ device: "emulator", arch: "sm_75" });
+  const cubin = new Uint8Array(64);
+  cubin.set([0x7f, 0x45, 0x4c, 0x46]);
+  assertThrows(() => device.loadModule(cubin, "a.cubin"), ImageError, "it is not PTX text");
+  const newer = encode(SCALE.replace("sm_70", "sm_80"));
+  assertThrows(
+    () => device.loadModule(newer, "a.ptx"),
+    ImageError,
+    "it is for sm_80, and the emulator is sm_75\nhint: open the emulator for the image's architecture",
+  );
+  const broken = encode(SCALE.replace("{", "(("));
+  const error = assertThrows(() => device.loadModule(broken, "b.ptx"), ImageError, "b.ptx");
+  assertMatch(error.message, /line \d+|:\d+/);
+});
+
+Deno.test("Device.loadModule() takes code for an `a` target on that architecture alone", () => {
+  const image = encode(SCALE.replace(".version 6.4", ".version 8.0").replace("sm_70", "sm_90a"));
+  using hopper = Device.open({ device: "emulator", arch: "sm_90" });
+  hopper.loadModule(image, "a.ptx");
+  using later = Device.open({ device: "emulator", arch: "sm_100" });
+  assertThrows(() => later.loadModule(image, "a.ptx"), ImageError, "it is for sm_90a");
+});
+
+Deno.test("PreparedLaunch.launch() throws an EmulatorError that names place and element, and the device goes on", () => {
+  using device = open();
+  using data = device.tensor(counting(100), [10, 10]);
+  const fn = device.loadModule(SCALE_IMAGE, "scale.ptx").function("scale");
+  const launcher = fn.prepare({
+    block: [128, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 16,
+    parameterNames: ["X", "count", "factor"],
+  });
+  const { buffer, byteOffset } = launcher.argumentBlock;
+  const view = new DataView(buffer, byteOffset);
+  view.setBigUint64(0, data.address, true);
+  view.setUint32(8, 101, true);
+  view.setFloat32(12, 2, true);
+  const { handle } = device.defaultStream;
+  const error = assertThrows(() => launcher.launch(1, 1, 1, handle), EmulatorError);
+  assertEquals(error.kind, "out of bounds");
+  assertEquals(error.kernel, "scale");
+  assertEquals([error.block, error.thread], [[0, 0, 0], [100, 0, 0]]);
+  assertEquals(error.instruction, "ld.global.f32 %value, [%data];");
+  assertEquals(error.source, undefined);
+  assertMatch(error.detail, /X \(10 × 10 float32\)/);
+  assertMatch(error.detail, /element 100/);
+  assertMatch(error.message, /\n {2}in block \(0, 0, 0\), thread \(100, 0, 0\)\n/);
+  assertMatch(error.hint ?? "", /mask/);
+  view.setUint32(8, 100, true);
+  launcher.launch(1, 1, 1, handle);
+  assertEquals(data.readSync()[99], 198);
+});
+
+Deno.test("PreparedLaunch.launch() finds the use of a disposed tensor", () => {
+  using device = open();
+  const { launcher, set } = prepareScale(device);
+  const data = device.tensor(counting(100), [100]);
+  set(data.address, 100, 2);
+  data[Symbol.dispose]();
+  using _other = device.tensor(counting(100), [100]);
+  const error = assertThrows(
+    () => launcher.launch(1, 1, 1, device.defaultStream.handle),
+    EmulatorError,
+  );
+  assertEquals(error.kind, "use after free");
+});
+
+Deno.test("Graph.launch() throws the fault of a recorded launch", () => {
+  using device = open();
+  using stream = device.stream();
+  const { launcher, set } = prepareScale(device);
+  using data = device.tensor(counting(100), [100], { stream });
+  using graph = stream.capture(() => {
+    set(data.address, 101, 2);
+    launcher.launch(1, 1, 1, stream.handle);
+  });
+  assertThrows(() => graph.launch(), EmulatorError, "out of bounds");
+});
+
+Deno.test("Device.open() stops a kernel at its budget", () => {
+  using device = Device.open({ device: "emulator", budget: 10_000 });
+  const endless = SCALE.replace("ld.param.u64 %data", "again: bra again;\n  ld.param.u64 %data");
+  const fn = device.loadModule(encode(endless), "endless.ptx").function("scale");
+  const { launch } = fn.prepare({ block: [32, 1, 1], sharedBytes: 0, parameterBytes: 16 });
+  const error = assertThrows(() => launch(1, 1, 1, device.defaultStream.handle), EmulatorError);
+  assertEquals(error.kind, "instruction budget");
+});
+
+Deno.test("Device.open() without checks runs kernels as they are", () => {
+  using device = Device.open({ device: "emulator", checks: false });
+  const { launcher, set } = prepareScale(device);
+  using data = device.tensor(counting(100), [100]);
+  set(data.address, 101, 2);
+  launcher.launch(1, 1, 1, device.defaultStream.handle);
+  assertEquals(data.readSync(), counting(100).map((value) => 2 * value));
+});
+
+Deno.test("PreparedLaunch.profile() counts what the kernel does", () => {
+  using device = open();
+  const { launcher, set } = prepareScale(device);
+  using data = device.tensor(counting(256), [256]);
+  set(data.address, 200, 2);
+  const profile = launcher.profile?.(2, 1, 1, device.defaultStream.handle);
+  assert(profile !== undefined);
+  assertEquals([profile.kernel, profile.grid, profile.block], ["scale", [2, 1, 1], [128, 1, 1]]);
+  // 200 threads are 6 full warps and a quarter; two accesses each.
+  assertEquals(profile.global, {
+    requests: 14,
+    bytes: 1600,
+    sectors: 50,
+    idealSectors: 50,
+  });
+  assertEquals(profile.shared, { requests: 0, wavefronts: 0, bankConflicts: 0 });
+  assertEquals(
+    profile.accesses.map(({ instruction, global: { requests } }) => [instruction, requests]),
+    [["ld.global.f32 %value, [%data];", 7], ["st.global.f32 [%data], %value;", 7]],
+  );
+  const classes = Object.values(profile.instructions).reduce((sum, count) => sum + count, 0);
+  assertEquals(classes, profile.warpInstructions);
+  assertEquals(profile.divergentBranches, 1);
+  const { barriers }: LaunchProfile = profile;
+  assertEquals(barriers, 0);
+});
+
+Deno.test("Driver.prepareLaunch() refuses blocks and arguments that do not fit the kernel", () => {
+  using device = open();
+  const fn = device.loadModule(SCALE_IMAGE, "scale.ptx").function("scale");
+  const prepare = (block: readonly [number, number, number], parameterBytes: number): unknown =>
+    fn.prepare({ block, sharedBytes: 0, parameterBytes });
+  assertThrows(() => prepare([1025, 1, 1], 16), CudaError, "kernel scale, block 1025×1×1");
+  assertThrows(() => prepare([0, 1, 1], 16), CudaError, "block 0×1×1");
+  assertThrows(() => prepare([32, 1, 1], 8), CudaError, "8 bytes of arguments");
+});

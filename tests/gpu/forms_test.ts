@@ -1,0 +1,74 @@
+/** The emulator and a GPU on the same kernels of one instruction each, with the same operands. */
+import { openCudaDriver } from "../../ffi/deno/library.ts";
+import type { Driver } from "../../ffi/driver.ts";
+import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
+import { assertEquals } from "../support/assert.ts";
+import { judge } from "../support/form_judge.ts";
+import { gpuTest } from "../support/gpu.ts";
+import { type FormKernel, formKernel } from "../support/ptx_form_kernel.ts";
+import { laneRowsOfTable, spellingsOf } from "../support/ptx_forms.ts";
+import { freshRandom } from "../support/random.ts";
+import { type FormCases, runForms } from "../support/run_forms.ts";
+
+/** Cases of each form, spread over its spellings; each of those has at least so many. */
+const CASES_PER_FORM = 40_000;
+const CASES_PER_SPELLING = 1024;
+
+/** The forms of an opcode that an architecture has, and how many cases each of their spellings gets. */
+function kernelsOf(opcode: string, sm: number): Map<number, FormKernel[]> {
+  const row = laneRowsOfTable().find(([name]) => name === opcode);
+  const kernels = new Map<number, FormKernel[]>();
+  let index = 0;
+  for (const form of row?.[1].forms ?? []) {
+    const spellings = spellingsOf(opcode, form).filter(({ match: { since } }) =>
+      since.sm <= sm && (since.lastSm ?? sm) >= sm && since.suffix === undefined
+    );
+    const cases = Math.max(CASES_PER_SPELLING, Math.ceil(CASES_PER_FORM / spellings.length));
+    const made = spellings.map((spelling) => formKernel(spelling, `form${index++}`));
+    if (made.length > 0) kernels.set(cases, [...kernels.get(cases) ?? [], ...made]);
+  }
+  return kernels;
+}
+
+const hex = (values: readonly bigint[]): string =>
+  values.map((value) => `0x${value.toString(16)}`).join(", ");
+
+/** What the two machines do not agree on, a line for the first case of each spelling. */
+function differences(gpu: Driver, emulator: Driver, opcode: string, sm: number): string[] {
+  const lines: string[] = [];
+  for (const [count, kernels] of kernelsOf(opcode, sm)) {
+    const { seed } = freshRandom();
+    const seen = new Map<FormKernel, FormCases>();
+    runForms(gpu, kernels, `sm_${sm}`, count, freshRandom(seed), (cases) => {
+      seen.set(cases.kernel, cases);
+    });
+    runForms(emulator, kernels, `sm_${sm}`, count, freshRandom(seed), (cases) => {
+      const wanted = seen.get(cases.kernel);
+      for (let i = 0; i < count && wanted !== undefined; i++) {
+        const [found, other] = [cases.results(i), wanted.results(i)];
+        if (judge(cases.kernel, cases.sources(i), found, other) !== "different") continue;
+        const { instruction } = cases.kernel.spelling;
+        const spelling = [instruction.opcode, ...instruction.modifiers].join(".");
+        const operands = hex(cases.sources(i));
+        lines.push(
+          `${spelling}(${operands}) is ${hex(found)}, on the GPU ${hex(other)}; seed ${seed}`,
+        );
+        break;
+      }
+    });
+  }
+  return lines;
+}
+
+for (const [opcode] of laneRowsOfTable()) {
+  gpuTest(`the emulator and the GPU agree on every form of ${opcode}`, () => {
+    const gpu = openCudaDriver();
+    gpu.makeCurrent(gpu.retainContext(0));
+    const { arch, sm } = gpu.deviceInfo(0);
+    const emulator = openEmulator({ arch });
+    emulator.makeCurrent(emulator.retainContext(0));
+    assertEquals(differences(gpu, emulator, opcode, sm), []);
+    gpu.close();
+    emulator.close();
+  });
+}

@@ -1,0 +1,113 @@
+/** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
+import { createEmulator, type Emulator, type LaunchRequest } from "../../ffi/emulator/launch.ts";
+import { WINDOW } from "../../ffi/emulator/memory.ts";
+import type { LaunchReport } from "../../ffi/emulator/report.ts";
+
+export type Buffer =
+  | Uint8Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | Uint16Array;
+
+export type Argument =
+  | Buffer
+  /** The address of a byte of a buffer. */
+  | { readonly buffer: Buffer; readonly offset: number }
+  /** A value of so many bytes. */
+  | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number | bigint };
+
+export interface Run extends Partial<LaunchRequest> {
+  readonly args: readonly Argument[];
+  /** Name of the entry; the only one by default. */
+  readonly kernel?: string;
+}
+
+export interface Ran {
+  readonly report: LaunchReport;
+  readonly emulator: Emulator;
+}
+
+/** The buffer that an argument points to. */
+function bufferOf(argument: Argument): Buffer | undefined {
+  if (ArrayBuffer.isView(argument)) return argument;
+  return "buffer" in argument ? argument.buffer : undefined;
+}
+
+/** A whole number of 32 bits as an argument. */
+export const int = (value: number): Argument => ({ bytes: 4, value });
+
+/** Runs a kernel once; buffers among the arguments hold what it left in them. */
+export function emulate(ptx: string, run: Run): Ran {
+  const emulator = createEmulator();
+  const { machine, heap } = emulator;
+  const module = emulator.load(ptx, "test");
+  const kernel = run.kernel === undefined
+    ? [...module.kernels.values()][0]
+    : module.kernels.get(run.kernel);
+  if (kernel === undefined) throw new RangeError(`no kernel ${run.kernel ?? ""}`);
+  const { info } = kernel;
+  const block = new DataView(new ArrayBuffer(info.parameterBytes));
+  const places = run.args.map((argument, i) => {
+    const at = info.params[i]?.offset ?? 0;
+    const buffer = bufferOf(argument);
+    if ("value" in argument) {
+      const value = BigInt.asUintN(64, BigInt(argument.value));
+      for (let b = 0; b < argument.bytes; b++) {
+        block.setUint8(at + b, Number((value >> BigInt(8 * b)) & 255n));
+      }
+    }
+    if (buffer === undefined) return undefined;
+    const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    const place = heap.allocate(bytes.length, 256, info.params[i]?.name ?? "argument");
+    machine.views.u8.set(bytes, place);
+    const offset = "offset" in argument ? argument.offset : 0;
+    block.setBigUint64(at, (BigInt(WINDOW.global) << 32n) | BigInt(place + offset), true);
+    return place;
+  });
+  const report = kernel.launch({
+    grid: [1, 1, 1],
+    block: [32, 1, 1],
+    sharedBytes: 0,
+    argumentBlock: new Uint8Array(block.buffer),
+    checks: true,
+    profile: false,
+    budget: 10_000_000,
+    workers: 1,
+    ...run,
+  });
+  run.args.forEach((argument, i) => {
+    const place = places[i];
+    const buffer = bufferOf(argument);
+    if (place === undefined || buffer === undefined) return;
+    const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    bytes.set(machine.views.u8.subarray(place, place + bytes.length));
+  });
+  return { report, emulator };
+}
+
+/** A module of one kernel `k`: parameters `p0`, `p1`, … are addresses unless said otherwise. */
+export function kernelText(
+  body: string,
+  options: {
+    readonly target?: string;
+    readonly version?: string;
+    readonly params?: readonly string[];
+    readonly head?: string;
+    readonly directives?: string;
+  } = {},
+): string {
+  const { target = "sm_80", version = "8.0", params = ["u64"], head = "", directives = "" } =
+    options;
+  return `.version ${version}
+.target ${target}
+.address_size 64
+${head}
+.visible .entry k(${params.map((type, i) => `.param .${type} p${i}`).join(", ")})
+${directives}
+{
+${body}
+}
+`;
+}
