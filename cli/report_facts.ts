@@ -3,7 +3,8 @@
  * of its own, so that each can be launched, and its conditions are demands.
  */
 import { macrosOf } from "../codegen/facts_section.ts";
-import { printSource } from "../codegen/expression.ts";
+import { GRID_NAMES, printSource } from "../codegen/expression.ts";
+import { type Environment, evaluate } from "../compiler/contract/expr.ts";
 import type { ContractExpr, InstanceInfo, Requirement } from "../compiler/contract/types.ts";
 import type { CompiledKernel, CompiledModule } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
@@ -15,9 +16,9 @@ import type {
   InstanceFacts,
   KernelFacts,
   ParamFacts,
+  Values,
   VariantFacts,
 } from "../ffi/mod.ts";
-import { evaluate } from "./report_values.ts";
 
 /** The facts of a kernel as one of its modules has it. */
 export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelFacts {
@@ -27,10 +28,10 @@ export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelF
   return {
     name,
     params: must(instances[0], "instance").contract.params.map((param): ParamFacts => {
-      const { kind, name } = param;
+      const { name } = param;
       if (param.kind === "scalar") return { kind: "scalar", name, opaque: true };
       const { access, noalias } = param;
-      return { kind, name, access, noalias };
+      return { kind: "pointer", name, access, noalias };
     }),
     contract: contractFacts(must(instances[0], "instance")),
     variants: instances.map(({ symbol, contract }): VariantFacts => ({
@@ -86,11 +87,15 @@ function contractFacts({ contract, specialization }: InstanceInfo): ContractFact
 }
 
 function expression(expr: ContractExpr): Expression {
-  return { text: printSource(expr), value: (values) => evaluate(expr, values) };
+  return { text: printSource(expr), value: (values) => Number(evaluate(expr, environmentOf(values))) };
 }
 
 function condition({ condition, text }: Requirement): Condition {
-  return { text, holds: (values) => evaluate(condition, values) !== 0 };
+  return { text, holds: (values) => evaluate(condition, environmentOf(values)) !== 0n };
+}
+
+function environmentOf(values: Values): Environment {
+  return { param: (name) => values[name], grid: (axis) => values[GRID_NAMES[axis] ?? "gridX"] };
 }
 
 function dimension(expr: ContractExpr): Dimension {

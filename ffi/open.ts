@@ -15,6 +15,7 @@ import {
   NoDeviceError,
   TriError,
 } from "./errors.ts";
+import { spawnWorker } from "./threads/spawn.ts";
 
 /** A device by name: the emulator, the first GPU, or a GPU by number. */
 export type DeviceName = "emulator" | "cuda" | `cuda:${number}`;
@@ -53,7 +54,7 @@ const THIS_MACHINE: Machine = {
   libraries: cudaLibraries(),
   allowed: allowedLibraries,
   openCuda: openCudaDriver,
-  openEmulator,
+  openEmulator: (settings) => openEmulator(settings, spawnWorker),
 };
 
 /** The driver and device that the options, the environment and the machine call for. */

@@ -28,7 +28,7 @@ interface Caller extends PtxPlace {
 }
 
 /** Kernels with more items keep their further calls: functions that call the next one twice, thirty deep. */
-const MOST_ITEMS = 1 << 20;
+const MOST_ITEMS = 1 << 18;
 
 /** The function that a direct call names. */
 export function calledName(item: Item): string | undefined {

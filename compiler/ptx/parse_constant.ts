@@ -206,7 +206,8 @@ export function parseNumber(cursor: PtxCursor, least = ANY): PtxNumber {
   const [literal, after] = [cursor.peek(at), cursor.peek(at + 1)];
   const isWhole = after.kind !== "mark" ||
     (after.text !== "?" && (PRECEDENCE.get(after.text) ?? -1) < least);
-  if (literal.kind === "number" && isWhole) {
+  const wraps = at === 1 && literal.text.endsWith("U");
+  if (literal.kind === "number" && isWhole && !wraps) {
     const negative = cursor.eat("-");
     const { number } = parseLiteral(cursor);
     return negative ? negateNumber(number) : number;

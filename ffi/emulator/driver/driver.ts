@@ -264,6 +264,7 @@ export class EmulatorDriver implements Driver {
   close(): void {
     for (const module of this.#modules.values()) module.unload();
     this.#modules.clear();
+    this.#emulator.close();
   }
 
   /** Device memory as the host sees it; all of it must be one live allocation's. */

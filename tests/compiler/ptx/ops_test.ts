@@ -4,7 +4,7 @@ import { PTX_OPS } from "../../../compiler/ptx/ops.ts";
 import { printInstruction, printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { type Target, TARGETS } from "../../../compiler/targets.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { allSamples, type Sample, sampleModule } from "../../support/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
@@ -74,6 +74,28 @@ Deno.test("PTX_OPS has forms that can be read and that differ", () => {
     for (const form of row.forms) readForm(form);
   }
   assert(samples.length > 3000, `${samples.length} samples`);
+});
+
+/** Keywords of PTX ISA 9.0, 4.3.2 "Instruction Statements", table 2. */
+const KEYWORDS =
+  `abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev
+brkpt brx call clz cnot copysign cos clusterlaunchcontrol cp createpolicy cvt cvta discard div dp2a
+dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu lg2
+lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24 multimem
+nanosleep neg not or pmevent popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set
+setmaxnreg setp shf shfl shl shr sin slct sqrt st stackrestore stacksave stmatrix sub subc suld suq
+sured sust szext tanh tcgen05 tensormap testp tex tld4 trap txq vabsdiff vabsdiff2 vabsdiff4 vadd
+vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr
+vsub vsub2 vsub4 wgmma wmma xor`.split(/\s+/);
+
+Deno.test("PTX_OPS has rows for all instructions of the ISA, each with its section", () => {
+  const names = new Set(Object.keys(PTX_OPS).map((opcode) => opcode.split(".")[0]));
+  assertEquals(KEYWORDS.filter((keyword) => !names.has(keyword)), []);
+  for (const [opcode, row] of Object.entries(PTX_OPS)) {
+    for (const section of row.isa.split(", ")) {
+      assertMatch(section, /^9\.7\.\d+(?:\.\d+)+$/, opcode);
+    }
+  }
 });
 
 Deno.test("verifyPtx() takes every form of PTX_OPS since its version and not before", () => {

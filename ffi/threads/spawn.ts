@@ -1,0 +1,23 @@
+/**
+ * Threads for the emulator, as Deno, Node and Bun all have them: `node:worker_threads`, asked for when the first one is
+ * needed, so that programs without large launches do not load it.
+ */
+import process from "node:process";
+import type { Worker as Helper } from "../emulator/workers/team.ts";
+
+/** Starts a thread that runs jobs of the emulator; undefined if the program may not start one. */
+export function spawnWorker(): Helper | undefined {
+  try {
+    const { Worker } = process.getBuiltinModule("node:worker_threads");
+    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    // A thread that cannot start, for want of a permission, only does not help.
+    worker.on("error", () => {});
+    worker.unref();
+    return {
+      send: (job) => worker.postMessage(job),
+      end: () => void worker.terminate(),
+    };
+  } catch {
+    return undefined;
+  }
+}

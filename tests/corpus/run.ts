@@ -1,0 +1,108 @@
+/** Runs cases of the corpus on a driver, whichever it is. */
+import type { TensorMap } from "../../ffi/emulator/async/tensor_map.ts";
+import type { Driver } from "../../ffi/driver.ts";
+import type { Argument, CorpusCase, Data, Tolerance } from "./types.ts";
+
+/** Makes the tensor map that the driver's kernels understand. */
+export type EncodeTensorMap = (map: TensorMap) => Uint8Array;
+
+const TENSOR_MAP_ALIGN = 64;
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Data): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+interface Placed {
+  readonly argument: Exclude<Argument, { kind: "value" }>;
+  readonly address: bigint;
+  readonly bytes: number;
+}
+
+/** The text of a case's PTX file. */
+export function readPtx({ file }: CorpusCase): Uint8Array<ArrayBuffer> {
+  return Deno.readFileSync(new URL(`${file}.ptx`, import.meta.url));
+}
+
+/** Launches a case; the result names what is not as expected, or is empty. */
+export function runCase(
+  driver: Driver,
+  image: Uint8Array<ArrayBuffer>,
+  each: CorpusCase,
+  encode: EncodeTensorMap,
+): string[] {
+  const placed: Placed[] = [];
+  const module = driver.loadModule(image, each.file);
+  try {
+    const parts = each.arguments().map((argument) => {
+      if (argument.kind === "value") return argument;
+      const content = bytesOf(argument.data);
+      const address = driver.allocate(content.length);
+      placed.push({ argument, address, bytes: content.length });
+      driver.copyToDevice(address, content, 0n);
+      if (argument.kind === "buffer") {
+        return { bytes: new Uint8Array(BigUint64Array.of(address).buffer), align: 8 };
+      }
+      return { bytes: encode({ ...argument.map, address }), align: TENSOR_MAP_ALIGN };
+    });
+    let end = 0;
+    const offsets = parts.map(({ bytes, align }) => {
+      const offset = Math.ceil(end / align) * align;
+      end = offset + bytes.length;
+      return offset;
+    });
+    const shape = { block: each.block, sharedBytes: each.sharedBytes ?? 0, parameterBytes: end };
+    const launch = driver.prepareLaunch(
+      driver.getFunction(module, each.kernel),
+      shape,
+      each.kernel,
+    );
+    parts.forEach(({ bytes }, i) => launch.argumentBlock.set(bytes, offsets[i]));
+    launch.launch(...each.grid, 0n);
+    driver.synchronize();
+    return placed.flatMap(({ argument, address, bytes }, i) => {
+      const actual = new Uint8Array(bytes);
+      driver.copyToHost(actual, address, 0n);
+      driver.synchronize();
+      const expected = argument.expected ?? argument.data;
+      const problem = compare(actual, expected, argument.within);
+      return problem === undefined ? [] : [`${each.kernel}, buffer ${i}: ${problem}`];
+    });
+  } finally {
+    for (const { address } of placed) driver.free(address);
+    driver.unloadModule(module);
+  }
+}
+
+function compare(
+  actual: Uint8Array<ArrayBuffer>,
+  expected: Data,
+  within: Tolerance | undefined,
+): string | undefined {
+  if (expected instanceof Float32Array) {
+    return compareNumbers(new Float32Array(actual.buffer), expected, within);
+  }
+  if (expected instanceof Float64Array) {
+    return compareNumbers(new Float64Array(actual.buffer), expected, within);
+  }
+  const bytes = bytesOf(expected);
+  const at = bytes.findIndex((byte, i) => byte !== actual[i]);
+  if (at < 0) return undefined;
+  const size = expected.BYTES_PER_ELEMENT;
+  const element = Math.floor(at / size);
+  const show = (from: Uint8Array): string =>
+    [...from.subarray(element * size, element * size + size)].reverse()
+      .map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `element ${element} is 0x${show(actual)}, not 0x${show(bytes)}`;
+}
+
+function compareNumbers(
+  actual: ArrayLike<number>,
+  expected: ArrayLike<number>,
+  { absolute = 0, relative = 0 }: Tolerance = {},
+): string | undefined {
+  for (let i = 0; i < expected.length; i++) {
+    const [a, e] = [actual[i] ?? 0, expected[i] ?? 0];
+    if (Object.is(a, e) || Math.abs(a - e) <= Math.max(absolute, relative * Math.abs(e))) continue;
+    return `element ${i} is ${a}, not ${e}`;
+  }
+  return undefined;
+}
