@@ -143,6 +143,12 @@ export const OPTIONS = {
     default: "ptx",
     help: "tokens, ast, types, ir, layout, ptx, sass or report",
   },
+  size: {
+    type: "text",
+    value: "NAME=N",
+    many: true,
+    help: "a parameter in the run of --stage report, e.g. M=512,N=300 (default: fits the contract)",
+  },
   help: { type: "flag", short: "h", help: "show this help" },
   version: { type: "flag", short: "V", help: "show the version" },
 } as const satisfies Record<string, OptionRow>;
@@ -194,7 +200,7 @@ export const COMMANDS = {
   inspect: {
     summary: "print what one stage of the compiler makes of a file",
     operands: "FILE",
-    options: ["stage", ...COMPILE, "help"],
+    options: ["stage", ...COMPILE, "size", "json", "help"],
     defaults: { arch: "sm_90" },
     load: async () => (await import("./inspect_command.ts")).runInspect,
   },

@@ -1,20 +1,12 @@
 /** `tri inspect`: prints one stage of one file. */
-import type { CompiledEntry, CompileResult } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { nearest } from "../compiler/support/spelling.ts";
+import { type AssembledModule, assembleModules, noAssembler } from "./assembled_modules.ts";
 import type { CommandContext } from "./commands.ts";
-import { environmentError, EXIT, Failure, usageError } from "./failure.ts";
+import { environmentError, EXIT, usageError } from "./failure.ts";
 import { includeFinder } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import { runProcess } from "./process.ts";
-import {
-  assemble,
-  type Assembler,
-  chooseAssembler,
-  findAssemblers,
-  ptxVersionOf,
-  type Resources,
-} from "./ptxas.ts";
 import { ScratchFile } from "./scratch_file.ts";
 import { checkKernelNames, hasErrors, openSession, showDiagnostics } from "./session.ts";
 import { COMPILER_STAGES } from "./toolchain.ts";
@@ -27,6 +19,10 @@ const PER_TARGET: ReadonlySet<string> = new Set(["layout", "ptx"]);
 /** The body of the command. */
 export async function runInspect(invocation: Invocation, context: CommandContext): Promise<number> {
   const stage = stageNamed(invocation.text("stage") ?? "ptx");
+  const [own] = (["json", "size"] as const).filter((name) => invocation.list(name).length > 0);
+  if (own !== undefined && stage !== "report") {
+    throw usageError(`--${own} goes with --stage report`);
+  }
   if (invocation.operands.length !== 1) {
     throw usageError("tri inspect takes one file", "tri inspect FILE --stage ptx");
   }
@@ -63,9 +59,13 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   if (compilerStage !== undefined || hasErrors(result.diagnostics)) {
     return await finish(result.diagnostics, context);
   }
-  const images = await assembleModules(result);
-  if (stage === "sass") await printSass(images, context);
-  else printReport(images, context);
+  if (stage === "report") {
+    const { runReport } = await import("./report_stage.ts");
+    return await runReport(result, invocation, context);
+  }
+  const { images, missing } = await assembleModules(result);
+  if (images.length === 0) throw noAssembler(missing);
+  await printSass(images, context);
   return EXIT.ok;
 }
 
@@ -85,55 +85,6 @@ async function finish(
 ): Promise<number> {
   await showDiagnostics(diagnostics, context);
   return hasErrors(diagnostics) ? EXIT.kernels : EXIT.ok;
-}
-
-interface AssembledModule {
-  readonly kernel: string;
-  readonly arch: string;
-  readonly assembler: Assembler;
-  readonly cubin: Uint8Array;
-  readonly resources: Readonly<Record<string, Resources>>;
-  /** What each entry is launched with; adds the dynamic shared memory that the assembler cannot see. */
-  readonly entries: readonly CompiledEntry[];
-}
-
-/** One cubin for each kernel and each architecture that an assembler here knows; at least one. */
-async function assembleModules(result: CompileResult): Promise<AssembledModule[]> {
-  const { usable } = await findAssemblers();
-  const reasons = new Set<string>();
-  const images: AssembledModule[] = [];
-  for (const { name, modules } of result.kernels) {
-    for (const { target, ptx, entries } of modules) {
-      const assembler = chooseAssembler(usable, target, ptxVersionOf(ptx));
-      if (typeof assembler === "string") {
-        reasons.add(assembler);
-        continue;
-      }
-      const made = await assemble(assembler, target, ptx);
-      if (made.kind === "failed") {
-        throw new Failure(
-          EXIT.kernels,
-          `${assembler.path} refused the code of ${name} for ${target}:\n${made.message}`,
-          "This is a defect in tri; please report it.",
-        );
-      }
-      images.push({
-        kernel: name,
-        arch: target,
-        assembler,
-        cubin: made.cubin,
-        resources: made.resources,
-        entries,
-      });
-    }
-  }
-  if (images.length === 0) {
-    throw environmentError(
-      [...reasons].join("; ") || "there is no kernel",
-      "Install the CUDA toolkit, or name its ptxas in TRI_PTXAS.",
-    );
-  }
-  return images;
 }
 
 async function printSass(
@@ -173,40 +124,6 @@ async function disassemble(
     `No nvdisasm here reads an image for ${arch} (${reason})`,
     "Install a newer nvdisasm and put it on PATH.",
   );
-}
-
-const REPORT_COLUMNS = [
-  "instance",
-  "arch",
-  "registers",
-  "shared",
-  "stack",
-  "spill stores",
-  "spill loads",
-] as const;
-
-function printReport(images: readonly AssembledModule[], { terminal }: CommandContext): void {
-  const rows = images.flatMap(({ arch, resources, entries }) =>
-    Object.entries(resources).map(([symbol, found]) => [
-      symbol,
-      arch,
-      ...[
-        found.registers,
-        found.sharedBytes + (entries.find((entry) => entry.symbol === symbol)?.sharedBytes ?? 0),
-        found.stackBytes,
-        found.spillStoreBytes,
-        found.spillLoadBytes,
-      ].map(String),
-    ])
-  );
-  const widths = REPORT_COLUMNS.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0))
-  );
-  const print = (cells: readonly string[]): string =>
-    cells.map((cell, column) =>
-      column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
-    ).join("  ");
-  terminal.print([REPORT_COLUMNS, ...rows].map((row) => `${print(row).trimEnd()}\n`).join(""));
 }
 
 function withNewline(text: string): string {

@@ -87,7 +87,10 @@ function contractFacts({ contract, specialization }: InstanceInfo): ContractFact
 }
 
 function expression(expr: ContractExpr): Expression {
-  return { text: printSource(expr), value: (values) => Number(evaluate(expr, environmentOf(values))) };
+  return {
+    text: printSource(expr),
+    value: (values) => Number(evaluate(expr, environmentOf(values))),
+  };
 }
 
 function condition({ condition, text }: Requirement): Condition {

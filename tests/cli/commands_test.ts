@@ -121,7 +121,9 @@ Deno.test("tri inspect --stage report tabulates what ptxas found", async () => {
   assertEquals(
     stdout,
     "instance  arch   registers  shared  stack  spill stores  spill loads\n" +
-      "x         sm_80         24    4096     16             8            4\n",
+      "x         sm_80         24    4096     16             8            4\n\n" +
+      "x (sm_80) was not run: Argument grid of x: expected a launch grid, because neither the " +
+      "kernel's code nor a pragma says it, got undefined\n",
   );
 });
 
@@ -152,12 +154,13 @@ Deno.test("tri inspect --stage sass goes through nvdisasm, or exits with 3 witho
   assertEquals([...workspace.files("generated").keys()], ["generated/mod.ts"]);
 });
 
-Deno.test("tri inspect --stage report exits with 3 where no assembler fits", async () => {
+Deno.test("tri inspect --stage report runs entries, then exits with 3, where no assembler fits", async () => {
   using workspace = new Workspace({ "a.tc": "kernel x\n" });
-  const { code, stderr } = await workspace.tri(["inspect", "a.tc", "--stage", "report"], {
+  const { code, stdout, stderr } = await workspace.tri(["inspect", "a.tc", "--stage", "report"], {
     permissions: ["--allow-read"],
   });
   assertEquals(code, 3);
+  assertStringIncludes(stdout, "x (sm_90) was not run: ");
   assertStringIncludes(stderr, "no ptxas found");
 });
 

@@ -1,8 +1,19 @@
 /** All cases of the corpus. */
+import { CONTROL } from "./control.ts";
 import { HISTOGRAM } from "./histogram.ts";
+import { INTEGER } from "./integer.ts";
 import { REDUCE } from "./reduce.ts";
 import { SCAN } from "./scan.ts";
 import { SORT } from "./sort.ts";
+import { SYNC } from "./sync.ts";
 import type { CorpusCase } from "./types.ts";
 
-export const CORPUS: readonly CorpusCase[] = [...REDUCE, ...SCAN, ...HISTOGRAM, ...SORT];
+export const CORPUS: readonly CorpusCase[] = [
+  ...CONTROL,
+  ...HISTOGRAM,
+  ...INTEGER,
+  ...REDUCE,
+  ...SCAN,
+  ...SORT,
+  ...SYNC,
+];

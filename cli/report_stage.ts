@@ -1,0 +1,112 @@
+/** `tri inspect --stage report`: what the assembler says of each entry, and what the entry does on the emulator. */
+import type { CompiledKernel, CompileResult } from "../compiler/options.ts";
+import { nearest } from "../compiler/support/spelling.ts";
+import { type AssembledModule, assembleModules, noAssembler } from "./assembled_modules.ts";
+import type { CommandContext } from "./commands.ts";
+import { EXIT, usageError } from "./failure.ts";
+import type { Invocation } from "./parse.ts";
+import type { Resources } from "./ptxas.ts";
+import type { Sizes } from "./report_arguments.ts";
+import { type EntryRun, runKernel } from "./report_run.ts";
+import { printRuns, printTable, runToJson } from "./report_table.ts";
+
+/** Prints the report. Without an assembler its first part is missing, and the exit code says so. */
+export async function runReport(
+  result: CompileResult,
+  invocation: Invocation,
+  { terminal }: CommandContext,
+): Promise<number> {
+  const sizes = readSizes(invocation.list("size"), result.kernels);
+  const { images, missing } = await assembleModules(result);
+  const runs = result.kernels.flatMap((kernel) => runKernel(kernel, sizes));
+  if (invocation.flag("json")) {
+    const entries = runs.map((run) => entryToJson(run, images));
+    terminal.print(`${JSON.stringify({ entries }, null, 2)}\n`);
+  } else {
+    const tables = [resourceTable(images), printRuns(runs)].filter((text) => text !== "");
+    terminal.print(tables.join("\n"));
+  }
+  if (images.length === 0) throw noAssembler(missing);
+  return EXIT.ok;
+}
+
+/** Reads `M=512,N=300`; each name must be a parameter of some kernel. */
+function readSizes(texts: readonly string[], kernels: readonly CompiledKernel[]): Sizes {
+  const known = new Set(
+    kernels.flatMap(({ instances }) =>
+      instances.flatMap(({ contract }) =>
+        contract.params.flatMap(({ kind, name }) => kind === "scalar" ? [name] : [])
+      )
+    ),
+  );
+  return new Map(
+    texts.flatMap((text) => text.split(",")).map((text): [string, number] => {
+      const [, name = "", number = ""] = /^\s*(\w+)\s*=\s*(\S+)\s*$/.exec(text) ?? [];
+      const value = Number(number);
+      if (name === "" || number === "" || !Number.isFinite(value)) {
+        throw usageError(`--size ${text}: not a name and a number`, "Such as --size M=512,N=300.");
+      }
+      if (!known.has(name)) {
+        const near = nearest(name, [...known]);
+        throw usageError(
+          `--size ${text}: no kernel here has a parameter ${name} that is a number`,
+          near === undefined
+            ? `There is ${[...known].join(", ") || "none"}.`
+            : `Did you mean ${near}?`,
+        );
+      }
+      return [name, value];
+    }),
+  );
+}
+
+/** An entry as the assembler made it. */
+interface AssembledEntry {
+  readonly symbol: string;
+  readonly arch: string;
+  readonly resources: Resources;
+}
+
+/** What the assembler said, with the dynamic shared memory that it cannot see. */
+function assembledEntries(images: readonly AssembledModule[]): AssembledEntry[] {
+  return images.flatMap(({ arch, resources, entries }) =>
+    Object.entries(resources).map(([symbol, found]) => {
+      const dynamic = entries.find((entry) => entry.symbol === symbol)?.sharedBytes ?? 0;
+      return {
+        symbol,
+        arch,
+        resources: { ...found, sharedBytes: found.sharedBytes + dynamic },
+      };
+    })
+  );
+}
+
+function resourceTable(images: readonly AssembledModule[]): string {
+  if (images.length === 0) return "";
+  return printTable({
+    columns: ["instance", "arch", "registers", "shared", "stack", "spill stores", "spill loads"],
+    words: 2,
+    rows: assembledEntries(images).map(({ symbol, arch, resources }) => [
+      symbol,
+      arch,
+      ...[
+        resources.registers,
+        resources.sharedBytes,
+        resources.stackBytes,
+        resources.spillStoreBytes,
+        resources.spillLoadBytes,
+      ].map(String),
+    ]),
+  });
+}
+
+function entryToJson(
+  run: EntryRun,
+  images: readonly AssembledModule[],
+): Readonly<Record<string, unknown>> {
+  const { kernel, instance, arch } = run;
+  const assembled = assembledEntries(images.filter((image) => image.kernel === kernel)).find((
+    entry,
+  ) => entry.symbol === instance && entry.arch === arch);
+  return { kernel, instance, arch, resources: assembled?.resources ?? null, ...runToJson(run) };
+}
