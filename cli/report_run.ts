@@ -1,7 +1,7 @@
 /** Runs every entry of compiled kernels once on the emulator, to count what it does. */
 import type { CompiledKernel } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
-import { defineKernel, Device, type LaunchProfile, TriError } from "../ffi/mod.ts";
+import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../ffi/mod.ts";
 import { type Arguments, chooseArguments, type Sizes } from "./report_arguments.ts";
 import { factsOf } from "./report_facts.ts";
 
@@ -30,7 +30,7 @@ export interface NotRun {
 interface Launchable {
   launch(
     args: Readonly<Record<string, unknown>>,
-    options: { readonly variant: string; readonly profile: true },
+    options: { readonly variant: string; readonly stream: Stream; readonly profile: true },
   ): LaunchProfile;
 }
 
@@ -66,7 +66,12 @@ function runInstance(
       const make = isRead ? device.zeros.bind(device) : device.empty.bind(device);
       arguments_[param] = made.use(make(dtype, shape, { strides }));
     }
-    return { kind: "ran", scalars, profile: kernel.launch(arguments_, { variant, profile: true }) };
+    const profile = kernel.launch(arguments_, {
+      variant,
+      stream: device.defaultStream,
+      profile: true,
+    });
+    return { kind: "ran", scalars, profile };
   } catch (error) {
     if (!(error instanceof TriError)) throw error;
     return { kind: "not run", reason: must(error.message.split("\nhint: ")[0], "message") };

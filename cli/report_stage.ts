@@ -21,11 +21,11 @@ export async function runReport(
   const runs = result.kernels.flatMap((kernel) => runKernel(kernel, sizes));
   if (invocation.flag("json")) {
     const entries = runs.map((run) => entryToJson(run, images));
-    terminal.print(`${JSON.stringify({ entries }, null, 2)}\n`);
-  } else {
-    const tables = [resourceTable(images), printRuns(runs)].filter((text) => text !== "");
-    terminal.print(tables.join("\n"));
+    terminal.print(`${JSON.stringify({ entries, missing }, null, 2)}\n`);
+    return images.length === 0 ? EXIT.environment : EXIT.ok;
   }
+  const tables = [resourceTable(images), printRuns(runs)].filter((text) => text !== "");
+  terminal.print(tables.join("\n"));
   if (images.length === 0) throw noAssembler(missing);
   return EXIT.ok;
 }

@@ -10,7 +10,7 @@ import {
   type Since,
 } from "./form.ts";
 import type { Instruction, Operand } from "./func.ts";
-import { MODIFIER_SINCE, PTX_OPS } from "./ops.ts";
+import { GLOBAL_MODIFIERS, MODIFIER_SINCE, OTHER_SPACES, PTX_OPS } from "./ops.ts";
 import {
   holds,
   isTypeName,
@@ -274,6 +274,14 @@ function assignOperands(
   return assigned;
 }
 
+/** Whether the space of an access rules out another of its modifiers; copies name two spaces. */
+function spaceProblem(modifiers: readonly string[]): string | undefined {
+  const hint = modifiers.find((name) => GLOBAL_MODIFIERS.has(name));
+  if (hint === undefined || modifiers.includes("global")) return undefined;
+  const space = modifiers.find((name) => OTHER_SPACES.has(name));
+  return space === undefined ? undefined : `.${hint} is for global memory, not for .${space}`;
+}
+
 /** Instructions of PTX 1.0. */
 const ALWAYS: Since = { ptx: 10, sm: 10 };
 
@@ -285,7 +293,8 @@ export function matchInstruction(instruction: Instruction): Match | string {
   if (row.forms.length === 0) {
     return `${opcode} is not supported (PTX ISA 9.0, ${row.isa})`;
   }
-  let problem: string | undefined;
+  let problem = spaceProblem(modifiers);
+  if (problem !== undefined) return problem;
   for (const form of row.forms) {
     const pieces = readForm(form);
     const bound = bindModifiers(pieces, modifiers);

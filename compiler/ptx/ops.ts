@@ -54,3 +54,23 @@ export const MODIFIER_SINCE: ReadonlyMap<string, Since> = new Map(Object.entries
   "L2::256B": { ptx: 74, sm: 80 },
   "L2::cache_hint": { ptx: 74, sm: 80 },
 }));
+
+/** Modifiers for accesses to global memory, or to generic addresses. */
+export const GLOBAL_MODIFIERS: ReadonlySet<string> = new Set([
+  "L2::cache_hint",
+  "L2::64B",
+  "L2::128B",
+  "L2::256B",
+]);
+
+/** State spaces other than that of global memory. */
+export const OTHER_SPACES: ReadonlySet<string> = new Set([
+  "shared",
+  "shared::cta",
+  "shared::cluster",
+  "local",
+  "param",
+  "param::entry",
+  "param::func",
+  "const",
+]);

@@ -183,8 +183,10 @@ export const MEMORY_OPS = {
     { form: ".mmio.relaxed.sys.global?.T d:T+, [a]", T: `${NARROW} ${DOUBLE}` },
     ...access(".global.NCCACHE?.nc.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p", { ptx: 31, sm: 32 }),
     ...access(".global.nc.EVICT.L2::cache_hint?.PREFETCH?.VEC?.T d*V:T+, [a], ^p", { ptx: 74, sm: 70 }),
-    { form: ".weak?.global.nc?.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T d*8:T, [a]", T: "b32 u32 s32 f32", since: WIDE },
-    { form: ".weak?.global.nc?.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T d*4:T, [a]", T: "b64 u64 s64 f64", since: WIDE },
+    { form: ".weak?.global.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T d*8:T, [a]", T: "b32 u32 s32 f32", since: WIDE },
+    { form: ".global.nc.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v8.T d*8:T, [a]", T: "b32 u32 s32 f32", since: WIDE },
+    { form: ".weak?.global.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T d*4:T, [a]", T: "b64 u64 s64 f64", since: WIDE },
+    { form: ".global.nc.EVICT?.L2::evict_normal|L2::evict_first|L2::evict_last?.v4.T d*4:T, [a]", T: "b64 u64 s64 f64", since: WIDE },
   ] },
   ldu: { doc: "loads from an address that all lanes share", isa: "9.7.9.10", effect: "read", since: { ptx: 20, sm: 20 }, forms: access(".global?.VEC?.T d*V:T+, [a]").slice(0, 2) },
   st: { doc: "stores", isa: "9.7.9.11", effect: "write", forms: [

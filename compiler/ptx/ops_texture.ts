@@ -51,9 +51,13 @@ export const TEXTURE_OPS = {
   istypep: { doc: "whether an address is that of a texture, sampler or surface", isa: "9.7.10.6", effect: "pure", since: { ptx: 40, sm: 30 }, forms: [{ form: ".texref|samplerref|surfref d:pred, a:b64" }] },
 
   // ---- 9.7.11 surfaces
-  suld: { doc: "reads a surface", isa: "9.7.11.1", effect: "read", since: FERMI, forms: [{ form: ".b.SURFACE.ca|cg|cs|cv?.VEC?.T.trap|clamp|zero d*V:T+, [a,c]", T: "b8 b16 b32 b64" }] },
+  suld: { doc: "reads a surface", isa: "9.7.11.1", effect: "read", since: FERMI, forms: [
+    { form: ".b.SURFACE.ca|cg|cs|cv?.VEC?.T.trap|clamp|zero d*V:T+, [a,c]", T: "b8 b16 b32" },
+    { form: ".b.SURFACE.ca|cg|cs|cv?.v2?.T.trap|clamp|zero d*V:T+, [a,c]", T: "b64" },
+  ] },
   sust: { doc: "writes a surface", isa: "9.7.11.2", effect: "write", since: FERMI, forms: [
-    { form: ".b.SURFACE.STCACHE?.VEC?.T.trap|clamp|zero [a,c], b*V:T+", T: "b8 b16 b32 b64" },
+    { form: ".b.SURFACE.STCACHE?.VEC?.T.trap|clamp|zero [a,c], b*V:T+", T: "b8 b16 b32" },
+    { form: ".b.SURFACE.STCACHE?.v2?.T.trap|clamp|zero [a,c], b*V:T+", T: "b64" },
     { form: ".p.1d|2d|3d.VEC?.b32.trap|clamp|zero [a,c], b*V" },
   ] },
   sured: { doc: "changes a surface in one step", isa: "9.7.11.3", effect: "write", since: FERMI, forms: [

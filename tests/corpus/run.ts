@@ -97,11 +97,16 @@ function compare(
 function compareNumbers(
   actual: ArrayLike<number>,
   expected: ArrayLike<number>,
-  { absolute = 0, relative = 0 }: Tolerance = {},
+  within: Tolerance | undefined,
 ): string | undefined {
   for (let i = 0; i < expected.length; i++) {
     const [a, e] = [actual[i] ?? 0, expected[i] ?? 0];
-    if (Object.is(a, e) || Math.abs(a - e) <= Math.max(absolute, relative * Math.abs(e))) continue;
+    if (Object.is(a, e)) continue;
+    const { absolute = 0, relative = 0 } = within ?? {};
+    // Nothing is as near as zeros of different signs, which are not the same either.
+    if (within !== undefined && Math.abs(a - e) <= Math.max(absolute, relative * Math.abs(e))) {
+      continue;
+    }
     return `element ${i} is ${a}, not ${e}`;
   }
   return undefined;

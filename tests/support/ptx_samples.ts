@@ -16,7 +16,7 @@ import type {
 } from "../../compiler/ptx/func.ts";
 import { matchInstruction } from "../../compiler/ptx/match.ts";
 import { forEachRegister } from "../../compiler/ptx/operand.ts";
-import { PTX_OPS } from "../../compiler/ptx/ops.ts";
+import { GLOBAL_MODIFIERS, OTHER_SPACES, PTX_OPS } from "../../compiler/ptx/ops.ts";
 import { isTypeName, type TypeName, TYPES, wideType } from "../../compiler/ptx/types.ts";
 import { must } from "../../compiler/support/bug.ts";
 
@@ -214,7 +214,7 @@ function samplesOf(opcode: string, form: PtxForm): Sample[] {
 const allForms: readonly (readonly [opcode: string, form: PtxForm])[] = Object.entries(PTX_OPS)
   .flatMap(([opcode, row]) => row.forms.map((form: PtxForm) => [opcode, form] as const));
 
-/** An instruction of any form with any modifiers that it takes. */
+/** An instruction of any form with any modifiers that it takes, hints for global memory elsewhere excepted. */
 export const anySample: fc.Arbitrary<Instruction> = fc.constantFrom(...allForms).chain((
   [opcode, form],
 ) =>
@@ -225,6 +225,9 @@ export const anySample: fc.Arbitrary<Instruction> = fc.constantFrom(...allForms)
   ).chain((choice) =>
     fc.nat(spell(form, choice).optional).map((extra) => instructionOf(opcode, form, choice, extra))
   )
+).filter(({ modifiers }) =>
+  modifiers.includes("global") || !modifiers.some((name) => GLOBAL_MODIFIERS.has(name)) ||
+  !modifiers.some((name) => OTHER_SPACES.has(name))
 );
 
 /** Samples of every form in the table. */

@@ -87,7 +87,8 @@ export class FrameLayout {
         return this.#constant(literalBits(operand, TYPES[type].bits), TYPES[type].bits);
       case "symbol": {
         const { bits } = TYPES[type];
-        return this.#constant(BigInt.asUintN(bits, this.symbolAddress(operand.name)), bits);
+        const address = this.symbolAddress(operand.name) + (operand.offset ?? 0n);
+        return this.#constant(BigInt.asUintN(bits, address), bits);
       }
       case "special":
         return this.#special(operand.name, TYPES[type].bits);

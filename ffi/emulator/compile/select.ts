@@ -49,7 +49,10 @@ function isObserved({ opcode, bound }: Match): boolean {
 export function selectStep(line: Line, context: HandlerContext): Step {
   const { match } = line;
   const { machine, site } = context;
-  if (typeof match === "string") return failing("illegal instruction", match, context);
+  if (typeof match === "string") {
+    const isKnown = match.includes("not supported");
+    return failing(isKnown ? "unsupported instruction" : "illegal instruction", match, context);
+  }
   try {
     const clock = readsClock(match, context);
     if (clock !== undefined) return { kind: "function", run: clock };

@@ -1,11 +1,13 @@
 /** The instruction table against ptxas: every form, at the version and architecture where it is said to begin. */
+import fc from "fast-check";
 import { readForm, type Since } from "../../../compiler/ptx/form.ts";
+import { matchInstruction } from "../../../compiler/ptx/match.ts";
 import { PTX_OPS } from "../../../compiler/ptx/ops.ts";
 import { printInstruction, printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { type Target, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { allSamples, type Sample, sampleModule } from "../../support/ptx_samples.ts";
+import { allSamples, anySample, type Sample, sampleModule } from "../../support/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
 /** Architectures that ptxas of CUDA 13 knows, and the first PTX version of each. */
@@ -32,10 +34,10 @@ const ELSEWHERE = [
 ];
 
 const samples = allSamples();
-const assembled = samples.filter(({ instruction, since }) =>
+const isAssembled = ({ instruction, since }: Sample): boolean =>
   since.lastSm !== LEGACY &&
-  !ELSEWHERE.some((pattern) => pattern.test(printInstruction(instruction)))
-);
+  !ELSEWHERE.some((pattern) => pattern.test(printInstruction(instruction)));
+const assembled = samples.filter(isAssembled);
 
 function architecture(since: Since): { sm: number; ptx: number; target: string } {
   const [sm, first] = ARCHITECTURES.find(([number]) => number >= since.sm) ?? [since.sm, 0];
@@ -145,6 +147,26 @@ ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async ()
     assertEquals(taken.filter((text) => !TOLERATED.some((pattern) => pattern.test(text))), []);
   }
 });
+
+ptxasTest(
+  "PTX_OPS has forms whose modifiers and operands ptxas takes in any combination",
+  async () => {
+    const combined = fc.sample(anySample, 6000).flatMap((instruction): Sample[] => {
+      const match = matchInstruction(instruction);
+      return typeof match === "string"
+        ? []
+        : [{ instruction, form: match.form, since: match.since }];
+    }).filter(isAssembled);
+    const groups = Map.groupBy(combined, ({ since }) => architecture(since).target);
+    for (const [target, list] of groups) {
+      const wrong = await refusals(list, 90, target);
+      assertEquals(
+        list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]),
+        [],
+      );
+    }
+  },
+);
 
 // What needs a suffix is tested above; together with everything else it makes ptxas give up.
 const targets = Object.values(TARGETS).filter(({ sm, exact }: Target) => sm >= 75 && !exact);
