@@ -26,11 +26,34 @@ export interface Target {
   readonly bfloat16: boolean;
   /** `ld.global.L1::no_allocate`, `createpolicy`, … : which cache hints exist. */
   readonly cacheHints: readonly ("L1" | "L2::128B" | "L2::256B" | "L2::cache_hint")[];
+  /** Matrix instructions of warps that tensor cores execute, by their names in `layout/mma.ts`. */
+  readonly mma: readonly string[];
+  /** Has `ldmatrix`. */
+  readonly ldmatrix: boolean;
+  /** Has `cp.async`. */
+  readonly asyncCopies: boolean;
 }
 
 const HINTS_70 = ["L1"] as const;
 const HINTS_75 = ["L1", "L2::128B"] as const;
 const HINTS_80 = ["L1", "L2::128B", "L2::256B", "L2::cache_hint"] as const;
+
+const MMA_70 = ["f16.m8n8k4"] as const;
+const MMA_75 = ["f16.m16n8k8", "s8.m8n8k16"] as const;
+const MMA_80 = [
+  "f16.m16n8k8",
+  "f16.m16n8k16",
+  "bf16.m16n8k8",
+  "bf16.m16n8k16",
+  "tf32.m16n8k4",
+  "tf32.m16n8k8",
+  "f64.m8n8k4",
+  "s8.m8n8k16",
+  "s8.m16n8k16",
+  "s8.m16n8k32",
+] as const;
+const MMA_89 = [...MMA_80, "e4m3.m16n8k32"] as const;
+const MMA_90 = [...MMA_89, "f64.m16n8k4", "f64.m16n8k8", "f64.m16n8k16"] as const;
 
 /** All architectures by name, oldest first. */
 export const TARGETS = {
@@ -45,6 +68,9 @@ export const TARGETS = {
     blocksPerSm: 32,
     bfloat16: false,
     cacheHints: HINTS_70,
+    mma: MMA_70,
+    ldmatrix: false,
+    asyncCopies: false,
   },
   sm_75: {
     name: "sm_75",
@@ -57,6 +83,9 @@ export const TARGETS = {
     blocksPerSm: 16,
     bfloat16: false,
     cacheHints: HINTS_75,
+    mma: MMA_75,
+    ldmatrix: true,
+    asyncCopies: false,
   },
   sm_80: {
     name: "sm_80",
@@ -69,6 +98,9 @@ export const TARGETS = {
     blocksPerSm: 32,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_80,
+    ldmatrix: true,
+    asyncCopies: true,
   },
   sm_86: {
     name: "sm_86",
@@ -81,6 +113,9 @@ export const TARGETS = {
     blocksPerSm: 16,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_80,
+    ldmatrix: true,
+    asyncCopies: true,
   },
   sm_89: {
     name: "sm_89",
@@ -93,6 +128,9 @@ export const TARGETS = {
     blocksPerSm: 24,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_89,
+    ldmatrix: true,
+    asyncCopies: true,
   },
   sm_90: {
     name: "sm_90",
@@ -105,6 +143,9 @@ export const TARGETS = {
     blocksPerSm: 32,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_90,
+    ldmatrix: true,
+    asyncCopies: true,
   },
   sm_90a: {
     name: "sm_90a",
@@ -117,6 +158,9 @@ export const TARGETS = {
     blocksPerSm: 32,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_90,
+    ldmatrix: true,
+    asyncCopies: true,
   },
   sm_100: {
     name: "sm_100",
@@ -129,6 +173,9 @@ export const TARGETS = {
     blocksPerSm: 32,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_90,
+    ldmatrix: true,
+    asyncCopies: true,
   },
   sm_120: {
     name: "sm_120",
@@ -141,6 +188,9 @@ export const TARGETS = {
     blocksPerSm: 24,
     bfloat16: true,
     cacheHints: HINTS_80,
+    mma: MMA_90,
+    ldmatrix: true,
+    asyncCopies: true,
   },
 } as const satisfies Record<string, Target>;
 

@@ -66,10 +66,18 @@ function roundEven(value: number): number {
   return rest > 0.5 || (rest === 0.5 && Math.abs(floor % 2) === 1) ? floor + 1 : floor;
 }
 
+type Triple<T> = readonly [T, T, T];
+
+const mapped = <T, U>([a, b, c]: Triple<T>, change: (value: T) => U): Triple<U> => [
+  change(a),
+  change(b),
+  change(c),
+];
+
 const ordered = (a: Exact, b: Exact): boolean => a.kind !== "nan" && b.kind !== "nan";
 
-function scalarResults(bits: readonly [number, number, number]): number[] {
-  const [a, b, c] = bits.map((each) => fromBits(HALF, each)) as [Exact, Exact, Exact];
+function scalarResults(bits: Triple<number>): number[] {
+  const [a, b, c] = mapped(bits, (each) => fromBits(HALF, each));
   const [p, q, r] = [toNumber(a), toNumber(b), toNumber(c)];
   const half = (value: Exact): number => toBits(HALF, value);
   const fused = add(multiply(a, b), c);
@@ -128,17 +136,16 @@ const packed: CorpusCase = {
   sm: 90,
   arguments: () => {
     const n = 600;
-    const [x, y, z] = [94, 95, 96].map((seed) => bitsOf(seed, 2 * n, HALF, true)) as [
-      Uint16Array<ArrayBuffer>,
-      Uint16Array<ArrayBuffer>,
-      Uint16Array<ArrayBuffer>,
-    ];
+    const seeds: Triple<number> = [94, 95, 96];
+    const [x, y, z] = mapped(seeds, (seed) => bitsOf(seed, 2 * n, HALF, true));
     const half = (value: Exact): number => toBits(HALF, value);
     const out: number[] = [];
     for (let i = 0; i < 2 * n; i += 2) {
-      const [a, b, c] = [x, y, z].map((from) =>
-        [at(from, i), at(from, i + 1)].map((bits) => fromBits(HALF, bits))
-      ) as [[Exact, Exact], [Exact, Exact], [Exact, Exact]];
+      const pair = (from: ArrayLike<number>): readonly [Exact, Exact] => [
+        fromBits(HALF, at(from, i)),
+        fromBits(HALF, at(from, i + 1)),
+      ];
+      const [a, b, c] = mapped<ArrayLike<number>, readonly [Exact, Exact]>([x, y, z], pair);
       const each = (result: (j: 0 | 1) => number): number[] => [result(0), result(1)];
       out.push(
         ...each((j) => half(add(a[j], b[j]))),
@@ -156,8 +163,8 @@ const packed: CorpusCase = {
   },
 };
 
-function bfloatResults(bits: readonly [number, number, number]): number[] {
-  const [a, b, c] = bits.map((each) => fromBits(BFLOAT, each)) as [Exact, Exact, Exact];
+function bfloatResults(bits: Triple<number>): number[] {
+  const [a, b, c] = mapped(bits, (each) => fromBits(BFLOAT, each));
   const [p, q] = [toNumber(a), toNumber(b)];
   const scaled = (value: number): Exact => fromNumber(Math.fround(value * 1.00390625));
   return [

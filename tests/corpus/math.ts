@@ -4,6 +4,7 @@ import {
   add,
   type Direction,
   type Exact,
+  fromInteger,
   fromNumber,
   maximum,
   minimum,
@@ -306,10 +307,7 @@ const convert: CorpusCase = {
       const word = view.getInt32(0);
       view.setFloat64(0, b);
       const long = view.getBigUint64(0);
-      // The nearest single: through a double, of which the low bits only say that there is more.
-      const upper = long >> 16n;
-      const nearby = Number(upper | ((long & 0xffffn) === 0n ? 0n : 1n)) * 65536;
-      singles.push(b, doubleToZero(b), word, nearby);
+      singles.push(b, doubleToZero(b), word, toSingle(fromInteger(long)));
       wide.push(a, Number(BigInt.asIntN(64, long)));
     });
     return [

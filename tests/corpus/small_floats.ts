@@ -65,6 +65,10 @@ export function fromNumber(value: number): Exact {
   };
 }
 
+export function fromInteger(value: bigint): Exact {
+  return finite(value << BigInt(SCALE));
+}
+
 /** The double next to a number. */
 export function toNumber(value: Exact, direction: Direction = "nearest"): number {
   const view = new DataView(new ArrayBuffer(8));

@@ -1,0 +1,191 @@
+/**
+ * Layouts of a product: how the result is spread over warps, and which parts of a and b each thread must hold
+ * for that. Where the target has a matrix instruction for the element types and the extents allow it, threads
+ * hold its fragments (mma.ts), repeated over the tile; otherwise a rectangle of the result with the rows of a and
+ * columns of b that belong to it. A warp needs a whole band of a and b, so warps of one row of the result hold
+ * copies of the same part of a: zero bases.
+ *
+ * The matrix axes are the first two; batch axes trail, so their bits are the lowest of the row-major index.
+ */
+import { stringAttr } from "../ir/attrs.ts";
+import type { Op } from "../ir/func.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+import { must } from "../support/bug.ts";
+import type { Target } from "../targets.ts";
+import { type LinearLayout, log2, product } from "./linear.ts";
+import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
+
+export interface DotLayouts {
+  /** The instruction; undefined: multiply and add, element by element. */
+  readonly mma: MmaRow | undefined;
+  readonly a: LinearLayout;
+  readonly b: LinearLayout;
+  /** Of accumulator and result. */
+  readonly result: LinearLayout;
+  /** Register bits above those of one fragment: how often the instruction is repeated, base-2 logarithms. */
+  readonly repeats: Repeats;
+}
+
+export interface Repeats {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly batch: number;
+}
+
+/** Extents as numbers of index bits. */
+type Extents = Repeats;
+
+/** A bit of the index space (m, n, k, batch). */
+interface Unit {
+  readonly axis: keyof Extents;
+  readonly bit: number;
+}
+
+/** What one instruction, or one thread without instructions, computes. */
+interface Core {
+  readonly a: { readonly register: readonly Unit[]; readonly lane: readonly (Unit | undefined)[] };
+  readonly b: { readonly register: readonly Unit[]; readonly lane: readonly (Unit | undefined)[] };
+  readonly result: {
+    readonly register: readonly Unit[];
+    readonly lane: readonly (Unit | undefined)[];
+  };
+  /** Bits of each axis that it covers. */
+  readonly size: Extents;
+}
+
+/** The layouts of a `dot` for a number of warps. */
+export function dotLayouts(op: Op, numWarps: number, target: Target): DotLayouts {
+  const [a, b] = [must(op.operands[0], "operand a"), must(op.operands[1], "operand b")];
+  const [m = 1, k = 1, ...batch] = a.type.shape;
+  const n = b.type.shape[1] ?? 1;
+  const extents = { m: log2(m), n: log2(n), k: log2(k), batch: log2(product(batch)) };
+  const mma = chooseMma(
+    [a.type.element, b.type.element],
+    stringAttr(op, "mode"),
+    [m, n, k],
+    target,
+  );
+  const core = mma === undefined ? threadCore(extents, log2(numWarps)) : mmaCore(mma);
+  const warp = spreadWarps(extents, core.size, log2(numWarps));
+  const inWarps = (axis: keyof Extents): number =>
+    warp.filter((unit) => unit?.axis === axis).length;
+  const repeats = {
+    m: extents.m - core.size.m - inWarps("m"),
+    n: extents.n - core.size.n - inWarps("n"),
+    k: extents.k - core.size.k,
+    batch: extents.batch - core.size.batch - inWarps("batch"),
+  };
+  const rest = (...axes: (keyof Extents)[]): Unit[] =>
+    axes.flatMap((axis) =>
+      Array.from({ length: repeats[axis] }, (_, i) => ({ axis, bit: core.size[axis] + i }))
+    );
+  const lay = (
+    part: Core["a"],
+    [rows, columns]: readonly [keyof Extents, keyof Extents],
+  ): LinearLayout => {
+    // Bits of the third axis do not tell elements of this operand apart.
+    const basis = (unit: Unit | undefined): number => {
+      if (unit === undefined) return 0;
+      const shifts: Partial<Record<keyof Extents, number>> = {
+        batch: 0,
+        [columns]: extents.batch,
+        [rows]: extents.batch + extents[columns],
+      };
+      const shift = shifts[unit.axis];
+      return shift === undefined ? 0 : 1 << (shift + unit.bit);
+    };
+    return {
+      shape: [2 ** extents[rows], 2 ** extents[columns], ...batch],
+      register: [...part.register, ...rest(columns, rows, "batch")].map(basis),
+      lane: part.lane.map(basis),
+      warp: warp.map(basis),
+    };
+  };
+  return {
+    mma,
+    a: lay(core.a, ["m", "k"]),
+    b: lay(core.b, ["k", "n"]),
+    result: lay(core.result, ["m", "n"]),
+    repeats,
+  };
+}
+
+function chooseMma(
+  elements: readonly Element[],
+  mode: string,
+  [m, n, k]: readonly [number, number, number],
+  target: Target,
+): MmaRow | undefined {
+  return MMA.find((row) =>
+    target.mma.includes(row.name) && (row.mode ?? mode) === mode && row.m <= m && row.n <= n &&
+    row.k <= k && elements.every((element) => !isPointer(element) && row.elements.includes(element))
+  );
+}
+
+function mmaCore(row: MmaRow): Core {
+  const fragment = (
+    { register, lane }: Fragment,
+    [rows, columns]: readonly [keyof Extents, keyof Extents],
+  ): Core["a"] => {
+    const unit = ([r, c]: Coordinate): Unit | undefined =>
+      r > 0 ? { axis: rows, bit: log2(r) } : c > 0 ? { axis: columns, bit: log2(c) } : undefined;
+    return {
+      register: register.map((at) => must(unit(at), "register of a fragment")),
+      lane: lane.map(unit),
+    };
+  };
+  return {
+    a: fragment(row.a, ["m", "k"]),
+    b: fragment(row.b, ["k", "n"]),
+    result: fragment(row.c, ["m", "n"]),
+    size: { m: log2(row.m), n: log2(row.n), k: log2(row.k), batch: 0 },
+  };
+}
+
+/** Runs of a thread's rectangle of the result along either axis: 4 x 4 elements per 4 + 4 operands. */
+const RUN_BITS = 2;
+
+/** A warp without matrix instructions: threads hold runs along n and m, lanes are 8 along n by 4 along m. */
+function threadCore(extents: Extents, warpBits: number): Core {
+  let free = Math.max(0, extents.m + extents.n + extents.batch - 5 - warpBits);
+  const next: Record<keyof Extents, number> = { m: 0, n: 0, k: 0, batch: 0 };
+  const deal = (axis: keyof Extents, count: number): Unit[] =>
+    Array.from(
+      { length: Math.max(0, Math.min(count, extents[axis] - next[axis])) },
+      () => ({ axis, bit: next[axis]++ }),
+    );
+  const columns = deal("n", Math.min(RUN_BITS, free));
+  free -= columns.length;
+  const rows = deal("m", Math.min(RUN_BITS, free));
+  const lane: (Unit | undefined)[] = [...deal("n", 3)];
+  for (const axis of ["m", "n", "batch"] as const) lane.push(...deal(axis, 5 - lane.length));
+  while (lane.length < 5) lane.push(undefined);
+  const only = (...axes: readonly (keyof Extents)[]): Core["a"] => ({
+    register: [...columns, ...rows].filter(({ axis }) => axes.includes(axis)),
+    lane: lane.map((unit) => unit !== undefined && axes.includes(unit.axis) ? unit : undefined),
+  });
+  return {
+    a: only("m", "k", "batch"),
+    b: only("k", "n", "batch"),
+    result: only("m", "n", "batch"),
+    size: next,
+  };
+}
+
+/**
+ * Warps take the highest bits of m and n, so that what one warp holds is a solid rectangle, as square as can be:
+ * it reads its rows of a and columns of b once. What m and n cannot take goes to the batch, the rest are copies.
+ */
+function spreadWarps(extents: Extents, core: Extents, warpBits: number): (Unit | undefined)[] {
+  const left = { m: extents.m, n: extents.n, batch: extents.batch };
+  const units: (Unit | undefined)[] = [];
+  for (let i = 0; i < warpBits; i++) {
+    const room = (["m", "n"] as const).filter((axis) => left[axis] > core[axis]);
+    // The longer side is halved; of equal ones m, which keeps rows of the result whole.
+    const axis = room.sort((x, y) => left[y] - left[x])[0] ??
+      (left.batch > core.batch ? "batch" : undefined);
+    units.push(axis === undefined ? undefined : { axis, bit: --left[axis] });
+  }
+  return units;
+}
