@@ -201,21 +201,24 @@ setp.lt.u32 %p0, %r3, 50;
 export function benchCases(): readonly BenchCase[] {
   const transpose = compileKernel("transpose");
   const matrix = { M: 1024, N: 1024 };
+  // Launches of less than 30 ms run on one thread, however many there are.
+  const large = { M: 4096, N: 4096 };
   return [
     shipped("transpose 1024², aligned", transpose, "transpose_float32_a16", matrix),
     shipped("transpose 1024², general", transpose, "transpose_float32", matrix),
+    shipped("transpose 4096², aligned", transpose, "transpose_float32_a16", large),
     shipped("copy 1024²", compileKernel("copy"), "copy_float32_a16", matrix),
     shipped("vector_add 2^20", compileKernel("vector_add"), "vector_add_float32_a16", {
       N: 2 ** 20,
     }),
-    loop({ name: "fma and integers", body: ARITHMETIC, blocks: 64, threads: 128 }),
+    loop({ name: "fma and integers", body: ARITHMETIC, blocks: 256, threads: 128 }),
     loop({
       name: "reduction",
       head: ".shared .align 4 .b8 partial[32];",
       body: REDUCTION,
-      blocks: 64,
+      blocks: 256,
       threads: 256,
     }),
-    loop({ name: "mma m16n8k16", body: PRODUCT, blocks: 32, threads: 128 }),
+    loop({ name: "mma m16n8k16", body: PRODUCT, blocks: 128, threads: 128 }),
   ];
 }
