@@ -4,6 +4,24 @@
  * ".target" and the release notes table for the oldest PTX version that knows a target.
  */
 
+/** Matrix instructions of warps: type of the operands and shape. Rows of MMA (`layout/mma.ts`). */
+export type MmaName =
+  | "f16.m8n8k4"
+  | "f16.m16n8k8"
+  | "f16.m16n8k16"
+  | "bf16.m16n8k8"
+  | "bf16.m16n8k16"
+  | "tf32.m16n8k4"
+  | "tf32.m16n8k8"
+  | "f64.m8n8k4"
+  | "f64.m16n8k4"
+  | "f64.m16n8k8"
+  | "f64.m16n8k16"
+  | "s8.m8n8k16"
+  | "s8.m16n8k16"
+  | "s8.m16n8k32"
+  | "e4m3.m16n8k32";
+
 /** An architecture. */
 export interface Target {
   /** Such as `sm_90`. */
@@ -24,10 +42,16 @@ export interface Target {
   readonly blocksPerSm: number;
   /** Has `cvt.rn.bf16.f32`. */
   readonly bfloat16: boolean;
+  /** Has `redux.sync`. */
+  readonly redux: boolean;
+  /** Has `cvt` from and to float8. */
+  readonly float8: boolean;
+  /** Has `atom.add.noftz.bf16`. */
+  readonly bfloat16Atomics: boolean;
   /** `ld.global.L1::no_allocate`, `createpolicy`, … : which cache hints exist. */
   readonly cacheHints: readonly ("L1" | "L2::128B" | "L2::256B" | "L2::cache_hint")[];
-  /** Matrix instructions of warps that tensor cores execute, by their names in `layout/mma.ts`. */
-  readonly mma: readonly string[];
+  /** What its tensor cores execute; not what ptxas emulates. */
+  readonly mma: readonly MmaName[];
   /** Has `ldmatrix`. */
   readonly ldmatrix: boolean;
   /** Has `cp.async`. */
@@ -67,6 +91,9 @@ export const TARGETS = {
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: false,
+    redux: false,
+    float8: false,
+    bfloat16Atomics: false,
     cacheHints: HINTS_70,
     mma: MMA_70,
     ldmatrix: false,
@@ -82,6 +109,9 @@ export const TARGETS = {
     warpsPerSm: 32,
     blocksPerSm: 16,
     bfloat16: false,
+    redux: false,
+    float8: false,
+    bfloat16Atomics: false,
     cacheHints: HINTS_75,
     mma: MMA_75,
     ldmatrix: true,
@@ -97,6 +127,9 @@ export const TARGETS = {
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
+    redux: true,
+    float8: false,
+    bfloat16Atomics: false,
     cacheHints: HINTS_80,
     mma: MMA_80,
     ldmatrix: true,
@@ -112,6 +145,9 @@ export const TARGETS = {
     warpsPerSm: 48,
     blocksPerSm: 16,
     bfloat16: true,
+    redux: true,
+    float8: false,
+    bfloat16Atomics: false,
     cacheHints: HINTS_80,
     mma: MMA_80,
     ldmatrix: true,
@@ -127,6 +163,9 @@ export const TARGETS = {
     warpsPerSm: 48,
     blocksPerSm: 24,
     bfloat16: true,
+    redux: true,
+    float8: true,
+    bfloat16Atomics: false,
     cacheHints: HINTS_80,
     mma: MMA_89,
     ldmatrix: true,
@@ -142,6 +181,9 @@ export const TARGETS = {
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
+    redux: true,
+    float8: true,
+    bfloat16Atomics: true,
     cacheHints: HINTS_80,
     mma: MMA_90,
     ldmatrix: true,
@@ -157,6 +199,9 @@ export const TARGETS = {
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
+    redux: true,
+    float8: true,
+    bfloat16Atomics: true,
     cacheHints: HINTS_80,
     mma: MMA_90,
     ldmatrix: true,
@@ -172,6 +217,9 @@ export const TARGETS = {
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
+    redux: true,
+    float8: true,
+    bfloat16Atomics: true,
     cacheHints: HINTS_80,
     mma: MMA_90,
     ldmatrix: true,
@@ -187,6 +235,9 @@ export const TARGETS = {
     warpsPerSm: 48,
     blocksPerSm: 24,
     bfloat16: true,
+    redux: true,
+    float8: true,
+    bfloat16Atomics: true,
     cacheHints: HINTS_80,
     mma: MMA_90,
     ldmatrix: true,

@@ -27,7 +27,16 @@ export function isMath(name: string): boolean {
 const OPERAND: Emit = (_cx, _call, [operand]) => operand;
 const NOTHING: Emit = () => undefined;
 
+/** `cumsum` and its like; the one option is the axis. */
+const scan = (operator: string): Emit => (cx, call, [operand]) =>
+  operand &&
+  emit(cx, "scan", [operand], operand.type, call.span, { axis: Number(call.options[0]), operator });
+
 const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
+  ["cumsum", scan("add")],
+  ["cumprod", scan("mul")],
+  ["cummax", scan("max")],
+  ["cummin", scan("min")],
   ["__debug_barrier", (cx, call) => {
     append(cx, "barrier", [], [], call.span);
     return undefined;

@@ -73,9 +73,12 @@ export const TILE_OPS = {
   // ---- memory
   load: { doc: "loads lanes whose mask is set; others give `other`, or zero", args: ["ptr", "bool?", "any?"], result: "pointee", effect: "read", attrs: { modifiers: "strings" } },
   store: { doc: "stores lanes whose mask is set", args: ["ptr", "shape", "bool?"], result: "none", effect: "write", attrs: { modifiers: "strings" } },
+  atomic: { doc: "changes memory in one step where the mask is set; gives what was there, or zero", args: ["ptr", "shape", "bool?"], result: "pointee", effect: "write", attrs: { operator: "string", order: "string", scope: "string" } },
+  atomic_cas: { doc: "writes operand 2 where memory equals operand 1, in one step; gives what was there", args: ["ptr", "shape", "shape"], result: "pointee", effect: "write", attrs: { order: "string", scope: "string" } },
   // ---- communication
   convert_layout: { doc: "the same tile in another layout (the result type's)", args: ["any"], result: "attr", effect: "pure" },
   reduce: { doc: "combines the elements along an axis", args: ["any"], result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" } },
+  scan: { doc: "combines each element with all before it along an axis", args: ["num"], result: "same", effect: "pure", attrs: { axis: "int", operator: "string" } },
   dot: { doc: "acc + a @ b", args: ["any", "any", "any"], result: "attr", effect: "pure", attrs: { mode: "string" } },
   barrier: { doc: "orders all memory operations of the program before and after it", args: [], result: "none", effect: "sync" },
   // ---- structured control; scalar conditions

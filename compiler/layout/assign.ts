@@ -3,11 +3,9 @@
  *
  * Loads and stores anchor the layouts (anchors.ts). Everything computed from indices alone (ranges, pointers,
  * masks) is cheap and is computed again in whatever layout each user wants. Data that was loaded keeps the layout
- * it came in through element-wise operations and permutations, until a store wants another one; only there does
- * it move.
+ * it came in (natural.ts) through element-wise operations and permutations, until a store wants another one; only
+ * there does it move. Inside a loop, data from outside moves before the loop.
  */
-import type { AxisInfo } from "../tile/axis.ts";
-import { intsAttr } from "../ir/attrs.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import {
   type Func,
@@ -20,82 +18,24 @@ import {
 } from "../ir/func.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import { anchorLayouts } from "./anchors.ts";
-import { blockedLayout, orderFrom } from "./blocked.ts";
-import {
-  invertOrder,
-  layoutKey,
-  type LinearLayout,
-  permuteLayout,
-  reshapeLayout,
-  sameLayout,
-  unbroadcastLayout,
-} from "./linear.ts";
+import { layoutKey, type LinearLayout, sameLayout } from "./linear.ts";
+import { isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
 
+/** A region that is being copied. */
 interface Scope {
   readonly parent: Scope | undefined;
+  readonly isLoop: boolean;
   /** Laid-out copies by original value and layout. */
   readonly copies: Map<string, Value>;
   readonly out: Op[];
 }
 
-const isTile = (value: Value): boolean => value.type.shape.length > 0;
-
 /** A function of equal meaning whose tile types all carry layouts. */
-export function assignLayouts(
-  func: Func,
-  options: { readonly numWarps: number; readonly axisInfo: (value: Value) => AxisInfo },
-): Func {
-  const { numWarps, axisInfo } = options;
-  const anchors = anchorLayouts(func, numWarps, axisInfo);
+export function assignLayouts(func: Func, options: LayoutOptions): Func {
+  const layouts = new NaturalLayouts(func, options);
   const result = newFunc(func.name);
-  const naturals = new Map<Value, LinearLayout>();
-  const data = new Map<Value, boolean>();
-
-  /** Depends on loaded data, or is carried by control flow: not to be computed twice. */
-  const isData = (value: Value): boolean => {
-    let known = data.get(value);
-    if (known === undefined) {
-      const def = value.def;
-      known = def === undefined ? isTile(value) : TILE_OPS[def.name].effect !== "pure" ||
-        def.name === "dot" || def.name === "reduce" || def.operands.some((operand) =>
-          isTile(operand) && isData(operand)
-        );
-      data.set(value, known);
-    }
-    return known;
-  };
-
-  const plain = (shape: readonly number[]): LinearLayout =>
-    blockedLayout({ shape, numWarps, order: orderFrom(shape.length - 1, shape.length), vector: 1 });
-
-  /** The layout data comes in, before anyone asks for another. */
-  const natural = (value: Value): LinearLayout => {
-    let layout = naturals.get(value);
-    if (layout === undefined) {
-      layout = computeNatural(value);
-      naturals.set(value, layout);
-    }
-    return layout;
-  };
-  const computeNatural = (value: Value): LinearLayout => {
-    const def = value.def;
-    if (def === undefined) return plain(value.type.shape);
-    const anchored = anchors.get(def);
-    if (anchored !== undefined) return anchored;
-    if (def.name === "permute") {
-      return permuteLayout(natural(must(def.operands[0], "operand")), intsAttr(def, "order"));
-    }
-    if (def.name === "reshape" || def.name === "expand_dims") {
-      const operand = must(def.operands[0], "operand");
-      if (isTile(operand)) return reshapeLayout(natural(operand), value.type.shape);
-    }
-    if ("elementwise" in TILE_OPS[def.name]) {
-      const source = def.operands.find((operand) => isTile(operand) && isData(operand));
-      if (source !== undefined) return natural(source);
-    }
-    return plain(value.type.shape);
-  };
+  /** Where each original value belongs. */
+  const homes = new Map<Value, Scope>();
 
   const lookup = (scope: Scope, key: string): Value | undefined => {
     for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
@@ -133,38 +73,30 @@ export function assignLayouts(
     return value;
   };
 
-  const convert = (scope: Scope, value: Value, layout: LinearLayout, op: Op): Value => {
+  const convert = (
+    scope: Scope,
+    value: Value,
+    layout: LinearLayout,
+    original: Value,
+  ): Value => {
     const conversion = newOp(
       result,
       "convert_layout",
       [value],
       [laidOut(value.type, layout)],
-      op.span,
+      original.def?.span ?? spans.get(original) ?? NOWHERE,
     );
     scope.out.push(conversion);
     return must(conversion.results[0], "result");
   };
 
-  /** The layout an operand must have so that the result comes out in `layout` without moving. */
-  const operandLayout = (
-    op: Op,
-    operand: Value,
-    layout: LinearLayout | undefined,
-  ): LinearLayout | undefined => {
-    if (layout === undefined || !isTile(operand)) {
-      return isTile(operand) ? natural(operand) : undefined;
+  /** Where a conversion for a user in `scope` belongs: not inside loops that its operand comes from outside of. */
+  const conversionScope = (scope: Scope, home: Scope): Scope => {
+    let target = scope;
+    for (let at: Scope | undefined = scope; at !== undefined && at !== home; at = at.parent) {
+      if (at.isLoop && at.parent !== undefined) target = at.parent;
     }
-    switch (op.name) {
-      case "permute":
-        return permuteLayout(layout, invertOrder(intsAttr(op, "order")));
-      case "broadcast":
-        return unbroadcastLayout(layout, operand.type.shape);
-      case "reshape":
-      case "expand_dims":
-        return reshapeLayout(layout, operand.type.shape);
-      default:
-        return layout;
-    }
+    return target;
   };
 
   /** The copy of a value in a layout (undefined for scalars), made on first use. */
@@ -172,70 +104,104 @@ export function assignLayouts(
     const key = keyOf(value, layout);
     const known = lookup(scope, key);
     if (known !== undefined) return known;
-    const op = must(value.def, "definition of a value used before it exists");
+    const op = value.def;
+    // Operations of outer regions land there, before the loop or branch that is being copied.
+    const home = must(homes.get(value), "region of a value");
+    let target = home;
     let copy: Value;
-    if (layout !== undefined && isData(value) && !sameLayout(natural(value), layout)) {
-      copy = convert(scope, get(scope, value, natural(value)), layout, op);
+    const natural = layouts.isData(value) && isTile(value) ? layouts.of(value) : undefined;
+    if (layout !== undefined && natural !== undefined && !sameLayout(natural, layout)) {
+      target = conversionScope(scope, home);
+      copy = convert(target, get(target, value, natural), layout, value);
     } else {
-      const operands = op.operands.map((operand) =>
-        get(scope, operand, operandLayout(op, operand, layout))
+      const maker = must(op, "definition of a value used before it exists");
+      const operands = maker.operands.map((operand, index) =>
+        get(home, operand, layouts.ofOperand(maker, index, layout))
       );
-      copy = clone(scope, op, operands, layout);
+      copy = clone(home, maker, operands, layout);
     }
-    scope.copies.set(key, copy);
+    target.copies.set(key, copy);
     return copy;
   };
 
   const layoutOf = (value: Value): LinearLayout | undefined =>
-    isTile(value) ? natural(value) : undefined;
+    isTile(value) ? layouts.of(value) : undefined;
 
-  const region = (source: Region, parent: Scope | undefined): Region => {
+  /** A copy of a region whose last operation hands its values to `targets`, in their layouts. */
+  const region = (
+    source: Region,
+    parent: Scope,
+    isLoop: boolean,
+    targets: readonly (Value | undefined)[],
+  ): Region => {
     const params = source.params.map((param) =>
       newValue(result, laidOut(param.type, layoutOf(param)), param.name)
     );
-    const scope: Scope = { parent, copies: new Map(), out: [] };
-    source.params.forEach((param, i) =>
-      scope.copies.set(keyOf(param, layoutOf(param)), must(params[i], "parameter"))
-    );
-    for (const op of source.ops) place(scope, op);
+    const scope: Scope = { parent, isLoop, copies: new Map(), out: [] };
+    source.params.forEach((param, i) => {
+      homes.set(param, scope);
+      scope.copies.set(keyOf(param, layoutOf(param)), must(params[i], "parameter"));
+    });
+    fillScope(scope, source.ops, targets);
     return { params, ops: scope.out };
   };
 
+  const fillScope = (
+    scope: Scope,
+    ops: readonly Op[],
+    targets: readonly (Value | undefined)[],
+  ): void => {
+    for (const op of ops) for (const value of op.results) homes.set(value, scope);
+    for (const op of ops) place(scope, op, targets);
+  };
+
+  const regionsOf = (op: Op, scope: Scope): Region[] => {
+    const [first, second] = op.regions;
+    if (op.name !== "while" || first === undefined || second === undefined) {
+      return op.regions.map((inner) => region(inner, scope, false, op.results));
+    }
+    return [
+      region(first, scope, true, [undefined, ...second.params]),
+      region(second, scope, true, first.params),
+    ];
+  };
+
   /** Operations that must happen, in order; pure ones appear when something needs them. */
-  const place = (scope: Scope, op: Op): void => {
+  const place = (scope: Scope, op: Op, targets: readonly (Value | undefined)[]): void => {
     if (TILE_OPS[op.name].effect === "pure") return;
-    const anchored = anchors.get(op);
-    // What control flow carries needs one layout on all its ways: the plain one.
-    const carried = TILE_OPS[op.name].effect === "control";
-    const operands = op.operands.map((operand) =>
+    const access = layouts.ofAccess(op);
+    const carriers = op.name === "while"
+      ? must(op.regions[0], "test").params
+      : op.name === "yield" || op.name === "condition"
+      ? targets
+      : op.operands;
+    const operands = op.operands.map((operand, i) =>
       get(
         scope,
         operand,
-        isTile(operand)
-          ? anchored ?? (carried ? plain(operand.type.shape) : natural(operand))
-          : undefined,
+        isTile(operand) ? access ?? layoutOf(carriers[i] ?? operand) : undefined,
       )
     );
-    const regions = op.regions.map((inner) => region(inner, scope));
-    const types = op.results.map((value) => laidOut(value.type, anchored ?? layoutOf(value)));
+    const regions = regionsOf(op, scope);
+    const layoutOfResult = (value: Value): LinearLayout | undefined =>
+      isTile(value) ? access ?? layoutOf(value) : undefined;
+    const types = op.results.map((value) => laidOut(value.type, layoutOfResult(value)));
     const copy = newOp(result, op.name, operands, types, op.span, op.attrs, regions);
     scope.out.push(copy);
     op.results.forEach((value, i) => {
-      scope.copies.set(
-        keyOf(value, isTile(value) ? anchored ?? layoutOf(value) : undefined),
-        must(copy.results[i], "result"),
-      );
+      scope.copies.set(keyOf(value, layoutOfResult(value)), must(copy.results[i], "result"));
     });
   };
 
-  const root: Scope = { parent: undefined, copies: new Map(), out: [] };
+  const root: Scope = { parent: undefined, isLoop: false, copies: new Map(), out: [] };
   func.params.forEach((param, i) => {
     const copy = newValue(result, param.type, param.name);
     result.params.push(copy);
     result.paramFacts.push(must(func.paramFacts[i], "facts of a parameter"));
+    homes.set(param, root);
     root.copies.set(keyOf(param, undefined), copy);
   });
-  for (const op of func.body.ops) place(root, op);
+  fillScope(root, func.body.ops, []);
   result.body.ops = root.out;
   return result;
 }

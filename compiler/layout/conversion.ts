@@ -22,12 +22,26 @@ export interface SharedPlan {
   readonly kind: "shared";
   /** Index vector of each offset bit (elements), low to high. */
   readonly columns: readonly number[];
-  /** Number of low offset bits that one access covers. */
+  /** Number of low offset bits that one access covers; with `matrices`, one that writes. */
   readonly vectorBits: number;
+  /** The reading side takes whole rows of 16 bytes and deals them out among lanes (`ldmatrix`). */
+  readonly matrices?: MatrixRead;
   /** Everything a warp reads, it wrote itself: a warp barrier is enough. */
   readonly withinWarp: boolean;
   /** Lanes on one bank beyond the unavoidable ones, as powers of two: 1 means free of conflicts. */
   readonly conflicts: { readonly write: number; readonly read: number };
+}
+
+/**
+ * Rows of 16 bytes, eight to a matrix, of which each lane gets one 32-bit word: as they lie (lanes 0 … 3 share the
+ * first row) or transposed (16-bit elements only; the halves of a word come from two rows).
+ */
+export interface MatrixRead {
+  readonly transposed: boolean;
+  /** Index vectors of the bits of a row's number. */
+  readonly rows: readonly number[];
+  /** Register bits of the destination that count the elements of a word. */
+  readonly wordBits: number;
 }
 
 export type ConversionPlan =
@@ -98,11 +112,11 @@ function meetSize(a: readonly number[], b: readonly number[]): number {
 function chooseSegments(
   size: number,
   vector: readonly number[],
-  phases: readonly (readonly number[])[],
+  sides: readonly (readonly number[])[],
   candidates: readonly number[],
 ): number[] {
   const segments: number[] = [];
-  const spans = phases.map((p) => spaceOf([...vector, ...p]));
+  const spans = sides.map(spaceOf);
   const own = spaceOf(vector);
   const tryAdd = (candidate: number): void => {
     if (segments.length >= size || spans.some((span) => contains(span, candidate))) return;
@@ -126,6 +140,7 @@ export function planConversion(
   src: LinearLayout,
   dst: LinearLayout,
   elementBytes: number,
+  options: PlanOptions = {},
 ): ConversionPlan {
   const sources = registersOnly(src, dst);
   if (sources !== undefined) {
@@ -133,16 +148,89 @@ export function planConversion(
       ? { kind: "none" }
       : { kind: "registers", sources };
   }
-  return planShared(src, dst, elementBytes);
+  return planShared(src, dst, elementBytes, options);
 }
 
-function planShared(src: LinearLayout, dst: LinearLayout, elementBytes: number): SharedPlan {
+export interface PlanOptions {
+  /** The target has `ldmatrix`. */
+  readonly matrices?: boolean;
+}
+
+/** Through shared memory, even where registers would do. */
+export function planShared(
+  src: LinearLayout,
+  dst: LinearLayout,
+  elementBytes: number,
+  options: PlanOptions = {},
+): SharedPlan {
+  const matrices = options.matrices === true ? planMatrices(src, dst, elementBytes) : undefined;
+  return matrices ?? planVectors(src, dst, elementBytes);
+}
+
+/** A row of a matrix, and its neighbours: what `ldmatrix` wants of index bits. */
+interface MatrixShape {
+  readonly row: readonly number[];
+  readonly read: MatrixRead;
+}
+
+/** Both ways in which a layout may consist of matrices. */
+function matrixShapes(dst: LinearLayout, elementBytes: number): MatrixShape[] {
+  const wordBits = Math.log2(4 / elementBytes);
+  if (wordBits < 0 || wordBits > dst.register.length) return [];
+  const word = dst.register.slice(0, wordBits);
+  const [l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0] = dst.lane;
+  const shapes: MatrixShape[] = [{
+    row: [...word, l0, l1],
+    read: { transposed: false, rows: [l2, l3, l4], wordBits },
+  }];
+  if (wordBits === 1) {
+    shapes.push({
+      row: [l2, l3, l4],
+      read: { transposed: true, rows: [...word, l0, l1], wordBits },
+    });
+  }
+  return shapes.filter(({ row, read }) =>
+    spaceOf([...row, ...read.rows]).size === row.length + read.rows.length
+  );
+}
+
+/** How many elements of a row, from the first, one thread of the source holds. */
+function heldBits(src: LinearLayout, row: readonly number[]): number {
+  const missing = row.findIndex((basis) => !src.register.includes(basis));
+  return missing < 0 ? row.length : missing;
+}
+
+/** The way of reading matrices whose rows the source writes in the widest pieces. */
+function planMatrices(
+  src: LinearLayout,
+  dst: LinearLayout,
+  elementBytes: number,
+): SharedPlan | undefined {
+  const score = ({ row }: MatrixShape): number =>
+    2 * heldBits(src, row) + (row[0] === src.lane.find((basis) => basis !== 0) ? 1 : 0);
+  const [best] = matrixShapes(dst, elementBytes).toSorted((a, b) => score(b) - score(a));
+  if (best === undefined || score(best) === 0) return undefined;
+  const { row, read } = best;
+  const vectorBits = heldBits(src, row);
+  const sides = {
+    write: [...row.slice(0, vectorBits), ...phase(src, elementBytes << vectorBits)],
+    read: [...row, ...read.rows],
+  };
+  return {
+    kind: "shared",
+    ...chooseColumns(src, dst, row, 3, sides),
+    vectorBits,
+    matrices: read,
+    withinWarp: isWithinWarp(src, dst),
+  };
+}
+
+function planVectors(src: LinearLayout, dst: LinearLayout, elementBytes: number): SharedPlan {
   const all = units(src);
   // V: register bits of both sides, in the order of the source, so that packed words stay packed there.
   const common = src.register.filter((basis) => basis !== 0 && dst.register.includes(basis));
   const vector = common.slice(0, Math.log2(16 / elementBytes));
   const accessBytes = elementBytes << vector.length;
-  const phases = [phase(src, accessBytes), phase(dst, accessBytes)];
   // Accesses narrower than a bank share its word, and lanes in one word do not conflict: the bits that fill the
   // word count as vector bits for that, neighbours of the reader's lanes first.
   const filled = spaceOf(vector);
@@ -153,31 +241,45 @@ function planShared(src: LinearLayout, dst: LinearLayout, elementBytes: number):
     )
     : [];
   const bankBits = 5 - Math.max(0, Math.log2(accessBytes / 4));
-  const segmentCount = Math.max(0, all.length - vector.length - word.length - bankBits);
   const within = [...vector, ...word];
+  const sides = {
+    write: [...within, ...phase(src, accessBytes)],
+    read: [...within, ...phase(dst, accessBytes)],
+  };
+  return {
+    kind: "shared",
+    ...chooseColumns(src, dst, within, bankBits, sides),
+    vectorBits: vector.length,
+    withinWarp: isWithinWarp(src, dst),
+  };
+}
+
+/** Completes the lowest columns to a basis; `sides` are the spans that segments must stay out of. */
+function chooseColumns(
+  src: LinearLayout,
+  dst: LinearLayout,
+  within: readonly number[],
+  bankBits: number,
+  sides: { readonly write: readonly number[]; readonly read: readonly number[] },
+): Pick<SharedPlan, "columns" | "conflicts"> {
+  const all = units(src);
+  const segmentCount = Math.max(0, all.length - within.length - bankBits);
   // Register bits first: they become immediate offsets.
   const registers = [...src.register, ...dst.register];
   const candidates = [
     ...all.filter((unit) => registers.includes(unit)),
     ...all.filter((unit) => !registers.includes(unit)),
   ];
-  const segments = chooseSegments(segmentCount, within, phases, candidates);
+  const segments = chooseSegments(segmentCount, within, [sides.write, sides.read], candidates);
   const low = emptySpace();
   for (const v of [...within, ...segments]) extend(low, v);
   const banks: number[] = [];
   for (const unit of [...dst.lane, ...src.lane, ...all]) {
     if (unit !== 0 && extend(low, unit)) banks.push(unit);
   }
-  const columns = [...within, ...banks, ...segments];
   return {
-    kind: "shared",
-    columns,
-    vectorBits: vector.length,
-    withinWarp: isWithinWarp(src, dst),
-    conflicts: {
-      write: meetSize([...within, ...(phases[0] ?? [])], segments),
-      read: meetSize([...within, ...(phases[1] ?? [])], segments),
-    },
+    columns: [...within, ...banks, ...segments],
+    conflicts: { write: meetSize(sides.write, segments), read: meetSize(sides.read, segments) },
   };
 }
 

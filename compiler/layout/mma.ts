@@ -6,6 +6,7 @@
  * register differ in register bit 0. Source: PTX ISA 9.0, 9.7.14.5 "Matrix Fragments for mma".
  */
 import type { ScalarName } from "../support/scalar.ts";
+import type { MmaName } from "../targets.ts";
 
 /** Coordinates of an element inside a fragment: row and column. */
 export type Coordinate = readonly [row: number, column: number];
@@ -14,24 +15,6 @@ export interface Fragment {
   readonly register: readonly Coordinate[];
   readonly lane: readonly Coordinate[];
 }
-
-/** Names in `Target.mma`. */
-export type MmaName =
-  | "f16.m8n8k4"
-  | "f16.m16n8k8"
-  | "f16.m16n8k16"
-  | "bf16.m16n8k8"
-  | "bf16.m16n8k16"
-  | "tf32.m16n8k4"
-  | "tf32.m16n8k8"
-  | "f64.m8n8k4"
-  | "f64.m16n8k4"
-  | "f64.m16n8k8"
-  | "f64.m16n8k16"
-  | "s8.m8n8k16"
-  | "s8.m16n8k16"
-  | "s8.m16n8k32"
-  | "e4m3.m16n8k32";
 
 export interface MmaRow {
   readonly name: MmaName;

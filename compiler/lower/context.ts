@@ -1,9 +1,9 @@
 /** What every lowering rule gets: the emitter, the values lowered so far, and the thread's coordinates. */
 import type { Operand } from "../ptx/func.ts";
-import type { Value } from "../ir/func.ts";
+import type { Op, Value } from "../ir/func.ts";
 import { applyBases, type LinearLayout } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
-import { type Emitter, int } from "./emitter.ts";
+import { type Emitter, type Frame, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
@@ -17,6 +17,10 @@ export interface LowerContext {
   readonly shared: { bytes: number; used: boolean };
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
+  /** Lowers the operations of a region by their rules. */
+  readonly lowerOps: (ops: readonly Op[]) => void;
+  /** The value that one differs from by the same amount in every element; itself where none is known. */
+  readonly originOf: (value: Value) => Value;
 }
 
 export const SHARED_SYMBOL = "tri_shared";
@@ -33,14 +37,14 @@ export function lowered(cx: LowerContext, value: Value): Lowered {
   );
 }
 
-/** Remembers each register's element once it has been computed. */
-export function memo(compute: Lowered): Lowered {
-  const known = new Map<number, Ref>();
+/** Remembers each register's element once it has been computed, as long as the frame that it was asked in is open. */
+export function memo(cx: LowerContext, compute: Lowered): Lowered {
+  const known = new Map<number, { readonly ref: Ref; readonly frame: Frame }>();
   return (register) => {
     const found = known.get(register);
-    if (found !== undefined) return found;
+    if (found?.frame.open === true) return found.ref;
     const ref = compute(register);
-    known.set(register, ref);
+    known.set(register, { ref, frame: cx.emitter.frame });
     return ref;
   };
 }

@@ -2,9 +2,15 @@
  * Emits PTX instructions into a body and remembers pure ones: the same operation on the same operands is
  * emitted once. Address arithmetic written out per register collapses to its distinct parts that way, so the
  * lowering rules can be naive. Constants fold on the way.
+ *
+ * Branches and loops are *frames*: lists of instructions of their own, put in place when they are complete. What
+ * was computed in a frame is forgotten with it. A pure instruction inside loops whose operands all come from
+ * outside lands before the outermost such loop, whoever asked for it; it may then run for nothing, but it cannot
+ * fail. Out of a mere branch nothing is moved.
  */
 import type { Instruction, Item, Operand, Register } from "../ptx/func.ts";
 import { splitSpelling } from "../ptx/match.ts";
+import { forEachRegister } from "../ptx/operand.ts";
 import { printOperand } from "../ptx/print.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
@@ -25,11 +31,34 @@ export function operandKey(operand: Operand): string {
   return printOperand(operand);
 }
 
+/** A list of instructions that run together, and what has been computed in it. */
+export interface Frame {
+  readonly kind: "body" | "branch" | "loop";
+  readonly items: Item[];
+  /** By spelling and operands. */
+  readonly known: Map<string, Operand>;
+  /** The place of the instruction before. */
+  place: Item | undefined;
+  /** Still being filled, so what it computed is available. */
+  open: boolean;
+}
+
+const newFrame = (kind: Frame["kind"]): Frame => ({
+  kind,
+  items: [],
+  known: new Map(),
+  place: undefined,
+  open: true,
+});
+
 export class Emitter {
-  readonly body: Item[] = [];
+  readonly #body = newFrame("body");
+  /** From the body to the innermost frame. */
+  readonly #frames: Frame[] = [this.#body];
   readonly #counts: Record<Bank, number> = { pred: 0, b16: 0, b32: 0, b64: 0 };
-  /** What has been computed, by its spelling and operands. */
-  readonly #known = new Map<string, Operand>();
+  /** Index of the frame where a register gets its value. */
+  readonly #depths = new Map<string, number>();
+  #labels = 0;
   /** Spellings taken apart: the same few come again and again. */
   readonly #spellings = new Map<string, ReturnType<typeof splitSpelling>>();
   /** register -> base and constant, for `r = base + constant`. */
@@ -40,39 +69,121 @@ export class Emitter {
   /** Without a table of files, no places are noted. */
   constructor(readonly target: Target, readonly files?: FileTable) {}
 
+  /** The instructions of the whole body. */
+  get body(): readonly Item[] {
+    return this.#body.items;
+  }
+
+  /** The innermost frame. */
+  get frame(): Frame {
+    return this.#frames.at(-1) ?? this.#body;
+  }
+
   /** Notes where the instructions that follow come from. */
   from(span: Span): void {
     if (this.files !== undefined) this.#place = placeOf(span, this.files);
   }
 
   register(bank: Bank): Register {
-    return { kind: "register", type: bank, name: `${PREFIX[bank]}${this.#counts[bank]++}` };
+    return this.#register(bank, this.#frames.length - 1);
+  }
+
+  #register(bank: Bank, depth: number): Register {
+    const name = `${PREFIX[bank]}${this.#counts[bank]++}`;
+    this.#depths.set(name, depth);
+    return { kind: "register", type: bank, name };
+  }
+
+  /** Registers get a value in the frame that is being filled: those of a loop change there. */
+  settle(registers: readonly Register[]): void {
+    for (const { name } of registers) this.#depths.set(name, this.#frames.length - 1);
+  }
+
+  /** The instructions that `build` emits, to be appended; what moves out of a loop lands before them. */
+  nested(kind: "branch" | "loop", build: () => void): readonly Item[] {
+    const frame = newFrame(kind);
+    this.#frames.push(frame);
+    build();
+    this.#frames.pop();
+    frame.open = false;
+    return frame.items;
+  }
+
+  append(items: readonly Item[]): void {
+    this.frame.items.push(...items);
+    this.frame.place = undefined;
+  }
+
+  newLabel(): string {
+    return `L${this.#labels++}`;
+  }
+
+  label(name: string): void {
+    this.append([{ kind: "label", name }]);
+  }
+
+  /** Continues at a label, if the condition is `expected`; all threads agree about it. */
+  branch(label: string, condition?: Operand, expected = true): void {
+    const target: Operand = { kind: "symbol", name: label };
+    if (condition === undefined) return this.emit("bra.uni", [target]);
+    if (isInteger(condition)) {
+      if ((condition.value !== 0n) === expected) this.emit("bra.uni", [target]);
+    } else if (condition.kind === "register") {
+      this.emit("bra.uni", [target], { register: condition, negated: !expected });
+    }
   }
 
   /** Appends an instruction: `emit("ld.global.v4.b32", […])`. */
   emit(spelling: string, operands: readonly Operand[], guard?: Instruction["guard"]): void {
+    this.#emit(this.frame, spelling, operands, guard);
+  }
+
+  #emit(
+    frame: Frame,
+    spelling: string,
+    operands: readonly Operand[],
+    guard?: Instruction["guard"],
+  ): void {
     let parts = this.#spellings.get(spelling);
     if (parts === undefined) {
       parts = splitSpelling(spelling);
       this.#spellings.set(spelling, parts);
     }
-    if (this.#place !== undefined) {
-      this.body.push(this.#place);
-      this.#place = undefined;
+    if (this.#place !== frame.place) {
+      if (this.#place !== undefined) frame.items.push(this.#place);
+      frame.place = this.#place;
     }
     const instruction: Instruction = { kind: "instruction", ...parts, operands };
-    this.body.push(guard === undefined ? instruction : { ...instruction, guard });
+    frame.items.push(guard === undefined ? instruction : { ...instruction, guard });
   }
 
   /** The result of a pure instruction, emitted once. */
   pure(spelling: string, bank: Bank, sources: readonly Operand[]): Operand {
     const key = `${spelling} ${sources.map(operandKey).join()}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const result = this.register(bank);
-    this.emit(spelling, [result, ...sources]);
-    this.#known.set(key, result);
+    for (let i = this.#frames.length - 1; i >= 0; i--) {
+      const known = this.#frames[i]?.known.get(key);
+      if (known !== undefined) return known;
+    }
+    const depth = this.#depthFor(sources);
+    const frame = this.#frames[depth] ?? this.frame;
+    const result = this.#register(bank, depth);
+    this.#emit(frame, spelling, [result, ...sources]);
+    frame.known.set(key, result);
     return result;
+  }
+
+  /** Index of the frame where an instruction with these operands belongs. */
+  #depthFor(sources: readonly Operand[]): number {
+    let needed = 0;
+    for (const source of sources) {
+      forEachRegister(source, ({ name }) =>
+        needed = Math.max(needed, this.#depths.get(name) ?? 0)
+      );
+    }
+    const innermost = this.#frames.length - 1;
+    let depth = innermost;
+    for (let i = innermost; i > needed; i--) if (this.#frames[i]?.kind === "loop") depth = i - 1;
+    return depth;
   }
 
   /** a + b in 32 or 64 bits; constants gather at the end, so that equal bases are shared. */

@@ -3,7 +3,8 @@ import type { PtxKernel } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import { axisAnalysis } from "../tile/axis.ts";
-import type { Func, Op, Region } from "../ir/func.ts";
+import type { Func, Op } from "../ir/func.ts";
+import { walkOps } from "../ir/walk.ts";
 import type { Target } from "../targets.ts";
 import { must } from "../support/bug.ts";
 import { assignLayouts } from "../layout/assign.ts";
@@ -11,6 +12,7 @@ import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
 import { Emitter } from "./emitter.ts";
 import { orderMemory } from "./order.ts";
+import { originsOf } from "./origins.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { RULES } from "./rules.ts";
@@ -39,13 +41,9 @@ export interface LoweredKernel {
 /** Operations of a function that no rule compiles; empty when it can be lowered. */
 export function unsupportedOps(func: Func): Op[] {
   const found: Op[] = [];
-  const visit = (region: Region): void => {
-    for (const op of region.ops) {
-      if (RULES[op.name] === undefined) found.push(op);
-      op.regions.forEach(visit);
-    }
-  };
-  visit(func.body);
+  walkOps(func.body, (op) => {
+    if (RULES[op.name] === undefined) found.push(op);
+  });
   return found;
 }
 
@@ -57,10 +55,15 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   const gaps = unsupportedOps(func).flatMap(gapOf);
   if (gaps.length > 0) throw new Unsupported(gaps);
   const axisInfo = axisAnalysis(func);
-  const laidOut = assignLayouts(func, { numWarps: options.numWarps, axisInfo });
+  const laidOut = assignLayouts(func, {
+    target: options.target,
+    numWarps: options.numWarps,
+    axisInfo,
+  });
   orderMemory(laidOut, hasBlockBarrier);
   options.onLayout?.(laidOut);
 
+  const laidOutAxisInfo = axisAnalysis(laidOut);
   const emitter = new Emitter(options.target, options.files);
   const cx: LowerContext = {
     emitter,
@@ -68,29 +71,31 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
     values: new Map(),
     shared: { bytes: 0, used: false },
     loaded: { registers: 0 },
+    lowerOps: (ops) => {
+      for (const op of ops) {
+        emitter.from(op.span);
+        must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
+      }
+    },
+    originOf: originsOf(laidOut),
   };
   const params = laidOut.params.map((param, i) => {
     const name = `${options.symbol}_param_${i}`;
     lowerParam(cx, param, name);
     return { name, type: paramType(param.type.element) };
   });
-  const laidOutAxisInfo = axisAnalysis(laidOut);
-  for (const op of laidOut.body.ops) {
-    emitter.from(op.span);
-    must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
-  }
+  cx.lowerOps(laidOut.body.ops);
   emitter.emit("ret", []);
 
   const live = renumber(dropIdlePlaces(dropDead(emitter.body)));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
   if (cx.shared.bytes > options.target.sharedBytesPerBlock) {
-    const at = must(
-      laidOut.body.ops.find((op) =>
-        op.name === "convert_layout" && conversionOf(op).kind === "shared"
-      ),
-      "exchange",
-    );
+    const exchanges: Op[] = [];
+    walkOps(laidOut.body, (op) => {
+      if (op.name === "convert_layout" && conversionOf(op).kind === "shared") exchanges.push(op);
+    });
+    const at = must(exchanges[0] ?? laidOut.body.ops[0], "exchange");
     const needed = `${cx.shared.bytes / 1024} KiB`;
     throw new Unsupported([{
       what: `this tile turns through ${needed} of shared memory, more than a block has`,

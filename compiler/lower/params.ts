@@ -20,7 +20,7 @@ export function lowerParam(cx: LowerContext, param: Value, name: string): void {
   const element = param.type.element;
   cx.values.set(
     param,
-    memo(() => {
+    memo(cx, () => {
       const e = cx.emitter;
       const address: Operand = { kind: "address", base: { kind: "symbol", name }, offset: 0n };
       if (element === "bool") {

@@ -77,7 +77,7 @@ export function lowerOffset(cx: LowerContext, op: Op, axisInfo: AxisFacts): void
   const bytes = bytesBehind(result);
   cx.values.set(
     result,
-    memo((register) => {
+    memo(cx, (register) => {
       const e = cx.emitter;
       return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
         const element = count.type.element;

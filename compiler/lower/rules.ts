@@ -14,11 +14,15 @@ import {
   lowerUnary,
 } from "./arithmetic.ts";
 import { atRegister, type LowerContext, lowered, memo, threadBases } from "./context.ts";
+import { lowerIf, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
 import { convertScalar, UnsupportedConversion } from "./convert.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
+import { lowerDot } from "./dot.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
+import { lowerReduce } from "./reduce.ts";
+import { lowerScan } from "./scan.ts";
 import { bytesBehind, lowerOffset } from "./pointers.ts";
 import { operand, resultOf, type Rule } from "./rule.ts";
 import { missing, Unsupported } from "./unsupported.ts";
@@ -28,7 +32,7 @@ function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Opera
   return (cx, op) => {
     cx.values.set(
       resultOf(op),
-      memo((register) =>
+      memo(cx, (register) =>
         compute(
           cx.emitter,
           op,
@@ -73,7 +77,7 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
     const element = resultOf(op).type.element;
     cx.values.set(
       resultOf(op),
-      memo((register) => {
+      memo(cx, (register) => {
         const { base, constant } = atRegister(cx, {
           register: layout.register,
           thread: threadBases(layout),
@@ -132,7 +136,15 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   load: lowerLoad,
   store: lowerStore,
   convert_layout: lowerConvertLayout,
+  dot: lowerDot,
+  reduce: lowerReduce,
+  scan: lowerScan,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
+  if: lowerIf,
+  while: lowerWhile,
+  // The operations around them read these.
+  condition: () => {},
+  yield: () => {},
   return: () => {},
 };
 for (
@@ -157,6 +169,6 @@ function special(cx: LowerContext, op: Op, name: string): void {
   const axis = must("xyz"[intAttr(op, "axis")], "axis of the grid");
   cx.values.set(
     resultOf(op),
-    memo(() => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])),
+    memo(cx, () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])),
   );
 }

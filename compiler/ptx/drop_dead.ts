@@ -1,4 +1,4 @@
-/** Removes instructions whose results nobody reads. */
+/** Removes instructions whose results nobody needs. */
 import type { Instruction, Item } from "./func.ts";
 import { findRow } from "./match.ts";
 import { forEachRegister } from "./operand.ts";
@@ -13,39 +13,41 @@ function removable(instruction: Instruction): boolean {
   return effect === "pure" || !instruction.modifiers.some((modifier) => OBSERVED.has(modifier));
 }
 
-/** The items that matter. Right for any control flow: a register is live if any instruction reads it. */
+/**
+ * The items that matter. Right for any control flow: a register is live if any live instruction reads it, and then
+ * all that write it are. What a loop computes only for its own next round is not live.
+ */
 export function dropDead(body: readonly Item[]): Item[] {
-  const reads = new Map<string, number>();
-  const count = (name: string, by: number): void => {
-    reads.set(name, (reads.get(name) ?? 0) + by);
+  const writers = new Map<string, Instruction[]>();
+  const live = new Set<Item>();
+  const work: Instruction[] = [];
+  const reach = (instruction: Instruction): void => {
+    if (live.has(instruction)) return;
+    live.add(instruction);
+    work.push(instruction);
   };
-  const candidates = new Set(body.filter((item) => item.kind === "instruction" && removable(item)));
-  const sources = (instruction: Instruction, visit: (name: string) => void): void => {
-    const operands = candidates.has(instruction)
-      ? instruction.operands.slice(1)
-      : instruction.operands;
-    operands.forEach((operand) => forEachRegister(operand, (r) => visit(r.name)));
-    if (instruction.guard !== undefined) visit(instruction.guard.register.name);
-  };
-  for (const item of body) if (item.kind === "instruction") sources(item, (name) => count(name, 1));
-
-  // Readers come after what they read, but for loops: sweep backwards until nothing changes.
-  const dead = new Set<Item>();
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let i = body.length - 1; i >= 0; i--) {
-      const item = body[i];
-      if (item?.kind !== "instruction" || dead.has(item) || !candidates.has(item)) continue;
-      const target = item.operands[0];
-      let live = target === undefined;
-      if (target !== undefined) {
-        forEachRegister(target, (r) => live ||= (reads.get(r.name) ?? 0) > 0);
-      }
-      if (live) continue;
-      dead.add(item);
-      sources(item, (name) => count(name, -1));
-      changed = true;
+  for (const item of body) {
+    if (item.kind !== "instruction") continue;
+    const [target] = item.operands;
+    if (target === undefined || !removable(item)) {
+      reach(item);
+      continue;
     }
+    forEachRegister(target, ({ name }) => {
+      const list = writers.get(name);
+      if (list === undefined) writers.set(name, [item]);
+      else list.push(item);
+    });
   }
-  return body.filter((item) => !dead.has(item));
+  const need = (name: string): void => {
+    writers.get(name)?.forEach(reach);
+    writers.delete(name);
+  };
+  for (let item = work.pop(); item !== undefined; item = work.pop()) {
+    // Of what cannot be removed, any operand may be a source.
+    const sources = removable(item) ? item.operands.slice(1) : item.operands;
+    for (const operand of sources) forEachRegister(operand, ({ name }) => need(name));
+    if (item.guard !== undefined) need(item.guard.register.name);
+  }
+  return body.filter((item) => item.kind !== "instruction" || live.has(item));
 }

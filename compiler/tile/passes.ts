@@ -2,6 +2,7 @@
 import { bug } from "../support/bug.ts";
 import type { Func } from "../ir/func.ts";
 import { verifyFunc } from "../ir/verify.ts";
+import { accumulate } from "./accumulate.ts";
 import { dropDead } from "./drop_dead.ts";
 import { hoistInvariants } from "./hoist.ts";
 import { mergeEqual } from "./merge_equal.ts";
@@ -26,6 +27,7 @@ export const PASSES: readonly Step[] = [
   { pass: mergeEqual },
   { pass: simplify, because: "merging makes operands equal: x - x, c ? x : x" },
   { pass: mergeEqual, because: "simplifying makes small constants and splats anew" },
+  { pass: accumulate, because: "counts uses, which equal operations would hide" },
   { pass: dropDead, because: "last: every pass before leaves unused operations behind" },
 ];
 

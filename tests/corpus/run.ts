@@ -1,6 +1,6 @@
 /** Runs cases of the corpus on a driver, whichever it is. */
 import type { TensorMap } from "../../ffi/emulator/async/tensor_map.ts";
-import type { Driver } from "../../ffi/driver.ts";
+import type { Driver, ParameterInfo } from "../../ffi/driver.ts";
 import type { Argument, CorpusCase, Data, Tolerance } from "./types.ts";
 
 /** Makes the tensor map that the driver's kernels understand. */
@@ -43,18 +43,13 @@ export function runCase(
       }
       return { bytes: encode({ ...argument.map, address }), align: TENSOR_MAP_ALIGN };
     });
-    let end = 0;
-    const offsets = parts.map(({ bytes, align }) => {
-      const offset = Math.ceil(end / align) * align;
-      end = offset + bytes.length;
-      return offset;
-    });
-    const shape = { block: each.block, sharedBytes: each.sharedBytes ?? 0, parameterBytes: end };
-    const launch = driver.prepareLaunch(
-      driver.getFunction(module, each.kernel),
-      shape,
-      each.kernel,
+    const fn = driver.getFunction(module, each.kernel);
+    const offsets = placesOf(driver.functionInfo(fn).parameters, parts);
+    const parameterBytes = Math.max(
+      ...parts.map(({ bytes }, i) => bytes.length + (offsets[i] ?? 0)),
     );
+    const shape = { block: each.block, sharedBytes: each.sharedBytes ?? 0, parameterBytes };
+    const launch = driver.prepareLaunch(fn, shape, each.kernel);
     parts.forEach(({ bytes }, i) => launch.argumentBlock.set(bytes, offsets[i]));
     launch.launch(...each.grid, 0n);
     driver.synchronize();
@@ -70,6 +65,20 @@ export function runCase(
     for (const { address } of placed) driver.free(address);
     driver.unloadModule(module);
   }
+}
+
+/** Where arguments go: where the driver says, else each on its alignment. */
+function placesOf(
+  parameters: readonly ParameterInfo[] | undefined,
+  parts: readonly { readonly bytes: Uint8Array; readonly align: number }[],
+): number[] {
+  if (parameters !== undefined) return parameters.map(({ offset }) => offset);
+  let end = 0;
+  return parts.map(({ bytes, align }) => {
+    const offset = Math.ceil(end / align) * align;
+    end = offset + bytes.length;
+    return offset;
+  });
 }
 
 function compare(

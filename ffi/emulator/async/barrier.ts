@@ -11,7 +11,7 @@
  * A state token is the object as it was before the arrival.
  */
 import { Fault, type Site } from "../fault.ts";
-import type { BlockState, Machine } from "../machine.ts";
+import type { BlockState, Machine, WarpState } from "../machine.ts";
 import { acquire, release } from "../check/order.ts";
 import { type PendingCopy, resolvePending } from "./pending.ts";
 import { hex, type SharedRange } from "./reach.ts";
@@ -67,6 +67,8 @@ interface BarrierWatch {
   counted: PendingCopy[];
   past: PendingCopy[];
   older: PendingCopy[];
+  /** Warps that were told once that the phase before is not over, though it is. */
+  readonly delayed: Set<WarpState>;
 }
 
 const watches = new WeakMap<BlockState, Map<number, BarrierWatch>>();
@@ -128,6 +130,7 @@ function settle(use: BarrierUse, state: BarrierState): void {
   if (watch === undefined) return;
   watch.older = watch.past;
   watch.past = watch.counted;
+  watch.delayed.clear();
   watch.counted = [];
 }
 
@@ -139,7 +142,14 @@ export function initBarrier(use: BarrierUse, count: number): void {
   if (machine.checks) {
     const known = watchesOf(range.block);
     if (known.has(range.place)) misuse(use, "is initialised already; mbarrier.inval comes first");
-    known.set(range.place, { low: 0, high: 0, counted: [], past: [], older: [] });
+    known.set(range.place, {
+      low: 0,
+      high: 0,
+      counted: [],
+      past: [],
+      older: [],
+      delayed: new Set(),
+    });
   }
   noteObject(machine, range, OBJECT_BYTES);
   writeState(use, { phase: 0, pending: count, expected: count, transactions: 0 });
@@ -210,6 +220,18 @@ export function countCopies(use: BarrierUse, copies: readonly PendingCopy[]): vo
  */
 export function isPhaseOver(use: BarrierUse, parity: number): boolean {
   return readState(use).phase !== (parity & 1);
+}
+
+/**
+ * Whether a warp shall be told that the phase before is not over, though it is: copies take their time, and a kernel
+ * that does not ask again is wrong. Once for each warp and phase with copies.
+ */
+export function isDelayed({ machine, range }: BarrierUse): boolean {
+  const watch = machine.checks ? watchesOf(range.block).get(range.place) : undefined;
+  if (watch === undefined || watch.past.length === 0) return false;
+  if (watch.delayed.has(machine.warp)) return false;
+  watch.delayed.add(machine.warp);
+  return true;
 }
 
 /** Notes that lanes saw the end of a phase. */

@@ -9,6 +9,7 @@ import {
   expectBytes,
   initBarrier,
   invalidateBarrier,
+  isDelayed,
   isPhaseOver,
   OBJECT_BYTES,
   seePhaseEnd,
@@ -111,7 +112,10 @@ const waiting: Handler = (match, context) => {
       if (known === undefined) ended.set(use.range.place, { use, lanes: 1 << lane });
       else known.lanes |= 1 << lane;
     });
-    for (const { use, lanes } of ended.values()) seePhaseEnd(use, lanes);
+    for (const { use, lanes } of ended.values()) {
+      if (isDelayed(use)) over &= ~lanes;
+      else seePhaseEnd(use, lanes);
+    }
     const at = (w + answer) >>> 2;
     machine.views.i32[at] = ((machine.views.i32[at] ?? 0) & ~mask) | over;
     if (over !== mask) machine.yield();

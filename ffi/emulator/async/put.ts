@@ -10,6 +10,12 @@ import { barrierOperand } from "./mbarrier.ts";
 import { addressAt, eachLane, operandOf, sharedRange } from "./reach.ts";
 import { REDUCED_TYPES, reductionOf, typeOf } from "./reduce.ts";
 
+/** Refuses the forms that go to global memory. */
+function checkForm({ opcode, bound }: Match, { site }: HandlerContext): void {
+  if (bound.has("mbarrier::complete_tx::bytes")) return;
+  throw new Fault("unsupported instruction", `${opcode} to global memory`, undefined, site);
+}
+
 /** Moves a value from a register's place to its own. */
 type Put = (to: number, from: number) => void;
 
@@ -21,9 +27,6 @@ function putting(
 ): WarpFunction {
   const { machine, site } = context;
   const type = typeOf(match);
-  if (!match.bound.has("mbarrier::complete_tx::bytes")) {
-    throw new Fault("unsupported instruction", `${match.opcode} to global memory`, undefined, site);
-  }
   const size = TYPES[type].bits / 8;
   const rows = context.rows(operandOf(match, "b"), type);
   const bytes = rows.length * size;
@@ -43,6 +46,7 @@ function putting(
 }
 
 const store: Handler = (match, context) => {
+  checkForm(match, context);
   const size = TYPES[typeOf(match)].bits / 8;
   return putting(match, context, "writes", (to, from) => {
     context.machine.views.u8.copyWithin(to, from, from + size);
@@ -50,6 +54,7 @@ const store: Handler = (match, context) => {
 };
 
 const reduce: Handler = (match, context) => {
+  checkForm(match, context);
   const reduction = reductionOf(match);
   const type = REDUCED_TYPES[typeOf(match)] ?? bug(`type of ${match.opcode}`);
   const combine = combiner(reduction, type) ?? bug(`${match.opcode}.${reduction}.${type}`);

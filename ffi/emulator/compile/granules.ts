@@ -1,5 +1,5 @@
 /** How narrow a kernel's accesses are: races are found between pieces of memory of that size. */
-import type { PtxKernel } from "../../../compiler/ptx/func.ts";
+import type { Instruction, PtxKernel } from "../../../compiler/ptx/func.ts";
 import { matchInstruction } from "../../../compiler/ptx/match.ts";
 import { isTypeName, TYPES } from "../../../compiler/ptx/types.ts";
 
@@ -16,17 +16,24 @@ export function narrowestAccesses(
     const spaces = new Set(modifiers.map((name) => name.split("::")[0]));
     if (spaces.has("param") || spaces.has("local") || spaces.has("const")) continue;
     if (!item.operands.some(({ kind }) => kind === "address")) continue;
-    const match = matchInstruction(item);
-    const types = typeof match === "string" ? [] : [...match.bound.values()].filter(isTypeName);
-    const bytes = isCopy(item.opcode) || types.length === 0
-      ? 4
-      : Math.max(1, ...types.slice(-1).map((type) => TYPES[type].bits / 8));
+    const bytes = Math.min(WIDEST, bytesOf(item));
     const isShared = spaces.has("shared");
     const isGlobal = spaces.has("global");
     if (isShared || !isGlobal) narrowest.shared = Math.min(narrowest.shared, bytes);
     if (isGlobal || !isShared) narrowest.global = Math.min(narrowest.global, bytes);
   }
   return narrowest;
+}
+
+/** Bytes that an instruction accesses at once; vectors are aligned as a whole. */
+function bytesOf(instruction: Instruction): number {
+  const match = matchInstruction(instruction);
+  if (isCopy(instruction.opcode) || typeof match === "string") return 4;
+  const modifiers = [...match.bound.values()];
+  const type = modifiers.findLast(isTypeName);
+  if (type === undefined) return 4;
+  const vector = modifiers.find((name) => /^v\d$/.test(name));
+  return Math.max(1, TYPES[type].bits / 8) * Number(vector?.slice(1) ?? 1);
 }
 
 /** Copies and matrices go by four bytes or more. */

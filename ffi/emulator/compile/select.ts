@@ -5,8 +5,9 @@
 import type { Match } from "../../../compiler/ptx/match.ts";
 import { MEMORY } from "../access/mod.ts";
 import { ASYNC } from "../async/mod.ts";
+import { CALLS } from "../calls/mod.ts";
 import { COLLECTIVES } from "../collective/mod.ts";
-import { Fault } from "../fault.ts";
+import { Fault, type FaultKind } from "../fault.ts";
 import { CARRY_HANDLERS, compileLanes, laneOperation } from "../lanes/mod.ts";
 import type { Handler, HandlerContext, WarpFunction } from "../machine.ts";
 import { MATRIX } from "../matrix/mod.ts";
@@ -27,6 +28,7 @@ const CONTROL: Readonly<Record<string, Handler>> = {
 /** The tables of the families; no opcode is in two of them. */
 export const HANDLER_TABLES: readonly Readonly<Record<string, Handler>>[] = [
   CONTROL,
+  CALLS,
   MEMORY,
   ASYNC,
   COLLECTIVES,
@@ -45,53 +47,66 @@ function isObserved({ opcode, bound }: Match): boolean {
   return !space.startsWith("param");
 }
 
-/** The step that does a line. */
+/** How an instruction is done. */
+export interface Choice {
+  /** A primitive, the function that its family has, or its definition for each lane. */
+  readonly way: "WebAssembly" | "handler" | "definition";
+  readonly step: Step;
+}
+
+/** How an instruction is done; undefined if nobody knows. Throws the fault of what cannot be compiled. */
+export function chooseStep(match: Match, context: HandlerContext): Choice | undefined {
+  const { machine } = context;
+  const clock = readsClock(match, context);
+  if (clock !== undefined) return { way: "handler", step: { kind: "function", run: clock } };
+  const handler = HANDLERS.get(match.opcode);
+  const observing = machine.checks || machine.profile;
+  const primitive = observing && isObserved(match) ? undefined : wasmForm(match);
+  if (primitive !== undefined) {
+    const step: Step = {
+      kind: "primitive",
+      primitive,
+      args: primitive.arguments.map((argument) => resolve(argument, context)),
+      otherwise: primitive.declines ? handler?.(match, context) : undefined,
+    };
+    return { way: "WebAssembly", step };
+  }
+  if (handler !== undefined) {
+    return { way: "handler", step: { kind: "function", run: handler(match, context) } };
+  }
+  const operation = laneOperation(match);
+  if (operation === undefined) return undefined;
+  const run = compileLanes(match, operation, context);
+  return { way: "definition", step: { kind: "function", run } };
+}
+
+/** The step that does a line. What cannot be compiled fails when it is reached, if it ever is. */
 export function selectStep(line: Line, context: HandlerContext): Step {
   const { match } = line;
-  const { machine, site } = context;
   if (typeof match === "string") {
     const isKnown = match.includes("not supported");
     return failing(isKnown ? "unsupported instruction" : "illegal instruction", match, context);
   }
   try {
-    const clock = readsClock(match, context);
-    if (clock !== undefined) return { kind: "function", run: clock };
-    const handler = HANDLERS.get(match.opcode);
-    const observing = machine.checks || machine.profile;
-    const primitive = observing && isObserved(match) ? undefined : wasmForm(match);
-    if (primitive !== undefined) {
-      return {
-        kind: "primitive",
-        primitive,
-        args: primitive.arguments.map((argument) => resolve(argument, context)),
-        otherwise: primitive.declines ? handler?.(match, context) : undefined,
-      };
-    }
-    if (handler !== undefined) return { kind: "function", run: handler(match, context) };
-    const operation = laneOperation(match);
-    if (operation !== undefined) {
-      return { kind: "function", run: compileLanes(match, operation, context) };
-    }
+    const choice = chooseStep(match, context);
+    if (choice !== undefined) return choice.step;
   } catch (error) {
-    // What cannot be compiled fails when it is reached, if it ever is.
     if (!(error instanceof Fault)) throw error;
-    return {
-      kind: "function",
-      run: () => {
-        throw new Fault(error.kind, error.detail, error.lane, site);
-      },
-    };
+    const { kind, detail } = error;
+    return kind === "unsupported instruction"
+      ? unsupported(match, detail, context)
+      : failing(kind, detail, context);
   }
-  const { opcode, row } = match;
-  return failing(
-    "unsupported instruction",
-    `the emulator has no ${opcode} (PTX ISA 9.0, section ${row.isa})`,
-    context,
-  );
+  return unsupported(match, `the emulator has no ${match.opcode}`, context);
+}
+
+function unsupported({ row }: Match, detail: string, context: HandlerContext): Step {
+  const about = detail.includes("PTX ISA") ? "" : ` (PTX ISA 9.0, section ${row.isa})`;
+  return failing("unsupported instruction", `${detail}${about}`, context);
 }
 
 function failing(
-  kind: "illegal instruction" | "unsupported instruction",
+  kind: FaultKind,
   detail: string,
   { site }: HandlerContext,
 ): Step {

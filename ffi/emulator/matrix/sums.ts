@@ -32,6 +32,8 @@ export interface SumFormat {
 const NAN_F32 = 0x7fffffff;
 const NAN_F64 = [0, 0xfff80000] as const;
 
+const positiveZero = (bits: number): number => bits === 0x8000 ? 0 : bits;
+
 const loadF32: Access = ({ f32 }, w, rows, { slots }, sums) => {
   let at = 0;
   for (const row of rows) {
@@ -46,7 +48,8 @@ const storeF32: Access = ({ f32, i32 }, w, rows, { slots }, sums) => {
     const first = (w + row) >>> 2;
     for (let lane = 0; lane < LANES; lane++) {
       const sum = sums[slots[at++] ?? 0] ?? 0;
-      if (sum === sum) f32[first + lane] = sum;
+      // A zero is positive, whatever the signs of the terms, as on an H200.
+      if (sum === sum) f32[first + lane] = Math.fround(sum) + 0;
       else i32[first + lane] = NAN_F32;
     }
   }
@@ -117,8 +120,8 @@ const storeF16: Access = ({ i32 }, w, rows, { slots }, sums) => {
   for (const row of rows) {
     const first = (w + row) >>> 2;
     for (let lane = 0; lane < LANES; lane++) {
-      const low = roundToF16(sums[slots[at++] ?? 0] ?? 0);
-      i32[first + lane] = low | roundToF16(sums[slots[at++] ?? 0] ?? 0) << 16;
+      const low = positiveZero(roundToF16(sums[slots[at++] ?? 0] ?? 0));
+      i32[first + lane] = low | positiveZero(roundToF16(sums[slots[at++] ?? 0] ?? 0)) << 16;
     }
   }
 };

@@ -180,6 +180,7 @@ Deno.test("cp.async.mbarrier.arrive arrives, and with the phase the copies are o
     bench.set("r2", 0x2000);
     const wait = (): number => {
       bench.run("mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;", ALL);
+      bench.run("mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;", ALL);
       return bench.get("p1") | 0;
     };
     if (!noinc) {

@@ -1,0 +1,76 @@
+/**
+ * Webs: tiles that control flow hands on to each other. Parameters and results of a loop or branch that are one
+ * value on different ways belong together and need one layout.
+ */
+import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { terminatorOf } from "../ir/walk.ts";
+import { must } from "../support/bug.ts";
+
+export interface Web {
+  readonly members: readonly Value[];
+  /** Values that flow in from operations, those deeper inside loops first. */
+  readonly sources: readonly Value[];
+}
+
+interface Source {
+  readonly value: Value;
+  readonly depth: number;
+}
+
+interface Growing {
+  readonly members: Value[];
+  readonly sources: Source[];
+}
+
+/** The web of each tile that is a parameter of a region or a result of control flow. */
+export function websOf(func: Func): ReadonlyMap<Value, Web> {
+  const webs = new Map<Value, Growing>();
+  const flows: { readonly to: Value; readonly from: Value; readonly depth: number }[] = [];
+  const flow = (
+    targets: readonly Value[],
+    values: readonly Value[],
+    depth: number,
+  ): void =>
+    targets.forEach((to, i) => {
+      if (to.type.shape.length === 0) return;
+      if (!webs.has(to)) webs.set(to, { members: [to], sources: [] });
+      flows.push({ to, from: must(values[i], "value that flows"), depth });
+    });
+  const visit = (region: Region, depth: number): void => {
+    for (const op of region.ops) {
+      const inner = op.name === "while" ? depth + 1 : depth;
+      op.regions.forEach((one) => visit(one, inner));
+      if (op.name === "if") {
+        for (const one of op.regions) flow(op.results, terminatorOf(one).operands, depth);
+      } else if (op.name === "while") flowOfLoop(op, depth);
+    }
+  };
+  const flowOfLoop = (op: Op, depth: number): void => {
+    const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
+    const leaving = terminatorOf(test).operands.slice(1);
+    flow(test.params, op.operands, depth);
+    flow(test.params, terminatorOf(body).operands, depth + 1);
+    flow(body.params, leaving, depth + 1);
+    flow(op.results, leaving, depth + 1);
+  };
+  visit(func.body, 0);
+  for (const { to, from, depth } of flows) {
+    const web = must(webs.get(to), "web");
+    const other = webs.get(from);
+    if (other === undefined) web.sources.push({ value: from, depth });
+    else if (other !== web) {
+      web.members.push(...other.members);
+      web.sources.push(...other.sources);
+      other.members.forEach((value) => webs.set(value, web));
+    }
+  }
+  const finished = new Map<Growing, Web>();
+  return new Map([...webs].map(([value, web]) => {
+    const done = finished.get(web) ?? {
+      members: web.members,
+      sources: web.sources.toSorted((a, b) => b.depth - a.depth).map((source) => source.value),
+    };
+    finished.set(web, done);
+    return [value, done];
+  }));
+}

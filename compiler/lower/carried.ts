@@ -1,0 +1,161 @@
+/**
+ * How values live in fixed registers across control flow: what a loop carries, what an `if` results in.
+ *
+ *   each   a register per element
+ *   steps  elements that keep their distances for ever (`p += 64` on a pointer tile) share a register: of those
+ *          that start as one base plus constants, the first is carried, the others are it plus a constant
+ *   words  narrow elements that are only loaded, moved and stored stay packed
+ */
+import type { Operand, Register } from "../ptx/func.ts";
+import type { Op, Value } from "../ir/func.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
+import { freeMask } from "../layout/linear.ts";
+import { must } from "../support/bug.ts";
+import { type LowerContext, type Lowered, registerCount } from "./context.ts";
+import { bankOf, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
+import { type Emitter, int, isInteger, operandKey } from "./emitter.ts";
+import type { Move } from "./moves.ts";
+
+/** Registers that hold a value wherever it comes from. */
+export interface Slot {
+  readonly registers: readonly Register[];
+  /** The value's elements. */
+  readonly elements: Lowered;
+  /** What the registers must get so that they hold this. */
+  readonly moves: (from: Lowered) => Move[];
+}
+
+/** How a value is carried: see above. */
+export interface Manner {
+  readonly steps: boolean;
+  readonly words: boolean;
+}
+
+/** Registers for a value of which `first` is one that it takes. */
+export function makeSlot(cx: LowerContext, value: Value, first: Lowered, manner: Manner): Slot {
+  const e = cx.emitter;
+  const { element, layout } = value.type;
+  const free = layout === undefined ? 0 : freeMask(layout.register);
+  const held = Array.from({ length: registerCount(value) }, (_, r) => r).filter((r) =>
+    (r & free) === 0
+  );
+  const slot = manner.steps && isStepping(value)
+    ? stepSlot(e, value, first, held)
+    : manner.words && bytesOf(element) * held.length >= 4
+    ? wordSlot(e, value, held)
+    : eachSlot(e, value, held);
+  return { ...slot, elements: (register) => slot.elements(register & ~free) };
+}
+
+function eachSlot(e: Emitter, { type: { element } }: Value, held: readonly number[]): Slot {
+  const registers = new Map(held.map((r) => [r, e.register(bankOf(element))]));
+  return {
+    registers: [...registers.values()],
+    elements: (register) => must(registers.get(register), "carried element"),
+    moves: (from) => [...registers].map(([r, to]) => ({ to, from: whole(e, from(r), element) })),
+  };
+}
+
+function wordSlot(e: Emitter, { type: { element } }: Value, held: readonly number[]): Slot {
+  const words = Array.from(
+    { length: bytesOf(element) * held.length / 4 },
+    () => e.register("b32"),
+  );
+  const refs = unpackAccess(e, words, element, held.length);
+  const at = new Map(held.map((r, i) => [r, i]));
+  return {
+    registers: words,
+    elements: (register) => must(refs[must(at.get(register), "carried element")], "part of a word"),
+    moves: (from) =>
+      packAccess(e, held.map((r) => from(r)), element).map((word, i) => ({
+        to: must(words[i], "word"),
+        from: word,
+      })),
+  };
+}
+
+/** Whether the emitter adds in the type's own width, so that distances survive wrapping. */
+function isStepping({ type: { element } }: Value): boolean {
+  return isPointer(element) || ["int32", "uint32", "int64", "uint64"].includes(element);
+}
+
+function stepSlot(
+  e: Emitter,
+  { type: { element } }: Value,
+  first: Lowered,
+  held: readonly number[],
+): Slot {
+  const bank = bankOf(element) === "b64" ? "b64" : "b32";
+  interface Group {
+    readonly leader: number;
+    readonly constant: bigint;
+    readonly register: Register;
+  }
+  const groups = new Map<string, Group>();
+  const members = new Map<number, { readonly group: Group; readonly distance: bigint }>();
+  for (const r of held) {
+    const { base, constant } = distanceOf(e, whole(e, first(r), element));
+    const key = operandKey(base);
+    const group = groups.get(key) ?? { leader: r, constant, register: e.register(bank) };
+    groups.set(key, group);
+    members.set(r, { group, distance: constant - group.constant });
+  }
+  return {
+    registers: [...groups.values()].map(({ register }) => register),
+    elements: (register) => {
+      const { group, distance } = must(members.get(register), "carried element");
+      return e.add(bank, group.register, int(distance));
+    },
+    moves: (from) =>
+      [...groups.values()].map(({ leader, register }) => ({
+        to: register,
+        from: whole(e, from(leader), element),
+      })),
+  };
+}
+
+function distanceOf(e: Emitter, operand: Operand): { base: Operand; constant: bigint } {
+  return isInteger(operand) ? { base: int(0), constant: operand.value } : e.sumOf(operand);
+}
+
+/** The elements of a value, computed now: what they come from may change. */
+export function computed(value: Value, elements: Lowered): Lowered {
+  const free = value.type.layout === undefined ? 0 : freeMask(value.type.layout.register);
+  const refs: Ref[] = Array.from(
+    { length: registerCount(value) },
+    (_, r) => (r & free) === 0 ? elements(r) : int(0),
+  );
+  return (register) => must(refs[register & ~free], "element");
+}
+
+/** Operations whose results are their first operand in other places. */
+const MOVING: ReadonlySet<string> = new Set([
+  "permute",
+  "reshape",
+  "expand_dims",
+  "broadcast",
+  "assume_multiple",
+]);
+const WORDS: ReadonlySet<string> = new Set(["load", "convert_layout"]);
+
+/** Whether all of these values come out of memory as they are: then narrow elements are packed already. */
+function arePacked(sources: readonly Value[]): boolean {
+  const madeIn = (value: Value): Op | undefined => {
+    const { def } = value;
+    return def !== undefined && MOVING.has(def.name)
+      ? madeIn(must(def.operands[0], "operand"))
+      : def;
+  };
+  const makers = sources.map(madeIn);
+  return makers.some((def) => def !== undefined && WORDS.has(def.name)) &&
+    makers.every((def) => def === undefined || WORDS.has(def.name) || def.name === "constant");
+}
+
+/** The manner for a value that is one of these; `steps`: they all move as a whole from one. */
+export function mannerFor(value: Value, sources: readonly Value[], steps: boolean): Manner {
+  const { element } = value.type;
+  return {
+    steps,
+    words: !isPointer(element) && element !== "bool" && bytesOf(element) < 4 && arePacked(sources),
+  };
+}

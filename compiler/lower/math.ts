@@ -1,0 +1,122 @@
+/**
+ * MATH: how each element-wise function is computed, by the width of its argument (language.md 7.4 and 9.3). Where the
+ * hardware's approximation keeps the bound it is used; all else is computed in the files of `math/`, the same way in
+ * float and in double. Narrower floats are computed in float and rounded once.
+ */
+import type { Operand } from "../ptx/func.ts";
+import { stringAttr } from "../ir/attrs.ts";
+import { type Element, isFloat, isPointer } from "../ir/types.ts";
+import { must } from "../support/bug.ts";
+import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import { convertScalar } from "./convert.ts";
+import { type Emitter, int } from "./emitter.ts";
+import { bankOf, whole } from "./element.ts";
+import { lowered, memo } from "./context.ts";
+import { INTEGER_MATH } from "./math_integer.ts";
+import { erf } from "./math/erf.ts";
+import { exp, exp2, expm1, sigmoid, tanh } from "./math/exp.ts";
+import { Fp } from "./math/fp.ts";
+import { log, log1p, log2 } from "./math/log.ts";
+import { pow } from "./math/pow.ts";
+import { extreme, round, rsqrt } from "./math/rounding.ts";
+import { cos, sin, tan } from "./math/trig.ts";
+import { operand, resultOf, type Rule } from "./rule.ts";
+import { missing, Unsupported } from "./unsupported.ts";
+
+type Formula = (fp: Fp, ...args: Operand[]) => Operand;
+
+interface MathRow {
+  readonly float: Formula;
+  readonly double: Formula;
+  /** Largest error in units of the last place, measured on the emulator (tests/compiler/lower/math_test.ts): float, double. */
+  readonly ulp: readonly [number, number];
+}
+
+const exact = (formula: Formula): MathRow => ({ float: formula, double: formula, ulp: [0.5, 0.5] });
+const both = (formula: Formula, single: number, double: number): MathRow => ({
+  float: formula,
+  double: formula,
+  ulp: [single, double],
+});
+/** The hardware's approximation in float. */
+const approximate = (spelling: string): Formula => (fp, x) =>
+  fp.e.pure(`${spelling}.approx.f32`, "b32", [fp.e.inRegister(x, "b32")]);
+
+export const MATH: Readonly<Record<string, MathRow>> = {
+  exp: {
+    float: (fp, x) => approximate("ex2")(fp, fp.mul(x, Math.LOG2E)),
+    double: exp,
+    ulp: [64, 1],
+  },
+  exp2: { float: approximate("ex2"), double: exp2, ulp: [2, 1] },
+  expm1: both(expm1, 2, 2),
+  log: {
+    float: (fp, x) => fp.mul(approximate("lg2")(fp, x), Math.LN2),
+    double: log,
+    ulp: [2, 1],
+  },
+  log2: { float: approximate("lg2"), double: log2, ulp: [1, 2] },
+  log1p: both(log1p, 2, 2),
+  sqrt: exact((fp, x) => fp.sqrt(x)),
+  rsqrt: { float: approximate("rsqrt"), double: rsqrt, ulp: [2, 1.5] },
+  div_rn: exact((fp, a, b) => fp.div(a, must(b, "divisor"))),
+  pow: both((fp, x, y) => pow(fp, x, must(y, "power")), 1, 1),
+  fma: exact((fp, a, b, c) => fp.fma(a, must(b, "factor"), must(c, "summand"))),
+  sin: both(sin, 2, 2),
+  cos: both(cos, 2, 2),
+  tan: both(tan, 4, 4),
+  tanh: both(tanh, 3, 3),
+  sigmoid: both(sigmoid, 2, 2),
+  erf: both(erf, 3, 3),
+  floor: exact((fp, x) => fp.integral("rmi", x)),
+  ceil: exact((fp, x) => fp.integral("rpi", x)),
+  trunc: exact((fp, x) => fp.integral("rzi", x)),
+  round: exact(round),
+  copysign: exact((fp, x, y) => fp.copysign(x, must(y, "sign"))),
+  abs: exact((fp, x) => fp.abs(x)),
+  isnan: exact((fp, x) => fp.isNan(x)),
+  isinf: exact((fp, x) => fp.compare("eq", fp.abs(x), Infinity)),
+  isfinite: exact((fp, x) => fp.compare("lt", fp.abs(x), Infinity)),
+  minimum: exact((fp, a, b) => extreme(fp, "min", a, must(b, "operand"))),
+  maximum: exact((fp, a, b) => extreme(fp, "max", a, must(b, "operand"))),
+};
+
+export const lowerMath: Rule = (cx, op) => {
+  const name = stringAttr(op, "function");
+  const element = operand(op, 0).type.element;
+  const result = resultOf(op).type.element;
+  const e = cx.emitter;
+  const compute = isFloat(element)
+    ? MATH[name] && floatMath(MATH[name], element, result)
+    : INTEGER_MATH[name];
+  if (compute === undefined) throw new Unsupported([missing(`\`${name}\``, op.span)]);
+  cx.values.set(
+    resultOf(op),
+    memo((register) => {
+      const args = op.operands.map((value) =>
+        e.inRegister(
+          whole(e, lowered(cx, value)(register), value.type.element),
+          bankOf(value.type.element),
+        )
+      );
+      return compute(e, element, args);
+    }),
+  );
+};
+
+/** Computes narrow floats in float. */
+function floatMath(
+  row: MathRow,
+  element: Element,
+  result: Element,
+): (e: Emitter, element: Element, args: readonly Operand[]) => Operand {
+  const wide: ScalarName = element === "float64" ? "float64" : "float32";
+  const formula = wide === "float64" ? row.double : row.float;
+  return (e, _, args) => {
+    const fp = new Fp(e, wide === "float64" ? 64 : 32);
+    const value = formula(fp, ...args.map((arg) => convertScalar(e, arg, scalar(element), wide)));
+    return result === "bool" ? value : convertScalar(e, value, wide, scalar(element));
+  };
+}
+
+const scalar = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;

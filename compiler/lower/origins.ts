@@ -1,0 +1,89 @@
+/**
+ * Which values differ from an earlier one by the same amount in every element: `p += 64`, `r = r + i`. Such a
+ * tile moves as a whole, through loops and branches too.
+ */
+import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { TILE_OPS } from "../ir/ops.ts";
+import { terminatorOf, walkOps } from "../ir/walk.ts";
+
+/** Element-wise operations that add their second operand. */
+const ADDING: ReadonlySet<string> = new Set(["add", "sub", "offset"]);
+const SHAPING: ReadonlySet<string> = new Set(["expand_dims", "broadcast", "reshape", "permute"]);
+
+/** Equal in all elements. */
+function isUniform(value: Value): boolean {
+  const { def } = value;
+  if (value.type.shape.length === 0) return true;
+  if (def === undefined) return false;
+  if (def.name === "splat" || def.name === "constant") return true;
+  return (SHAPING.has(def.name) || "elementwise" in TILE_OPS[def.name]) &&
+    def.operands.every(isUniform);
+}
+
+/** For each value the one it steps from; itself where nothing is known. */
+export function originsOf(func: Func): (value: Value) => Value {
+  const origins = new Map<Value, Value>();
+  const of = (value: Value): Value => origins.get(value) ?? value;
+
+  const visit = (op: Op): void => {
+    const [a, b] = op.operands;
+    const [result] = op.results;
+    if (op.name === "if") {
+      op.regions.forEach((region) => region.ops.forEach(visit));
+      const [then, otherwise] = op.regions.map((region) => terminatorOf(region).operands.map(of));
+      op.results.forEach((one, i) => {
+        const origin = then?.[i];
+        if (origin !== undefined && origin === otherwise?.[i]) origins.set(one, origin);
+      });
+    } else if (op.name === "while") visitLoop(op);
+    else if (ADDING.has(op.name) && a !== undefined && b !== undefined && result !== undefined) {
+      if (isUniform(b)) origins.set(result, of(a));
+      else if (op.name === "add" && isUniform(a)) origins.set(result, of(b));
+    }
+  };
+
+  /** A carried value steps from where the initial one does, unless a round gives it another origin. */
+  const visitLoop = (op: Op): void => {
+    const [test, body] = op.regions;
+    if (test === undefined || body === undefined) return;
+    const [leaving, yielded] = [terminatorOf(test).operands.slice(1), terminatorOf(body).operands];
+    const ofRound = definedIn(test);
+    const restless = new Set<Value>();
+    for (let changed = true; changed;) {
+      test.params.forEach((param, i) => {
+        const value = op.operands[i];
+        origins.set(param, value === undefined || restless.has(param) ? param : of(value));
+      });
+      test.ops.forEach(visit);
+      body.params.forEach((param, i) => {
+        const value = leaving[i];
+        // What a round makes anew is no origin of what all rounds see.
+        origins.set(param, value === undefined || ofRound.has(of(value)) ? param : of(value));
+      });
+      body.ops.forEach(visit);
+      changed = false;
+      test.params.forEach((param, i) => {
+        const value = yielded[i];
+        if (restless.has(param) || (value !== undefined && of(value) === of(param))) return;
+        restless.add(param);
+        changed = true;
+      });
+    }
+    op.results.forEach((one, i) => {
+      const value = leaving[i];
+      if (value !== undefined) origins.set(one, of(value));
+    });
+  };
+
+  func.body.ops.forEach(visit);
+  return of;
+}
+
+function definedIn(region: Region): ReadonlySet<Value> {
+  const values = new Set(region.params);
+  walkOps(region, (op) => {
+    op.results.forEach((value) => values.add(value));
+    op.regions.forEach(({ params }) => params.forEach((value) => values.add(value)));
+  });
+  return values;
+}

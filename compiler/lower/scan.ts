@@ -1,0 +1,146 @@
+/**
+ * Scans along an axis, bit by bit of the index along it, low bits first. After step k every element knows the
+ * combination of its aligned block of 2^k elements up to itself, and that of the whole block; the next step meets
+ * the neighbouring block, which is another register, lane or warp:
+ *
+ *     upper half of the pair:  prefix = block(lower) ∘ prefix
+ *     both halves:             block = block(lower) ∘ block(upper)
+ */
+import type { Operand } from "../ptx/func.ts";
+import { intAttr, stringAttr } from "../ir/attrs.ts";
+import { type AxisBit, axisBits } from "../layout/reduce.ts";
+import { must } from "../support/bug.ts";
+import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
+import { type LowerContext, threadIndex } from "./context.ts";
+import { layoutOf } from "./convert_layout.ts";
+import { int } from "./emitter.ts";
+import { fromLane, startAt } from "./reduce.ts";
+import { operand, resultOf, type Rule } from "./rule.ts";
+import { blockBarrier, claimShared } from "./shared.ts";
+
+/** What each register holds at some step. */
+interface State {
+  readonly prefixes: readonly Accumulator[];
+  readonly blocks: readonly Accumulator[];
+}
+
+export const lowerScan: Rule = (cx, op) => {
+  const source = operand(op, 0);
+  const layout = layoutOf(source);
+  const combiner = combinerOf(stringAttr(op, "operator"), source.type.element);
+  const first = Array.from(
+    { length: 1 << layout.register.length },
+    (_, register) => startAt(cx, op, combiner, register),
+  );
+  const { prefixes } = axisBits(layout, intAttr(op, "axis")).reduce(
+    (state, bit) => STEPS[bit.input](cx, combiner, bit.bit, state),
+    { prefixes: first, blocks: first } as State,
+  );
+  const results = prefixes.map((prefix) => combiner.finish(cx.emitter, prefix));
+  cx.values.set(resultOf(op), (register) => must(results[register], "scanned element"));
+};
+
+type Step = (cx: LowerContext, combiner: Combiner, bit: number, state: State) => State;
+
+const STEPS: Readonly<Record<AxisBit["input"], Step>> = {
+  register: (cx, combiner, bit, { prefixes, blocks }) => {
+    const block = (register: number): Accumulator => must(blocks[register], "block of a scan");
+    const both = blocks.map((_, register) =>
+      register & (1 << bit)
+        ? undefined
+        : combiner.combine(cx.emitter, block(register), block(register | (1 << bit)))
+    );
+    return {
+      prefixes: prefixes.map((prefix, register) =>
+        register & (1 << bit)
+          ? combiner.combine(cx.emitter, block(register & ~(1 << bit)), prefix)
+          : prefix
+      ),
+      blocks: blocks.map((_, register) => must(both[register & ~(1 << bit)], "both blocks")),
+    };
+  },
+  lane: (cx, combiner, bit, state) => {
+    const others = shared(state.blocks, (block) => fromLane(cx, combiner, block, 1 << bit));
+    return meet(cx, combiner, 1 << bit, state, others);
+  },
+  warp: (cx, combiner, bit, state) =>
+    meet(cx, combiner, 32 << bit, state, fromWarp(cx, combiner, 1 << bit, state.blocks)),
+};
+
+/** Computed once for registers that hold one block together. */
+function shared(
+  blocks: readonly Accumulator[],
+  compute: (block: Accumulator) => Accumulator,
+): Accumulator[] {
+  const known = new Map<Accumulator, Accumulator>();
+  return blocks.map((block) => {
+    const found = known.get(block) ?? compute(block);
+    known.set(block, found);
+    return found;
+  });
+}
+
+/** Takes in what the neighbouring blocks hold; in the upper half of the pair, the thread's bit is set. */
+function meet(
+  cx: LowerContext,
+  combiner: Combiner,
+  threadBit: number,
+  { prefixes, blocks }: State,
+  others: readonly Accumulator[],
+): State {
+  const e = cx.emitter;
+  const upper = e.pure("setp.ne.s32", "pred", [
+    e.pure("and.b32", "b32", [threadIndex(cx), int(threadBit)]),
+    int(0),
+  ]);
+  const choose = (yes: Accumulator, no: Accumulator): Accumulator =>
+    yes.map((word, i) => {
+      const bank = must(combiner.banks[i], "bank of a word");
+      return e.pure(`selp.${bank}`, bank, [word, must(no[i], "word"), upper]);
+    });
+  const other = (register: number): Accumulator => must(others[register], "block of a neighbour");
+  return {
+    prefixes: prefixes.map((prefix, register) =>
+      choose(combiner.combine(e, other(register), prefix), prefix)
+    ),
+    blocks: blocks.map((block, register) => combiner.combine(e, block, other(register))),
+  };
+}
+
+/** The blocks of the warp whose number differs by `mask`, through shared memory. */
+function fromWarp(
+  cx: LowerContext,
+  combiner: Combiner,
+  mask: number,
+  blocks: readonly Accumulator[],
+): Accumulator[] {
+  const e = cx.emitter;
+  const threads = 32 * cx.numWarps;
+  const distinct = [...new Set(blocks)];
+  const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
+  const row = threads * sizes.reduce((a, b) => a + b, 0);
+  const start = claimShared(cx, row * distinct.length);
+  const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
+  const place = (thread: Operand, index: number, word: number): Operand => {
+    const size = must(sizes[word], "size of a word");
+    const before = threads * sizes.slice(0, word).reduce((a, b) => a + b, 0);
+    return {
+      kind: "address",
+      base: e.add("b32", start, e.mul("b32", thread, int(size))),
+      offset: BigInt(index * row + before),
+    };
+  };
+  distinct.forEach((block, index) =>
+    block.forEach((word, i) => {
+      const bank = must(combiner.banks[i], "bank of a word");
+      e.emit(`st.shared.${bank}`, [place(threadIndex(cx), index, i), e.inRegister(word, bank)]);
+    })
+  );
+  blockBarrier(cx);
+  return shared(blocks, (block) =>
+    combiner.banks.map((bank, i) => {
+      const result = e.register(bank);
+      e.emit(`ld.shared.${bank}`, [result, place(other, distinct.indexOf(block), i)]);
+      return result;
+    }));
+}

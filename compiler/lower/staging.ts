@@ -1,0 +1,209 @@
+/**
+ * A tile in shared memory: written from one layout, read into another, each in accesses as wide as the plan says
+ * (layout/conversion.ts). Reading is lazy, so that whoever consumes the tile decides what is read when.
+ */
+import type { Operand } from "../ptx/func.ts";
+import { offsetBases, type SharedPlan } from "../layout/conversion.ts";
+import { freeMask, type LinearLayout, product } from "../layout/linear.ts";
+import { solve, spaceOf } from "../layout/f2.ts";
+import { bytesOf, type Element, type IrType } from "../ir/types.ts";
+import { bug, must } from "../support/bug.ts";
+import {
+  atRegister,
+  copyBits,
+  type LowerContext,
+  type Lowered,
+  ownerPredicate,
+} from "./context.ts";
+import { accessShape, packAccess, type Ref, unpackAccess } from "./element.ts";
+
+/** A tile's place: where it starts, and how its elements lie from there. */
+export interface Staged {
+  readonly plan: SharedPlan;
+  readonly element: Element;
+  /** Address of the first byte, in a register; asked for when the first access needs it. */
+  readonly start: () => Operand;
+}
+
+export function stagedBytes(type: IrType): number {
+  return product(type.shape) * bytesOf(type.element);
+}
+
+/** Register bits that the lowest offset bits come from: those of one access. */
+function vectorRegisters(offsets: readonly number[], vectorBits: number): number[] {
+  return Array.from({ length: vectorBits }, (_, bit) => offsets.indexOf(1 << bit));
+}
+
+/** Registers grouped into accesses over the given register bits; copies of other registers are left out. */
+export function groupRegisters(layout: LinearLayout, vector: readonly number[]): number[][] {
+  const inVector = vector.reduce((mask, bit) => mask | (1 << bit), 0);
+  const free = freeMask(layout.register);
+  const groups: number[][] = [];
+  for (let register = 0; register < 1 << layout.register.length; register++) {
+    if (register & (inVector | free)) continue;
+    groups.push(
+      Array.from(
+        { length: 1 << vector.length },
+        (_, i) => vector.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register),
+      ),
+    );
+  }
+  return groups;
+}
+
+/** One side of a staged tile: its registers grouped into accesses, and their addresses. */
+export interface Side {
+  readonly groups: readonly (readonly number[])[];
+  readonly address: (register: number) => Operand;
+}
+
+export function stagedSide(cx: LowerContext, layout: LinearLayout, at: Staged): Side {
+  const { plan } = at;
+  const shift = Math.log2(bytesOf(at.element));
+  const offsets = offsetBases(layout, plan.columns);
+  const bases = {
+    register: offsets.register.map((o) => o << shift),
+    thread: [...offsets.lane, ...offsets.warp].map((o) => o << shift),
+  };
+  const start = at.start();
+  return {
+    groups: groupRegisters(layout, vectorRegisters(offsets.register, plan.vectorBits)),
+    address: (register) => {
+      const { base, constant } = atRegister(cx, bases, register);
+      return sharedAddress(cx, start, base, constant);
+    },
+  };
+}
+
+/** `[start + base + constant]`, where a start that is itself a sum gives its constant to the address. */
+function sharedAddress(
+  cx: LowerContext,
+  start: Operand,
+  base: Operand,
+  constant: number,
+): Operand {
+  const sum = cx.emitter.add("b32", start, base);
+  return { kind: "address", base: sum, offset: BigInt(constant) };
+}
+
+const vectorOf = (registers: readonly Operand[]): Operand =>
+  registers.length === 1 ? must(registers[0], "register") : { kind: "vector", elements: registers };
+
+/** `.shared.v4.b32` */
+function sharedSuffix(access: { readonly count: number; readonly type: string }): string {
+  return `.shared${access.count > 1 ? `.v${access.count}` : ""}.${access.type}`;
+}
+
+/** Stores a tile; of copies of an element, one is stored. */
+export function writeStaged(
+  cx: LowerContext,
+  layout: LinearLayout,
+  values: Lowered,
+  at: Staged,
+): void {
+  const e = cx.emitter;
+  const suffix = sharedSuffix(accessShape(bytesOf(at.element), 1 << at.plan.vectorBits));
+  const side = stagedSide(cx, layout, at);
+  const owner = ownerPredicate(cx, copyBits(layout));
+  const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
+  for (const group of side.groups) {
+    const registers = packAccess(e, group.map((r) => values(r)), at.element);
+    e.emit(`st${suffix}`, [side.address(must(group[0], "register")), vectorOf(registers)], guard);
+  }
+}
+
+/** Elements of a staged tile in a layout, loaded when asked for. */
+export interface StagedRead {
+  readonly values: Lowered;
+  /** Loads all that has not been asked for yet. */
+  readonly finish: () => void;
+}
+
+export function readStaged(cx: LowerContext, layout: LinearLayout, at: Staged): StagedRead {
+  const { groups, load } = at.plan.matrices === undefined
+    ? vectorLoads(cx, layout, at)
+    : matrixLoads(cx, layout, at, at.plan.matrices);
+  const free = freeMask(layout.register);
+  const groupOf = new Map(groups.flatMap((group, i) => group.map((register) => [register, i])));
+  const refs = new Map<number, Ref>();
+  const loadGroup = (index: number): void => {
+    const group = must(groups[index], "group of registers");
+    if (refs.has(must(group[0], "register"))) return;
+    load(group).forEach((ref, i) => refs.set(must(group[i], "register"), ref));
+  };
+  return {
+    values: (register) => {
+      const owned = register & ~free;
+      loadGroup(must(groupOf.get(owned), "group of a register"));
+      return must(refs.get(owned), "staged element");
+    },
+    finish: () => groups.forEach((_, index) => loadGroup(index)),
+  };
+}
+
+interface Loads {
+  readonly groups: readonly (readonly number[])[];
+  /** Loads the elements of one group, in its order. */
+  readonly load: (group: readonly number[]) => readonly Ref[];
+}
+
+function vectorLoads(cx: LowerContext, layout: LinearLayout, at: Staged): Loads {
+  const e = cx.emitter;
+  const access = accessShape(bytesOf(at.element), 1 << at.plan.vectorBits);
+  const suffix = sharedSuffix(access);
+  const side = stagedSide(cx, layout, at);
+  return {
+    groups: side.groups,
+    load: (group) => {
+      const registers = Array.from({ length: access.count }, () => e.register(access.bank));
+      e.emit(`ld${suffix}`, [vectorOf(registers), side.address(must(group[0], "register"))]);
+      return unpackAccess(e, registers, at.element, group.length);
+    },
+  };
+}
+
+/** The most matrices that one `ldmatrix` loads, base-2 logarithm. */
+const MATRIX_BITS = 2;
+
+/**
+ * Lanes 8 i … 8 i + 7 name the rows of matrix i; which matrices these are, register bits say. All else, warps and
+ * the other register bits, is as in any access.
+ */
+function matrixLoads(
+  cx: LowerContext,
+  layout: LinearLayout,
+  at: Staged,
+  { rows, transposed, wordBits }: NonNullable<SharedPlan["matrices"]>,
+): Loads {
+  const e = cx.emitter;
+  const bytes = bytesOf(at.element);
+  const space = spaceOf(at.plan.columns);
+  const offset = (basis: number): number =>
+    (solve(space, basis) ?? bug("element outside of the buffer")) * bytes;
+  const word = Array.from({ length: wordBits }, (_, bit) => bit);
+  const matrix = layout.register.flatMap((basis, bit) =>
+    bit >= wordBits && basis !== 0 ? [bit] : []
+  ).slice(0, MATRIX_BITS);
+  const lanes = [...rows, ...matrix.map((bit) => must(layout.register[bit], "register"))];
+  const bases = {
+    register: layout.register.map(offset),
+    thread: [...[0, 1, 2, 3, 4].map((i) => offset(lanes[i] ?? 0)), ...layout.warp.map(offset)],
+  };
+  const start = at.start();
+  const count = 1 << matrix.length;
+  const spelling = `ldmatrix.sync.aligned.m8n8.x${count}${transposed ? ".trans" : ""}.shared.b16`;
+  return {
+    groups: groupRegisters(layout, [...word, ...matrix]),
+    load: (group) => {
+      const registers = Array.from({ length: count }, () => e.register("b32"));
+      const { base, constant } = atRegister(cx, bases, must(group[0], "register"));
+      e.emit(spelling, [
+        { kind: "vector", elements: registers },
+        sharedAddress(cx, start, base, constant),
+      ]);
+      return registers.flatMap((register) =>
+        unpackAccess(e, [register], at.element, 1 << wordBits)
+      );
+    },
+  };
+}

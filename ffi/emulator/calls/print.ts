@@ -1,0 +1,27 @@
+/** Where the text of kernels goes. */
+import type { Machine } from "../machine.ts";
+
+export type Printer = (text: string) => void;
+
+const printers = new WeakMap<Machine, Printer>();
+
+/** Lets a machine's kernels print somewhere else than on the console. */
+export function setPrinter(machine: Machine, printer: Printer): void {
+  printers.set(machine, printer);
+}
+
+/** Consoles write lines; what has no end yet waits for it. */
+let line = "";
+
+function toConsole(text: string): void {
+  const lines = (line + text).split("\n");
+  line = lines.pop() ?? "";
+  for (const each of lines) {
+    // deno-lint-ignore no-console -- what a kernel prints is meant for the console
+    console.log(each);
+  }
+}
+
+export function print(machine: Machine, text: string): void {
+  (printers.get(machine) ?? toConsole)(text);
+}

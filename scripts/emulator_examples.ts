@@ -1,0 +1,125 @@
+/** A kernel for each kind of fault, and what the emulator says of it. */
+import type { FaultKind } from "../ffi/mod.ts";
+import { Device, EmulatorError, type Tensor } from "../ffi/mod.ts";
+
+interface Example {
+  /** Body of `k(X, Y)`; `%x` and `%y` are the addresses of two tensors of 64 singles, `%t` is the thread. */
+  readonly body: string;
+  /** Declarations of shared memory. */
+  readonly shared?: string;
+  readonly blocks?: number;
+  /** Whether X has been disposed of. */
+  readonly disposed?: true;
+}
+
+const BLOCK = 64;
+
+const EXAMPLES: Readonly<Record<FaultKind, Example>> = {
+  "out of bounds": {
+    body: "shl.b32 %a, %t, 3; cvt.u64.u32 %o, %a; add.u64 %x, %x, %o; ld.global.f32 %f, [%x];",
+  },
+  "misaligned": {
+    body: "ld.global.v2.f32 {%f, %g}, [%x+4];",
+  },
+  "use after free": {
+    body: "mul.wide.u32 %o, %t, 4; add.u64 %x, %x, %o; ld.global.f32 %f, [%x];",
+    disposed: true,
+  },
+  "uninitialised memory": {
+    shared: ".shared .align 4 .b32 tile[64];",
+    body: "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; ld.shared.f32 %f, [%a];",
+  },
+  "uninitialised register": {
+    body: "setp.lt.u32 %p, %t, 8; @%p mov.f32 %f, 0f00000000; st.global.f32 [%y], %f;",
+  },
+  "race": {
+    shared: ".shared .align 4 .b32 tile[64];",
+    body:
+      "mov.u32 %a, tile; mad.lo.u32 %b, %t, 4, %a; st.shared.u32 [%b], %t; xor.b32 %c, %t, 63; bar.warp.sync -1;\n" +
+      "mad.lo.u32 %b, %c, 4, %a; st.shared.u32 [%b], %t;",
+  },
+  "divergent barrier": {
+    body: "setp.lt.u32 %p, %t, 40; @%p bra first; bar.sync 0; bra last; first: bar.sync 0; last:",
+  },
+  "barrier misuse": {
+    shared: ".shared .align 8 .b64 full;",
+    body: "mov.u32 %a, full; mbarrier.arrive.shared.b64 _, [%a];",
+  },
+  "deadlock": {
+    shared: ".shared .align 8 .b64 full;",
+    body:
+      `mov.u32 %a, full; setp.eq.u32 %p, %t, 0; @%p mbarrier.init.shared.b64 [%a], 65; bar.sync 0;
+mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %p, [%a], 0; @!%p bra again;`,
+  },
+  "instruction budget": {
+    body: "mov.u32 %a, 0; again: add.u32 %a, %a, 1; setp.ne.u32 %p, %t, 64; @%p bra again;",
+  },
+  "pending copy": {
+    shared: ".shared .align 16 .b32 tile[64];",
+    body:
+      "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; mul.wide.u32 %o, %t, 4; add.u64 %x, %x, %o;\n" +
+      "cp.async.ca.shared.global [%a], [%x], 4; cp.async.commit_group; ld.shared.f32 %f, [%a];",
+  },
+  "unsupported instruction": {
+    body: "stacksave.u64 %o;",
+  },
+  "illegal instruction": {
+    body: "add.u32 %a, %t, 16; bar.sync %a;",
+  },
+  "trap": {
+    body: "setp.eq.u32 %p, %t, 5; @%p trap;",
+  },
+};
+
+function textOf({ body, shared = "" }: Example): string {
+  return `.version 8.5
+.target sm_90
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 X, .param .u64 Y)
+{
+${shared}
+.reg .pred %p; .reg .b32 %t, %a, %b, %c; .reg .b64 %x, %y, %o; .reg .f32 %f, %g;
+mov.u32 %t, %tid.x;
+ld.param.u64 %x, [X];
+ld.param.u64 %y, [Y];
+.loc 1 7 3
+${body}
+ret;
+}
+`;
+}
+
+/** Runs an example; what is thrown. */
+function run(example: Example): EmulatorError {
+  using device = Device.open({ device: "emulator", budget: 1e6, workers: 1 });
+  const module = device.loadModule(new TextEncoder().encode(textOf(example)), "k");
+  const [x, y]: readonly Tensor[] = [1, 2].map(() => device.zeros("float32", [BLOCK]));
+  const { argumentBlock, launch } = module.function("k").prepare({
+    block: [BLOCK, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 16,
+    parameterNames: ["X", "Y"],
+  });
+  const view = new DataView(argumentBlock.buffer, argumentBlock.byteOffset);
+  [x, y].forEach((tensor, i) => view.setBigUint64(8 * i, tensor?.address ?? 0n, true));
+  if (example.disposed) x?.[Symbol.dispose]();
+  try {
+    launch(example.blocks ?? 1, 1, 1, device.defaultStream.handle);
+  } catch (error) {
+    if (error instanceof EmulatorError) return error;
+    throw error;
+  }
+  throw new Error(`no fault:\n${textOf(example)}`);
+}
+
+/** Each kind with the message of its example. */
+export function faultMessages(): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(EXAMPLES).map(([kind, example]) => {
+      const error = run(example);
+      if (error.kind !== kind) throw new Error(`${kind}: ${error.message}`);
+      return [kind, error.message];
+    }),
+  );
+}

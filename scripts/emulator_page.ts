@@ -1,0 +1,144 @@
+/**
+ * Writes the list of instructions in docs/emulator.md, from PTX_OPS and from what the emulator does with each form.
+ *
+ *     deno run -A scripts/emulator_page.ts            rewrites the list
+ *     deno run -A scripts/emulator_page.ts --check    fails if the list is not up to date
+ */
+import { GROUPS, type PtxForm } from "../compiler/ptx/form.ts";
+import { type JudgedForm, type JudgedRow, judgeRows, type Way, WAYS } from "./emulator_support.ts";
+
+const PAGE = new URL("../docs/emulator.md", import.meta.url);
+const BEGIN = "<!-- begin: written by scripts/emulator_page.ts -->";
+const END = "<!-- end -->";
+const WIDTH = 100;
+
+/** Titles of the sections of the PTX ISA 9.0. */
+const CHAPTERS: readonly (readonly [section: string, title: string])[] = [
+  ["9.7.1", "Integer arithmetic"],
+  ["9.7.2", "Integers of more than one word"],
+  ["9.7.3", "Floating point"],
+  ["9.7.6", "Comparing and choosing"],
+  ["9.7.8", "Logic and shifts"],
+  ["9.7.9", "Moving and converting data"],
+  ["9.7.10", "Textures"],
+  ["9.7.11", "Surfaces"],
+  ["9.7.12", "Control flow"],
+  ["9.7.13", "Synchronisation and communication"],
+  ["9.7.14", "Matrices of a warp"],
+  ["9.7.15", "Matrices of a warp group"],
+  ["9.7.16", "Tensor memory"],
+  ["9.7.17", "Stack"],
+  ["9.7.18", "Video"],
+  ["9.7.19", "Miscellaneous"],
+];
+
+/** The list. */
+export function printInstructions(rows: readonly JudgedRow[] = judgeRows()): string {
+  const chapterOf = ({ row }: JudgedRow): string => row.isa.split(".").slice(0, 3).join(".");
+  const byChapter = Map.groupBy(rows, chapterOf);
+  const unknown = [...byChapter.keys()].filter((key) => !CHAPTERS.some(([known]) => known === key));
+  if (unknown.length > 0) throw new Error(`CHAPTERS lack ${unknown.join(", ")}`);
+  const chapters = CHAPTERS.map(([section, title]) =>
+    [
+      `### ${section} ${title}`,
+      block((byChapter.get(section) ?? []).map(printRow)),
+    ].join("\n\n")
+  );
+  return [summary(rows), block([printGroups(rows)]), ...chapters].join("\n\n");
+}
+
+function block(pieces: readonly string[]): string {
+  return ["```text", pieces.join("\n"), "```"].join("\n");
+}
+
+function summary(rows: readonly JudgedRow[]): string {
+  const forms = rows.flatMap((row) => row.forms);
+  const done = forms.filter((form) => waysOf(form).some((way) => way !== "none"));
+  return wrap(
+    `${done.length} of ${forms.length} forms of ${rows.length} instructions are executed. ` +
+      "Capitals stand for one of several modifiers:",
+    "",
+  );
+}
+
+/** What capitals in forms stand for. */
+function printGroups(rows: readonly JudgedRow[]): string {
+  const used = new Set(
+    rows.flatMap(({ forms }) => forms.flatMap(({ form }) => modifiersOf(form).split(/[.?]+/))),
+  );
+  return Object.entries(GROUPS).filter(([name]) => used.has(name)).map(([name, words]) =>
+    wrap(`${name.padEnd(10)}${words.join(" ")}`, " ".repeat(10))
+  ).join("\n");
+}
+
+function printRow({ opcode, row, forms }: JudgedRow): string {
+  const head = wrap(`${opcode}: ${row.doc} (${row.isa})`, "    ");
+  if (forms.length === 0) return [head, line("none", "all forms", "")].join("\n");
+  const lines = new Set(forms.flatMap(printForm));
+  const unsupported = row.unsupported?.map((name) => `.${name}`).join(" ") ?? "";
+  if (unsupported !== "") lines.add(line("none", "forms with", unsupported));
+  return [head, ...lines].join("\n");
+}
+
+function waysOf({ samples }: JudgedForm): readonly Way[] {
+  return WAYS.filter((way) => samples.some((sample) => sample.way === way));
+}
+
+/** The form with who does it, and what of it nobody does. */
+function printForm(judged: JudgedForm): string[] {
+  const { form, samples } = judged;
+  const ways = waysOf(judged);
+  const types = [form.T, form.U].filter((list) => list !== undefined).join(" × ");
+  const spelling = modifiersOf(form) || "no modifiers";
+  if (ways.length === 1 || !ways.includes("none")) {
+    return [line(ways.join(", "), spelling, types)];
+  }
+  const failing = samples.filter(({ way }) => way === "none");
+  const fine = new Set(
+    samples.filter(({ way }) => way !== "none").flatMap(({ sample }) =>
+      sample.instruction.modifiers
+    ),
+  );
+  const culprits = new Set(
+    failing.flatMap(({ sample }) => sample.instruction.modifiers).filter((name) => !fine.has(name)),
+  );
+  return [
+    line(ways.filter((way) => way !== "none").join(", "), spelling, types),
+    line("none", `${spelling} with`, [...culprits].map((name) => `.${name}`).join(" ")),
+  ];
+}
+
+function modifiersOf({ form }: PtxForm): string {
+  return form.split(" ")[0] ?? "";
+}
+
+function line(ways: string, spelling: string, types: string): string {
+  const start = `  ${ways.padEnd(12)}${spelling.padEnd(32)}`;
+  return wrap(`${start}${types}`.trimEnd(), " ".repeat(16));
+}
+
+/** Breaks a line at blanks where it gets too long. */
+function wrap(text: string, indent: string): string {
+  if (text.length <= WIDTH) return text;
+  const at = text.lastIndexOf(" ", WIDTH);
+  if (at <= indent.length) return text;
+  return `${text.slice(0, at).trimEnd()}\n${wrap(indent + text.slice(at + 1), indent)}`;
+}
+
+/** The page with the list in its place. */
+export function withInstructions(page: string, list: string): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`the page lacks ${BEGIN} or ${END}`);
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${list}\n\n${page.slice(end)}`;
+}
+
+if (import.meta.main) {
+  const page = Deno.readTextFileSync(PAGE);
+  const updated = withInstructions(page, printInstructions());
+  if (!Deno.args.includes("--check")) Deno.writeTextFileSync(PAGE, updated);
+  else if (updated !== page) {
+    const text = "docs/emulator.md is not up to date: run scripts/emulator_page.ts\n";
+    Deno.stderr.writeSync(new TextEncoder().encode(text));
+    Deno.exit(1);
+  }
+}

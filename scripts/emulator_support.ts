@@ -1,0 +1,86 @@
+/** What the emulator does with each form of PTX_OPS, asked of the code that decides it. */
+import { type PtxForm, type PtxOpRow, readForm } from "../compiler/ptx/form.ts";
+import { type Match, matchInstruction } from "../compiler/ptx/match.ts";
+import { PTX_OPS } from "../compiler/ptx/ops.ts";
+import { bug } from "../compiler/support/bug.ts";
+import { contextFor, type SymbolPlace } from "../ffi/emulator/compile/context.ts";
+import { FrameLayout } from "../ffi/emulator/compile/layout.ts";
+import { isBarrier, isBranch } from "../ffi/emulator/compile/lines.ts";
+import { chooseStep } from "../ffi/emulator/compile/select.ts";
+import { Fault } from "../ffi/emulator/fault.ts";
+import { newHost } from "../ffi/emulator/host.ts";
+import type { HandlerContext } from "../ffi/emulator/machine.ts";
+import { newMemory } from "../ffi/emulator/memory.ts";
+import { allSamples, type Sample } from "../tests/support/ptx_samples.ts";
+
+/** Who does an instruction: see the page for what each means. */
+export const WAYS = ["wasm", "exact", "own", "flow", "none"] as const;
+export type Way = (typeof WAYS)[number];
+
+/** A sample of a form, and who does it. */
+export interface JudgedSample {
+  readonly sample: Sample;
+  readonly way: Way;
+}
+
+/** A form and its samples: the first choice of each of its modifiers, and every other one alone. */
+export interface JudgedForm {
+  readonly form: PtxForm;
+  readonly samples: readonly JudgedSample[];
+}
+
+/** An instruction with all of its forms. */
+export interface JudgedRow {
+  readonly opcode: string;
+  readonly row: PtxOpRow;
+  readonly forms: readonly JudgedForm[];
+}
+
+/** Every row of the table. */
+export function judgeRows(): readonly JudgedRow[] {
+  const byOpcode = Map.groupBy(allSamples(), ({ instruction }) => instruction.opcode);
+  const context = sampleContext();
+  return Object.entries(PTX_OPS).map(([opcode, row]): JudgedRow => {
+    const forms = row.forms.map((form: PtxForm): JudgedForm => {
+      const samples = (byOpcode.get(opcode) ?? []).filter((sample) => sample.form === form);
+      return { form, samples: samples.map((sample) => ({ sample, way: wayOf(sample, context) })) };
+    });
+    return { opcode, row, forms };
+  });
+}
+
+/** What samples are compiled in. */
+function sampleContext(): HandlerContext {
+  const { machine } = newHost(newMemory(1 << 16));
+  // Without checks accesses are done as programs without them see it.
+  const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
+  const layout = new FrameLayout([], new Set(), () => 0n);
+  return contextFor(machine, layout, symbols, { kernel: "samples", text: "" }, 90);
+}
+
+function wayOf({ instruction }: Sample, context: HandlerContext): Way {
+  const match = matchInstruction(instruction);
+  if (typeof match === "string") return bug(`${instruction.opcode}: ${match}`);
+  if (match.opcode === "call") return isDirect(match) ? "flow" : "none";
+  if (isBranch(match) || isBarrier(match)) return "flow";
+  try {
+    switch (chooseStep(match, context)?.way) {
+      case "WebAssembly":
+        return "wasm";
+      case "definition":
+        return "exact";
+      case "handler":
+        return "own";
+      case undefined:
+        return "none";
+    }
+  } catch (error) {
+    if (error instanceof Fault && error.kind === "unsupported instruction") return "none";
+    throw error;
+  }
+}
+
+/** Calls through pointers say what they may call. */
+function isDirect({ form }: Match): boolean {
+  return readForm(form).operands.every(({ kind }) => kind !== "label");
+}

@@ -1,0 +1,64 @@
+/** Atomics: the lanes one after the other (language.md, 7.1 and 7.3). */
+import { must } from "../../../compiler/support/bug.ts";
+import type { ScalarName } from "../../../compiler/support/scalar.ts";
+import { binaryCell } from "./arithmetic.ts";
+import { type Cell, integer, Undecided, unknown, zero } from "./cell.ts";
+import { loadCell, storeCell } from "./memory.ts";
+
+const OPERATORS = {
+  atomic_add: "add",
+  atomic_sub: "sub",
+  atomic_min: "min",
+  atomic_max: "max",
+  atomic_and: "and",
+  atomic_or: "or",
+  atomic_xor: "xor",
+  atomic_xchg: "exchange",
+  atomic_cas: "compare",
+} as const;
+
+export type AtomicName = keyof typeof OPERATORS;
+
+export function isAtomic(name: string): name is AtomicName {
+  return Object.hasOwn(OPERATORS, name);
+}
+
+/** The old values. Where two lanes meet, who comes first is open, so both get something unknown. */
+export function atomic(
+  name: AtomicName,
+  element: ScalarName,
+  pointers: readonly Cell[],
+  operands: readonly (readonly Cell[])[],
+  mask: readonly Cell[] | undefined,
+): Cell[] {
+  const places = pointers.map(placeName);
+  return pointers.map((pointer, lane) => {
+    const runs = mask === undefined ? integer(1n) : must(mask[lane], "mask");
+    if (runs.kind !== "int" || !runs.known) throw new Undecided("the mask of an atomic is unknown");
+    if (runs.value === 0n) return zero(element);
+    const old = loadCell(pointer);
+    const [first, second] = operands.map((cells) => must(cells[lane], "operand"));
+    storeCell(pointer, changed(name, element, old, must(first, "operand"), second));
+    const meets = places.some((place, other) => other !== lane && place === places[lane]);
+    return meets ? unknown(element) : old;
+  });
+}
+
+function placeName(pointer: Cell): string {
+  return pointer.kind === "pointer" ? `${pointer.memory?.name} ${pointer.index}` : "";
+}
+
+function changed(
+  name: AtomicName,
+  element: ScalarName,
+  old: Cell,
+  operand: Cell,
+  second: Cell | undefined,
+): Cell {
+  const operator = OPERATORS[name];
+  if (operator === "exchange") return operand;
+  if (operator !== "compare") return binaryCell(operator, element, old, operand);
+  const equal = binaryCell("eq", element, old, operand);
+  if (equal.kind !== "int" || !equal.known) throw new Undecided("a comparison is unknown");
+  return equal.value === 1n ? must(second, "new value") : old;
+}

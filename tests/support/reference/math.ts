@@ -1,0 +1,175 @@
+/** The mathematical functions: their values in double, and the accuracy that language.md, 9.3 promises. */
+import { must } from "../../../compiler/support/bug.ts";
+import { exact, type FloatCell, isExact, UNKNOWN_FLOAT } from "./cell.ts";
+import { type FloatName, largestOf, roundTo, spacing } from "./formats.ts";
+
+interface MathFunction {
+  readonly compute: (...args: number[]) => number;
+  /** Largest deviation for float, from the result and the arguments. */
+  readonly bound: (result: number, args: readonly number[]) => number;
+  /** Largest deviation for double in units of the last place; 4 if not given. */
+  readonly doubleUlps?: number;
+  /** Correctly rounded. */
+  readonly exact?: true;
+}
+
+const relative = (bits: number) => (result: number): number => Math.abs(result) * 2 ** -bits;
+const ulps = (count: number) => (result: number): number => count * spacing(result, "float32");
+const CORRECT = { bound: () => 0, exact: true } as const;
+
+const logBound = (result: number, [x = 0]: readonly number[]): number =>
+  x >= 0.5 && x <= 2 ? 2 ** -22 : Math.abs(result) * 2 ** -21;
+
+const FUNCTIONS: Readonly<Record<string, MathFunction>> = {
+  exp: {
+    compute: Math.exp,
+    bound: (result, [x = 0]) => result * (2 ** -21 + Math.abs(x) * 2 ** -23),
+  },
+  exp2: { compute: (x) => 2 ** x, bound: ulps(2) },
+  expm1: { compute: Math.expm1, bound: ulps(4) },
+  log: { compute: Math.log, bound: logBound },
+  log2: { compute: Math.log2, bound: logBound },
+  log1p: { compute: Math.log1p, bound: ulps(4) },
+  sin: { compute: Math.sin, bound: () => 2 ** -20 },
+  cos: { compute: Math.cos, bound: () => 2 ** -20 },
+  tan: { compute: Math.tan, bound: ulps(4) },
+  tanh: { compute: Math.tanh, bound: relative(20) },
+  sigmoid: { compute: (x) => 1 / (1 + Math.exp(-x)), bound: relative(20) },
+  erf: { compute: erf, bound: ulps(4), doubleUlps: 16 },
+  pow: { compute: power, bound: ulps(4) },
+  rsqrt: { compute: (x) => 1 / Math.sqrt(x), bound: relative(20) },
+  sqrt: { compute: Math.sqrt, ...CORRECT },
+  sqrt_rn: { compute: Math.sqrt, ...CORRECT },
+  div_rn: { compute: (a, b) => a / b, ...CORRECT },
+  fma: { compute: fusedDouble, ...CORRECT },
+  fmod: { compute: (a, b) => a % b, ...CORRECT },
+  floor: { compute: Math.floor, ...CORRECT },
+  ceil: { compute: Math.ceil, ...CORRECT },
+  trunc: { compute: Math.trunc, ...CORRECT },
+  round: { compute: roundAway, ...CORRECT },
+  copysign: { compute: copySign, ...CORRECT },
+  abs: { compute: Math.abs, ...CORRECT },
+};
+
+export function isMathFunction(name: string): boolean {
+  return Object.hasOwn(FUNCTIONS, name);
+}
+
+/** `f(args)` in a type. Functions with steps are known for exact arguments only. */
+export function mathCell(name: string, args: readonly FloatCell[], type: FloatName): FloatCell {
+  const row = must(FUNCTIONS[name], name);
+  const values = args.map(({ value }) => value);
+  if (args.every(isExact)) {
+    if (name === "fma") return exact(fused(values, type));
+    return widened(row, row.compute(...values), 0, values, type);
+  }
+  if (args.some(({ error }) => error === Infinity) || STEPPED.has(name)) return UNKNOWN_FLOAT;
+  // The functions left are smooth; the corners of so small a box tell how far they move in it.
+  const center = row.compute(...values);
+  let spread = LIPSCHITZ.has(name) ? Math.max(...args.map(({ error }) => error)) : 0;
+  for (let corner = 0; corner < 2 ** args.length; corner++) {
+    const at = args.map(({ value, error }, i) => value + (corner >> i & 1 ? error : -error));
+    spread = Math.max(spread, Math.abs(row.compute(...at) - center));
+  }
+  return Number.isFinite(spread) ? widened(row, center, 2 * spread, values, type) : UNKNOWN_FLOAT;
+}
+
+const STEPPED: ReadonlySet<string> = new Set([
+  "fmod",
+  "floor",
+  "ceil",
+  "trunc",
+  "round",
+  "copysign",
+]);
+/** They turn around inside of a box, but never move further than their argument. */
+const LIPSCHITZ: ReadonlySet<string> = new Set(["sin", "cos", "abs"]);
+
+function widened(
+  row: MathFunction,
+  value: number,
+  spread: number,
+  args: readonly number[],
+  type: FloatName,
+): FloatCell {
+  if (!Number.isFinite(value)) return spread === 0 ? exact(value) : UNKNOWN_FLOAT;
+  if (row.exact && spread === 0) return exact(roundTo(value, type));
+  // Exact at the ends of the range and at zero.
+  if (spread === 0 && args.some((arg) => !Number.isFinite(arg))) return exact(value);
+  const bound = row.exact
+    ? spacing(value, type)
+    : type === "float64"
+    ? (row.doubleUlps ?? 4) * spacing(value, type) + spacing(value, type)
+    : row.bound(value, args) + spacing(value, type);
+  const error = bound + spread;
+  if (Math.abs(value) + error > largestOf(type)) return UNKNOWN_FLOAT;
+  return { kind: "float", value, error, slack: 0 };
+}
+
+/** `a * b + c` rounded once. */
+function fused([a = 0, b = 0, c = 0]: readonly number[], type: FloatName): number {
+  if (type === "float64") return fusedDouble(a, b, c);
+  const product = a * b; // exact for float
+  const sum = product + c;
+  if (!Number.isFinite(sum)) return roundTo(sum, type);
+  // What the sum lost (Knuth's two-sum) decides where it lies halfway between two floats.
+  const back = sum - product;
+  const lost = (product - (sum - back)) + (c - back);
+  const near = roundTo(sum, type);
+  if (lost === 0 || near === sum) return near;
+  const step = spacing(sum, "float64") * Math.sign(lost);
+  return roundTo(sum + step, type);
+}
+
+function fusedDouble(a: number, b: number, c: number): number {
+  const naive = a * b + c;
+  if (!Number.isFinite(naive) || a === 0 || b === 0) return naive;
+  const [x, y, z] = [parts(a), parts(b), parts(c)];
+  const scale = Math.min(x.exponent + y.exponent, z.exponent);
+  const at = (value: bigint, exponent: number): bigint => value << BigInt(exponent - scale);
+  const sum = at(x.digits * y.digits, x.exponent + y.exponent) + at(z.digits, z.exponent);
+  if (sum === 0n) return naive;
+  // Number() rounds to 53 bits; scaling then is exact above the subnormal numbers.
+  const drop = Math.max(0, sum.toString(2).length - 1000);
+  return Number(sum >> BigInt(drop)) * 2 ** Math.max(-1074, scale + drop);
+}
+
+/** A finite number as an integer times a power of two. */
+function parts(value: number): { readonly digits: bigint; readonly exponent: number } {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const bits = view.getBigUint64(0);
+  const field = Number((bits >> 52n) & 0x7ffn);
+  const digits = (bits & ((1n << 52n) - 1n)) | (field === 0 ? 0n : 1n << 52n);
+  return { digits: value < 0 ? -digits : digits, exponent: Math.max(field, 1) - 1075 };
+}
+
+/** Half away from zero. */
+function roundAway(x: number): number {
+  const below = Math.trunc(x);
+  const result = Math.abs(x - below) >= 0.5 ? below + Math.sign(x) : below;
+  return result === 0 ? copySign(0, x) : result;
+}
+
+function copySign(x: number, y: number): number {
+  const negative = y < 0 || Object.is(y, -0);
+  return negative ? -Math.abs(x) : Math.abs(x);
+}
+
+/** C's pow, which is 1 for a base of 1 and for an exponent of 0 whatever the other is. */
+function power(x: number, y: number): number {
+  if (x === 1 || y === 0 || (x === -1 && !Number.isFinite(y) && !Number.isNaN(y))) return 1;
+  return x ** y;
+}
+
+/** A series of positive terms, then the limit. */
+function erf(x: number): number {
+  if (Number.isNaN(x)) return x;
+  if (Math.abs(x) > 6) return Math.sign(x);
+  let [term, sum] = [x, x];
+  for (let n = 1; Math.abs(term) > Math.abs(sum) * 2 ** -54; n++) {
+    term *= 2 * x * x / (2 * n + 1);
+    sum += term;
+  }
+  return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
+}

@@ -1,0 +1,20 @@
+/** One program of a launch while it runs. */
+import { type Cells, Misbehaved } from "./cell.ts";
+
+export type Extents = readonly [x: number, y: number, z: number];
+
+/** So many evaluations are a mistake of the test's program. */
+const MOST_STEPS = 200_000;
+
+export class Program {
+  /** By the variables' ids. */
+  readonly variables = new Map<number, Cells>();
+  #steps = 0;
+
+  constructor(readonly id: Extents, readonly grid: Extents) {}
+
+  /** Counts an evaluation. */
+  step(): void {
+    if (++this.#steps > MOST_STEPS) throw new Misbehaved("the program does not end");
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Sums and products of many elements, whose order the language leaves open. Where every order gives the same,
+ * because all partial results fit the type, the result is exact.
+ */
+import { exact, type FloatCell, isExact, rounded, type Terms, UNKNOWN_FLOAT } from "./cell.ts";
+import { grainOf, significantBits } from "./arithmetic.ts";
+import {
+  type FloatName,
+  largestOf,
+  minExponentOf,
+  precisionOf,
+  roundTo,
+  spacing,
+} from "./formats.ts";
+
+/** Sum of the magnitudes, and the power of two that all are multiples of. */
+function measure(
+  values: readonly number[],
+): { readonly magnitude: number; readonly grain: number } {
+  const finite = values.filter(Number.isFinite);
+  return {
+    magnitude: finite.reduce((sum, value) => sum + Math.abs(value), 0),
+    grain: finite.reduce((least, value) => Math.min(least, grainOf(value)), Infinity),
+  };
+}
+
+/** Whether multiples of `grain` up to `magnitude` all fit so many bits. */
+function fits(magnitude: number, grain: number, bits: number): boolean {
+  return magnitude === 0 || magnitude / grain <= 2 ** bits;
+}
+
+/** The sum in any order, each addition rounded to `type`. */
+export function sumOf(cells: readonly FloatCell[], type: FloatName): FloatCell {
+  const values = cells.map(({ value }) => value);
+  const errors = cells.reduce((sum, { error, slack }) => sum + error + slack, 0);
+  const sum = values.reduce((total, value) => total + value, 0);
+  const { magnitude, grain } = measure(values);
+  if (cells.length === 1) return cells[0] ?? UNKNOWN_FLOAT;
+  if (errors === Infinity || magnitude > largestOf(type)) return UNKNOWN_FLOAT;
+  if (!Number.isFinite(sum)) return errors === 0 ? exact(sum) : UNKNOWN_FLOAT;
+  if (errors === 0 && fits(magnitude, grain, precisionOf(type))) return exactSum(sum, values);
+  const rounding = (cells.length - 1) * spacing(magnitude + errors, type);
+  return rounded(sum, errors + rounding, type);
+}
+
+/** A sum may begin with +0, so the sign of a sum of nothing but -0 is open. */
+function exactSum(sum: number, values: readonly number[]): FloatCell {
+  return values.every((value) => Object.is(value, -0))
+    ? { kind: "float", value: sum, error: 2 ** -1074, slack: 0 }
+    : exact(sum);
+}
+
+/** The product in any order, each multiplication rounded to `type`. */
+export function productOf(cells: readonly FloatCell[], type: FloatName): FloatCell {
+  if (cells.length === 1) return cells[0] ?? UNKNOWN_FLOAT;
+  if (!cells.every(isExact)) return UNKNOWN_FLOAT;
+  const values = cells.map(({ value }) => value);
+  const largest = values.reduce((p, value) => p * Math.max(1, Math.abs(value) || 1), 1);
+  const least = values.reduce((p, value) => p * Math.min(1, Math.abs(value) || 1), 1);
+  const product = values.reduce((p, value) => p * value, 1);
+  if (Number.isNaN(product)) return exact(NaN);
+  if (!(largest <= largestOf(type)) || least < 2 ** minExponentOf(type)) {
+    return values.some((value) => !Number.isFinite(value)) && least === 1
+      ? exact(product)
+      : UNKNOWN_FLOAT;
+  }
+  const bits = values.reduce((sum, value) => sum + significantBits(value), 0);
+  if (bits <= precisionOf(type)) return exact(product);
+  return rounded(product, cells.length * spacing(product, type), type);
+}
+
+/** An element of `@`: products of pairs, exact, summed with so many bits in any order. */
+export function dotOf(
+  lhs: readonly FloatCell[],
+  rhs: readonly FloatCell[],
+  type: FloatName,
+  bits: number,
+): FloatCell {
+  const products = lhs.map((a, k) => {
+    const b = rhs[k] ?? UNKNOWN_FLOAT;
+    const error = isExact(a) && isExact(b)
+      ? 0
+      : Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error;
+    return { value: a.value * b.value, error };
+  });
+  const sum = products.reduce((total, { value }) => total + value, 0);
+  const errors = products.reduce((total, { error }) => total + error, 0);
+  const { magnitude, grain } = measure(products.map(({ value }) => value));
+  if (!(errors < Infinity) || magnitude > largestOf(type)) return UNKNOWN_FLOAT;
+  if (!Number.isFinite(sum)) return errors === 0 ? exact(sum) : UNKNOWN_FLOAT;
+  const terms: Terms = { count: products.length, magnitude, grain, bits };
+  const result = errors === 0 && fits(magnitude, grain, bits)
+    ? exactSum(roundTo(sum, type), products.map(({ value }) => value))
+    : rounded(sum, errors + summationError(terms, magnitude), type);
+  return { ...result, terms };
+}
+
+/** Each step of a summation loses at most two units in the last of its bits. */
+function summationError({ count, bits }: Terms, magnitude: number): number {
+  return (count + 2) * magnitude * 2 ** (2 - bits);
+}
+
+/** `a + b` where one is an element of `@`, which may be accumulated term by term. */
+export function addTerms(type: FloatName, a: FloatCell, b: FloatCell): FloatCell {
+  const [product, other] = a.terms === undefined ? [b, a] : [a, b];
+  const { terms } = product;
+  if (terms === undefined) return UNKNOWN_FLOAT;
+  const sum = a.value + b.value;
+  const open = other.terms === undefined ? 0 : summationError(other.terms, other.terms.magnitude);
+  const errors = a.error + b.error + other.slack;
+  if (!(errors < Infinity)) return UNKNOWN_FLOAT;
+  if (!Number.isFinite(sum)) return isExact(a) && isExact(b) ? exact(sum) : UNKNOWN_FLOAT;
+  const magnitude = terms.magnitude + (other.terms?.magnitude ?? Math.abs(other.value));
+  const grain = Math.min(terms.grain, other.terms?.grain ?? grainOf(other.value));
+  if (errors <= 2 ** -1073 && fits(magnitude, grain, terms.bits)) {
+    return exactSum(sum, magnitude === 0 ? [-0] : [sum]);
+  }
+  return rounded(sum, errors + open + summationError(terms, magnitude), type);
+}

@@ -1,0 +1,47 @@
+/** Runs a kernel of a text on the emulator with elements instead of bytes. */
+import type { ScalarName } from "../../compiler/support/scalar.ts";
+import type { TargetName } from "../../compiler/targets.ts";
+import { type Argument, emulate } from "./emulate.ts";
+import { lowerGeneral, printEntry } from "./lowering.ts";
+import { decode, encode, type Scalar } from "./typed_arrays.ts";
+
+/** Elements that a pointer argument points to. */
+export interface Elements {
+  readonly type: ScalarName;
+  readonly values: readonly Scalar[];
+}
+
+/** Compiles once, runs as often as wanted. */
+export class CompiledText {
+  readonly ptx: string;
+  readonly #threads: number;
+  readonly #sharedBytes: number;
+
+  constructor(text: string, target: TargetName = "sm_80") {
+    const { kernel, threads, sharedBytes } = lowerGeneral(text, target);
+    this.ptx = printEntry(kernel, target);
+    this.#threads = threads;
+    this.#sharedBytes = sharedBytes;
+  }
+
+  /** What is in each pointer argument afterwards. */
+  run(args: readonly (Elements | Argument)[], grid = 1): Scalar[][] {
+    const buffers = args.map((arg) => "type" in arg ? encode(arg.type, arg.values) : arg);
+    emulate(this.ptx, {
+      grid: [grid, 1, 1],
+      block: [this.#threads, 1, 1],
+      sharedBytes: this.#sharedBytes,
+      args: buffers,
+    });
+    return args.flatMap((arg, i) => {
+      const buffer = buffers[i];
+      return "type" in arg && buffer instanceof Uint8Array ? [decode(arg.type, buffer)] : [];
+    });
+  }
+}
+
+/** So many zeros. */
+export const zeros = (type: ScalarName, count: number): Elements => ({
+  type,
+  values: new Array<Scalar>(count).fill(0),
+});
