@@ -80,6 +80,12 @@ export const TILE_OPS = {
   reduce: { doc: "combines the elements along an axis", args: ["any"], result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" } },
   scan: { doc: "combines each element with all before it along an axis", args: ["num"], result: "same", effect: "pure", attrs: { axis: "int", operator: "string" } },
   dot: { doc: "acc + a @ b", args: ["any", "any", "any"], result: "attr", effect: "pure", attrs: { mode: "string" } },
+  // Tiles in slots of a shared buffer, on their way to a product; made after layouts are known (lower/pipeline.ts).
+  stage_load: { doc: "starts copying a tile from memory into slot b, if the scalar c holds; masked lanes become zero", args: ["ptr", "int", "bool", "bool?"], result: "none", effect: "sync", attrs: { buffer: "int" } },
+  stage_store: { doc: "puts the tile into slot b", args: ["any", "int"], result: "none", effect: "sync", attrs: { buffer: "int" } },
+  stage_commit: { doc: "ends a group of copies", args: [], result: "none", effect: "sync" },
+  stage_wait: { doc: "waits until at most so many groups of copies are under way (-1: there are none), then for the block", args: [], result: "none", effect: "sync", attrs: { pending: "int" } },
+  stage_read: { doc: "the tile in slot a", args: ["int"], result: "attr", effect: "pure", attrs: { buffer: "int" } },
   barrier: { doc: "orders all memory operations of the program before and after it", args: [], result: "none", effect: "sync" },
   // ---- structured control; scalar conditions
   if: { doc: "runs one of two regions; results are what they yield", args: ["bool"], result: "many", effect: "control", regions: 2 },

@@ -17,6 +17,7 @@ import {
   type Value,
 } from "../ir/func.ts";
 import type { IrType } from "../ir/types.ts";
+import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
 import { layoutKey, type LinearLayout, sameLayout } from "./linear.ts";
 import { isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
@@ -77,14 +78,14 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
     scope: Scope,
     value: Value,
     layout: LinearLayout,
-    original: Value,
+    span: Span,
   ): Value => {
     const conversion = newOp(
       result,
       "convert_layout",
       [value],
       [laidOut(value.type, layout)],
-      original.def?.span ?? spans.get(original) ?? NOWHERE,
+      span,
     );
     scope.out.push(conversion);
     return must(conversion.results[0], "result");
@@ -100,7 +101,12 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
   };
 
   /** The copy of a value in a layout (undefined for scalars), made on first use. */
-  const get = (scope: Scope, value: Value, layout: LinearLayout | undefined): Value => {
+  const get = (
+    scope: Scope,
+    value: Value,
+    layout: LinearLayout | undefined,
+    user: Op,
+  ): Value => {
     const key = keyOf(value, layout);
     const known = lookup(scope, key);
     if (known !== undefined) return known;
@@ -112,11 +118,12 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
     const natural = layouts.isData(value) && isTile(value) ? layouts.of(value) : undefined;
     if (layout !== undefined && natural !== undefined && !sameLayout(natural, layout)) {
       target = conversionScope(scope, home);
-      copy = convert(target, get(target, value, natural), layout, value);
+      const source = get(target, value, natural, user);
+      copy = convert(target, source, layout, op?.span ?? user.span);
     } else {
       const maker = must(op, "definition of a value used before it exists");
       const operands = maker.operands.map((operand, index) =>
-        get(home, operand, layouts.ofOperand(maker, index, layout))
+        get(home, operand, layouts.ofOperand(maker, index, layout), maker)
       );
       copy = clone(home, maker, operands, layout);
     }
@@ -180,6 +187,7 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
         scope,
         operand,
         isTile(operand) ? access ?? layoutOf(carriers[i] ?? operand) : undefined,
+        op,
       )
     );
     const regions = regionsOf(op, scope);

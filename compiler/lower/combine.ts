@@ -6,7 +6,7 @@
 import type { Operand } from "../ptx/func.ts";
 import type { Element } from "../ir/types.ts";
 import type { TileOp } from "../ir/ops.ts";
-import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { lowerBinary } from "./arithmetic.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { fromWord, toWord, type WordBank, wordBank, wordType } from "./words.ts";

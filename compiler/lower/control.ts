@@ -215,9 +215,7 @@ function lowerPlain(cx: LowerContext, op: Op): void {
     e.settle(registersOf(slots));
     bindSlots(cx, test.params, slots);
     cx.lowerOps(bodyOf(test));
-    const leaving = condition.operands.slice(1).map((value) =>
-      computed(value, lowered(cx, value))
-    );
+    const leaving = condition.operands.slice(1).map((value) => computed(value, lowered(cx, value)));
     leaving.forEach((elements, i) => {
       cx.values.set(must(body.params[i], "parameter"), elements);
       cx.values.set(must(op.results[i], "result"), elements);

@@ -176,9 +176,7 @@ export class Emitter {
   #depthFor(sources: readonly Operand[]): number {
     let needed = 0;
     for (const source of sources) {
-      forEachRegister(source, ({ name }) =>
-        needed = Math.max(needed, this.#depths.get(name) ?? 0)
-      );
+      forEachRegister(source, ({ name }) => needed = Math.max(needed, this.#depths.get(name) ?? 0));
     }
     const innermost = this.#frames.length - 1;
     let depth = innermost;

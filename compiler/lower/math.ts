@@ -7,9 +7,9 @@ import type { Operand } from "../ptx/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import { type Element, isFloat, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import { SCALARS, type ScalarName } from "../support/scalar.ts";
+import type { ScalarName } from "../support/scalar.ts";
 import { convertScalar } from "./convert.ts";
-import { type Emitter, int } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
 import { bankOf, whole } from "./element.ts";
 import { lowered, memo } from "./context.ts";
 import { INTEGER_MATH } from "./math_integer.ts";
@@ -92,7 +92,7 @@ export const lowerMath: Rule = (cx, op) => {
   if (compute === undefined) throw new Unsupported([missing(`\`${name}\``, op.span)]);
   cx.values.set(
     resultOf(op),
-    memo((register) => {
+    memo(cx, (register) => {
       const args = op.operands.map((value) =>
         e.inRegister(
           whole(e, lowered(cx, value)(register), value.type.element),

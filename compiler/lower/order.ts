@@ -3,9 +3,13 @@
  * threads, so a load and a later store that may touch the same memory need a block barrier in between, unless
  * the addresses come from different parameters that do not alias. A change of layout through shared memory has
  * such a barrier already.
+ *
+ * A round of a loop meets what the round before left behind: what is pending at the end of a loop is pending at its
+ * start, until nothing new comes round. A pointer made in the loop is another one in the next round.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
+import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { copyBits } from "./context.ts";
 
@@ -13,36 +17,77 @@ interface Access {
   /** The parameter the address derives from; undefined: unknown. */
   readonly root: Value | undefined;
   readonly writes: boolean;
-  readonly pointer: Value;
+  /** Undefined: not the pointer of any access to come. */
+  readonly pointer: Value | undefined;
+  /** Several threads hold each element. */
+  readonly isCopied: boolean;
 }
 
-/** The parameter a pointer value was computed from by offsets and shape operations. */
-function rootOf(func: Func, value: Value): Value | undefined {
-  let at = value;
-  while (at.def !== undefined) {
-    const pointer = at.def.operands[0];
-    const derived = [
-      "offset",
-      "splat",
-      "broadcast",
-      "expand_dims",
-      "reshape",
-      "permute",
-      "convert",
-      "assume_multiple",
-      "convert_layout",
-    ];
-    if (pointer === undefined || !derived.includes(at.def.name)) return undefined;
-    at = pointer;
+/** Operations that give a pointer into what their first operand points to. */
+const DERIVED: ReadonlySet<string> = new Set([
+  "offset",
+  "splat",
+  "broadcast",
+  "expand_dims",
+  "reshape",
+  "permute",
+  "convert",
+  "assume_multiple",
+  "convert_layout",
+]);
+
+/** The parameter that each pointer was computed from, by offsets and shape operations, in loops and branches too. */
+function rootsOf(func: Func): (pointer: Value) => Value | undefined {
+  /** What a value is on the ways that lead to it. */
+  const sources = new Map<Value, Value[]>();
+  const flow = (targets: readonly Value[], values: readonly Value[]): void =>
+    targets.forEach((target, i) => {
+      const list = sources.get(target) ?? [];
+      list.push(must(values[i], "value that flows"));
+      sources.set(target, list);
+    });
+  walkOps(func.body, (op) => {
+    const [first, second] = op.regions;
+    if (first === undefined || second === undefined) return;
+    if (op.name === "if") {
+      for (const region of op.regions) flow(op.results, terminatorOf(region).operands);
+    } else {
+      const leaving = terminatorOf(first).operands.slice(1);
+      flow(first.params, op.operands);
+      flow(first.params, terminatorOf(second).operands);
+      flow(second.params, leaving);
+      flow(op.results, leaving);
+    }
+  });
+  return (pointer) => {
+    const seen = new Set<Value>();
+    const found = new Set<Value | undefined>();
+    const visit = (value: Value): void => {
+      if (seen.has(value)) return;
+      seen.add(value);
+      const from = sources.get(value);
+      const { def } = value;
+      if (from !== undefined) from.forEach(visit);
+      else if (def !== undefined && DERIVED.has(def.name)) {
+        visit(must(def.operands[0], "operand"));
+      } else found.add(func.params.includes(value) ? value : undefined);
+    };
+    visit(pointer);
+    return found.size === 1 ? [...found][0] : undefined;
+  };
+}
+
+/** The values that an operation's regions define. */
+function definedIn(op: Op): ReadonlySet<Value> {
+  const values = new Set<Value>();
+  for (const region of op.regions) {
+    region.params.forEach((value) => values.add(value));
+    walkOps(region, (inner) => {
+      inner.results.forEach((value) => values.add(value));
+      inner.regions.forEach(({ params }) => params.forEach((value) => values.add(value)));
+    });
   }
-  return func.params.includes(at) ? at : undefined;
-}
-
-function accessOf(func: Func, op: Op): Access | undefined {
-  const { effect } = TILE_OPS[op.name];
-  if (effect !== "read" && effect !== "write") return undefined;
-  const pointer = must(op.operands[0], "pointer operand");
-  return { root: rootOf(func, pointer), writes: effect === "write", pointer };
+  return values;
 }
 
 /** Several threads hold each element. */
@@ -52,6 +97,19 @@ function isCopied({ type: { layout } }: Value): boolean {
 
 /** Inserts `barrier` operations; `synchronizes` tells which operations contain a block barrier. */
 export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void {
+  const rootOf = rootsOf(func);
+  const accesses = new Map<Op, Access>();
+  walkOps(func.body, (op) => {
+    const { effect } = TILE_OPS[op.name];
+    if (effect !== "read" && effect !== "write") return;
+    const pointer = must(op.operands[0], "pointer operand");
+    accesses.set(op, {
+      root: rootOf(pointer),
+      writes: effect === "write",
+      pointer,
+      isCopied: isCopied(pointer),
+    });
+  });
   const noalias = (root: Value): boolean => {
     const facts = func.paramFacts[func.params.indexOf(root)];
     return facts?.noalias === true;
@@ -59,42 +117,60 @@ export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void
   const mayTouch = (a: Access, b: Access): boolean => {
     if (!a.writes && !b.writes) return false;
     // The same element in the same thread: its own order holds. Of copies, all load and one stores.
-    if (a.pointer === b.pointer && ((a.writes && b.writes) || !isCopied(a.pointer))) return false;
+    if (
+      a.pointer !== undefined && a.pointer === b.pointer && ((a.writes && b.writes) || !a.isCopied)
+    ) return false;
     if (a.root === undefined || b.root === undefined || a.root === b.root) return true;
     return !noalias(a.root) && !noalias(b.root);
   };
-  /** Returns what is pending at the end. */
-  const walk = (region: Region, entry: readonly Access[]): Access[] => {
-    let pending = [...entry];
+
+  /** How accesses of a loop look from its next round. */
+  const ofRoundBefore = new Map<Access, Access>();
+  const nextRound = (pending: Iterable<Access>, inside: ReadonlySet<Value>): Access[] =>
+    [...pending].map((access) => {
+      if (access.pointer === undefined || !inside.has(access.pointer)) return access;
+      const old = ofRoundBefore.get(access) ?? { ...access, pointer: undefined };
+      ofRoundBefore.set(access, old);
+      return old;
+    });
+
+  /** What is pending after a region. Barriers are inserted only at last, when nothing new comes round any more. */
+  const walk = (region: Region, entry: Iterable<Access>, insert: boolean): Set<Access> => {
+    let pending = new Set(entry);
     const out: Op[] = [];
     for (const op of region.ops) {
-      if (synchronizes(op)) pending = [];
-      const access = accessOf(func, op);
+      if (synchronizes(op)) pending = new Set();
+      const access = accesses.get(op);
       if (access !== undefined) {
-        if (pending.some((earlier) => mayTouch(earlier, access))) {
+        if ([...pending].some((earlier) => mayTouch(earlier, access))) {
           out.push(newOp(func, "barrier", [], [], op.span));
-          pending = [];
+          pending = new Set();
         }
-        pending.push(access);
+        pending.add(access);
       }
-      if (op.regions.length > 0) {
-        // A loop's round meets what the round before left behind: walk twice to a fixed point from above.
-        const ends = op.regions.flatMap((inner) => accessesIn(func, inner));
-        const start = op.name === "while" ? [...pending, ...ends] : pending;
-        pending = [...pending, ...op.regions.flatMap((inner) => walk(inner, start))];
+      if (op.name === "while") pending = walkLoop(op, pending, insert);
+      else if (op.name === "if") {
+        const ends = op.regions.map((inner) => walk(inner, pending, insert));
+        pending = new Set(ends.flatMap((end) => [...end]));
       }
       out.push(op);
     }
-    region.ops = out;
+    if (insert) region.ops = out;
     return pending;
   };
-  walk(func.body, []);
-}
-
-function accessesIn(func: Func, region: Region): Access[] {
-  return region.ops.flatMap((op): Access[] => {
-    const inner = op.regions.flatMap((r) => accessesIn(func, r));
-    const access = accessOf(func, op);
-    return access === undefined ? inner : [access, ...inner];
-  });
+  const walkLoop = (op: Op, entry: ReadonlySet<Access>, insert: boolean): Set<Access> => {
+    const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
+    const inside = definedIn(op);
+    let start = new Set(entry);
+    for (;;) {
+      const end = walk(body, walk(test, start, false), false);
+      const next = new Set([...start, ...nextRound(end, inside)]);
+      if (next.size === start.size) break;
+      start = next;
+    }
+    const left = walk(test, start, insert);
+    if (insert) walk(body, left, true);
+    return left;
+  };
+  walk(func.body, [], true);
 }

@@ -18,7 +18,13 @@ export function philox(e: Emitter, key: Operand, counter: Operand, word: number)
   let block: readonly Operand[] = [counter, int(0), int(0), int(0)];
   for (let round = 0; round < ROUNDS; round++) {
     const [key0, key1] = keys.map((half, i) =>
-      register(e.add("b32", half, int(BigInt.asIntN(32, BigInt(round) * BigInt(must(WEYL[i], "constant"))))))
+      register(
+        e.add(
+          "b32",
+          half,
+          int(BigInt.asIntN(32, BigInt(round) * BigInt(must(WEYL[i], "constant")))),
+        ),
+      )
     );
     const [c0, c1, c2, c3] = block.map(register);
     const times = (half: "hi" | "lo", c: Operand | undefined, i: 0 | 1): Operand =>

@@ -15,13 +15,7 @@ import type { LinearLayout } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Operand } from "../ptx/func.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
-import {
-  atRegister,
-  type LowerContext,
-  lowered,
-  ownerPredicate,
-  threadBases,
-} from "./context.ts";
+import { atRegister, type LowerContext, lowered, ownerPredicate, threadBases } from "./context.ts";
 import { layoutOf } from "./convert_layout.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
@@ -47,8 +41,12 @@ export const lowerReduce: Rule = (cx, op) => {
   let sums = Array.from(
     { length: 1 << kept.length },
     (_, register) =>
-      foldRegisters(cx, combiner, bitsOf("register"), (at) =>
-        startAt(cx, op, combiner, scatterBits(kept, register) | at)),
+      foldRegisters(
+        cx,
+        combiner,
+        bitsOf("register"),
+        (at) => startAt(cx, op, combiner, scatterBits(kept, register) | at),
+      ),
   );
   sums = sums.map((sum) => foldLanes(cx, combiner, bitsOf("lane"), sum));
   const warps = bitsOf("warp");

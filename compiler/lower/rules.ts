@@ -21,6 +21,7 @@ import { bankOf, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { lowerDot } from "./dot.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
+import { lowerMath } from "./math.ts";
 import { lowerReduce } from "./reduce.ts";
 import { lowerScan } from "./scan.ts";
 import { bytesBehind, lowerOffset } from "./pointers.ts";
@@ -39,8 +40,7 @@ function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Opera
           op.operands.map((value) =>
             whole(cx.emitter, lowered(cx, value)(register), value.type.element)
           ),
-        )
-      ),
+        )),
     );
   };
 }
@@ -137,6 +137,7 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   store: lowerStore,
   convert_layout: lowerConvertLayout,
   dot: lowerDot,
+  math: lowerMath,
   reduce: lowerReduce,
   scan: lowerScan,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
@@ -169,6 +170,9 @@ function special(cx: LowerContext, op: Op, name: string): void {
   const axis = must("xyz"[intAttr(op, "axis")], "axis of the grid");
   cx.values.set(
     resultOf(op),
-    memo(cx, () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }])),
+    memo(
+      cx,
+      () => cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: `${name}.${axis}` }]),
+    ),
   );
 }

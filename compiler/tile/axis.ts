@@ -9,6 +9,9 @@
  *
  * D speaks of run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
  * shrinks to gcd(D, C). Forgetting that is the classic mistake.
+ *
+ * Of what a loop carries, first everything is believed that holds before it; then rounds are looked at until one
+ * leaves all of it true. What comes out of branches is known as far as all of them agree.
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -16,6 +19,7 @@ import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
+import { terminatorOf, walkOps } from "../ir/walk.ts";
 
 export interface AxisInfo {
   /** One entry per axis; a scalar has one. */
@@ -221,6 +225,7 @@ const RULES: Partial<Record<TileOp, Rule>> = {
   le: comparison(1),
   select,
   convert,
+  convert_layout: (op, of) => of(operand(op, 0)),
   bitcast: constantRunsOnly,
   assume_multiple: (op, of) => {
     const info = of(operand(op, 0));
@@ -315,25 +320,121 @@ for (
   RULES[name] = constantRunsOnly;
 }
 
+/** What holds of a value that is one or the other. */
+function either({ type }: Value, a: AxisInfo, b: AxisInfo): AxisInfo {
+  const scale = isPointer(type.element) ? bytesOf(type.element.pointee) : 1;
+  const contiguity = a.contiguity.map((c, d) => meet(c, b.contiguity[d] ?? 1));
+  // Starts inside the old runs are whole elements away from theirs.
+  const starts = (info: AxisInfo, d: number): number => {
+    const c = contiguity[d] ?? 1;
+    const divisibility = info.divisibility[d] ?? 1;
+    return c < (info.contiguity[d] ?? 1) ? meet(divisibility, c * scale) : divisibility;
+  };
+  return {
+    contiguity,
+    divisibility: contiguity.map((_, d) => meet(starts(a, d), starts(b, d))),
+    constancy: a.constancy.map((k, d) => meet(k, b.constancy[d] ?? 1)),
+  };
+}
+
+const sameInfo = (a: AxisInfo, b: AxisInfo): boolean =>
+  (["contiguity", "divisibility", "constancy"] as const).every((name) =>
+    a[name].every((value, d) => value === b[name][d])
+  );
+
 /** Facts of every value of a function, computed on demand. */
 export function axisAnalysis(func: Func): (value: Value) => AxisInfo {
-  const known = new Map<Value, AxisInfo>();
+  const analysis = new Analysis();
   func.params.forEach((param, i) => {
     const element = param.type.element;
     const natural = isPointer(element) ? bytesOf(element.pointee) : 1;
-    known.set(
+    analysis.known.set(
       param,
       scalarInfo(Math.max(natural, powerOfTwoIn(func.paramFacts[i]?.multipleof ?? 1))),
     );
   });
-  const of = (value: Value): AxisInfo => {
-    let info = known.get(value);
-    if (info === undefined) {
-      const rule = value.def === undefined ? undefined : RULES[value.def.name];
-      info = rule === undefined || value.def === undefined ? unknown(value) : rule(value.def, of);
-      known.set(value, info);
+  walkOps(func.body, (op) => {
+    for (const { params } of op.regions) {
+      for (const param of params) analysis.loops.set(param, op);
     }
+  });
+  return (value) => analysis.of(value);
+}
+
+class Analysis {
+  readonly known = new Map<Value, AxisInfo>();
+  /** The loop of each parameter of a region. */
+  readonly loops = new Map<Value, Op>();
+
+  of(value: Value): AxisInfo {
+    const known = this.known.get(value);
+    if (known !== undefined) return known;
+    const { def } = value;
+    if (def === undefined) {
+      const loop = this.loops.get(value);
+      if (loop !== undefined) this.#solve(loop);
+    }
+    // Solving a loop may have found it.
+    const info = this.known.get(value) ?? this.#compute(value);
+    this.known.set(value, info);
     return info;
-  };
-  return of;
+  }
+
+  #compute(value: Value): AxisInfo {
+    const { def } = value;
+    if (def === undefined) return unknown(value);
+    if (def.name === "if" || def.name === "while") return this.#ofControl(def, value);
+    return RULES[def.name]?.(def, (operand) => this.of(operand)) ?? unknown(value);
+  }
+
+  #ofControl(op: Op, value: Value): AxisInfo {
+    const index = op.results.indexOf(value);
+    const [first, second] = op.regions;
+    if (first === undefined || second === undefined) return unknown(value);
+    if (op.name === "while") {
+      return this.of(must(terminatorOf(first).operands[index + 1], "carried value"));
+    }
+    const [then, otherwise] = [first, second].map((region) =>
+      this.of(must(terminatorOf(region).operands[index], "yielded value"))
+    );
+    return either(value, must(then, "then"), must(otherwise, "else"));
+  }
+
+  /** Finds what holds of a loop's parameters in every round. */
+  #solve(loop: Op): void {
+    const [test, body] = [must(loop.regions[0], "test"), must(loop.regions[1], "body")];
+    let entering = test.params.map((_, i) => this.of(must(loop.operands[i], "initial value")));
+    for (;;) {
+      this.#forget(loop);
+      test.params.forEach((param, i) => this.known.set(param, must(entering[i], "facts")));
+      body.params.forEach((param, i) =>
+        this.known.set(
+          param,
+          this.of(must(terminatorOf(test).operands[i + 1], "carried value")),
+        )
+      );
+      const next = test.params.map((param, i) =>
+        either(
+          param,
+          must(entering[i], "facts"),
+          this.of(must(terminatorOf(body).operands[i], "yielded value")),
+        )
+      );
+      if (next.every((info, i) => sameInfo(info, must(entering[i], "facts")))) return;
+      entering = next;
+    }
+  }
+
+  /** What was computed inside a loop holds no longer. */
+  #forget(loop: Op): void {
+    for (const region of loop.regions) {
+      for (const param of region.params) this.known.delete(param);
+      walkOps(region, (op) => {
+        for (const result of op.results) this.known.delete(result);
+        for (const inner of op.regions) {
+          for (const param of inner.params) this.known.delete(param);
+        }
+      });
+    }
+  }
 }

@@ -222,7 +222,12 @@ function converted(
     value = finite(integer < 0n, integer < 0n ? -integer : integer);
   }
   // The ISA leaves NaN open here; hardware cuts its bits off, and what is left may be infinity.
-  if (context.mode === "rna" && value.kind === "nan") return bits & ~0x1fffn;
+  if (context.mode === "rna" && value.kind === "nan") {
+    const left = bits & ~0x1fffn;
+    return modifiers.has("satfinite") && (left & 0x7fffffffn) === 0x7f800000n
+      ? (left & 0x80000000n) | 0x7f7fe000n
+      : left;
+  }
   const mode = integerMode(modifiers);
   const target = integerOf(to);
   if (target !== undefined) {

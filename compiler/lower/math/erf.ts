@@ -8,7 +8,7 @@ import type { Fp } from "./fp.ts";
  * arithmetic. Relative to erf the errors are 3·10^-9 and 1·10^-17.
  */
 // deno-fmt-ignore: tables
-const SCALED = {
+const SCALED: { readonly single: readonly number[]; readonly double: readonly number[] } = {
   single: [
     0.25539568066596985, -0.427185982465744, 0.24165819585323334, -0.07896830886602402, 0.0037323718424886465,
     0.006811140105128288, -0.0008379754144698381,
@@ -19,7 +19,7 @@ const SCALED = {
     0.00017436697232946864, 2.754312818566672e-05, -2.7647305443610053e-05, -1.4067532694582058e-05,
     1.820143195975009e-06, 3.917059299925389e-06,
   ],
-} as const;
+};
 
 const TWO_OVER_ROOT_PI = 1.1283791670955126;
 

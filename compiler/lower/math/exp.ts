@@ -3,13 +3,13 @@
  * and 2^n exactly.
  */
 import type { Operand } from "../../ptx/func.ts";
-import { type Fp, reciprocalFactorials } from "./fp.ts";
+import { type Fp, type Parts, reciprocalFactorials } from "./fp.ts";
 
 /** ln 2 as a number of few bits, whose products with exponents are exact, and the rest. */
-const LN2 = {
+const LN2: Parts = {
   single: [0.693145751953125, 1.4286068203094172e-6],
   double: [0.6931471803691238, 1.9082149292705877e-10],
-} as const;
+};
 const LOG2_E = 1.4426950408889634;
 
 interface Reduced {
@@ -18,7 +18,8 @@ interface Reduced {
 }
 
 /** Arguments beyond these give 0 or infinity whatever they are. */
-const limits = (fp: Fp): readonly [number, number] => fp.pick([-105, 90], [-746, 711]);
+const limits = (fp: Fp): readonly [number, number] =>
+  fp.pick<readonly [number, number]>([-105, 90], [-746, 711]);
 
 function reduce(fp: Fp, x: Operand): Reduced {
   const whole = fp.integral("rni", fp.mul(x, LOG2_E));
@@ -57,22 +58,21 @@ export function expm1(fp: Fp, x: Operand): Operand {
 export function exp2(fp: Fp, x: Operand): Operand {
   const limited = fp.clamp(x, fp.pick(-152, -1080), fp.pick(130, 1030));
   const whole = fp.integral("rni", limited);
-  return exp2Split(fp, fp.toInt(whole), fp.sub(limited, whole), 0);
+  return exp2Split(fp, fp.toInt(whole), fp.sub(limited, whole));
 }
 
 /** 2^(n + r + extra) for |r| ≤ 1/2 and a tiny extra. */
-export function exp2Split(fp: Fp, n: Operand, r: Operand, extra: Operand | number): Operand {
+export function exp2Split(fp: Fp, n: Operand, r: Operand, extra?: Operand): Operand {
   const product = fp.mul(r, Math.LN2);
   const lost = fp.fma(r, Math.LN2, fp.neg(product));
   const ln2Low = fp.pick(Math.LN2 - Math.fround(Math.LN2), 2.3190468138462996e-17);
   const rest = fp.fma(r, ln2Low, lost);
-  const more = extra === 0 ? rest : fp.fma(fp.e.inRegister(asOperand(fp, extra), fp.bank), Math.LN2, rest);
-  const small = fp.add(fp.fma(fp.mul(product, product), tail(fp, product), more), product);
-  return fp.scale(fp.add(small, 1), n);
+  const small = fp.add(fp.fma(fp.mul(product, product), tail(fp, product), rest), product);
+  const power = fp.add(small, 1);
+  if (extra === undefined) return fp.scale(power, n);
+  const more = fp.mul(fp.mul(extra, Math.LN2), power);
+  return fp.scale(fp.add(fp.add(small, more), 1), n);
 }
-
-const asOperand = (fp: Fp, value: Operand | number): Operand =>
-  typeof value === "number" ? fp.constant(value) : value;
 
 /** tanh x = t / (t + 2) with t = e^{2|x|} - 1. */
 export function tanh(fp: Fp, x: Operand): Operand {

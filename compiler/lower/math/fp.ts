@@ -19,6 +19,12 @@ export function patternOf(value: number, width: Width): bigint {
   return BigInt(BITS.getUint32(0));
 }
 
+/** A constant as a sum of two floats, or of two doubles. */
+export interface Parts {
+  readonly single: readonly [number, number];
+  readonly double: readonly [number, number];
+}
+
 export class Fp {
   readonly bank: "b32" | "b64";
   /** PTX type: `f32`, `f64`. */

@@ -4,17 +4,17 @@
  */
 import type { Operand } from "../../ptx/func.ts";
 import { int } from "../emitter.ts";
-import type { Fp } from "./fp.ts";
+import type { Fp, Parts } from "./fp.ts";
 
 /** ln 2 and log2 e as a number of few bits and the rest. */
-const LN2_PARTS = {
+const LN2_PARTS: Parts = {
   single: [0.693145751953125, 1.4286068203094172e-6],
   double: [0.6931471803691238, 1.9082149292705877e-10],
-} as const;
-const LOG2_E_PARTS = {
+};
+const LOG2_E_PARTS: Parts = {
   single: [1.4426950216293335, 1.9259629911266175e-8],
   double: [1.4426950408889634, 2.0355273740931033e-17],
-} as const;
+};
 
 export interface Split {
   /** The exponent, as a float. */

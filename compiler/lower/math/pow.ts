@@ -4,7 +4,7 @@
  */
 import type { Operand } from "../../ptx/func.ts";
 import { exp2Split } from "./exp.ts";
-import { type Fp } from "./fp.ts";
+import type { Fp, Parts } from "./fp.ts";
 import { artanhTail, split } from "./log.ts";
 
 /** A sum of two floats that do not overlap. */
@@ -41,14 +41,14 @@ function constant(fp: Fp, [high, low]: readonly [number, number]): Pair {
   return { high: fp.e.inRegister(fp.constant(high), fp.bank), low: fp.constant(low) };
 }
 
-const THIRD = {
+const THIRD: Parts = {
   single: [0.3333333432674408, -9.934107481068821e-9],
   double: [0.3333333333333333, 1.850371707708594e-17],
-} as const;
-const LOG2_E = {
+};
+const LOG2_E: Parts = {
   single: [1.4426950216293335, 1.9259629911266175e-8],
   double: [1.4426950408889634, 2.0355273740931033e-17],
-} as const;
+};
 
 /** log2 of a positive finite number. */
 function logarithm(fp: Fp, x: Operand): Pair {
@@ -92,7 +92,10 @@ export function pow(fp: Fp, x: Operand, y: Operand): Operand {
   const isWhole = fp.compare("eq", truncated, y);
   const halfY = fp.mul(y, 0.5);
   const isOdd = fp.and(isWhole, fp.compare("neu", fp.integral("rzi", halfY), halfY));
-  const isNegative = e.pure("setp.lt.s32", "pred", [fp.highWord(x), { kind: "integer", value: 0n }]);
+  const isNegative = e.pure("setp.lt.s32", "pred", [fp.highWord(x), {
+    kind: "integer",
+    value: 0n,
+  }]);
   const signed = fp.and(isNegative, isOdd);
   const apply = (value: Operand | number): Operand => {
     const register = typeof value === "number" ? e.inRegister(fp.constant(value), fp.bank) : value;

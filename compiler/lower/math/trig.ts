@@ -14,11 +14,12 @@ const TWO_OVER_PI = "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdeb
   "e99c7026b45f7e413991d639835339f49c845f8bbdf9283b1ff897ffde05980f" +
   "ef2f118b5a0a6d1f6d367ecf27cb09b74f463f669e5fea2d7527bac7ebe5f17b" +
   "3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6babf0cfbc209af4361d";
+type Three = readonly [number, number, number];
 /** π/2 as a sum of three floats or doubles. */
-const HALF_PI = {
+const HALF_PI: { readonly single: Three; readonly double: Three } = {
   single: [1.5707963705062866, -4.371138828673793e-8, -1.7151245100058819e-15],
   double: [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33],
-} as const;
+};
 
 interface Angle {
   /** Quarter turns, modulo 4. */
@@ -104,7 +105,12 @@ function reduceHuge(fp: Fp, x: Operand): Angle {
     carry,
   );
   const quarter = w.op("shr", "u", first, int(width - 2));
-  const high = w.op("or", "b", w.op("shl", "b", first, int(2)), w.op("shr", "u", second, int(width - 2)));
+  const high = w.op(
+    "or",
+    "b",
+    w.op("shl", "b", first, int(2)),
+    w.op("shr", "u", second, int(width - 2)),
+  );
   const rest = w.op("shl", "b", second, int(2));
   // Fractions of a half and more belong to the next quarter: as a signed number they are negative.
   const rounded = w.op("add", "u", quarter, w.op("shr", "u", high, int(width - 1)));

@@ -1,5 +1,6 @@
 /** Opening the emulator. */
 import type { Driver } from "../../driver.ts";
+import { setPrinter } from "../calls/mod.ts";
 import { createEmulator } from "../launch.ts";
 import type { Spawn } from "../workers/team.ts";
 import { EmulatorDriver } from "./driver.ts";
@@ -11,5 +12,7 @@ import { type EmulatorSettings, resolveSettings } from "./settings.ts";
  */
 export function openEmulator(settings: EmulatorSettings = {}, spawn?: Spawn): Driver {
   const resolved = resolveSettings(settings);
-  return new EmulatorDriver(createEmulator(spawn === undefined ? {} : { spawn }), resolved);
+  const emulator = createEmulator(spawn === undefined ? {} : { spawn });
+  if (settings.print !== undefined) setPrinter(emulator.machine, settings.print);
+  return new EmulatorDriver(emulator, resolved);
 }

@@ -15,6 +15,8 @@ export interface EmulatorSettings {
   readonly budget?: number | undefined;
   /** How many threads of the processor run the blocks of large launches; as many as it has when absent. */
   readonly workers?: number | undefined;
+  /** Takes what kernels print; the console when absent. Blocks that run in other threads print there. */
+  readonly print?: ((text: string) => void) | undefined;
 }
 
 /** The settings with their defaults. */

@@ -62,7 +62,14 @@ function nanOf(to: Format, from: Format, spelling: Spelling): Evaluate {
   // cvt.f32.f32 and cvt.f64.f64 copy bits, as cvt.f32.bf16 does; cvt.rna cuts them off, even if infinity is left.
   if (modifiers.size === 1 && to.name !== "f16") return (a) => to.bits === 64 ? long(a) : low(a);
   if (to.name === "f32" && from.name === "bf16") return (a) => (low(a) << 16) >>> 0;
-  if (modifiers.has("rna")) return (a) => (low(a) & 0xffffe000) >>> 0;
+  if (modifiers.has("rna")) {
+    // An infinity that is left saturates, as on an H200.
+    const infinity = modifiers.has("satfinite") ? 0x7f7fe000 : 0x7f800000;
+    return (a) => {
+      const cut = (low(a) & 0xffffe000) >>> 0;
+      return (cut & 0x7fffffff) === 0x7f800000 ? ((cut & 0x80000000) | infinity) >>> 0 : cut;
+    };
+  }
   if (from.bits === 64 || to.bits === 64) {
     const source = from.bits === 64
       ? long

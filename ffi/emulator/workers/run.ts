@@ -15,22 +15,37 @@ import { makeSlot, poisonShared, slotShape } from "../schedule/slot.ts";
 import { CONTROL, type Job, type Result } from "./job.ts";
 import { writeResult } from "./team.ts";
 
+interface Compiled {
+  readonly program: Program;
+  readonly localBytes: number;
+}
+
 /** Takes jobs one after the other. */
 export class Helper {
   #host: Host | undefined;
   #memory: WebAssembly.Memory | undefined;
   /** Programs by what they depend on. */
-  readonly #programs = new Map<string, Program>();
+  readonly #programs = new Map<string, Compiled>();
 
   /** Takes part in a launch unless it is closed already. */
   run(job: Job): void {
     const { control } = job;
+    // Nobody waits for a thread that still compiles.
+    if (Atomics.load(control, CONTROL.closed) === 0) this.#prepare(job);
     Atomics.add(control, CONTROL.active, 1);
     try {
       if (Atomics.load(control, CONTROL.closed) === 0) writeResult(job.result, this.#work(job));
     } finally {
       Atomics.sub(control, CONTROL.active, 1);
       Atomics.notify(control, CONTROL.active);
+    }
+  }
+
+  #prepare(job: Job): void {
+    try {
+      this.#program(job);
+    } catch {
+      // It fails again as soon as the thread takes part, if it ever does.
     }
   }
 
@@ -62,12 +77,9 @@ export class Helper {
   }
 
   #runBlocks(job: Job): ReturnType<typeof reportOf> {
-    const { machine, meters } = this.#hostFor(job);
+    const { program, localBytes } = this.#program(job);
+    const { machine } = this.#hostFor(job);
     const { control, clusters, launch, counts } = job;
-    machine.views = viewsOf(job.memory);
-    machine.checks = job.checks;
-    machine.profile = job.profile;
-    const { program, localBytes } = this.#program(job, { machine, meters });
     beginLaunch(machine, job.access);
     const { u8 } = machine.views;
     u8.fill(0, counts, counts + 16 * program.blocks.length);
@@ -95,26 +107,31 @@ export class Helper {
     return reportOf(program, machine, result, accessOf(machine));
   }
 
-  #program(job: Job, host: Host): { program: Program; localBytes: number } {
-    const module = inlineCalls(parsePtx(job.text));
-    const kernel = module.kernels.find(({ name }) => name === job.kernel);
-    if (kernel === undefined) throw new RangeError(`the module has no kernel ${job.kernel}`);
-    const variables = kernelVariables(kernel, module);
-    const { localBytes } = variables;
+  /** The program of a job; sets the machine up for it. */
+  #program(job: Job): Compiled {
+    const { machine, meters } = this.#hostFor(job);
+    machine.views = viewsOf(job.memory);
+    machine.checks = job.checks;
+    machine.profile = job.profile;
     const places = JSON.stringify([...job.places]);
     const key = [job.checks, job.profile, job.parameters, job.counts, places, job.kernel, job.text]
       .join("\n");
     const known = this.#programs.get(key);
-    if (known !== undefined) return { program: known, localBytes };
+    if (known !== undefined) return known;
+    const module = inlineCalls(parsePtx(job.text));
+    const kernel = module.kernels.find(({ name }) => name === job.kernel);
+    if (kernel === undefined) throw new RangeError(`the module has no kernel ${job.kernel}`);
+    const variables = kernelVariables(kernel, module);
     const program = compileKernel({
-      machine: host.machine,
+      machine,
       module,
       kernel,
       symbols: kernelSymbols(variables, job.places, job.parameters),
-      meters: host.meters,
+      meters,
       counts: () => job.counts,
     });
-    this.#programs.set(key, program);
-    return { program, localBytes };
+    const compiled = { program, localBytes: variables.localBytes };
+    this.#programs.set(key, compiled);
+    return compiled;
   }
 }

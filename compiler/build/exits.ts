@@ -1,0 +1,269 @@
+/**
+ * `break`, `continue` and `return` as plain structured statements: the rest of a list goes into the branch that gets
+ * there, and where several branches get there, or a loop is left, a flag says so. Typed tree to typed tree, so
+ * that the flags are variables like all others to the builder.
+ *
+ *     if (c) return a;          if (c) r = a;
+ *     …; return b;              else { …; r = b; }
+ *
+ *     for (; c; s) {            do {
+ *       …                         go = c;
+ *       if (d) break;             if (go) { …; if (d) go = false; else { …; s } }
+ *       …                       } while (go);
+ *     }
+ */
+import type { TypedExpr, TypedStmt, ValueType, Variable } from "../front/typed.ts";
+import { statementsOf } from "../front/typed_walk.ts";
+import type { Span } from "../support/source.ts";
+
+type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;
+
+const BOOL = { kind: "scalar", name: "bool" } as const;
+
+/** Which ways out of a statement there are. */
+interface Exits {
+  readonly breaks: boolean;
+  readonly continues: boolean;
+  readonly returns: boolean;
+}
+
+const NONE: Exits = { breaks: false, continues: false, returns: false };
+
+function exitsOf(stmt: TypedStmt): Exits {
+  switch (stmt.kind) {
+    case "break":
+      return { ...NONE, breaks: true };
+    case "continue":
+      return { ...NONE, continues: true };
+    case "return":
+      return { ...NONE, returns: true };
+    case "loop":
+      return { ...NONE, returns: exitsOfAll(stmt.body).returns };
+    default:
+      return exitsOfAll(statementsOf(stmt));
+  }
+}
+
+function exitsOfAll(stmts: readonly TypedStmt[]): Exits {
+  return stmts.map(exitsOf).reduce((a, b) => ({
+    breaks: a.breaks || b.breaks,
+    continues: a.continues || b.continues,
+    returns: a.returns || b.returns,
+  }), NONE);
+}
+
+const leaves = ({ breaks, continues, returns }: Exits): boolean => breaks || continues || returns;
+
+/** Whether nothing after these statements is reached. */
+function endsInExit(stmts: readonly TypedStmt[]): boolean {
+  return stmts.some((stmt) =>
+    stmt.kind === "return" || stmt.kind === "break" || stmt.kind === "continue" ||
+    (stmt.kind === "if" && endsInExit(stmt.then) && endsInExit(stmt.else))
+  );
+}
+
+/** A kernel's or helper's body without exits; the result variable holds what a helper returns. */
+export interface Structured {
+  readonly stmts: readonly TypedStmt[];
+  readonly result: Variable | undefined;
+}
+
+/** Rewrites a body; `result` is the type that it returns. */
+export function withoutExits(
+  stmts: readonly TypedStmt[],
+  span: Span,
+  newId: () => number,
+  result?: ValueType,
+): Structured {
+  if (!leaves(exitsOfAll(stmts))) return { stmts, result: undefined };
+  const structurer = new Structurer(newId);
+  const value = result && structurer.variable("result", result, span);
+  const flags: TypedStmt[] = [];
+  const at: Surroundings = {
+    guards: [],
+    loop: undefined,
+    returned: structurer.returned(stmts, span, flags),
+    result: value,
+  };
+  const rest = structurer.list(stmts, at);
+  const declared: TypedStmt[] = value === undefined
+    ? []
+    : [{ kind: "declare", variable: value, span }];
+  return { stmts: [...declared, ...flags, ...rest], result: value };
+}
+
+/** What an exit at some place has to set. */
+interface Surroundings {
+  /** Flags of lists inside the loop whose rest is to be skipped; those of outer loops after them. */
+  readonly guards: readonly Guard[];
+  readonly loop: { readonly go: Variable | undefined } | undefined;
+  /** Told to what comes after loops that may return. */
+  readonly returned: Variable | undefined;
+  readonly result: Variable | undefined;
+}
+
+interface Guard {
+  readonly flag: Variable;
+  /** Stands in the innermost loop. */
+  readonly isLocal: boolean;
+}
+
+class Structurer {
+  readonly #newId: () => number;
+
+  constructor(newId: () => number) {
+    this.#newId = newId;
+  }
+
+  variable(name: string, type: ValueType, span: Span): Variable {
+    return { id: this.#newId(), name, type, span };
+  }
+
+  #flag(name: string, span: Span, declared: TypedStmt[]): Variable {
+    const variable = this.variable(name, BOOL, span);
+    declared.push({ kind: "declare", variable, value: truth(false, span), span });
+    return variable;
+  }
+
+  /** The flag that a loop inside has returned; undefined where none can. */
+  returned(stmts: readonly TypedStmt[], span: Span, declared: TypedStmt[]): Variable | undefined {
+    const has = (stmt: TypedStmt): boolean =>
+      stmt.kind === "loop" ? exitsOf(stmt).returns : statementsOf(stmt).some(has);
+    return stmts.some(has) ? this.#flag("returned", span, declared) : undefined;
+  }
+
+  /** A list of statements without what follows an exit. */
+  list(stmts: readonly TypedStmt[], at: Surroundings): TypedStmt[] {
+    const out: TypedStmt[] = [];
+    for (const [index, stmt] of stmts.entries()) {
+      const exits = exitsOf(stmt);
+      const rest = stmts.slice(index + 1);
+      if (stmt.kind === "loop") {
+        out.push(...this.#loop(stmt, at));
+        if (!exits.returns || rest.length === 0 && at.guards.length === 0 && !at.loop) continue;
+        return [...out, ...this.#afterLoop(stmt, rest, at)];
+      }
+      if (!leaves(exits)) {
+        out.push(stmt);
+        continue;
+      }
+      return [...out, ...(stmt.kind === "if" ? this.#if(stmt, rest, at) : this.#exit(stmt, at))];
+    }
+    return out;
+  }
+
+  #exit(stmt: TypedStmt, at: Surroundings): TypedStmt[] {
+    const { span } = stmt;
+    if (stmt.kind === "continue") return this.#skip(at, span, false);
+    if (stmt.kind === "break") return [...this.#stop(at, span), ...this.#skip(at, span, false)];
+    const out: TypedStmt[] = [];
+    if (stmt.kind === "return" && stmt.value !== undefined && at.result !== undefined) {
+      out.push(assign(at.result, stmt.value, span));
+    }
+    if (at.loop !== undefined && at.returned !== undefined) {
+      out.push(assign(at.returned, truth(true, span), span));
+    }
+    return [...out, ...this.#stop(at, span), ...this.#skip(at, span, false)];
+  }
+
+  /** The loop does not go on. */
+  #stop({ loop }: Surroundings, span: Span): TypedStmt[] {
+    return loop?.go === undefined ? [] : [assign(loop.go, truth(false, span), span)];
+  }
+
+  /** The rest of the lists around is not run. */
+  #skip({ guards }: Surroundings, span: Span, all: boolean): TypedStmt[] {
+    return guards.filter(({ isLocal }) => all || isLocal).map(({ flag }) =>
+      assign(flag, truth(true, span), span)
+    );
+  }
+
+  /** The rest goes where it is reached from; from several ends, behind a flag. */
+  #if(stmt: Of<"if">, rest: readonly TypedStmt[], at: Surroundings): TypedStmt[] {
+    const { span } = stmt;
+    const open = [stmt.then, stmt.else].filter((branch) => !endsInExit(branch));
+    const nested = [stmt.then, stmt.else].some((branch) =>
+      !endsInExit(branch) && leaves(exitsOfAll(branch))
+    );
+    const inline = (branch: readonly TypedStmt[], more: readonly TypedStmt[]): TypedStmt[] =>
+      this.list(endsInExit(branch) ? branch : [...branch, ...more], at);
+    if (rest.length === 0 || open.length < 2 || isKnown(stmt.condition)) {
+      return [{ ...stmt, then: inline(stmt.then, rest), else: inline(stmt.else, rest) }];
+    }
+    if (!nested) return [stmt, ...this.list(rest, at)];
+    const declared: TypedStmt[] = [];
+    const flag = this.#flag("skip", span, declared);
+    const inner = { ...at, guards: [...at.guards, { flag, isLocal: true }] };
+    return [
+      ...declared,
+      { ...stmt, then: this.list(stmt.then, inner), else: this.list(stmt.else, inner) },
+      { kind: "if", condition: use(flag), then: [], else: this.list(rest, at), span },
+    ];
+  }
+
+  /** What follows a loop that may have returned: the same exit again, or the rest. */
+  #afterLoop(loop: TypedStmt, rest: readonly TypedStmt[], at: Surroundings): TypedStmt[] {
+    const { span } = loop;
+    if (at.returned === undefined) return this.list(rest, at);
+    const then = this.#exit({ kind: "return", span }, at);
+    return [{ kind: "if", condition: use(at.returned), then, else: this.list(rest, at), span }];
+  }
+
+  #loop(stmt: Of<"loop">, at: Surroundings): TypedStmt[] {
+    const { span, condition, step } = stmt;
+    const exits = exitsOfAll(stmt.body);
+    // Exits of the loop need no flags of lists around it: what follows the loop asks `returned`.
+    const inside = (go: Variable | undefined): Surroundings => ({ ...at, guards: [], loop: { go } });
+    if (!exits.breaks && !exits.returns) {
+      return [exits.continues ? { ...stmt, body: this.list(stmt.body, inside(undefined)) } : stmt];
+    }
+    const go = this.variable("go", BOOL, span);
+    const test = condition ?? truth(true, span);
+    const declareGo = (value: TypedExpr): TypedStmt => ({
+      kind: "declare",
+      variable: go,
+      value,
+      span,
+    });
+    const endings: TypedStmt[] = stmt.testFirst
+      ? step === undefined ? [] : [{ kind: "expression", expr: step, span: step.span }]
+      : isKnown(test)
+      ? []
+      : [assign(go, test, span)];
+    // Without `continue`, what ends a round is just the end of the list.
+    const round = exits.continues
+      ? [...this.list(stmt.body, inside(go)), ...guarded(go, endings, span)]
+      : this.list([...stmt.body, ...endings], inside(go));
+    const body: TypedStmt[] = stmt.testFirst
+      ? [declareGo(test), ...guarded(go, round, span, condition === undefined)]
+      : [declareGo(truth(true, span)), ...round];
+    const { step: _step, ...loop } = stmt;
+    return [...stmt.init, { ...loop, init: [], condition: use(go), body, testFirst: false }];
+  }
+}
+
+/** Statements that run if the flag is set. */
+function guarded(
+  flag: Variable,
+  stmts: readonly TypedStmt[],
+  span: Span,
+  always = false,
+): readonly TypedStmt[] {
+  if (always || stmts.length === 0) return stmts;
+  return [{ kind: "if", condition: use(flag), then: stmts, else: [], span }];
+}
+
+const isKnown = (condition: TypedExpr): boolean => condition.kind === "constant";
+
+function truth(value: boolean, span: Span): TypedExpr {
+  return { kind: "constant", value: value ? 1n : 0n, type: BOOL, span };
+}
+
+function use(variable: Variable): TypedExpr {
+  return { kind: "variable", variable, type: variable.type, span: variable.span };
+}
+
+function assign(variable: Variable, value: TypedExpr, span: Span): TypedStmt {
+  const expr: TypedExpr = { kind: "assign", variable, value, type: variable.type, span };
+  return { kind: "expression", expr, span };
+}

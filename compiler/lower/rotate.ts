@@ -1,0 +1,123 @@
+/**
+ * Tiles whose rows are turned by an amount known at run time only (layout/rotate.ts says what for): position i along
+ * the axis is element (i - shift) mod extent.
+ */
+import type { Operand } from "../ptx/func.ts";
+import { intAttr, scalarAttr } from "../ir/attrs.ts";
+import { bytesOf } from "../ir/types.ts";
+import type { Op, Value } from "../ir/func.ts";
+import { axisShifts, freeMask, type LinearLayout, log2 } from "../layout/linear.ts";
+import { rotatedBytes, rotatedPitch } from "../layout/rotate.ts";
+import { must } from "../support/bug.ts";
+import { atRegister, copyBits, type LowerContext, lowered, memo, ownerPredicate } from "./context.ts";
+import { layoutOf } from "./convert_layout.ts";
+import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
+import { int } from "./emitter.ts";
+import { operand, resultOf, type Rule } from "./rule.ts";
+import { blockBarrier, claimShared } from "./shared.ts";
+
+/** A coordinate of a layout's elements, as images of register and thread bits. */
+interface Coordinate {
+  readonly register: readonly number[];
+  readonly thread: readonly number[];
+}
+
+/** Index along an axis, and row-major index over all other axes. */
+function split(layout: LinearLayout, axis: number): { along: Coordinate; outer: Coordinate } {
+  const shift = axisShifts(layout.shape)[axis] ?? 0;
+  const bits = log2(layout.shape[axis] ?? 1);
+  const map = (f: (basis: number) => number): Coordinate => ({
+    register: layout.register.map(f),
+    thread: [...layout.lane, ...layout.warp].map(f),
+  });
+  return {
+    along: map((basis) => (basis >> shift) & ((1 << bits) - 1)),
+    outer: map((basis) => ((basis >> (shift + bits)) << shift) | (basis & ((1 << shift) - 1))),
+  };
+}
+
+/** Index along the axis of the element that a register of the turned tile holds. */
+function turnedIndex(
+  cx: LowerContext,
+  op: Op,
+  layout: LinearLayout,
+  shift: Value,
+  register: number,
+): Operand {
+  const e = cx.emitter;
+  const axis = intAttr(op, "axis");
+  const { base, constant } = atRegister(cx, split(layout, axis).along, register);
+  const by = whole(e, lowered(cx, shift)(register), shift.type.element);
+  const start = e.pure("sub.s32", "b32", [e.inRegister(base, "b32"), by]);
+  const index = e.add("b32", start, int(constant));
+  // Positions from the bound on stay where they are in the row.
+  return constant >= intAttr(op, "bound")
+    ? index
+    : e.pure("and.b32", "b32", [index, int(must(layout.shape[axis], "extent") - 1)]);
+}
+
+export const lowerRotatedRange: Rule = (cx, op) => {
+  const layout = layoutOf(resultOf(op));
+  const lo = int(BigInt(scalarAttr(op, "lo")));
+  cx.values.set(
+    resultOf(op),
+    memo(cx, (register) =>
+      cx.emitter.add("b32", turnedIndex(cx, op, layout, operand(op, 0), register), lo)),
+  );
+};
+
+export const lowerRotate: Rule = (cx, op) => {
+  const e = cx.emitter;
+  const source = operand(op, 0);
+  const [src, dst] = [layoutOf(source), layoutOf(resultOf(op))];
+  const { element } = source.type;
+  const axis = intAttr(op, "axis");
+  const bytes = bytesOf(element);
+  const pitch = rotatedPitch(must(src.shape[axis], "extent"), bytes);
+  const start = claimShared(cx, rotatedBytes(src.shape, axis, bytes));
+  const access = accessShape(bytes, 1);
+  /** base * scale + constant * scale, so that registers share what they can. */
+  const scaled = (value: Operand, scale: number): Operand => {
+    const { base, constant } = value.kind === "integer"
+      ? { base: int(0), constant: value.value }
+      : e.sumOf(value);
+    return e.add("b32", e.mul("b32", base, int(scale)), int(constant * BigInt(scale)));
+  };
+  const at = ({ base, constant }: ReturnType<typeof atRegister>): Operand =>
+    e.add("b32", base, int(constant));
+  const address = (row: Operand, index: Operand): Operand =>
+    e.address(e.add("b32", e.add("b32", start, scaled(row, pitch)), scaled(index, bytes)));
+
+  const from = split(src, axis);
+  const owner = ownerPredicate(cx, copyBits(src));
+  const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
+  for (const register of distinct(src)) {
+    const packed = packAccess(e, [lowered(cx, source)(register)], element);
+    const row = at(atRegister(cx, from.outer, register));
+    const index = at(atRegister(cx, from.along, register));
+    e.emit(
+      `st.shared.${access.type}`,
+      [address(row, index), must(packed[0], "stored element")],
+      guard,
+    );
+  }
+  blockBarrier(cx);
+  const to = split(dst, axis);
+  const refs: Ref[] = [];
+  for (const register of distinct(dst)) {
+    const result = e.register(access.bank);
+    const row = at(atRegister(cx, to.outer, register));
+    const index = turnedIndex(cx, op, dst, operand(op, 1), register);
+    e.emit(`ld.shared.${access.type}`, [result, address(row, index)]);
+    refs[register] = must(unpackAccess(e, [result], element, 1)[0], "turned element");
+  }
+  const free = freeMask(dst.register);
+  cx.values.set(resultOf(op), (register) => must(refs[register & ~free], "turned element"));
+};
+
+/** Registers that are no copies of others. */
+function distinct(layout: LinearLayout): number[] {
+  const free = freeMask(layout.register);
+  return Array.from({ length: 1 << layout.register.length }, (_, register) => register)
+    .filter((register) => (register & free) === 0);
+}

@@ -1,0 +1,161 @@
+/**
+ * Brings operands of products through shared memory. Runs on laid-out IR and replaces the changes of layout in
+ * front of products.
+ *
+ * Operands that a loop loads for its product come some rounds ahead (pipeline.ts). All others are put into
+ * buffers of their own right before the product, both behind one barrier:
+ *
+ *     barrier; store a; store b; barrier; read a; read b; dot
+ */
+import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { TILE_OPS } from "../ir/ops.ts";
+import { walkOps } from "../ir/walk.ts";
+import { dropDead } from "../tile/drop_dead.ts";
+import { must } from "../support/bug.ts";
+import type { Target } from "../targets.ts";
+import { conversionOf } from "./convert_layout.ts";
+import { pipelineLoop } from "./pipeline.ts";
+import type { AxisFacts } from "./rule.ts";
+import { StageBuilder } from "./stage_build.ts";
+import { type Feed, feedsOf, type StageBuffer } from "./stage_plan.ts";
+
+export interface StageOptions {
+  readonly target: Target;
+  /** Slots for what loops load; undefined: as many as are worth while. */
+  readonly numStages: number | undefined;
+  readonly axisInfo: AxisFacts;
+}
+
+/** All buffers of a kernel. */
+export interface Stages {
+  readonly buffers: readonly StageBuffer[];
+  readonly bytes: number;
+  /** Other exchanges may use the same memory: none happens while a buffer is in use. */
+  readonly isShareable: boolean;
+}
+
+export const NO_STAGES: Stages = { buffers: [], bytes: 0, isShareable: true };
+
+/** Distance of buffers: all banks once, so that plans without conflicts stay so. */
+const ALIGNMENT = 128;
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+export function stageProducts(func: Func, options: StageOptions): Stages {
+  const uses = new Map<Value, number>();
+  let products = 0;
+  walkOps(func.body, (op) => {
+    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
+    if (op.name === "dot") products++;
+  });
+  if (products === 0) return NO_STAGES;
+  const state: State = { func, uses, options, buffers: [], ringBytes: 0, isShareable: true };
+  pipelineLoops(state, func.body);
+  const pipelined = state.ringBytes;
+  let bytes = pipelined;
+  stageRegion(state, func.body, false, pipelined, (end) => bytes = Math.max(bytes, end));
+  dropDead.run(func);
+  return { buffers: state.buffers, bytes, isShareable: state.isShareable };
+}
+
+interface State {
+  readonly func: Func;
+  readonly uses: ReadonlyMap<Value, number>;
+  readonly options: StageOptions;
+  readonly buffers: StageBuffer[];
+  ringBytes: number;
+  isShareable: boolean;
+}
+
+/** Adds a buffer and gives its number. */
+function addBuffer(state: State, feed: Feed, offset: number): number {
+  return state.buffers.push({
+    plan: feed.plan,
+    element: feed.source.type.element,
+    offset,
+    slotBytes: aligned(feed.bytes),
+  }) - 1;
+}
+
+/** Innermost loops first; loops one after the other take the same memory. */
+function pipelineLoops(state: State, region: Region): void {
+  const out: Op[] = [];
+  for (const op of region.ops) {
+    op.regions.forEach((inner) => pipelineLoops(state, inner));
+    const body = op.name === "while" ? must(op.regions[1], "body") : undefined;
+    const feeds = body?.ops.flatMap((inner) =>
+      inner.name === "dot" ? feedsOf(inner, body, state.uses, state.options.target) : []
+    ) ?? [];
+    const limit = state.options.target.sharedBytesPerBlock;
+    const loop = pipelineLoop(state.func, op, feeds, { ...state.options, limit });
+    if (loop === undefined) {
+      out.push(op);
+      continue;
+    }
+    let offset = 0;
+    const numbers = loop.feeds.map((feed) => {
+      const number = addBuffer(state, feed, offset);
+      offset += aligned(feed.bytes) * loop.slots;
+      return number;
+    });
+    state.ringBytes = Math.max(state.ringBytes, offset);
+    state.isShareable &&= op.regions.every(keepsToItself);
+    out.push(...loop.rewrite(numbers));
+  }
+  region.ops = out;
+}
+
+/** No operation of a region uses shared memory in a way that staging does not know. */
+function keepsToItself(region: Region): boolean {
+  return region.ops.every((op) => {
+    if (op.name === "convert_layout") {
+      const plan = conversionOf(op);
+      if (plan.kind === "shared") return op.results.every((value) => feedsProduct(region, value));
+    }
+    const row = TILE_OPS[op.name];
+    return op.regions.every(keepsToItself) && op.name !== "reduce" && op.name !== "scan" &&
+      row.effect !== "write" && !(row.effect === "read" && op.name !== "load");
+  });
+}
+
+/** Only products and permutations take a value: staging replaces it. */
+function feedsProduct(region: Region, value: Value): boolean {
+  return region.ops.every((op) => !op.operands.includes(value) || op.name === "dot");
+}
+
+/** Stages what loops do not bring ahead; `note` hears how far the buffers reach. */
+function stageRegion(
+  state: State,
+  region: Region,
+  isInLoop: boolean,
+  start: number,
+  note: (end: number) => void,
+): void {
+  const out: Op[] = [];
+  let isUsed = isInLoop;
+  for (const op of region.ops) {
+    for (const inner of op.regions) {
+      stageRegion(state, inner, isInLoop || op.name === "while", start, note);
+      isUsed ||= state.buffers.length > 0;
+    }
+    const feeds = op.name === "dot" ? feedsOf(op, region, state.uses, state.options.target) : [];
+    if (feeds.length > 0) {
+      const build = new StageBuilder(state.func, out, op.span);
+      // Others may still read what the buffers held before.
+      if (isUsed) build.effect("stage_wait", [], { pending: -1 });
+      isUsed = true;
+      const slot = build.int(0);
+      let offset = start;
+      const numbers = feeds.map((feed) => {
+        const number = addBuffer(state, feed, offset);
+        offset += aligned(feed.bytes);
+        build.effect("stage_store", [feed.source, slot], { buffer: number });
+        return number;
+      });
+      note(offset);
+      build.effect("stage_wait", [], { pending: -1 });
+      feeds.forEach((feed, i) => build.read(feed, must(numbers[i], "buffer"), slot));
+    }
+    out.push(op);
+  }
+  region.ops = out;
+}

@@ -1,0 +1,68 @@
+/** Small operations that staging inserts: slots that go round, reads, conditions of masked copies. */
+import { intsAttr } from "../ir/attrs.ts";
+import { type Attrs, type Func, newOp, type Op, type Value } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
+import { type IrType, scalarType } from "../ir/types.ts";
+import { permuteLayout } from "../layout/linear.ts";
+import { must } from "../support/bug.ts";
+import type { Span } from "../support/source.ts";
+import type { Feed } from "./stage_plan.ts";
+
+/** Appends operations to a list. */
+export class StageBuilder {
+  constructor(
+    readonly func: Func,
+    readonly out: Op[],
+    readonly span: Span,
+  ) {}
+
+  effect(name: TileOp, operands: readonly Value[], attrs: Attrs = {}): void {
+    this.out.push(newOp(this.func, name, operands, [], this.span, attrs));
+  }
+
+  value(name: TileOp, operands: readonly Value[], type: IrType, attrs: Attrs = {}): Value {
+    const op = newOp(this.func, name, operands, [type], this.span, attrs);
+    this.out.push(op);
+    return must(op.results[0], "result");
+  }
+
+  int(value: number): Value {
+    return this.value("constant", [], scalarType("int32"), { value: BigInt(value) });
+  }
+
+  true(): Value {
+    return this.value("constant", [], scalarType("bool"), { value: 1n });
+  }
+
+  both(a: Value, b: Value): Value {
+    return this.value("and", [a, b], a.type);
+  }
+
+  /** The slot after this one. */
+  advance(slot: Value, slots: number): Value {
+    const next = this.value("add", [slot, this.int(1)], slot.type);
+    const isLast = this.value("eq", [next, this.int(slots)], scalarType("bool"));
+    return this.value("select", [isLast, this.int(0), next], slot.type);
+  }
+
+  /** A mask that also needs a scalar condition. */
+  maskBy(condition: Value, mask: Value | undefined, like: IrType): Value {
+    const type: IrType = { ...like, element: "bool" };
+    const everywhere = this.value("splat", [condition], type);
+    return mask === undefined ? everywhere : this.both(everywhere, mask);
+  }
+
+  /** Gives the product its operand from a slot. */
+  read(feed: Feed, buffer: number, slot: Value): void {
+    const { element, shape } = feed.source.type;
+    let layout = feed.layout;
+    let value = this.value("stage_read", [slot], { element, shape, layout }, { buffer });
+    for (const permutation of feed.permutations) {
+      const order = intsAttr(permutation, "order");
+      layout = permuteLayout(layout, order);
+      const type: IrType = { element, shape: layout.shape, layout };
+      value = this.value("permute", [value], type, { order });
+    }
+    feed.dot.operands[feed.index] = value;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Operands of products that have to go through shared memory: where they come from, which layout the product
+ * wants them in, and the buffers that hold them.
+ */
+import { intsAttr } from "../ir/attrs.ts";
+import type { Op, Region, Value } from "../ir/func.ts";
+import { bytesOf, type Element } from "../ir/types.ts";
+import { planConversion, type SharedPlan } from "../layout/conversion.ts";
+import { invertOrder, type LinearLayout, permuteLayout } from "../layout/linear.ts";
+import { must } from "../support/bug.ts";
+import type { Target } from "../targets.ts";
+import { stagedBytes } from "./staging.ts";
+
+/** Slots of equal size one after the other. */
+export interface StageBuffer {
+  readonly plan: SharedPlan;
+  readonly element: Element;
+  /** From the start of all buffers. */
+  readonly offset: number;
+  readonly slotBytes: number;
+}
+
+/** An operand on its way from `source` to a product. */
+export interface Feed {
+  readonly dot: Op;
+  readonly index: 0 | 1;
+  readonly source: Value;
+  /** Permutations from the source to the product. */
+  readonly permutations: readonly Op[];
+  /** Layout of the source's shape in which the product wants it. */
+  readonly layout: LinearLayout;
+  readonly plan: SharedPlan;
+  readonly bytes: number;
+}
+
+/** The operands of a product that need shared memory; `uses` counts uses of values. */
+export function feedsOf(
+  dot: Op,
+  region: Region,
+  uses: ReadonlyMap<Value, number>,
+  target: Target,
+): Feed[] {
+  const here = new Set(region.ops);
+  return ([0, 1] as const).flatMap((index): Feed[] => {
+    const permutations: Op[] = [];
+    let source = must(dot.operands[index], "operand of a product");
+    let layout = must(source.type.layout, "layout of an operand");
+    for (;;) {
+      const { def } = source;
+      if (def === undefined || !here.has(def) || uses.get(source) !== 1) break;
+      if (def.name === "permute") {
+        permutations.unshift(def);
+        layout = permuteLayout(layout, invertOrder(intsAttr(def, "order")));
+      } else if (def.name !== "convert_layout") break;
+      source = must(def.operands[0], "operand");
+    }
+    const plan = planConversion(
+      must(source.type.layout, "layout of an operand"),
+      layout,
+      bytesOf(source.type.element),
+      { matrices: target.ldmatrix },
+    );
+    if (plan.kind !== "shared" || source.type.element === "bool") return [];
+    return [{ dot, index, source, permutations, layout, plan, bytes: stagedBytes(source.type) }];
+  });
+}
