@@ -61,11 +61,12 @@ export function inspect(
       const title = specialization.conditions.map(({ text }) => `// where ${text}\n`).join("");
       if (stage === "ir") return title + printFunc(func);
       let laidOut = "";
-      const { numWarps } = instance.options;
+      const { numWarps, numStages } = instance.options;
       new Unsupporteds().attempt(target.name, () =>
         lowerFunc(func, {
           target,
           numWarps,
+          numStages,
           symbol: func.name,
           onLayout: (result) => laidOut = printFunc(result),
         }));

@@ -85,7 +85,7 @@ export class InstanceFront {
       version: VERSION,
       sm,
       numWarps,
-      numStages,
+      numStages: numStages ?? 1,
       debug: false,
     });
     const values = new Map<string, string | undefined>(Object.entries(predefined));

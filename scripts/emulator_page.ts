@@ -1,16 +1,19 @@
 /**
- * Writes the list of instructions in docs/emulator.md, from PTX_OPS and from what the emulator does with each form.
+ * Writes what is generated of docs/emulator.md: messages of faults, from kernels that have them, and the list of
+ * instructions, from PTX_OPS and from what the emulator does with each form.
  *
- *     deno run -A scripts/emulator_page.ts            rewrites the list
- *     deno run -A scripts/emulator_page.ts --check    fails if the list is not up to date
+ *     deno run -A scripts/emulator_page.ts            rewrites the page
+ *     deno run -A scripts/emulator_page.ts --check    fails if the page is not up to date
  */
 import { GROUPS, type PtxForm } from "../compiler/ptx/form.ts";
+import { faultMessages } from "./emulator_examples.ts";
 import { type JudgedForm, type JudgedRow, judgeRows, type Way, WAYS } from "./emulator_support.ts";
 
-const PAGE = new URL("../docs/emulator.md", import.meta.url);
-const BEGIN = "<!-- begin: written by scripts/emulator_page.ts -->";
-const END = "<!-- end -->";
+/** The page that is partly generated. */
+export const PAGE: URL = new URL("../docs/emulator.md", import.meta.url);
 const WIDTH = 100;
+/** Longer lists of modifiers are not printed in full. */
+const MANY = 14;
 
 /** Titles of the sections of the PTX ISA 9.0. */
 const CHAPTERS: readonly (readonly [section: string, title: string])[] = [
@@ -66,9 +69,11 @@ function printGroups(rows: readonly JudgedRow[]): string {
   const used = new Set(
     rows.flatMap(({ forms }) => forms.flatMap(({ form }) => modifiersOf(form).split(/[.?]+/))),
   );
-  return Object.entries(GROUPS).filter(([name]) => used.has(name)).map(([name, words]) =>
-    wrap(`${name.padEnd(10)}${words.join(" ")}`, " ".repeat(10))
-  ).join("\n");
+  return Object.entries(GROUPS).filter(([name]) => used.has(name)).map(([name, words]) => {
+    const many = `${words.slice(0, 3).join(" ")} … ${words.at(-1)} (${words.length} in all)`;
+    const list = words.length > MANY ? many : words.join(" ");
+    return wrap(`${name.padEnd(10)}${list}`, " ".repeat(10));
+  }).join("\n");
 }
 
 function printRow({ opcode, row, forms }: JudgedRow): string {
@@ -113,7 +118,7 @@ function modifiersOf({ form }: PtxForm): string {
 }
 
 function line(ways: string, spelling: string, types: string): string {
-  const start = `  ${ways.padEnd(12)}${spelling.padEnd(32)}`;
+  const start = `  ${ways.padEnd(12)}${spelling.padEnd(31)} `;
   return wrap(`${start}${types}`.trimEnd(), " ".repeat(16));
 }
 
@@ -125,16 +130,29 @@ function wrap(text: string, indent: string): string {
   return `${text.slice(0, at).trimEnd()}\n${wrap(indent + text.slice(at + 1), indent)}`;
 }
 
-/** The page with the list in its place. */
-export function withInstructions(page: string, list: string): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`the page lacks ${BEGIN} or ${END}`);
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${list}\n\n${page.slice(end)}`;
+/** The page with all that is generated in its place. */
+export function withGenerated(page: string): string {
+  const faults = block([...faultMessages().values()].map((message) => `${message}\n`)).replace(
+    /\n+```$/,
+    "\n```",
+  );
+  return replaceSection(
+    replaceSection(page, "faults", faults),
+    "instructions",
+    printInstructions(),
+  );
+}
+
+function replaceSection(page: string, name: string, text: string): string {
+  const begin = `<!-- begin ${name}: written by scripts/emulator_page.ts -->`;
+  const [from, to] = [page.indexOf(begin), page.indexOf(`<!-- end ${name} -->`)];
+  if (from < 0 || to < from) throw new Error(`the page has no section ${name}`);
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
 }
 
 if (import.meta.main) {
   const page = Deno.readTextFileSync(PAGE);
-  const updated = withInstructions(page, printInstructions());
+  const updated = withGenerated(page);
   if (!Deno.args.includes("--check")) Deno.writeTextFileSync(PAGE, updated);
   else if (updated !== page) {
     const text = "docs/emulator.md is not up to date: run scripts/emulator_page.ts\n";

@@ -46,16 +46,3 @@ export function isCheapAndPure(expr: TypedExpr): boolean {
     (inner) => BRANCH_WORTHY.has(inner.kind) || (inner.kind === "builtin" && !isMath(inner.name)),
   );
 }
-
-/** Whether a `return` stands anywhere inside. */
-export function containsReturn(stmt: TypedStmt): boolean {
-  return stmt.kind === "return" || statementsOf(stmt).some(containsReturn);
-}
-
-/** Whether nothing after these statements is reached. */
-export function endsInReturn(stmts: readonly TypedStmt[]): boolean {
-  return stmts.some((stmt) =>
-    stmt.kind === "return" ||
-    (stmt.kind === "if" && endsInReturn(stmt.then) && endsInReturn(stmt.else))
-  );
-}

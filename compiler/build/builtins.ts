@@ -1,7 +1,8 @@
 /** Built-in functions as operations of tile IR, by the canonical names of front/builtins.ts. */
 import type { TypedExpr } from "../front/typed.ts";
 import type { Value } from "../ir/func.ts";
-import { append, type Context, emit } from "./context.ts";
+import { isPointer } from "../ir/types.ts";
+import { append, type Context, emit, emitConstant } from "./context.ts";
 import { irType } from "./types.ts";
 
 type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;
@@ -32,7 +33,80 @@ const scan = (operator: string): Emit => (cx, call, [operand]) =>
   operand &&
   emit(cx, "scan", [operand], operand.type, call.span, { axis: Number(call.options[0]), operator });
 
+/** Scalar atomics order everything the program does around them, those on tiles nothing (language.md 8.4). */
+const atomic = (operator: string): Emit => (cx, call, [pointer, ...rest]) => {
+  if (pointer === undefined) return undefined;
+  const { element, shape } = pointer.type;
+  if (!isPointer(element) || element.pointee === "void") return undefined;
+  const named = (names: readonly string[]): string | undefined =>
+    call.options.find((option) => names.includes(option));
+  const attrs = {
+    order: named(["relaxed", "acquire", "release", "acq_rel"]) ??
+      (shape.length === 0 ? "acq_rel" : "relaxed"),
+    scope: named(["cta", "sys"]) ?? "gpu",
+  };
+  const type = { element: element.pointee, shape };
+  return operator === "cas"
+    ? emit(cx, "atomic_cas", [pointer, ...rest], type, call.span, attrs)
+    : emit(cx, "atomic", [pointer, ...rest], type, call.span, { operator, ...attrs });
+};
+
+/** A word of Philox as `math`, by name. */
+const philox = (cx: Context, call: BuiltinCall, args: readonly Value[], word: number): Value => {
+  const shape = args[0]?.type.shape ?? [];
+  const type = { element: "uint32" as const, shape };
+  return emit(cx, "math", args, type, call.span, { function: `philox${word}` });
+};
+
+/** Word 0 in [0, 1): as a signed number, complemented if negative, times 2^-31 less a little. */
+function uniform(cx: Context, call: BuiltinCall, word: Value): Value {
+  const { shape } = word.type;
+  const { span } = call;
+  const type = { element: "int32" as const, shape };
+  const signed = emit(cx, "bitcast", [word], type, span);
+  const zero = emitConstant(cx, 0n, type, span);
+  const negative = emit(cx, "lt", [signed, zero], { element: "bool", shape }, span);
+  const turned = emit(cx, "not", [signed], type, span);
+  const size = emit(cx, "select", [negative, turned, signed], type, span);
+  const float = { element: "float32" as const, shape };
+  const converted = emit(cx, "convert", [size], float, span);
+  const scale = emitConstant(cx, Math.fround(4.6566127342e-10), float, span);
+  return emit(cx, "mul", [converted, scale], float, span);
+}
+
+/** √(-2 ln max(1e-7, u0)) · cos(2π u1) (Box and Muller, 1958). */
+const normal: Emit = (cx, call, args) => {
+  const [first, second] = [0, 1].map((word) => uniform(cx, call, philox(cx, call, args, word)));
+  if (first === undefined || second === undefined) return undefined;
+  const { span } = call;
+  const { type } = first;
+  const constant = (value: number): Value => emitConstant(cx, Math.fround(value), type, span);
+  const math = (name: string, operand: Value): Value =>
+    emit(cx, "math", [operand], type, span, { function: name });
+  const times = (a: Value, b: Value): Value => emit(cx, "mul", [a, b], type, span);
+  const limited = emit(cx, "max", [first, constant(1e-7)], type, span);
+  const radius = math("sqrt", times(constant(-2), math("log", limited)));
+  return times(radius, math("cos", times(constant(2 * Math.PI), second)));
+};
+
 const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
+  ["atomic_add", atomic("add")],
+  ["atomic_sub", atomic("sub")],
+  ["atomic_min", atomic("min")],
+  ["atomic_max", atomic("max")],
+  ["atomic_and", atomic("and")],
+  ["atomic_or", atomic("or")],
+  ["atomic_xor", atomic("xor")],
+  ["atomic_xchg", atomic("xchg")],
+  ["atomic_cas", atomic("cas")],
+  ["philox", (cx, call, args) => philox(cx, call, args, Number(call.options[0]))],
+  ["randint", (cx, call, args) => philox(cx, call, args, 0)],
+  ["rand", (cx, call, args) => uniform(cx, call, philox(cx, call, args, 0))],
+  ["randn", normal],
+  ["threadfence", (cx, call) => {
+    append(cx, "fence", [], [], call.span);
+    return undefined;
+  }],
   ["cumsum", scan("add")],
   ["cumprod", scan("mul")],
   ["cummax", scan("max")],

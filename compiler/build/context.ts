@@ -25,6 +25,8 @@ export interface Context {
   region: Region;
   /** The current value of each variable in scope, by `Variable.id`. */
   values: Map<number, Value>;
+  /** The id of the last variable that the builder made; those are negative. */
+  readonly made: { last: number };
 }
 
 /** Appends an operation with one result. */

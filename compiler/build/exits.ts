@@ -54,6 +54,11 @@ function exitsOfAll(stmts: readonly TypedStmt[]): Exits {
 
 const leaves = ({ breaks, continues, returns }: Exits): boolean => breaks || continues || returns;
 
+/** Whether a `break`, `continue` or `return` stands anywhere inside. */
+export function hasExit(stmt: TypedStmt): boolean {
+  return ["break", "continue", "return"].includes(stmt.kind) || statementsOf(stmt).some(hasExit);
+}
+
 /** Whether nothing after these statements is reached. */
 function endsInExit(stmts: readonly TypedStmt[]): boolean {
   return stmts.some((stmt) =>
@@ -75,7 +80,7 @@ export function withoutExits(
   newId: () => number,
   result?: ValueType,
 ): Structured {
-  if (!leaves(exitsOfAll(stmts))) return { stmts, result: undefined };
+  if (!stmts.some(hasExit)) return { stmts, result: undefined };
   const structurer = new Structurer(newId);
   const value = result && structurer.variable("result", result, span);
   const flags: TypedStmt[] = [];
@@ -94,18 +99,13 @@ export function withoutExits(
 
 /** What an exit at some place has to set. */
 interface Surroundings {
-  /** Flags of lists inside the loop whose rest is to be skipped; those of outer loops after them. */
-  readonly guards: readonly Guard[];
+  /** Flags of lists inside the innermost loop whose rest is to be skipped. */
+  readonly guards: readonly Variable[];
+  /** The innermost loop; `go` unless it ends by its condition alone. */
   readonly loop: { readonly go: Variable | undefined } | undefined;
   /** Told to what comes after loops that may return. */
   readonly returned: Variable | undefined;
   readonly result: Variable | undefined;
-}
-
-interface Guard {
-  readonly flag: Variable;
-  /** Stands in the innermost loop. */
-  readonly isLocal: boolean;
 }
 
 class Structurer {
@@ -140,11 +140,12 @@ class Structurer {
       const rest = stmts.slice(index + 1);
       if (stmt.kind === "loop") {
         out.push(...this.#loop(stmt, at));
-        if (!exits.returns || rest.length === 0 && at.guards.length === 0 && !at.loop) continue;
-        return [...out, ...this.#afterLoop(stmt, rest, at)];
+        const isLast = rest.length === 0 && at.guards.length === 0 && at.loop === undefined;
+        if (exits.returns && !isLast) return [...out, ...this.#afterLoop(stmt, rest, at)];
+        continue;
       }
       if (!leaves(exits)) {
-        out.push(stmt);
+        out.push(stmt.kind === "if" ? this.#inside(stmt, at) : stmt);
         continue;
       }
       return [...out, ...(stmt.kind === "if" ? this.#if(stmt, rest, at) : this.#exit(stmt, at))];
@@ -152,48 +153,39 @@ class Structurer {
     return out;
   }
 
+  /** Its branches, which nothing leaves, may hold loops that something leaves. */
+  #inside(stmt: Of<"if">, at: Surroundings): TypedStmt {
+    if (!hasExit(stmt)) return stmt;
+    return { ...stmt, then: this.list(stmt.then, at), else: this.list(stmt.else, at) };
+  }
+
   #exit(stmt: TypedStmt, at: Surroundings): TypedStmt[] {
     const { span } = stmt;
-    if (stmt.kind === "continue") return this.#skip(at, span, false);
-    if (stmt.kind === "break") return [...this.#stop(at, span), ...this.#skip(at, span, false)];
+    const set = (variable: Variable | undefined, value: boolean): TypedStmt[] =>
+      variable === undefined ? [] : [assign(variable, truth(value, span), span)];
     const out: TypedStmt[] = [];
-    if (stmt.kind === "return" && stmt.value !== undefined && at.result !== undefined) {
-      out.push(assign(at.result, stmt.value, span));
+    if (stmt.kind === "return") {
+      if (stmt.value !== undefined && at.result !== undefined) {
+        out.push(assign(at.result, stmt.value, span));
+      }
+      if (at.loop !== undefined) out.push(...set(at.returned, true));
     }
-    if (at.loop !== undefined && at.returned !== undefined) {
-      out.push(assign(at.returned, truth(true, span), span));
-    }
-    return [...out, ...this.#stop(at, span), ...this.#skip(at, span, false)];
-  }
-
-  /** The loop does not go on. */
-  #stop({ loop }: Surroundings, span: Span): TypedStmt[] {
-    return loop?.go === undefined ? [] : [assign(loop.go, truth(false, span), span)];
-  }
-
-  /** The rest of the lists around is not run. */
-  #skip({ guards }: Surroundings, span: Span, all: boolean): TypedStmt[] {
-    return guards.filter(({ isLocal }) => all || isLocal).map(({ flag }) =>
-      assign(flag, truth(true, span), span)
-    );
+    if (stmt.kind !== "continue") out.push(...set(at.loop?.go, false));
+    return [...out, ...at.guards.flatMap((guard) => set(guard, true))];
   }
 
   /** The rest goes where it is reached from; from several ends, behind a flag. */
   #if(stmt: Of<"if">, rest: readonly TypedStmt[], at: Surroundings): TypedStmt[] {
     const { span } = stmt;
     const open = [stmt.then, stmt.else].filter((branch) => !endsInExit(branch));
-    const nested = [stmt.then, stmt.else].some((branch) =>
-      !endsInExit(branch) && leaves(exitsOfAll(branch))
-    );
-    const inline = (branch: readonly TypedStmt[], more: readonly TypedStmt[]): TypedStmt[] =>
-      this.list(endsInExit(branch) ? branch : [...branch, ...more], at);
+    const inline = (branch: readonly TypedStmt[]): TypedStmt[] =>
+      this.list(endsInExit(branch) ? branch : [...branch, ...rest], at);
     if (rest.length === 0 || open.length < 2 || isKnown(stmt.condition)) {
-      return [{ ...stmt, then: inline(stmt.then, rest), else: inline(stmt.else, rest) }];
+      return [{ ...stmt, then: inline(stmt.then), else: inline(stmt.else) }];
     }
-    if (!nested) return [stmt, ...this.list(rest, at)];
     const declared: TypedStmt[] = [];
     const flag = this.#flag("skip", span, declared);
-    const inner = { ...at, guards: [...at.guards, { flag, isLocal: true }] };
+    const inner = { ...at, guards: [...at.guards, flag] };
     return [
       ...declared,
       { ...stmt, then: this.list(stmt.then, inner), else: this.list(stmt.else, inner) },
@@ -212,10 +204,14 @@ class Structurer {
   #loop(stmt: Of<"loop">, at: Surroundings): TypedStmt[] {
     const { span, condition, step } = stmt;
     const exits = exitsOfAll(stmt.body);
-    // Exits of the loop need no flags of lists around it: what follows the loop asks `returned`.
-    const inside = (go: Variable | undefined): Surroundings => ({ ...at, guards: [], loop: { go } });
+    // Lists around the loop need not be told: what follows it asks `returned`.
+    const inside = (go: Variable | undefined): Surroundings => ({
+      ...at,
+      guards: [],
+      loop: { go },
+    });
     if (!exits.breaks && !exits.returns) {
-      return [exits.continues ? { ...stmt, body: this.list(stmt.body, inside(undefined)) } : stmt];
+      return [{ ...stmt, body: this.list(stmt.body, inside(undefined)) }];
     }
     const go = this.variable("go", BOOL, span);
     const test = condition ?? truth(true, span);
@@ -225,11 +221,12 @@ class Structurer {
       value,
       span,
     });
-    const endings: TypedStmt[] = stmt.testFirst
-      ? step === undefined ? [] : [{ kind: "expression", expr: step, span: step.span }]
-      : isKnown(test)
+    // What a round ends with, unless it leaves the loop.
+    const endings: TypedStmt[] = !stmt.testFirst
+      ? [assign(go, test, span)]
+      : step === undefined
       ? []
-      : [assign(go, test, span)];
+      : [{ kind: "expression", expr: step, span: step.span }];
     // Without `continue`, what ends a round is just the end of the list.
     const round = exits.continues
       ? [...this.list(stmt.body, inside(go)), ...guarded(go, endings, span)]

@@ -20,7 +20,7 @@ import {
   valuesOf,
 } from "./context.ts";
 import { buildBroadcast, buildReshape } from "./shape.ts";
-import { buildTail } from "./stmt.ts";
+import { buildBody } from "./stmt.ts";
 import { irType, isVolatile } from "./types.ts";
 
 type Of<K extends TypedExpr["kind"]> = Extract<TypedExpr, { kind: K }>;
@@ -227,7 +227,7 @@ function inlineHelper(
 ): Value | undefined {
   const values = args.map((arg) => buildValue(cx, arg));
   helper.params.forEach((param, index) => cx.values.set(param.id, must(values[index], "argument")));
-  return buildTail(cx, helper.body, helper.result);
+  return buildBody(cx, helper.body, helper.span, helper.result);
 }
 
 /** `true`, for loops without a condition. */

@@ -7,7 +7,7 @@ import type { Reporter } from "../support/diagnostic.ts";
 import type { TypedKernel, TypedParam } from "../front/typed.ts";
 import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
 import { append, type Context, setVariable } from "./context.ts";
-import { buildTail } from "./stmt.ts";
+import { buildBody } from "./stmt.ts";
 import { irType } from "./types.ts";
 
 export interface BuildOptions {
@@ -26,7 +26,7 @@ export function buildFunc(
 ): Func | undefined {
   const errors = reporter.errorCount;
   const func = newFunc(kernel.name);
-  const cx: Context = { func, reporter, region: func.body, values: new Map() };
+  const cx: Context = { func, reporter, region: func.body, values: new Map(), made: { last: 0 } };
   for (const param of kernel.params) {
     const { variable } = param;
     const value = newValue(func, irType(variable.type), variable.name);
@@ -34,7 +34,7 @@ export function buildFunc(
     func.paramFacts.push(factsOf(param, options.assumptions?.get(variable.name)));
     setVariable(cx, variable, value);
   }
-  buildTail(cx, kernel.body);
+  buildBody(cx, kernel.body, kernel.span);
   append(cx, "return", [], [], kernel.span);
   return reporter.errorCount > errors ? undefined : func;
 }

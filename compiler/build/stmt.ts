@@ -1,7 +1,9 @@
 /** Statements: structured control with every assigned variable as a result or carried value. */
 import type { TypedExpr, TypedStmt, ValueType } from "../front/typed.ts";
 import type { Value } from "../ir/func.ts";
-import { assignedIn, containsReturn, endsInReturn } from "./assigned.ts";
+import { bug } from "../support/bug.ts";
+import type { Span } from "../support/source.ts";
+import { assignedIn } from "./assigned.ts";
 import {
   append,
   type Context,
@@ -10,63 +12,32 @@ import {
   inRegion,
   setAll,
   setVariable,
+  valueOf,
   valuesOf,
 } from "./context.ts";
-import { buildExpr, buildTrue, buildValue, reportUnsupported } from "./expr.ts";
+import { hasExit, withoutExits } from "./exits.ts";
+import { buildExpr, buildTrue, buildValue } from "./expr.ts";
 import { irType } from "./types.ts";
 
 type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;
 
-/**
- * The statements after which a kernel or helper ends; gives the value it returns. What follows an `if` with a
- * `return` inside goes into the branch that does not return:
- *
- *     if (c) return a;          x = if c { yield a } { …; yield b }
- *     …; return b;
- */
-export function buildTail(
+/** The whole body of a kernel or helper; gives the value that it returns. */
+export function buildBody(
   cx: Context,
-  stmts: readonly TypedStmt[],
+  body: readonly TypedStmt[],
+  span: Span,
   result?: ValueType,
 ): Value | undefined {
-  for (const [index, stmt] of stmts.entries()) {
-    if (stmt.kind === "return") {
-      return stmt.value === undefined ? undefined : buildValue(cx, stmt.value);
-    }
-    if (stmt.kind === "if" && containsReturn(stmt)) {
-      return buildTailIf(cx, stmt, stmts.slice(index + 1), result);
-    }
-    buildStmt(cx, stmt);
+  const last = body.at(-1);
+  const isPlain = last?.kind === "return" && !body.slice(0, -1).some(hasExit);
+  if (isPlain) {
+    buildStmts(cx, body.slice(0, -1));
+    return last.value === undefined ? undefined : buildValue(cx, last.value);
   }
+  const structured = withoutExits(body, span, () => --cx.made.last, result);
+  buildStmts(cx, structured.stmts);
   // The checker has seen that each path of a helper with a result returns one, or has reported it.
-  return undefined;
-}
-
-function buildTailIf(
-  cx: Context,
-  stmt: Of<"if">,
-  rest: readonly TypedStmt[],
-  result: ValueType | undefined,
-): Value | undefined {
-  const branches = [stmt.then, stmt.else].map((branch) =>
-    endsInReturn(branch) ? branch : [...branch, ...rest]
-  );
-  const known = knownCondition(stmt.condition);
-  if (known !== undefined) return buildTail(cx, branches[known ? 0 : 1] ?? [], result);
-  const open = [stmt.then, stmt.else].filter((branch) => !endsInReturn(branch));
-  if (open.length === 2 && rest.length > 0) {
-    reportUnsupported(cx, "a `return` on one of several paths that go on together", stmt.span);
-    return result === undefined ? undefined : emitZero(cx, irType(result), stmt.span);
-  }
-  const condition = buildValue(cx, stmt.condition);
-  const regions = branches.map((branch) =>
-    inRegion(cx, [], () => {
-      const value = buildTail(cx, branch, result);
-      append(cx, "yield", value === undefined ? [] : [value], [], stmt.span);
-    })
-  );
-  const types = result === undefined ? [] : [irType(result)];
-  return append(cx, "if", [condition], types, stmt.span, {}, regions).results[0];
+  return structured.result && valueOf(cx, structured.result);
 }
 
 /** A statement that others may follow. */
@@ -82,10 +53,9 @@ function buildStmt(cx: Context, stmt: TypedStmt): void {
     case "loop":
       return buildLoop(cx, stmt);
     case "return":
-      return reportUnsupported(cx, "`return` inside a loop", stmt.span);
     case "break":
     case "continue":
-      return reportUnsupported(cx, `\`${stmt.kind}\``, stmt.span);
+      bug(`a ${stmt.kind} that was not resolved`);
   }
 }
 

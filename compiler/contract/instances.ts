@@ -319,7 +319,7 @@ function planConfigs(
   if (found.length === 0) found.push({ bindings: new Map(), options: [] });
   // Parameters of the variant keep the values they have there.
   const extra = [...given.lists].filter(([name]) => !base.has(name));
-  const added = found.flatMap((config) =>
+  return found.flatMap((config) =>
     product(extra.filter(([name]) => !config.bindings.has(name))).flatMap((more) =>
       replaced(config.bindings, given).map((bindings) => ({
         ...config,
@@ -327,11 +327,6 @@ function planConfigs(
       }))
     )
   );
-  return [
-    ...new Map(
-      added.map((config) => [configKey(config), config]),
-    ).values(),
-  ];
 }
 
 function optionProduct(axes: readonly Axis[]): readonly (readonly OptionSetting[])[] {

@@ -4,8 +4,8 @@ import type { OptionSetting } from "../front/pragma.ts";
 /** Settings of one instance that the compiler acts on. */
 export interface KernelOptions {
   readonly numWarps: number;
-  /** Depth of software pipelining; 1 unless asked for. */
-  readonly numStages: number;
+  /** Depth of software pipelining; undefined: the compiler chooses. */
+  readonly numStages: number | undefined;
   readonly literals: "weak" | "double";
   /** How `@` multiplies `float` tiles. */
   readonly dot: DotMode;
@@ -19,7 +19,7 @@ export function readOptions(settings: readonly OptionSetting[]): KernelOptions {
   const last = new Map(settings.map(({ name, value }) => [name, value]));
   return {
     numWarps: Number(last.get("num_warps") ?? 4),
-    numStages: Number(last.get("num_stages") ?? 1),
+    numStages: last.has("num_stages") ? Number(last.get("num_stages")) : undefined,
     literals: last.get("literals") === "double" ? "double" : "weak",
     dot: DOT_MODES.find((mode) => mode === last.get("dot")) ?? "ieee",
   };

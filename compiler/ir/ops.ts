@@ -86,6 +86,10 @@ export const TILE_OPS = {
   stage_commit: { doc: "ends a group of copies", args: [], result: "none", effect: "sync" },
   stage_wait: { doc: "waits until at most so many groups of copies are under way (-1: there are none), then for the block", args: [], result: "none", effect: "sync", attrs: { pending: "int" } },
   stage_read: { doc: "the tile in slot a", args: ["int"], result: "attr", effect: "pure", attrs: { buffer: "int" } },
+  // Rows turned by amounts known at run time; made with layouts (layout/rotate.ts).
+  rotate: { doc: "position i along the axis is element (i - b) mod extent of a; b < bound", args: ["any", "int"], result: "same", effect: "pure", attrs: { axis: "int", bound: "int" } },
+  rotated_range: { doc: "position i along the axis is lo + (i - a) mod extent; a < bound", args: ["int"], result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },
+  fence: { doc: "orders the program's memory operations for all of the GPU", args: [], result: "none", effect: "sync" },
   barrier: { doc: "orders all memory operations of the program before and after it", args: [], result: "none", effect: "sync" },
   // ---- structured control; scalar conditions
   if: { doc: "runs one of two regions; results are what they yield", args: ["bool"], result: "many", effect: "control", regions: 2 },

@@ -173,6 +173,8 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
     }
     return unless(sameType(sum, result(op)), "the accumulator has another type");
   },
+  rotate: (op) => turnedBy(op, 1),
+  rotated_range: (op) => turnedBy(op, 0),
 
   if: (op) => {
     if (operand(op, 0).shape.length > 0) return "the condition is a tile";
@@ -202,6 +204,16 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
   },
   condition: (op) => unless(operand(op, 0).shape.length === 0, "the condition is a tile"),
 };
+
+/** One amount for each row along the axis. */
+function turnedBy(op: Op, index: number): string | undefined {
+  const { shape } = result(op);
+  const axis = intAttr(op, "axis");
+  return unless(
+    axis >= 0 && axis < shape.length && sameShape(operand(op, index).shape, shape.with(axis, 1)),
+    "the amounts do not have the shape of the rows",
+  );
+}
 
 const bitsOf = (element: Element): number => element === "bool" ? 1 : 8 * bytesOf(element);
 

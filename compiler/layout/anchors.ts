@@ -35,9 +35,9 @@ interface Link {
 
 export const pointerOf = (op: Op): Value => must(op.operands[0], "pointer operand");
 
-/** The mask operand of a load or store, if it has one. */
+/** The mask operand of an access, if it has one. */
 export function maskOf(op: Op): Value | undefined {
-  return op.operands[op.name === "load" ? 1 : 2];
+  return op.operands[op.name === "load" ? 1 : op.name === "stage_load" ? 3 : 2];
 }
 
 /** Bytes of one element behind a pointer tile. */

@@ -21,6 +21,7 @@ import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
 import { layoutKey, type LinearLayout, sameLayout } from "./linear.ts";
 import { isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
+import { rotateStore } from "./rotate.ts";
 
 /** A region that is being copied. */
 interface Scope {
@@ -159,7 +160,20 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
     targets: readonly (Value | undefined)[],
   ): void => {
     for (const op of ops) for (const value of op.results) homes.set(value, scope);
-    for (const op of ops) place(scope, op, targets);
+    for (const op of ops) {
+      const layout = layouts.ofAccess(op);
+      place(scope, rotated(op, scope, layout) ?? op, targets, layout);
+    }
+  };
+
+  /** A store with its rows turned, where that pays. */
+  const rotated = (op: Op, scope: Scope, layout: LinearLayout | undefined): Op | undefined => {
+    const rotation = layouts.rotationOf(op);
+    const turned = rotation === undefined ? undefined : rotateStore(func, op, rotation);
+    if (turned === undefined || layout === undefined) return undefined;
+    for (const made of turned.ops) for (const value of made.results) homes.set(value, scope);
+    layouts.settle(turned.data, layout);
+    return turned.store;
   };
 
   const regionsOf = (op: Op, scope: Scope): Region[] => {
@@ -174,9 +188,13 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
   };
 
   /** Operations that must happen, in order; pure ones appear when something needs them. */
-  const place = (scope: Scope, op: Op, targets: readonly (Value | undefined)[]): void => {
+  const place = (
+    scope: Scope,
+    op: Op,
+    targets: readonly (Value | undefined)[],
+    access: LinearLayout | undefined,
+  ): void => {
     if (TILE_OPS[op.name].effect === "pure") return;
-    const access = layouts.ofAccess(op);
     const carriers = op.name === "while"
       ? must(op.regions[0], "test").params
       : op.name === "yield" || op.name === "condition"

@@ -10,15 +10,18 @@ import type { AxisInfo } from "../tile/axis.ts";
 import { intAttr, intsAttr } from "../ir/attrs.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
+import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
+import { planConversion } from "./conversion.ts";
 import { type DotLayouts, dotLayouts } from "./dot.ts";
 import { invertOrder, type LinearLayout, permuteLayout, reshapeLayout } from "./linear.ts";
 import { unbroadcastLayout } from "./linear.ts";
 import { isSeparable, reducedLayout } from "./reduce.ts";
+import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
 import { type Web, websOf } from "./webs.ts";
 
 export interface LayoutOptions {
@@ -31,7 +34,7 @@ export const isTile = (value: Value): boolean => value.type.shape.length > 0;
 const isAtomic = (op: Op): boolean => op.name === "atomic" || op.name === "atomic_cas";
 
 /** Pure operations that threads do together, or that are too dear to be done twice. */
-const MADE_ONCE: ReadonlySet<string> = new Set(["dot", "reduce", "scan"]);
+const MADE_ONCE: ReadonlySet<string> = new Set(["dot", "reduce", "scan", "rotate"]);
 
 /** The layouts that operations and values of a function want. */
 export class NaturalLayouts {
@@ -72,6 +75,25 @@ export class NaturalLayouts {
     return known;
   }
 
+  /** How the rows of a store should be turned; its data has to move in any case. */
+  rotationOf(op: Op): Rotation | undefined {
+    const layout = this.#anchors.get(op);
+    const value = op.operands[1];
+    if (op.name !== "store" || layout === undefined || value === undefined) return undefined;
+    if (!this.isData(value)) return undefined;
+    const bytes = bytesOf(value.type.element);
+    if (planConversion(this.of(value), layout, bytes).kind !== "shared") return undefined;
+    const rotation = rotationOf(op, layout, this.#options.axisInfo);
+    const fits = rotation !== undefined &&
+      rotatedBytes(layout.shape, rotation.axis, bytes) <= this.#options.target.sharedBytesPerBlock;
+    return fits ? rotation : undefined;
+  }
+
+  /** Settles the layout of a value made after the function was looked at. */
+  settle(value: Value, layout: LinearLayout): void {
+    this.#naturals.set(value, layout);
+  }
+
   of(value: Value): LinearLayout {
     return this.#find(value) ?? this.#plain(value.type.shape);
   }
@@ -87,6 +109,7 @@ export class NaturalLayouts {
     const operand = must(op.operands[index], "operand");
     if (!isTile(operand)) return undefined;
     if (op.name === "reduce") return this.#alongAxis(op);
+    if (op.name === "rotate" && index === 0) return this.of(operand);
     if (layout === undefined) return this.of(operand);
     switch (op.name) {
       case "dot": {
@@ -96,6 +119,8 @@ export class NaturalLayouts {
       case "permute":
         return permuteLayout(layout, invertOrder(intsAttr(op, "order")));
       case "broadcast":
+      case "rotate":
+      case "rotated_range":
         return unbroadcastLayout(layout, operand.type.shape);
       case "reshape":
       case "expand_dims":

@@ -8,9 +8,9 @@
  * elements, has partly written sectors. Every s gives each element to exactly one position, so what is stored does
  * not depend on s.
  *
- * Pointers and masks come from indices alone and are computed again for the turned positions; data goes through
- * shared memory in any case where this is done, and is read there at the turned position (`rotate`).
- * On an H200 an 8191 x 8193 transposition gained 4 % (float) to 9 % (half); see tests/gpu/RESULTS.md.
+ * Masks come from indices alone and are computed again for the turned positions; data goes through shared memory in
+ * any case where this is done, and is read there at the turned position (`rotate`).
+ * On an H200 an 8191 x 8193 transposition gained 4 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
  */
 import type { AxisInfo } from "../tile/axis.ts";
 import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
@@ -21,8 +21,11 @@ import { must } from "../support/bug.ts";
 import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "./anchors.ts";
 import { axisShifts, type LinearLayout, product } from "./linear.ts";
 
-/** Accesses of a warp beyond this many bytes are several anyway. */
-const MOST_ACCESS_BYTES = 128;
+/**
+ * Bytes that one access of a warp covers, where turning pays: at 32 (bytes) and 256 (doubles), an H200 was no faster
+ * or slower.
+ */
+const ACCESS_BYTES: readonly number[] = [64, 128];
 /** Rows shorter than this many accesses have too little between their ends. */
 const LEAST_ACCESSES = 2;
 /** From here on nothing is gained: sectors of L2 (and of memory) are written whole. */
@@ -54,14 +57,15 @@ export function rotationOf(
   const pointer = pointerOf(store);
   const bytes = pointeeBytes(pointer);
   const { contiguity, divisibility } = axisInfo(pointer);
-  const access = Math.min(MOST_ACCESS_BYTES, 32 * bytes);
+  const access = 32 * bytes;
+  if (!ACCESS_BYTES.includes(access)) return undefined;
   for (const [axis, extent] of layout.shape.entries()) {
     const isUnalignedRow = (contiguity[axis] ?? 1) >= extent &&
       (divisibility[axis] ?? 1) < SECTOR_BYTES && vectorAlong(store, axis, axisInfo) === 1;
     const shift = axisShifts(layout.shape)[axis] ?? 0;
     const isAlongLanes = layout.lane.every((basis, bit) => basis === 1 << (shift + bit));
     if (isUnalignedRow && isAlongLanes && extent * bytes >= LEAST_ACCESSES * access) {
-      return { axis, bound: access / bytes };
+      return { axis, bound: 32 };
     }
   }
   return undefined;
@@ -88,8 +92,12 @@ export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedS
   };
 
   const starts = shape.with(axis, 1);
-  const first = new Expansion(make, starts, (element, lo) =>
-    make("constant", [], element, starts, { value: lo })).of(pointer);
+  const first = new Expansion(
+    make,
+    starts,
+    (element, lo) => make("constant", [], element, starts, { value: lo }),
+    axis,
+  ).of(pointer);
   if (first === undefined) return undefined;
   const address = make("convert", [make("convert", [first], "uint64", starts)], "uint32", starts);
   const number = (value: number): Value =>
@@ -102,15 +110,13 @@ export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedS
   );
   const shift = make("and", [elements, number(bound - 1)], "uint32", starts);
 
-  const turned = new Expansion(
-    make,
-    shape,
-    (element, lo) => make("rotated_range", [shift], element, shape, { lo, axis, bound }),
-    axis,
-  );
-  const pointers = turned.of(pointer);
-  const masks = mask === undefined ? undefined : turned.of(mask);
-  if (pointers === undefined || (mask !== undefined && masks === undefined)) return undefined;
+  const index = (element: Element, lo: number | bigint): Value =>
+    make("rotated_range", [shift], element, shape, { lo, axis, bound });
+  // A row is one run, so its elements lie behind its first one.
+  const rows = make("broadcast", [first], first.type.element, shape);
+  const pointers = make("offset", [rows, index("int32", 0n)], first.type.element, shape);
+  const masks = mask && new Expansion(make, shape, index, axis).of(mask);
+  if (mask !== undefined && masks === undefined) return undefined;
   const value = must(store.operands[1], "stored value");
   const data = make("rotate", [value, shift], value.type.element, shape, { axis, bound });
   const operands = masks === undefined ? [pointers, data] : [pointers, data, masks];
@@ -128,17 +134,14 @@ type Make = (
 /** Computes index expressions again at a full shape, with something else in place of the indices along one axis. */
 class Expansion {
   readonly #known = new Map<Value, Map<string, Value | undefined>>();
-  readonly #axis: number;
 
-  /** `replaced` makes the index along `axis` that starts at `lo`; without an axis, the one of extent 1. */
+  /** `replaced` makes the index along `axis` that starts at `lo`. */
   constructor(
     readonly make: Make,
     readonly shape: readonly number[],
     readonly replaced: (element: Element, lo: number | bigint) => Value,
-    axis?: number,
-  ) {
-    this.#axis = axis ?? shape.indexOf(1);
-  }
+    readonly axis: number,
+  ) {}
 
   /** The value at the full shape; undefined where it depends on something that has to stay where it is. */
   of(value: Value): Value | undefined {
@@ -190,7 +193,8 @@ class Expansion {
     const { element, shape } = must(def.results[0], "range").type;
     const lo = scalarAttr(def, "lo");
     // Turned indices are computed in 32 bits.
-    if (axis === this.#axis) {
+    if (shape[0] === 1) return this.make("constant", [], element, this.shape, { value: lo });
+    if (axis === this.axis) {
       return !isPointer(element) && (element === "int32" || element === "uint32")
         ? this.replaced(element, lo)
         : undefined;

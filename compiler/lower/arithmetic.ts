@@ -4,11 +4,13 @@
  * allows and which is exact for + - * /.
  */
 import type { Operand } from "../ptx/func.ts";
+import { floatBits } from "../support/float.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type Bank, type Emitter, int, isInteger } from "./emitter.ts";
 import { convertScalar } from "./convert.ts";
+import { isFloat8 } from "./float8.ts";
 
 /** What arithmetic sees of an element type. */
 type Kind = "bool" | "s32" | "u32" | "s64" | "u64" | "f16" | "bf16" | "f32" | "f64";
@@ -92,6 +94,7 @@ export function constantOperand(value: number | bigint, element: Element): Opera
   const kind = kindOf(element);
   if (!isFloatKind(kind)) return int(BigInt(value));
   const number = Number(value);
+  if (!isPointer(element) && isFloat8(element)) return int(floatBits(number, element));
   const view = new DataView(new ArrayBuffer(8));
   if (kind === "f64") {
     view.setFloat64(0, number);

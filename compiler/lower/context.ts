@@ -5,6 +5,7 @@ import { applyBases, type LinearLayout } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
 import { type Emitter, type Frame, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";
+import type { Stages } from "./stage.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
 export type Lowered = (register: number) => Ref;
@@ -15,8 +16,12 @@ export interface LowerContext {
   readonly values: Map<Value, Lowered>;
   /** Shared memory is one buffer, reused by every exchange; its symbol and running size. */
   readonly shared: { bytes: number; used: boolean };
+  /** Buffers of operands of products. */
+  readonly stages: Stages;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
+  /** 32-bit registers of the largest product: sums, and operands of one step along k. */
+  readonly products: { registers: number };
   /** Lowers the operations of a region by their rules. */
   readonly lowerOps: (ops: readonly Op[]) => void;
   /** The value that one differs from by the same amount in every element; itself where none is known. */

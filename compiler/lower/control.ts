@@ -120,7 +120,7 @@ export const lowerWhile: Rule = (cx, op) => {
   cx.shared.used = true;
   if (isCheap(test)) lowerGuarded(cx, op);
   else lowerPlain(cx, op);
-  cx.shared.used = usedBefore || cx.shared.bytes > 0;
+  cx.shared.used = usedBefore || cx.shared.bytes > 0 || cx.stages.bytes > 0;
 };
 
 /** Not worth a branch more per round: a few operations on scalars. */

@@ -3,17 +3,9 @@ import type { Operand } from "../ptx/func.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
 import { bankOf } from "./element.ts";
-
-/** A conversion that a target has no instructions for (float8 before sm_89, for now everywhere). */
-export class UnsupportedConversion extends Error {
-  override readonly name = "UnsupportedConversion";
-  constructor(readonly from: ScalarName, readonly to: ScalarName) {
-    super(`${SCALARS[from].spelling} to ${SCALARS[to].spelling}`);
-  }
-}
+import { doubleToOddFloat, float8ToFloat, floatToFloat8, isFloat8 } from "./float8.ts";
 
 const isInt = (name: ScalarName): boolean => SCALARS[name].class === "int";
-const isFloat8 = (name: ScalarName): boolean => name === "float8e4" || name === "float8e5";
 
 /** PTX type of the register form: narrow integers are 32 bits wide there. */
 function ptxType(name: ScalarName): string {
@@ -29,7 +21,13 @@ export function convertScalar(
   to: ScalarName,
 ): Operand {
   if (from === to) return value;
-  if (isFloat8(from) || isFloat8(to)) throw new UnsupportedConversion(from, to);
+  if (isFloat8(from)) return convertScalar(e, float8ToFloat(e, value, from), "float32", to);
+  if (isFloat8(to)) {
+    const float = from === "float64"
+      ? doubleToOddFloat(e, value)
+      : convertScalar(e, value, from, "float32");
+    return floatToFloat8(e, float, to);
+  }
   if (to === "bool") return toBool(e, value, from);
   if (from === "bool") {
     const word = isInteger(value) ? value : e.pure("selp.b32", "b32", [int(1), int(0), value]);
@@ -37,7 +35,14 @@ export function convertScalar(
   }
   if (isInt(from) && isInt(to)) return intToInt(e, value, from, to);
   if (from === "bfloat16") return convertScalar(e, bfloat16ToFloat(e, value), "float32", to);
-  if (to === "bfloat16") return floatToBfloat16(e, convertScalar(e, value, from, "float32"));
+  if (to === "bfloat16") {
+    const float = from === "float64"
+      ? doubleToOddFloat(e, value)
+      : isInt(from) && SCALARS[from].bits >= 32
+      ? integerToOddFloat(e, value, from)
+      : convertScalar(e, value, from, "float32");
+    return floatToBfloat16(e, float);
+  }
   const source = e.inRegister(value, bankOf(from));
   const [s, d] = [ptxType(from), ptxType(to)];
   if (isInt(to)) return floatToInt(e, source, s, to);
@@ -107,6 +112,16 @@ function floatToInt(e: Emitter, source: Operand, from: string, to: ScalarName): 
   const hi = int(signed ? 2 ** (bits - 1) - 1 : 2 ** bits - 1);
   const capped = e.pure(`min.${signed ? "s32" : "u32"}`, "b32", [safe, hi]);
   return signed ? e.pure("max.s32", "b32", [capped, int(-(2 ** (bits - 1)))]) : capped;
+}
+
+/** An integer as a float for one more rounding: towards zero, and odd if anything was lost. */
+function integerToOddFloat(e: Emitter, value: Operand, from: ScalarName): Operand {
+  const [bank, type] = [bankOf(from), ptxType(from)];
+  const source = e.inRegister(value, bank);
+  const cut = e.pure(`cvt.rz.f32.${type}`, "b32", [source]);
+  const back = e.pure(`cvt.rzi.${type}.f32`, bank, [cut]);
+  const lost = e.pure(`setp.ne.${type}`, "pred", [back, source]);
+  return e.pure("selp.b32", "b32", [e.pure("or.b32", "b32", [cut, int(1)]), cut, lost]);
 }
 
 function bfloat16ToFloat(e: Emitter, value: Operand): Operand {

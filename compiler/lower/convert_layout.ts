@@ -1,10 +1,5 @@
 /** Carries out a change of layout: renames registers, or exchanges through swizzled shared memory. */
-import {
-  type ConversionPlan,
-  planConversion,
-  type PlanOptions,
-  type SharedPlan,
-} from "../layout/conversion.ts";
+import { type ConversionPlan, planConversion, type SharedPlan } from "../layout/conversion.ts";
 import type { LinearLayout } from "../layout/linear.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
@@ -18,20 +13,19 @@ export function layoutOf(value: Value): LinearLayout {
 }
 
 /** The plan of a `convert_layout` operation. */
-export function conversionOf(op: Op, options: PlanOptions = {}): ConversionPlan {
+export function conversionOf(op: Op): ConversionPlan {
   const operand = must(op.operands[0], "operand");
   const result = must(op.results[0], "result");
   return planConversion(
     layoutOf(operand),
     layoutOf(result),
     bytesOf(operand.type.element),
-    options,
   );
 }
 
 /** Contains a barrier of the whole block; of a block of one warp, a warp barrier is one. */
 export function hasBlockBarrier(op: Op): boolean {
-  if (op.name === "barrier") return true;
+  if (op.name === "barrier" || op.name === "rotate") return true;
   if (op.name !== "convert_layout") return false;
   const plan = conversionOf(op);
   const warps = layoutOf(must(op.results[0], "result")).warp;
@@ -41,7 +35,7 @@ export function hasBlockBarrier(op: Op): boolean {
 export function lowerConvertLayout(cx: LowerContext, op: Op): void {
   const operand = must(op.operands[0], "operand");
   const result = must(op.results[0], "result");
-  const plan = conversionOf(op, { matrices: cx.emitter.target.ldmatrix });
+  const plan = conversionOf(op);
   switch (plan.kind) {
     case "none":
       cx.values.set(result, lowered(cx, operand));

@@ -5,18 +5,17 @@
 import type { Operand } from "../ptx/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
-import { type Element, isPointer } from "../ir/types.ts";
+import { bytesOf, type Element, isPointer } from "../ir/types.ts";
 import { dotLayouts, type Repeats } from "../layout/dot.ts";
 import type { MmaRow } from "../layout/mma.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { constantOperand } from "./arithmetic.ts";
 import { type LowerContext, lowered, memo, registerCount } from "./context.ts";
-import { convertScalar, UnsupportedConversion } from "./convert.ts";
+import { convertScalar } from "./convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
 import type { Emitter } from "./emitter.ts";
 import { operand, resultOf } from "./rule.ts";
-import { missing, Unsupported } from "./unsupported.ts";
 
 /** How PTX spells the types of operands. */
 const MMA_TYPES: Partial<Record<ScalarName, string>> = {
@@ -33,9 +32,20 @@ const MMA_TYPES: Partial<Record<ScalarName, string>> = {
 export function lowerDot(cx: LowerContext, op: Op): void {
   const { mma, repeats } = dotLayouts(op, cx.numWarps, cx.emitter.target);
   const sums = initialSums(cx, op);
+  noteRegisters(cx, op, repeats);
   if (mma === undefined) multiplyElements(cx, op, repeats, sums);
   else multiplyFragments(cx, op, mma, repeats, sums);
   cx.values.set(resultOf(op), (register) => must(sums[register], "element of a product"));
+}
+
+/** What a thread holds at once: all sums, and the operands of one step along k. */
+function noteRegisters(cx: LowerContext, op: Op, repeats: Repeats): void {
+  const words = (value: Value): number => registerCount(value) * bytesOf(value.type.element) / 4;
+  const step = (words(operand(op, 0)) + words(operand(op, 1))) / 2 ** (repeats.k + repeats.batch);
+  cx.products.registers = Math.max(
+    cx.products.registers,
+    Math.ceil(words(operand(op, 2)) + step),
+  );
 }
 
 /** The accumulator's registers; replaced one by one as products are added. */
@@ -57,25 +67,33 @@ function scalarOf(value: Value): ScalarName {
   return isPointer(element) ? bug("a product of pointers") : element;
 }
 
-/** Calls `visit` for every combination of repeats, sums of one accumulator far apart. */
-function forRepeats(
-  repeats: Repeats,
-  visit: (at: { a: number; b: number; result: number }) => void,
-): void {
-  const { m, n, k, batch } = repeats;
-  for (let q = 0; q < 1 << batch; q++) {
-    for (let depth = 0; depth < 1 << k; depth++) {
-      for (let row = 0; row < 1 << m; row++) {
-        for (let column = 0; column < 1 << n; column++) {
-          visit({
-            a: depth | (row << k) | (q << (k + m)),
-            b: column | (depth << n) | (q << (n + k)),
-            result: column | (row << n) | (q << (n + m)),
-          });
-        }
-      }
-    }
-  }
+/** Indices of one repeat of a product among those of its operands and result. */
+interface At {
+  readonly a: number;
+  readonly b: number;
+  readonly result: number;
+}
+
+/** All repeats of one batch and one step along k. */
+function stepAt({ m, n, k }: Repeats, batch: number, depth: number): At[] {
+  return Array.from(
+    { length: 1 << m },
+    (_, row) =>
+      Array.from({ length: 1 << n }, (_, column): At => ({
+        a: depth | (row << k) | (batch << (k + m)),
+        b: column | (depth << n) | (batch << (n + k)),
+        result: column | (row << n) | (batch << (n + m)),
+      })),
+  ).flat();
+}
+
+/** All steps: products of one sum are far apart. */
+function stepsOf(repeats: Repeats): At[][] {
+  return Array.from(
+    { length: 1 << repeats.batch },
+    (_, batch) =>
+      Array.from({ length: 1 << repeats.k }, (_, depth) => stepAt(repeats, batch, depth)),
+  ).flat();
 }
 
 /** Registers of the fragments of an operand, packed as the instruction wants them. */
@@ -134,7 +152,7 @@ function multiplyFragments(
   const zeros = isApart
     ? Array.from({ length: width }, () => e.inRegister(constantOperand(0, "float32"), "b32"))
     : [];
-  forRepeats(repeats, (at) => {
+  const multiply = (at: At): void => {
     const first = at.result * width;
     const before = sums.slice(first, first + width);
     const after = before.map(() => e.register(sumBank));
@@ -148,6 +166,17 @@ function multiplyFragments(
       sums[first + i] = isApart
         ? e.pure("add.rn.f32", "b32", [must(before[i], "sum"), register])
         : register;
+    });
+  };
+  const steps = stepsOf(repeats);
+  // Operands of the next step come from shared memory between the products of this one.
+  steps.forEach((step, i) => {
+    step.forEach((at, j) => {
+      multiply(at);
+      const next = steps[i + 1]?.[j];
+      if (next === undefined) return;
+      left(next.a);
+      right(next.b);
     });
   });
 }
@@ -188,7 +217,7 @@ function multiplyElements(
   const multiply = isPacked
     ? (x: Operand, y: Operand, sum: Operand) => e.pure(dp4a, "b32", [x, y, sum])
     : scalarProduct(cx, op);
-  forRepeats(isPacked ? { ...repeats, k: repeats.k - 2 } : repeats, (at) => {
+  for (const at of stepsOf(isPacked ? { ...repeats, k: repeats.k - 2 } : repeats).flat()) {
     for (let row = 0; row < 1 << rows; row++) {
       for (let column = 0; column < 1 << columns; column++) {
         const index = column | (row << columns) | (at.result << (rows + columns));
@@ -199,7 +228,7 @@ function multiplyElements(
         );
       }
     }
-  });
+  }
 }
 
 const log2Registers = (value: Value): number => Math.log2(registerCount(value));
@@ -211,14 +240,7 @@ function converted(cx: LowerContext, op: Op, value: Value): (register: number) =
   const to = scalarOf(resultOf(op));
   const known = memo(cx, (register) => {
     const source = whole(e, lowered(cx, value)(register), from);
-    try {
-      return e.inRegister(convertScalar(e, source, from, to), bankOf(to));
-    } catch (error) {
-      if (error instanceof UnsupportedConversion) {
-        throw new Unsupported([missing(`the product of ${from} without tensor cores`, op.span)]);
-      }
-      throw error;
-    }
+    return e.inRegister(convertScalar(e, source, from, to), bankOf(to));
   });
   return (register) => alone(known(register));
 }

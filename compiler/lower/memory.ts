@@ -15,7 +15,7 @@ import { type Emitter, int } from "./emitter.ts";
 type Group = readonly number[];
 
 /** Groups a thread's registers into vector accesses along the axis where the pointer tile is contiguous. */
-function accessGroups(op: Op, axisInfo: (value: Value) => AxisInfo): Group[] {
+export function accessGroups(op: Op, axisInfo: (value: Value) => AxisInfo): Group[] {
   const pointer = pointerOf(op);
   const layout = pointer.type.layout;
   if (layout === undefined) return [[0]];

@@ -16,6 +16,7 @@ import { originsOf } from "./origins.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { RULES } from "./rules.ts";
+import { placeStages, stageProducts } from "./stage.ts";
 import { gapOf, Unsupported } from "./unsupported.ts";
 
 export { Unsupported };
@@ -23,6 +24,8 @@ export { Unsupported };
 export interface LowerOptions {
   readonly target: Target;
   readonly numWarps: number;
+  /** Slots for what loops load for products; chosen if absent. */
+  readonly numStages?: number | undefined;
   /** Entry name in the module. */
   readonly symbol: string;
   /** Files of the module, if its instructions shall say where they come from. */
@@ -60,17 +63,24 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
     numWarps: options.numWarps,
     axisInfo,
   });
-  orderMemory(laidOut, hasBlockBarrier);
+  const stages = stageProducts(laidOut, {
+    target: options.target,
+    numStages: options.numStages,
+    axisInfo: axisAnalysis(laidOut),
+  });
+  const laidOutAxisInfo = axisAnalysis(laidOut);
+  orderMemory(laidOut, hasBlockBarrier, laidOutAxisInfo);
   options.onLayout?.(laidOut);
 
-  const laidOutAxisInfo = axisAnalysis(laidOut);
   const emitter = new Emitter(options.target, options.files);
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,
     values: new Map(),
     shared: { bytes: 0, used: false },
+    stages,
     loaded: { registers: 0 },
+    products: { registers: 0 },
     lowerOps: (ops) => {
       for (const op of ops) {
         emitter.from(op.span);
@@ -87,7 +97,9 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   cx.lowerOps(laidOut.body.ops);
   emitter.emit("ret", []);
 
-  const live = renumber(dropIdlePlaces(dropDead(emitter.body)));
+  const placed = placeStages(emitter.body, stages, cx.shared.bytes);
+  cx.shared.bytes = placed.bytes;
+  const live = renumber(dropIdlePlaces(dropDead(placed.body)));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
   if (cx.shared.bytes > options.target.sharedBytesPerBlock) {
@@ -124,6 +136,8 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
 
 /** Registers a thread needs beside the elements it loads: addresses, masks, indices. */
 const SPARE_REGISTERS = 48;
+/** The same beside a product: its addresses are few. */
+const PRODUCT_SPARE_REGISTERS = 32;
 const REGISTERS_PER_SM = 65536;
 
 /**
@@ -136,9 +150,11 @@ function occupancy(cx: LowerContext, threads: number): { name: string; values: n
   const byShared = cx.shared.bytes === 0
     ? target.blocksPerSm
     : Math.floor(target.sharedBytesPerSm / (cx.shared.bytes + 1024));
-  const byRegisters = Math.floor(
-    REGISTERS_PER_SM / (threads * (cx.loaded.registers + SPARE_REGISTERS)),
+  const registers = Math.max(
+    cx.loaded.registers + SPARE_REGISTERS,
+    cx.products.registers + PRODUCT_SPARE_REGISTERS,
   );
+  const byRegisters = Math.floor(REGISTERS_PER_SM / (threads * registers));
   const blocks = Math.max(
     1,
     Math.min(Math.floor(512 / threads), byShared, byRegisters, target.blocksPerSm),

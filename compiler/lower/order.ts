@@ -7,11 +7,14 @@
  * A round of a loop meets what the round before left behind: what is pending at the end of a loop is pending at its
  * start, until nothing new comes round. A pointer made in the loop is another one in the next round.
  */
+import { layoutKey, product } from "../layout/linear.ts";
+import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { copyBits } from "./context.ts";
+import { bytesBehind } from "./pointers.ts";
 
 interface Access {
   /** The parameter the address derives from; undefined: unknown. */
@@ -19,6 +22,8 @@ interface Access {
   readonly writes: boolean;
   /** Undefined: not the pointer of any access to come. */
   readonly pointer: Value | undefined;
+  /** Equal ones meet each address in the same thread, whenever that is. */
+  readonly grid: string | undefined;
   /** Several threads hold each element. */
   readonly isCopied: boolean;
 }
@@ -95,8 +100,36 @@ function isCopied({ type: { layout } }: Value): boolean {
   return layout === undefined || copyBits(layout) !== 0;
 }
 
+/**
+ * A tile of pointers `p + r` for a parameter p and a run r that starts at a multiple of its length: an element's
+ * offset modulo the length tells its place in the tile, so its layout tells the thread.
+ */
+function gridOf(
+  func: Func,
+  pointer: Value,
+  axisInfo: (value: Value) => AxisInfo,
+): string | undefined {
+  const { def, type: { layout, shape } } = pointer;
+  const [from, run] = def?.operands ?? [];
+  const param = from?.def?.name === "splat" ? from.def.operands[0] : undefined;
+  if (def?.name !== "offset" || run === undefined || param === undefined || layout === undefined) {
+    return undefined;
+  }
+  const length = product(shape);
+  const { contiguity, divisibility } = axisInfo(run);
+  const axis = shape.indexOf(length);
+  const fits = (contiguity[axis] ?? 1) >= length && (divisibility[axis] ?? 1) >= length;
+  return fits && func.params.includes(param)
+    ? `${param.id} ${bytesBehind(pointer)} ${layoutKey(layout)}`
+    : undefined;
+}
+
 /** Inserts `barrier` operations; `synchronizes` tells which operations contain a block barrier. */
-export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void {
+export function orderMemory(
+  func: Func,
+  synchronizes: (op: Op) => boolean,
+  axisInfo: (value: Value) => AxisInfo,
+): void {
   const rootOf = rootsOf(func);
   const accesses = new Map<Op, Access>();
   walkOps(func.body, (op) => {
@@ -107,6 +140,7 @@ export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void
       root: rootOf(pointer),
       writes: effect === "write",
       pointer,
+      grid: gridOf(func, pointer, axisInfo),
       isCopied: isCopied(pointer),
     });
   });
@@ -117,9 +151,9 @@ export function orderMemory(func: Func, synchronizes: (op: Op) => boolean): void
   const mayTouch = (a: Access, b: Access): boolean => {
     if (!a.writes && !b.writes) return false;
     // The same element in the same thread: its own order holds. Of copies, all load and one stores.
-    if (
-      a.pointer !== undefined && a.pointer === b.pointer && ((a.writes && b.writes) || !a.isCopied)
-    ) return false;
+    const isSame = (a.pointer !== undefined && a.pointer === b.pointer) ||
+      (a.grid !== undefined && a.grid === b.grid);
+    if (isSame && ((a.writes && b.writes) || !a.isCopied)) return false;
     if (a.root === undefined || b.root === undefined || a.root === b.root) return true;
     return !noalias(a.root) && !noalias(b.root);
   };

@@ -49,6 +49,8 @@ export function bytesBehind(pointer: Value): number {
 
 /** The value varies along one axis only, there as a single run that starts at a multiple of its length. */
 function startsAligned(value: Value, info: AxisInfo): boolean {
+  // Stays between 0 and the extent, and so does what it starts from.
+  if (value.def?.name === "rotated_range") return true;
   const varying = value.type.shape.flatMap((extent, axis) =>
     (info.constancy[axis] ?? 1) < extent ? [axis] : []
   );
@@ -70,6 +72,10 @@ function variety(value: Value, info: AxisInfo): number {
   return layout.register.filter((basis) => (basis & moving) !== 0).length;
 }
 
+/** Terms of the scalars that tiles were made of have one register. */
+const placeOf = (value: Value, register: number): number =>
+  value.type.shape.length === 0 ? 0 : register;
+
 export function lowerOffset(cx: LowerContext, op: Op, axisInfo: AxisFacts): void {
   const result = resultOf(op);
   const { base, terms } = pointerTerms(result, axisInfo);
@@ -81,11 +87,12 @@ export function lowerOffset(cx: LowerContext, op: Op, axisInfo: AxisFacts): void
       const e = cx.emitter;
       return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
         const element = count.type.element;
-        const elements = (at: number): Operand => whole(e, lowered(cx, count)(at), element);
+        const elements = (at: number): Operand =>
+          whole(e, lowered(cx, count)(placeOf(count, at)), element);
         // Where a thread's first element starts; what other registers add to it stays below the run's length.
         const start = noCarry ? e.sumOf(elements(0)).constant : undefined;
         return e.add("b64", pointer, lowerScaled(e, elements(register), element, bytes, start));
-      }, whole(e, lowered(cx, base)(register), base.type.element));
+      }, whole(e, lowered(cx, base)(placeOf(base, register)), base.type.element));
     }),
   );
 }

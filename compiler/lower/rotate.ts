@@ -9,11 +9,18 @@ import type { Op, Value } from "../ir/func.ts";
 import { axisShifts, freeMask, type LinearLayout, log2 } from "../layout/linear.ts";
 import { rotatedBytes, rotatedPitch } from "../layout/rotate.ts";
 import { must } from "../support/bug.ts";
-import { atRegister, copyBits, type LowerContext, lowered, memo, ownerPredicate } from "./context.ts";
+import {
+  atRegister,
+  copyBits,
+  type LowerContext,
+  lowered,
+  memo,
+  ownerPredicate,
+} from "./context.ts";
 import { layoutOf } from "./convert_layout.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { operand, resultOf, type Rule } from "./rule.ts";
+import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 
 /** A coordinate of a layout's elements, as images of register and thread bits. */
@@ -56,17 +63,20 @@ function turnedIndex(
     : e.pure("and.b32", "b32", [index, int(must(layout.shape[axis], "extent") - 1)]);
 }
 
-export const lowerRotatedRange: Rule = (cx, op) => {
+export function lowerRotatedRange(cx: LowerContext, op: Op): void {
   const layout = layoutOf(resultOf(op));
   const lo = int(BigInt(scalarAttr(op, "lo")));
   cx.values.set(
     resultOf(op),
-    memo(cx, (register) =>
-      cx.emitter.add("b32", turnedIndex(cx, op, layout, operand(op, 0), register), lo)),
+    memo(
+      cx,
+      (register) =>
+        cx.emitter.add("b32", turnedIndex(cx, op, layout, operand(op, 0), register), lo),
+    ),
   );
-};
+}
 
-export const lowerRotate: Rule = (cx, op) => {
+export function lowerRotate(cx: LowerContext, op: Op): void {
   const e = cx.emitter;
   const source = operand(op, 0);
   const [src, dst] = [layoutOf(source), layoutOf(resultOf(op))];
@@ -113,7 +123,7 @@ export const lowerRotate: Rule = (cx, op) => {
   }
   const free = freeMask(dst.register);
   cx.values.set(resultOf(op), (register) => must(refs[register & ~free], "turned element"));
-};
+}
 
 /** Registers that are no copies of others. */
 function distinct(layout: LinearLayout): number[] {

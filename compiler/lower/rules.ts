@@ -16,17 +16,26 @@ import {
 import { atRegister, type LowerContext, lowered, memo, threadBases } from "./context.ts";
 import { lowerIf, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
-import { convertScalar, UnsupportedConversion } from "./convert.ts";
-import { bankOf, whole } from "./element.ts";
+import { convertScalar } from "./convert.ts";
+import { whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { lowerDot } from "./dot.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
+import { bitcastElement } from "./bitcast.ts";
+import { lowerAtomic, lowerAtomicCas } from "./atomic.ts";
 import { lowerMath } from "./math.ts";
 import { lowerReduce } from "./reduce.ts";
+import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
 import { lowerScan } from "./scan.ts";
 import { bytesBehind, lowerOffset } from "./pointers.ts";
 import { operand, resultOf, type Rule } from "./rule.ts";
-import { missing, Unsupported } from "./unsupported.ts";
+import {
+  lowerStageCommit,
+  lowerStageLoad,
+  lowerStageRead,
+  lowerStageStore,
+  lowerStageWait,
+} from "./stage_rules.ts";
 
 /** A rule that computes each element alone from the elements of the operands. */
 function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Operand): Rule {
@@ -98,28 +107,17 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
       must(b, "else"),
     )
   ),
-  convert: elementwise((e, op, [a]) => {
-    const [from, to] = [
+  convert: elementwise((e, op, [a]) =>
+    convertScalar(
+      e,
+      must(a, "operand"),
       scalarName(operand(op, 0).type.element),
       scalarName(resultOf(op).type.element),
-    ];
-    try {
-      return convertScalar(e, must(a, "operand"), from, to);
-    } catch (error) {
-      if (error instanceof UnsupportedConversion) {
-        throw new Unsupported([missing(`the conversion from ${error.message}`, op.span)]);
-      }
-      throw error;
-    }
-  }),
-  bitcast: elementwise((e, op, [a]) => {
-    const [from, to] = [bankOf(operand(op, 0).type.element), bankOf(resultOf(op).type.element)];
-    const source = e.inRegister(must(a, "operand"), from);
-    if (from === to) return source;
-    return to === "b16"
-      ? e.pure("cvt.u16.u32", "b16", [source])
-      : e.pure("cvt.u32.u16", "b32", [source]);
-  }),
+    )
+  ),
+  bitcast: elementwise((e, op, [a]) =>
+    bitcastElement(e, must(a, "operand"), operand(op, 0).type.element, resultOf(op).type.element)
+  ),
   assume_multiple: renamed,
   offset: lowerOffset,
   difference: elementwise((e, op, [a, b]) => {
@@ -137,15 +135,28 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   store: lowerStore,
   convert_layout: lowerConvertLayout,
   dot: lowerDot,
+  stage_load: lowerStageLoad,
+  stage_store: lowerStageStore,
+  stage_commit: lowerStageCommit,
+  stage_wait: lowerStageWait,
+  stage_read: lowerStageRead,
   math: lowerMath,
+  atomic: lowerAtomic,
+  atomic_cas: lowerAtomicCas,
   reduce: lowerReduce,
   scan: lowerScan,
+  rotate: lowerRotate,
+  rotated_range: lowerRotatedRange,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
   if: lowerIf,
   while: lowerWhile,
   // The operations around them read these.
   condition: () => {},
   yield: () => {},
+  fence: (cx) => {
+    cx.emitter.emit("fence.acq_rel.gpu", []);
+    cx.emitter.emit("bar.sync", [int(0)]);
+  },
   return: () => {},
 };
 for (

@@ -7,12 +7,14 @@
  *
  *     barrier; store a; store b; barrier; read a; read b; dot
  */
+import type { Item, Operand } from "../ptx/func.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
-import { TILE_OPS } from "../ir/ops.ts";
+import { TILE_OPS, type TileOp } from "../ir/ops.ts";
 import { walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
+import { SHARED_SYMBOL } from "./context.ts";
 import { conversionOf } from "./convert_layout.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import type { AxisFacts } from "./rule.ts";
@@ -36,6 +38,9 @@ export interface Stages {
 
 export const NO_STAGES: Stages = { buffers: [], bytes: 0, isShareable: true };
 
+/** Start of all buffers; where that is, lowering knows when it has seen all exchanges. */
+export const STAGES_SYMBOL = "tri_stages";
+
 /** Distance of buffers: all banks once, so that plans without conflicts stay so. */
 const ALIGNMENT = 128;
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
@@ -52,7 +57,8 @@ export function stageProducts(func: Func, options: StageOptions): Stages {
   pipelineLoops(state, func.body);
   const pipelined = state.ringBytes;
   let bytes = pipelined;
-  stageRegion(state, func.body, false, pipelined, (end) => bytes = Math.max(bytes, end));
+  const isAlone = state.ringBytes === 0 && keepsToItself(func.body);
+  stageRegion(state, func.body, !isAlone, pipelined, (end) => bytes = Math.max(bytes, end));
   dropDead.run(func);
   return { buffers: state.buffers, bytes, isShareable: state.isShareable };
 }
@@ -104,45 +110,52 @@ function pipelineLoops(state: State, region: Region): void {
   region.ops = out;
 }
 
+/** Operations known to leave shared memory alone, but for products, which are staged. */
+const NAMES: readonly TileOp[] = [
+  ...["load", "store", "dot", "barrier", "program_id", "num_programs", "range", "splat"] as const,
+  ...["expand_dims", "broadcast", "reshape", "permute"] as const,
+  ...["if", "while", "condition", "yield", "return"] as const,
+];
+const HARMLESS: ReadonlySet<TileOp> = new Set(NAMES);
+
 /** No operation of a region uses shared memory in a way that staging does not know. */
 function keepsToItself(region: Region): boolean {
   return region.ops.every((op) => {
     if (op.name === "convert_layout") {
-      const plan = conversionOf(op);
-      if (plan.kind === "shared") return op.results.every((value) => feedsProduct(region, value));
+      return conversionOf(op).kind !== "shared" ||
+        op.results.every((value) => feedsProduct(region, value));
     }
-    const row = TILE_OPS[op.name];
-    return op.regions.every(keepsToItself) && op.name !== "reduce" && op.name !== "scan" &&
-      row.effect !== "write" && !(row.effect === "read" && op.name !== "load");
+    return op.regions.every(keepsToItself) &&
+      (HARMLESS.has(op.name) || "elementwise" in TILE_OPS[op.name]);
   });
 }
 
-/** Only products and permutations take a value: staging replaces it. */
+/** Only products take a value: staging replaces it. */
 function feedsProduct(region: Region, value: Value): boolean {
   return region.ops.every((op) => !op.operands.includes(value) || op.name === "dot");
 }
 
-/** Stages what loops do not bring ahead; `note` hears how far the buffers reach. */
+/** Stages what loops do not bring ahead; `note` hears how far the buffers reach. `isUsed`: others may have used them. */
 function stageRegion(
   state: State,
   region: Region,
-  isInLoop: boolean,
+  isUsed: boolean,
   start: number,
   note: (end: number) => void,
 ): void {
   const out: Op[] = [];
-  let isUsed = isInLoop;
+  let mustWait = isUsed;
   for (const op of region.ops) {
     for (const inner of op.regions) {
-      stageRegion(state, inner, isInLoop || op.name === "while", start, note);
-      isUsed ||= state.buffers.length > 0;
+      stageRegion(state, inner, mustWait || op.name === "while", start, note);
+      mustWait ||= state.buffers.length > 0;
     }
     const feeds = op.name === "dot" ? feedsOf(op, region, state.uses, state.options.target) : [];
     if (feeds.length > 0) {
       const build = new StageBuilder(state.func, out, op.span);
       // Others may still read what the buffers held before.
-      if (isUsed) build.effect("stage_wait", [], { pending: -1 });
-      isUsed = true;
+      if (mustWait) build.effect("stage_wait", [], { pending: -1 });
+      mustWait = true;
       const slot = build.int(0);
       let offset = start;
       const numbers = feeds.map((feed) => {
@@ -158,4 +171,24 @@ function stageRegion(
     out.push(op);
   }
   region.ops = out;
+}
+
+/** Puts the buffers behind what exchanges use, or over it where both never meet. */
+export function placeStages(
+  body: readonly Item[],
+  stages: Stages,
+  exchangeBytes: number,
+): { readonly body: readonly Item[]; readonly bytes: number } {
+  if (stages.bytes === 0) return { body, bytes: exchangeBytes };
+  const start = stages.isShareable ? 0 : aligned(exchangeBytes);
+  const place = (operand: Operand): Operand =>
+    operand.kind === "symbol" && operand.name === STAGES_SYMBOL
+      ? { kind: "symbol", name: SHARED_SYMBOL, ...(start > 0 ? { offset: BigInt(start) } : {}) }
+      : operand;
+  return {
+    body: body.map((item) =>
+      item.kind === "instruction" ? { ...item, operands: item.operands.map(place) } : item
+    ),
+    bytes: Math.max(exchangeBytes, start + stages.bytes),
+  };
 }

@@ -58,7 +58,7 @@ export function feedsOf(
       must(source.type.layout, "layout of an operand"),
       layout,
       bytesOf(source.type.element),
-      { matrices: target.ldmatrix },
+      { matrices: target.ldmatrix, lines: true },
     );
     if (plan.kind !== "shared" || source.type.element === "bool") return [];
     return [{ dot, index, source, permutations, layout, plan, bytes: stagedBytes(source.type) }];

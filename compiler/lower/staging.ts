@@ -23,6 +23,8 @@ export interface Staged {
   readonly element: Element;
   /** Address of the first byte, in a register; asked for when the first access needs it. */
   readonly start: () => Operand;
+  /** Bytes from there to the tile, if that changes. */
+  readonly slot?: Operand;
 }
 
 export function stagedBytes(type: IrType): number {
@@ -70,20 +72,24 @@ export function stagedSide(cx: LowerContext, layout: LinearLayout, at: Staged): 
     groups: groupRegisters(layout, vectorRegisters(offsets.register, plan.vectorBits)),
     address: (register) => {
       const { base, constant } = atRegister(cx, bases, register);
-      return sharedAddress(cx, start, base, constant);
+      return sharedAddress(cx, start, at.slot, base, constant);
     },
   };
 }
 
-/** `[start + base + constant]`, where a start that is itself a sum gives its constant to the address. */
+/** `[start + base + slot + constant]` */
 function sharedAddress(
   cx: LowerContext,
   start: Operand,
+  slot: Operand | undefined,
   base: Operand,
   constant: number,
 ): Operand {
-  const sum = cx.emitter.add("b32", start, base);
-  return { kind: "address", base: sum, offset: BigInt(constant) };
+  const e = cx.emitter;
+  // The slot comes last: all else stays the same in a loop.
+  const fixed = e.sumOf(e.add("b32", start, base));
+  const sum = slot === undefined ? fixed.base : e.add("b32", fixed.base, slot);
+  return { kind: "address", base: sum, offset: BigInt(constant) + fixed.constant };
 }
 
 const vectorOf = (registers: readonly Operand[]): Operand =>
@@ -199,7 +205,7 @@ function matrixLoads(
       const { base, constant } = atRegister(cx, bases, must(group[0], "register"));
       e.emit(spelling, [
         { kind: "vector", elements: registers },
-        sharedAddress(cx, start, base, constant),
+        sharedAddress(cx, start, at.slot, base, constant),
       ]);
       return registers.flatMap((register) =>
         unpackAccess(e, [register], at.element, 1 << wordBits)

@@ -33,8 +33,6 @@ export function missing(what: string, span: Span): Gap {
 const SPELLINGS: Partial<Record<TileOp, string>> = {
   dot: "the product `@`",
   reduce: "a reduction",
-  while: "a loop",
-  if: "`if` with a condition that is not known now",
 };
 
 /** The gap that an operation without a rule leaves; none for those that only end the regions of another. */

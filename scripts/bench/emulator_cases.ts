@@ -24,8 +24,10 @@ const TARGET = "sm_90";
 export function compileKernel(file: string, name = file): CompiledKernel {
   const path = `../../kernels/${file}.tc`;
   const text = Deno.readTextFileSync(new URL(path, import.meta.url));
-  const { kernels } = compileFile({ name: `${file}.tc`, text }, { targets: [TARGET] });
-  return must(kernels.find((kernel) => kernel.name === name), `kernel ${name}`);
+  const { kernels, diagnostics } = compileFile({ name: `${file}.tc`, text }, { targets: [TARGET] });
+  const found = kernels.find((kernel) => kernel.name === name);
+  if (found !== undefined) return found;
+  throw new Error(`no kernel ${name}: ${diagnostics.map(({ message }) => message).join("; ")}`);
 }
 
 interface Launchable {

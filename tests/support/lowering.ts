@@ -51,6 +51,7 @@ export function lowerText(
         const { kernel, threads, sharedBytes } = lowerFunc(func, {
           target: TARGETS[target],
           numWarps: instance.options.numWarps,
+          numStages: instance.options.numStages,
           symbol: site.name,
           onLayout: (result) => laidOut = result,
         });

@@ -1,5 +1,5 @@
 /** Memory of tests by the compiler's element types: numbers and bigints in, numbers and bigints out. */
-import { floatBits, floatFromBits, roundFloat } from "../../compiler/support/float.ts";
+import { floatBits, floatFormat, floatFromBits, roundFloat } from "../../compiler/support/float.ts";
 import { wrapInt } from "../../compiler/support/arith.ts";
 import { type ScalarName, SCALARS } from "../../compiler/support/scalar.ts";
 
@@ -13,11 +13,28 @@ export function encode(type: ScalarName, values: readonly Scalar[]): Uint8Array 
   const bytes = new Uint8Array(size * values.length);
   values.forEach((value, i) => {
     let bits = SCALARS[type].class === "float"
-      ? floatBits(roundFloat(Number(value), type), type)
+      ? floatBits(roundedTo(Number(value), type), type)
       : BigInt.asUintN(64, BigInt(value));
     for (let b = 0; b < size; b++, bits >>= 8n) bytes[i * size + b] = Number(bits & 255n);
   });
   return bytes;
+}
+
+/** Infinities stay where the type has them; conversions to float8 saturate. */
+function roundedTo(value: number, type: ScalarName): number {
+  return Math.abs(value) === Infinity && floatFormat(type).ieee ? value : roundFloat(value, type);
+}
+
+/** The first element that differs, with what it was computed from. */
+export function firstDifference(
+  actual: readonly Scalar[],
+  expected: readonly Scalar[],
+  sources: readonly Scalar[] = [],
+): string | undefined {
+  const at = expected.findIndex((value, i) => !Object.is(actual[i], value));
+  return at < 0 && actual.length === expected.length
+    ? undefined
+    : `[${at}] of ${sources[at]}: ${actual[at]} instead of ${expected[at]}`;
 }
 
 /** The elements in memory. */

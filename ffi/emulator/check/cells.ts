@@ -44,7 +44,7 @@ export function noteRead(
   floor: number,
 ): Conflict | undefined {
   const { now } = order;
-  const warpFloor = order.warp.barrier;
+  const warpFloor = Math.max(order.warp.barrier, order.block.barrier);
   const end = (first + count) * CELL_WORDS;
   for (let at = first * CELL_WORDS; at < end; at += CELL_WORDS) {
     const written = cells[at + 1] ?? 0;

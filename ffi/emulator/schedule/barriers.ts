@@ -73,6 +73,10 @@ export function arriveAt(
     throw new Fault("illegal instruction", `barrier ${id} (a block has 16)`, lane, facts?.site);
   }
   const count = step.count === undefined ? undefined : valueOf(machine, warp, lane, step.count);
+  if (count !== undefined && count % LANES !== 0) {
+    const detail = `barrier ${id} waits for ${count} threads, which is no multiple of 32`;
+    throw new Fault("illegal instruction", detail, lane, facts?.site);
+  }
   const barrier = block.barriers.get(id) ??
     { arrived: new Map<Warp, number>(), expected: count, yes: 0, all: true };
   block.barriers.set(id, barrier);
@@ -192,8 +196,9 @@ function clusterStep(
 
 /** Ends the cluster's barrier if all its threads have arrived. */
 function completeCluster(block: Block): void {
+  // Most kernels have no such barrier, and all come here with every warp that exits.
+  if (!block.cluster.some((b) => b.warps.some((warp) => warp.clusterArrived !== 0))) return;
   const warps = block.cluster.flatMap((b) => b.warps);
-  if (warps.every((warp) => warp.clusterArrived === 0)) return;
   if (warps.some((warp) => (warp.live & ~warp.clusterArrived) !== 0)) return;
   for (const warp of warps) {
     warp.clusterArrived = 0;

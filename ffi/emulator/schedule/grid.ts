@@ -31,6 +31,8 @@ export interface Slot {
   readonly local: number;
   /** Bytes per thread. */
   readonly localBytes: number;
+  /** The launch whose special registers its frames hold. */
+  launch: LaunchFacts | undefined;
 }
 
 /** What a worker needs to run blocks. */
@@ -157,25 +159,26 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
   }
   for (const block of blocks) {
     for (const warp of block.warps) {
+      writeHeader(machine, slot, warp, warpCount);
       const { i32 } = machine.views;
-      const at = warp.frame >> 2;
-      const header: readonly (readonly [number, number])[] = [
-        [HEADER.shared, block.shared],
-        [HEADER.sharedBytes, block.sharedBytes],
-        [
-          HEADER.local,
-          slot.local + (block.rank * warpCount + warp.index) * LANES * slot.localBytes,
-        ],
-        [HEADER.localBytes, slot.localBytes],
-        [HEADER.live, warp.live],
-        [HEADER.forced, 0],
-      ];
-      for (const [word, value] of header) i32[at + (word >> 2)] = value;
-      for (const word of layout.assigned.values()) i32[at + (word >> 2)] = 0;
-      writeSpecials(machine, layout.specials, launch, warp);
+      for (const word of layout.assigned.values()) i32[(warp.frame + word) >> 2] = 0;
+      writeSpecials(machine, layout.specials, launch, warp, slot.launch === launch);
     }
   }
+  slot.launch = launch;
   return { slot, blocks, spent: 0 };
+}
+
+function writeHeader(machine: Machine, slot: Slot, warp: Warp, warpCount: number): void {
+  const { i32 } = machine.views;
+  const { block, frame } = warp;
+  const place = block.rank * warpCount + warp.index;
+  i32[(frame + HEADER.shared) >> 2] = block.shared;
+  i32[(frame + HEADER.sharedBytes) >> 2] = block.sharedBytes;
+  i32[(frame + HEADER.local) >> 2] = slot.local + place * LANES * slot.localBytes;
+  i32[(frame + HEADER.localBytes) >> 2] = slot.localBytes;
+  i32[(frame + HEADER.live) >> 2] = warp.live;
+  i32[(frame + HEADER.forced) >> 2] = 0;
 }
 
 /** Runs a cluster for a while. Idle: whatever it did was to wait in vain. */

@@ -45,7 +45,8 @@ export function makeSlot(
     layout.writeConstants(u8.subarray(at, at + frameBytes));
   }
   const shared = start + frames;
-  return { frames: start, shared, sharedStride, local: shared + blocks * sharedStride, localBytes };
+  const local = shared + blocks * sharedStride;
+  return { frames: start, shared, sharedStride, local, localBytes, launch: undefined };
 }
 
 /** What new shared memory holds. */

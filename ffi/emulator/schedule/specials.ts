@@ -22,7 +22,10 @@ type Value = (launch: LaunchFacts, warp: Warp, lane: number) => number;
 const AXES = ["x", "y", "z"] as const;
 
 /** A register for each axis. */
-function axes(name: string, of: (launch: LaunchFacts, warp: Warp) => Triple): [string, Value][] {
+function axes(
+  name: string,
+  of: (launch: LaunchFacts, warp: Warp) => Triple,
+): [string, (launch: LaunchFacts, warp: Warp) => number][] {
   return AXES.map((axis, i) => [`${name}.${axis}`, (launch, warp) => of(launch, warp)[i] ?? 0]);
 }
 
@@ -37,13 +40,24 @@ const clusters = ({ grid, cluster }: LaunchFacts): Triple =>
 const inCluster = ({ cluster }: LaunchFacts, warp: Warp): Triple =>
   each(warp.block.index, cluster, (at, size) => at % size);
 
-/** Registers whose values stay the same while a thread runs; 64-bit ones have their upper half zero. */
-const VALUES: ReadonlyMap<string, Value> = new Map<string, Value>([
+/** Registers that differ between blocks, and not between the lanes of one. */
+const OF_BLOCK: ReadonlyMap<string, (launch: LaunchFacts, warp: Warp) => number> = new Map([
+  ...axes("ctaid", (_, warp) => warp.block.index),
+  ...axes(
+    "clusterid",
+    ({ cluster }, warp) => each(warp.block.index, cluster, (at, size) => Math.floor(at / size)),
+  ),
+]);
+
+/**
+ * Registers that are the same for all warps that run in one place, during a launch; 64-bit ones have their upper half
+ * zero.
+ */
+const OF_PLACE: ReadonlyMap<string, Value> = new Map<string, Value>([
   ["tid.x", ({ block }, warp, lane) => thread(warp, lane) % block[0]],
   ["tid.y", ({ block }, warp, lane) => Math.floor(thread(warp, lane) / block[0]) % block[1]],
   ["tid.z", ({ block }, warp, lane) => Math.floor(thread(warp, lane) / (block[0] * block[1]))],
   ...axes("ntid", ({ block }) => block),
-  ...axes("ctaid", (_, warp) => warp.block.index),
   ...axes("nctaid", ({ grid }) => grid),
   ["laneid", (_launch, _warp, lane) => lane],
   ["warpid", (_, warp) => warp.index],
@@ -52,10 +66,6 @@ const VALUES: ReadonlyMap<string, Value> = new Map<string, Value>([
   ["nsmid", () => 1],
   ["gridid", (launch) => launch.number],
   ["is_explicit_cluster", ({ hasCluster }) => hasCluster ? 1 : 0],
-  ...axes(
-    "clusterid",
-    ({ cluster }, warp) => each(warp.block.index, cluster, (at, size) => Math.floor(at / size)),
-  ),
   ...axes("nclusterid", clusters),
   ...axes("cluster_ctaid", inCluster),
   ...axes("cluster_nctaid", ({ cluster }) => cluster),
@@ -80,21 +90,27 @@ const WIDE: ReadonlySet<string> = new Set(["gridid", "current_graph_exec"]);
 
 /** Whether the emulator knows a register that keeps its value. */
 export function isConstantSpecial(name: string): boolean {
-  return VALUES.has(name) || /^(?:pm\d|envreg\d)/.test(name);
+  return OF_PLACE.has(name) || OF_BLOCK.has(name) || /^(?:pm\d|envreg\d)/.test(name);
 }
 
-/** Fills the rows of the special registers that a kernel reads. */
+/** Fills the rows of the special registers that a kernel reads; `known`: those of the place are there already. */
 export function writeSpecials(
   machine: Machine,
   rows: readonly SpecialRow[],
   launch: LaunchFacts,
   warp: Warp,
+  known: boolean,
 ): void {
   const { i32 } = machine.views;
   for (const { name, row } of rows) {
-    const value = VALUES.get(name);
-    if (value === undefined) continue;
     const at = (warp.frame + row) >> 2;
+    const ofBlock = OF_BLOCK.get(name);
+    if (ofBlock !== undefined) {
+      i32.fill(ofBlock(launch, warp), at, at + LANES);
+      continue;
+    }
+    const value = known ? undefined : OF_PLACE.get(name);
+    if (value === undefined) continue;
     if (name === "is_explicit_cluster") i32[at] = -value(launch, warp, 0);
     else if (WIDE.has(name)) {
       for (let lane = 0; lane < LANES; lane++) {

@@ -95,6 +95,20 @@ Deno.test("planInstances() takes the first configuration that each variant's fil
   ]);
 });
 
+Deno.test("planInstances() takes equal configurations with different filters for different ones", () => {
+  const made = plan([
+    "variants TYPE in {float, half, double}",
+    "configs TM in {32} if sizeof(TYPE) == 4",
+    "configs TM in {32} if sizeof(TYPE) == 2",
+    "config TM=64",
+  ]);
+  assertEquals(show(made), [
+    "float32: TYPE=float | TM=32, 4",
+    "float16: TYPE=half | TM=32, 4",
+    "float64: TYPE=double | TM=64, 4",
+  ]);
+});
+
 Deno.test("planInstances() lets a -D replace a parameter everywhere, and says so", () => {
   const made = plan(["variants TYPE in {float, half}", "configs TM in {32, 64}"], [
     "TYPE=half",

@@ -128,3 +128,34 @@ Deno.test("orderMemory() orders threads that hold copies of the same elements", 
   assertEquals(x.slice(0, 17), [...Array.from({ length: 16 }, (_, i) => i + 1), 16]);
   assertEquals(y.slice(0, 17), [...Array.from({ length: 16 }, (_, i) => i + 1), 0]);
 });
+
+Deno.test("orderMemory() needs none between the rounds of a loop over tiles that never overlap", () => {
+  const loop = "for (int i = 0; i < 3; i += 1) { int q[128] = i * 128 + r; *(Y + q) = *(X + q); }";
+  const instance = kernel(loop, "__noalias");
+  assertEquals([sequence(instance), barriersIn(instance)], ["load store", 0]);
+});
+
+Deno.test("orderMemory() orders a round's store before that of the next one, which may overlap", () => {
+  const instance = kernel(
+    "int *p[128] = Y + r; for (int i = 0; i < 3; i += 1) { *p = i; p += 1; }",
+  );
+  assertEquals(sequence(instance), "barrier store");
+  assertEquals(run(instance).y.slice(0, 131), [
+    0,
+    1,
+    ...new Array<number>(128).fill(2),
+    0,
+  ]);
+});
+
+Deno.test("orderMemory() orders what a branch stored before what follows it loads", () => {
+  const instance = kernel("if (*X == 0) *(Y + r) = r; *(X + r) = *(Y + (127 - r));", "__noalias");
+  assertEquals(sequence(instance), "load store barrier load store");
+  assertEquals(run(instance).x.slice(0, 128), Array.from({ length: 128 }, (_, i) => 127 - i));
+});
+
+Deno.test("orderMemory() knows where pointers come from that loops and branches carry", () => {
+  const text = "int *p[128] = X + r; for (int i = 0; i < 2; i += 1) p += 1;";
+  const instance = kernel(`${text} if (*X == 0) p += 5; *(Y + r) = *p;`, "__noalias");
+  assertEquals(sequence(instance), "load load store");
+});

@@ -48,3 +48,18 @@ Deno.test("renumber() numbers registers in the order of their appearance", () =>
   assertEquals(printed(body), ["mov.b64 %rd0, {%r0, %r1};", "@!%p0 st.b32 [%rd0+4], %r1;"]);
   assertEquals(registers.map(({ name }) => name), ["rd0", "r0", "r1", "p0"]);
 });
+
+Deno.test("dropDead() removes what a loop computes for its own next round only", () => {
+  const body = bodyOf(`mov.b32 %r1, 0; mov.b32 %r2, 0; L:
+    add.s32 %r3, %r1, 1; add.s32 %r4, %r2, 1; setp.lt.s32 %p1, %r3, 9;
+    mov.b32 %r1, %r3; mov.b32 %r2, %r4; @%p1 bra L; ret;`);
+  assertEquals(printed(dropDead(body)), [
+    "mov.b32 %r1, 0;",
+    "label",
+    "add.s32 %r3, %r1, 1;",
+    "setp.lt.s32 %p1, %r3, 9;",
+    "mov.b32 %r1, %r3;",
+    "@%p1 bra L;",
+    "ret;",
+  ]);
+});

@@ -1,6 +1,7 @@
 /** Axis analysis against brute force: whatever it claims of a value must hold for the value's elements. */
 import fc from "fast-check";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { randomFunc } from "../../support/random_func.ts";
 import { runFunc, type Tile } from "../../support/tile_interpreter.ts";
 import { axisAnalysis, type AxisInfo, MOST, powerOfTwoIn } from "../../../compiler/tile/axis.ts";
 import {
@@ -11,6 +12,7 @@ import {
   newValue,
   type Value,
 } from "../../../compiler/ir/func.ts";
+import { parseFunc } from "../../../compiler/ir/parse.ts";
 import type { TileOp } from "../../../compiler/ir/ops.ts";
 import { bytesOf, type Element, type IrType, isPointer } from "../../../compiler/ir/types.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
@@ -327,6 +329,51 @@ Deno.test("axisAnalysis() ends runs where a narrow integer wraps", () => {
   ], { element: "bool", shape: [512] });
   sample.op("convert", [narrow], { element: "int32", shape: [512] });
   sample.check();
+});
+
+/** What is known of the pointer tile that a loop carries and moves on by so many floats a round. */
+function carriedBy(step: string): AxisInfo {
+  const func = parseFunc(`func @f(%0 x: float32* {multipleof = 16}, %1 n: int32) {
+  %2: int32 = constant 0
+  %3: float32*[64] = splat %0
+  %4: int32[64] = range 0
+  %5: float32*[64] = offset %3, %4
+  %6: float32*[64] = while %5, %2 (%7: float32*[64], %8: int32) {
+    %9: bool = lt %8, %1
+    condition %9, %7
+  } (%10: float32*[64]) {
+    %11: int32[64] = constant ${step}
+    %12: float32*[64] = offset %10, %11
+    yield %12, %1
+  }
+  return
+}
+`);
+  const loop = must(func.body.ops.find(({ name }) => name === "while"), "loop");
+  return axisAnalysis(func)(must(loop.regions[1]?.params[0], "carried pointer"));
+}
+
+Deno.test("axisAnalysis() believes of carried pointers what every round leaves true", () => {
+  assertEquals(carriedBy("64"), { contiguity: [64], divisibility: [16], constancy: [1] });
+  assertEquals(carriedBy("2"), { contiguity: [64], divisibility: [8], constancy: [1] });
+  assertEquals(carriedBy("-3"), { contiguity: [64], divisibility: [4], constancy: [1] });
+});
+
+Deno.test("axisAnalysis() claims nothing false of random functions with loops and branches", () => {
+  for (let seed = 1; seed <= 150; seed++) {
+    const func = randomFunc(seed);
+    const claims = axisAnalysis(func);
+    runFunc(func, [4n * BigInt(seed) + 4096n, BigInt(seed % 7), 40n, 1.5, BigInt(seed % 2)], {
+      memory: new Map(),
+      programId: [3],
+      rounds: 40,
+      observe: (value, tile) => {
+        if (tile.every((element) => typeof element === "bigint")) {
+          checkClaims(value, tile, claims(value));
+        }
+      },
+    });
+  }
 });
 
 Deno.test("powerOfTwoIn() gives the largest power of two that divides a number", () => {

@@ -97,6 +97,11 @@ const PROBES = {
 
 export type Feature = keyof typeof PROBES;
 
+/** All constructs, whether they compile or not. */
+export const FEATURES: ReadonlySet<Feature> = new Set(
+  Object.keys(PROBES).filter((name): name is Feature => Object.hasOwn(PROBES, name)),
+);
+
 function probe(statements: string): string {
   return `
 static float[64] half_of(float a[64]) { return a * 0.5f; }
@@ -117,8 +122,7 @@ __global__ void k(float *X, int *I, int n) {
 
 /** The constructs that compile. */
 export function supportedFeatures(): ReadonlySet<Feature> {
-  const names = Object.keys(PROBES).filter((name): name is Feature => Object.hasOwn(PROBES, name));
-  return new Set(names.filter((name) => compiles(probe(PROBES[name]), name)));
+  return new Set([...FEATURES].filter((name) => compiles(probe(PROBES[name]), name)));
 }
 
 function compiles(text: string, name: string): boolean {

@@ -2,7 +2,7 @@
  * Random programs as data: text in pieces, with the expressions between them typed, so that a failing program
  * can be made smaller without understanding it.
  */
-import { SCALARS, type ScalarName } from "../../../compiler/support/scalar.ts";
+import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
 
 export type Shape = readonly number[];
@@ -44,6 +44,8 @@ export interface GeneratedProgram {
   readonly helpers: readonly Stmt[];
   readonly body: readonly Stmt[];
   readonly numWarps: number;
+  /** 0: the compiler chooses. */
+  readonly numStages: number;
   readonly specialize: boolean;
   readonly grid: readonly [number, number];
   /** Of the buffers' contents. */
@@ -77,9 +79,7 @@ function renderStmts(stmts: readonly Stmt[], indent: string): string {
   return stmts.map(({ parts }) => {
     const text = parts.map((part) => {
       if (typeof part === "string") return part;
-      return isBlock(part)
-        ? `{\n${renderStmts(part, `${indent}  `)}${indent}}`
-        : renderNode(part);
+      return isBlock(part) ? `{\n${renderStmts(part, `${indent}  `)}${indent}}` : renderNode(part);
     });
     return `${indent}${text.join("")}\n`;
   }).join("");
@@ -87,7 +87,7 @@ function renderStmts(stmts: readonly Stmt[], indent: string): string {
 
 /** The program as `.tc`. */
 export function renderProgram(program: GeneratedProgram): string {
-  const { buffers, scalars, numWarps, specialize } = program;
+  const { buffers, scalars, numWarps, numStages, specialize } = program;
   const params = [
     ...buffers.map(({ name, type, written, attributes }) =>
       `${written ? "" : "const "}${spell(type)} *${name}${attributes}`
@@ -96,6 +96,7 @@ export function renderProgram(program: GeneratedProgram): string {
   ];
   return [
     `#pragma tri num_warps=${numWarps}\n`,
+    numStages === 0 ? "" : `#pragma tri num_stages=${numStages}\n`,
     specialize ? "" : "#pragma tri specialize(off)\n",
     renderStmts(program.helpers, ""),
     `__global__ void k(${params.join(", ")}) {\n`,

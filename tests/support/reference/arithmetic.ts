@@ -83,7 +83,7 @@ function intBinary(
   return result === undefined ? UNKNOWN_INT : wrap(result, type);
 }
 
-/** `and` with false and `or` with true, whatever the other side is. */
+/** `and` with 0, and `or` with true, whatever the other side is. */
 function decidedByOne(
   operator: TypedBinaryOperator,
   type: ScalarName,
@@ -91,9 +91,9 @@ function decidedByOne(
   b: IntCell,
 ): IntCell | undefined {
   const known = a.known ? a : b;
-  if (!known.known || type !== "bool") return undefined;
+  if (!known.known) return undefined;
   if (operator === "and" && known.value === 0n) return known;
-  return operator === "or" && known.value === 1n ? known : undefined;
+  return operator === "or" && type === "bool" && known.value === 1n ? known : undefined;
 }
 
 function comparePointers(operator: TypedBinaryOperator, a: PointerCell, b: PointerCell): IntCell {

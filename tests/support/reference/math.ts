@@ -129,9 +129,18 @@ function fusedDouble(a: number, b: number, c: number): number {
   const at = (value: bigint, exponent: number): bigint => value << BigInt(exponent - scale);
   const sum = at(x.digits * y.digits, x.exponent + y.exponent) + at(z.digits, z.exponent);
   if (sum === 0n) return naive;
-  // Number() rounds to 53 bits; scaling then is exact above the subnormal numbers.
-  const drop = Math.max(0, sum.toString(2).length - 1000);
-  return Number(sum >> BigInt(drop)) * 2 ** Math.max(-1074, scale + drop);
+  const length = (sum < 0n ? -sum : sum).toString(2).length;
+  const drop = Math.max(0, -1074 - scale, length - 53);
+  return Number(halfEven(sum, BigInt(drop))) * 2 ** (scale + drop);
+}
+
+/** A number without its last bits, rounded to the nearest, ties to even. */
+function halfEven(value: bigint, drop: bigint): bigint {
+  if (drop === 0n) return value;
+  const below = value >> drop;
+  const rest = value - (below << drop);
+  const middle = 1n << (drop - 1n);
+  return rest > middle || (rest === middle && (below & 1n) === 1n) ? below + 1n : below;
 }
 
 /** A finite number as an integer times a power of two. */

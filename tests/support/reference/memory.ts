@@ -43,10 +43,11 @@ export function storeCell(pointer: Cell, value: Cell): void {
   memory.cells[index] = value;
 }
 
-/** A store that may happen or not. */
+/** A store that may happen or not; outside of the buffer it cannot, or the program is wrong. */
 export function perhapsStore(pointer: Cell, value: Cell): void {
-  const { memory, index } = placeOf(pointer);
-  memory.cells[index] = either(value, must(memory.cells[index], "an element"));
+  if (pointer.kind !== "pointer" || !pointer.known) throw new Undecided("an address is unknown");
+  const old = pointer.memory?.cells[Number(pointer.index)];
+  if (old !== undefined) storeCell(pointer, either(value, old));
 }
 
 /** The pointer some elements further on. */

@@ -64,7 +64,8 @@ export function productOf(cells: readonly FloatCell[], type: FloatName): FloatCe
       ? exact(product)
       : UNKNOWN_FLOAT;
   }
-  const bits = values.reduce((sum, value) => sum + significantBits(value), 0);
+  // A power of two adds no digits.
+  const bits = values.map(significantBits).reduce((sum, one) => sum + (one > 1 ? one : 0), 1);
   if (bits <= precisionOf(type)) return exact(product);
   return rounded(product, cells.length * spacing(product, type), type);
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { Fault } from "../../../../ffi/emulator/fault.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
+import { emulate, kernelText } from "../../../support/emulate.ts";
 import { Rig, type RigOptions } from "../access/rig.ts";
 
 const LOAD = "ld.shared.b32 %r1, [%r0];";
@@ -284,4 +285,22 @@ Deno.test("races are found exactly when two accesses have no barrier between the
     }),
     { numRuns: 500 },
   );
+});
+
+Deno.test("reads of global memory by several lanes before a barrier of the block are none after it", () => {
+  const text = kernelText(`.reg .b32 %r<4>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd0, [p0];
+    mov.u32 %r0, %tid.x;
+    xor.b32 %r1, %r0, 1;
+    mul.wide.u32 %rd1, %r1, 4;
+    add.s64 %rd1, %rd0, %rd1;
+    ld.global.b32 %r2, [%rd1];
+    bar.sync 0;
+    mul.wide.u32 %rd2, %r0, 4;
+    add.s64 %rd2, %rd0, %rd2;
+    ld.global.b32 %r3, [%rd2];
+    st.global.b32 [%rd2], %r2;`);
+  const x = Int32Array.from({ length: 32 }, (_, i) => i);
+  emulate(text, { args: [x] });
+  assertEquals([...x], [...x.keys()].map((i) => i ^ 1));
 });

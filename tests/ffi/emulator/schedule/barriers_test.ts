@@ -72,6 +72,10 @@ Deno.test("arriveAt() finds a barrier that waits for more threads than there are
   assertEquals(faultOf(`${HEAD} bar.sync 1, 128; ret;`, 64), "deadlock");
 });
 
+Deno.test("arriveAt() refuses counts that are no multiple of 32", () => {
+  assertEquals(faultOf(`${HEAD} bar.sync 1, 48; ret;`, 64), "illegal instruction");
+});
+
 Deno.test("arriveAt() reduces predicates over a block", () => {
   const out = new Uint32Array(96);
   emulate(

@@ -1,0 +1,241 @@
+/**
+ * Atomics: once per element of the tile, or once per program for a scalar, whoever holds copies of it. The owner's
+ * result reaches the others through shared memory. What no instruction does is done by comparing and swapping.
+ */
+import type { Instruction, Operand, Register } from "../ptx/func.ts";
+import { stringAttr } from "../ir/attrs.ts";
+import type { Op, Value } from "../ir/func.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+import { freeMask, log2, product } from "../layout/linear.ts";
+import { maskOf } from "../layout/anchors.ts";
+import { bug, must } from "../support/bug.ts";
+import { SCALARS } from "../support/scalar.ts";
+import { kindOf, lowerBinary, lowerUnary } from "./arithmetic.ts";
+import {
+  atRegister,
+  copyBits,
+  type LowerContext,
+  lowered,
+  ownerPredicate,
+  registerCount,
+  threadBases,
+} from "./context.ts";
+import { bankOf, whole } from "./element.ts";
+import { type Bank, type Emitter, int } from "./emitter.ts";
+import { operand, resultOf, type Rule } from "./rule.ts";
+import { blockBarrier, claimShared } from "./shared.ts";
+import { fromWord, toWord, wordBank } from "./words.ts";
+
+type Guard = Instruction["guard"];
+
+/** One element's atomic: operands in registers, the result in a register. */
+interface Access {
+  readonly element: Element;
+  readonly address: Operand;
+  readonly values: readonly Operand[];
+  readonly guard: Guard;
+  /** `.acq_rel.gpu.global` */
+  readonly scope: string;
+}
+
+export function isReleasing(op: Op): boolean {
+  return ["release", "acq_rel"].includes(stringAttr(op, "order"));
+}
+
+function isAcquiring(op: Op): boolean {
+  return ["acquire", "acq_rel"].includes(stringAttr(op, "order"));
+}
+
+export const lowerAtomic: Rule = (cx, op) => {
+  const operator = stringAttr(op, "operator");
+  const mask = maskOf(op);
+  atomics(cx, op, mask, (e, access) => {
+    const spelling = instructionFor(e, operator, access.element);
+    return spelling === undefined
+      ? swapLoop(
+        e,
+        access,
+        (old, value) => lowerBinary(e, operatorOf(operator), access.element, old, value),
+      )
+      : single(e, spelling, operator === "sub" ? negated(e, access) : access);
+  });
+};
+
+export const lowerAtomicCas: Rule = (cx, op) => {
+  atomics(
+    cx,
+    op,
+    undefined,
+    (e, access) => single(e, `cas.b${bitsOf(access.element)}`, access),
+  );
+};
+
+function negated(e: Emitter, access: Access): Access {
+  return {
+    ...access,
+    values: access.values.map((value) => lowerUnary(e, "neg", access.element, value)),
+  };
+}
+
+function operatorOf(name: string): "add" | "min" | "max" {
+  if (name === "add" || name === "min" || name === "max") return name;
+  return bug(`an atomic ${name} of floats`);
+}
+
+function bitsOf(element: Element): number {
+  return isPointer(element) ? 64 : SCALARS[element].bits;
+}
+
+/** What `atom` does itself (PTX ISA 9.0, atom); undefined: nothing. */
+function instructionFor(e: Emitter, operator: string, element: Element): string | undefined {
+  const bits = bitsOf(element);
+  const kind = kindOf(element);
+  if (operator === "xchg") return `exch.b${bits}`;
+  if (["and", "or", "xor"].includes(operator)) return `${operator}.b${bits}`;
+  if (kind === "f16") return operator === "add" ? "add.noftz.f16" : undefined;
+  if (kind === "bf16") {
+    return operator === "add" && e.target.bfloat16Atomics ? "add.noftz.bf16" : undefined;
+  }
+  if (kind === "f32" || kind === "f64") return operator === "add" ? `add.${kind}` : undefined;
+  // Sums wrap alike; `add.s64` does not exist.
+  if (operator === "add" || operator === "sub") return `add.u${bits}`;
+  return `${operator}.${kind}`;
+}
+
+function elementOf(pointer: Value): Element {
+  const { element } = pointer.type;
+  if (!isPointer(element) || element.pointee === "void") bug("an atomic on what is no pointer");
+  return element.pointee;
+}
+
+/** All elements of an atomic operation. */
+function atomics(
+  cx: LowerContext,
+  op: Op,
+  mask: Value | undefined,
+  run: (e: Emitter, access: Access) => Operand,
+): void {
+  const e = cx.emitter;
+  const pointer = operand(op, 0);
+  const { layout } = pointer.type;
+  const element = elementOf(pointer);
+  const values = op.operands.slice(1).filter((value) => value !== mask);
+  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const owner = ownerPredicate(cx, copies);
+  const scope = `.${stringAttr(op, "order")}.${stringAttr(op, "scope")}.global`;
+  // Everything the program did comes before: its other threads have done it when this one goes on.
+  if (isReleasing(op)) blockBarrier(cx);
+  const free = layout === undefined ? 0 : freeMask(layout.register);
+  const at = (value: Value, register: number): Operand =>
+    e.inRegister(
+      whole(e, lowered(cx, value)(register), value.type.element),
+      bankOf(value.type.element),
+    );
+  const results: Operand[] = [];
+  for (let register = 0; register < registerCount(pointer); register++) {
+    if (register & free) continue;
+    const masked = mask === undefined ? undefined : at(mask, register);
+    const predicate = masked === undefined || owner === undefined
+      ? masked ?? owner
+      : e.pure("and.pred", "pred", [masked, owner]);
+    results[register] = run(e, {
+      element,
+      address: e.address(at(pointer, register)),
+      values: values.map((value) => at(value, register)),
+      guard: predicate?.kind === "register" ? { register: predicate, negated: false } : undefined,
+      scope,
+    });
+  }
+  if (copies !== 0) shareResults(cx, pointer, element, owner, results);
+  else if (isAcquiring(op)) blockBarrier(cx);
+  cx.values.set(resultOf(op), (register) => must(results[register & ~free], "result of an atomic"));
+}
+
+/** A result that is zero where the guard says no. */
+function cleared(e: Emitter, bank: Bank, guard: Guard): Register {
+  const result = e.register(bank);
+  if (guard !== undefined) e.emit(`mov.${bank}`, [result, int(0)]);
+  return result;
+}
+
+function single(e: Emitter, spelling: string, access: Access): Operand {
+  const { element, address, values, guard, scope } = access;
+  const result = cleared(e, bankOf(element), guard);
+  e.emit(`atom${scope}.${spelling}`, [result, address, ...values], guard);
+  return result;
+}
+
+/** Reads, computes and swaps until nobody came between. */
+function swapLoop(
+  e: Emitter,
+  access: Access,
+  compute: (old: Operand, value: Operand) => Operand,
+): Operand {
+  const { element, address, values: [value], guard, scope } = access;
+  const bits = bitsOf(element);
+  const bank = bankOf(element);
+  const spaces = scope.split(".").slice(2).join(".");
+  let old: Register | undefined;
+  let again: Register | undefined;
+  const round = e.nested("loop", () => {
+    old = e.register(bank);
+    const next = e.inRegister(compute(old, must(value, "value of an atomic")), bank);
+    const found = e.register(bank);
+    e.emit(`atom${scope}.cas.b${bits}`, [found, address, old, next]);
+    again = e.register("pred");
+    e.emit(`setp.ne.b${bits}`, [again, found, old]);
+    e.emit(`mov.b${bits}`, [old, found]);
+  });
+  const result = must(old, "result");
+  e.settle([result]);
+  const [start, end] = [e.newLabel(), e.newLabel()];
+  if (guard !== undefined) {
+    e.emit(`mov.b${bits}`, [result, int(0)]);
+    e.emit("bra", [{ kind: "symbol", name: end }], { ...guard, negated: true });
+  }
+  e.emit(`ld.relaxed.${spaces}.b${bits}`, [result, address]);
+  e.label(start);
+  e.append(round);
+  e.emit("bra", [{ kind: "symbol", name: start }], {
+    register: must(again, "condition"),
+    negated: false,
+  });
+  e.label(end);
+  e.emit("bar.warp.sync", [int(0xffffffffn)]);
+  return result;
+}
+
+/** Gives every thread the results of its elements; leaves words of shared memory read in `results`. */
+function shareResults(
+  cx: LowerContext,
+  pointer: Value,
+  element: Element,
+  owner: Operand | undefined,
+  results: Operand[],
+): void {
+  const e = cx.emitter;
+  const { layout, shape } = pointer.type;
+  const bank = wordBank(element);
+  const size = bank === "b64" ? 8 : 4;
+  const start = claimShared(cx, size * product(shape));
+  const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
+  const place = (register: number): Operand => {
+    if (layout === undefined) return { kind: "address", base: start, offset: 0n };
+    const { base, constant } = atRegister(cx, {
+      register: scaled(layout.register),
+      thread: scaled(threadBases(layout)),
+    }, register);
+    return { kind: "address", base: e.add("b32", start, base), offset: BigInt(constant) };
+  };
+  const guard: Guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
+  results.forEach((result, register) => {
+    const word = e.inRegister(toWord(e, result, element), bank);
+    e.emit(`st.shared.${bank}`, [place(register), word], guard);
+  });
+  blockBarrier(cx);
+  results.forEach((_, register) => {
+    const word = e.register(bank);
+    e.emit(`ld.shared.${bank}`, [word, place(register)]);
+    results[register] = fromWord(e, word, element);
+  });
+}

@@ -1,0 +1,337 @@
+/**
+ * Rules of axis analysis, one per operation: what is known of the elements of a value along each axis, for vector accesses.
+ *
+ * Along an axis, a tile falls into aligned runs:
+ *   contiguity C    within each aligned run of C elements, values increase by 1 (pointers: by one element)
+ *   divisibility D  the first value of each such run is a multiple of D (pointers: bytes); powers of two only
+ *   constancy K     within each aligned run of K elements, all values are equal
+ * All numbers are powers of two. Facts hold modulo 2^32, so wrapping arithmetic loses none of them.
+ *
+ * D speaks of run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
+ * shrinks to gcd(D, C). Forgetting that is the classic mistake.
+ */
+import { must } from "../support/bug.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
+import type { Op, Value } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
+
+export interface AxisInfo {
+  /** One entry per axis; a scalar has one. */
+  readonly contiguity: readonly number[];
+  readonly divisibility: readonly number[];
+  readonly constancy: readonly number[];
+}
+
+/** Stands for "any power of two": the divisibility of 0. */
+export const MOST = 2 ** 30;
+
+/** gcd of powers of two. */
+const meet = Math.min;
+
+/** The largest power of two that divides an integer. */
+export function powerOfTwoIn(value: number | bigint): number {
+  const low = BigInt.asUintN(31, BigInt(value));
+  return low === 0n ? MOST : Math.min(MOST, Number(low & -low));
+}
+
+/** Of a scalar with this divisibility. */
+export const scalarInfo = (divisibility: number): AxisInfo => ({
+  contiguity: [1],
+  divisibility: [divisibility],
+  constancy: [1],
+});
+
+function rank(value: Value): number {
+  return Math.max(1, value.type.shape.length);
+}
+
+/** Nothing is known. */
+export function unknown(value: Value): AxisInfo {
+  const ones = new Array<number>(rank(value)).fill(1);
+  return { contiguity: ones, divisibility: ones, constancy: ones };
+}
+
+/** Divisibility of every element along the axis, not only of run starts. */
+function everywhere(info: AxisInfo, axis: number): number {
+  return shortened(info, axis, 1);
+}
+
+/** Divisibility of the starts of runs of `contiguity`, at most as long as the old runs. */
+function shortened(info: AxisInfo, axis: number, contiguity: number): number {
+  const c = info.contiguity[axis] ?? 1;
+  const d = info.divisibility[axis] ?? 1;
+  return contiguity < c ? meet(d, contiguity) : d;
+}
+
+type Rule = (op: Op, of: (value: Value) => AxisInfo) => AxisInfo;
+
+const axes = (value: Value): number[] => Array.from({ length: rank(value) }, (_, axis) => axis);
+
+function operand(op: Op, index: number): Value {
+  const value = op.operands[index];
+  if (value === undefined) throw new RangeError(`${op.name} has no operand ${index}`);
+  return value;
+}
+
+/** a + b, pointer + count (scale: bytes per element of the pointer), a - b (contiguous only on the left). */
+function additive(
+  op: Op,
+  of: (value: Value) => AxisInfo,
+  scale: number,
+  rightRuns: boolean,
+): AxisInfo {
+  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
+  const at = axes(operand(op, 0));
+  const contiguity = at.map((d) => {
+    const left = meet(a.contiguity[d] ?? 1, b.constancy[d] ?? 1);
+    const right = rightRuns ? meet(a.constancy[d] ?? 1, b.contiguity[d] ?? 1) : 1;
+    return Math.max(left, right);
+  });
+  return {
+    contiguity,
+    // A pointer's runs advance by whole elements: inside its old runs starts are multiples of the element size.
+    divisibility: at.map((d) => {
+      const c = contiguity[d] ?? 1;
+      const left = c < (a.contiguity[d] ?? 1)
+        ? meet(a.divisibility[d] ?? 1, c * scale)
+        : a.divisibility[d] ?? 1;
+      return meet(left, Math.min(MOST, shortened(b, d, c) * scale));
+    }),
+    constancy: at.map((d) => meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1)),
+  };
+}
+
+const multiplicative: Rule = (op, of) => {
+  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
+  const at = axes(operand(op, 0));
+  return {
+    contiguity: at.map(() => 1),
+    divisibility: at.map((d) => Math.min(MOST, everywhere(a, d) * everywhere(b, d))),
+    constancy: at.map((d) => meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1)),
+  };
+};
+
+/** Element-wise without further knowledge: equal inputs give equal outputs. */
+const constantRunsOnly: Rule = (op, of) => {
+  const result = op.results[0] ?? operand(op, 0);
+  const infos = op.operands.map(of);
+  return {
+    ...unknown(result),
+    constancy: axes(result).map((d) =>
+      infos.reduce((k, info) => meet(k, info.constancy[d] ?? 1), MOST)
+    ),
+  };
+};
+
+/**
+ * A comparison `run < bound`: where run starts and the bound are multiples of g, runs of g answer alike.
+ * `run` is the operand that increases; the bound must be constant along the run.
+ */
+function comparison(run: 0 | 1): Rule {
+  return (op, of) => {
+    const plain = constantRunsOnly(op, of);
+    const [x, bound] = [of(operand(op, run)), of(operand(op, 1 - run))];
+    const { element } = operand(op, run).type;
+    const scale = isPointer(element) ? bytesOf(element.pointee) : 1;
+    return {
+      ...plain,
+      constancy: plain.constancy.map((k, d) => {
+        // Divisibility of pointers counts bytes, runs count elements.
+        const aligned = meet(x.contiguity[d] ?? 1, (x.divisibility[d] ?? 1) / scale);
+        const bounded = meet(everywhere(bound, d) / scale, bound.constancy[d] ?? 1);
+        return Math.max(k, meet(aligned, bounded));
+      }),
+    };
+  };
+}
+
+const select: Rule = (op, of) => {
+  const [c, a, b] = [of(operand(op, 0)), of(operand(op, 1)), of(operand(op, 2))];
+  const at = axes(operand(op, 0));
+  const contiguity = at.map((d) =>
+    meet(c.constancy[d] ?? 1, meet(a.contiguity[d] ?? 1, b.contiguity[d] ?? 1))
+  );
+  return {
+    contiguity,
+    divisibility: at.map((d) =>
+      meet(shortened(a, d, contiguity[d] ?? 1), shortened(b, d, contiguity[d] ?? 1))
+    ),
+    constancy: at.map((d) =>
+      meet(c.constancy[d] ?? 1, meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1))
+    ),
+  };
+};
+
+const constant: Rule = (op) => {
+  const value = scalarAttr(op, "value");
+  const isWhole = typeof value === "bigint" || Number.isInteger(value);
+  return filled(must(op.results[0], "constant"), isWhole ? powerOfTwoIn(value) : 1);
+};
+
+/** The same value everywhere. */
+function filled(result: Value, divisibility: number): AxisInfo {
+  return {
+    contiguity: axes(result).map(() => 1),
+    divisibility: axes(result).map(() => divisibility),
+    constancy: axes(result).map((d) => result.type.shape[d] ?? 1),
+  };
+}
+
+const convert: Rule = (op, of) => {
+  const [from, to] = [operand(op, 0).type.element, op.results[0]?.type.element];
+  const info = of(operand(op, 0));
+  if (isPointer(from) || to === undefined || isPointer(to)) {
+    const same = isPointer(from) && to !== undefined && isPointer(to) &&
+      bytesOf(from.pointee) === bytesOf(to.pointee);
+    return same ? info : constantRunsOnly(op, of);
+  }
+  const isInt = (name: ScalarName): boolean => SCALARS[name].class === "int" && name !== "bool";
+  if (!isInt(from) || !isInt(to)) return constantRunsOnly(op, of);
+  // Narrowing keeps low bits and widening keeps values; runs that do not start at 0 modulo their length might
+  // wrap inside, which no aligned vector access can see. Longer runs than a narrow type counts wrap in any case.
+  const counted = 2 ** (Math.min(31, SCALARS[from].bits, SCALARS[to].bits) - 1);
+  const contiguity = info.contiguity.map((c) => meet(c, counted));
+  return {
+    ...info,
+    contiguity,
+    divisibility: contiguity.map((c, d) => shortened(info, d, c)),
+  };
+};
+
+/** By operation; nothing is known of results without one. */
+export const RULES: Partial<Record<TileOp, Rule>> = {
+  constant,
+  range: (op) => {
+    const length = op.results[0]?.type.shape[0] ?? 1;
+    return {
+      contiguity: [length],
+      divisibility: [powerOfTwoIn(scalarAttr(op, "lo"))],
+      constancy: [1],
+    };
+  },
+  add: (op, of) => additive(op, of, 1, true),
+  sub: (op, of) => additive(op, of, 1, false),
+  offset: (op, of) => {
+    const element = operand(op, 0).type.element;
+    return additive(op, of, isPointer(element) ? bytesOf(element.pointee) : 1, true);
+  },
+  mul: multiplicative,
+  lt: comparison(0),
+  ge: comparison(0),
+  gt: comparison(1),
+  le: comparison(1),
+  select,
+  convert,
+  convert_layout: (op, of) => of(operand(op, 0)),
+  bitcast: constantRunsOnly,
+  assume_multiple: (op, of) => {
+    const info = of(operand(op, 0));
+    const n = powerOfTwoIn(intAttr(op, "n"));
+    // The promise holds for each element, so for run starts too.
+    return { ...info, divisibility: info.divisibility.map((d) => Math.max(d, n)) };
+  },
+  splat: (op, of) =>
+    filled(op.results[0] ?? operand(op, 0), of(operand(op, 0)).divisibility[0] ?? 1),
+  expand_dims: (op, of) => {
+    const info = of(operand(op, 0));
+    const source = operand(op, 0).type.shape;
+    const axis = intAttr(op, "axis");
+    const all = source.reduce(
+      (d, _, i) => Math.max(d, everywhere(info, i)),
+      source.length === 0 ? info.divisibility[0] ?? 1 : 1,
+    );
+    const insert = (list: readonly number[], value: number): number[] => {
+      const kept = source.length === 0 ? [] : [...list];
+      kept.splice(axis, 0, value);
+      return kept;
+    };
+    return {
+      contiguity: insert(info.contiguity, 1),
+      divisibility: insert(info.divisibility, all),
+      constancy: insert(info.constancy, 1),
+    };
+  },
+  broadcast: (op, of) => {
+    const info = of(operand(op, 0));
+    const from = operand(op, 0).type.shape;
+    const to = op.results[0]?.type.shape ?? from;
+    return {
+      ...info,
+      constancy: to.map((extent, axis) =>
+        from[axis] === extent ? info.constancy[axis] ?? 1 : extent
+      ),
+    };
+  },
+  permute: (op, of) => {
+    const info = of(operand(op, 0));
+    const order = intsAttr(op, "order");
+    const pick = (list: readonly number[]): number[] => order.map((axis) => list[axis] ?? 1);
+    return {
+      contiguity: pick(info.contiguity),
+      divisibility: pick(info.divisibility),
+      constancy: pick(info.constancy),
+    };
+  },
+  reshape: (op, of) => {
+    const info = of(operand(op, 0));
+    const from = operand(op, 0).type.shape;
+    const result = op.results[0] ?? operand(op, 0);
+    const to = result.type.shape;
+    // Only the insertion or removal of axes of extent 1 keeps facts.
+    const kept = from.flatMap((extent, axis) => extent > 1 ? [axis] : []);
+    const wanted = to.flatMap((extent, axis) => extent > 1 ? [axis] : []);
+    if (
+      kept.length !== wanted.length || kept.some((axis, i) => from[axis] !== to[wanted[i] ?? -1])
+    ) return unknown(result);
+    const all = from.reduce((d, _, i) => Math.max(d, everywhere(info, i)), 1);
+    const pick = (list: readonly number[], fill: number): number[] =>
+      axes(result).map((axis) => {
+        const i = wanted.indexOf(axis);
+        return i < 0 ? fill : list[kept[i] ?? 0] ?? 1;
+      });
+    return {
+      contiguity: pick(info.contiguity, 1),
+      divisibility: pick(info.divisibility, all),
+      constancy: pick(info.constancy, 1),
+    };
+  },
+};
+for (
+  const name of [
+    "and",
+    "or",
+    "xor",
+    "not",
+    "eq",
+    "ne",
+    "min",
+    "max",
+    "neg",
+    "div",
+    "rem",
+    "shl",
+    "shr",
+    "math",
+  ] as const
+) {
+  RULES[name] = constantRunsOnly;
+}
+
+/** What holds of a value that is one or the other. */
+export function either({ type }: Value, a: AxisInfo, b: AxisInfo): AxisInfo {
+  const scale = isPointer(type.element) ? bytesOf(type.element.pointee) : 1;
+  const contiguity = a.contiguity.map((c, d) => meet(c, b.contiguity[d] ?? 1));
+  // Starts inside the old runs are whole elements away from theirs.
+  const starts = (info: AxisInfo, d: number): number => {
+    const c = contiguity[d] ?? 1;
+    const divisibility = info.divisibility[d] ?? 1;
+    return c < (info.contiguity[d] ?? 1) ? meet(divisibility, c * scale) : divisibility;
+  };
+  return {
+    contiguity,
+    divisibility: contiguity.map((_, d) => meet(starts(a, d), starts(b, d))),
+    constancy: a.constancy.map((k, d) => meet(k, b.constancy[d] ?? 1)),
+  };
+}

@@ -1,0 +1,259 @@
+/** Reductions and scans of tiles of any shape, axis, type and layout on the emulator, against plain loops. */
+import fc from "fast-check";
+import { convertScalar, evalBinary, type ScalarValue } from "../../../compiler/support/arith.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
+import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { countOf, lines } from "../../support/tile_index.ts";
+import { firstDifference, type Scalar } from "../../support/typed_arrays.ts";
+import { CompiledText, zeros } from "../../support/value_run.ts";
+
+const INTEGERS = ["int32", "uint32", "int64", "uint64"] as const;
+const NARROW = ["bool", "int8", "uint8", "int16", "uint16"] as const;
+const FLOATS = ["float16", "bfloat16", "float32", "float64"] as const;
+const TYPES: readonly ScalarName[] = [...INTEGERS, ...NARROW, ...FLOATS];
+const TARGET_NAMES = Object.keys(TARGETS) as TargetName[];
+
+/** How subscripts spell reductions, and the operation between two elements. */
+const OPERATORS = {
+  "+": "add",
+  "*": "mul",
+  max: "max",
+  min: "min",
+  "&": "and",
+  "|": "or",
+  xor: "xor",
+} as const;
+type Spelled = keyof typeof OPERATORS;
+const ALL = [...Object.keys(OPERATORS), "any", "all", "argmax", "argmin"];
+
+interface Case {
+  readonly type: ScalarName;
+  readonly operator: string;
+  readonly shape: readonly number[];
+  readonly axis: number;
+  /** Axes as they lie in memory, outermost first. */
+  readonly order: readonly number[];
+  readonly numWarps: number;
+  readonly target: TargetName;
+  readonly seed: readonly number[];
+}
+
+const isFloat = (type: ScalarName): boolean => SCALARS[type].class === "float";
+
+/** Integers below int reduce as int; sums and products of other types keep theirs. */
+function promoted(type: ScalarName): ScalarName {
+  return isFloat(type) || SCALARS[type].bits >= 32 ? type : "int32";
+}
+
+function fits({ type, operator }: Case): boolean {
+  return !(isFloat(type) && ["&", "|", "xor"].includes(operator));
+}
+
+const anyCase: fc.Arbitrary<Case> = fc.record({
+  type: fc.constantFrom(...TYPES),
+  operator: fc.constantFrom(...ALL),
+  bits: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 }),
+  axis: fc.nat(),
+  shuffle: fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
+  numWarps: fc.constantFrom(1, 2, 4, 8),
+  target: fc.constantFrom(...TARGET_NAMES),
+  seed: fc.array(fc.integer(), { minLength: 8, maxLength: 40 }),
+}).map(({ bits, axis, shuffle, ...rest }) => {
+  let left = 11;
+  const shape = bits.map((count) => {
+    const taken = Math.min(count, left);
+    left -= taken;
+    return 2 ** taken;
+  });
+  const order = [...shape.keys()].sort((a, b) => (shuffle[a] ?? 0) - (shuffle[b] ?? 0));
+  return { ...rest, shape, axis: axis % shape.length, order };
+}).filter(fits);
+
+/** Small whole numbers, so that sums and products of floats are exact; with specials where order does not matter. */
+function operandsOf({ type, operator, shape, seed }: Case): Scalar[] {
+  const special = ["max", "min", "argmax", "argmin"].includes(operator)
+    ? [NaN, Infinity, -Infinity, 0, -0]
+    : [];
+  return Array.from({ length: countOf(shape) }, (_, i) => {
+    const random =
+      Math.imul((seed[i % seed.length] ?? 0) ^ Math.imul(i, 0x9e3779b9), 0x85ebca6b) >>> 8;
+    if (!isFloat(type)) return convertScalar(BigInt(random) * 0x123456789abcdn, type);
+    if (operator === "*") {
+      return random % 16 === 0 ? -2 : random % 5 === 0 ? -1 : random % 37 === 0 ? 0.5 : 1;
+    }
+    if (special.length > 0 && random % 3 === 0) return special[random % special.length] ?? 0;
+    return random % 9 - 4;
+  });
+}
+
+/** Compares as `argmax` does: NaN loses, both zeros are equal. */
+function isBetter(a: ScalarValue, b: ScalarValue, largest: boolean): boolean {
+  if (Number.isNaN(b)) return !Number.isNaN(a);
+  return largest ? a > b : a < b;
+}
+
+function reduceLine(type: ScalarName, operator: string, values: readonly Scalar[]): Scalar {
+  if (operator === "argmax" || operator === "argmin") {
+    return BigInt(values.reduce<number>(
+      (best, value, i) =>
+        isBetter(value, must(values[best], "element"), operator === "argmax") ? i : best,
+      0,
+    ));
+  }
+  if (operator === "any" || operator === "all") {
+    const truths = values.map((value) => convertScalar(value, "bool") === 1n);
+    return operator === "any" === truths.some((truth) => truth === (operator === "any")) ? 1n : 0n;
+  }
+  return prefixes(type, operator as Spelled, values).at(-1) ?? 0;
+}
+
+/** The combination of each element and all before it; halves are combined in float and rounded when done. */
+function prefixes(type: ScalarName, operator: Spelled, values: readonly Scalar[]): Scalar[] {
+  const result = promoted(type);
+  const wide = isFloat(result) && SCALARS[result].bits === 16 ? "float32" : result;
+  let sum: ScalarValue | undefined;
+  return values.map((value) => {
+    const next = convertScalar(value, wide);
+    sum = sum === undefined
+      ? next
+      : must(evalBinary(OPERATORS[operator], wide, sum, next), "value");
+    return convertScalar(sum, result);
+  });
+}
+
+/** A tile whose axes lie in memory in another order, and what comes of it. */
+function textOf(c: Case, result: ScalarName, expression: string, count: number): string {
+  const { shape, order, type, numWarps } = c;
+  const count_ = countOf(shape);
+  const stored = order.map((axis) => shape[axis]);
+  const back = shape.map((_, axis) => `^${order.indexOf(axis)}`).join(", ");
+  const type_ = SCALARS[type].spelling;
+  const value = count === 1 ? expression : `reshape(${expression}, ${count})`;
+  const place = count === 1 ? "Y" : `(Y + 0 ... ${count})`;
+  return `#pragma tri grid(1)
+#pragma tri config ; num_warps=${numWarps}
+__global__ void k(${type_} *X, ${SCALARS[result].spelling} *Y) {
+  ${type_} flat[${count_}] = *(X + 0 ... ${count_});
+  ${type_} x[${shape.join(", ")}] = reshape(flat, ${stored.join(", ")})[${back}];
+  *${place} = ${value};
+}`;
+}
+
+/** The values as they lie in memory. */
+function stored({ shape, order }: Case, values: readonly Scalar[]): Scalar[] {
+  const extents = order.map((axis) => must(shape[axis], "extent"));
+  return Array.from(values, (_, at) => {
+    let rest = at;
+    const index = new Array<number>(shape.length).fill(0);
+    for (let d = extents.length - 1; d >= 0; d--) {
+      const extent = must(extents[d], "extent");
+      index[must(order[d], "axis")] = rest % extent;
+      rest = Math.floor(rest / extent);
+    }
+    return must(
+      values[index.reduce((sum, x, d) => sum * must(shape[d], "extent") + x, 0)],
+      "element",
+    );
+  });
+}
+
+function checkReduction(c: Case): void {
+  const { type, operator, shape, axis, target } = c;
+  const result = operator === "any" || operator === "all"
+    ? "bool"
+    : operator.startsWith("arg")
+    ? "int32"
+    : promoted(type);
+  const items = shape.map((_, d) => d === axis ? operator : ":");
+  const values = operandsOf(c);
+  const found = lines(shape, axis);
+  const compiled = new CompiledText(
+    textOf(c, result, `x[${items.join(", ")}]`, found.length),
+    target,
+  );
+  const [, actual = []] = compiled.run([
+    { type, values: stored(c, values) },
+    zeros(result, found.length),
+  ]);
+  const expected = found.map((line) =>
+    reduceLine(type, operator, line.map((at) => must(values[at], "element")))
+  );
+  assertEquals(firstDifference(actual, expected), undefined);
+}
+
+function checkScan(c: Case): void {
+  const { type, shape, axis, target } = c;
+  const operator = ({ "+": "cumsum", "*": "cumprod", max: "cummax", min: "cummin" } as const)[
+    c.operator as "+" | "*" | "max" | "min"
+  ];
+  const result = promoted(type);
+  const values = operandsOf(c);
+  const compiled = new CompiledText(
+    textOf(c, result, `${operator}(x, ${axis})`, values.length),
+    target,
+  );
+  const [, actual = []] = compiled.run([
+    { type, values: stored(c, values) },
+    zeros(result, values.length),
+  ]);
+  const expected = new Array<Scalar>(values.length).fill(0);
+  for (const line of lines(shape, axis)) {
+    const sums = prefixes(
+      type,
+      c.operator as Spelled,
+      line.map((at) => must(values[at], "element")),
+    );
+    line.forEach((at, i) => expected[at] = must(sums[i], "prefix"));
+  }
+  assertEquals(firstDifference(actual, expected), undefined);
+}
+
+Deno.test("lowerReduce() reduces any tile along any axis with any operator, on all targets", () => {
+  fc.assert(fc.property(anyCase, checkReduction), { numRuns: 150 });
+});
+
+Deno.test("lowerScan() scans any tile along any axis, on all targets", () => {
+  const scans = anyCase.filter(({ operator }) => ["+", "*", "max", "min"].includes(operator));
+  fc.assert(fc.property(scans, checkScan), { numRuns: 80 });
+});
+
+Deno.test("lowerReduce() reduces several axes to a scalar that all threads know", () => {
+  for (const target of TARGET_NAMES) {
+    const compiled = new CompiledText(
+      `#pragma tri grid(1)
+__global__ void k(half *X, half *Y, int *Z) {
+  half x[8, 16, 32] = reshape(*(X + 0 ... 4096), 8, 16, 32);
+  half sum = x[+, +, +];
+  *(Y + 0 ... 256) = (*(X + 0 ... 256)) + sum;
+  *Z = argmax(x);
+}`,
+      target,
+    );
+    const values = Array.from({ length: 4096 }, (_, i) => i === 3001 ? 9 : (i * 7) % 5 - 2);
+    const sum = values.reduce((a, b) => a + b, 0);
+    const [, y = [], z] = compiled.run([
+      { type: "float16", values },
+      zeros("float16", 256),
+      zeros("int32", 1),
+    ]);
+    assertEquals(y, values.slice(0, 256).map((value) => value + sum));
+    assertEquals(z, [3001n]);
+  }
+});
+
+Deno.test("lowerReduce() adds halves in float and rounds once", () => {
+  const compiled = new CompiledText(`#pragma tri grid(1)
+__global__ void k(half *X, half *Y) { *Y = (*(X + 0 ... 4096))[+]; }`);
+  const values = new Array<number>(4096).fill(1).with(0, 2 ** -3);
+  const [, y] = compiled.run([{ type: "float16", values }, zeros("float16", 1)]);
+  assertEquals(y, [4096]);
+});
+
+Deno.test("lowerReduce() uses redux.sync where whole warps reduce integers", () => {
+  const text = `#pragma tri grid(1)
+__global__ void k(int *X, int *Y) { *Y = (*(X + 0 ... 1024))[+]; }`;
+  assert(new CompiledText(text, "sm_80").ptx.includes("redux.sync.add.s32"));
+  assert(!new CompiledText(text, "sm_75").ptx.includes("redux"));
+});

@@ -1,0 +1,182 @@
+/** Stores whose rows are turned at run time, on the emulator. */
+import fc from "fast-check";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { emulate, int } from "../../support/emulate.ts";
+import {
+  type LoweredInstance,
+  lowerGeneral,
+  lowerText,
+  printEntry,
+} from "../../support/lowering.ts";
+import { checkMatrixRun, type Placement } from "../../support/matrix_run.ts";
+import type { Op } from "../../../compiler/ir/func.ts";
+import { walkOps } from "../../../compiler/ir/walk.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+
+const cdiv = (a: number, b: number): number => Math.ceil(a / b);
+const SIZES: Readonly<Record<string, number>> = { int8: 1, half: 2, float: 4, double: 8 };
+
+const isTurned = ({ laidOut }: LoweredInstance): boolean => {
+  const found: Op[] = [];
+  walkOps(laidOut.body, (op) => {
+    if (op.name === "rotate") found.push(op);
+  });
+  return found.length > 0;
+};
+
+interface Configuration {
+  readonly type: string;
+  readonly tm: number;
+  readonly tn: number;
+  readonly numWarps: number;
+  readonly target?: TargetName;
+}
+
+const KERNEL = Deno.readTextFileSync(new URL("../../../kernels/transpose.tc", import.meta.url))
+  .replaceAll(/^#pragma tri (variants?|configs?|tensor) .*\n/gm, "");
+
+function general({ type, tm, tn, numWarps, target = "sm_80" }: Configuration): LoweredInstance {
+  const instances = lowerText(
+    `#pragma tri kernel transpose
+#pragma tri variant TYPE=${type}
+#pragma tri config TM=${tm}, TN=${tn}; num_warps=${numWarps}
+${KERNEL}`,
+    target,
+    "transpose",
+  );
+  return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
+}
+
+interface Extents {
+  readonly rows: number;
+  readonly columns: number;
+  readonly gapX: number;
+  readonly gapY: number;
+  readonly startX: number;
+  readonly startY: number;
+}
+
+const rowMajor = (offset: number, stride: number): Placement => ({
+  offset,
+  rowStride: stride,
+  columnStride: 1,
+});
+const columnMajor = (offset: number, stride: number): Placement => ({
+  offset,
+  rowStride: 1,
+  columnStride: stride,
+});
+
+function run(instance: LoweredInstance, c: Configuration, e: Extents): void {
+  const [ldx, ldy] = [e.columns + e.gapX, e.rows + e.gapY];
+  checkMatrixRun(instance, {
+    elementBytes: must(SIZES[c.type], "size"),
+    rows: e.rows,
+    columns: e.columns,
+    from: rowMajor(e.startX, ldx),
+    to: columnMajor(e.startY, ldy),
+    grid: [cdiv(e.rows, c.tm), cdiv(e.columns, c.tn)],
+    scalars: [e.rows, e.columns, ldx, ldy],
+  });
+}
+
+Deno.test("rotateStore() turns rows of halves and floats that start anywhere, and no others", () => {
+  const turned = (type: string, tm: number): boolean =>
+    isTurned(general({ type, tm, tn: 8, numWarps: 1 }));
+  assertEquals(["half", "float", "int16"].map((type) => turned(type, 64)), [true, true, true]);
+  // One access a row; accesses of less and of more than a line.
+  assertEquals([turned("half", 32), turned("int8", 128), turned("double", 64)], [
+    false,
+    false,
+    false,
+  ]);
+});
+
+Deno.test("rotateStore() leaves rows alone that are aligned, or whose data does not move", () => {
+  const aligned = lowerGeneral(`#pragma tri grid(1)
+__global__ void k(float *X, float *Y __aligned(32), int ld __multipleof(8)) {
+  int m[64] = 0 ... 64;
+  int n[8] = 0 ... 8;
+  *(Y + m[newaxis, :] + n[:, newaxis] * ld) = ^*(X + m[:, newaxis] * ld + n[newaxis, :]);
+}`);
+  const copy = lowerGeneral(`#pragma tri grid(1)
+__global__ void k(float *X, float *Y, int ld) {
+  int m[64] = 0 ... 64;
+  int n[8] = 0 ... 8;
+  *(Y + m[newaxis, :] + n[:, newaxis] * ld) = *(X + m[newaxis, :] + n[:, newaxis] * ld);
+}`);
+  assertEquals([isTurned(aligned), isTurned(copy)], [false, false]);
+});
+
+Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit by bit", () => {
+  const anyConfiguration = fc.record({
+    type: fc.constantFrom("half", "float"),
+    tm: fc.constantFrom(64, 128, 256),
+    tn: fc.constantFrom(1, 2, 8, 16, 64),
+    numWarps: fc.constantFrom(1, 2, 4, 8),
+  });
+  const anyExtents = fc.record({
+    rows: fc.integer({ min: 1, max: 300 }),
+    columns: fc.integer({ min: 1, max: 40 }),
+    gapX: fc.integer({ min: 0, max: 40 }),
+    gapY: fc.integer({ min: 0, max: 40 }),
+    startX: fc.integer({ min: 0, max: 40 }),
+    startY: fc.integer({ min: 0, max: 40 }),
+  });
+  fc.assert(
+    fc.property(anyConfiguration, anyExtents, (c, e) => {
+      const instance = general(c);
+      assert(c.tn === 1 || isTurned(instance));
+      run(instance, c, { ...e, columns: Math.min(e.columns, 3 * c.tn) });
+    }),
+    { numRuns: 40 },
+  );
+});
+
+Deno.test("lowerRotate() meets every start of a row behind a boundary", () => {
+  for (const type of ["half", "float"]) {
+    const c = { type, tm: 64, tn: 32, numWarps: 2 };
+    const instance = general(c);
+    // Rows of Y lie 65 apart, so that 33 rows start at each of 32 places.
+    for (const startY of [0, 1, 31]) {
+      run(instance, c, { rows: 64, columns: 33, gapX: 0, gapY: 1, startX: 1, startY });
+    }
+  }
+});
+
+for (const target of Object.keys(TARGETS) as TargetName[]) {
+  Deno.test(`lowerRotate() transposes odd matrices on ${target}`, () => {
+    for (const type of ["half", "float"]) {
+      const c = { type, tm: 128, tn: 16, numWarps: 4, target };
+      const instance = general(c);
+      assert(isTurned(instance));
+      run(instance, c, { rows: 199, columns: 21, gapX: 0, gapY: 0, startX: 3, startY: 5 });
+    }
+  });
+}
+
+Deno.test("rotateStore() computes masks at turned positions and leaves lanes between rows alone", () => {
+  // Every third element of a row is stored; the others keep what they held.
+  const instance = lowerGeneral(`#pragma tri grid(1)
+__global__ void k(float *X, float *Y, int ldx, int ldy) {
+  int m[64] = 0 ... 64;
+  int n[8] = 0 ... 8;
+  bool third[8, 64] = (m[newaxis, :] + n[:, newaxis]) % 3 == 0;
+  *?(third) (Y + m[newaxis, :] + n[:, newaxis] * ldy) = ^*(X + m[:, newaxis] * ldx + n[newaxis, :]);
+}`);
+  assert(isTurned(instance));
+  const [ldx, ldy] = [9, 67];
+  const x = Float32Array.from({ length: 64 * ldx }, (_, i) => i + 1);
+  const y = new Float32Array(8 * ldy).fill(-1);
+  emulate(printEntry(instance.kernel), {
+    block: [instance.threads, 1, 1],
+    sharedBytes: instance.sharedBytes,
+    args: [x, { buffer: y, offset: 0 }, int(ldx), int(ldy)],
+  });
+  const expected = Float32Array.from({ length: 8 * ldy }, (_, at) => {
+    const [n, m] = [Math.floor(at / ldy), at % ldy];
+    return m < 64 && (m + n) % 3 === 0 ? must(x[m * ldx + n], "element") : -1;
+  });
+  assertEquals(y, expected);
+});

@@ -1,0 +1,117 @@
+/** Each construct of the language on its own: compiled, run on the emulator, compared with the reference and with numbers. */
+import { compileFile } from "../../compiler/mod.ts";
+import { must } from "../../compiler/support/bug.ts";
+import type { ScalarName } from "../../compiler/support/scalar.ts";
+import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { checkText } from "../support/check.ts";
+import { type Argument, emulate } from "../support/emulate.ts";
+import { bytesOf, elementAt, memoryOf } from "../support/generate/inputs.ts";
+import { compareElement } from "../support/generate/judge.ts";
+import type { BufferSpec } from "../support/generate/tree.ts";
+import { toBits } from "../support/reference/formats.ts";
+import { exact, integer, interpret, NotInterpreted, pointerTo } from "../support/reference/mod.ts";
+import { type Construct, CONSTRUCTS } from "./constructs.ts";
+import { coverageTable, ELSEWHERE, textOf, titleOf } from "./coverage.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const COVERAGE = new URL("docs/language-coverage.md", ROOT);
+const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
+const ELEMENTS = 64;
+
+/** Name, element type, and whether the kernel may store there: in the order of the parameters. */
+const BUFFERS: readonly (readonly [string, ScalarName, boolean])[] = [
+  ["X", "float32", false],
+  ["Y", "float32", true],
+  ["I", "int32", true],
+  ["C", "int32", false],
+  ["U", "uint32", false],
+  ["B", "int8", false],
+  ["H", "float16", false],
+  ["D", "float64", false],
+  ["L", "int64", true],
+];
+
+const specs = BUFFERS.map(([name, type, written]): BufferSpec => ({
+  name,
+  type,
+  written,
+  length: ELEMENTS,
+  attributes: "",
+}));
+
+/** Element k is k - 8, a quarter of it for floats. */
+function contentsOf({ type, written }: BufferSpec): Uint8Array {
+  const size = bytesOf(type);
+  const bytes = new Uint8Array(size * ELEMENTS);
+  for (let k = 0; !written && k < ELEMENTS; k++) {
+    const isFloat = type === "float16" || type === "float32" || type === "float64";
+    const pattern = isFloat ? must(toBits((k - 8) / 4, type), "bits") : BigInt(k - 8);
+    for (let b = 0; b < size; b++) {
+      bytes[k * size + b] = Number((pattern >> BigInt(8 * b)) & 255n);
+    }
+  }
+  return bytes;
+}
+
+/** Runs the construct for some targets; nothing happens where it ends in E7008. */
+function runConstruct(construct: Construct, targets: readonly TargetName[]): void {
+  const text = textOf(construct);
+  const { diagnostics, kernels } = compileFile({ name: "k.tc", text }, { targets, verify: true });
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const isOpen = errors.some(({ code }) => code === "E7008");
+  assert(isOpen || errors.length === 0, `${errors.map((e) => `${e.code} ${e.message}`)}\n${text}`);
+  const grid = [...(construct.grid ?? [1, 1]), 1] as const;
+  const memories = specs.map((spec) => memoryOf(spec, contentsOf(spec)));
+  const kernel = must(checkText(text).unit.kernels[0], "the kernel");
+  try {
+    interpret(kernel, [...memories.map(pointerTo), integer(5n), exact(1.5)], grid);
+  } catch (error) {
+    if (error instanceof NotInterpreted) return;
+    throw error;
+  }
+  for (const [name, wanted] of [["Y", construct.y], ["I", construct.i]] as const) {
+    const { cells } = must(memories.find((memory) => memory.name === name), name);
+    const got = cells.slice(0, wanted?.length ?? 0)
+      .map((cell) => cell.kind === "pointer" ? NaN : Number(cell.value));
+    assertEquals(got, [...wanted ?? []], `the reference of\n${text}`);
+  }
+  if (isOpen) return;
+  for (const module of must(kernels[0], "the kernel").modules) {
+    const buffers = specs.map(contentsOf);
+    const args: Argument[] = [...buffers, { bytes: 4, value: 5 }, { bytes: 4, value: 0x3fc00000 }];
+    const { threads, sharedBytes } = must(module.entries[0], "the entry");
+    emulate(module.ptx, { args, grid, block: [threads, 1, 1], sharedBytes });
+    for (const [nth, { name, cells, element }] of memories.entries()) {
+      for (const [index, cell] of cells.entries()) {
+        const got = elementAt(must(buffers[nth], "bytes"), element, index);
+        const problem = compareElement(cell, got);
+        assert(
+          problem === undefined || problem === "unknown",
+          `${module.target}: ${name}[${index}] is ${problem}\n${text}`,
+        );
+      }
+    }
+  }
+}
+
+for (const [nth, construct] of CONSTRUCTS.entries()) {
+  Deno.test(titleOf(construct), () =>
+    // One old and one newer architecture; random programs go through all of them.
+    runConstruct(construct, ["sm_70", must(NAMES[1 + nth % (NAMES.length - 1)], "target")]));
+}
+
+Deno.test("coverageTable() is what docs/language-coverage.md says", () => {
+  const table = coverageTable();
+  if (Deno.env.get("TRI_BLESS") !== undefined) Deno.writeTextFileSync(COVERAGE, table);
+  assertEquals(Deno.readTextFileSync(COVERAGE), table, "run `deno task bless`");
+});
+
+Deno.test("coverageTable() names tests that exist", () => {
+  for (const [, , file, title] of ELSEWHERE) {
+    const text = Deno.readTextFileSync(new URL(`tests/${file}`, ROOT));
+    assert(text.includes(JSON.stringify(title)), `${file} has no test "${title}"`);
+  }
+  const titles = CONSTRUCTS.map(titleOf);
+  assertEquals(new Set(titles).size, titles.length);
+});

@@ -1,0 +1,191 @@
+/** The table of docs/language-coverage.md, out of the constructs and of what other tests show. */
+import { compileFile } from "../../compiler/mod.ts";
+import { type Construct, CONSTRUCTS, PARAMETERS } from "./constructs.ts";
+
+/** The program of a construct. */
+export function textOf({ head = "", body }: Construct): string {
+  return `${head}\n#pragma tri specialize(off)\n__global__ void k(${PARAMETERS}) {\n${body}\n}\n`;
+}
+
+export function titleOf({ section, name }: Construct): string {
+  return `compileFile() runs ${section}: ${name}`;
+}
+
+/** What compiles is run; what ends in E7008 has no code generation yet. */
+export type State = "works" | "E7008";
+
+export function stateOf(construct: Construct): State {
+  const { diagnostics } = compileFile({ name: "k.tc", text: textOf(construct) }, {
+    targets: ["sm_80"],
+  });
+  return diagnostics.some(({ code }) => code === "E7008") ? "E7008" : "works";
+}
+
+/** What programs cannot show: diagnostics, text, contracts. Titles are literal. */
+export const ELSEWHERE:
+  readonly (readonly [section: string, name: string, file: string, title: string])[] = [
+    [
+      "0 Diagnostics",
+      "every error of a file, none that only follows",
+      "compiler/front/check_stmt_test.ts",
+      "check() reports every error of a file, and none that only follows",
+    ],
+    [
+      "0 Diagnostics",
+      "each code of the checker in a golden file",
+      "compiler/front/check_golden_test.ts",
+      "check() shows each of its codes in a golden file",
+    ],
+    [
+      "0 Diagnostics",
+      "any text ends in diagnostics",
+      "compiler/front/fuzz_test.ts",
+      "compileFile() takes any text",
+    ],
+    [
+      "1 Preprocessor",
+      "text, line ends, continued lines",
+      "compiler/front/lexer_test.ts",
+      "lex() joins continued lines and keeps spans in the text as written",
+    ],
+    [
+      "1 Preprocessor",
+      "conditions in 64 bits",
+      "compiler/front/preprocess_test.ts",
+      "preprocess() evaluates conditions in 64 bits, signed and unsigned, with C's precedences",
+    ],
+    [
+      "1 Preprocessor",
+      "C11's examples of macro expansion",
+      "compiler/front/macros_test.ts",
+      "preprocess() expands the example of C11 6.10.3.5, number 3",
+    ],
+    [
+      "1 Preprocessor",
+      "`-D` values are tokens",
+      "compiler/front/macros_test.ts",
+      "preprocess() puts -D values in as tokens, whatever they are",
+    ],
+    [
+      "1 Preprocessor",
+      "predefined macros",
+      "compiler/front/preprocess_test.ts",
+      "predefinedMacros() defines only names that programs may not define",
+    ],
+    [
+      "1 Preprocessor",
+      "`#include`",
+      "compiler/front/preprocess_test.ts",
+      "preprocess() includes files by quotes, brackets and macros, and knows C's empty headers",
+    ],
+    [
+      "2 Tokens and literals",
+      "numbers and `..`",
+      "compiler/front/lexer_test.ts",
+      "lex() stops a number before two dots and takes signs only after its base's exponent letter",
+    ],
+    [
+      "2 Tokens and literals",
+      "types of integer literals",
+      "compiler/front/literals_test.ts",
+      "parseNumber() gives integers the first type of their row that fits",
+    ],
+    [
+      "2 Tokens and literals",
+      "weak literals round once from their digits",
+      "compiler/front/literals_test.ts",
+      "roundDecimal() rounds once, to even at the exact middle of two neighbours",
+    ],
+    [
+      "3 Types",
+      "specifiers in any order",
+      "compiler/front/check_decl_test.ts",
+      "check() reads types in every order and form",
+    ],
+    [
+      "4 Declarations",
+      "promises of locals",
+      "compiler/front/check_decl_test.ts",
+      "check() carries promises of locals to their declaration",
+    ],
+    [
+      "4 Declarations",
+      "broken promises of parameters are dropped",
+      "compiler/front/check_function_test.ts",
+      "check() drops promises that the kernel breaks, through any way a pointer takes",
+    ],
+    [
+      "5.1 Precedence",
+      "every binary operator by its level",
+      "compiler/front/parse_expr_test.ts",
+      "parse() binds every binary operator by its level, to the left among equals",
+    ],
+    [
+      "5.2–5.5 Operators",
+      "the common type of every pair of types",
+      "compiler/front/convert_test.ts",
+      "commonName() is the usual arithmetic conversions, for every pair of types",
+    ],
+    [
+      "5.2–5.5 Operators",
+      "shapes that do not fit",
+      "compiler/front/broadcast_test.ts",
+      "clashText() and clashPicture() show both shapes and the first bad axis",
+    ],
+    [
+      "10 Parameters",
+      "the grammar of pragmas",
+      "compiler/front/read_pragmas_test.ts",
+      "parsePragmaLine() reads every item of the grammar",
+    ],
+    [
+      "11 Kernels in the wild",
+      "random programs of all constructs",
+      "programs/random_test.ts",
+      "compileFile() gives random programs the meaning that the reference gives them, on all targets",
+    ],
+  ];
+
+const HEAD = `# What of the language works
+
+Each construct of the language reference, section by section, with the test that shows it. "works": compiled for
+every architecture and run on the emulator against a reference interpreter. "E7008": read and checked, but
+without code generation yet. This file is made from \`tests/programs/constructs.ts\`; \`deno task bless\` writes it anew.
+
+Random programs (\`tests/programs/random_test.ts\`) mix whatever works.
+`;
+
+const SHOWN_BY = "programs/constructs_test.ts";
+
+/** A cell of a table: bars would end it. */
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+/** The whole file. */
+export function coverageTable(): string {
+  const rows = [
+    ...CONSTRUCTS.map((one) => ({
+      section: one.section,
+      name: one.name,
+      state: stateOf(one),
+      shown: `${SHOWN_BY}: ${titleOf(one)}`,
+    })),
+    ...ELSEWHERE.map(([section, name, file, title]) => ({
+      section,
+      name,
+      state: "works",
+      shown: `${file}: ${title}`,
+    })),
+  ];
+  const sections = [...new Set(rows.map(({ section }) => section))].toSorted((a, b) =>
+    parseFloat(a) - parseFloat(b)
+  );
+  const tables = sections.map((section) => {
+    const lines = rows.filter((row) => row.section === section).map(({ name, state, shown }) =>
+      `| ${cell(name)} | ${state} | ${cell(shown)} |`
+    );
+    return `\n## ${section}\n\n| construct | state | shown by |\n| --- | --- | --- |\n${
+      lines.join("\n")
+    }\n`;
+  });
+  return HEAD + tables.join("");
+}

@@ -1,0 +1,168 @@
+/** Runs a random program both ways: compiled, on the emulator with all its checks, and in the reference. */
+import { compileFile } from "../../../compiler/mod.ts";
+import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import type { TypedKernel } from "../../../compiler/front/typed.ts";
+import type { ContractExpr } from "../../../compiler/contract/types.ts";
+import { checkText } from "../check.ts";
+import { type Argument, emulate } from "../emulate.ts";
+import {
+  type Cell,
+  interpret,
+  type Memory,
+  Misbehaved,
+  NotInterpreted,
+  pointerTo,
+  Undecided,
+} from "../reference/mod.ts";
+import { bytesOf, contentsOf, elementAt, memoryOf, scalarCell, scalarPattern } from "./inputs.ts";
+import { describeInputs, type GeneratedProgram, renderProgram } from "./tree.ts";
+
+export type Verdict =
+  | { readonly kind: "equal"; readonly compared: number; readonly exact: number }
+  /** E7008: the compiler cannot do it yet. */
+  | { readonly kind: "unsupported"; readonly message: string }
+  /** Rounding decides where the program goes, or the reference leaves a construct out. */
+  | { readonly kind: "undecided"; readonly message: string }
+  /** The compiler and the reference differ, or something stopped that must not. */
+  | { readonly kind: "wrong"; readonly message: string }
+  /** No right program: a mistake of the generator, or of the attempt to make a program smaller. */
+  | { readonly kind: "invalid"; readonly message: string };
+
+const wrong = (message: string): Verdict => ({ kind: "wrong", message });
+
+/** Compiles and runs a program for its targets and compares what is in memory afterwards. */
+export function judge(program: GeneratedProgram): Verdict {
+  const text = renderProgram(program);
+  const { targets } = program;
+  let result: ReturnType<typeof compileFile>;
+  try {
+    result = compileFile({ name: "k.tc", text }, { targets: [...new Set(targets)], verify: true });
+  } catch (error) {
+    return wrong(`the compiler stopped: ${error instanceof Error ? error.stack : error}`);
+  }
+  const errors = result.diagnostics.filter(({ severity }) => severity === "error");
+  const other = errors.find(({ code }) => code !== "E7008");
+  if (other !== undefined) {
+    return { kind: "invalid", message: `${other.code} ${other.message}` };
+  }
+  if (errors[0] !== undefined) return { kind: "unsupported", message: errors[0].message };
+  const compiled = must(result.kernels[0], "the kernel");
+  const kernel = must(checkText(text).unit.kernels[0], "the kernel");
+  const expected = runReference(program, kernel);
+  if (!Array.isArray(expected)) return expected;
+  let last: Verdict = { kind: "equal", compared: 0, exact: 0 };
+  for (const module of compiled.modules) {
+    for (const instance of compiled.instances) {
+      if (!isApplicable(program, instance)) continue;
+      last = runCompiled(program, module, instance, expected);
+      if (last.kind !== "equal") return last;
+    }
+  }
+  return last;
+}
+
+function runReference(program: GeneratedProgram, kernel: TypedKernel): Memory[] | Verdict {
+  const { buffers, scalars, grid } = program;
+  const memories = buffers.map((spec, nth) => memoryOf(spec, contentsOf(program, spec, nth)));
+  const args: Cell[] = [...memories.map(pointerTo), ...scalars.map(scalarCell)];
+  try {
+    interpret(kernel, args, [...grid, 1]);
+  } catch (error) {
+    if (error instanceof Undecided || error instanceof NotInterpreted) {
+      return { kind: "undecided", message: error.message };
+    }
+    if (error instanceof Misbehaved) return { kind: "invalid", message: error.message };
+    return wrong(`the reference stopped: ${error instanceof Error ? error.stack : error}`);
+  }
+  return memories;
+}
+
+/** Buffers start at round addresses; the other conditions of an instance are `n % k == 0`. */
+function isApplicable({ scalars }: GeneratedProgram, { specialization }: InstanceInfo): boolean {
+  const valueOf = (expr: ContractExpr): bigint => {
+    if (expr.op === "const") return BigInt(expr.value);
+    if (expr.op === "param") {
+      return BigInt(scalars.find(({ name }) => name === expr.name)?.value ?? 0);
+    }
+    if (expr.op === "grid") throw new RangeError("a condition on the grid");
+    const [a, b] = expr.args.map(valueOf);
+    if (expr.op === "%") return must(a, "operand") % must(b, "operand");
+    if (expr.op === "==") return a === b ? 1n : 0n;
+    throw new RangeError(`a condition with ${expr.op}`);
+  };
+  return specialization.every(({ condition }) => valueOf(condition) !== 0n);
+}
+
+function runCompiled(
+  program: GeneratedProgram,
+  module: CompiledModule,
+  instance: InstanceInfo,
+  expected: readonly Memory[],
+): Verdict {
+  const { buffers, scalars, grid } = program;
+  const entry = must(module.entries.find(({ symbol }) => symbol === instance.symbol), "the entry");
+  const where = `${module.target}, ${instance.symbol}`;
+  const bytes = buffers.map((spec, nth) => contentsOf(program, spec, nth));
+  const args: Argument[] = [
+    ...bytes,
+    ...scalars.map((spec): Argument => {
+      const size = bytesOf(spec.type);
+      return {
+        bytes: size === 1 || size === 2 || size === 4 ? size : 8,
+        value: scalarPattern(spec),
+      };
+    }),
+  ];
+  try {
+    emulate(module.ptx, {
+      kernel: entry.symbol,
+      args,
+      grid: [...grid, 1],
+      block: [entry.threads, 1, 1],
+      sharedBytes: entry.sharedBytes,
+      budget: 50_000_000,
+    });
+  } catch (error) {
+    const text = error instanceof Error ? error.message : `${error}`;
+    return wrong(`${where}: the emulator stopped: ${text}`);
+  }
+  let [compared, exact] = [0, 0];
+  for (const [nth, { name, type, length }] of buffers.entries()) {
+    const memory = must(expected[nth], "a buffer");
+    for (let index = 0; index < length; index++) {
+      const cell = must(memory.cells[index], "an element");
+      const got = elementAt(must(bytes[nth], "bytes"), type, index);
+      const problem = compareElement(cell, got);
+      if (problem === "unknown") continue;
+      compared++;
+      if (cell.kind !== "float" || cell.error === 0) exact++;
+      if (problem !== undefined) return wrong(`${where}: ${name}[${index}] is ${problem}`);
+    }
+  }
+  return { kind: "equal", compared, exact };
+}
+
+/** How an element differs from what it must be; "unknown" where it may be anything. */
+export function compareElement(cell: Cell, got: bigint | number): string | undefined {
+  if (cell.kind === "int") {
+    if (!cell.known) return "unknown";
+    return cell.value === got ? undefined : `${got}, not ${cell.value}`;
+  }
+  if (cell.kind !== "float" || cell.error === Infinity) return "unknown";
+  const fits = cell.error === 0
+    ? Object.is(got, cell.value)
+    : Math.abs(Number(got) - cell.value) <= cell.error;
+  if (fits) return undefined;
+  const shown = Object.is(got, -0) ? "-0" : `${got}`;
+  const value = Object.is(cell.value, -0) ? "-0" : `${cell.value}`;
+  return `${shown}, not ${value}${cell.error === 0 ? "" : ` within ${cell.error}`}`;
+}
+
+/** Text, inputs and the difference, for a person. */
+export function report(program: GeneratedProgram, message: string): string {
+  const targets = [...new Set(program.targets)].join(", ");
+  return `${message}\n\ncompiled for ${targets}, run with ${describeInputs(program)}\n\n${
+    renderProgram(program)
+  }`;
+}

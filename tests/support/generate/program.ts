@@ -1,0 +1,97 @@
+/** A whole random program. */
+import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
+import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import type { Dice } from "./dice.ts";
+import type { Feature } from "./features.ts";
+import { makeExpr } from "./expressions.ts";
+import { isFloat, Workshop } from "./scope.ts";
+import { makeStmts, storeOf } from "./statements.ts";
+import type { GeneratedProgram, ScalarSpec, Shape, Stmt } from "./tree.ts";
+
+const ALL_TYPES: readonly (readonly [ScalarName, Feature | undefined])[] = [
+  ["bool", undefined],
+  ["int8", "int8"],
+  ["uint8", "int8"],
+  ["int16", "int8"],
+  ["uint16", "int8"],
+  ["int32", undefined],
+  ["uint32", undefined],
+  ["int64", "int64"],
+  ["uint64", "int64"],
+  ["float16", "half"],
+  ["bfloat16", "bfloat16"],
+  ["float32", undefined],
+  ["float64", "double"],
+  ["float8e4", "float8e4"],
+  ["float8e5", "float8e5"],
+];
+
+/** `int`, `bool` and a few others: variables of one type meet more often if there are few. */
+function chooseTypes(dice: Dice, features: ReadonlySet<Feature>): ScalarName[] {
+  const known = ALL_TYPES
+    .filter(([, feature]) => feature === undefined || features.has(feature))
+    .map(([type]) => type);
+  const chosen = new Set<ScalarName>(["int32", "bool"]);
+  for (let i = dice.between(2, 4); i > 0; i--) chosen.add(dice.pick(known));
+  return [...chosen];
+}
+
+/** A few shapes that belong together: with axes in common, and of equal counts. */
+function chooseShapes(dice: Dice, part: number): Shape[] {
+  const [a, b] = part > 256
+    ? [dice.pick([16, 32, 64]), dice.pick([8, 16, 32])]
+    : [dice.pick([1, 2, 4, 8, 16, 32]), dice.pick([1, 2, 4, 8])];
+  const c = a * b * 4 <= part ? dice.pick([1, 2, 4]) : 1;
+  const shapes: Shape[] = [[a], [b], [a, b], [b, a], [a * b], [a, b, c], [c, a, b], [a, 1], [1, b]];
+  return shapes.filter((shape, at) =>
+    shapes.findIndex((other) => other.join() === shape.join()) === at
+  );
+}
+
+function anyScalar(dice: Dice, type: ScalarName, name: string): ScalarSpec {
+  if (type === "bool") return { name, type, value: `${dice.between(0, 1)}` };
+  if (isFloat(type)) return { name, type, value: `${dice.between(-32, 32) / 4}` };
+  const { bits, signed } = SCALARS[type];
+  const value = BigInt(dice.oneIn(4) ? dice.between(-(2 ** 31), 2 ** 31 - 1) : dice.between(0, 40));
+  const wrapped = signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
+  return { name, type, value: `${wrapped}` };
+}
+
+const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
+
+export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): GeneratedProgram {
+  const grid = [dice.between(1, 3), dice.oneIn(4) ? 2 : 1] as const;
+  const part = dice.oneIn(6) ? 2048 : 256;
+  const types = chooseTypes(dice, features);
+  const shop = new Workshop(
+    dice,
+    features,
+    types,
+    chooseShapes(dice, part),
+    grid[0] * grid[1],
+    part,
+  );
+  const scalars = Array.from(
+    { length: dice.between(0, 3) },
+    () => anyScalar(dice, dice.pick(shop.types), shop.name("n")),
+  ).filter(({ type }) => SCALARS[type].bits !== 8 || SCALARS[type].class === "int");
+  shop.variables.push(...scalars.map(({ name, type }) => ({ name, type, shape: [] })));
+  const body = makeStmts(shop, dice.between(2, 7), 2);
+  const kept = shop.variables.filter(({ name }) => name.startsWith("v")).slice(-4);
+  const ends = kept.length > 0
+    ? kept.map(({ name, type, shape }) => storeOf(shop, { type, shape, parts: [name] }))
+    : [storeOf(shop, makeExpr(shop, { type: "int32", shape: dice.pick(shop.shapes) }, 4))];
+  return {
+    buffers: shop.buffers,
+    scalars,
+    helpers: shop.helpers,
+    body: [...shop.prelude, ...body, ...ends.filter((stmt): stmt is Stmt => stmt !== undefined)],
+    numWarps: dice.pick([1, 1, 2, 4, 8]),
+    numStages: dice.pick([0, 0, 1, 2, 3, 4]),
+    specialize: dice.oneIn(3),
+    grid,
+    seed: dice.between(1, 2 ** 31 - 1),
+    wild: dice.oneIn(3),
+    targets: [dice.pick(NAMES), dice.pick(NAMES)],
+  };
+}

@@ -1,0 +1,13 @@
+/** Row-major indices of tiles, for reference implementations. */
+
+export const countOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+
+/** For each element without the axis, the flat indices of the elements along it, in order. */
+export function lines(shape: readonly number[], axis: number): number[][] {
+  const inner = countOf(shape.slice(axis + 1));
+  const extent = shape[axis] ?? 1;
+  return Array.from({ length: countOf(shape) / extent }, (_, line) => {
+    const start = Math.floor(line / inner) * extent * inner + line % inner;
+    return Array.from({ length: extent }, (__, i) => start + i * inner);
+  });
+}
