@@ -3,6 +3,8 @@ import type { TypedExpr } from "../front/typed.ts";
 import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";
 import { append, type Context, emit, emitConstant } from "./context.ts";
+import { buildReshape } from "./shape.ts";
+import { buildExchange, buildHalf, buildPair, buildSort } from "./tiles.ts";
 import { irType } from "./types.ts";
 
 type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;
@@ -89,6 +91,15 @@ const normal: Emit = (cx, call, args) => {
   return times(radius, math("cos", times(constant(2 * Math.PI), second)));
 };
 
+/** The shape of a call's result. */
+const extentsOf = (call: BuiltinCall): readonly number[] =>
+  call.type.kind === "tile" ? call.type.shape : [];
+
+const pair = (
+  build: (cx: Context, call: BuiltinCall, a: Value, b: Value) => Value,
+): Emit =>
+(cx, call, [a, b]) => a && b && build(cx, call, a, b);
+
 const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
   ["atomic_add", atomic("add")],
   ["atomic_sub", atomic("sub")],
@@ -107,6 +118,52 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
     append(cx, "fence", [], [], call.span);
     return undefined;
   }],
+  ["flip", (cx, call, [value]) => {
+    if (value === undefined) return undefined;
+    const axis = Number(call.options[0]);
+    return buildExchange(cx, value, axis, (value.type.shape[axis] ?? 1) - 1, call.span);
+  }],
+  [
+    "cat",
+    pair((cx, call, a, b) =>
+      buildReshape(cx, buildPair(cx, a, b, 0, call.span), extentsOf(call), call.span)
+    ),
+  ],
+  ["join", pair((cx, call, a, b) => buildPair(cx, a, b, a.type.shape.length, call.span))],
+  [
+    "interleave",
+    pair((cx, call, a, b) =>
+      buildReshape(
+        cx,
+        buildPair(cx, a, b, a.type.shape.length, call.span),
+        extentsOf(call),
+        call.span,
+      )
+    ),
+  ],
+  ["split0", (cx, call, [value]) => value && buildHalf(cx, value, 0, call.span)],
+  ["split1", (cx, call, [value]) => value && buildHalf(cx, value, 1, call.span)],
+  [
+    "sort",
+    (cx, call, [value]) =>
+      value && buildSort(cx, value, Number(call.options[0]), call.options[1] === "down", call.span),
+  ],
+  [
+    "gather",
+    (cx, call, [value, index]) =>
+      value && index && call.type.kind !== "void"
+        ? emit(cx, "gather", [value, index], irType(call.type), call.span, {
+          axis: Number(call.options[0]),
+        })
+        : undefined,
+  ],
+  [
+    "histogram",
+    (cx, call, [value]) =>
+      value && call.type.kind !== "void"
+        ? emit(cx, "histogram", [value], irType(call.type), call.span)
+        : undefined,
+  ],
   ["cumsum", scan("add")],
   ["cumprod", scan("mul")],
   ["cummax", scan("max")],

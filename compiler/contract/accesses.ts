@@ -2,7 +2,7 @@
 import { must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
-import type { Func, Op, Value } from "../ir/func.ts";
+import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -25,6 +25,8 @@ export interface MemoryAccess {
   readonly shape: readonly number[];
   /** Bytes of one element as accessed. */
   readonly width: number;
+  /** Stands in a branch or loop, so a launch may never come there. */
+  readonly isConditional: boolean;
 }
 
 export interface Accesses {
@@ -45,6 +47,7 @@ export function collectAccesses(func: Func): Accesses {
   const vague = new Set<Value>();
   const direction = new Map<string, { access: Access; span: Span }>();
   const shaping = new Set<string>();
+  const conditional = conditionalOps(func);
   walkOps(func.body, (op) => {
     const { effect } = rowOf(op);
     const pointer = op.operands[0];
@@ -72,9 +75,23 @@ export function collectAccesses(func: Func): Accesses {
       bounds: boundsOf(constraints),
       shape: pointer.type.shape,
       width: bytesOf(element.pointee),
+      isConditional: conditional.has(op),
     });
   });
   return { affine, vague, direction, shaping };
+}
+
+/** Operations that may not run at all. The test of a loop runs at least once. */
+function conditionalOps(func: Func): ReadonlySet<Op> {
+  const found = new Set<Op>();
+  const visit = (region: Region, isConditional: boolean): void => {
+    for (const op of region.ops) {
+      if (isConditional) found.add(op);
+      op.regions.forEach((inner, i) => visit(inner, isConditional || op.name !== "while" || i > 0));
+    }
+  };
+  visit(func.body, false);
+  return found;
 }
 
 /** The name of a parameter of the function. */

@@ -18,13 +18,15 @@ import { normalKey } from "./normal.ts";
 import type { Poly } from "./poly.ts";
 import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
 
-/** The ranges of all parameters whose accesses are affine. */
+/** The ranges of all parameters whose accesses are affine and happen in every launch. */
 export function rangesOf(
   byParam: ReadonlyMap<Value, readonly MemoryAccess[]>,
   grid: GridExtents,
 ): readonly AccessRange[] {
   return [...byParam].flatMap(([param, accesses]) => {
-    const intervals = accesses.map((access) => touched(param, access, grid));
+    const intervals = accesses.map((access) =>
+      access.isConditional ? undefined : touched(param, access, grid)
+    );
     const known = intervals.filter((interval) => interval !== undefined);
     return known.length < intervals.length
       ? []
@@ -67,6 +69,7 @@ export function wrapRequirements(
     }
   };
   for (const access of accesses) {
+    if (access.isConditional) continue;
     for (const observation of access.observed) demand(access, observation, access.bounds);
     for (const observation of access.observedByMask) demand(access, observation, []);
   }

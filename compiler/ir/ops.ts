@@ -79,6 +79,9 @@ export const TILE_OPS = {
   convert_layout: { doc: "the same tile in another layout (the result type's)", args: ["any"], result: "attr", effect: "pure" },
   reduce: { doc: "combines the elements along an axis", args: ["any"], result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" } },
   scan: { doc: "combines each element with all before it along an axis", args: ["num"], result: "same", effect: "pure", attrs: { axis: "int", operator: "string" } },
+  exchange: { doc: "element i along the axis is element i ^ mask", args: ["any"], result: "same", effect: "pure", attrs: { axis: "int", mask: "int" } },
+  gather: { doc: "element i along the axis is the one at operand 1", args: ["any", "int"], result: "attr", effect: "pure", attrs: { axis: "int" } },
+  histogram: { doc: "how often 0, 1, … are in the operand", args: ["int"], result: "attr", effect: "pure" },
   dot: { doc: "acc + a @ b", args: ["any", "any", "any"], result: "attr", effect: "pure", attrs: { mode: "string" } },
   // Tiles in slots of a shared buffer, on their way to a product; made after layouts are known (lower/pipeline.ts).
   stage_load: { doc: "starts copying a tile from memory into slot b, if the scalar c holds; masked lanes become zero", args: ["ptr", "int", "bool", "bool?"], result: "none", effect: "sync", attrs: { buffer: "int" } },

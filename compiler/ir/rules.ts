@@ -164,6 +164,31 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
       "the result is the operand without the axis",
     );
   },
+  scan: (op) => alongAxis(op),
+  exchange: (op) => {
+    const extent = operand(op, 0).shape[intAttr(op, "axis")] ?? 0;
+    return alongAxis(op) ??
+      unless(intAttr(op, "mask") < extent, "exchanges with what is not there");
+  },
+  gather: (op) => {
+    const [from, at, to] = [operand(op, 0), operand(op, 1), result(op)];
+    const axis = intAttr(op, "axis");
+    if (!sameElement(from.element, to.element) || !sameShape(at.shape, to.shape)) {
+      return "the result is of the operand's elements and the index's shape";
+    }
+    return alongAxis(op) ??
+      unless(
+        sameShape(from.shape.toSpliced(axis, 1), at.shape.toSpliced(axis, 1)),
+        "operand and index differ beside the axis",
+      );
+  },
+  histogram: (op) =>
+    unless(
+      result(op).element === "int32" && result(op).shape.length === 1,
+      "is a 1-D tile of int32",
+    ),
+  atomic: (op) => atomicValues(op, op.operands.slice(1, 2)),
+  atomic_cas: (op) => atomicValues(op, op.operands.slice(1)),
   dot: (op) => {
     const [a, b, sum] = [operand(op, 0).shape, operand(op, 1).shape, operand(op, 2)];
     if (a.length < 2 || a.length !== b.length || a[1] !== b[0]) return "inner extents differ";
@@ -212,6 +237,21 @@ function turnedBy(op: Op, index: number): string | undefined {
   return unless(
     axis >= 0 && axis < shape.length && sameShape(operand(op, index).shape, shape.with(axis, 1)),
     "the amounts do not have the shape of the rows",
+  );
+}
+
+function alongAxis(op: Op): string | undefined {
+  const axis = intAttr(op, "axis");
+  return unless(axis >= 0 && axis < operand(op, 0).shape.length, "has no such axis");
+}
+
+/** Values of the pointee's type, and a mask of the pointer's shape. */
+function atomicValues(op: Op, values: readonly Value[]): string | undefined {
+  if (!values.every(({ type }) => sameType(type, result(op)))) return "values and result differ";
+  const mask = op.name === "atomic" ? op.operands[2] : undefined;
+  return unless(
+    mask === undefined || sameShape(mask.type.shape, result(op).shape),
+    "the mask has another shape",
   );
 }
 

@@ -280,9 +280,11 @@ function chooseColumns(
   const segmentCount = Math.max(0, all.length - within.length - bankBits);
   // Register bits first: they become immediate offsets.
   const registers = [...src.register, ...dst.register];
+  // A segment with a part inside of an access would take accesses off their boundaries.
+  const outside = all.filter((unit) => !within.includes(unit));
   const candidates = [
-    ...all.filter((unit) => registers.includes(unit)),
-    ...all.filter((unit) => !registers.includes(unit)),
+    ...outside.filter((unit) => registers.includes(unit)),
+    ...outside.filter((unit) => !registers.includes(unit)),
   ];
   const segments = chooseSegments(segmentCount, within, [sides.write, sides.read], candidates);
   const low = emptySpace();

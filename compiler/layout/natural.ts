@@ -34,7 +34,15 @@ export const isTile = (value: Value): boolean => value.type.shape.length > 0;
 const isAtomic = (op: Op): boolean => op.name === "atomic" || op.name === "atomic_cas";
 
 /** Pure operations that threads do together, or that are too dear to be done twice. */
-const MADE_ONCE: ReadonlySet<string> = new Set(["dot", "reduce", "scan", "rotate"]);
+const MADE_ONCE: ReadonlySet<string> = new Set([
+  "dot",
+  "reduce",
+  "scan",
+  "exchange",
+  "gather",
+  "histogram",
+  "rotate",
+]);
 
 /** The layouts that operations and values of a function want. */
 export class NaturalLayouts {
@@ -109,7 +117,8 @@ export class NaturalLayouts {
     const operand = must(op.operands[index], "operand");
     if (!isTile(operand)) return undefined;
     if (op.name === "reduce") return this.#alongAxis(op);
-    if (op.name === "rotate" && index === 0) return this.of(operand);
+    const isTaken = op.name === "rotate" || op.name === "gather" || op.name === "histogram";
+    if (isTaken && index === 0) return this.of(operand);
     if (layout === undefined) return this.of(operand);
     switch (op.name) {
       case "dot": {
@@ -177,7 +186,9 @@ export class NaturalLayouts {
     if (access !== undefined) return access;
     if (def.name === "dot") return this.#productOf(def).result;
     if (def.name === "reduce") return reducedLayout(this.#alongAxis(def), intAttr(def, "axis"));
-    if (def.name === "scan") return this.#alongAxis(def);
+    if (def.name === "scan" || def.name === "exchange") return this.#alongAxis(def);
+    if (def.name === "gather") return this.of(must(def.operands[1], "index"));
+    if (def.name === "histogram") return this.#plain(value.type.shape);
     const operand = def.operands[0];
     if (def.name === "permute" && operand !== undefined) {
       const layout = this.#find(operand);

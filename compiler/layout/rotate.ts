@@ -10,7 +10,7 @@
  *
  * Masks come from indices alone and are computed again for the turned positions; data goes through shared memory in
  * any case where this is done, and is read there at the turned position (`rotate`).
- * On an H200 an 8191 x 8193 transposition gained 4 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
+ * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
  */
 import type { AxisInfo } from "../tile/axis.ts";
 import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";

@@ -22,7 +22,7 @@ import {
 } from "./context.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
-import { operand, resultOf, type Rule } from "./rule.ts";
+import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
 
@@ -46,7 +46,7 @@ function isAcquiring(op: Op): boolean {
   return ["acquire", "acq_rel"].includes(stringAttr(op, "order"));
 }
 
-export const lowerAtomic: Rule = (cx, op) => {
+export function lowerAtomic(cx: LowerContext, op: Op): void {
   const operator = stringAttr(op, "operator");
   const mask = maskOf(op);
   atomics(cx, op, mask, (e, access) => {
@@ -59,16 +59,16 @@ export const lowerAtomic: Rule = (cx, op) => {
       )
       : single(e, spelling, operator === "sub" ? negated(e, access) : access);
   });
-};
+}
 
-export const lowerAtomicCas: Rule = (cx, op) => {
+export function lowerAtomicCas(cx: LowerContext, op: Op): void {
   atomics(
     cx,
     op,
     undefined,
     (e, access) => single(e, `cas.b${bitsOf(access.element)}`, access),
   );
-};
+}
 
 function negated(e: Emitter, access: Access): Access {
   return {

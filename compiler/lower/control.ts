@@ -9,7 +9,7 @@
  *
  * Others test in the middle: ROUND: test; @!go bra EXIT; body; bra ROUND; EXIT:
  */
-import type { Operand } from "../ptx/func.ts";
+import type { Item, Operand } from "../ptx/func.ts";
 import type { Op, Region, Value } from "../ir/func.ts";
 import { terminatorOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
@@ -18,7 +18,7 @@ import { type LowerContext, lowered } from "./context.ts";
 import { whole } from "./element.ts";
 import { isInteger } from "./emitter.ts";
 import { emitMoves } from "./moves.ts";
-import { operand, type Rule } from "./rule.ts";
+import { operand } from "./rule.ts";
 
 const bodyOf = (region: Region): readonly Op[] => region.ops.slice(0, -1);
 
@@ -48,7 +48,7 @@ function fill(cx: LowerContext, slots: readonly Slot[], sources: readonly Value[
 const registersOf = (slots: readonly Slot[]): Slot["registers"] =>
   slots.flatMap(({ registers }) => registers);
 
-export const lowerIf: Rule = (cx, op) => {
+export function lowerIf(cx: LowerContext, op: Op): void {
   const e = cx.emitter;
   const condition = conditionOf(cx, operand(op, 0));
   const [then, otherwise] = [must(op.regions[0], "then"), must(op.regions[1], "else")];
@@ -88,20 +88,30 @@ export const lowerIf: Rule = (cx, op) => {
   const [yes, no] = branches.map(({ items }) => items);
   emitBranches(cx, condition, must(yes, "then"), must(no, "else"));
   bindSlots(cx, op.results, slots);
-};
+}
 
+/** Moves, and additions that they may need. */
+const FILLING: ReadonlySet<string> = new Set(["mov", "add"]);
+
+const fillsOnly = (item: Item): boolean =>
+  item.kind === "loc" ||
+  (item.kind === "instruction" && FILLING.has(item.opcode) && item.guard === undefined);
+
+/** A side that only fills the results' registers, which nobody has read yet, does so before the branch. */
 function emitBranches(
   cx: LowerContext,
   condition: Operand,
-  then: ReturnType<LowerContext["emitter"]["nested"]>,
-  otherwise: ReturnType<LowerContext["emitter"]["nested"]>,
+  then: readonly Item[],
+  otherwise: readonly Item[],
 ): void {
   const e = cx.emitter;
   if (then.length === 0 && otherwise.length === 0) return;
   const end = e.newLabel();
-  if (then.length === 0 || otherwise.length === 0) {
-    e.branch(end, condition, then.length === 0);
-    e.append([...then, ...otherwise]);
+  const isFirst = otherwise.every(fillsOnly);
+  if (isFirst || then.every(fillsOnly)) {
+    e.append(isFirst ? otherwise : then);
+    e.branch(end, condition, !isFirst);
+    e.append(isFirst ? then : otherwise);
   } else {
     const other = e.newLabel();
     e.branch(other, condition, false);
@@ -113,7 +123,7 @@ function emitBranches(
   e.label(end);
 }
 
-export const lowerWhile: Rule = (cx, op) => {
+export function lowerWhile(cx: LowerContext, op: Op): void {
   const test = must(op.regions[0], "test");
   const usedBefore = cx.shared.used;
   // A round may find the buffer as the round before left it.
@@ -121,7 +131,7 @@ export const lowerWhile: Rule = (cx, op) => {
   if (isCheap(test)) lowerGuarded(cx, op);
   else lowerPlain(cx, op);
   cx.shared.used = usedBefore || cx.shared.bytes > 0 || cx.stages.bytes > 0;
-};
+}
 
 /** Not worth a branch more per round: a few operations on scalars. */
 const CHEAP_OPS = 16;

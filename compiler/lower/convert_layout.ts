@@ -1,6 +1,8 @@
 /** Carries out a change of layout: renames registers, or exchanges through swizzled shared memory. */
 import { type ConversionPlan, planConversion, type SharedPlan } from "../layout/conversion.ts";
 import type { LinearLayout } from "../layout/linear.ts";
+import { axisBits } from "../layout/reduce.ts";
+import { intAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
@@ -25,7 +27,13 @@ export function conversionOf(op: Op): ConversionPlan {
 
 /** Contains a barrier of the whole block; of a block of one warp, a warp barrier is one. */
 export function hasBlockBarrier(op: Op): boolean {
-  if (op.name === "barrier" || op.name === "rotate") return true;
+  if (["barrier", "fence", "stage_wait", "rotate", "gather", "histogram"].includes(op.name)) {
+    return true;
+  }
+  if (op.name === "reduce") {
+    const operand = must(op.operands[0], "operand");
+    return axisBits(layoutOf(operand), intAttr(op, "axis")).some(({ input }) => input === "warp");
+  }
   if (op.name !== "convert_layout") return false;
   const plan = conversionOf(op);
   const warps = layoutOf(must(op.results[0], "result")).warp;

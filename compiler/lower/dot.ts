@@ -6,7 +6,7 @@ import type { Operand } from "../ptx/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
-import { dotLayouts, type Repeats } from "../layout/dot.ts";
+import { type DotLayouts, dotLayouts, type Repeats } from "../layout/dot.ts";
 import type { MmaRow } from "../layout/mma.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -30,21 +30,27 @@ const MMA_TYPES: Partial<Record<ScalarName, string>> = {
 };
 
 export function lowerDot(cx: LowerContext, op: Op): void {
-  const { mma, repeats } = dotLayouts(op, cx.numWarps, cx.emitter.target);
+  const layouts = dotLayouts(op, cx.numWarps, cx.emitter.target);
+  const { mma, repeats } = layouts;
   const sums = initialSums(cx, op);
-  noteRegisters(cx, op, repeats);
+  noteRegisters(cx, op, layouts);
   if (mma === undefined) multiplyElements(cx, op, repeats, sums);
   else multiplyFragments(cx, op, mma, repeats, sums);
   cx.values.set(resultOf(op), (register) => must(sums[register], "element of a product"));
 }
 
-/** What a thread holds at once: all sums, and the operands of one step along k. */
-function noteRegisters(cx: LowerContext, op: Op, repeats: Repeats): void {
+/** What one load from shared memory brings, at most. */
+const LOAD_BYTES = 16;
+
+/** What a thread holds at once: all sums, and operands of the steps along k that loads bring together. */
+function noteRegisters(cx: LowerContext, op: Op, { repeats, mma }: DotLayouts): void {
   const words = (value: Value): number => registerCount(value) * bytesOf(value.type.element) / 4;
-  const step = (words(operand(op, 0)) + words(operand(op, 1))) / 2 ** (repeats.k + repeats.batch);
+  const together = LOAD_BYTES / bytesOf(operand(op, 0).type.element) / (mma?.k ?? 1);
+  const steps = 2 ** repeats.batch * Math.max(1, 2 ** repeats.k / Math.max(1, together));
+  const operands = (words(operand(op, 0)) + words(operand(op, 1))) / steps;
   cx.products.registers = Math.max(
     cx.products.registers,
-    Math.ceil(words(operand(op, 2)) + step),
+    Math.ceil(words(operand(op, 2)) + operands),
   );
 }
 

@@ -99,6 +99,9 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
 
   const placed = placeStages(emitter.body, stages, cx.shared.bytes);
   cx.shared.bytes = placed.bytes;
+  if (cx.shared.bytes > options.target.sharedBytesPerBlock && stages.isPipelined) {
+    return lowerFunc(func, { ...options, numStages: 1 });
+  }
   const live = renumber(dropIdlePlaces(dropDead(placed.body)));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
@@ -136,8 +139,6 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
 
 /** Registers a thread needs beside the elements it loads: addresses, masks, indices. */
 const SPARE_REGISTERS = 48;
-/** The same beside a product: its addresses are few. */
-const PRODUCT_SPARE_REGISTERS = 32;
 const REGISTERS_PER_SM = 65536;
 
 /**
@@ -150,10 +151,7 @@ function occupancy(cx: LowerContext, threads: number): { name: string; values: n
   const byShared = cx.shared.bytes === 0
     ? target.blocksPerSm
     : Math.floor(target.sharedBytesPerSm / (cx.shared.bytes + 1024));
-  const registers = Math.max(
-    cx.loaded.registers + SPARE_REGISTERS,
-    cx.products.registers + PRODUCT_SPARE_REGISTERS,
-  );
+  const registers = cx.loaded.registers + cx.products.registers + SPARE_REGISTERS;
   const byRegisters = Math.floor(REGISTERS_PER_SM / (threads * registers));
   const blocks = Math.max(
     1,

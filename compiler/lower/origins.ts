@@ -33,7 +33,9 @@ export function originsOf(func: Func): (value: Value) => Value {
       const [then, otherwise] = op.regions.map((region) => terminatorOf(region).operands.map(of));
       op.results.forEach((one, i) => {
         const origin = then?.[i];
+        // An earlier look at a loop around it may have found them equal.
         if (origin !== undefined && origin === otherwise?.[i]) origins.set(one, origin);
+        else origins.delete(one);
       });
     } else if (op.name === "while") visitLoop(op);
     else if (ADDING.has(op.name) && a !== undefined && b !== undefined && result !== undefined) {

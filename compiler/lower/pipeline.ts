@@ -59,6 +59,7 @@ export function pipelineLoop(
   if (needs === undefined) return undefined;
   const isAsync = options.target.asyncCopies && feeds.every((feed) => isCopyable(feed, options));
   const bytes = feeds.reduce((sum, feed) => sum + feed.bytes, 0);
+  if (!isAsync && feeds.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? options.numStages ?? DEFAULT_STAGES : 2;
   const slots = Math.min(wanted, Math.floor(options.limit / bytes));
   if (slots < 2) return undefined;
@@ -70,6 +71,18 @@ export function pipelineLoop(
       return isAsync ? rewriteAsync(plan) : rewriteThroughRegisters(plan);
     },
   };
+}
+
+/** Sums that leave a thread no room for what it loads ahead. */
+const MANY_REGISTERS = 128;
+
+/** 32-bit registers of a product's sums. */
+function sumRegisters(dot: Op): number {
+  return dot.results.reduce(
+    (sum, { type: { element, layout } }) =>
+      sum + bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0),
+    0,
+  );
 }
 
 /** Writes to memory may be what the loads read. */

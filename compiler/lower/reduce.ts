@@ -3,6 +3,7 @@
  * shared memory. The order is fixed by the layout, both sides of every exchange combine the same two values, and
  * all copies of a result are therefore equal to the bit.
  */
+import type { Op } from "../ir/func.ts";
 import { intAttr, stringAttr } from "../ir/attrs.ts";
 import {
   alongAxis,
@@ -19,7 +20,7 @@ import { atRegister, type LowerContext, lowered, ownerPredicate, threadBases } f
 import { layoutOf } from "./convert_layout.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { operand, resultOf, type Rule } from "./rule.ts";
+import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 
@@ -28,7 +29,7 @@ export function scatterBits(bits: readonly number[], value: number): number {
   return bits.reduce((register, bit, i) => (value >> i) & 1 ? register | (1 << bit) : register, 0);
 }
 
-export const lowerReduce: Rule = (cx, op) => {
+export function lowerReduce(cx: LowerContext, op: Op): void {
   const source = operand(op, 0);
   const axis = intAttr(op, "axis");
   const layout = layoutOf(source);
@@ -53,12 +54,12 @@ export const lowerReduce: Rule = (cx, op) => {
   if (warps.length > 0) sums = foldWarps(cx, combiner, { layout, axis, warps }, sums);
   const results = sums.map((sum) => combiner.finish(cx.emitter, sum));
   cx.values.set(resultOf(op), (register) => must(results[register], "reduced element"));
-};
+}
 
 /** The accumulator of the element in one register. */
 export function startAt(
   cx: LowerContext,
-  op: Parameters<Rule>[1],
+  op: Op,
   combiner: Combiner,
   register: number,
 ): Accumulator {

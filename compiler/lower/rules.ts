@@ -23,6 +23,7 @@ import { lowerDot } from "./dot.ts";
 import { lowerLoad, lowerStore } from "./memory.ts";
 import { bitcastElement } from "./bitcast.ts";
 import { lowerAtomic, lowerAtomicCas } from "./atomic.ts";
+import { lowerExchange, lowerGather, lowerHistogram } from "./exchange.ts";
 import { lowerMath } from "./math.ts";
 import { lowerReduce } from "./reduce.ts";
 import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
@@ -145,6 +146,9 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   atomic_cas: lowerAtomicCas,
   reduce: lowerReduce,
   scan: lowerScan,
+  exchange: lowerExchange,
+  gather: lowerGather,
+  histogram: lowerHistogram,
   rotate: lowerRotate,
   rotated_range: lowerRotatedRange,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),

@@ -7,6 +7,7 @@
  *     both halves:             block = block(lower) ∘ block(upper)
  */
 import type { Operand } from "../ptx/func.ts";
+import type { Op } from "../ir/func.ts";
 import { intAttr, stringAttr } from "../ir/attrs.ts";
 import { type AxisBit, axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
@@ -15,7 +16,7 @@ import { type LowerContext, threadIndex } from "./context.ts";
 import { layoutOf } from "./convert_layout.ts";
 import { int } from "./emitter.ts";
 import { fromLane, startAt } from "./reduce.ts";
-import { operand, resultOf, type Rule } from "./rule.ts";
+import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 
 /** What each register holds at some step. */
@@ -24,7 +25,7 @@ interface State {
   readonly blocks: readonly Accumulator[];
 }
 
-export const lowerScan: Rule = (cx, op) => {
+export function lowerScan(cx: LowerContext, op: Op): void {
   const source = operand(op, 0);
   const layout = layoutOf(source);
   const combiner = combinerOf(stringAttr(op, "operator"), source.type.element);
@@ -38,7 +39,7 @@ export const lowerScan: Rule = (cx, op) => {
   );
   const results = prefixes.map((prefix) => combiner.finish(cx.emitter, prefix));
   cx.values.set(resultOf(op), (register) => must(results[register], "scanned element"));
-};
+}
 
 type Step = (cx: LowerContext, combiner: Combiner, bit: number, state: State) => State;
 

@@ -34,9 +34,16 @@ export interface Stages {
   readonly bytes: number;
   /** Other exchanges may use the same memory: none happens while a buffer is in use. */
   readonly isShareable: boolean;
+  /** Loops bring operands ahead; with one slot they would not. */
+  readonly isPipelined: boolean;
 }
 
-export const NO_STAGES: Stages = { buffers: [], bytes: 0, isShareable: true };
+export const NO_STAGES: Stages = {
+  buffers: [],
+  bytes: 0,
+  isShareable: true,
+  isPipelined: false,
+};
 
 /** Start of all buffers; where that is, lowering knows when it has seen all exchanges. */
 export const STAGES_SYMBOL = "tri_stages";
@@ -60,7 +67,12 @@ export function stageProducts(func: Func, options: StageOptions): Stages {
   const isAlone = state.ringBytes === 0 && keepsToItself(func.body);
   stageRegion(state, func.body, !isAlone, pipelined, (end) => bytes = Math.max(bytes, end));
   dropDead.run(func);
-  return { buffers: state.buffers, bytes, isShareable: state.isShareable };
+  return {
+    buffers: state.buffers,
+    bytes,
+    isShareable: state.isShareable,
+    isPipelined: pipelined > 0,
+  };
 }
 
 interface State {
@@ -130,9 +142,9 @@ function keepsToItself(region: Region): boolean {
   });
 }
 
-/** Only products take a value: staging replaces it. */
+/** A product beside it takes the value: staging replaces it. */
 function feedsProduct(region: Region, value: Value): boolean {
-  return region.ops.every((op) => !op.operands.includes(value) || op.name === "dot");
+  return region.ops.some((op) => op.name === "dot" && op.operands.slice(0, 2).includes(value));
 }
 
 /** Stages what loops do not bring ahead; `note` hears how far the buffers reach. `isUsed`: others may have used them. */
@@ -151,7 +163,9 @@ function stageRegion(
       mustWait ||= state.buffers.length > 0;
     }
     const feeds = op.name === "dot" ? feedsOf(op, region, state.uses, state.options.target) : [];
-    if (feeds.length > 0) {
+    const needed = feeds.reduce((sum, feed) => sum + aligned(feed.bytes), start);
+    // Too much at once: the changes of layout stay as they are, one after the other.
+    if (feeds.length > 0 && needed <= state.options.target.sharedBytesPerBlock) {
       const build = new StageBuilder(state.func, out, op.span);
       // Others may still read what the buffers held before.
       if (mustWait) build.effect("stage_wait", [], { pending: -1 });

@@ -54,7 +54,10 @@ export function lowerStageLoad(cx: LowerContext, op: Op, axisInfo: AxisFacts): v
   if (isInteger(alive) && alive.value === 0n) return;
   const guard = both(e, predicateOf(e, alive), ownerPredicate(cx, copyBits(layout)));
   const side = stagedSide(cx, layout, slotOf(cx, op, operand(op, 1)));
-  for (const group of accessGroups(op, axisInfo)) {
+  const groups = accessGroups(op, axisInfo);
+  // Addresses live in registers from round to round.
+  cx.loaded.registers = Math.max(cx.loaded.registers, 2 * groups.length);
+  for (const group of groups) {
     const first = must(group[0], "register of an access");
     const bytes = pointeeBytes(pointer) * group.length;
     const taken = mask === undefined

@@ -148,9 +148,10 @@ export const ELSEWHERE:
 
 const HEAD = `# What of the language works
 
-Each construct of the language reference, section by section, with the test that shows it. "works": compiled for
-every architecture and run on the emulator against a reference interpreter. "E7008": read and checked, but
-without code generation yet. This file is made from \`tests/programs/constructs.ts\`; \`deno task bless\` writes it anew.
+Each construct of the language reference, section by section, with the test that shows it. "works":
+compiled for every architecture and run on the emulator against a reference interpreter. "E7008":
+read and checked, but without code generation yet. This file is made from
+\`tests/programs/constructs.ts\`; \`deno task bless\` writes it anew.
 
 Random programs (\`tests/programs/random_test.ts\`) mix whatever works.
 `;
@@ -180,12 +181,20 @@ export function coverageTable(): string {
     parseFloat(a) - parseFloat(b)
   );
   const tables = sections.map((section) => {
-    const lines = rows.filter((row) => row.section === section).map(({ name, state, shown }) =>
-      `| ${cell(name)} | ${state} | ${cell(shown)} |`
-    );
-    return `\n## ${section}\n\n| construct | state | shown by |\n| --- | --- | --- |\n${
-      lines.join("\n")
-    }\n`;
+    const lines = rows.filter((row) => row.section === section)
+      .map(({ name, state, shown }) => [cell(name), state, cell(shown)]);
+    return `\n## ${section}\n\n${formatTable([["construct", "state", "shown by"], ...lines])}`;
   });
   return HEAD + tables.join("");
+}
+
+/** A Markdown table with its columns lined up, as `deno fmt` wants it. */
+function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  );
+  const line = (cells: readonly string[], fill = " "): string =>
+    `| ${cells.map((text, column) => text.padEnd(widths[column] ?? 0, fill)).join(" | ")} |\n`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(head.map(() => ""), "-"), ...body.map((row) => line(row))].join("");
 }

@@ -45,7 +45,7 @@ const STORES = 4;
 export type Program = readonly Stmt[];
 
 const index = fc.nat(VARIABLES - 1);
-const { expr, list } = fc.letrec<{ expr: Expr; stmt: Stmt; list: Stmt[] }>((tie) => ({
+const { list } = fc.letrec<{ expr: Expr; stmt: Stmt; list: Stmt[] }>((tie) => ({
   expr: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     fc.record({ kind: fc.constant("number"), value: fc.integer({ min: -3, max: 9 }) }),
@@ -75,7 +75,6 @@ const { expr, list } = fc.letrec<{ expr: Expr; stmt: Stmt; list: Stmt[] }>((tie)
   ),
   list: fc.array(tie("stmt"), { maxLength: 4 }),
 }));
-void expr;
 
 export const anyProgram: fc.Arbitrary<Program> = fc.array(list, { minLength: 1, maxLength: 4 }).map(
   (lists) => lists.flat(),

@@ -29,7 +29,7 @@ function roundedTo(value: number, type: ScalarName): number {
 export function firstDifference(
   actual: readonly Scalar[],
   expected: readonly Scalar[],
-  sources: readonly Scalar[] = [],
+  sources: readonly (Scalar | string)[] = [],
 ): string | undefined {
   const at = expected.findIndex((value, i) => !Object.is(actual[i], value));
   return at < 0 && actual.length === expected.length

@@ -13,7 +13,8 @@ export function placed(error: unknown, machine: Machine, kernel: string): unknow
     );
     return placed(fault, machine, kernel);
   }
-  if (!(error instanceof Fault)) return error;
+  // Faults of workers have their place already.
+  if (!(error instanceof Fault) || error.place !== undefined) return error;
   const { kind, detail, lane, site } = error;
   const [x, y] = block.shape;
   const thread = LANES * warp.index + (lane ?? 0);

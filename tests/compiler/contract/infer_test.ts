@@ -230,3 +230,25 @@ Deno.test("infer() claims exactly what the masked transposition touches on the g
     ]);
   }));
 });
+
+Deno.test("infer() demands no range of what stands in a branch or loop, only of what every launch does", () => {
+  const text = `func @branch(%0 X: float32*, %1 Y: float32*, %2 N: int32) {
+  %3: int32 = program_id 0
+  %4: int32 = mul %3, %2
+  %5: float32* = offset %0, %4
+  %6: float32 = load %5 {modifiers = []}
+  %7: bool = lt %3, %2
+  if %7 {
+    %8: float32* = offset %1, %4
+    store %8, %6 {modifiers = []}
+    yield
+  } {
+    yield
+  }
+  return
+}
+`;
+  const inferred = infer(parseFunc(text));
+  assertEquals(inferred.bounds(() => undefined).ranges.map(({ param }) => param), ["X"]);
+  assertEquals([...inferred.access.keys()], ["X", "Y"]);
+});

@@ -163,3 +163,58 @@ __global__ void k(${type} *X, ${type} *Y, int M, int N, int ldx, int ldy) {
     { numRuns: 60 },
   );
 });
+
+/** Conversions inside the loops of a kernel, and after or before them. */
+function conversionsAround(text: string): readonly [inside: number, outside: number] {
+  const { laidOut } = lowerGeneral(text);
+  const all = opsNamed(laidOut, "convert_layout").length;
+  let inside = 0;
+  for (const loop of opsNamed(laidOut, "while")) {
+    for (const region of loop.regions) {
+      walkOps(region, ({ name }) => {
+        if (name === "convert_layout") inside++;
+      });
+    }
+  }
+  return [inside, all - inside];
+}
+
+Deno.test("assignLayouts() carries sums and pointers in the layout of the loads, and converts after the loop", () => {
+  const text = `#pragma tri grid(1)
+__global__ void k(float *X __aligned(16), float *Y, int n, int ld __multipleof(4)) {
+  int m[32] = 0 ... 32;
+  int c[64] = 0 ... 64;
+  float sum[32, 64] = 0;
+  float *px[32, 64] = X + m[:, newaxis] * ld + c[newaxis, :];
+  for (int i = 0; i < n; i++) { sum += *px; px += 64; }
+  *(Y + m[:, newaxis] + c[newaxis, :] * 32) = sum;
+}`;
+  assertEquals(conversionsAround(text), [0, 1]);
+});
+
+Deno.test("assignLayouts() carries a product's sum in the product's layout", () => {
+  const text = `#pragma tri grid(1)
+__global__ void k(float *X, float *Y, int n) {
+  int m[32] = 0 ... 32;
+  float sum[32, 32] = 0;
+  float *px[32, 32] = X + m[:, newaxis] * 32 + m[newaxis, :];
+  float a[32, 32] = *px;
+  for (int i = 0; i < n; i++) { sum = sum * 2 + a @ a; }
+  *(Y + m[:, newaxis] * 32 + m[newaxis, :]) = sum;
+}`;
+  const { laidOut } = lowerGeneral(text);
+  const [loop] = opsNamed(laidOut, "while");
+  const sums = must(loop, "loop").results.filter(({ type }) => type.shape.length > 0);
+  const [dot] = opsNamed(laidOut, "dot");
+  assertEquals(sums.map(({ type }) => type.layout), [dot?.results[0]?.type.layout]);
+});
+
+Deno.test("assignLayouts() moves data from outside a loop before the loop", () => {
+  const text = `#pragma tri grid(1)
+__global__ void k(float *X __aligned(16), float *Y __aligned(16), int n) {
+  int m[32] = 0 ... 32;
+  float x[32, 32] = *(X + m[:, newaxis] * 32 + m[newaxis, :]);
+  for (int i = 0; i < n; i++) *(Y + i * 1024 + m[:, newaxis] + m[newaxis, :] * 32) = x + i;
+}`;
+  assertEquals(conversionsAround(text), [1, 0]);
+});

@@ -383,3 +383,27 @@ __global__ void k(int *X, int n) {
     assertEquals(x, expected);
   });
 });
+
+Deno.test("lowerFunc() does not take pointers for steps of one another that rounds exchange", () => {
+  const text = `#pragma tri grid(1)
+__global__ void k(int *X, int n) {
+  int m[16] = 0 ... 16;
+  int *straight[16, 16] = X + m[:, newaxis] * 16 + m[newaxis, :];
+  int *turned[16, 16] = X + m[:, newaxis] + m[newaxis, :] * 16;
+  int *p[16, 16] = straight;
+  int *q[16, 16] = turned;
+  for (int i = 0; i < 2; i++) {
+    if (n & 1) p = turned;
+    else { int *t[16, 16] = p; p = q; q = t; }
+    n += 1;
+  }
+  *p = m[:, newaxis] * 16 + m[newaxis, :];
+}`;
+  onAll(text, (launch) => {
+    for (const n of [0, 1]) {
+      const x = new Int32Array(256);
+      launch([x, int(n)]);
+      assertEquals([...x], Array.from({ length: 256 }, (_, i) => 16 * (i % 16) + (i >> 4)));
+    }
+  });
+});

@@ -15,7 +15,7 @@ interface Place {
 /** An input of the type; made where there is none yet. */
 function inputOf(shop: Workshop, type: ScalarName): BufferSpec | undefined {
   const { dice, buffers } = shop;
-  const known = buffers.filter((one) => one.type === type && !one.written);
+  const known = buffers.filter((one) => one.type === type && one.name.startsWith("X"));
   if (known.length > 0 && (buffers.length > 6 || !dice.oneIn(4))) return dice.pick(known);
   if (buffers.length > 6) return undefined;
   const spec: BufferSpec = {

@@ -61,7 +61,7 @@ const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 
 export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): GeneratedProgram {
   const grid = [dice.between(1, 3), dice.oneIn(4) ? 2 : 1] as const;
-  const part = dice.oneIn(6) ? 2048 : 256;
+  const part = dice.oneIn(8) ? 2048 : 256;
   const types = chooseTypes(dice, features);
   const shop = new Workshop(
     dice,

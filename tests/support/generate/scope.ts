@@ -101,3 +101,6 @@ export const isNarrow = (type: ScalarName): boolean =>
   isFloat(type) ? SCALARS[type].bits === 8 : SCALARS[type].bits < 32;
 export const isInt = (type: ScalarName): boolean => !isFloat(type) && type !== "bool";
 export const sameShape = (a: Shape, b: Shape): boolean => a.join() === b.join();
+/** Types that arithmetic keeps: no bool, nothing that is promoted. */
+export const isWide = (type: ScalarName): boolean => type !== "bool" && !isNarrow(type);
+export const isWideInt = (type: ScalarName): boolean => isWide(type) && !isFloat(type);

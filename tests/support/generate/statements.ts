@@ -1,6 +1,7 @@
 /** Random statements. Each program stores into its own part of the outputs, so that nothing races. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import { makeExpr, matmul, PRODUCTS } from "./expressions.ts";
+import { makeExpr } from "./expressions.ts";
+import { matmul, PRODUCTS } from "./tiles.ts";
 import {
   columnMajor,
   countOf,
@@ -209,7 +210,7 @@ const stream: Maker = (shop) => {
   if (m * n > shop.part) return undefined;
   const most = dice.between(1, 5);
   const input = (type: ScalarName, length: number): string => {
-    const name = shop.name("X");
+    const name = shop.name("W");
     const attributes = dice.pick(["", " __noalias", " __readonly"]);
     shop.buffers.push({ name, type, length, written: false, attributes });
     return name;

@@ -14,6 +14,14 @@ export interface Node {
   readonly parts: readonly (string | Node)[];
 }
 
+/** What an expression must be. */
+export type Wanted = Pick<Node, "type" | "shape">;
+
+/** An expression out of text and the expressions in it. */
+export function node({ type, shape }: Wanted, ...parts: (string | Node)[]): Node {
+  return { type, shape, parts };
+}
+
 /** A statement; blocks are lists of statements. */
 export interface Stmt {
   readonly parts: readonly (string | Node | readonly Stmt[])[];

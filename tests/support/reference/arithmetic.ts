@@ -207,8 +207,9 @@ export function extreme(
   if (a.error === Infinity || b.error === Infinity) return UNKNOWN_FLOAT;
   if (Number.isNaN(a.value)) return withoutSlack(b);
   if (Number.isNaN(b.value)) return withoutSlack(a);
-  const error = Math.max(a.error, b.error);
-  return { kind: "float", value: choose(a.value, b.value), error, slack: 0 };
+  const value = choose(a.value, b.value);
+  const error = Number.isFinite(value) ? Math.max(a.error, b.error) : 0;
+  return { kind: "float", value, error, slack: 0 };
 }
 
 const withoutSlack = ({ value, error }: FloatCell): FloatCell => ({

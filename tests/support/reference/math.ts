@@ -34,7 +34,7 @@ const FUNCTIONS: Readonly<Record<string, MathFunction>> = {
   cos: { compute: Math.cos, bound: () => 2 ** -20 },
   tan: { compute: Math.tan, bound: ulps(4) },
   tanh: { compute: Math.tanh, bound: relative(20) },
-  sigmoid: { compute: (x) => 1 / (1 + Math.exp(-x)), bound: relative(20) },
+  sigmoid: { compute: sigmoid, bound: relative(20) },
   erf: { compute: erf, bound: ulps(4), doubleUlps: 16 },
   pow: { compute: power, bound: ulps(4) },
   rsqrt: { compute: (x) => 1 / Math.sqrt(x), bound: relative(20) },
@@ -169,6 +169,12 @@ function copySign(x: number, y: number): number {
 function power(x: number, y: number): number {
   if (x === 1 || y === 0 || (x === -1 && !Number.isFinite(y) && !Number.isNaN(y))) return 1;
   return x ** y;
+}
+
+/** Without overflow on either side. */
+function sigmoid(x: number): number {
+  const small = Math.exp(-Math.abs(x));
+  return (x < 0 ? small : 1) / (1 + small);
 }
 
 /** A series of positive terms, then the limit. */

@@ -24,9 +24,10 @@ function measure(
   };
 }
 
-/** Whether multiples of `grain` up to `magnitude` all fit so many bits. */
-function fits(magnitude: number, grain: number, bits: number): boolean {
-  return magnitude === 0 || magnitude / grain <= 2 ** bits;
+/** Whether multiples of `grain` up to `magnitude` are all values of the type with so many bits. */
+function fits(magnitude: number, grain: number, bits: number, type: FloatName): boolean {
+  if (magnitude === 0) return true;
+  return magnitude / grain <= 2 ** bits && grain >= spacing(0, type);
 }
 
 /** The sum in any order, each addition rounded to `type`. */
@@ -38,7 +39,7 @@ export function sumOf(cells: readonly FloatCell[], type: FloatName): FloatCell {
   if (cells.length === 1) return cells[0] ?? UNKNOWN_FLOAT;
   if (errors === Infinity || magnitude > largestOf(type)) return UNKNOWN_FLOAT;
   if (!Number.isFinite(sum)) return errors === 0 ? exact(sum) : UNKNOWN_FLOAT;
-  if (errors === 0 && fits(magnitude, grain, precisionOf(type))) return exactSum(sum, values);
+  if (errors === 0 && fits(magnitude, grain, precisionOf(type), type)) return exactSum(sum, values);
   const rounding = (cells.length - 1) * spacing(magnitude + errors, type);
   return rounded(sum, errors + rounding, type);
 }
@@ -82,7 +83,11 @@ export function dotOf(
     const error = isExact(a) && isExact(b)
       ? 0
       : Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error;
-    return { value: a.value * b.value, error };
+    const value = a.value * b.value;
+    // A fused product does not overflow before it is added.
+    const overflows = Math.abs(value) === Infinity && Number.isFinite(a.value) &&
+      Number.isFinite(b.value);
+    return { value, error: overflows ? Infinity : error };
   });
   const sum = products.reduce((total, { value }) => total + value, 0);
   const errors = products.reduce((total, { error }) => total + error, 0);
@@ -90,7 +95,7 @@ export function dotOf(
   if (!(errors < Infinity) || magnitude > largestOf(type)) return UNKNOWN_FLOAT;
   if (!Number.isFinite(sum)) return errors === 0 ? exact(sum) : UNKNOWN_FLOAT;
   const terms: Terms = { count: products.length, magnitude, grain, bits };
-  const result = errors === 0 && fits(magnitude, grain, bits)
+  const result = errors === 0 && fits(magnitude, grain, bits, type)
     ? exactSum(roundTo(sum, type), products.map(({ value }) => value))
     : rounded(sum, errors + summationError(terms, magnitude), type);
   return { ...result, terms };
@@ -110,10 +115,11 @@ export function addTerms(type: FloatName, a: FloatCell, b: FloatCell): FloatCell
   const open = other.terms === undefined ? 0 : summationError(other.terms, other.terms.magnitude);
   const errors = a.error + b.error + other.slack;
   if (!(errors < Infinity)) return UNKNOWN_FLOAT;
-  if (!Number.isFinite(sum)) return isExact(a) && isExact(b) ? exact(sum) : UNKNOWN_FLOAT;
   const magnitude = terms.magnitude + (other.terms?.magnitude ?? Math.abs(other.value));
+  if (Number.isFinite(other.value) && magnitude > largestOf(type)) return UNKNOWN_FLOAT;
+  if (!Number.isFinite(sum)) return isExact(a) && isExact(b) ? exact(sum) : UNKNOWN_FLOAT;
   const grain = Math.min(terms.grain, other.terms?.grain ?? grainOf(other.value));
-  if (errors <= 2 ** -1073 && fits(magnitude, grain, terms.bits)) {
+  if (errors <= 2 ** -1073 && fits(magnitude, grain, terms.bits, type)) {
     return exactSum(sum, magnitude === 0 ? [-0] : [sum]);
   }
   return rounded(sum, errors + open + summationError(terms, magnitude), type);

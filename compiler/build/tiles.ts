@@ -1,0 +1,181 @@
+/** Built-in functions that move elements about: halves put together and taken apart, turned axes, sorted lines. */
+import { must } from "../support/bug.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import type { Span } from "../support/source.ts";
+import type { Value } from "../ir/func.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+import { type Context, emit, emitConstant } from "./context.ts";
+import { buildBroadcast, buildReshape } from "./shape.ts";
+
+/** The index along an axis, in every element of a shape. */
+function indexAlong(cx: Context, shape: readonly number[], axis: number, span: Span): Value {
+  const extent = must(shape[axis], "axis of a shape");
+  const range = emit(cx, "range", [], { element: "int32", shape: [extent] }, span, { lo: 0n });
+  const row = buildReshape(cx, range, shape.map((_, d) => d === axis ? extent : 1), span);
+  return buildBroadcast(cx, row, shape, span);
+}
+
+/** Whether a bit of the index along an axis is set. */
+function indexBit(
+  cx: Context,
+  shape: readonly number[],
+  axis: number,
+  bit: number,
+  span: Span,
+): Value {
+  const index = indexAlong(cx, shape, axis, span);
+  const bits = emit(
+    cx,
+    "and",
+    [index, emitConstant(cx, BigInt(bit), index.type, span)],
+    index.type,
+    span,
+  );
+  const zero = emitConstant(cx, 0n, index.type, span);
+  return emit(cx, "ne", [bits, zero], { element: "bool", shape }, span);
+}
+
+/** Both tiles along a new axis of 2. */
+export function buildPair(cx: Context, a: Value, b: Value, axis: number, span: Span): Value {
+  const single = a.type.shape.toSpliced(axis, 0, 1);
+  const shape = a.type.shape.toSpliced(axis, 0, 2);
+  const [first, second] = [a, b].map((value) =>
+    buildBroadcast(cx, buildReshape(cx, value, single, span), shape, span)
+  );
+  const type = { element: a.type.element, shape };
+  const isSecond = indexBit(cx, shape, axis, 1, span);
+  return emit(cx, "select", [isSecond, must(second, "tile"), must(first, "tile")], type, span);
+}
+
+/** One half of a last axis of 2. */
+export function buildHalf(cx: Context, value: Value, half: 0 | 1, span: Span): Value {
+  const { element, shape } = value.type;
+  const axis = shape.length - 1;
+  const rest = shape.slice(0, -1);
+  const single = { element: "int32" as const, shape: [...rest, 1] };
+  const index = emitConstant(cx, BigInt(half), single, span);
+  const taken = emit(cx, "gather", [value, index], { element, shape: single.shape }, span, {
+    axis,
+  });
+  return buildReshape(cx, taken, rest, span);
+}
+
+/** Element i of each line is the one at i ^ mask. */
+export function buildExchange(
+  cx: Context,
+  value: Value,
+  axis: number,
+  mask: number,
+  span: Span,
+): Value {
+  return emit(cx, "exchange", [value], value.type, span, { axis, mask });
+}
+
+/**
+ * Sorts lines by a bitonic network (Batcher, 1968). Elements are compared as integers in the order of their values:
+ * then equal ones cannot be told apart, so the sort is stable, and NaN can be made the last.
+ */
+export function buildSort(
+  cx: Context,
+  value: Value,
+  axis: number,
+  descending: boolean,
+  span: Span,
+): Value {
+  const { shape, element } = value.type;
+  const extent = must(shape[axis], "axis of a shape");
+  let keys = toKeys(cx, value, descending, span);
+  for (let run = 2; run <= extent; run *= 2) {
+    for (let stride = run / 2; stride >= 1; stride /= 2) {
+      keys = compareAndSwap(cx, keys, axis, { run, stride }, span);
+    }
+  }
+  return fromKeys(cx, keys, element, descending, span);
+}
+
+/** Each pair at a distance keeps the smaller one in front; in every second run of elements, the larger one. */
+function compareAndSwap(
+  cx: Context,
+  keys: Value,
+  axis: number,
+  { run, stride }: { readonly run: number; readonly stride: number },
+  span: Span,
+): Value {
+  const { type } = keys;
+  const other = buildExchange(cx, keys, axis, stride, span);
+  const isUpper = indexBit(cx, type.shape, axis, stride, span);
+  const isTurned = indexBit(cx, type.shape, axis, run, span);
+  const keepsLarger = emit(cx, "ne", [isUpper, isTurned], isUpper.type, span);
+  const larger = emit(cx, "max", [keys, other], type, span);
+  const smaller = emit(cx, "min", [keys, other], type, span);
+  return emit(cx, "select", [keepsLarger, larger, smaller], type, span);
+}
+
+/** The signed integer of a float's width. */
+const SIGNED: Readonly<Record<number, ScalarName>> = {
+  8: "int8",
+  16: "int16",
+  32: "int32",
+  64: "int64",
+};
+
+const isFloat = (element: Element): element is ScalarName =>
+  !isPointer(element) && SCALARS[element].class === "float";
+
+/** Integers in the order in which the values shall stand. */
+function toKeys(cx: Context, value: Value, descending: boolean, span: Span): Value {
+  const { element, shape } = value.type;
+  const turned = (keys: Value): Value =>
+    descending ? emit(cx, "not", [keys], keys.type, span) : keys;
+  if (element === "bool") {
+    return turned(emit(cx, "convert", [value], { element: "int32", shape }, span));
+  }
+  if (!isFloat(element)) return turned(value);
+  const { bits } = SCALARS[element];
+  const type = { element: must(SIGNED[bits], "integer of a width"), shape };
+  const signed = emit(cx, "bitcast", [value], type, span);
+  const keys = turned(foldNegative(cx, signed, bits, span));
+  const largest = emitConstant(cx, (1n << BigInt(bits - 1)) - 1n, type, span);
+  const wide = { element: element === "float64" ? element : "float32" as const, shape };
+  const number = emit(cx, "convert", [value], wide, span);
+  const isNan = emit(cx, "ne", [number, number], { element: "bool", shape }, span);
+  return emit(cx, "select", [isNan, largest, keys], type, span);
+}
+
+/** Bits of negative floats grow downwards: all but the sign are turned over. Done twice, nothing has changed. */
+function foldNegative(cx: Context, keys: Value, bits: number, span: Span): Value {
+  const { type } = keys;
+  const count = emitConstant(cx, BigInt(bits - 1), type, span);
+  const sign = emit(cx, "shr", [keys, count], type, span);
+  const low = emitConstant(cx, (1n << BigInt(bits - 1)) - 1n, type, span);
+  return emit(
+    cx,
+    "xor",
+    [keys, emit(cx, "and", [sign, low], type, span)],
+    type,
+    span,
+  );
+}
+
+function fromKeys(
+  cx: Context,
+  sorted: Value,
+  element: Element,
+  descending: boolean,
+  span: Span,
+): Value {
+  const { shape } = sorted.type;
+  const unturned = (keys: Value): Value =>
+    descending ? emit(cx, "not", [keys], keys.type, span) : keys;
+  if (element === "bool") {
+    return emit(cx, "convert", [unturned(sorted)], { element: "bool", shape }, span);
+  }
+  if (!isFloat(element)) return unturned(sorted);
+  const { bits } = SCALARS[element];
+  const folded = foldNegative(cx, unturned(sorted), bits, span);
+  // The largest key is all ones but the sign: a NaN of every format, unless it was turned.
+  const largest = emitConstant(cx, (1n << BigInt(bits - 1)) - 1n, sorted.type, span);
+  const isNan = emit(cx, "eq", [sorted, largest], { element: "bool", shape }, span);
+  const pattern = emit(cx, "select", [isNan, largest, folded], sorted.type, span);
+  return emit(cx, "bitcast", [pattern], { element, shape }, span);
+}

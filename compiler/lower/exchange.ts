@@ -1,0 +1,209 @@
+/**
+ * Elements of other places. `exchange` gives element i the one at i ^ mask along an axis: another register, then
+ * another lane, then another warp. `gather` looks elements up by index in shared memory. `histogram` counts there.
+ */
+import type { Operand } from "../ptx/func.ts";
+import type { Op } from "../ir/func.ts";
+import { intAttr } from "../ir/attrs.ts";
+import { type Element, isPointer } from "../ir/types.ts";
+import { axisShifts, freeMask, type LinearLayout, log2, product } from "../layout/linear.ts";
+import { axisBits } from "../layout/reduce.ts";
+import { must } from "../support/bug.ts";
+import {
+  atRegister,
+  copyBits,
+  type LowerContext,
+  lowered,
+  ownerPredicate,
+  registerCount,
+  threadBases,
+  threadIndex,
+} from "./context.ts";
+import { convertScalar } from "./convert.ts";
+import { layoutOf } from "./convert_layout.ts";
+import { whole } from "./element.ts";
+import { int } from "./emitter.ts";
+import { operand, resultOf } from "./rule.ts";
+import { blockBarrier, claimShared } from "./shared.ts";
+import { butterfly } from "./shuffle.ts";
+import { fromWord, toWord, wordBank } from "./words.ts";
+
+const bytesOfWord = (element: Element): 4 | 8 => wordBank(element) === "b64" ? 8 : 4;
+
+export function lowerExchange(cx: LowerContext, op: Op): void {
+  const e = cx.emitter;
+  const source = operand(op, 0);
+  const { element } = source.type;
+  const mask = intAttr(op, "mask");
+  const moved = { register: 0, lane: 0, warp: 0 };
+  for (const { input, bit, step } of axisBits(layoutOf(source), intAttr(op, "axis"))) {
+    if ((mask >> step) & 1) moved[input] |= 1 << bit;
+  }
+  const bank = wordBank(element);
+  let words = Array.from(
+    { length: registerCount(source) },
+    (_, register) => {
+      const value = lowered(cx, source)(register ^ moved.register);
+      return toWord(e, whole(e, value, element), element);
+    },
+  );
+  if (moved.lane !== 0) words = words.map((word) => butterfly(e, word, bank, moved.lane));
+  if (moved.warp !== 0) words = fromWarp(cx, element, moved.warp, words);
+  const results = words.map((word) => fromWord(e, word, element));
+  cx.values.set(resultOf(op), (register) => must(results[register], "exchanged element"));
+}
+
+/** What the same lane of the warp whose number differs by `mask` holds. */
+function fromWarp(
+  cx: LowerContext,
+  element: Element,
+  mask: number,
+  words: readonly Operand[],
+): Operand[] {
+  const e = cx.emitter;
+  const bank = wordBank(element);
+  const size = bytesOfWord(element);
+  const row = 32 * cx.numWarps * size;
+  const start = claimShared(cx, row * words.length);
+  const place = (thread: Operand, register: number): Operand => ({
+    kind: "address",
+    base: e.add("b32", start, e.mul("b32", thread, int(size))),
+    offset: BigInt(register * row),
+  });
+  const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
+  words.forEach((word, register) =>
+    e.emit(`st.shared.${bank}`, [place(threadIndex(cx), register), e.inRegister(word, bank)])
+  );
+  blockBarrier(cx);
+  return words.map((_, register) => {
+    const result = e.register(bank);
+    e.emit(`ld.shared.${bank}`, [result, place(other, register)]);
+    return result;
+  });
+}
+
+/** Bases of a layout in bytes of words. */
+function scaledBases(layout: LinearLayout, size: number): {
+  readonly register: readonly number[];
+  readonly thread: readonly number[];
+} {
+  const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
+  return { register: scaled(layout.register), thread: scaled(threadBases(layout)) };
+}
+
+export function lowerGather(cx: LowerContext, op: Op): void {
+  const e = cx.emitter;
+  const [source, index] = [operand(op, 0), operand(op, 1)];
+  const result = resultOf(op);
+  const { element } = source.type;
+  const [from, to] = [layoutOf(source), layoutOf(result)];
+  const axis = intAttr(op, "axis");
+  const bank = wordBank(element);
+  const size = bytesOfWord(element);
+  const start = claimShared(cx, product(from.shape) * size);
+
+  const owner = ownerPredicate(cx, copyBits(from));
+  const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
+  const free = freeMask(from.register);
+  for (let register = 0; register < registerCount(source); register++) {
+    if (register & free) continue;
+    const word = toWord(e, whole(e, lowered(cx, source)(register), element), element);
+    const { base, constant } = atRegister(cx, scaledBases(from, size), register);
+    e.emit(`st.shared.${bank}`, [
+      { kind: "address", base: e.add("b32", start, base), offset: BigInt(constant) },
+      e.inRegister(word, bank),
+    ], guard);
+  }
+  blockBarrier(cx);
+
+  // Where the line of an element starts: its place without the axis, in the source's shape.
+  const extent = from.shape[axis] ?? 1;
+  const lines = scaledBases(lineLayout(to, from.shape, axis), size);
+  const step = 1 << must(axisShifts(from.shape)[axis], "axis of a shape");
+  const results = Array.from({ length: registerCount(result) }, (_, register) => {
+    const { element: type } = index.type;
+    const at = whole(e, lowered(cx, index)(register), type);
+    const word = convertScalar(e, at, isPointer(type) ? "uint64" : type, "int32");
+    // An index outside gives some element, not one of another tile.
+    const inside = e.pure("and.b32", "b32", [e.inRegister(word, "b32"), int(extent - 1)]);
+    const { base, constant } = atRegister(cx, lines, register);
+    const line = e.add("b32", start, base);
+    const address = e.add("b32", line, e.mul("b32", inside, int(step * size)));
+    const value = e.register(bank);
+    e.emit(`ld.shared.${bank}`, [value, {
+      kind: "address",
+      base: address,
+      offset: BigInt(constant),
+    }]);
+    return fromWord(e, value, element);
+  });
+  cx.values.set(result, (register) => must(results[register], "gathered element"));
+}
+
+/** Bases of a layout in another shape that differs along an axis, without what they move along it. */
+function lineLayout(layout: LinearLayout, shape: readonly number[], axis: number): LinearLayout {
+  const [from, to] = [axisShifts(layout.shape), axisShifts(shape)];
+  const move = (basis: number): number =>
+    shape.reduce(
+      (image, extent, d) =>
+        d === axis ? image : image | (((basis >> (from[d] ?? 0)) & (extent - 1)) << (to[d] ?? 0)),
+      0,
+    );
+  return {
+    shape,
+    register: layout.register.map(move),
+    lane: layout.lane.map(move),
+    warp: layout.warp.map(move),
+  };
+}
+
+export function lowerHistogram(cx: LowerContext, op: Op): void {
+  const e = cx.emitter;
+  const source = operand(op, 0);
+  const result = resultOf(op);
+  const { element } = source.type;
+  const [from, to] = [layoutOf(source), layoutOf(result)];
+  const bins = to.shape[0] ?? 1;
+  const start = claimShared(cx, bins * 4);
+  const placeOf = (register: number): Operand => {
+    const { base, constant } = atRegister(cx, scaledBases(to, 4), register);
+    return { kind: "address", base: e.add("b32", start, base), offset: BigInt(constant) };
+  };
+  const guardOf = (predicate: Operand | undefined): Parameters<typeof e.emit>[2] =>
+    predicate?.kind === "register" ? { register: predicate, negated: false } : undefined;
+  const places = Array.from({ length: registerCount(result) }, (_, register) => register)
+    .filter((register) => (register & freeMask(to.register)) === 0);
+  const zero = e.inRegister(int(0), "b32");
+  for (const register of places) {
+    e.emit("st.shared.b32", [placeOf(register), zero], guardOf(ownerPredicate(cx, copyBits(to))));
+  }
+  blockBarrier(cx);
+
+  const owner = ownerPredicate(cx, copyBits(from));
+  const free = freeMask(from.register);
+  for (let register = 0; register < registerCount(source); register++) {
+    if (register & free) continue;
+    const type = isPointer(element) ? "uint64" : element;
+    const value = convertScalar(e, whole(e, lowered(cx, source)(register), element), type, "int64");
+    // Negative numbers are huge when unsigned.
+    const inside = e.pure("setp.lt.u64", "pred", [e.inRegister(value, "b64"), int(bins)]);
+    const bin = e.pure("cvt.u32.u64", "b32", [e.inRegister(value, "b64")]);
+    const address = e.add("b32", start, e.pure("shl.b32", "b32", [bin, int(log2(4))]));
+    const counted = owner === undefined ? inside : e.pure("and.pred", "pred", [inside, owner]);
+    e.emit("red.relaxed.cta.shared.add.u32", [
+      { kind: "address", base: address, offset: 0n },
+      e.inRegister(int(1), "b32"),
+    ], guardOf(counted));
+  }
+  blockBarrier(cx);
+  const counts: Operand[] = [];
+  for (const register of places) {
+    const count = e.register("b32");
+    e.emit("ld.shared.b32", [count, placeOf(register)]);
+    counts[register] = count;
+  }
+  cx.values.set(
+    result,
+    (register) => must(counts[register & ~freeMask(to.register)], "count of a histogram"),
+  );
+}

@@ -1,0 +1,123 @@
+/** Random calls of built-in functions and of helpers made for them. */
+import type { ScalarName } from "../../../compiler/support/scalar.ts";
+import { stretching } from "./elementwise.ts";
+import { makeExpr } from "./expressions.ts";
+import type { Feature } from "./features.ts";
+import { isFloat, isNarrow, isWide, isWideInt, type Workshop } from "./scope.ts";
+import { declarator, type Node, node, spellTile, type Wanted } from "./tree.ts";
+
+interface Function {
+  readonly name: string;
+  readonly feature: Feature;
+  readonly arity: number;
+  /** Of arguments; results are of the same type. */
+  readonly fits: (type: ScalarName) => boolean;
+}
+
+const single = (type: ScalarName): boolean => type === "float32" || type === "float64";
+const anyFloat = (type: ScalarName): boolean => isFloat(type) && !isNarrow(type);
+const row = (
+  name: string,
+  fits: Function["fits"],
+  arity = 1,
+  feature: string = name,
+): readonly Function[] => isFeature(feature) ? [{ name, feature, arity, fits }] : [];
+
+function isFeature(name: string): name is Feature {
+  return ALL.has(name);
+}
+
+const ALL: ReadonlySet<string> = new Set<Feature>([
+  ...["exp", "exp2", "log", "log2", "log1p", "expm1", "sin", "cos", "tan", "tanh"] as const,
+  ...["sigmoid", "erf", "pow", "rsqrt", "sqrt", "fma", "floor", "fmod", "copysign"] as const,
+  ...["abs", "clamp", "bits", "mulhi", "minimum"] as const,
+]);
+
+const FUNCTIONS: readonly Function[] = [
+  ...["exp", "exp2", "log", "log2", "log1p", "expm1", "sin", "cos", "tan", "tanh"]
+    .flatMap((name) => row(name, single)),
+  ...["sigmoid", "erf", "rsqrt", "sqrt"].flatMap((name) => row(name, single)),
+  ...["floor", "ceil", "trunc", "round"].flatMap((name) => row(name, anyFloat, 1, "floor")),
+  ...row("pow", single, 2),
+  ...row("fma", single, 3),
+  ...row("fmod", anyFloat, 2),
+  ...row("copysign", anyFloat, 2),
+  ...row("abs", isWide),
+  ...row("clamp", isWide, 3),
+  ...["minimum", "maximum"].flatMap((name) => row(name, isWide, 2, "minimum")),
+  ...row("popc", (type) => type === "int32", 1, "bits"),
+  ...row("clz", (type) => type === "int32", 1, "bits"),
+  ...row("ffs", (type) => type === "int32", 1, "bits"),
+  ...row("brev", isWideInt, 1, "bits"),
+  ...row("mulhi", (type) => type === "int32" || type === "int64", 2),
+  ...row("umulhi", (type) => type === "uint32" || type === "uint64", 2, "mulhi"),
+];
+
+export function call(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const fitting = FUNCTIONS.filter(({ feature, fits }) => fits(wanted.type) && shop.has(feature));
+  if (fitting.length === 0) return undefined;
+  const { name, arity } = shop.dice.pick(fitting);
+  const args = Array.from({ length: arity }, () => makeExpr(shop, wanted, fuel));
+  return node(wanted, `${name}(`, ...args.flatMap((arg, i) => i === 0 ? [arg] : [", ", arg]), ")");
+}
+
+export function floatTest(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const floats = shop.types.filter(anyFloat);
+  if (wanted.type !== "bool" || floats.length === 0 || !shop.has("tests")) return undefined;
+  const name = shop.dice.pick(["isnan", "isinf", "isfinite"]);
+  return node(
+    wanted,
+    `${name}(`,
+    makeExpr(shop, { ...wanted, type: shop.dice.pick(floats) }, fuel),
+    ")",
+  );
+}
+
+/** A random number of the language's own generator. */
+export function noise(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  if (!shop.has("random") || wanted.shape.length === 0) return undefined;
+  const offset = makeExpr(shop, { type: "int32", shape: wanted.shape }, fuel - 1);
+  const seed = shop.dice.between(0, 1000);
+  if (wanted.type === "float32") {
+    return node(wanted, `${shop.dice.pick(["rand", "rand", "randn"])}(${seed}, `, offset, ")");
+  }
+  return wanted.type === "uint32" ? node(wanted, `randint(${seed}, `, offset, ")") : undefined;
+}
+
+/** A call of a helper function made for it. */
+export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  if (shop.isLazy || shop.inHelper || !shop.has("helper") || shop.dice.oneIn(2)) return undefined;
+  const parameters = [wanted, {
+    type: shop.dice.pick(shop.types),
+    shape: stretching(shop, wanted.shape),
+  }]
+    .map((one) => ({ ...one, name: shop.name("a") }));
+  const name = shop.name("h");
+  const outer = shop.variables.splice(0);
+  shop.inHelper = true;
+  shop.variables.push(...parameters);
+  const early = shop.has("helper-if") && shop.dice.oneIn(2)
+    ? [
+      "if (",
+      makeExpr(shop, { type: "bool", shape: [] }, fuel - 1),
+      ") return ",
+      makeExpr(shop, wanted, fuel - 1),
+      "; ",
+    ]
+    : [];
+  const body = makeExpr(shop, wanted, fuel);
+  shop.variables.splice(0, shop.variables.length, ...outer);
+  shop.inHelper = false;
+  const list = parameters.map((one) => declarator(one.type, one.shape, one.name));
+  shop.helpers.push({
+    parts: [
+      `static ${spellTile(wanted.type, wanted.shape)} ${name}(${list.join(", ")}) { `,
+      ...early,
+      "return ",
+      body,
+      "; }",
+    ],
+  });
+  const args = parameters.map((one) => makeExpr(shop, one, fuel));
+  return node(wanted, `${name}(`, ...args.flatMap((arg, i) => i === 0 ? [arg] : [", ", arg]), ")");
+}

@@ -1,0 +1,192 @@
+/** Random expressions about tiles as wholes: shapes, reductions, scans, products. */
+import type { ScalarName } from "../../../compiler/support/scalar.ts";
+import { makeExpr } from "./expressions.ts";
+import type { Feature } from "./features.ts";
+import {
+  countOf,
+  isFloat,
+  isNarrow,
+  isWide,
+  isWideInt,
+  sameShape,
+  type Workshop,
+} from "./scope.ts";
+import { type Node, node, type Shape, spellTile, type Wanted } from "./tree.ts";
+
+export function newaxis(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const ones = wanted.shape.flatMap((extent, axis) => extent === 1 ? [axis] : []);
+  if (ones.length === 0 || wanted.shape.length === 1) return undefined;
+  const axis = shop.dice.pick(ones);
+  const items = wanted.shape.map((_, at) => at === axis ? "newaxis" : ":").join(", ");
+  const from = makeExpr(shop, { ...wanted, shape: wanted.shape.toSpliced(axis, 1) }, fuel);
+  return node(wanted, from, `[${items}]`);
+}
+
+export function permutation(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { shape } = wanted;
+  const rank = shape.length;
+  if (rank < 2 || !shop.has("permute")) return undefined;
+  const [last = 1, ...rest] = shape.toReversed();
+  if (shop.dice.oneIn(2)) {
+    // `^x` rotates the axes left by one, so its operand is the result rotated right.
+    return node(
+      wanted,
+      "(^",
+      makeExpr(shop, { ...wanted, shape: [last, ...rest.reverse()] }, fuel),
+      ")",
+    );
+  }
+  const order = shape.map((_, axis) => axis);
+  order.sort(() => shop.dice.between(-1, 1));
+  const from = order.map((_, source) => shape[order.indexOf(source)] ?? 1);
+  const items = order.map((axis) => `^${axis}`).join(", ");
+  return node(wanted, makeExpr(shop, { ...wanted, shape: from }, fuel), `[${items}]`);
+}
+
+export function reshaping(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { shape } = wanted;
+  const others = shop.shapes.filter((other) =>
+    countOf(other) === countOf(shape) && !sameShape(other, shape)
+  );
+  if (shape.length === 0 || others.length === 0 || !shop.has("reshape")) return undefined;
+  const other = shop.dice.pick(others);
+  const from = makeExpr(shop, { ...wanted, shape: other }, fuel);
+  return other.length > shape.length && shop.dice.oneIn(2)
+    ? node(wanted, `((${spellTile(wanted.type, shape)})`, from, ")")
+    : node(wanted, "reshape(", from, `, ${shape.join(", ")})`);
+}
+
+interface Reduction {
+  readonly item: string;
+  readonly feature: Feature;
+  readonly fits: (type: ScalarName) => boolean;
+}
+
+const REDUCTIONS: readonly Reduction[] = [
+  { item: "+", feature: "reduce-sum", fits: isWide },
+  { item: "max", feature: "reduce-max", fits: isWide },
+  { item: "min", feature: "reduce-min", fits: isWide },
+  { item: "*", feature: "reduce-product", fits: isWide },
+  { item: "&", feature: "reduce-bits", fits: isWideInt },
+  { item: "|", feature: "reduce-bits", fits: isWideInt },
+  { item: "xor", feature: "reduce-bits", fits: isWideInt },
+  { item: "any", feature: "reduce-bool", fits: (type) => type === "bool" },
+  { item: "all", feature: "reduce-bool", fits: (type) => type === "bool" },
+];
+
+/** A tile with one more axis, which is then reduced. */
+function widerShape(
+  shop: Workshop,
+  shape: Shape,
+): { readonly shape: Shape; readonly axis: number } | undefined {
+  const fitting = shop.shapes.flatMap((wider) =>
+    wider.flatMap((_, axis) =>
+      wider.length === shape.length + 1 && sameShape(wider.toSpliced(axis, 1), shape)
+        ? [{ shape: wider, axis }]
+        : []
+    )
+  );
+  return fitting.length === 0 ? undefined : shop.dice.pick(fitting);
+}
+
+export function reduction(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const wider = widerShape(shop, wanted.shape);
+  if (shop.isLazy || wider === undefined) return undefined;
+  const { dice } = shop;
+  const items = wider.shape.map((_, axis) => axis === wider.axis ? "" : ":");
+  const text = (item: string): string => `[${items.map((one) => one || item).join(", ")}]`;
+  if (wanted.type === "int32" && dice.oneIn(4) && shop.has("reduce-arg")) {
+    const type = dice.pick(shop.types.filter((one) => one !== "bool"));
+    return node(
+      wanted,
+      makeExpr(shop, { type, shape: wider.shape }, fuel),
+      text(dice.pick(["argmax", "argmin"])),
+    );
+  }
+  const rows = REDUCTIONS.filter(({ feature, fits }) => fits(wanted.type) && shop.has(feature));
+  if (rows.length === 0) return undefined;
+  const { item } = dice.pick(rows);
+  // Integers below int and bool are promoted first.
+  const narrow = shop.types.filter((type) => type !== "bool" && isNarrow(type) && !isFloat(type));
+  const type = wanted.type === "int32" && narrow.length > 0 && dice.oneIn(3)
+    ? dice.pick(narrow)
+    : wanted.type === "bool" && dice.oneIn(3)
+    ? dice.pick(shop.types)
+    : wanted.type;
+  return node(wanted, makeExpr(shop, { type, shape: wider.shape }, fuel), text(item));
+}
+
+const SCANS: readonly (readonly [string, Feature])[] = [
+  ["cumsum", "cumsum"],
+  ["cumprod", "cumprod"],
+  ["cummax", "cummax"],
+  ["cummin", "cummax"],
+  ["flip", "flip"],
+];
+
+export function scan(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const known = SCANS.filter(([, feature]) => shop.has(feature));
+  if (shop.isLazy || wanted.shape.length === 0 || known.length === 0 || !isWide(wanted.type)) {
+    return undefined;
+  }
+  const [name] = shop.dice.pick(known);
+  const axis = shop.dice.between(0, wanted.shape.length - 1);
+  return node(wanted, `${name}(`, makeExpr(shop, wanted, fuel), `, ${axis})`);
+}
+
+export function sorting(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  if (shop.isLazy || wanted.shape.length === 0 || !shop.has("sort") || wanted.type === "bool") {
+    return undefined;
+  }
+  const axis = shop.dice.between(0, wanted.shape.length - 1);
+  return node(
+    wanted,
+    "sort(",
+    makeExpr(shop, wanted, fuel),
+    `, ${axis}, ${shop.dice.between(0, 1)})`,
+  );
+}
+
+export function gathering(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { shape } = wanted;
+  if (shop.isLazy || shape.length === 0 || !shop.has("gather")) return undefined;
+  const axis = shop.dice.between(0, shape.length - 1);
+  const index = makeExpr(shop, { type: "int32", shape }, fuel - 1);
+  const last = (shape[axis] ?? 1) - 1;
+  return node(
+    wanted,
+    "gather(",
+    makeExpr(shop, wanted, fuel),
+    ", (",
+    index,
+    ` & ${last}), ${axis})`,
+  );
+}
+
+/** Result, operand types and feature of each kind of `@`. */
+export const PRODUCTS: readonly (readonly [ScalarName, readonly ScalarName[], Feature])[] = [
+  ["float32", ["float16"], "dot-half"],
+  ["float32", ["bfloat16"], "dot-bfloat16"],
+  ["float32", ["float32"], "dot-float"],
+  ["float64", ["float64"], "dot-double"],
+  ["int32", ["int8", "uint8"], "dot-int8"],
+  ["float32", ["float8e4", "float8e5"], "dot-float8"],
+];
+
+export function matmul(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { dice } = shop;
+  const [m, n, ...batch] = wanted.shape;
+  if (shop.isLazy || m === undefined || n === undefined) return undefined;
+  if (batch.length > 0 && !shop.has("dot-batch")) return undefined;
+  const rows = PRODUCTS.filter(([result, , feature]) =>
+    result === wanted.type && shop.has(feature)
+  );
+  if (rows.length === 0) return undefined;
+  const [, types] = dice.pick(rows);
+  const k = dice.pick([1, 2, 4, 8, 16, 32]);
+  const lhs = makeExpr(shop, { type: dice.pick(types), shape: [m, k, ...batch] }, fuel - 1);
+  const rhs = makeExpr(shop, { type: dice.pick(types), shape: [k, n, ...batch] }, fuel - 1);
+  return dice.oneIn(3)
+    ? node(wanted, "dot(", lhs, ", ", rhs, ", ", makeExpr(shop, wanted, fuel), ")")
+    : node(wanted, "(", lhs, " @ ", rhs, ")");
+}
