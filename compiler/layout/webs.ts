@@ -51,7 +51,8 @@ export function websOf(func: Func): ReadonlyMap<Value, Web> {
     flow(test.params, op.operands, depth);
     flow(test.params, terminatorOf(body).operands, depth + 1);
     flow(body.params, leaving, depth + 1);
-    flow(op.results, leaving, depth + 1);
+    // Both come from the same operand of `condition`, which has one layout.
+    flow(op.results, body.params, depth + 1);
   };
   visit(func.body, 0);
   for (const { to, from, depth } of flows) {

@@ -407,3 +407,21 @@ __global__ void k(int *X, int n) {
     }
   });
 });
+
+Deno.test("lowerFunc() gives a loop in a branch the layout that the branch hands on", () => {
+  const text = `#pragma tri grid(1)
+__global__ void k(int *Y, int n) {
+  int r[8] = 0 ... 8;
+  int m[8] = ((char[32, 32])7 @ (char[32, 8])2)[+, :];
+  if (n > 2) do { m = 1; n--; } while (n);
+  *(Y + r) = m;
+}
+`;
+  onAll(text, (launch) => {
+    for (const n of [0, 5]) {
+      const out = numbers(8, () => -1);
+      launch([out, int(n)]);
+      assertEquals([...out], Array.from({ length: 8 }, () => n > 2 ? 1 : 32 * 32 * 14));
+    }
+  });
+});
