@@ -22,6 +22,13 @@ export function readPtx({ file }: CorpusCase): Uint8Array<ArrayBuffer> {
   return Deno.readFileSync(new URL(`${file}.ptx`, import.meta.url));
 }
 
+/** What a case left in a buffer. */
+export interface Result {
+  readonly actual: Uint8Array<ArrayBuffer>;
+  readonly expected: Data;
+  readonly within: Tolerance | undefined;
+}
+
 /** Launches a case; the result names what is not as expected, or is empty. */
 export function runCase(
   driver: Driver,
@@ -29,6 +36,24 @@ export function runCase(
   each: CorpusCase,
   encode: EncodeTensorMap,
 ): string[] {
+  return problemsOf(each, resultsOf(driver, image, each, encode));
+}
+
+/** What differs from what is expected. */
+export function problemsOf({ kernel }: CorpusCase, results: readonly Result[]): string[] {
+  return results.flatMap(({ actual, expected, within }, i) => {
+    const problem = compare(actual, expected, within);
+    return problem === undefined ? [] : [`${kernel}, buffer ${i}: ${problem}`];
+  });
+}
+
+/** Launches a case. */
+export function resultsOf(
+  driver: Driver,
+  image: Uint8Array<ArrayBuffer>,
+  each: CorpusCase,
+  encode: EncodeTensorMap,
+): Result[] {
   const placed: Placed[] = [];
   const module = driver.loadModule(image, each.file);
   try {
@@ -53,13 +78,11 @@ export function runCase(
     parts.forEach(({ bytes }, i) => launch.argumentBlock.set(bytes, offsets[i]));
     launch.launch(...each.grid, 0n);
     driver.synchronize();
-    return placed.flatMap(({ argument, address, bytes }, i) => {
+    return placed.map(({ argument, address, bytes }) => {
       const actual = new Uint8Array(bytes);
       driver.copyToHost(actual, address, 0n);
       driver.synchronize();
-      const expected = argument.expected ?? argument.data;
-      const problem = compare(actual, expected, argument.within);
-      return problem === undefined ? [] : [`${each.kernel}, buffer ${i}: ${problem}`];
+      return { actual, expected: argument.expected ?? argument.data, within: argument.within };
     });
   } finally {
     for (const { address } of placed) driver.free(address);

@@ -1,8 +1,13 @@
-/** The corpus on a GPU: the same PTX, inputs and expected results as on the emulator. */
+/**
+ * The corpus on a GPU and in the emulator: the same PTX and inputs. Both give what is expected, and where that is
+ * exact, the same bytes.
+ */
 import { openCudaDriver } from "../../ffi/deno/library.ts";
+import { encodeTensorMap } from "../../ffi/emulator/async/tensor_map.ts";
+import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
 import type { CorpusCase } from "../corpus/types.ts";
 import { CORPUS } from "../corpus/mod.ts";
-import { readPtx, runCase } from "../corpus/run.ts";
+import { problemsOf, readPtx, resultsOf } from "../corpus/run.ts";
 import { assertEquals } from "../support/assert.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { tensorMapEncoder } from "./tensor_map.ts";
@@ -13,15 +18,24 @@ function runs({ sm }: CorpusCase, have: number): boolean {
 }
 
 for (const each of CORPUS) {
-  gpuTest(`${each.kernel}() of the corpus runs on a GPU`, () => {
+  gpuTest(`${each.kernel}() of the corpus runs on a GPU as in the emulator`, () => {
     const driver = openCudaDriver();
     if (!runs(each, driver.deviceInfo(0).sm)) return;
     driver.makeCurrent(driver.retainContext(0));
+    const emulator = openEmulator({ workers: 1 });
+    emulator.makeCurrent(emulator.retainContext(0));
     try {
-      assertEquals(runCase(driver, readPtx(each), each, tensorMapEncoder()), []);
+      const found = resultsOf(driver, readPtx(each), each, tensorMapEncoder());
+      const emulated = resultsOf(emulator, readPtx(each), each, encodeTensorMap);
+      assertEquals(problemsOf(each, found), []);
+      assertEquals(problemsOf(each, emulated), []);
+      emulated.forEach(({ actual, within }, i) => {
+        if (within === undefined) assertEquals(actual, found[i]?.actual);
+      });
     } finally {
       driver.releaseContext(0);
       driver.close();
+      emulator.close();
     }
   });
 }
