@@ -1,0 +1,269 @@
+"""What the benchmarks share: built kernels called with torch tensors, and contenders timed fairly.
+
+    kernels = Kernels("softmax")                 # generated/manifest.json and the cubin for this GPU
+    softmax = kernels.pick("softmax", "float32", X, Y, M, N, ldx, ldy)
+    softmax(X, Y, M, N, ldx, ldy)                # the grid is the contract's; grid=(…) overrides it
+    times = interleaved({"ours": lambda: softmax(…), "torch": lambda: …})
+
+Arguments stand in the order of the kernel's parameters: tensors (or addresses) for pointers, ints and floats for
+scalars. `pick` takes the instance whose specialisation the arguments meet, as the wrappers do; `kernels["symbol"]` names
+one. Nothing is checked here: that is the wrappers' business.
+
+Each contender is a CUDA graph of calls, so that no launch gap is timed; rounds are interleaved, because the card
+throttles within seconds; the median of the rounds counts.
+"""
+import argparse
+import ctypes
+import json
+import os
+import re
+import statistics
+import struct
+
+import torch
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GENERATED = os.path.join(ROOT, "generated")
+
+# Element types of manifest and wrappers, as torch calls them.
+TORCH = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float64": torch.float64,
+    "int8": torch.int8,
+    "int16": torch.int16,
+    "int32": torch.int32,
+    "int64": torch.int64,
+    "uint8": torch.uint8,
+}
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def check(status, call):
+    if status != 0:
+        raise RuntimeError(f"{call} failed with status {status}")
+
+
+def current_stream():
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+
+def architecture():
+    """The target that `tri build` has for this GPU."""
+    major, minor = torch.cuda.get_device_capability()
+    return f"sm_{major}{minor}" + ("a" if major == 9 else "")
+
+
+# A scalar parameter's C value, by its type in the manifest.
+SCALARS = {
+    "bool": ctypes.c_bool,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float16": lambda value: ctypes.c_uint16(struct.unpack("<H", struct.pack("<e", value))[0]),
+    "bfloat16": lambda value: ctypes.c_uint16(torch.tensor(value, dtype=torch.bfloat16).view(torch.uint16).item()),
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+
+
+def compile_expression(text):
+    """A contract's C integer expression, as a function of a dictionary of names. `?:` is not known here."""
+    text = re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ").replace("/", "//"))
+    code = compile(text.strip(), text, "eval")
+    known = {
+        "cdiv": lambda a, b: -(-a // b),
+        "next_pow2": lambda a: 1 << max(a - 1, 0).bit_length(),
+        "min": min,
+        "max": max,
+    }
+    return lambda names: eval(code, {"__builtins__": {}, **known}, names)
+
+
+def integer(text):
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
+class Kernel:
+    """One entry of a cubin. Calling it launches it on torch's current stream."""
+
+    def __init__(self, module, entry, instance, contract):
+        self.symbol = entry["symbol"]
+        self.variant = instance["variant"]["name"]
+        self.bindings = {**instance["variant"]["bindings"], **instance["config"]["bindings"]}
+        self.threads, self.shared = entry["threads"], entry["sharedBytes"]
+        self.parameters = contract["params"]
+        self.conditions = [compile_expression(text) for text in instance["specialization"]]
+        self.extents = [compile_expression(text) for text in contract["grid"] or []]
+        self.constants = {k: integer(v) for k, v in self.bindings.items() if integer(v) is not None}
+        self.function = ctypes.c_void_p()
+        check(cuda.cuModuleGetFunction(ctypes.byref(self.function), module, self.symbol.encode()), "cuModuleGetFunction")
+        if self.shared:
+            check(cuda.cuFuncSetAttribute(self.function, 8, self.shared), "cuFuncSetAttribute")
+
+    def names(self, args):
+        """Parameters and constants by name, pointers as addresses."""
+        assert len(args) == len(self.parameters), f"{self.symbol} takes {[p['name'] for p in self.parameters]}"
+        values = [a.data_ptr() if isinstance(a, torch.Tensor) else a for a in args]
+        return {**self.constants, **{p["name"]: v for p, v in zip(self.parameters, values)}}
+
+    def accepts(self, args):
+        """Whether the arguments are what this instance was specialised for."""
+        names = self.names(args)
+        return all(condition(names) for condition in self.conditions)
+
+    def __call__(self, *args, grid=None):
+        names = self.names(args)
+        values = [
+            (ctypes.c_uint64 if p["kind"] == "pointer" else SCALARS[p["type"]])(names[p["name"]]) for p in self.parameters
+        ]
+        block = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values])
+        blocks = [extent(names) for extent in self.extents] if grid is None else list(grid)
+        blocks += [1] * (3 - len(blocks))
+        check(
+            cuda.cuLaunchKernel(self.function, *blocks, self.threads, 1, 1, self.shared, current_stream(), block, None),
+            f"cuLaunchKernel of {self.symbol}",
+        )
+
+
+class Kernels:
+    """All instances of the kernels of one `.tc` file, from its cubins for this GPU."""
+
+    def __init__(self, source, arch=None, generated=GENERATED):
+        torch.zeros(1, device="cuda")  # makes the primary context
+        with open(os.path.join(generated, "manifest.json")) as file:
+            kernels = json.load(file)["sources"][source]
+        self.by_kernel = {}
+        for name, kernel in kernels.items():
+            target = arch or architecture()
+            image = next((i for i in kernel["images"] if i["kind"] == "cubin" and i["target"] == target), None)
+            if image is None:
+                raise RuntimeError(f"{source}: no cubin for {target}; run deno task build-kernels where ptxas is")
+            with open(os.path.join(generated, image["path"]), "rb") as file:
+                cubin = file.read()
+            module = ctypes.c_void_p()
+            check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "cuModuleLoadData")
+            instances = {i["symbol"]: i for i in kernel["instances"]}
+            self.by_kernel[name] = [
+                Kernel(module, entry, instance, kernel["contracts"][instance["contract"]])
+                for entry in image["entries"]
+                for instance in [instances[entry["symbol"]]]
+            ]
+
+    def __getitem__(self, symbol):
+        return next(k for all in self.by_kernel.values() for k in all if k.symbol == symbol)
+
+    def instances(self, kernel, variant):
+        return [k for k in self.by_kernel[kernel] if k.variant == variant]
+
+    def pick(self, kernel, variant, *args, **bindings):
+        """The most specialised instance that takes the arguments (and has the bindings, where several are tuned)."""
+        fitting = [
+            k for k in self.instances(kernel, variant)
+            if k.accepts(args) and all(k.bindings[name] == str(value) for name, value in bindings.items())
+        ]
+        if not fitting:
+            raise RuntimeError(f"no instance of {kernel} for {variant} {bindings} takes these arguments")
+        return max(fitting, key=lambda k: len(k.conditions))
+
+
+def graph_of(call, count):
+    """A CUDA graph of `count` calls. The first call is made outside: compilers and allocators are done by then."""
+    call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(count):
+            call()
+    return graph
+
+
+def interleaved(calls, count=20, rounds=11):
+    """Median milliseconds per call of each contender: name -> function of nothing."""
+    graphs = {name: graph_of(call, count) for name, call in calls.items()}
+    times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, graph in graphs.items():
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            graph.replay()
+            end.record()
+            end.synchronize()
+            times[name].append(start.elapsed_time(end) / count)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def copy_calls(x):
+    """Contenders for the ceiling of whatever reads and writes as much as copying x: they read every byte once and
+    write every byte once, in order. `with_copy` joins them."""
+    z = torch.empty_like(x)
+    size = ctypes.c_size_t(x.numel() * x.element_size())
+    return {
+        "memcpy": lambda: cuda.cuMemcpyDtoDAsync_v2(
+            ctypes.c_uint64(z.data_ptr()), ctypes.c_uint64(x.data_ptr()), size, current_stream()),
+        "neg": lambda: torch.neg(x, out=z),
+    }
+
+
+def with_copy(speed):
+    """The speeds with the better of the copies as `copy`."""
+    rest = {name: value for name, value in speed.items() if name not in ("memcpy", "neg")}
+    return {**rest, "copy": max(speed["memcpy"], speed["neg"])}
+
+
+def gbps(times, size):
+    """Gigabytes per second from milliseconds per call and bytes read plus bytes written."""
+    return {name: size / ms / 1e6 for name, ms in times.items()}
+
+
+def device_line():
+    line = f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+    try:
+        import triton
+    except ImportError:
+        return line
+    return f"{line}, triton {triton.__version__}"
+
+
+def options(doc):
+    """The command line that benchmarks share: --json FILE, --quick."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", help="write the rows to this file")
+    parser.add_argument("--quick", action="store_true", help="few cases")
+    return parser
+
+
+class Table:
+    """Prints rows as they come and keeps them for --json."""
+
+    def __init__(self, columns, ratios=(), unit="GB/s"):
+        self.columns, self.ratios, self.rows = columns, ratios, []
+        heads = "".join(f" {name:>8}" for name in columns) + "".join(f" {f'{a}/{b}':>13}" for a, b in ratios)
+        print(f"{unit:34}{heads}")
+
+    def row(self, case, speed, **facts):
+        """`case` is what is printed, `facts` what the JSON says besides; contenders that are absent print a dash."""
+        def cell(value, width, digits):
+            return f" {value:{width}.{digits}f}" if value is not None else f" {'–':>{width}}"
+
+        def ratio(a, b):
+            return speed[a] / speed[b] if a in speed and b in speed else None
+
+        text = "".join(cell(speed.get(name), 8, 0) for name in self.columns)
+        text += "".join(cell(ratio(a, b), 13, 3) for a, b in self.ratios)
+        print(f"{case:34}{text}", flush=True)
+        self.rows.append({"case": case, **facts, "speed": speed})
+
+    def save(self, path):
+        if path:
+            with open(path, "w") as file:
+                json.dump(self.rows, file, indent=1)
