@@ -15,7 +15,7 @@ export async function findGpus(): Promise<Gpus> {
     };
   }
   const [{ openCudaDriver }, { TriError }] = await Promise.all([
-    import("../ffi/deno/library.ts"),
+    import("../ffi/cuda/library.ts"),
     import("../ffi/errors.ts"),
   ]);
   try {

@@ -1,4 +1,5 @@
 /** Element types: their size, and the typed array that holds them on the host. One row each. */
+import { TriError } from "./errors.ts";
 
 /**
  * Host arrays keep the exact bits. Types that JavaScript has no array for are kept as unsigned integers
@@ -28,8 +29,21 @@ export type DType = keyof HostArrays;
 /** The typed array that holds elements of `D` on the host. */
 export type HostArray<D extends DType = DType> = HostArrays[D];
 
+/** Node has `Float16Array` from version 24 on. Without it tensors of float16 stay on the device. */
+function halves(): Float16ArrayConstructor {
+  if (typeof Float16Array !== "undefined") return Float16Array;
+  throw new TriError("This runtime has no Float16Array, which host data of float16 needs", {
+    hint: "use Node 24 or newer, or convert on the device to float32",
+  });
+}
+
 /** Every element type. */
-export const DTYPES = {
+export const DTYPES: {
+  readonly [D in DType]: {
+    readonly bytes: number;
+    readonly array: new (length: number) => HostArray<D>;
+  };
+} = {
   bool: { bytes: 1, array: Uint8Array },
   int8: { bytes: 1, array: Int8Array },
   uint8: { bytes: 1, array: Uint8Array },
@@ -39,17 +53,17 @@ export const DTYPES = {
   uint32: { bytes: 4, array: Uint32Array },
   int64: { bytes: 8, array: BigInt64Array },
   uint64: { bytes: 8, array: BigUint64Array },
-  float16: { bytes: 2, array: Float16Array },
+  float16: {
+    bytes: 2,
+    get array(): Float16ArrayConstructor {
+      return halves();
+    },
+  },
   bfloat16: { bytes: 2, array: Uint16Array },
   float32: { bytes: 4, array: Float32Array },
   float64: { bytes: 8, array: Float64Array },
   float8e4: { bytes: 1, array: Uint8Array },
   float8e5: { bytes: 1, array: Uint8Array },
-} as const satisfies {
-  readonly [D in DType]: {
-    readonly bytes: number;
-    readonly array: new (length: number) => HostArray<D>;
-  };
 };
 
 /** The element type that each typed array means when no other is named. */

@@ -3,8 +3,8 @@
  * GPU, or the emulator where there is none. Who asks for a GPU gets one or an error, never the emulator; and a
  * driver that is installed but does not work is an error too, because somebody expects it to work.
  */
-import { readVariable } from "./deno/environment.ts";
-import { allowedLibraries, cudaLibraries, openCudaDriver } from "./deno/library.ts";
+import { runtime } from "#runtime";
+import { cudaLibraries, openCudaDriver } from "./cuda/library.ts";
 import type { Driver } from "./driver.ts";
 import { openEmulator } from "./emulator/driver/mod.ts";
 import type { EmulatorSettings } from "./emulator/driver/settings.ts";
@@ -15,6 +15,7 @@ import {
   NoDeviceError,
   TriError,
 } from "./errors.ts";
+import type { AllowedLibraries } from "./runtime/runtime.ts";
 import { spawnWorker } from "./threads/spawn.ts";
 
 /** A device by name: the emulator, the first GPU, or a GPU by number. */
@@ -44,15 +45,15 @@ export interface Machine {
   /** Where the driver's library may be. */
   readonly libraries: readonly string[];
   /** Those that may be opened without asking the user. */
-  allowed(libraries: readonly string[]): readonly string[];
+  allowed(libraries: readonly string[]): AllowedLibraries;
   openCuda(libraries: readonly string[]): Driver;
   openEmulator(settings: EmulatorSettings): Driver;
 }
 
 const THIS_MACHINE: Machine = {
-  readVariable,
+  readVariable: runtime.readVariable,
   libraries: cudaLibraries(),
-  allowed: allowedLibraries,
+  allowed: runtime.allowedLibraries,
   openCuda: openCudaDriver,
   openEmulator: (settings) => openEmulator(settings, spawnWorker),
 };
@@ -115,10 +116,8 @@ function findCuda(machine: Machine): OpenDriver | Choice {
   const emulator = (why: string): Choice => ({ kind: "emulator", why });
   const { libraries } = machine;
   if (libraries.length === 0) return emulator("NVIDIA has no driver for this system");
-  const allowed = machine.allowed(libraries);
-  if (allowed.length === 0) {
-    return emulator("the program may not load the NVIDIA driver (--allow-ffi)");
-  }
+  const { paths: allowed, lacks } = machine.allowed(libraries);
+  if (allowed.length === 0) return emulator(lacks);
   try {
     const driver = machine.openCuda(allowed);
     const count = driver.deviceCount();

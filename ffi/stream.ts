@@ -55,9 +55,13 @@ export class Stream {
 
   /** Resolves when everything queued so far is done, without blocking the event loop. */
   async finished(): Promise<void> {
-    using event = this.device.event({ timing: false });
-    event.record(this);
-    await event.finished();
+    const event = this.device.event({ timing: false });
+    try {
+      event.record(this);
+      await event.finished();
+    } finally {
+      event[Symbol.dispose]();
+    }
   }
 
   /** Lets what is queued here from now on wait for an event, or for all that is queued on another stream. */

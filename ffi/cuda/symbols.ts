@@ -77,6 +77,9 @@ export const SYMBOLS = {
 
 type Symbols = typeof SYMBOLS;
 
+/** A type of a parameter or result. */
+export type ForeignType = keyof NativeTypes;
+
 interface NativeTypes {
   u8: number;
   i32: number;

@@ -1,5 +1,5 @@
 /** Which of a kernel's images a device runs, and loading it. */
-import { readFile } from "../deno/files.ts";
+import { readFile } from "./file.ts";
 import type { Device } from "../device.ts";
 import type { DeviceInfo, Driver } from "../driver.ts";
 import { CudaError, ImageError } from "../errors.ts";

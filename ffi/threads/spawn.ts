@@ -17,7 +17,9 @@ export function spawnWorker(): Helper | undefined {
     const { process }: Host = globalThis;
     if (process === undefined) return undefined;
     const { Worker } = process.getBuiltinModule("node:worker_threads");
-    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    // Published modules end in .js; in a bundle there is no such file, and no thread helps.
+    const own = import.meta.url;
+    const worker = new Worker(new URL(`./worker${own.slice(own.lastIndexOf("."))}`, own));
     // A thread that cannot start, for want of a permission, only does not help.
     worker.on("error", () => {});
     worker.unref();

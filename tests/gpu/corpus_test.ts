@@ -2,7 +2,7 @@
  * The corpus on a GPU and in the emulator: the same PTX and inputs. Both give what is expected, and where that is
  * exact, the same bytes.
  */
-import { openCudaDriver } from "../../ffi/deno/library.ts";
+import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import { encodeTensorMap } from "../../ffi/emulator/async/tensor_map.ts";
 import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
 import type { CorpusCase } from "../corpus/types.ts";

@@ -1,5 +1,5 @@
 /** The emulator and a GPU on the same kernels of one instruction each, with the same operands. */
-import { openCudaDriver } from "../../ffi/deno/library.ts";
+import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import type { Driver } from "../../ffi/driver.ts";
 import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";

@@ -1,5 +1,5 @@
 /** Tensor maps for a GPU: what libcuda makes of a description. */
-import { cudaLibraries } from "../../ffi/deno/library.ts";
+import { cudaLibraries } from "../../ffi/cuda/library.ts";
 import {
   FILLS,
   INTERLEAVES,

@@ -1,5 +1,5 @@
 /** Whether there is a GPU for the tests that need one, asked once. */
-import { openCudaDriver } from "../../ffi/deno/library.ts";
+import { openCudaDriver } from "../../ffi/cuda/library.ts";
 
 const probe = tryGpu();
 

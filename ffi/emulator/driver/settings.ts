@@ -1,5 +1,6 @@
 /** What a program can say of the emulator that it opens. */
 import { ArgumentError } from "../../errors.ts";
+import { processorThreads } from "../../threads/processors.ts";
 import { type Architecture, ARCHITECTURES, DEFAULT_ARCHITECTURE } from "./architectures.ts";
 
 /** Options of the emulator. */
@@ -33,7 +34,7 @@ const DEFAULT_BUDGET = 1e8;
 /** Fills in defaults; throws `ArgumentError` for what the emulator does not know. */
 export function resolveSettings(settings: EmulatorSettings): ResolvedSettings {
   const { arch = DEFAULT_ARCHITECTURE, checks = true } = settings;
-  const { budget = DEFAULT_BUDGET, workers = navigator.hardwareConcurrency } = settings;
+  const { budget = DEFAULT_BUDGET, workers = processorThreads() } = settings;
   const architecture = Object.hasOwn(ARCHITECTURES, arch) ? ARCHITECTURES[arch] : undefined;
   if (architecture === undefined) {
     throw new ArgumentError({

@@ -2,7 +2,7 @@
 import { bug } from "../../../compiler/support/bug.ts";
 import { type Format, FORMATS } from "./formats.ts";
 import type { Bits } from "../machine.ts";
-import { doubleOf, singleOf } from "./pun.ts";
+import { bitsOfSingle, doubleOf, singleOf } from "./pun.ts";
 
 /** The number that bits stand for. */
 export function decode(format: Format, bits: Bits): number {
@@ -38,8 +38,17 @@ export type Decoder = (bits: number) => number;
 // These two are made when the module is loaded, in a way that takes no time worth mentioning.
 const PATTERNS = new Uint16Array(2 ** 16).map((_, bits) => bits);
 
-/** The values of f16 by their bits. */
-export const F16_TO_F32: Float32Array = new Float32Array(new Float16Array(PATTERNS.buffer));
+/** The values of f16 by their bits. Not by Float16Array, which Node has from version 24 on only. */
+export const F16_TO_F32: Float32Array = new Float32Array(
+  new Uint32Array(PATTERNS).map((bits) => {
+    const magnitude = bits & 0x7fff;
+    const sign = (bits & 0x8000) << 16;
+    if (magnitude >= 0x7c00) return sign | 0x7f800000 | (magnitude & 0x3ff) << 13;
+    // The exponent's bias is 15 in f16 and 127 in f32; subnormal numbers are normal in f32.
+    if (magnitude >= 0x400) return sign | (magnitude << 13) + ((127 - 15) << 23);
+    return sign | bitsOfSingle(magnitude * 2 ** -24);
+  }).buffer,
+);
 /** The values of bf16 by their bits, which are the upper halves of singles. */
 export const BF16_TO_F32: Float32Array = new Float32Array(
   new Uint32Array(PATTERNS).map((bits) => bits << 16).buffer,

@@ -3,7 +3,7 @@ import type { DeviceInfo, Driver } from "../../../ffi/driver.ts";
 import { ImageError, PermissionError } from "../../../ffi/errors.ts";
 import type { ImageFacts, KernelFacts } from "../../../ffi/kernel/facts.ts";
 import { chooseImages, loadImage } from "../../../ffi/kernel/image.ts";
-import { readFile } from "../../../ffi/deno/files.ts";
+import { readFile } from "../../../ffi/kernel/file.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import { fakeGpu } from "./support.ts";
 

@@ -1,4 +1,4 @@
-import { allowedLibraries, openCudaLibrary } from "../../../ffi/deno/library.ts";
+import { openCudaLibrary } from "../../../ffi/cuda/library.ts";
 import {
   DriverFailedError,
   DriverNotFoundError,
@@ -60,31 +60,4 @@ Deno.test({
       Deno.removeSync(path);
     }
   },
-});
-
-const LIBRARIES = ["libcuda.so.1", "/usr/lib64/libcuda.so.1"];
-
-Deno.test({
-  name: "allowedLibraries() is empty without permission, and asks nobody",
-  permissions: { ffi: false },
-  fn: () => assertEquals(allowedLibraries(LIBRARIES), []),
-});
-
-Deno.test({
-  name: "allowedLibraries() has a full path that is permitted",
-  permissions: { ffi: ["/usr/lib64/libcuda.so.1"] },
-  fn: () => assertEquals(allowedLibraries(LIBRARIES), ["/usr/lib64/libcuda.so.1"]),
-});
-
-Deno.test({
-  name:
-    "allowedLibraries() has no permitted bare name, for Deno looks for it beside the program only",
-  permissions: { ffi: ["libcuda.so.1"] },
-  fn: () => assertEquals(allowedLibraries(LIBRARIES), []),
-});
-
-Deno.test({
-  name: "allowedLibraries() has all where every library is permitted",
-  permissions: { ffi: true },
-  fn: () => assertEquals(allowedLibraries(LIBRARIES), LIBRARIES),
 });

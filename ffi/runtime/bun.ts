@@ -1,0 +1,71 @@
+/** The run time on Bun: libcuda through `bun:ffi`. */
+import process from "node:process";
+import { createRequire } from "node:module";
+import type { ForeignType } from "../cuda/symbols.ts";
+import { libraryFailure } from "./failure.ts";
+import { readFile, readVariable } from "./node_files.ts";
+import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
+import { bindSymbols } from "./symbols.ts";
+
+/** Bun. */
+export const runtime: Runtime = {
+  platform: process.platform,
+  readVariable,
+  readFile,
+  allowedLibraries,
+  openLibrary,
+};
+
+/** What of `bun:ffi` is used. */
+interface BunFfi {
+  dlopen(
+    path: string,
+    functions: Record<string, { readonly args: readonly string[]; readonly returns: string }>,
+  ): {
+    readonly symbols: Record<string, (...args: never[]) => unknown>;
+    close(): void;
+  };
+  ptr(memory: ArrayBufferView): number;
+  readonly CString: new (address: number) => { toString(): string };
+}
+
+const TYPES: Readonly<Record<ForeignType, string>> = {
+  u8: "u8",
+  i32: "i32",
+  u32: "u32",
+  u64: "u64",
+  buffer: "ptr",
+};
+
+function allowedLibraries(paths: readonly string[]): AllowedLibraries {
+  return { paths, lacks: "Bun may not load libraries" };
+}
+
+function openLibrary(path: string): OpenedLibrary {
+  const ffi: BunFfi = createRequire(import.meta.url)("bun:ffi");
+  const { dlopen, ptr, CString } = ffi;
+  const opened: { close(): void }[] = [];
+  try {
+    const symbols = bindSymbols((name, parameters, returns) => {
+      const args = parameters.map((type) => TYPES[type]);
+      const library = dlopen(path, { [name]: { args, returns: TYPES[returns] } });
+      opened.push(library);
+      const bound = library.symbols[name];
+      if (bound === undefined) throw new Error(`Symbol "${name}" not found`);
+      return bound;
+    });
+    return {
+      kind: "open",
+      library: {
+        path,
+        symbols,
+        addressOf: (memory) => BigInt(ptr(memory)),
+        readText: (address) => new CString(Number(address)).toString(),
+        close: () => opened.forEach((library) => library.close()),
+      },
+    };
+  } catch (cause) {
+    opened.forEach((library) => library.close());
+    return libraryFailure(path, cause, runtime.platform);
+  }
+}

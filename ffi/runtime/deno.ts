@@ -1,0 +1,67 @@
+/** The run time on Deno: its FFI, its permissions. The only file that calls `Deno.dlopen`. */
+import { SYMBOLS } from "../cuda/symbols.ts";
+import { libraryFailure } from "./failure.ts";
+import type { AllowedLibraries, OpenedLibrary, ReadFile, Runtime } from "./runtime.ts";
+
+/** Deno. */
+export const runtime: Runtime = {
+  platform: Deno.build.os === "windows" ? "win32" : Deno.build.os,
+  readVariable,
+  readFile,
+  allowedLibraries,
+  openLibrary,
+};
+
+function readVariable(name: string): string | undefined {
+  const { state } = Deno.permissions.querySync({ name: "env", variable: name });
+  return state === "granted" ? Deno.env.get(name) || undefined : undefined;
+}
+
+function readFile(url: URL): ReadFile {
+  try {
+    return { kind: "read", bytes: Deno.readFileSync(url) };
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return { kind: "absent", cause };
+    if (cause instanceof Deno.errors.NotCapable || cause instanceof Deno.errors.PermissionDenied) {
+      const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
+      return { kind: "refused", hint: `run with --allow-read=${folder}`, cause };
+    }
+    throw cause;
+  }
+}
+
+/** Deno looks for a bare name beside the program where only that name is permitted. */
+function allowedLibraries(paths: readonly string[]): AllowedLibraries {
+  const isGranted = (descriptor: Deno.FfiPermissionDescriptor): boolean =>
+    Deno.permissions.querySync(descriptor).state === "granted";
+  const allowed = isGranted({ name: "ffi" })
+    ? paths
+    : paths.filter((path) => path.startsWith("/") && isGranted({ name: "ffi", path }));
+  return { paths: allowed, lacks: "the program may not load the NVIDIA driver (--allow-ffi)" };
+}
+
+function openLibrary(path: string): OpenedLibrary {
+  try {
+    const library = Deno.dlopen(path, SYMBOLS);
+    return {
+      kind: "open",
+      library: {
+        path,
+        symbols: library.symbols,
+        addressOf: (memory) => Deno.UnsafePointer.value(Deno.UnsafePointer.of(memory)),
+        readText: (address) => {
+          const pointer = Deno.UnsafePointer.create(address);
+          return pointer === null ? "" : Deno.UnsafePointerView.getCString(pointer);
+        },
+        close: () => library.close(),
+      },
+    };
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotCapable) {
+      const hint =
+        "run the program with --allow-ffi, or with --allow-ffi= and the library's full path";
+      return { kind: "refused", hint, cause };
+    }
+    return libraryFailure(path, cause, runtime.platform);
+  }
+}

@@ -1,0 +1,27 @@
+/** Variables and files through the modules that Node and Bun share. */
+import process from "node:process";
+import { readFileSync } from "node:fs";
+import type { ReadFile } from "./runtime.ts";
+
+/** A variable's value; undefined when it is unset or empty. */
+export function readVariable(name: string): string | undefined {
+  return process.env[name] || undefined;
+}
+
+/** Reads a file. */
+export function readFile(url: URL): ReadFile {
+  try {
+    return { kind: "read", bytes: new Uint8Array(readFileSync(url)) };
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "ENOENT") return { kind: "absent", cause };
+    if (code === "EACCES" || code === "EPERM") {
+      return { kind: "refused", hint: "make it readable for the program's user", cause };
+    }
+    if (code === "ERR_ACCESS_DENIED") {
+      const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
+      return { kind: "refused", hint: `run node with --allow-fs-read=${folder}`, cause };
+    }
+    throw cause;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * What the run time needs of Deno, Node or Bun. Each has one small module that exports `runtime`; they import it as
+ * `#runtime`, which deno.json maps to Deno's and the npm package's conditions to the one that runs it.
+ */
+import type { CudaLibrary } from "../cuda/symbols.ts";
+
+/** A file's bytes, or why there are none. */
+export type ReadFile =
+  | { readonly kind: "read"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "absent"; readonly cause: unknown }
+  /** The program may not read it; `hint` says what allows it. */
+  | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
+
+/** A library, or why it is not open. */
+export type OpenedLibrary =
+  | { readonly kind: "open"; readonly library: CudaLibrary }
+  | { readonly kind: "absent"; readonly cause: unknown }
+  /** It is there and does not load. */
+  | { readonly kind: "broken"; readonly reason: string; readonly cause: unknown }
+  /** It loads and has no such function. */
+  | { readonly kind: "lacks"; readonly symbol: string; readonly cause: unknown }
+  /** The program may not load it; `hint` says what allows it. */
+  | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
+
+/** Which of some libraries a program may open without anybody being asked. */
+export interface AllowedLibraries {
+  readonly paths: readonly string[];
+  /** What the program lacks where that is none of them, as a clause. */
+  readonly lacks: string;
+}
+
+/** The machine, as seen by a program of one runtime. */
+export interface Runtime {
+  /** The system, in Node's words: "linux", "win32", "darwin". */
+  readonly platform: string;
+  /** A variable's value; undefined when it is unset, empty, or not to be read without asking the user. */
+  readVariable(name: string): string | undefined;
+  /** Reads a file; `url` is a file URL. */
+  readFile(url: URL): ReadFile;
+  /** Looks only, opens nothing. */
+  allowedLibraries(paths: readonly string[]): AllowedLibraries;
+  /** Opens a library with the functions of `ffi/cuda/symbols.ts`. */
+  openLibrary(path: string): OpenedLibrary;
+}
