@@ -61,12 +61,13 @@ export function inspect(
       const title = specialization.conditions.map(({ text }) => `// where ${text}\n`).join("");
       if (stage === "ir") return title + printFunc(func);
       let laidOut = "";
-      const { numWarps, numStages } = instance.options;
+      const { numWarps, numStages, maxRegisters } = instance.options;
       new Unsupporteds().attempt(target.name, () =>
         lowerFunc(func, {
           target,
           numWarps,
           numStages,
+          maxRegisters,
           symbol: func.name,
           onLayout: (result) => laidOut = printFunc(result),
         }));

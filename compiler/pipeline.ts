@@ -153,7 +153,7 @@ function compileKernel(
     collector.addInstance(site.name, label, checked.diagnostics);
     const built = buildInstance(checked, plan, instance, passOptions(options), reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
-    const { numWarps, numStages } = instance.options;
+    const { numWarps, numStages, maxRegisters } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
       kernel ??= built.kernel;
       const infos = describeInstances(plan, instance, built);
@@ -170,6 +170,7 @@ function compileKernel(
                 target: TARGETS[target],
                 numWarps,
                 numStages,
+                maxRegisters,
                 symbol,
                 files: must(files.get(target), "files of a target"),
               }),

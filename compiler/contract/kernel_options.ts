@@ -6,6 +6,8 @@ export interface KernelOptions {
   readonly numWarps: number;
   /** Depth of software pipelining; undefined: the compiler chooses. */
   readonly numStages: number | undefined;
+  /** Registers that a thread may use; undefined: the compiler and the assembler choose. */
+  readonly maxRegisters: number | undefined;
   readonly literals: "weak" | "double";
   /** How `@` multiplies `float` tiles. */
   readonly dot: DotMode;
@@ -20,6 +22,7 @@ export function readOptions(settings: readonly OptionSetting[]): KernelOptions {
   return {
     numWarps: Number(last.get("num_warps") ?? 4),
     numStages: last.has("num_stages") ? Number(last.get("num_stages")) : undefined,
+    maxRegisters: last.has("max_registers") ? Number(last.get("max_registers")) : undefined,
     literals: last.get("literals") === "double" ? "double" : "weak",
     dot: DOT_MODES.find((mode) => mode === last.get("dot")) ?? "ieee",
   };

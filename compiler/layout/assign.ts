@@ -4,7 +4,8 @@
  * Loads and stores anchor the layouts (anchors.ts). Everything computed from indices alone (ranges, pointers,
  * masks) is cheap and is computed again in whatever layout each user wants. Data that was loaded keeps the layout
  * it came in (natural.ts) through element-wise operations and permutations, until a store wants another one; only
- * there does it move. Inside a loop, data from outside moves before the loop.
+ * there does it move. Data that is spread over more elements (a row's maximum over the row) moves before it is spread.
+ * Inside a loop, data from outside moves before the loop.
  */
 import { TILE_OPS } from "../ir/ops.ts";
 import {
@@ -117,7 +118,9 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
     let target = home;
     let copy: Value;
     const natural = layouts.isData(value) && isTile(value) ? layouts.of(value) : undefined;
-    if (layout !== undefined && natural !== undefined && !sameLayout(natural, layout)) {
+    const isElsewhere = layout !== undefined && natural !== undefined &&
+      !sameLayout(natural, layout);
+    if (isElsewhere && !layouts.isSpread(value)) {
       target = conversionScope(scope, home);
       const source = get(target, value, natural, user);
       copy = convert(target, source, layout, op?.span ?? user.span);

@@ -83,6 +83,15 @@ export class NaturalLayouts {
     return known;
   }
 
+  /**
+   * Copies of fewer elements: computed again in any layout, so that what moves is what it copies. An axis of one
+   * element that is put in on the way to a copy costs nothing either.
+   */
+  isSpread(value: Value): boolean {
+    const name = value.def?.name;
+    return name === "broadcast" || name === "expand_dims";
+  }
+
   /** How the rows of a store should be turned; its data has to move in any case. */
   rotationOf(op: Op): Rotation | undefined {
     const layout = this.#anchors.get(op);
@@ -203,7 +212,9 @@ export class NaturalLayouts {
     }
     if ("elementwise" in TILE_OPS[def.name]) {
       const sources = def.operands.filter((one) => isTile(one) && this.isData(one));
-      for (const source of sources) {
+      // Data that is spread goes where the other operand is.
+      const settled = sources.filter((one) => !this.isSpread(one));
+      for (const source of settled.length > 0 ? settled : sources) {
         const layout = this.#find(source);
         if (layout !== undefined) return layout;
       }

@@ -26,6 +26,8 @@ export interface LowerOptions {
   readonly numWarps: number;
   /** Slots for what loops load for products; chosen if absent. */
   readonly numStages?: number | undefined;
+  /** Registers that a thread may use. */
+  readonly maxRegisters?: number | undefined;
   /** Entry name in the module. */
   readonly symbol: string;
   /** Files of the module, if its instructions shall say where they come from. */
@@ -123,7 +125,10 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
     kernel: {
       name: options.symbol,
       params,
-      directives: [{ name: "reqntid", values: [threads, 1, 1] }, ...occupancy(cx, threads)],
+      directives: [
+        { name: "reqntid", values: [threads, 1, 1] },
+        ...occupancy(cx, threads, options.maxRegisters),
+      ],
       registers: live.registers,
       variables: cx.shared.bytes === 0 ? [] : [
         dynamic
@@ -144,9 +149,14 @@ const REGISTERS_PER_SM = 65536;
 /**
  * `.minnctapersm`: without an occupancy target ptxas saves registers by interleaving loads with their uses, which
  * halves the bytes in flight; with one too high it spills. 512 threads an SM leave 128 registers each, enough to
- * keep 16 KiB of a float tile in flight per block.
+ * keep 16 KiB of a float tile in flight per block. Whoever writes `max_registers` has decided: `.maxnreg` then.
  */
-function occupancy(cx: LowerContext, threads: number): { name: string; values: number[] }[] {
+function occupancy(
+  cx: LowerContext,
+  threads: number,
+  maxRegisters: number | undefined,
+): { name: string; values: number[] }[] {
+  if (maxRegisters !== undefined) return [{ name: "maxnreg", values: [maxRegisters] }];
   const { target } = cx.emitter;
   const byShared = cx.shared.bytes === 0
     ? target.blocksPerSm

@@ -389,3 +389,13 @@ __global__ void k(float *X) {
   assertStringIncludes(types("dot(tf32)"), "@ tf32 ");
   assert(!types("dot(ieee)").includes("tf32"));
 });
+
+Deno.test("compileFile() hands max_registers to the assembler", () => {
+  const limited = compileClean(transpose([...TILES, "max_registers=64"], true));
+  for (const { modules } of limited.kernels) {
+    for (const { ptx } of modules) {
+      assertStringIncludes(ptx, ".maxnreg 64");
+      assert(!ptx.includes(".minnctapersm"), "one of the two");
+    }
+  }
+});

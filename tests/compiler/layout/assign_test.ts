@@ -76,6 +76,15 @@ Deno.test("assignLayouts() exchanges a sum of two loads at most once, before or 
   assertEquals(exchanges(kernel(`${two} *py = ^(*px + *pz);`)), 1);
 });
 
+Deno.test("assignLayouts() moves what a reduction made, not what it is spread over", () => {
+  for (const data of ["x - x[:, max][:, newaxis]", "(1 / x[+, :])[newaxis, :] * x"]) {
+    const text = kernel(`${ROW_MAJOR} ${STORE_ROW_MAJOR} float x[32, 64] = *px; *py = ${data};`);
+    for (const { results: [moved] } of opsNamed(lowerGeneral(text).laidOut, "convert_layout")) {
+      assert(product(must(moved, "result").type.shape) <= 64, data);
+    }
+  }
+});
+
 Deno.test("assignLayouts() moves nothing in element-wise work on vectors", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(float *X, float *Y, float *Z, int N) {
