@@ -14,6 +14,7 @@
  *
  * @module
  */
+export { type BlockTables, blockTables } from "./block_tables.ts";
 export { DeviceBuffer } from "./buffer.ts";
 export { Device, type TensorOptions } from "./device.ts";
 export type {

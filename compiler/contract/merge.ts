@@ -4,7 +4,7 @@
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
-import { constant, printExpr } from "./expr.ts";
+import { apply, constant, printExpr } from "./expr.ts";
 import type { Declared, DeclaredGrid, DeclaredTensor } from "./declared.ts";
 import type { Inferred } from "./infer.ts";
 import type { KernelParam, KernelParams } from "./kernel_params.ts";
@@ -213,7 +213,8 @@ function compareAccess(
 
 /**
  * Compares strides, and extents where a mask shows them, in any order of the axes. Code that walks a tensor
- * as one line may be right about any shape; then the ranges are what is checked at launch.
+ * as one line may be right about any shape; then the ranges are what is checked at launch. It may also walk two axes as
+ * one, where one ends as the other goes on: rows of blocks that follow each other are rows.
  */
 function compareShown(stated: DeclaredTensor, shown: InferredTensor, reporter: Reporter): void {
   const rank = stated.extents.length;
@@ -222,12 +223,15 @@ function compareShown(stated: DeclaredTensor, shown: InferredTensor, reporter: R
     extent,
     stride: stated.strides[axis] ?? constant(1),
   }));
-  const matches = shown.axes.length === rank && shown.axes.every(({ extent, stride }) => {
+  const unbounded: StatedAxis[] = [];
+  const matches = shown.axes.every(({ extent, stride }) => {
     const index = left.findIndex((axis) =>
       sameExpr(axis.stride, stride) && (extent === undefined || sameExpr(axis.extent, extent))
     );
-    return index >= 0 && left.splice(index, 1).length > 0;
-  });
+    const found = index < 0 ? [] : left.splice(index, 1);
+    if (extent === undefined) unbounded.push(...found);
+    return found.length > 0;
+  }) && left.every((axis) => unbounded.some((inner) => goesOn(inner, axis)));
   if (matches) return;
   const message = `\`${shown.param}\` is ${describe(stated)} here, but ${
     describeAxes(shown.axes, printExpr)
@@ -237,6 +241,15 @@ function compareShown(stated: DeclaredTensor, shown: InferredTensor, reporter: R
     hint: "extents come from masks, strides from the pointer arithmetic",
   });
 }
+
+interface StatedAxis {
+  readonly extent: ContractExpr;
+  readonly stride: ContractExpr;
+}
+
+/** One step along `outer` is where `inner` ends. */
+const goesOn = (inner: StatedAxis, outer: StatedAxis): boolean =>
+  sameExpr(apply("*", inner.extent, inner.stride), outer.stride);
 
 const accessNote = (span: Span): { readonly message: string; readonly span: Span } => ({
   message: "inferred from this access",

@@ -1,7 +1,10 @@
-/** Which variant of a kernel a call means: the caller names it, or the tensors' element types say it. */
+/**
+ * Which variant of a kernel a call means: the caller names it, or the tensors say it: by their element types, and where
+ * several variants have these, by extents that a variant's constants fix.
+ */
 import { ArgumentError } from "../errors.ts";
 import type { Frame } from "./frame.ts";
-import type { KernelModel, VariantModel } from "./model.ts";
+import type { DimensionModel, KernelModel, VariantModel } from "./model.ts";
 
 /** The variant that the frame's tensors have the types of; `wanted` is the caller's choice by name. */
 export function chooseVariant<Name extends string>(
@@ -19,10 +22,36 @@ export function chooseVariant<Name extends string>(
       `${frame.tensors[misfit]}`,
     );
   }
+  let first: VariantModel<Name> | undefined;
   for (const variant of model.variants) {
-    if (firstMisfit(frame, variant) === undefined) return variant;
+    if (firstMisfit(frame, variant) !== undefined) continue;
+    if (hasExtents(frame, variant)) return variant;
+    first ??= variant;
   }
+  // Its extents do not fit: checking them says which and how.
+  if (first !== undefined) return first;
   throw misfitError(frame);
+}
+
+/** Tensors have the extents that are constants of the variant. Whatever else is wrong with them is found later. */
+function hasExtents<Name extends string>(
+  { tensors }: Frame<Name>,
+  { general: { constants, contract } }: VariantModel<Name>,
+): boolean {
+  const wanted = (extent: DimensionModel<Name>): number | undefined => {
+    if (extent.kind === "fixed") return extent.value;
+    if (extent.kind === "define") return undefined;
+    return constants.find(({ name }) => name === extent.expression.text)?.value;
+  };
+  for (const { position, extents } of contract.tensors) {
+    const shape = tensors[position]?.shape;
+    if (shape === undefined || shape.length !== extents.length) continue;
+    for (const [axis, extent] of extents.entries()) {
+      const value = wanted(extent);
+      if (value !== undefined && shape[axis] !== value) return false;
+    }
+  }
+  return true;
 }
 
 /** The variant with this name. */

@@ -1,0 +1,42 @@
+/** Look-up tables of block-sparse matrices, against sorting the places. */
+import fc from "fast-check";
+import { blockTables } from "../../ffi/block_tables.ts";
+import { ArgumentError } from "../../ffi/errors.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+const MASKS = fc.tuple(fc.nat(9), fc.nat(9)).chain(([rows, columns]) =>
+  fc.tuple(
+    fc.constant(rows),
+    fc.constant(columns),
+    fc.array(fc.boolean(), { minLength: rows * columns, maxLength: rows * columns }),
+  )
+);
+
+Deno.test("blockTables() lists every block by rows and by columns", () => {
+  fc.assert(fc.property(MASKS, ([rows, columns, mask]) => {
+    const tables = blockTables(mask, rows, columns);
+    const blocks = mask.flatMap((isThere, at) =>
+      isThere ? [{ row: Math.floor(at / columns), column: at % columns }] : []
+    ).map((place, number) => ({ ...place, number }));
+    const down = blocks.toSorted((a, b) => a.column - b.column || a.row - b.row);
+    const upTo = (extent: number, key: "row" | "column"): number[] =>
+      Array.from({ length: extent + 1 }, (_, i) => blocks.filter((block) => block[key] < i).length);
+    assertEquals(tables.count, blocks.length);
+    assertEquals([...tables.rows], blocks.map(({ row }) => row));
+    assertEquals([...tables.columns], blocks.map(({ column }) => column));
+    assertEquals([...tables.rowOffsets], upTo(rows, "row"));
+    assertEquals([...tables.columnOffsets], upTo(columns, "column"));
+    assertEquals([...tables.columnRows], down.map(({ row }) => row));
+    assertEquals([...tables.columnPlaces], down.map(({ number }) => number));
+  }));
+});
+
+Deno.test("blockTables() refuses masks of another size", () => {
+  const error = assertThrows(() => blockTables([1, 0, 1], 2, 2), ArgumentError);
+  assertEquals([error.argument, error.expected, error.actual], [
+    "mask of blockTables",
+    "2 x 2 values",
+    "3 values",
+  ]);
+  assertThrows(() => blockTables([], -1, 0), ArgumentError, "blockRows");
+});
