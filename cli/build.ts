@@ -9,6 +9,7 @@ import type { Counts, Skipped, SourceState } from "./build_state.ts";
 import { sha256 } from "./hash.ts";
 import { includeFinder, type Probes } from "./include.ts";
 import type { Content } from "./output_folder.ts";
+import { folderOf, joinPath, relativePath } from "./paths.ts";
 import type { Project, Source } from "./project.ts";
 import {
   assemble,
@@ -21,6 +22,9 @@ import {
 import { mapPool } from "./process.ts";
 import type { Compiler, Image, Toolchain } from "./toolchain.ts";
 
+/** The language of the wrappers. */
+export type Emit = "ts" | "js";
+
 /** Everything that is decided before the first source is compiled. */
 export interface BuildPlan {
   readonly project: Project;
@@ -29,6 +33,9 @@ export interface BuildPlan {
   /** False: PTX only, as the user wished. */
   readonly cubins: boolean;
   readonly embed: boolean;
+  readonly emit: Emit;
+  /** Absolute path of the output folder. */
+  readonly out: string;
   readonly jobs: number;
 }
 
@@ -228,10 +235,11 @@ export async function finishTask(
     kernels: result.kernels,
     images,
     embed: plan.embed,
+    ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
   });
   const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
   const files = new Map<string, Content>([
-    [`${source.stem}.ts`, wrapper.module],
+    ...[...wrapper.modules].map(([end, text]): [string, Content] => [`${source.stem}${end}`, text]),
     ...(plan.embed
       ? []
       : images.map(({ path, content }): [string, Content] => [`${folder}${path}`, content])),
@@ -246,6 +254,11 @@ export async function finishTask(
     files,
     manifest: withResources(wrapper.manifest, resources),
   };
+}
+
+/** From the wrapper to its source. */
+function sourcePathOf({ project, out }: BuildPlan, { file, stem }: Source): string {
+  return relativePath(folderOf(joinPath(out, stem)), joinPath(project.root, file.name));
 }
 
 function baseStem(stem: string): string {

@@ -7,6 +7,7 @@ import {
   type CompiledTask,
   compileTasks,
   dropLocalUnusedDefines,
+  type Emit,
   finishTask,
   stateOf,
 } from "./build.ts";
@@ -34,7 +35,8 @@ import { type Assemblers, findAssemblers } from "./ptxas.ts";
 import { checkKernelNames, hasErrors, openSession, type Session } from "./session.ts";
 import type { IndexedModule } from "./toolchain.ts";
 
-const INDEX_FILE = "mod.ts";
+/** The module that re-exports all wrappers, without its ending. */
+const INDEX = "mod";
 const MANIFEST_FILE = "manifest.json";
 
 /** The body of the command. */
@@ -80,9 +82,11 @@ async function surveyOutput(
     assemblers: assemblers?.usable ?? [],
     cubins: assemblers !== undefined,
     embed: invocation.flag("embed"),
+    emit: emitted(invocation),
+    out,
     jobs: jobCount(invocation),
   };
-  const manifest = readManifest(out, state);
+  const manifest = readManifest(out, state, `${INDEX}.${plan.emit}`);
   const known = manifest === undefined ? undefined : state;
   const judged = judge(session, invocation, plan, context, out, known);
   const stale = judged.filter(({ reason }) => reason !== undefined);
@@ -117,7 +121,7 @@ async function produce(
 
   const kept = manifest === undefined ? [] : keptSources(state, built, gone);
   const sources = Object.fromEntries([...kept, ...newSources(judged, built)]);
-  const files = await outputFiles(built, sources, manifest ?? {}, context);
+  const files = await outputFiles(plan, built, sources, manifest ?? {}, context);
   const earlier = filesOf(state);
   if (!invocation.flag("force")) {
     guardForeignFiles(out, files, new Set([STATE_FILE, ...earlier.keys()]));
@@ -127,6 +131,12 @@ async function produce(
   const { written, unchanged, removed } = updateFolder(out, files, new Map(obsolete));
   const writeReport = { written, unchanged: unchanged + keptFiles.size, removed };
   return report.built(sources, built.length, diagnostics, warnings, writeReport, assemblers);
+}
+
+function emitted(invocation: Invocation): Emit {
+  const text = invocation.text("emit");
+  if (text === "ts" || text === "js") return text;
+  throw usageError(`--emit ${text}: not a language of wrappers`, "Say ts or js.");
 }
 
 function jobCount(invocation: Invocation): number {
@@ -140,11 +150,12 @@ function jobCount(invocation: Invocation): number {
 function readManifest(
   out: string,
   state: BuildState,
+  indexFile: string,
 ): Readonly<Record<string, unknown>> | undefined {
   const text = readTextIfThere(joinPath(out, MANIFEST_FILE));
   if (text === undefined || state.shared[MANIFEST_FILE] !== sha256(text)) return undefined;
-  const index = hashOnDisk(out, INDEX_FILE);
-  if (index === undefined || index !== state.shared[INDEX_FILE]) return undefined;
+  const index = hashOnDisk(out, indexFile);
+  if (index === undefined || index !== state.shared[indexFile]) return undefined;
   const value: unknown = JSON.parse(text);
   if (typeof value !== "object" || value === null || !("sources" in value)) return undefined;
   return typeof value.sources === "object" && value.sources !== null
@@ -169,7 +180,7 @@ function judge(
       includes: earlier === undefined
         ? {}
         : probeAgain(session.project.root, earlier.inputs.includes),
-      options: sha256(stableJson([options, plan.includeFolders, plan.embed])),
+      options: sha256(stableJson([options, plan.includeFolders, plan.embed, plan.emit])),
       tri,
       assemblers: plan.cubins ? assemblersFor(plan, options.targets) : "not wanted",
     };
@@ -239,6 +250,7 @@ function indexedModules(facts: Readonly<Record<string, unknown>>): IndexedModule
 
 /** The files to write; those of kept sources lie there already. */
 async function outputFiles(
+  plan: BuildPlan,
   built: readonly Built[],
   sources: Readonly<Record<string, SourceState>>,
   manifest: Readonly<Record<string, unknown>>,
@@ -251,8 +263,10 @@ async function outputFiles(
       built.find(({ source }) => source.stem === stem)?.manifest ?? manifest[stem],
     ]),
   );
+  const codegen = await toolchain.codegen();
+  const index = await codegen.index(indexedModules(facts), { javascript: plan.emit === "js" });
   const shared: [string, Content][] = [
-    [INDEX_FILE, await (await toolchain.codegen()).index(indexedModules(facts))],
+    ...[...index].map(([end, text]): [string, Content] => [`${INDEX}${end}`, text]),
     [MANIFEST_FILE, `${stableJson({ format: 1, sources: facts })}\n`],
   ];
   const hashes = Object.fromEntries(shared.map(([path, content]) => [path, sha256(content)]));

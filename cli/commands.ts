@@ -127,6 +127,12 @@ export const OPTIONS = {
     help: "turn a warning on that is off by default",
   },
   embed: { type: "flag", help: "put the images into the wrapper modules" },
+  emit: {
+    type: "text",
+    value: "LANGUAGE",
+    default: "ts",
+    help: "ts: TypeScript wrappers; js: JavaScript, declarations, and maps from these to the .tc",
+  },
   "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
   jobs: {
     type: "text",
@@ -182,6 +188,7 @@ export const COMMANDS = {
       ...COMPILE,
       ...WARNINGS,
       "embed",
+      "emit",
       "no-cubin",
       "jobs",
       "check",

@@ -17,9 +17,9 @@ export const realToolchain: Toolchain = {
           throw new Failure(EXIT.kernels, `${input.source.name}: ${error.message}`);
         }
       },
-      index: async (modules) => {
+      index: async (modules, options) => {
         try {
-          return await generateIndex(modules);
+          return await generateIndex(modules, options);
         } catch (error) {
           if (!(error instanceof CodegenError)) throw error;
           throw new Failure(

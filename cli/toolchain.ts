@@ -32,11 +32,16 @@ export interface WrapperInput {
   readonly kernels: readonly CompiledKernel[];
   readonly images: readonly Image[];
   readonly embed: boolean;
+  /** JavaScript with declarations, instead of TypeScript. */
+  readonly javascript?: {
+    /** The source's path from the wrapper's folder. */
+    readonly sourcePath: string;
+  };
 }
 
 export interface Wrapper {
-  /** TypeScript text of the module. */
-  readonly module: string;
+  /** Text of its modules by what follows the stem, such as `.ts`. */
+  readonly modules: ReadonlyMap<string, string>;
   /** JSON for the manifest, by kernel. */
   readonly manifest: Readonly<Record<string, unknown>>;
 }
@@ -49,8 +54,11 @@ export interface IndexedModule {
 
 export interface Codegen {
   readonly generate: (input: WrapperInput) => Wrapper | Promise<Wrapper>;
-  /** The module that re-exports the kernels of all wrappers. */
-  readonly index: (modules: readonly IndexedModule[]) => string | Promise<string>;
+  /** The module that re-exports the kernels of all wrappers, by what follows `mod`. */
+  readonly index: (
+    modules: readonly IndexedModule[],
+    options: { readonly javascript: boolean },
+  ) => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
 }
 
 export interface Toolchain {

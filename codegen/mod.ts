@@ -4,6 +4,7 @@
  */
 import { buildIndex, type IndexedModule } from "./index_module.ts";
 import { buildManifest, type KernelManifest } from "./manifest.ts";
+import { definitionsOf } from "./definitions.ts";
 import { buildWrapper, type WrapperInput } from "./wrapper.ts";
 
 export type { ImageManifest, KernelManifest } from "./manifest.ts";
@@ -13,8 +14,8 @@ export type { WrapperImage, WrapperInput } from "./wrapper.ts";
 
 /** A generated wrapper. */
 export interface GeneratedWrapper {
-  /** Text of the TypeScript module. */
-  readonly module: string;
+  /** Its modules by what follows the stem: `.ts`, or `.js`, `.d.ts` and `.d.ts.map`. */
+  readonly modules: ReadonlyMap<string, string>;
   /** By kernel: what the manifest says of it. */
   readonly manifest: Readonly<Record<string, KernelManifest>>;
 }
@@ -22,17 +23,43 @@ export interface GeneratedWrapper {
 /** The wrapper module of one `.tc` file. Throws a `CodegenError` for kernels that cannot have one. */
 export async function generateWrapper(input: WrapperInput): Promise<GeneratedWrapper> {
   const { printModule } = await import("./emit.ts");
-  const module = printModule(buildWrapper(input, await hashOf(input.source.text)));
+  const typescript = printModule(buildWrapper(input, await hashOf(input.source.text)));
   const manifest = input.kernels.map((
     kernel,
   ) => [kernel.name, buildManifest(kernel, input.images, input.embed)]);
-  return { module, manifest: Object.fromEntries(manifest) };
+  const modules = input.javascript === undefined
+    ? new Map([[".ts", typescript]])
+    : await javascriptModules(input, typescript, input.javascript.sourcePath);
+  return { modules, manifest: Object.fromEntries(manifest) };
 }
 
-/** The `mod.ts` of a folder. Throws a `CodegenError` for wrappers that export the same name. */
-export async function generateIndex(modules: readonly IndexedModule[]): Promise<string> {
+async function javascriptModules(
+  { kernels, stem }: WrapperInput,
+  typescript: string,
+  sourcePath: string,
+): Promise<ReadonlyMap<string, string>> {
+  const { declarationMap, toJavaScript } = await import("./javascript.ts");
+  const { module, declarations } = toJavaScript(typescript);
+  const base = stem.slice(stem.lastIndexOf("/") + 1);
+  const map = declarationMap(declarations, definitionsOf(kernels), sourcePath, `${base}.d.ts`);
+  return new Map([
+    [".js", module],
+    [".d.ts", `${declarations}//# sourceMappingURL=${base}.d.ts.map\n`],
+    [".d.ts.map", map],
+  ]);
+}
+
+/** The `mod.ts` of a folder, or its `mod.js`. Throws a `CodegenError` for wrappers that export the same name. */
+export async function generateIndex(
+  modules: readonly IndexedModule[],
+  options: { readonly javascript?: boolean } = {},
+): Promise<ReadonlyMap<string, string>> {
   const { printModule } = await import("./emit.ts");
-  return printModule(buildIndex(modules));
+  const typescript = printModule(buildIndex(modules));
+  if (!options.javascript) return new Map([[".ts", typescript]]);
+  const { toJavaScript } = await import("./javascript.ts");
+  const { module, declarations } = toJavaScript(typescript);
+  return new Map([[".js", module], [".d.ts", declarations]]);
 }
 
 /** Enough of the content's SHA-256 to tell versions apart. */

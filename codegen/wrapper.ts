@@ -15,6 +15,11 @@ export interface WrapperInput {
   readonly images: readonly WrapperImage[];
   /** Puts the images into the module instead of naming their files. */
   readonly embed: boolean;
+  /** JavaScript with declarations and a map to the source, instead of TypeScript. */
+  readonly javascript?: {
+    /** The source's path from the wrapper's folder, with slashes. */
+    readonly sourcePath: string;
+  };
   /** Where wrappers import the run time from; the package when absent. */
   readonly runtime?: string;
 }

@@ -52,6 +52,22 @@ Deno.test("tri build writes wrappers, images, index, manifest and its own record
   assertStringIncludes(stderr, "files: 9 written, 0 unchanged");
 });
 
+Deno.test("tri build --emit js writes JavaScript, and TypeScript again without it", async () => {
+  using shop = new Shop(TWO_KERNELS);
+  await shop.build();
+  const { code, stderr } = await shop.build("--emit", "js");
+  assertEquals(code, 0, stderr);
+  const scripts = (): string[] =>
+    [...shop.files("out").keys()].filter((name) => /[jt]s$/.test(name));
+  assertEquals(scripts().sort(), ["out/a.js", "out/mod.js", "out/sub/b.js"]);
+  assertStringIncludes((await shop.build("--emit", "js")).stderr, "nothing to do");
+  await shop.build();
+  assertEquals(scripts().sort(), ["out/a.ts", "out/mod.ts", "out/sub/b.ts"]);
+  const wrong = await shop.build("--emit", "python");
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.stderr, "--emit python: not a language of wrappers");
+});
+
 Deno.test("tri build does nothing the second time and says so", async () => {
   using shop = new Shop(TWO_KERNELS);
   await shop.build();

@@ -23,12 +23,17 @@ export const stubToolchain: Toolchain = {
   codegen: () =>
     Promise.resolve({
       generate: (input: WrapperInput) => ({
-        module: `// ${input.source.name}\n${
-          input.images.map(({ path }) => `// ${path}\n`).join("")
-        }`,
+        modules: new Map([[
+          input.javascript === undefined ? ".ts" : ".js",
+          `// ${input.source.name}\n${input.images.map(({ path }) => `// ${path}\n`).join("")}`,
+        ]]),
         manifest: Object.fromEntries(input.kernels.map(({ name }) => [name, { name }])),
       }),
-      index: (modules) => modules.map(({ stem }) => `export * from "./${stem}.ts";\n`).join(""),
+      index: (modules, { javascript }) => {
+        const end = javascript ? ".js" : ".ts";
+        const lines = modules.map(({ stem }) => `export * from "./${stem}${end}";\n`);
+        return new Map([[end, lines.join("")]]);
+      },
     }),
   render: () =>
     Promise.resolve({
