@@ -12,8 +12,10 @@ import type { Instruction, Item, Operand, Register } from "../ptx/func.ts";
 import { splitSpelling } from "../ptx/match.ts";
 import { forEachRegister } from "../ptx/operand.ts";
 import { printOperand } from "../ptx/print.ts";
+import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
+import { PairTable } from "./pair_table.ts";
 import { type FileTable, placeOf } from "./places.ts";
 
 /** Storage classes of registers; all arithmetic types share them (PTX ISA 9.0, 5.2.2 operand type checking). */
@@ -31,12 +33,10 @@ export function operandKey(operand: Operand): string {
   return printOperand(operand);
 }
 
-/** A list of instructions that run together, and what has been computed in it. */
+/** A list of instructions that run together. */
 export interface Frame {
   readonly kind: "body" | "branch" | "loop";
   readonly items: Item[];
-  /** By spelling and operands. */
-  readonly known: Map<string, Operand>;
   /** The place of the instruction before. */
   place: Item | undefined;
   /** Still being filled, so what it computed is available. */
@@ -46,23 +46,51 @@ export interface Frame {
 const newFrame = (kind: Frame["kind"]): Frame => ({
   kind,
   items: [],
-  known: new Map(),
   place: undefined,
   open: true,
 });
+
+/** An operand as a base and a constant. */
+interface Sum {
+  readonly base: Operand;
+  readonly constant: bigint;
+}
+
+/** What is known of a register. */
+interface Facts {
+  /** Equal for equal operands. */
+  readonly number: number;
+  /** Index of the frame where it gets its value. */
+  depth: number;
+  /** Itself, or what it is the sum of. */
+  sum: Sum;
+}
+
+/** A spelling taken apart: the same few come again and again. */
+interface Spelling {
+  readonly parts: ReturnType<typeof splitSpelling>;
+  /** The beginning of {@linkcode Emitter.pure}'s keys. */
+  readonly number: number;
+}
+
+/** Left of the pairs that number spellings; no pair has this number. */
+const SPELLING = -1;
 
 export class Emitter {
   readonly #body = newFrame("body");
   /** From the body to the innermost frame. */
   readonly #frames: Frame[] = [this.#body];
   readonly #counts: Record<Bank, number> = { pred: 0, b16: 0, b32: 0, b64: 0 };
-  /** Index of the frame where a register gets its value. */
-  readonly #depths = new Map<string, number>();
+  readonly #registers = new Map<Operand, Facts>();
   #labels = 0;
-  /** Spellings taken apart: the same few come again and again. */
-  readonly #spellings = new Map<string, ReturnType<typeof splitSpelling>>();
-  /** register -> base and constant, for `r = base + constant`. */
-  readonly #sums = new Map<string, { base: Operand; constant: bigint }>();
+  readonly #spellings = new Map<string, Spelling>();
+  readonly #pairs = new PairTable();
+  /** Numbers of operands that are no registers; `#operands` counts those of both. */
+  readonly #integers = new Map<bigint, number>();
+  readonly #others = new Map<string, number>();
+  #operands = 0;
+  /** By the numbers of their spelling and operands: what pure instructions gave, and the frame that it was in. */
+  readonly #known: ({ readonly result: Operand; readonly frame: Frame } | undefined)[] = [];
 
   #place: Item | undefined;
 
@@ -90,13 +118,42 @@ export class Emitter {
 
   #register(bank: Bank, depth: number): Register {
     const name = `${PREFIX[bank]}${this.#counts[bank]++}`;
-    this.#depths.set(name, depth);
-    return { kind: "register", type: bank, name };
+    const register: Register = { kind: "register", type: bank, name };
+    const sum = { base: register, constant: 0n };
+    this.#registers.set(register, { number: this.#operands++, depth, sum });
+    return register;
+  }
+
+  #factsOf(register: Operand): Facts {
+    return must(this.#registers.get(register), "a register of this body");
+  }
+
+  #numberOf(operand: Operand): number {
+    if (operand.kind === "register") return this.#factsOf(operand).number;
+    return operand.kind === "integer"
+      ? this.#numberIn(this.#integers, operand.value)
+      : this.#numberIn(this.#others, operandKey(operand));
+  }
+
+  #numberIn<Key>(numbers: Map<Key, number>, key: Key): number {
+    let number = numbers.get(key);
+    if (number === undefined) numbers.set(key, number = this.#operands++);
+    return number;
+  }
+
+  #spelling(spelling: string): Spelling {
+    let found = this.#spellings.get(spelling);
+    if (found === undefined) {
+      const number = this.#pairs.numberOf(SPELLING, this.#spellings.size);
+      found = { parts: splitSpelling(spelling), number };
+      this.#spellings.set(spelling, found);
+    }
+    return found;
   }
 
   /** Registers get a value in the frame that is being filled: those of a loop change there. */
   settle(registers: readonly Register[]): void {
-    for (const { name } of registers) this.#depths.set(name, this.#frames.length - 1);
+    for (const register of registers) this.#factsOf(register).depth = this.#frames.length - 1;
   }
 
   /** The instructions that `build` emits, to be appended; what moves out of a loop lands before them. */
@@ -135,40 +192,35 @@ export class Emitter {
 
   /** Appends an instruction: `emit("ld.global.v4.b32", […])`. */
   emit(spelling: string, operands: readonly Operand[], guard?: Instruction["guard"]): void {
-    this.#emit(this.frame, spelling, operands, guard);
+    this.#emit(this.frame, this.#spelling(spelling), operands, guard);
   }
 
   #emit(
     frame: Frame,
-    spelling: string,
+    { parts: { opcode, modifiers } }: Spelling,
     operands: readonly Operand[],
     guard?: Instruction["guard"],
   ): void {
-    let parts = this.#spellings.get(spelling);
-    if (parts === undefined) {
-      parts = splitSpelling(spelling);
-      this.#spellings.set(spelling, parts);
-    }
     if (this.#place !== frame.place) {
       if (this.#place !== undefined) frame.items.push(this.#place);
       frame.place = this.#place;
     }
-    const instruction: Instruction = { kind: "instruction", ...parts, operands };
+    const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
     frame.items.push(guard === undefined ? instruction : { ...instruction, guard });
   }
 
   /** The result of a pure instruction, emitted once. */
   pure(spelling: string, bank: Bank, sources: readonly Operand[]): Operand {
-    const key = `${spelling} ${sources.map(operandKey).join()}`;
-    for (let i = this.#frames.length - 1; i >= 0; i--) {
-      const known = this.#frames[i]?.known.get(key);
-      if (known !== undefined) return known;
-    }
+    const spelled = this.#spelling(spelling);
+    let key = spelled.number;
+    for (const source of sources) key = this.#pairs.numberOf(key, this.#numberOf(source));
+    const known = this.#known[key];
+    if (known?.frame.open === true) return known.result;
     const depth = this.#depthFor(sources);
     const frame = this.#frames[depth] ?? this.frame;
     const result = this.#register(bank, depth);
-    this.#emit(frame, spelling, [result, ...sources]);
-    frame.known.set(key, result);
+    this.#emit(frame, spelled, [result, ...sources]);
+    this.#known[key] = { result, frame };
     return result;
   }
 
@@ -176,7 +228,9 @@ export class Emitter {
   #depthFor(sources: readonly Operand[]): number {
     let needed = 0;
     for (const source of sources) {
-      forEachRegister(source, ({ name }) => needed = Math.max(needed, this.#depths.get(name) ?? 0));
+      forEachRegister(source, (register) => {
+        needed = Math.max(needed, this.#factsOf(register).depth);
+      });
     }
     const innermost = this.#frames.length - 1;
     let depth = innermost;
@@ -193,11 +247,9 @@ export class Emitter {
     if (isInteger(b)) {
       const constant = BigInt.asIntN(bits, left.constant + b.value);
       if (constant === 0n) return left.base;
-      return this.#remember(
-        this.pure(`add.s${bits}`, bank, [left.base, int(constant)]),
-        left.base,
-        constant,
-      );
+      const sum = this.pure(`add.s${bits}`, bank, [left.base, int(constant)]);
+      this.#factsOf(sum).sum = { base: left.base, constant };
+      return sum;
     }
     const right = this.sumOf(b);
     const base = this.pure(`add.s${bits}`, bank, [left.base, right.base]);
@@ -205,13 +257,10 @@ export class Emitter {
   }
 
   /** What is known of a register as base plus constant. */
-  sumOf(operand: Operand): { readonly base: Operand; readonly constant: bigint } {
-    return this.#sums.get(operandKey(operand)) ?? { base: operand, constant: 0n };
-  }
-
-  #remember(sum: Operand, base: Operand, constant: bigint): Operand {
-    this.#sums.set(operandKey(sum), { base, constant });
-    return sum;
+  sumOf(operand: Operand): Sum {
+    return operand.kind === "register"
+      ? this.#factsOf(operand).sum
+      : { base: operand, constant: 0n };
   }
 
   /** a * b, low half. */
