@@ -2,15 +2,16 @@
 import type { Instruction, Item } from "./func.ts";
 import { findRow } from "./match.ts";
 import { forEachRegister } from "./operand.ts";
+import { perSpelling } from "./per_spelling.ts";
 
 /** Reads that other threads or devices can tell from none. */
 const OBSERVED: ReadonlySet<string> = new Set(["volatile", "relaxed", "acquire", "mmio"]);
 
 /** The first operand is all that the instruction changes. */
-function removable(instruction: Instruction): boolean {
-  const effect = findRow(instruction.opcode, instruction.modifiers)?.row.effect;
+function isRemovable(opcode: string, modifiers: readonly string[]): boolean {
+  const effect = findRow(opcode, modifiers)?.row.effect;
   if (effect !== "pure" && effect !== "read") return false;
-  return effect === "pure" || !instruction.modifiers.some((modifier) => OBSERVED.has(modifier));
+  return effect === "pure" || !modifiers.some((modifier) => OBSERVED.has(modifier));
 }
 
 /**
@@ -18,19 +19,15 @@ function removable(instruction: Instruction): boolean {
  * all that write it are. What a loop computes only for its own next round is not live.
  */
 export function dropDead(body: readonly Item[]): Item[] {
+  const removable = perSpelling(isRemovable);
+  /** Instructions that can be removed, by the registers that they write; each register only until it is live. */
   const writers = new Map<string, Instruction[]>();
-  const live = new Set<Item>();
-  const work: Instruction[] = [];
-  const reach = (instruction: Instruction): void => {
-    if (live.has(instruction)) return;
-    live.add(instruction);
-    work.push(instruction);
-  };
+  const kept: Instruction[] = [];
   for (const item of body) {
     if (item.kind !== "instruction") continue;
     const [target] = item.operands;
     if (target === undefined || !removable(item)) {
-      reach(item);
+      kept.push(item);
       continue;
     }
     forEachRegister(target, ({ name }) => {
@@ -39,15 +36,27 @@ export function dropDead(body: readonly Item[]): Item[] {
       else list.push(item);
     });
   }
-  const need = (name: string): void => {
-    writers.get(name)?.forEach(reach);
+  const live = new Set<Item>(kept);
+  const work: Instruction[] = [];
+  const need = ({ name }: { readonly name: string }): void => {
+    const found = writers.get(name);
+    if (found === undefined) return;
     writers.delete(name);
+    for (const instruction of found) {
+      if (live.has(instruction)) continue;
+      live.add(instruction);
+      work.push(instruction);
+    }
   };
-  for (let item = work.pop(); item !== undefined; item = work.pop()) {
-    // Of what cannot be removed, any operand may be a source.
-    const sources = removable(item) ? item.operands.slice(1) : item.operands;
-    for (const operand of sources) forEachRegister(operand, ({ name }) => need(name));
-    if (item.guard !== undefined) need(item.guard.register.name);
-  }
+  const needSources = ({ operands, guard }: Instruction, first: number): void => {
+    for (let i = first; i < operands.length; i++) {
+      const operand = operands[i];
+      if (operand !== undefined) forEachRegister(operand, need);
+    }
+    if (guard !== undefined) need(guard.register);
+  };
+  // Of what cannot be removed, any operand may be a source.
+  for (const instruction of kept) needSources(instruction, 0);
+  for (let item = work.pop(); item !== undefined; item = work.pop()) needSources(item, 1);
   return body.filter((item) => item.kind !== "instruction" || live.has(item));
 }

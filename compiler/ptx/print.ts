@@ -17,6 +17,7 @@ import type {
   PtxVariable,
   Register,
 } from "./func.ts";
+import { perSpelling } from "./per_spelling.ts";
 
 function printFloat(type: "f32" | "f64", bits: bigint): string {
   const digits = bits.toString(16).toUpperCase();
@@ -65,22 +66,38 @@ export function printOperand(operand: Operand): string {
   }
 }
 
+const printSpelling = (opcode: string, modifiers: readonly string[]): string =>
+  modifiers.length === 0 ? opcode : `${opcode}.${modifiers.join(".")}`;
+
 /** An instruction with its guard and semicolon. */
-export function printInstruction(instruction: Instruction): string {
-  const guard = instruction.guard === undefined
-    ? ""
-    : `@${instruction.guard.negated ? "!" : ""}%${instruction.guard.register.name} `;
-  const opcode = [instruction.opcode, ...instruction.modifiers].join(".");
-  const operands = instruction.operands.map(printOperand).join(", ");
-  return `${guard}${opcode}${operands === "" ? "" : ` ${operands}`};`;
+export function printInstruction(
+  instruction: Instruction,
+  spelling = printSpelling(instruction.opcode, instruction.modifiers),
+): string {
+  const { guard, operands } = instruction;
+  let text = guard === undefined
+    ? spelling
+    : `@${guard.negated ? "!" : ""}%${guard.register.name} ${spelling}`;
+  let before = " ";
+  for (const operand of operands) {
+    text += before + printOperand(operand);
+    before = ", ";
+  }
+  return `${text};`;
 }
 
 const printPlace = ({ file, line, column }: PtxPlace): string => `${file} ${line} ${column}`;
 
-function printItem(item: Item, labels: DebugLabels): string {
+/** What printing the items of a body needs. */
+interface BodyPrinter {
+  readonly labels: DebugLabels;
+  readonly spell: (instruction: Instruction) => string;
+}
+
+function printItem(item: Item, { labels, spell }: BodyPrinter): string {
   switch (item.kind) {
     case "instruction":
-      return `  ${printInstruction(item)}`;
+      return `  ${printInstruction(item, spell(item))}`;
     case "label":
       return `${item.name}:`;
     case "targets":
@@ -208,11 +225,12 @@ function printSignature(name: string, { returns, params, directives }: PtxSignat
 }
 
 function printCode({ registers, variables, body }: PtxCode, labels: DebugLabels): string[] {
+  const printer = { labels, spell: perSpelling(printSpelling) };
   return [
     "{",
     ...printRegisters(registers),
     ...variables.filter((v) => !v.extern).map((v) => `  ${printVariable(v)}`),
-    ...body.map((item) => printItem(item, labels)),
+    ...body.map((item) => printItem(item, printer)),
     "}",
   ];
 }

@@ -4,18 +4,17 @@
  */
 import type { Instruction, PtxKernel } from "./func.ts";
 import { matchInstruction } from "./match.ts";
+import { perSpelling } from "./per_spelling.ts";
 import { specialRegister } from "./special.ts";
 
 /** What an instruction asks for by its special registers. */
-function specialVersion(instruction: Instruction): number {
-  return instruction.operands.reduce(
-    (version, operand) =>
-      Math.max(
-        version,
-        operand.kind === "special" ? specialRegister(operand.name)?.since?.ptx ?? 0 : 0,
-      ),
-    0,
-  );
+function specialVersion({ operands }: Instruction): number {
+  let version = 0;
+  for (const operand of operands) {
+    if (operand.kind !== "special") continue;
+    version = Math.max(version, specialRegister(operand.name)?.since?.ptx ?? 0);
+  }
+  return version;
 }
 
 /**
@@ -24,14 +23,15 @@ function specialVersion(instruction: Instruction): number {
  */
 export function requiredVersion(kernels: readonly PtxKernel[], oldest: number): number {
   let version = Math.max(60, oldest);
-  const seen = new Set<string>();
+  /** By spelling: numbers of operands that have been looked at, which is all that tells forms' versions apart. */
+  const countsSeen = perSpelling(() => new Set<number>());
   for (const kernel of kernels) {
     for (const item of kernel.body) {
       if (item.kind !== "instruction") continue;
       version = Math.max(version, specialVersion(item));
-      const key = [item.opcode, ...item.modifiers, item.operands.length].join(".");
-      if (seen.has(key)) continue;
-      seen.add(key);
+      const seen = countsSeen(item);
+      if (seen.has(item.operands.length)) continue;
+      seen.add(item.operands.length);
       const match = matchInstruction(item);
       if (typeof match !== "string") version = Math.max(version, match.since.ptx);
     }
