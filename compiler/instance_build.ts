@@ -1,5 +1,5 @@
 /** One instance from its plan to tile IR: its contract, and one optimised function per specialisation. */
-import { buildFunc } from "./build/mod.ts";
+import { type Assumption, buildFunc } from "./build/mod.ts";
 import { type Declared, leastCommonMultiple, readDeclared } from "./contract/declared.ts";
 import { infer } from "./contract/infer.ts";
 import type { InstancePlan, KernelPlan } from "./contract/instances.ts";
@@ -12,7 +12,7 @@ import { nameTiles } from "./contract/tile_names.ts";
 import type { KernelContract } from "./contract/types.ts";
 import type { TypedKernel } from "./front/typed.ts";
 import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
-import type { Func, ParamFacts } from "./ir/func.ts";
+import type { Func } from "./ir/func.ts";
 import type { CompileOptions } from "./options.ts";
 import type { Reporter } from "./support/diagnostic.ts";
 import { type RunOptions, runPasses } from "./tile/passes.ts";
@@ -87,13 +87,16 @@ export function buildSpecialized(
   passes: RunOptions,
   reporter: Reporter,
 ): Func | undefined {
-  const assumptions = new Map<string, Partial<ParamFacts>>(declared.promises);
+  const assumptions = new Map<string, Assumption>(declared.promises);
   for (const [name, by] of specialization?.multiples ?? []) {
     const promised = declared.promises.get(name);
     assumptions.set(name, {
       ...promised,
       multipleof: leastCommonMultiple(promised?.multipleof ?? 1, by),
     });
+  }
+  for (const [name, value] of specialization?.values ?? []) {
+    assumptions.set(name, { ...assumptions.get(name), value });
   }
   const func = buildFunc(kernel, { assumptions }, reporter);
   if (func !== undefined) runPasses(func, passes);

@@ -6,16 +6,16 @@
 import type { Reporter } from "../support/diagnostic.ts";
 import type { TypedKernel, TypedParam } from "../front/typed.ts";
 import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
-import { append, type Context, setVariable } from "./context.ts";
+import { append, type Context, emitConstant, setVariable } from "./context.ts";
 import { buildBody } from "./stmt.ts";
 import { irType } from "./types.ts";
 
+/** A further multiple (elements for integers, bytes for pointers), promises, and what an integer is. */
+export type Assumption = Partial<ParamFacts> & { readonly value?: number };
+
 export interface BuildOptions {
-  /**
-   * What the instance's specialisation adds, by parameter: a further multiple (elements for integers, bytes
-   * for pointers) and promises.
-   */
-  readonly assumptions?: ReadonlyMap<string, Partial<ParamFacts>>;
+  /** What the instance's specialisation adds, by parameter. */
+  readonly assumptions?: ReadonlyMap<string, Assumption>;
 }
 
 /** Undefined when something could not be built; then the reporter has it (E7008). */
@@ -29,17 +29,24 @@ export function buildFunc(
   const cx: Context = { func, reporter, region: func.body, values: new Map(), made: { last: 0 } };
   for (const param of kernel.params) {
     const { variable } = param;
-    const value = newValue(func, irType(variable.type), variable.name);
+    const type = irType(variable.type);
+    const assumed = options.assumptions?.get(variable.name);
+    const value = newValue(func, type, variable.name);
     func.params.push(value);
-    func.paramFacts.push(factsOf(param, options.assumptions?.get(variable.name)));
-    setVariable(cx, variable, value);
+    func.paramFacts.push(factsOf(param, assumed));
+    const known = assumed?.value;
+    setVariable(
+      cx,
+      variable,
+      known === undefined ? value : emitConstant(cx, BigInt(known), type, kernel.span),
+    );
   }
   buildBody(cx, kernel.body, kernel.span);
   append(cx, "return", [], [], kernel.span);
   return reporter.errorCount > errors ? undefined : func;
 }
 
-function factsOf({ attributes }: TypedParam, assumed: Partial<ParamFacts> = {}): ParamFacts {
+function factsOf({ attributes }: TypedParam, assumed: Assumption = {}): ParamFacts {
   const declared = attributes.multipleof ?? attributes.aligned ?? 1;
   return {
     multipleof: leastCommonMultiple(declared, assumed.multipleof ?? 1),

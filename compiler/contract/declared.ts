@@ -249,14 +249,35 @@ function rowMajor(extents: readonly ContractExpr[]): readonly ContractExpr[] {
 
 /** The facts in a condition that are of the form `p % n == 0`, joined by `&&`. */
 export function divisibilityIn(condition: ContractExpr): ReadonlyMap<string, number> {
-  if (!("args" in condition)) return new Map();
+  return new Map(
+    equationsIn(condition).flatMap(([left, value]) => {
+      if (left.op !== "%" || value !== 0) return [];
+      const [name, divisor] = left.args;
+      const by = divisor === undefined ? undefined : constantValue(divisor);
+      return name?.op === "param" && by !== undefined && by >= 1 ? [[name.name, by] as const] : [];
+    }),
+  );
+}
+
+/** The facts in a condition that are of the form `p == n`, joined by `&&`. */
+export function valuesIn(condition: ContractExpr): ReadonlyMap<string, number> {
+  return new Map(
+    equationsIn(condition).flatMap(([left, value]) =>
+      left.op === "param" ? [[left.name, value] as const] : []
+    ),
+  );
+}
+
+/** The parts of a conjunction that say that something equals a constant. */
+function equationsIn(
+  condition: ContractExpr,
+): readonly (readonly [left: ContractExpr, value: number])[] {
+  if (!("args" in condition)) return [];
   const [a, b] = condition.args;
-  if (a === undefined || b === undefined) return new Map();
-  if (condition.op === "&&") return new Map([...divisibilityIn(a), ...divisibilityIn(b)]);
-  if (condition.op !== "==" || a.op !== "%" || b.op !== "const" || b.value !== 0) return new Map();
-  const [name, by] = a.args;
-  if (name?.op !== "param" || by?.op !== "const" || by.value < 1) return new Map();
-  return new Map([[name.name, by.value]]);
+  if (a === undefined || b === undefined) return [];
+  if (condition.op === "&&") return [...equationsIn(a), ...equationsIn(b)];
+  const value = condition.op === "==" ? constantValue(b) : undefined;
+  return value === undefined ? [] : [[a, value]];
 }
 
 /** The least number that both divide. */

@@ -12,7 +12,7 @@ import type { Reporter } from "../support/diagnostic.ts";
 import { nearest } from "../support/spelling.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
-import { apply, constant, constantValue } from "./expr.ts";
+import { apply, constant, constantValue, substitute } from "./expr.ts";
 import type { ContractExpr, ContractOperator } from "./types.ts";
 
 /** What names in an expression mean. */
@@ -177,8 +177,8 @@ class Translator {
     const value = this.expr(operand);
     if (value === undefined) return undefined;
     if (operator === "+") return value;
-    if (operator === "-") return apply("neg", value);
-    return operator === "!" ? apply("!", value) : this.#misfit(span);
+    if (operator === "-") return this.#named("neg", [value], span);
+    return operator === "!" ? this.#named("!", [value], span) : this.#misfit(span);
   }
 
   #binary(
@@ -187,15 +187,25 @@ class Translator {
     if (!isBinary(operator)) return this.#misfit(span);
     const [a, b] = [this.expr(lhs), this.expr(rhs)];
     if (a === undefined || b === undefined) return undefined;
-    return this.#named(apply(operator, a, b), [a, b], operatorSpan);
+    return this.#named(operator, [a, b], operatorSpan);
   }
 
-  /** `TM` that stands for `64 * 2` is one constant named TM. */
-  #named(expr: ContractExpr, parts: readonly ContractExpr[], operatorSpan: Span): ContractExpr {
+  /**
+   * `TM` that stands for `64 * 2` is one constant named TM. Where a macro stands for more than a constant, the
+   * constants in it have no name.
+   */
+  #named(
+    operator: ContractOperator,
+    parts: readonly ContractExpr[],
+    operatorSpan: Span,
+  ): ContractExpr {
     const macro = macroOf(operatorSpan);
-    const whole = macro !== undefined &&
-      parts.every((part) => part.op === "const" && part.macro === macro);
-    const value = whole ? constantValue(expr) : undefined;
+    if (macro === undefined) return apply(operator, ...parts);
+    const isOwn = (part: ContractExpr): boolean => part.op === "const" && part.macro === macro;
+    const unnamed = (leaf: ContractExpr): ContractExpr | undefined =>
+      leaf.op === "const" && isOwn(leaf) ? constant(leaf.value) : undefined;
+    const expr = apply(operator, ...parts.map((part) => substitute(part, unnamed)));
+    const value = parts.every(isOwn) ? constantValue(expr) : undefined;
     return value === undefined ? expr : constant(value, macro);
   }
 
@@ -235,7 +245,7 @@ class Translator {
       return undefined;
     }
     const known = values.filter((value) => value !== undefined);
-    return known.length < values.length ? undefined : apply(row.op, ...known);
+    return known.length < values.length ? undefined : this.#named(row.op, known, callee.span);
   }
 
   #sizeof(type: TypeName, span: Span): ContractExpr | undefined {

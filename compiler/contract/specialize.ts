@@ -7,7 +7,7 @@
  * aligned rows. So the divisor is 16 over the size of the smallest element that a pointer leads to.
  */
 import { apply, constant, param, printExpr } from "./expr.ts";
-import { type Declared, divisibilityIn, leastCommonMultiple } from "./declared.ts";
+import { type Declared, divisibilityIn, leastCommonMultiple, valuesIn } from "./declared.ts";
 import type { Inferred } from "./infer.ts";
 import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import type { ContractExpr, Requirement } from "./types.ts";
@@ -21,9 +21,16 @@ export interface Specialization {
   readonly conditions: readonly Requirement[];
   /** What holds of parameters: elements for integers, bytes for pointers. */
   readonly multiples: ReadonlyMap<string, number>;
+  /** What integers are: a stride of 1 makes an axis contiguous. */
+  readonly values: ReadonlyMap<string, number>;
 }
 
-const GENERAL: Specialization = { suffix: "", conditions: [], multiples: new Map() };
+const GENERAL: Specialization = {
+  suffix: "",
+  conditions: [],
+  multiples: new Map(),
+  values: new Map(),
+};
 
 /** The general instance and those that a caller with good arguments gets instead. */
 export function planSpecializations(
@@ -37,22 +44,31 @@ export function planSpecializations(
     const conditions = automatic(kernel, declared, inferred);
     return conditions.length === 0
       ? [GENERAL]
-      : [GENERAL, specializeOn(`_a${VECTOR_BYTES}`, conditions)];
+      : [GENERAL, specializeOn(`_a${VECTOR_BYTES}`, conditions, kernel)];
   }
   return [
     GENERAL,
-    ...specialize.map((condition, index) => specializeOn(`_s${index + 1}`, [condition])),
+    ...specialize.map((condition, index) => specializeOn(`_s${index + 1}`, [condition], kernel)),
   ];
 }
 
-function specializeOn(suffix: string, conditions: readonly Requirement[]): Specialization {
+function specializeOn(
+  suffix: string,
+  conditions: readonly Requirement[],
+  { params }: KernelParams,
+): Specialization {
+  const integers = new Set(params.flatMap(({ name, isInteger }) => isInteger ? [name] : []));
+  const values = new Map(
+    conditions.flatMap(({ condition }) => [...valuesIn(condition)])
+      .filter(([name]) => integers.has(name)),
+  );
   const multiples = new Map<string, number>();
   for (const { condition } of conditions) {
     for (const [name, by] of divisibilityIn(condition)) {
       multiples.set(name, leastCommonMultiple(multiples.get(name) ?? 1, by));
     }
   }
-  return { suffix, conditions, multiples };
+  return { suffix, conditions, multiples, values };
 }
 
 /** What is not promised already; nothing where no memory is touched. */

@@ -170,6 +170,21 @@ ${head} {
   );
 });
 
+Deno.test("compileFile() knows the values that a specialisation asks for", () => {
+  const { kernels } = compileClean(`
+#define ALIGNED (X % 16 == 0 && Y % 16 == 0 && N % (16 / sizeof(float)) == 0)
+#pragma tri specialize(ALIGNED, ALIGNED && inc == 1)
+__global__ void k(float *X, float *Y, int N, int inc) {
+  int r[1024] = get_program_id(0) * 1024 + 0 ... 1024;
+  *?(r < N) (Y + r) = *?(r < N) (X + r * inc);
+}`);
+  const entries = kernels[0]?.modules[0]?.ptx.split(".visible .entry").slice(1) ?? [];
+  assertEquals(
+    entries.map((text) => text.match(/ld\.global[\w.]*|st\.global[\w.]*/g)?.slice(0, 1)),
+    [["ld.global.b32"], ["ld.global.b32"], ["ld.global.v4.b32"]],
+  );
+});
+
 Deno.test("compileFile() specialises nothing in a kernel that touches no memory", () => {
   const { kernels } = compileClean("__global__ void k(float *X, int ldx __multipleof(8)) {}");
   assertEquals(kernels[0]?.instances.map(({ symbol, contract }) => [symbol, contract.grid]), [[
