@@ -118,6 +118,10 @@ export const OPTIONS = {
     value: "N",
     help: "the largest tile that is no mistake (default: 1048576)",
   },
+  debug: {
+    type: "flag",
+    help: "define __TRI_DEBUG__; cubins check assert and assume (the emulator always does)",
+  },
   werror: { type: "flag", help: "treat warnings as errors" },
   "no-warn": { type: "text", value: "CODE", many: true, help: "turn a warning off, e.g. W1003" },
   warn: {
@@ -176,6 +180,7 @@ const COMPILE: readonly OptionName[] = [
   "num-stages",
   "require",
   "max-tile-elements",
+  "debug",
 ];
 const WARNINGS: readonly OptionName[] = ["werror", "no-warn", "warn"];
 

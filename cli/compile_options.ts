@@ -24,6 +24,7 @@ export function compileOptionsFor(
     suppress: invocation.list("no-warn").map((word) => warningCode("no-warn", word)),
     enable: invocation.list("warn").map((word) => warningCode("warn", word)),
     warningsAsErrors: invocation.flag("werror"),
+    ...(invocation.flag("debug") ? { debug: true } : {}),
     ...maxTileElements(invocation),
   };
 }

@@ -2,6 +2,7 @@
  * The assemblers: which there are, what each knows, which one takes a module, and what it says about it.
  * PTX goes in through a pipe and the cubin comes out of one, so that no path can get into the image.
  */
+import { withoutChecks } from "../compiler/ptx/checks.ts";
 import { environmentError } from "./failure.ts";
 import { mapPool, runProcess } from "./process.ts";
 import { findTools, type FoundTool } from "./tools.ts";
@@ -140,7 +141,7 @@ export async function assemble(
     "-o",
     "/dev/stdout",
     "-",
-  ], ptx.replace(PLACES, ""));
+  ], withoutChecks(ptx.replace(PLACES, "")));
   if (code === NOT_STARTED || (code > 128 && code <= 128 + LAST_SIGNAL)) {
     throw environmentError(
       `${assembler.path} did not run to its end (exit code ${code}) ${stderr.trim()}`.trim(),

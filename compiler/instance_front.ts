@@ -86,7 +86,7 @@ export class InstanceFront {
       sm,
       numWarps,
       numStages: numStages ?? 1,
-      debug: false,
+      debug: this.#options.debug === true,
     });
     const values = new Map<string, string | undefined>(Object.entries(predefined));
     for (const { name, value } of defines) values.set(name, value ?? undefined);

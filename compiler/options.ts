@@ -54,6 +54,8 @@ export interface CompileOptions {
   readonly warningsAsErrors?: boolean;
   /** The largest tile that is no mistake; 2^20 elements by default. */
   readonly maxTileElements?: number;
+  /** `__TRI_DEBUG__` is defined, and `assert` and `assume` are checked by cubins too, not only on the emulator. */
+  readonly debug?: boolean;
   /** Check the tile IR after every pass; for tests. */
   readonly verify?: boolean;
 }

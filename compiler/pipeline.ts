@@ -172,6 +172,7 @@ function compileKernel(
                 numStages,
                 maxRegisters,
                 symbol,
+                debug: options.debug === true,
                 files: must(files.get(target), "files of a target"),
               }),
           );
@@ -257,11 +258,23 @@ function makeModule(
   const version = requiredVersion(kernels, TARGETS[target].ptx);
   return {
     target,
-    ptx: printModule({ version, target, files, variables: [], functions: [], kernels }),
+    ptx: printModule({
+      version,
+      target,
+      files,
+      variables: distinct(lowered.flatMap(({ globals }) => globals)),
+      functions: distinct(lowered.flatMap(({ externs }) => externs)),
+      kernels,
+    }),
     entries: lowered.map(({ kernel, threads, sharedBytes }) => ({
       symbol: kernel.name,
       threads,
       sharedBytes,
     })),
   };
+}
+
+/** What several entries declare, once. */
+function distinct<T extends { readonly name: string }>(declared: readonly T[]): T[] {
+  return [...new Map(declared.map((one) => [one.name, one])).values()];
 }

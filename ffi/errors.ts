@@ -327,7 +327,9 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   CUDA_ERROR_INVALID_ADDRESS_SPACE: LOST_CONTEXT,
   CUDA_ERROR_INVALID_PC: LOST_CONTEXT,
   CUDA_ERROR_HARDWARE_STACK_ERROR: LOST_CONTEXT,
-  CUDA_ERROR_ASSERT: LOST_CONTEXT,
+  CUDA_ERROR_ASSERT:
+    "an `assert` or `assume` of the kernel does not hold: the driver has printed file, line and condition; " +
+    `${LOST_CONTEXT}`,
   CUDA_ERROR_LAUNCH_FAILED: LOST_CONTEXT,
   CUDA_ERROR_LAUNCH_TIMEOUT:
     "the GPU drives a display and stopped a kernel that ran too long: split the work, or use another GPU",

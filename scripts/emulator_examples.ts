@@ -5,7 +5,9 @@ import { Device, EmulatorError, type Tensor } from "../ffi/mod.ts";
 interface Example {
   /** Body of `k(X, Y)`; `%x` and `%y` are the addresses of two tensors of 64 singles, `%t` is the thread. */
   readonly body: string;
-  /** Declarations of shared memory. */
+  /** Declarations of the module. */
+  readonly head?: string;
+  /** Declarations of memory. */
   readonly shared?: string;
   readonly blocks?: number;
   /** Whether X has been disposed of. */
@@ -66,16 +68,27 @@ mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %
   "illegal instruction": {
     body: "add.u32 %a, %t, 16; bar.sync %a;",
   },
+  "failed assertion": {
+    head:
+      ".extern .func __assertfail (.param .b64 c, .param .b64 f, .param .b32 l, .param .b64 g, .param .b64 s);\n" +
+      ".global .align 1 .b8 said[6] = {116, 32, 60, 32, 53, 0}; .global .align 1 .b8 file[5] = {107, 46, 99, 117, 0};",
+    shared: ".param .b64 c, f, g, s; .param .b32 l;",
+    body:
+      "setp.ne.u32 %p, %t, 5; @%p bra end; mov.u64 %o, said; cvta.global.u64 %o, %o; st.param.b64 [c], %o; st.param.b64 [g], %o;\n" +
+      "mov.u64 %o, file; cvta.global.u64 %o, %o; st.param.b64 [f], %o; st.param.b32 [l], 7; st.param.b64 [s], 1;\n" +
+      "call __assertfail, (c, f, l, g, s); end:",
+  },
   "trap": {
     body: "setp.eq.u32 %p, %t, 5; @%p trap;",
   },
 };
 
-function textOf({ body, shared = "" }: Example): string {
+function textOf({ body, head = "", shared = "" }: Example): string {
   return `.version 8.5
 .target sm_90
 .address_size 64
 .file 1 "k.cu"
+${head}
 .visible .entry k(.param .u64 X, .param .u64 Y)
 {
 ${shared}

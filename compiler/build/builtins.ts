@@ -1,14 +1,11 @@
 /** Built-in functions as operations of tile IR, by the canonical names of front/builtins.ts. */
-import type { TypedExpr } from "../front/typed.ts";
 import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";
 import { append, type Context, emit, emitConstant } from "./context.ts";
+import { buildAssert, buildAssume, buildPrintf } from "./debug.ts";
 import { buildReshape } from "./shape.ts";
 import { buildExchange, buildHalf, buildPair, buildSort } from "./tiles.ts";
-import { irType } from "./types.ts";
-
-type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;
-type Emit = (cx: Context, call: BuiltinCall, args: readonly Value[]) => Value | undefined;
+import { type BuiltinCall, type Emit, irType } from "./types.ts";
 
 /** Element-wise functions: they become `math` under the same name. */
 // deno-fmt-ignore
@@ -28,7 +25,6 @@ export function isMath(name: string): boolean {
 }
 
 const OPERAND: Emit = (_cx, _call, [operand]) => operand;
-const NOTHING: Emit = () => undefined;
 
 /** `cumsum` and its like; the one option is the axis. */
 const scan = (operator: string): Emit => (cx, call, [operand]) =>
@@ -180,12 +176,16 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
         n: Number(call.options[0]),
       }),
   ],
-  // Promises and hints that nothing reads yet, and what only debug builds check.
+  // Hints that nothing reads.
   ["max_contiguous", OPERAND],
   ["max_constancy", OPERAND],
-  ["assume", NOTHING],
-  ["prefetch", NOTHING],
-  ["assert", NOTHING],
+  ["assume", buildAssume],
+  ["assert", buildAssert],
+  ["printf", buildPrintf],
+  ["prefetch", (cx, call, operands) => {
+    append(cx, "prefetch", operands, [], call.span);
+    return undefined;
+  }],
 ]);
 
 /** What a call becomes, given its arguments; undefined when it cannot be built yet. */

@@ -1,7 +1,14 @@
 /** Types of the language as types of tile IR: qualifiers are dropped, signedness stays. */
 import type { ElementType, PointerType } from "../front/types.ts";
 import type { TypedExpr, ValueType } from "../front/typed.ts";
+import type { Value } from "../ir/func.ts";
 import type { Element, IrType } from "../ir/types.ts";
+import type { Context } from "./context.ts";
+
+export type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;
+
+/** Builds a call of a built-in function from the values of its arguments; undefined: it has no value. */
+export type Emit = (cx: Context, call: BuiltinCall, args: readonly Value[]) => Value | undefined;
 
 export function elementOf(type: ElementType): Element {
   return type.kind === "scalar" ? type.name : pointerElement(type);

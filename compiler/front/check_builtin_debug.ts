@@ -4,7 +4,7 @@ import { type ScalarName, SCALARS } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { type BuiltinCall, constantArgument, reportArgument, valuesOf } from "./check_argument.ts";
-import { builtinNode, effectNode, elementwise } from "./check_builtin.ts";
+import { builtinNode, effectNode, elementwise, stretchAll } from "./check_builtin.ts";
 import { checkString } from "./check_expr.ts";
 import {
   convertElement,
@@ -136,7 +136,8 @@ export function checkPrintf(cx: Context, call: BuiltinCall): TypedExpr | undefin
     }
     args.push(printed);
   }
-  return effectNode(call, args, [format]);
+  const stretched = args.length === 0 ? args : stretchAll(cx, call, args);
+  return stretched && effectNode(call, stretched, [format]);
 }
 
 function printable(

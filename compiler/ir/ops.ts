@@ -11,7 +11,8 @@
  */
 
 export type OperandClass = "any" | "num" | "int" | "ptr" | "bool" | "same" | "shape";
-export type Effect = "pure" | "read" | "write" | "sync" | "control";
+/** `aside`: must happen, but no operation of the program can tell whether it did. */
+export type Effect = "pure" | "read" | "write" | "sync" | "aside" | "control";
 /** `number` is a bigint for integers, bool and pointers and a number for floats, as the result's element says. */
 export type AttrKind = "int" | "ints" | "number" | "bigint" | "string" | "bool" | "strings";
 
@@ -94,6 +95,10 @@ export const TILE_OPS = {
   rotated_range: { doc: "position i along the axis is lo + (i - a) mod extent; a < bound", args: ["int"], result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },
   fence: { doc: "orders the program's memory operations for all of the GPU", args: [], result: "none", effect: "sync" },
   barrier: { doc: "orders all memory operations of the program before and after it", args: [], result: "none", effect: "sync" },
+  // ---- beside the program's own work
+  prefetch: { doc: "brings memory where the mask is set into a cache", args: ["ptr", "bool?"], result: "none", effect: "aside" },
+  print: { doc: "prints the operands by a format, each element of tiles on a line of its own", args: ["any*"], result: "none", effect: "aside", attrs: { format: "string" } },
+  check: { doc: "ends the launch unless all elements are true", args: ["bool"], result: "none", effect: "aside", attrs: { text: "string" } },
   // ---- structured control; scalar conditions
   if: { doc: "runs one of two regions; results are what they yield", args: ["bool"], result: "many", effect: "control", regions: 2 },
   while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values", args: ["any*"], result: "many", effect: "control", regions: 2 },

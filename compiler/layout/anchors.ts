@@ -5,7 +5,7 @@
  * An access with no contiguous axis of its own takes the layout of its partner: then nothing needs to move.
  */
 import type { AxisInfo } from "../tile/axis.ts";
-import { TILE_OPS } from "../ir/ops.ts";
+import { TILE_OPS, type TileOp } from "../ir/ops.ts";
 import { intsAttr } from "../ir/attrs.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -13,6 +13,9 @@ import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import { invertOrder, type LinearLayout, permuteLayout, product } from "./linear.ts";
+
+/** Accesses that choose their layouts by their addresses. */
+const ANCHORS: ReadonlySet<TileOp> = new Set<TileOp>(["load", "store", "prefetch"]);
 
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
 const ACCESS_BYTES = 16;
@@ -35,9 +38,12 @@ interface Link {
 
 export const pointerOf = (op: Op): Value => must(op.operands[0], "pointer operand");
 
+/** Which operand is the mask, where it is not the third. */
+const MASKS: Readonly<Partial<Record<TileOp, number>>> = { load: 1, prefetch: 1, stage_load: 3 };
+
 /** The mask operand of an access, if it has one. */
 export function maskOf(op: Op): Value | undefined {
-  return op.operands[op.name === "load" ? 1 : op.name === "stage_load" ? 3 : 2];
+  return op.operands[MASKS[op.name] ?? 2];
 }
 
 /** Bytes of one element behind a pointer tile. */
@@ -119,7 +125,7 @@ export function anchorLayouts(
 ): Map<Op, LinearLayout> {
   const anchors = new Map<Op, Anchor>();
   walkOps(func.body, (op) => {
-    if ((op.name === "load" || op.name === "store") && pointerOf(op).type.shape.length > 0) {
+    if (ANCHORS.has(op.name) && pointerOf(op).type.shape.length > 0) {
       anchors.set(op, anchorOf(op, axisInfo));
     }
   });

@@ -118,7 +118,9 @@ export class NaturalLayouts {
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
     return this.#anchors.get(op) ??
-      (isAtomic(op) && op.operands.some(isTile) ? this.#ofAtomic(op) : undefined);
+      ((isAtomic(op) || op.name === "print") && op.operands.some(isTile)
+        ? this.#ofElements(op)
+        : undefined);
   }
 
   /** The layout an operand must have so that the result comes out in `layout` without moving. */
@@ -171,11 +173,12 @@ export class NaturalLayouts {
     return isSeparable(layout, intAttr(op, "axis")) ? layout : this.#plain(operand.type.shape);
   }
 
-  /** Atomics go where their data is, each element from one thread. */
-  #ofAtomic(op: Op): LinearLayout {
-    const source = op.operands.slice(1).find((operand) => isTile(operand) && this.isData(operand));
+  /** Atomics go where their data is, each element from one thread; so do the values that are printed. */
+  #ofElements(op: Op): LinearLayout {
+    const values = isAtomic(op) ? op.operands.slice(1) : op.operands;
+    const source = values.find((operand) => isTile(operand) && this.isData(operand));
     return source === undefined
-      ? this.#plain(must(op.operands[0], "operand").type.shape)
+      ? this.#plain(must(op.operands.find(isTile), "tile operand").type.shape)
       : this.of(source);
   }
 

@@ -5,6 +5,7 @@ import { applyBases, type LinearLayout } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
 import { type Emitter, type Frame, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";
+import type { Calls } from "./calls.ts";
 import type { Stages } from "./stage.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
@@ -18,6 +19,8 @@ export interface LowerContext {
   readonly shared: { bytes: number; used: boolean };
   /** Buffers of operands of products. */
   readonly stages: Stages;
+  /** Calls of what the device brings. */
+  readonly calls: Calls;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
   /** 32-bit registers of the largest product: sums, and operands of one step along k. */

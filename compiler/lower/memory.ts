@@ -183,11 +183,6 @@ export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) =>
       ? "always"
       : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     if (masked === "never") continue;
-    const predicate = masked === "always"
-      ? owner
-      : owner === undefined
-      ? masked
-      : e.pure("and.pred", "pred", [masked, owner]);
     const shape = accessShape(pointeeBytes(pointer), group.length);
     const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), element);
     const address = e.address(
@@ -196,7 +191,42 @@ export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) =>
     e.emit(
       accessSpelling(op, "st", shape),
       [address, vectorOperand(registers)],
-      guardOf(predicate),
+      guardOf(bothHold(e, masked, owner)),
     );
   }
+}
+
+/** One prefetch per access that would load the same; of copies of an address, one asks. */
+export function lowerPrefetch(
+  cx: LowerContext,
+  op: Op,
+  axisInfo: (value: Value) => AxisInfo,
+): void {
+  const e = cx.emitter;
+  const pointer = pointerOf(op);
+  const mask = maskOf(op);
+  const { layout } = pointer.type;
+  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const owner = ownerPredicate(cx, copies);
+  for (const group of accessGroups(op, axisInfo)) {
+    const first = must(group[0], "register of an access");
+    const masked = mask === undefined
+      ? "always"
+      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    if (masked === "never") continue;
+    const address = e.address(
+      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
+    );
+    e.emit("prefetch.global.L2", [address], guardOf(bothHold(e, masked, owner)));
+  }
+}
+
+/** The predicate of threads that own an access and whose mask is set. */
+function bothHold(
+  e: Emitter,
+  masked: "always" | Operand,
+  owner: Operand | undefined,
+): Operand | undefined {
+  if (masked === "always") return owner;
+  return owner === undefined ? masked : e.pure("and.pred", "pred", [masked, owner]);
 }

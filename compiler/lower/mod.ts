@@ -1,5 +1,5 @@
 /** Tile IR to PTX: lays a function out, orders its memory operations, and emits one entry. */
-import type { PtxKernel } from "../ptx/func.ts";
+import type { PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import { axisAnalysis } from "../tile/axis.ts";
@@ -8,6 +8,7 @@ import { walkOps } from "../ir/walk.ts";
 import type { Target } from "../targets.ts";
 import { must } from "../support/bug.ts";
 import { assignLayouts } from "../layout/assign.ts";
+import { Calls } from "./calls.ts";
 import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
 import { Emitter } from "./emitter.ts";
@@ -30,6 +31,8 @@ export interface LowerOptions {
   readonly maxRegisters?: number | undefined;
   /** Entry name in the module. */
   readonly symbol: string;
+  /** Checks are part of the program, not only for those who do not leave them out (`ptx/checks.ts`). */
+  readonly debug?: boolean;
   /** Files of the module, if its instructions shall say where they come from. */
   readonly files?: FileTable;
   /** Receives the laid-out function. */
@@ -38,6 +41,10 @@ export interface LowerOptions {
 
 export interface LoweredKernel {
   readonly kernel: PtxKernel;
+  /** Variables of the module that the entry uses. */
+  readonly globals: readonly PtxVariable[];
+  /** Functions that the entry calls, to be declared. */
+  readonly externs: readonly PtxFunction[];
   readonly threads: number;
   /** Dynamic shared memory to ask for at launch; 0 when the entry's own variables hold it. */
   readonly sharedBytes: number;
@@ -81,6 +88,7 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
     values: new Map(),
     shared: { bytes: 0, used: false },
     stages,
+    calls: new Calls(options.symbol, options.debug === true),
     loaded: { registers: 0 },
     products: { registers: 0 },
     lowerOps: (ops) => {
@@ -130,16 +138,22 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
         ...occupancy(cx, threads, options.maxRegisters),
       ],
       registers: live.registers,
-      variables: cx.shared.bytes === 0 ? [] : [
-        dynamic
-          ? { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16, count: 0, extern: true }
-          : { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16, count: cx.shared.bytes },
+      variables: [
+        ...cx.shared.bytes === 0 ? [] : [sharedVariable(dynamic, cx.shared.bytes)],
+        ...cx.calls.variables,
       ],
       body: live.body,
     },
+    globals: cx.calls.globals,
+    externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? cx.shared.bytes : 0,
   };
+}
+
+function sharedVariable(dynamic: boolean, bytes: number): PtxVariable {
+  const variable = { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16 } as const;
+  return dynamic ? { ...variable, count: 0, extern: true } : { ...variable, count: bytes };
 }
 
 /** Registers a thread needs beside the elements it loads: addresses, masks, indices. */

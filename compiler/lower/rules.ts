@@ -20,7 +20,9 @@ import { convertScalar } from "./convert.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { lowerDot } from "./dot.ts";
-import { lowerLoad, lowerStore } from "./memory.ts";
+import { lowerCheck } from "./check.ts";
+import { lowerLoad, lowerPrefetch, lowerStore } from "./memory.ts";
+import { lowerPrint } from "./print.ts";
 import { bitcastElement } from "./bitcast.ts";
 import { lowerAtomic, lowerAtomicCas } from "./atomic.ts";
 import { lowerExchange, lowerGather, lowerHistogram } from "./exchange.ts";
@@ -152,6 +154,9 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   rotate: lowerRotate,
   rotated_range: lowerRotatedRange,
   barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
+  prefetch: lowerPrefetch,
+  print: lowerPrint,
+  check: lowerCheck,
   if: lowerIf,
   while: lowerWhile,
   // The operations around them read these.

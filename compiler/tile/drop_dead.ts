@@ -31,7 +31,7 @@ function run(func: Func): boolean {
 function hasEffect(op: Op): boolean {
   const { effect } = rowOf(op);
   if (effect === "read") return stringsAttr(op, "modifiers").includes("volatile");
-  return effect === "write" || effect === "sync" || op.name === "return";
+  return effect === "write" || effect === "sync" || effect === "aside" || op.name === "return";
 }
 
 class Liveness {

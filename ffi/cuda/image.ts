@@ -2,6 +2,7 @@
  * Kernel images before the driver sees them. The driver is given an address and no length, and believes what
  * the image says of its own size, so a truncated file could crash the process; it is refused here.
  */
+import { withoutChecks } from "../../compiler/ptx/checks.ts";
 import type { HostBytes } from "../dtype.ts";
 import { ImageError } from "../errors.ts";
 
@@ -14,7 +15,7 @@ const PROGRAM_HEADER_BYTES = 56;
 /** Sections of this type take no room in the file. */
 const SHT_NOBITS = 8;
 
-/** The image as the driver wants it: a whole cubin, or PTX text that ends with NUL. */
+/** The image as the driver wants it: a whole cubin, or PTX text that ends with NUL, and as cubins are without checks. */
 export function checkImage(image: HostBytes, name: string): HostBytes {
   if (image.length === 0) throw new ImageError(name, "it is empty");
   if (ELF_MAGIC.every((byte, i) => image[i] === byte)) {
@@ -22,14 +23,13 @@ export function checkImage(image: HostBytes, name: string): HostBytes {
     return image;
   }
   const end = image.indexOf(0);
-  const text = end < 0 ? image : image.subarray(0, end);
-  if (!new TextDecoder().decode(text).includes(".version")) {
+  const text = new TextDecoder().decode(end < 0 ? image : image.subarray(0, end));
+  if (!text.includes(".version")) {
     throw new ImageError(name, "it is neither a cubin nor PTX text");
   }
-  if (end >= 0) return image;
-  const terminated = new Uint8Array(image.length + 1);
-  terminated.set(image);
-  return terminated;
+  const shipped = withoutChecks(text);
+  if (end >= 0 && shipped.length === text.length) return image;
+  return new TextEncoder().encode(`${shipped}\0`);
 }
 
 /** Layout of ELF64: header fields at 18, 32, 40, 54 to 60; section headers at 4, 24, 32; program headers at 8, 32. */

@@ -15,6 +15,7 @@ export type FaultKind =
   | "pending copy"
   | "unsupported instruction"
   | "illegal instruction"
+  | "failed assertion"
   | "trap";
 
 /** An instruction of a kernel, for messages. */

@@ -5,7 +5,7 @@ import { buildInstance, checkInstance } from "../../compiler/instance_build.ts";
 import type { Func, Op } from "../../compiler/ir/func.ts";
 import { verifyFunc } from "../../compiler/ir/verify.ts";
 import { walkOps } from "../../compiler/ir/walk.ts";
-import { lowerFunc } from "../../compiler/lower/mod.ts";
+import { type LoweredKernel, lowerFunc } from "../../compiler/lower/mod.ts";
 import { planFile } from "../../compiler/pipeline.ts";
 import type { PtxKernel } from "../../compiler/ptx/func.ts";
 import { printModule } from "../../compiler/ptx/print.ts";
@@ -23,6 +23,8 @@ export interface LoweredInstance {
   /** After layout assignment and ordering. */
   readonly laidOut: Func;
   readonly kernel: PtxKernel;
+  readonly globals: LoweredKernel["globals"];
+  readonly externs: LoweredKernel["externs"];
   readonly threads: number;
   readonly sharedBytes: number;
 }
@@ -48,7 +50,7 @@ export function lowerText(
       const built = buildInstance(checked, plan, instance, { verify: true }, reporter);
       return (built?.funcs ?? []).map(({ func, specialization }) => {
         let laidOut: Func | undefined;
-        const { kernel, threads, sharedBytes } = lowerFunc(func, {
+        const { kernel, globals, externs, threads, sharedBytes } = lowerFunc(func, {
           target: TARGETS[target],
           numWarps: instance.options.numWarps,
           numStages: instance.options.numStages,
@@ -61,6 +63,8 @@ export function lowerText(
           conditions: specialization.conditions.map((one) => one.text),
           laidOut: must(laidOut, "laid-out function"),
           kernel,
+          globals,
+          externs,
           threads,
           sharedBytes,
         };

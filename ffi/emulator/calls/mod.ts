@@ -102,7 +102,12 @@ const EXTERNS: Readonly<Record<string, Extern>> = {
   __assertfail: (memory, [condition = 0, file = 0, line = 0, fn = 0], lane, { site }) => {
     const text = (offset: number): string => memory.text(memory.local(offset, 8));
     const where = `${text(file)}:${memory.local(line, 4)}: ${text(fn)}`;
-    throw new Fault("trap", `${where}: assertion \`${text(condition)}\` failed`, lane, site);
+    throw new Fault(
+      "failed assertion",
+      `${where}: assertion \`${text(condition)}\` failed`,
+      lane,
+      site,
+    );
   },
 };
 

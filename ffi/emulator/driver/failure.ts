@@ -29,6 +29,8 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
     "the emulator does not know this instruction: run the kernel on a GPU, or build it for another architecture",
   "illegal instruction":
     "the operands do not go together: see the PTX ISA's section on the instruction",
+  "failed assertion":
+    "an `assert` or `assume` of the kernel does not hold: print the values with `printf`, or mend what the launch was given",
   "trap": "the kernel stopped itself: see the condition around the instruction",
 };
 

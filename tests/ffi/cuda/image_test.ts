@@ -80,3 +80,11 @@ Deno.test("checkImage() refuses what is neither cubin nor PTX", () => {
     assertThrows(() => checkImage(junk, "a.ptx"), ImageError, "neither a cubin nor PTX text");
   }
 });
+
+Deno.test("checkImage() takes the checks out of PTX text, as they are out of cubins", () => {
+  const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+  const text = ".version 7.0\n  ld;\n  // check\n  call;\nL0:\n  // end of check\n  st;\n";
+  for (const image of [encode(text), encode(`${text}\0`)]) {
+    assertEquals(checkImage(image, "k.ptx"), encode(".version 7.0\n  ld;\n  st;\n\0"));
+  }
+});

@@ -90,6 +90,6 @@ ${string("text", "%d: %.2f\n")} ${string("said", "x < 3")} ${string("file", "k.t
   run(99);
   assertEquals(printed, "0: 0.00\n1: 0.50\n2: 1.00\n");
   const fault = assertThrows(() => run(5), Fault);
-  assertEquals([fault.kind, fault.lane], ["trap", 5]);
+  assertEquals([fault.kind, fault.lane], ["failed assertion", 5]);
   assertStringIncludes(fault.detail, "k.tc:17: %d: %.2f\n: assertion `x < 3` failed");
 });

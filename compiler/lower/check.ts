@@ -1,0 +1,63 @@
+/**
+ * `assert` and other promises that are checked: one element that breaks it ends the launch, with the place and the
+ * text of the condition. Assemblers of builds without checks leave out what stands between the two marks
+ * (`ptx/checks.ts`), so nothing in between may be used behind it.
+ */
+import type { Operand } from "../ptx/func.ts";
+import { CHECK_BEGIN, CHECK_END } from "../ptx/checks.ts";
+import { stringAttr } from "../ir/attrs.ts";
+import type { Op } from "../ir/func.ts";
+import { freeMask, log2 } from "../layout/linear.ts";
+import { positionOf, useSite } from "../support/source.ts";
+import { addressOfText, emitCall, whereTrue } from "./calls.ts";
+import { copyBits, type LowerContext, lowered, ownerPredicate, registerCount } from "./context.ts";
+import { whole } from "./element.ts";
+import { int, isInteger } from "./emitter.ts";
+import { operand } from "./rule.ts";
+
+export function lowerCheck(cx: LowerContext, op: Op): void {
+  const e = cx.emitter;
+  const items = e.nested("branch", () => whereTrue(cx, broken(cx, op), () => fail(cx, op)));
+  if (items.length === 0) return;
+  e.append(
+    cx.calls.debug ? items : [
+      { kind: "comment", text: CHECK_BEGIN },
+      ...items,
+      { kind: "comment", text: CHECK_END },
+    ],
+  );
+}
+
+/** Whether the condition is false for an element of the thread. */
+function broken(cx: LowerContext, op: Op): Operand {
+  const e = cx.emitter;
+  const condition = operand(op, 0);
+  const { layout } = condition.type;
+  const free = layout === undefined ? 0 : freeMask(layout.register);
+  let holds: Operand = int(1);
+  for (let register = 0; register < registerCount(condition); register++) {
+    if (register & free) continue;
+    const one = whole(e, lowered(cx, condition)(register), "bool");
+    if (isInteger(one)) holds = one.value === 0n ? one : holds;
+    else {holds = isInteger(holds)
+        ? (holds.value === 0n ? holds : one)
+        : e.pure("and.pred", "pred", [holds, one]);}
+  }
+  if (isInteger(holds) && holds.value !== 0n) return int(0);
+  const fails = e.pure("not.pred", "pred", [e.inRegister(holds, "pred")]);
+  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const owner = ownerPredicate(cx, copies);
+  return owner === undefined ? fails : e.pure("and.pred", "pred", [fails, owner]);
+}
+
+/** `__assertfail(condition, file, line, function, size of a character)`. */
+function fail(cx: LowerContext, op: Op): void {
+  const { file, start } = useSite(op.span);
+  emitCall(cx, "__assertfail", [
+    addressOfText(cx, stringAttr(op, "text")),
+    addressOfText(cx, file.name),
+    int(positionOf(file, start).line),
+    addressOfText(cx, cx.calls.prefix),
+    int(1),
+  ]);
+}
