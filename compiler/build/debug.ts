@@ -39,8 +39,10 @@ function sourceText(span: Span): string {
   return file.text.slice(start, end).replace(/\s+/g, " ");
 }
 
-/** `x % n == 0`, alone or joined by `&&` and `&`: x is a multiple of n. */
+/** `x % n == 0`, alone or joined by `&&` and `&`: x is a multiple of n. The condition is not zero. */
 function learn(cx: Context, condition: TypedExpr): void {
+  // Zero converts to zero.
+  if (condition.kind === "convert") return learn(cx, condition.operand);
   if (condition.kind === "conditional" && isConstant(condition.else, 0n)) {
     // `a && b` is `a ? b : false`.
     learn(cx, condition.condition);
@@ -48,10 +50,11 @@ function learn(cx: Context, condition: TypedExpr): void {
   }
   if (condition.kind !== "binary") return;
   const { operator, lhs, rhs } = condition;
-  if (operator === "and" && isBool(condition)) {
+  if (operator === "and") {
     learn(cx, lhs);
     return learn(cx, rhs);
   }
+  if (operator === "ne" && isConstant(rhs, 0n)) return learn(cx, lhs);
   if (operator !== "eq") return;
   const remainder = isConstant(rhs, 0n) ? lhs : isConstant(lhs, 0n) ? rhs : undefined;
   if (remainder !== undefined) learnMultiple(cx, remainder);
@@ -91,8 +94,6 @@ function bitsOf({ type }: TypedExpr): number {
   const { class: kind, bits } = SCALARS[element.name];
   return kind === "int" ? bits : 0;
 }
-
-const isBool = ({ type }: TypedExpr): boolean => type.kind === "scalar" && type.name === "bool";
 
 const isConstant = (expr: TypedExpr, value: bigint): boolean =>
   expr.kind === "constant" && expr.value === value;
