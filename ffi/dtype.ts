@@ -1,6 +1,21 @@
 /** Element types: their size, and the typed array that holds them on the host. One row each. */
 import { TriError } from "./errors.ts";
 
+/** `Float16Array`, also for programs whose TypeScript has no types of it. */
+export type HalfArray = typeof globalThis extends
+  { readonly Float16Array: { readonly prototype: infer Half extends HalfValues } } ? Half
+  : HalfValues;
+
+/** What of `Float16Array` is used. */
+export interface HalfValues extends ArrayBufferView {
+  /** How many numbers it holds. */
+  readonly length: number;
+  /** The numbers. */
+  [index: number]: number;
+  /** What tells it from the other typed arrays. */
+  readonly [Symbol.toStringTag]: "Float16Array";
+}
+
 /**
  * Host arrays keep the exact bits. Types that JavaScript has no array for are kept as unsigned integers
  * of the same size: bool as 0 and 1, bfloat16 and the 8-bit floats as their bit patterns.
@@ -15,7 +30,7 @@ export type HostArrays = {
   uint32: Uint32Array;
   int64: BigInt64Array;
   uint64: BigUint64Array;
-  float16: Float16Array;
+  float16: HalfArray;
   bfloat16: Uint16Array;
   float32: Float32Array;
   float64: Float64Array;

@@ -31,6 +31,8 @@ export {
   type DTypeOf,
   DTYPES,
   fromBfloat16,
+  type HalfArray,
+  type HalfValues,
   type HostArray,
   type HostArrays,
   type HostBytes,

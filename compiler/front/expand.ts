@@ -11,7 +11,7 @@
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import { type Expansion, joinSpans, type Span, useSite } from "../support/source.ts";
-import type { HideSet, PpToken } from "./lexer.ts";
+import { hiddenInBoth, type HideSet, type PpToken } from "./lexer.ts";
 import { isOperator, type Macro } from "./macros.ts";
 import { paste, stringify } from "./paste.ts";
 
@@ -153,7 +153,7 @@ export class Expander {
     }
     const closesHere = close.span.expansion === name.span.expansion;
     const use = closesHere ? joinSpans(name.span, close.span) : name.span;
-    this.#replace(name, macro, args, use, intersection(name.hide, close.hide));
+    this.#replace(name, macro, args, use, hiddenInBoth(name.hide, close.hide));
     return true;
   }
 
@@ -246,10 +246,6 @@ function comma(before: PpToken): PpToken {
   const { start } = before.span;
   const span = { ...before.span, start, end: start };
   return { kind: "punctuator", text: ",", span, spaceBefore: false, lineStart: false };
-}
-
-function intersection(a: HideSet | undefined, b: HideSet | undefined): HideSet | undefined {
-  return a === undefined || b === undefined ? undefined : a.intersection(b);
 }
 
 interface Use {

@@ -22,6 +22,16 @@ export type PpTokenKind =
 /** Names that must not be expanded in a token any more; undefined: none. */
 export type HideSet = ReadonlySet<string>;
 
+/** What both hide. Not by `Set.intersection`, which Node has from version 22 on only. */
+export function hiddenInBoth(
+  a: HideSet | undefined,
+  b: HideSet | undefined,
+): HideSet | undefined {
+  return a === undefined || b === undefined
+    ? undefined
+    : new Set([...a].filter((name) => b.has(name)));
+}
+
 export interface PpToken {
   readonly kind: PpTokenKind;
   readonly text: string;
@@ -48,9 +58,11 @@ const PUNCTUATORS = [
   [..."[](){},;:?.+-*/%@&|^~!<>=#"],
 ].flat();
 
-const PUNCTUATORS_BY_FIRST: ReadonlyMap<number, readonly string[]> = Map.groupBy(
-  PUNCTUATORS,
-  (text) => text.charCodeAt(0),
+const PUNCTUATORS_BY_FIRST: ReadonlyMap<number, readonly string[]> = new Map(
+  PUNCTUATORS.map((text) => text.charCodeAt(0)).map((first) => [
+    first,
+    PUNCTUATORS.filter((text) => text.charCodeAt(0) === first),
+  ]),
 );
 
 const BLANK = 1;

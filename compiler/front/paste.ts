@@ -1,7 +1,7 @@
 /** The operators `#` and `##` of macro bodies (C11, 6.10.3.2 and 6.10.3.3). */
 import { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
-import { lex, type PpToken } from "./lexer.ts";
+import { hiddenInBoth, lex, type PpToken } from "./lexer.ts";
 
 /** The string literal with the spelling of an argument. */
 export function stringify(arg: readonly PpToken[]): string {
@@ -33,9 +33,7 @@ export function paste(
     reporter.error("E1020", span, `\`##\` joins ${parts}, which is not one token`);
     return [...left, ...right];
   }
-  const hide = before.hide !== undefined && after.hide !== undefined
-    ? before.hide.intersection(after.hide)
-    : undefined;
+  const hide = hiddenInBoth(before.hide, after.hide);
   const { spaceBefore, lineStart } = before;
   const pasted: PpToken = { kind: token.kind, text, span, spaceBefore, lineStart };
   return [
