@@ -55,18 +55,25 @@ export function inspect(
     if (stage === "types") {
       return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
     }
-    const built = buildInstance(checked, plan, instance, passOptions(options), new Reporter());
+    const built = buildInstance(
+      checked,
+      plan,
+      instance,
+      passOptions(options, instance),
+      new Reporter(),
+    );
     const funcs = built?.funcs ?? [];
     return funcs.map(({ func, specialization }) => {
       const title = specialization.conditions.map(({ text }) => `// where ${text}\n`).join("");
       if (stage === "ir") return title + printFunc(func);
       let laidOut = "";
-      const { numWarps, numStages, maxRegisters } = instance.options;
+      const { numWarps, numStages, maxRegisters, floats } = instance.options;
       new Unsupporteds().attempt(target.name, () =>
         lowerFunc(func, {
           target,
           numWarps,
           numStages,
+          floats,
           maxRegisters,
           symbol: func.name,
           onLayout: (result) => laidOut = printFunc(result),

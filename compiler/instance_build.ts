@@ -31,8 +31,11 @@ export interface BuiltInstance {
 }
 
 /** What `runPasses` is told. */
-export function passOptions({ verify }: CompileOptions): RunOptions {
-  return verify === undefined ? {} : { verify };
+export function passOptions(
+  { verify }: CompileOptions,
+  { options: { floats } }: InstancePlan,
+): RunOptions {
+  return { contract: floats.contract, ...(verify === undefined ? {} : { verify }) };
 }
 
 /** The typed kernel of an instance for one architecture. */

@@ -151,9 +151,9 @@ function compileKernel(
     const label = labelOf(instance);
     const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
     collector.addInstance(site.name, label, checked.diagnostics);
-    const built = buildInstance(checked, plan, instance, passOptions(options), reporter);
+    const built = buildInstance(checked, plan, instance, passOptions(options, instance), reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
-    const { numWarps, numStages, maxRegisters } = instance.options;
+    const { numWarps, numStages, maxRegisters, floats } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
       kernel ??= built.kernel;
       const infos = describeInstances(plan, instance, built);
@@ -170,6 +170,7 @@ function compileKernel(
                 target: TARGETS[target],
                 numWarps,
                 numStages,
+                floats,
                 maxRegisters,
                 symbol,
                 debug: options.debug === true,
@@ -245,7 +246,13 @@ function funcsFor(
   if (kernel === built.kernel) return built.funcs.map(({ func }) => func);
   if (kernel === undefined) return [];
   return built.funcs.flatMap(({ specialization }) =>
-    buildSpecialized(kernel, built.declared, specialization, passOptions(options), reporter) ?? []
+    buildSpecialized(
+      kernel,
+      built.declared,
+      specialization,
+      passOptions(options, instance),
+      reporter,
+    ) ?? []
   );
 }
 

@@ -129,6 +129,7 @@ export function lowerBinary(
   element: Element,
   a: Operand,
   b: Operand,
+  isExact = false,
 ): Operand {
   const kind = kindOf(element);
   if (name === "shl" || name === "shr") return lowerShift(e, name, element, a, b);
@@ -152,18 +153,23 @@ export function lowerBinary(
       e,
       element,
       [a, b],
-      ([x, y]) => lowerBinary(e, name, "float32", x ?? a, y ?? b),
+      // A quotient of narrow floats is rounded correctly only if that of floats is.
+      ([x, y]) => lowerBinary(e, name, "float32", x ?? a, y ?? b, true),
     );
   }
   const bank = BANKS[kind];
   const inRegisters = kind === "bool" || kind === "f16"
     ? [e.inRegister(a, bank), e.inRegister(b, bank)]
     : [a, b];
+  const isRelaxed = name === "div" && kind === "f32" && e.floats.fastDivision && !isExact;
   // PTX takes an immediate as second operand of most instructions, as first of few.
   const [x, y] = inRegisters;
   return narrow(
     e,
-    e.pure(spell(template, kind), bank, [e.inRegister(x ?? a, bank), y ?? b]),
+    e.pure(isRelaxed ? "div.full.f32" : spell(template, kind), bank, [
+      e.inRegister(x ?? a, bank),
+      y ?? b,
+    ]),
     element,
   );
 }

@@ -13,6 +13,7 @@ import { splitSpelling } from "../ptx/match.ts";
 import { forEachRegister } from "../ptx/operand.ts";
 import { printOperand } from "../ptx/print.ts";
 import { must } from "../support/bug.ts";
+import { DEFAULT_FLOATS, type FloatOptions } from "../support/float_options.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
 import { PairTable } from "./pair_table.ts";
@@ -76,6 +77,15 @@ interface Spelling {
 /** Left of the pairs that number spellings; no pair has this number. */
 const SPELLING = -1;
 
+/** Arithmetic of single floats, with what stands before `.ftz` (PTX ISA 9.0, 9.7.3); minima have more behind it. */
+const FLUSHABLE =
+  /^(?:(?:add|sub|mul|fma|div|abs|neg|sqrt|rsqrt|rcp|ex2|lg2|setp)(?:\.\w+)*?|min|max|cvt\.r[mnpz]i)(?=(?:\.NaN)?(?:\.f32)+$)/;
+
+/** The instruction that takes and gives zeros for subnormal numbers, where there is one. */
+function flushing(spelling: string): string {
+  return spelling.replace(FLUSHABLE, "$&.ftz");
+}
+
 export class Emitter {
   readonly #body = newFrame("body");
   /** From the body to the innermost frame. */
@@ -95,7 +105,11 @@ export class Emitter {
   #place: Item | undefined;
 
   /** Without a table of files, no places are noted. */
-  constructor(readonly target: Target, readonly files?: FileTable) {}
+  constructor(
+    readonly target: Target,
+    readonly files?: FileTable,
+    readonly floats: FloatOptions = DEFAULT_FLOATS,
+  ) {}
 
   /** The instructions of the whole body. */
   get body(): readonly Item[] {
@@ -145,7 +159,8 @@ export class Emitter {
     let found = this.#spellings.get(spelling);
     if (found === undefined) {
       const number = this.#pairs.numberOf(SPELLING, this.#spellings.size);
-      found = { parts: splitSpelling(spelling), number };
+      const spelled = this.floats.flush ? flushing(spelling) : spelling;
+      found = { parts: splitSpelling(spelled), number };
       this.#spellings.set(spelling, found);
     }
     return found;

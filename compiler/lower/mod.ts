@@ -7,6 +7,7 @@ import type { Func, Op } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
 import type { Target } from "../targets.ts";
 import { must } from "../support/bug.ts";
+import type { FloatOptions } from "../support/float_options.ts";
 import { assignLayouts } from "../layout/assign.ts";
 import { Calls } from "./calls.ts";
 import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
@@ -31,6 +32,8 @@ export interface LowerOptions {
   readonly maxRegisters?: number | undefined;
   /** Entry name in the module. */
   readonly symbol: string;
+  /** What pragmas say of floats. */
+  readonly floats?: FloatOptions;
   /** Checks are part of the program, not only for those who do not leave them out (`ptx/checks.ts`). */
   readonly debug?: boolean;
   /** Files of the module, if its instructions shall say where they come from. */
@@ -81,7 +84,7 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   orderMemory(laidOut, hasBlockBarrier, laidOutAxisInfo);
   options.onLayout?.(laidOut);
 
-  const emitter = new Emitter(options.target, options.files);
+  const emitter = new Emitter(options.target, options.files, options.floats);
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,

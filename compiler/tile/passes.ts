@@ -3,6 +3,7 @@ import { bug } from "../support/bug.ts";
 import type { Func } from "../ir/func.ts";
 import { verifyFunc } from "../ir/verify.ts";
 import { accumulate } from "./accumulate.ts";
+import { contract } from "./contract.ts";
 import { dropDead } from "./drop_dead.ts";
 import { hoistInvariants } from "./hoist.ts";
 import { mergeEqual } from "./merge_equal.ts";
@@ -28,12 +29,15 @@ export const PASSES: readonly Step[] = [
   { pass: simplify, because: "merging makes operands equal: x - x, c ? x : x" },
   { pass: mergeEqual, because: "simplifying makes small constants and splats anew" },
   { pass: accumulate, because: "counts uses, which equal operations would hide" },
+  { pass: contract, because: "behind accumulate: sums of products belong to the products" },
   { pass: dropDead, because: "last: every pass before leaves unused operations behind" },
 ];
 
 export interface RunOptions {
   /** Check the function before the first and after every pass. */
   readonly verify?: boolean;
+  /** Whether products may be fused into sums; they may by default. */
+  readonly contract?: boolean;
   /** Called after every pass. */
   readonly dump?: (pass: string, func: Func, changed: boolean) => void;
 }
@@ -46,6 +50,7 @@ export function runPasses(
 ): void {
   if (options.verify === true) verifyFunc(func);
   for (const { pass } of steps) {
+    if (pass === contract && options.contract === false) continue;
     let changed: boolean;
     try {
       changed = pass.run(func);

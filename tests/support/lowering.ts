@@ -1,7 +1,7 @@
 /** Source text to laid-out functions and PTX data, instance by instance, for tests of the back end. */
 import { assertEquals } from "./assert.ts";
 import { DiagnosticCollector } from "../../compiler/diagnostics.ts";
-import { buildInstance, checkInstance } from "../../compiler/instance_build.ts";
+import { buildInstance, checkInstance, passOptions } from "../../compiler/instance_build.ts";
 import type { Func, Op } from "../../compiler/ir/func.ts";
 import { verifyFunc } from "../../compiler/ir/verify.ts";
 import { walkOps } from "../../compiler/ir/walk.ts";
@@ -47,13 +47,20 @@ export function lowerText(
     plan.instances.flatMap((instance): LoweredInstance[] => {
       const checked = checkInstance(front, site, instance, TARGETS[target].sm);
       collector.addInstance(site.name, "", checked.diagnostics);
-      const built = buildInstance(checked, plan, instance, { verify: true }, reporter);
+      const built = buildInstance(
+        checked,
+        plan,
+        instance,
+        passOptions(options, instance),
+        reporter,
+      );
       return (built?.funcs ?? []).map(({ func, specialization }) => {
         let laidOut: Func | undefined;
         const { kernel, globals, externs, threads, sharedBytes } = lowerFunc(func, {
           target: TARGETS[target],
           numWarps: instance.options.numWarps,
           numStages: instance.options.numStages,
+          floats: instance.options.floats,
           symbol: site.name,
           onLayout: (result) => laidOut = result,
         });

@@ -206,7 +206,8 @@ Deno.test("runPasses() keeps random functions valid and what they store", () => 
     fc.property(fc.nat(1_000_000), (seed) => {
       const func = randomFunc(seed, 20);
       const optimised = cloneFunc(func);
-      runPasses(optimised, { verify: true });
+      // Fused products are not rounded on their own, which is allowed and seen.
+      runPasses(optimised, { verify: true, contract: false });
       assertEquals(memoryAfter(optimised), memoryAfter(func));
     }),
     { numRuns: 60 },

@@ -1,0 +1,66 @@
+/**
+ * `a * b + c` becomes one operation with one rounding (language.md 9.2). The assembler never does that: everything it
+ * gets says how to round. Only for products that nobody else uses, and not across the border of a loop, where a
+ * product that does not change would be computed in every round.
+ */
+import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import { walkOps } from "../ir/walk.ts";
+import { must } from "../support/bug.ts";
+import type { Pass } from "./pass.ts";
+
+export const contract: Pass = { name: "contract", run };
+
+function run(func: Func): boolean {
+  const uses = new Map<Value, number>();
+  walkOps(func.body, (op) => {
+    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
+  });
+  let changed = false;
+  const visit = (region: Region): void => {
+    const here = new Set(region.ops);
+    region.ops = region.ops.flatMap((op) => {
+      op.regions.forEach(visit);
+      const fused = fuse(func, op, (value) => {
+        const product = value.def;
+        return product?.name === "mul" && here.has(product) && uses.get(value) === 1
+          ? product
+          : undefined;
+      });
+      changed ||= fused !== undefined;
+      return fused ?? [op];
+    });
+  };
+  visit(func.body);
+  return changed;
+}
+
+/** What takes the place of a sum or difference: it defines the same value. */
+function fuse(
+  func: Func,
+  op: Op,
+  productOf: (value: Value) => Op | undefined,
+): Op[] | undefined {
+  if (op.name !== "add" && op.name !== "sub") return undefined;
+  const [left, right] = [must(op.operands[0], "left"), must(op.operands[1], "right")];
+  const { element } = left.type;
+  // Narrower floats are computed in float and rounded to their own type anyway.
+  if (element !== "float32" && element !== "float64") return undefined;
+  const product = productOf(left) ?? productOf(right);
+  if (product === undefined) return undefined;
+  const [a, b] = [must(product.operands[0], "factor"), must(product.operands[1], "factor")];
+  const isLeft = product.results[0] === left;
+  const addend = isLeft ? right : left;
+  if (op.name === "add") return [fma(func, op, a, b, addend)];
+  const negated = newOp(func, "neg", [isLeft ? addend : a], [a.type], op.span);
+  const value = must(negated.results[0], "result");
+  return [negated, isLeft ? fma(func, op, a, b, value) : fma(func, op, value, b, addend)];
+}
+
+function fma(func: Func, sum: Op, a: Value, b: Value, c: Value): Op {
+  const op: Op = {
+    ...newOp(func, "math", [a, b, c], [], sum.span, { function: "fma" }),
+    results: sum.results,
+  };
+  for (const value of op.results) value.def = op;
+  return op;
+}
