@@ -1,9 +1,11 @@
 /** `tri inspect --stage report`: what the assembler says of each entry, and what the entry does on the emulator. */
 import type { CompiledKernel, CompileResult } from "../compiler/options.ts";
+import { type Target, TARGETS } from "../compiler/targets.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "./assembled_modules.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT, usageError } from "./failure.ts";
+import { type Occupancy, occupancyOf } from "./occupancy.ts";
 import type { Invocation } from "./parse.ts";
 import type { Resources } from "./ptxas.ts";
 import type { Sizes } from "./report_arguments.ts";
@@ -65,18 +67,21 @@ interface AssembledEntry {
   readonly symbol: string;
   readonly arch: string;
   readonly resources: Resources;
+  /** Undefined where the entry or the architecture is not ours. */
+  readonly occupancy: Occupancy | undefined;
 }
 
 /** What the assembler said, with the dynamic shared memory that it cannot see. */
 function assembledEntries(images: readonly AssembledModule[]): AssembledEntry[] {
   return images.flatMap(({ arch, resources, entries }) =>
     Object.entries(resources).map(([symbol, found]) => {
-      const dynamic = entries.find((entry) => entry.symbol === symbol)?.sharedBytes ?? 0;
-      return {
-        symbol,
-        arch,
-        resources: { ...found, sharedBytes: found.sharedBytes + dynamic },
-      };
+      const entry = entries.find((entry) => entry.symbol === symbol);
+      const resources = { ...found, sharedBytes: found.sharedBytes + (entry?.sharedBytes ?? 0) };
+      const target: Target | undefined = Object.values(TARGETS).find(({ name }) => name === arch);
+      const occupancy = entry === undefined || target === undefined
+        ? undefined
+        : occupancyOf(target, { ...resources, threads: entry.threads });
+      return { symbol, arch, resources, occupancy };
     })
   );
 }
@@ -84,9 +89,20 @@ function assembledEntries(images: readonly AssembledModule[]): AssembledEntry[] 
 function resourceTable(images: readonly AssembledModule[]): string {
   if (images.length === 0) return "";
   return printTable({
-    columns: ["instance", "arch", "registers", "shared", "stack", "spill stores", "spill loads"],
+    columns: [
+      "instance",
+      "arch",
+      "registers",
+      "shared",
+      "stack",
+      "spill stores",
+      "spill loads",
+      "blocks per SM",
+      "warps per SM",
+      "occupancy",
+    ],
     words: 2,
-    rows: assembledEntries(images).map(({ symbol, arch, resources }) => [
+    rows: assembledEntries(images).map(({ symbol, arch, resources, occupancy }) => [
       symbol,
       arch,
       ...[
@@ -95,6 +111,9 @@ function resourceTable(images: readonly AssembledModule[]): string {
         resources.stackBytes,
         resources.spillStoreBytes,
         resources.spillLoadBytes,
+        occupancy?.blocks ?? "",
+        occupancy?.warps ?? "",
+        occupancy === undefined ? "" : `${Math.round(100 * occupancy.share)} %`,
       ].map(String),
     ]),
   });
@@ -108,5 +127,12 @@ function entryToJson(
   const assembled = assembledEntries(images.filter((image) => image.kernel === kernel)).find((
     entry,
   ) => entry.symbol === instance && entry.arch === arch);
-  return { kernel, instance, arch, resources: assembled?.resources ?? null, ...runToJson(run) };
+  return {
+    kernel,
+    instance,
+    arch,
+    resources: assembled?.resources ?? null,
+    occupancy: assembled?.occupancy ?? null,
+    ...runToJson(run),
+  };
 }

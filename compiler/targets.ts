@@ -1,7 +1,8 @@
 /**
  * TARGETS: what each architecture can do, one record each. No other file compares architecture numbers.
  * Sources: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; PTX ISA 9.0,
- * ".target" and the release notes table for the oldest PTX version that knows a target.
+ * ".target" and the release notes table for the oldest PTX version that knows a target; units in which shared memory and
+ * registers are handed out: the CUDA toolkit's cuda_occupancy.h.
  */
 
 /** Matrix instructions of warps: type of the operands and shape. Rows of MMA (`layout/mma.ts`). */
@@ -36,6 +37,12 @@ export interface Target {
   readonly sharedBytesPerBlock: number;
   /** Shared memory of a multiprocessor. */
   readonly sharedBytesPerSm: number;
+  /** What the system takes of it for each block. */
+  readonly sharedBytesReserved: number;
+  /** Blocks get multiples of this. */
+  readonly sharedBytesUnit: number;
+  /** 32-bit registers of a multiprocessor; each of its four parts has a quarter. */
+  readonly registersPerSm: number;
   /** The most warps that a multiprocessor holds. */
   readonly warpsPerSm: number;
   /** The most blocks that a multiprocessor holds. */
@@ -88,6 +95,9 @@ export const TARGETS = {
     ptx: 60,
     sharedBytesPerBlock: 98304,
     sharedBytesPerSm: 98304,
+    sharedBytesReserved: 0,
+    sharedBytesUnit: 256,
+    registersPerSm: 65536,
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: false,
@@ -106,6 +116,9 @@ export const TARGETS = {
     ptx: 63,
     sharedBytesPerBlock: 65536,
     sharedBytesPerSm: 65536,
+    sharedBytesReserved: 0,
+    sharedBytesUnit: 256,
+    registersPerSm: 65536,
     warpsPerSm: 32,
     blocksPerSm: 16,
     bfloat16: false,
@@ -124,6 +137,9 @@ export const TARGETS = {
     ptx: 70,
     sharedBytesPerBlock: 166912,
     sharedBytesPerSm: 167936,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
@@ -142,6 +158,9 @@ export const TARGETS = {
     ptx: 71,
     sharedBytesPerBlock: 101376,
     sharedBytesPerSm: 102400,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 48,
     blocksPerSm: 16,
     bfloat16: true,
@@ -160,6 +179,9 @@ export const TARGETS = {
     ptx: 78,
     sharedBytesPerBlock: 101376,
     sharedBytesPerSm: 102400,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 48,
     blocksPerSm: 24,
     bfloat16: true,
@@ -178,6 +200,9 @@ export const TARGETS = {
     ptx: 78,
     sharedBytesPerBlock: 232448,
     sharedBytesPerSm: 233472,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
@@ -196,6 +221,9 @@ export const TARGETS = {
     ptx: 80,
     sharedBytesPerBlock: 232448,
     sharedBytesPerSm: 233472,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
@@ -214,6 +242,9 @@ export const TARGETS = {
     ptx: 86,
     sharedBytesPerBlock: 232448,
     sharedBytesPerSm: 233472,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 64,
     blocksPerSm: 32,
     bfloat16: true,
@@ -232,6 +263,9 @@ export const TARGETS = {
     ptx: 87,
     sharedBytesPerBlock: 101376,
     sharedBytesPerSm: 102400,
+    sharedBytesReserved: 1024,
+    sharedBytesUnit: 128,
+    registersPerSm: 65536,
     warpsPerSm: 48,
     blocksPerSm: 24,
     bfloat16: true,

@@ -14,7 +14,7 @@
  * 128 x 256 x 64 tiles gained 10 %. Elsewhere there are two slots; loads go into registers, and into the other slot behind the product.
  *
  * Pointers and masks of a later round come from running the loop's own address computation ahead: whatever the
- * loop carries for it is carried twice. A round beyond the last copies nothing: its test, which runs ahead with
+ * loop carries for it is carried twice, and elements that it loads from tables are loaded once more. A round beyond the last copies nothing: its test, which runs ahead with
  * the rest, guards the copies.
  */
 import { stringsAttr } from "../ir/attrs.ts";
@@ -135,8 +135,8 @@ function neededState(loop: Op, feeds: readonly Feed[]): Needs | undefined {
   const inTest = new Set<Value>([must(condition.operands[0], "condition")]);
   const inBody = new Set<Value>(feeds.flatMap(({ source }) => must(source.def, "load").operands));
   for (;;) {
-    const entering = parametersBehind(test, [...inTest]);
-    const leaving = parametersBehind(body, [...inBody]);
+    const entering = parametersBehind(test, [...inTest], false);
+    const leaving = parametersBehind(body, [...inBody], true);
     if (entering === undefined || leaving === undefined) return undefined;
     const before = inTest.size + inBody.size;
     for (const i of leaving) inTest.add(must(condition.operands[1 + i], "value let through"));
@@ -187,7 +187,7 @@ function runAhead(
     const value = must(condition.operands[1 + index], "value let through");
     known.set(must(body.params[index], "parameter"), copyTest(value));
   }
-  const copyBody = copySlice(func, body, known, build.out);
+  const copyBody = copySlice(func, body, known, build.out, alive);
   const addresses = feeds.map(({ source }) => must(source.def, "load").operands.map(copyBody));
   const state = needs.entering.map((i) => copyBody(must(end.operands[i], "yielded value")));
   return { addresses, next: { state, alive } };

@@ -1,7 +1,13 @@
-/** Copies of the pure operations that some values of a region depend on, with other values for its parameters. */
+/**
+ * Copies of the operations that some values of a region depend on, with other values for its parameters: pure ones, and
+ * loads of single elements, such as a block's place from a table. What the copies compute may be of no use, because the
+ * region would not run with these parameters; a guard then keeps the loads within bounds.
+ */
+import { stringsAttr } from "../ir/attrs.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { must } from "../support/bug.ts";
+import type { Span } from "../support/source.ts";
 
 /** Cheap to do again, and free of effects. */
 function isCopyable(op: Op): boolean {
@@ -9,10 +15,20 @@ function isCopyable(op: Op): boolean {
     !["dot", "reduce", "scan", "convert_layout", "stage_read"].includes(op.name);
 }
 
-/** The parameters of a region that values of it depend on; undefined if something cannot be done again. */
+/** Reads one element, and memory does not change between the copy and the original: the caller sees to that. */
+function isElementLoad(op: Op): boolean {
+  return op.name === "load" && op.results[0]?.type.shape.length === 0 &&
+    stringsAttr(op, "modifiers").length === 0 && op.operands.length <= 2;
+}
+
+/**
+ * The parameters of a region that values of it depend on; undefined if something cannot be done again. Loads can where
+ * the copies have a guard.
+ */
 export function parametersBehind(
   region: Region,
   values: readonly Value[],
+  isGuarded: boolean,
 ): ReadonlySet<number> | undefined {
   const inside = new Set(region.ops);
   const seen = new Set<Value>();
@@ -27,17 +43,36 @@ export function parametersBehind(
     }
     const { def } = value;
     if (def === undefined || !inside.has(def)) return true;
-    return isCopyable(def) && def.operands.every(visit);
+    return (isCopyable(def) || (isGuarded && isElementLoad(def))) && def.operands.every(visit);
   };
   return values.every(visit) ? found : undefined;
 }
 
-/** Copies into `out` what a value needs; `known` has the parameters' replacements and gets what is copied. */
+/** The operands of a load that also needs a condition. */
+function guardLoad(
+  func: Func,
+  [pointer, mask]: readonly Value[],
+  guard: Value,
+  span: Span,
+  out: Op[],
+): Value[] {
+  const address = must(pointer, "pointer of a load");
+  if (mask === undefined) return [address, guard];
+  const both = newOp(func, "and", [guard, mask], [guard.type], span);
+  out.push(both);
+  return [address, must(both.results[0], "mask")];
+}
+
+/**
+ * Copies into `out` what a value needs; `known` has the parameters' replacements and gets what is copied. Loads happen
+ * only where the guard holds; elsewhere they give zero.
+ */
 export function copySlice(
   func: Func,
   region: Region,
   known: Map<Value, Value>,
   out: Op[],
+  guard?: Value,
 ): (value: Value) => Value {
   const inside = new Set(region.ops);
   const copy = (value: Value): Value => {
@@ -45,10 +80,13 @@ export function copySlice(
     if (found !== undefined) return found;
     const { def } = value;
     if (def === undefined || !inside.has(def)) return value;
+    const operands = def.operands.map(copy);
     const op = newOp(
       func,
       def.name,
-      def.operands.map(copy),
+      def.name === "load"
+        ? guardLoad(func, operands, must(guard, "guard"), def.span, out)
+        : operands,
       def.results.map(({ type }) => type),
       def.span,
       def.attrs,

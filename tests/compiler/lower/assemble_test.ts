@@ -97,12 +97,15 @@ Deno.test("lowerFunc() emits PTX that our own verifier accepts, for every target
   }
 });
 
-/** Kernels that also access single elements: by stride, or one for each row. */
+/** Kernels that also access single elements: by stride, one for each row, or of tables. */
 const NARROW_TOO: ReadonlySet<string> = new Set([
   "strided_copy",
   "layer_norm",
   "rms_norm",
   "cross_entropy",
+  "sdd",
+  "dsd",
+  "dds",
 ]);
 
 /** Entries that may take every row in pieces of 16 bytes. */

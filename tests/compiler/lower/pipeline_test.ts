@@ -139,3 +139,23 @@ Deno.test("pipelineLoop() brings nothing ahead of a store in the loop that may c
   assertEquals(opsNamed(laidOut, "stage_load").length, 0);
   assert(opsNamed(laidOut, "stage_store").length > 0);
 });
+
+Deno.test("pipelineLoop() loads places from a table ahead, and only those that the loop would", () => {
+  const text = `#pragma tri kernel k
+__global__ void k(half *A __noalias, half *B __noalias, int *Table __noalias, float *C __noalias, int count) {
+  int r[32] = 0 ... 32;
+  half *pa[32, 32] = A + r[:, newaxis] * 32 + r[newaxis, :];
+  half *pb[32, 32] = B + r[:, newaxis] * 32 + r[newaxis, :];
+  float acc[32, 32] = 0;
+  for (int i = 0; i < count; i++) acc += *(pa + i * 1024) @ *(pb + *(Table + i) * 1024);
+  *(C + r[:, newaxis] * 32 + r[newaxis, :]) = acc;
+}
+`;
+  const { laidOut } = lowerGeneral(text, "sm_80");
+  assert(opsNamed(laidOut, "stage_store").length > 0);
+  const tables = opsNamed(laidOut, "load").filter(({ results }) =>
+    results[0]?.type.element === "int32"
+  );
+  // One before the loop and one in it.
+  assertEquals(tables.map(({ operands }) => operands.length), [2, 2]);
+});
