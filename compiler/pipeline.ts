@@ -5,6 +5,7 @@
  *     each instance ─▶ preprocess, parse, check ─▶ tile IR ─▶ contract ─▶ specialisations
  *     each specialisation ─▶ tile IR with its assumptions ─▶ PTX per target
  */
+import { BackEnd } from "./back_end.ts";
 import {
   firstBindings,
   type InstancePlan,
@@ -34,16 +35,13 @@ import {
 import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
 import type { TypedKernel } from "./front/typed.ts";
 import type { Func } from "./ir/func.ts";
-import { type LoweredKernel, lowerFunc } from "./lower/mod.ts";
-import { FileTable } from "./lower/places.ts";
 import { Unsupporteds } from "./unsupported.ts";
-import type { CompiledKernel, CompiledModule, CompileOptions, CompileResult } from "./options.ts";
-import { printModule } from "./ptx/print.ts";
-import { requiredVersion } from "./ptx/version.ts";
+import type { CompiledKernel, CompileOptions, CompileResult } from "./options.ts";
 import { must } from "./support/bug.ts";
 import { Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
 import { type TargetName, TARGETS } from "./targets.ts";
+import type { RunOptions } from "./tile/passes.ts";
 import { checkTileLimits } from "./tile_limits.ts";
 
 /** A file with its kernels found and planned. */
@@ -140,10 +138,7 @@ function compileKernel(
   options: CompileOptions,
   collector: DiagnosticCollector,
 ): CompiledKernel | undefined {
-  const lowered = new Map<TargetName, LoweredKernel[]>(
-    options.targets.map((target) => [target, []]),
-  );
-  const files = new Map(options.targets.map((target) => [target, new FileTable()]));
+  const backEnd = new BackEnd(options.targets);
   const instances: InstanceInfo[] = [];
   let kernel: TypedKernel | undefined;
   for (const instance of plan.instances) {
@@ -151,7 +146,8 @@ function compileKernel(
     const label = labelOf(instance);
     const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
     collector.addInstance(site.name, label, checked.diagnostics);
-    const built = buildInstance(checked, plan, instance, passOptions(options, instance), reporter);
+    const passes = passOptions(options, instance);
+    const built = buildInstance(checked, plan, instance, passes, reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
     const { numWarps, numStages, maxRegisters, floats } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
@@ -159,25 +155,14 @@ function compileKernel(
       const infos = describeInstances(plan, instance, built);
       instances.push(...infos);
       const unsupported = new Unsupporteds();
+      const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of options.targets) {
-        const funcs = funcsFor(front, site, instance, built, target, options, reporter);
-        for (const [index, func] of funcs.entries()) {
+        const { kernel: own } = checkInstance(front, site, instance, smOf(target));
+        for (const [index, func] of funcsOf(own, built, funcs, passes, reporter).entries()) {
           const { symbol } = must(infos[index], "a specialisation");
-          const one = unsupported.attempt(
-            target,
-            () =>
-              lowerFunc(func, {
-                target: TARGETS[target],
-                numWarps,
-                numStages,
-                floats,
-                maxRegisters,
-                symbol,
-                debug: options.debug === true,
-                files: must(files.get(target), "files of a target"),
-              }),
-          );
-          if (one !== undefined) must(lowered.get(target), "kernels of a target").push(one);
+          const debug = options.debug === true;
+          const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug };
+          unsupported.attempt(target, () => backEnd.add(target, func, lowering));
         }
       }
       unsupported.report(options.targets, reporter);
@@ -185,10 +170,13 @@ function compileKernel(
     collector.addInstance(site.name, label, reporter.diagnostics);
   }
   if (kernel === undefined) return undefined;
-  const modules = [...lowered].map(([target, kernels]) =>
-    makeModule(target, kernels, files.get(target)?.names ?? [])
-  );
-  return { name: site.name, doc: kernel.doc, span: kernel.span, instances, modules };
+  return {
+    name: site.name,
+    doc: kernel.doc,
+    span: kernel.span,
+    instances,
+    modules: backEnd.modules(),
+  };
 }
 
 const isMissing = ({ kernel, diagnostics }: CheckedKernel): boolean =>
@@ -232,56 +220,19 @@ function describeInstances(
   }));
 }
 
-/** The optimised functions of an instance: the same for all targets that its text does not ask for. */
-function funcsFor(
-  front: InstanceFront,
-  site: KernelSite,
-  instance: InstancePlan,
-  built: BuiltInstance,
-  target: TargetName,
-  options: CompileOptions,
+/** The optimised functions of an instance, for targets that the text tells apart those of their own kernel. */
+function funcsOf(
+  kernel: TypedKernel | undefined,
+  { declared, funcs }: BuiltInstance,
+  known: Map<TypedKernel, readonly Func[]>,
+  passes: RunOptions,
   reporter: Reporter,
 ): readonly Func[] {
-  const { kernel } = checkInstance(front, site, instance, smOf(target));
-  if (kernel === built.kernel) return built.funcs.map(({ func }) => func);
   if (kernel === undefined) return [];
-  return built.funcs.flatMap(({ specialization }) =>
-    buildSpecialized(
-      kernel,
-      built.declared,
-      specialization,
-      passOptions(options, instance),
-      reporter,
-    ) ?? []
-  );
-}
-
-function makeModule(
-  target: TargetName,
-  lowered: readonly LoweredKernel[],
-  files: readonly string[],
-): CompiledModule {
-  const kernels = lowered.map(({ kernel }) => kernel);
-  const version = requiredVersion(kernels, TARGETS[target].ptx);
-  return {
-    target,
-    ptx: printModule({
-      version,
-      target,
-      files,
-      variables: distinct(lowered.flatMap(({ globals }) => globals)),
-      functions: distinct(lowered.flatMap(({ externs }) => externs)),
-      kernels,
-    }),
-    entries: lowered.map(({ kernel, threads, sharedBytes }) => ({
-      symbol: kernel.name,
-      threads,
-      sharedBytes,
-    })),
-  };
-}
-
-/** What several entries declare, once. */
-function distinct<T extends { readonly name: string }>(declared: readonly T[]): T[] {
-  return [...new Map(declared.map((one) => [one.name, one])).values()];
+  const found = known.get(kernel) ??
+    funcs.flatMap(({ specialization }) =>
+      buildSpecialized(kernel, declared, specialization, passes, reporter) ?? []
+    );
+  known.set(kernel, found);
+  return found;
 }

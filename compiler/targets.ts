@@ -281,3 +281,56 @@ export const TARGETS = {
 
 /** The name of an architecture. */
 export type TargetName = keyof typeof TARGETS;
+
+type Answer = string | number | boolean;
+
+/** A target that somebody works for, and what they have asked of it. */
+interface Watched {
+  readonly target: Target;
+  readonly asked: { readonly question: (target: Target) => unknown; readonly answer: unknown }[];
+}
+
+/** By view. */
+const WATCHED = new WeakMap<Target, Watched>();
+
+/** A target to work for, and whether another one would have led to the same. */
+export interface TargetWatch {
+  /** Reads like the target. */
+  readonly view: Target;
+  /** The other target gives the same answers to everything that was read and asked until now. */
+  readonly agrees: (other: Target) => boolean;
+}
+
+/** Watches what is read of a target, so that work that does not tell targets apart is done once for all of them. */
+export function watchTarget(target: Target): TargetWatch {
+  const read = new Map<string | symbol, unknown>();
+  const view = new Proxy(target, {
+    get: (of, key): unknown => {
+      const value: unknown = Reflect.get(of, key);
+      read.set(key, value);
+      return value;
+    },
+  });
+  const asked: Watched["asked"][number][] = [];
+  WATCHED.set(view, { target, asked });
+  return {
+    view,
+    agrees: (other) =>
+      [...read].every(([key, value]) => Reflect.get(other, key) === value) &&
+      asked.every(({ question, answer }) => question(other) === answer),
+  };
+}
+
+/** Asks what more targets agree about than about the fields that answer it: `shared memory >= 4096`. */
+export function ask<T extends Answer>(target: Target, question: (target: Target) => T): T {
+  const watched = WATCHED.get(target);
+  if (watched === undefined) return question(target);
+  const answer = question(watched.target);
+  watched.asked.push({ question, answer });
+  return answer;
+}
+
+/** Whether a block can have so much shared memory. */
+export function fitsShared(target: Target, bytes: number): boolean {
+  return ask(target, ({ sharedBytesPerBlock }) => bytes <= sharedBytesPerBlock);
+}

@@ -11,7 +11,7 @@ import { stringAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import type { Target } from "../targets.ts";
+import { ask, type Target } from "../targets.ts";
 import { type LinearLayout, log2, product } from "./linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
 
@@ -118,8 +118,9 @@ function chooseMma(
   target: Target,
 ): MmaRow | undefined {
   return MMA.find((row) =>
-    target.mma.includes(row.name) && (row.mode ?? mode) === mode && row.m <= m && row.n <= n &&
-    row.k <= k && elements.every((element) => !isPointer(element) && row.elements.includes(element))
+    (row.mode ?? mode) === mode && row.m <= m && row.n <= n && row.k <= k &&
+    elements.every((element) => !isPointer(element) && row.elements.includes(element)) &&
+    ask(target, ({ mma }) => mma.includes(row.name))
   );
 }
 

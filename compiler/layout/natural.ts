@@ -13,7 +13,7 @@ import type { Func, Op, Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
-import type { Target } from "../targets.ts";
+import { fitsShared, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import { planConversion } from "./conversion.ts";
@@ -102,7 +102,7 @@ export class NaturalLayouts {
     if (planConversion(this.of(value), layout, bytes).kind !== "shared") return undefined;
     const rotation = rotationOf(op, layout, this.#options.axisInfo);
     const fits = rotation !== undefined &&
-      rotatedBytes(layout.shape, rotation.axis, bytes) <= this.#options.target.sharedBytesPerBlock;
+      fitsShared(this.#options.target, rotatedBytes(layout.shape, rotation.axis, bytes));
     return fits ? rotation : undefined;
   }
 

@@ -7,6 +7,7 @@ import { stringsAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
+import { ask } from "../targets.ts";
 import { copyBits, type LowerContext, lowered, ownerPredicate, registerCount } from "./context.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
@@ -105,7 +106,7 @@ function prefetchHint(
   const { contiguity } = axisInfo(pointerOf(op));
   const rows = contiguity.some((run) => run * pointeeBytes(pointerOf(op)) >= 128);
   return rows && accessBytes < 16 &&
-      cx.emitter.target.cacheHints.some((hint) => hint === "L2::256B")
+      ask(cx.emitter.target, ({ cacheHints }) => cacheHints.includes("L2::256B"))
     ? ".L2::256B"
     : "";
 }

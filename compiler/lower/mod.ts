@@ -1,11 +1,11 @@
 /** Tile IR to PTX: lays a function out, orders its memory operations, and emits one entry. */
-import type { PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
+import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Func, Op } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
-import type { Target } from "../targets.ts";
+import { fitsShared, type Target, watchTarget } from "../targets.ts";
 import { must } from "../support/bug.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { assignLayouts } from "../layout/assign.ts";
@@ -51,6 +51,9 @@ export interface LoweredKernel {
   readonly threads: number;
   /** Dynamic shared memory to ask for at launch; 0 when the entry's own variables hold it. */
   readonly sharedBytes: number;
+  /** Another target has the same code; only directives are its own. */
+  readonly agrees: (other: Target) => boolean;
+  readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
 /** Operations of a function that no rule compiles; empty when it can be lowered. */
@@ -67,6 +70,22 @@ const STATIC_SHARED_BYTES = 48 * 1024;
 
 /** Lowers one function for one target. Throws {@linkcode Unsupported} for what cannot be compiled yet. */
 export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
+  const { view, agrees } = watchTarget(options.target);
+  const { use, kernel, ...lowered } = lowerFor(func, { ...options, target: view });
+  return {
+    ...lowered,
+    kernel: { ...kernel, directives: directivesOn(options.target, use) },
+    agrees,
+    directivesOn: (target) => directivesOn(target, use),
+  };
+}
+
+/** What comes of one target but its directives, and what decides those. */
+interface LoweredCode extends Omit<LoweredKernel, "agrees" | "directivesOn"> {
+  readonly use: Use;
+}
+
+function lowerFor(func: Func, options: LowerOptions): LoweredCode {
   const gaps = unsupportedOps(func).flatMap(gapOf);
   if (gaps.length > 0) throw new Unsupported(gaps);
   const axisInfo = axisAnalysis(func);
@@ -112,13 +131,14 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
 
   const placed = placeStages(emitter.body, stages, cx.shared.bytes);
   cx.shared.bytes = placed.bytes;
-  if (cx.shared.bytes > options.target.sharedBytesPerBlock && stages.isPipelined) {
-    return lowerFunc(func, { ...options, numStages: 1 });
+  const fits = fitsShared(options.target, cx.shared.bytes);
+  if (!fits && stages.isPipelined) {
+    return lowerFor(func, { ...options, numStages: 1 });
   }
   const live = renumber(dropIdlePlaces(dropDead(placed.body)));
   const threads = 32 * options.numWarps;
   const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
-  if (cx.shared.bytes > options.target.sharedBytesPerBlock) {
+  if (!fits) {
     const exchanges: Op[] = [];
     walkOps(laidOut.body, (op) => {
       if (op.name === "convert_layout" && conversionOf(op).kind === "shared") exchanges.push(op);
@@ -132,14 +152,17 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
       hint: "make the tile smaller, or build for other architectures with `--arch`",
     }]);
   }
+  const use: Use = {
+    threads,
+    registers: cx.loaded.registers + cx.products.registers + SPARE_REGISTERS,
+    sharedBytes: cx.shared.bytes,
+    maxRegisters: options.maxRegisters,
+  };
   return {
     kernel: {
       name: options.symbol,
       params,
-      directives: [
-        { name: "reqntid", values: [threads, 1, 1] },
-        ...occupancy(cx, threads, options.maxRegisters),
-      ],
+      directives: [],
       registers: live.registers,
       variables: [
         ...cx.shared.bytes === 0 ? [] : [sharedVariable(dynamic, cx.shared.bytes)],
@@ -151,12 +174,27 @@ export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
     externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? cx.shared.bytes : 0,
+    use,
   };
 }
 
 function sharedVariable(dynamic: boolean, bytes: number): PtxVariable {
   const variable = { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16 } as const;
   return dynamic ? { ...variable, count: 0, extern: true } : { ...variable, count: bytes };
+}
+
+const directivesOn = (target: Target, use: Use): PtxDirective[] => [
+  { name: "reqntid", values: [use.threads, 1, 1] },
+  occupancy(use, target),
+];
+
+/** What a block of the entry takes of a multiprocessor. */
+interface Use {
+  readonly threads: number;
+  /** Of a thread, roughly. */
+  readonly registers: number;
+  readonly sharedBytes: number;
+  readonly maxRegisters: number | undefined;
 }
 
 /** Registers a thread needs beside the elements it loads: addresses, masks, indices. */
@@ -169,20 +207,17 @@ const REGISTERS_PER_SM = 65536;
  * keep 16 KiB of a float tile in flight per block. Whoever writes `max_registers` has decided: `.maxnreg` then.
  */
 function occupancy(
-  cx: LowerContext,
-  threads: number,
-  maxRegisters: number | undefined,
-): { name: string; values: number[] }[] {
-  if (maxRegisters !== undefined) return [{ name: "maxnreg", values: [maxRegisters] }];
-  const { target } = cx.emitter;
-  const byShared = cx.shared.bytes === 0
+  { threads, registers, sharedBytes, maxRegisters }: Use,
+  target: Target,
+): PtxDirective {
+  if (maxRegisters !== undefined) return { name: "maxnreg", values: [maxRegisters] };
+  const byShared = sharedBytes === 0
     ? target.blocksPerSm
-    : Math.floor(target.sharedBytesPerSm / (cx.shared.bytes + 1024));
-  const registers = cx.loaded.registers + cx.products.registers + SPARE_REGISTERS;
+    : Math.floor(target.sharedBytesPerSm / (sharedBytes + 1024));
   const byRegisters = Math.floor(REGISTERS_PER_SM / (threads * registers));
   const blocks = Math.max(
     1,
     Math.min(Math.floor(512 / threads), byShared, byRegisters, target.blocksPerSm),
   );
-  return [{ name: "minnctapersm", values: [blocks] }];
+  return { name: "minnctapersm", values: [blocks] };
 }

@@ -24,6 +24,7 @@ import { bytesOf } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { applyBases, elementAt } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
+import { ask } from "../targets.ts";
 import { accessGroups } from "./memory.ts";
 import { copySlice, parametersBehind } from "./slice.ts";
 import { StageBuilder } from "./stage_build.ts";
@@ -37,11 +38,6 @@ export interface PipelinedLoop {
   rewrite(buffers: readonly number[]): Op[];
 }
 
-interface Options extends StageOptions {
-  /** Bytes of shared memory for all slots. */
-  readonly limit: number;
-}
-
 /** Slots that hide the way to memory; more only take space. */
 const DEFAULT_STAGES = 3;
 
@@ -50,7 +46,7 @@ export function pipelineLoop(
   func: Func,
   loop: Op,
   candidates: readonly Feed[],
-  options: Options,
+  options: StageOptions,
 ): PipelinedLoop | undefined {
   if (candidates.length === 0 || options.numStages === 1 || hasEffects(loop)) return undefined;
   const feeds = candidates.filter((feed) => isAhead(loop, feed));
@@ -61,7 +57,10 @@ export function pipelineLoop(
   const bytes = feeds.reduce((sum, feed) => sum + feed.bytes, 0);
   if (!isAsync && feeds.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? options.numStages ?? DEFAULT_STAGES : 2;
-  const slots = Math.min(wanted, Math.floor(options.limit / bytes));
+  const slots = ask(
+    options.target,
+    ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
+  );
   if (slots < 2) return undefined;
   return {
     feeds,
@@ -109,7 +108,7 @@ function isAhead(loop: Op, { source }: Feed): boolean {
 const COPY_BYTES: readonly number[] = [4, 8, 16];
 
 /** Each access of the load is one copy to one place. */
-function isCopyable({ source, plan }: Feed, { axisInfo }: Options): boolean {
+function isCopyable({ source, plan }: Feed, { axisInfo }: StageOptions): boolean {
   const load = must(source.def, "load");
   const layout = must(source.type.layout, "layout of a load");
   return accessGroups(load, axisInfo).every((group) => {

@@ -13,7 +13,7 @@ import { TILE_OPS, type TileOp } from "../ir/ops.ts";
 import { walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
-import type { Target } from "../targets.ts";
+import { fitsShared, type Target } from "../targets.ts";
 import { SHARED_SYMBOL } from "./context.ts";
 import { conversionOf } from "./convert_layout.ts";
 import { pipelineLoop } from "./pipeline.ts";
@@ -103,8 +103,7 @@ function pipelineLoops(state: State, region: Region): void {
     const feeds = body?.ops.flatMap((inner) =>
       inner.name === "dot" ? feedsOf(inner, body, state.uses, state.options.target) : []
     ) ?? [];
-    const limit = state.options.target.sharedBytesPerBlock;
-    const loop = pipelineLoop(state.func, op, feeds, { ...state.options, limit });
+    const loop = pipelineLoop(state.func, op, feeds, state.options);
     if (loop === undefined) {
       out.push(op);
       continue;
@@ -165,7 +164,7 @@ function stageRegion(
     const feeds = op.name === "dot" ? feedsOf(op, region, state.uses, state.options.target) : [];
     const needed = feeds.reduce((sum, feed) => sum + aligned(feed.bytes), start);
     // Too much at once: the changes of layout stay as they are, one after the other.
-    if (feeds.length > 0 && needed <= state.options.target.sharedBytesPerBlock) {
+    if (feeds.length > 0 && fitsShared(state.options.target, needed)) {
       const build = new StageBuilder(state.func, out, op.span);
       // Others may still read what the buffers held before.
       if (mustWait) build.effect("stage_wait", [], { pending: -1 });

@@ -224,7 +224,11 @@ function printSignature(name: string, { returns, params, directives }: PtxSignat
   ].join(" ");
 }
 
-function printCode({ registers, variables, body }: PtxCode, labels: DebugLabels): string[] {
+/** Registers, variables and instructions in their braces. */
+export function printCode(
+  { registers, variables, body }: PtxCode,
+  labels = new DebugLabels(),
+): string {
   const printer = { labels, spell: perSpelling(printSpelling) };
   return [
     "{",
@@ -232,17 +236,17 @@ function printCode({ registers, variables, body }: PtxCode, labels: DebugLabels)
     ...variables.filter((v) => !v.extern).map((v) => `  ${printVariable(v)}`),
     ...body.map((item) => printItem(item, printer)),
     "}",
-  ];
+  ].join("\n");
 }
 
 /** One entry; its external variables are printed with the module. */
-export function printKernel(kernel: PtxKernel, labels = new DebugLabels()): string {
+export function printKernel(kernel: PtxKernel, code = printCode(kernel)): string {
   return [
     `${kernel.weak ? ".weak" : ".visible"} .entry ${kernel.name}(`,
     kernel.params.map((param) => `  ${printParam(param)}`).join(",\n"),
     ")",
     ...kernel.directives.map(printDirective),
-    ...printCode(kernel, labels),
+    code,
   ].filter((line) => line !== "").join("\n");
 }
 
@@ -252,8 +256,11 @@ function printHead(fn: PtxFunction): string {
   return `${printLinkage(fn)}.func ${attributes}${printSignature(fn.name, fn)}`;
 }
 
-/** A whole module. */
-export function printModule(module: PtxModule): string {
+/** A whole module; `codeOf` may know some entries' code already. */
+export function printModule(
+  module: PtxModule,
+  codeOf: (kernel: PtxKernel, labels: DebugLabels) => string = printCode,
+): string {
   const externs = new Map<string, PtxVariable>();
   for (const kernel of module.kernels) {
     for (const variable of kernel.variables) {
@@ -262,9 +269,11 @@ export function printModule(module: PtxModule): string {
   }
   const labels = new DebugLabels();
   const defined = module.functions.flatMap((fn) =>
-    fn.code === undefined ? [] : [`\n${printHead(fn)}\n${printCode(fn.code, labels).join("\n")}`]
+    fn.code === undefined ? [] : [`\n${printHead(fn)}\n${printCode(fn.code, labels)}`]
   );
-  const kernels = module.kernels.map((kernel) => `\n${printKernel(kernel, labels)}`);
+  const kernels = module.kernels.map((kernel) =>
+    `\n${printKernel(kernel, codeOf(kernel, labels))}`
+  );
   return [
     `.version ${Math.floor(module.version / 10)}.${module.version % 10}`,
     // DWARF sections are not kept, and ptxas wants some where a module says `debug`.
