@@ -1,0 +1,33 @@
+/** Which targets a piece of work cannot tell apart. */
+import { assert, assertEquals } from "../support/assert.ts";
+import { ask, fitsShared, TARGETS, watchTarget } from "../../compiler/targets.ts";
+
+Deno.test("watchTarget() agrees with every target while nothing has been asked", () => {
+  const { agrees } = watchTarget(TARGETS.sm_70);
+  for (const target of Object.values(TARGETS)) assert(agrees(target), target.name);
+});
+
+Deno.test("watchTarget() tells targets apart by the fields that were read of the view", () => {
+  const { view, agrees } = watchTarget(TARGETS.sm_80);
+  assertEquals(view.redux, true);
+  assertEquals(Object.values(TARGETS).filter((target) => !agrees(target)), [
+    TARGETS.sm_70,
+    TARGETS.sm_75,
+  ]);
+  assertEquals(view.name, "sm_80");
+  assertEquals(Object.values(TARGETS).filter(agrees), [TARGETS.sm_80]);
+});
+
+Deno.test("ask() lets targets agree that answer alike for other reasons", () => {
+  const { view, agrees } = watchTarget(TARGETS.sm_90);
+  assert(fitsShared(view, 100_000));
+  assertEquals(Object.values(TARGETS).filter((target) => !agrees(target)), [
+    TARGETS.sm_70,
+    TARGETS.sm_75,
+  ]);
+  assert(!fitsShared(view, 240_000));
+  assertEquals(ask(view, ({ mma }) => mma.includes("f64.m16n8k16")), true);
+  assert(!agrees(TARGETS.sm_89));
+  assert(agrees(TARGETS.sm_100));
+  assertEquals(ask(TARGETS.sm_70, ({ sm }) => sm), 70);
+});
