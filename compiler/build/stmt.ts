@@ -1,6 +1,6 @@
 /** Statements: structured control with every assigned variable as a result or carried value. */
 import type { TypedExpr, TypedStmt, ValueType } from "../front/typed.ts";
-import type { Value } from "../ir/func.ts";
+import type { Attrs, Value } from "../ir/func.ts";
 import { bug } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { assignedIn } from "./assigned.ts";
@@ -18,6 +18,7 @@ import {
 import { hasExit, withoutExits } from "./exits.ts";
 import { buildExpr, buildTrue, buildValue } from "./expr.ts";
 import { irType } from "./types.ts";
+import { unroll } from "./unroll.ts";
 
 type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;
 
@@ -96,23 +97,35 @@ function buildIf(cx: Context, stmt: Of<"if">): void {
  * test, the second does nothing.
  */
 function buildLoop(cx: Context, stmt: Of<"loop">): void {
-  const { span, condition, step } = stmt;
+  const { span, condition } = stmt;
   buildStmts(cx, stmt.init);
+  const unrolled = unroll(cx, stmt);
+  if (unrolled?.kind === "straight") return buildStmts(cx, unrolled.stmts);
+  const body = unrolled?.body ?? stmt.body;
+  const step = unrolled === undefined ? stmt.step : undefined;
   const exprs = [condition, step].filter((expr) => expr !== undefined);
-  const carried = assignedIn(stmt.body, exprs);
+  const carried = assignedIn(body, exprs);
   const initial = valuesOf(cx, carried);
   const test = inRegion(cx, carried, () => {
-    if (!stmt.testFirst) buildStmts(cx, stmt.body);
+    if (!stmt.testFirst) buildStmts(cx, body);
     const goOn = condition === undefined ? buildTrue(cx, span) : buildValue(cx, condition);
     append(cx, "condition", [goOn, ...valuesOf(cx, carried)], [], span);
   });
-  const body = inRegion(cx, carried, () => {
-    if (stmt.testFirst) buildStmts(cx, stmt.body);
+  const round = inRegion(cx, carried, () => {
+    if (stmt.testFirst) buildStmts(cx, body);
     if (stmt.testFirst && step !== undefined) buildExpr(cx, step);
     append(cx, "yield", valuesOf(cx, carried), [], span);
   });
   const types = carried.map((variable) => irType(variable.type));
-  setAll(cx, carried, append(cx, "while", initial, types, span, {}, [test, body]).results);
+  const loop = append(cx, "while", initial, types, span, attrsOf(stmt.hints), [test, round]);
+  setAll(cx, carried, loop.results);
+}
+
+/** How far ahead a loop may load; `pipeline(off)`: not at all. */
+function attrsOf(hints: Of<"loop">["hints"]): Attrs {
+  const isOff = hints.some(({ name, argument }) => name === "pipeline" && argument === "off");
+  const stages = isOff ? "1" : hints.find(({ name }) => name === "num_stages")?.argument;
+  return stages === undefined ? {} : { num_stages: Number(stages) };
 }
 
 /** A condition that the checker folded: then only one side is built, and what the other cannot do yet is no matter. */

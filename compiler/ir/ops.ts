@@ -21,7 +21,8 @@ export interface TileOpRow {
   readonly args: readonly (OperandClass | `${OperandClass}?` | `${OperandClass}*`)[];
   readonly result: "same" | "bool" | "pointee" | "attr" | "none" | "many";
   readonly effect: Effect;
-  readonly attrs?: Readonly<Record<string, AttrKind>>;
+  /** A trailing `?` marks those that may be absent. */
+  readonly attrs?: Readonly<Record<string, AttrKind | `${AttrKind}?`>>;
   /** Element i of the result depends on element i of the operands only; any layout does. */
   readonly elementwise?: true;
   /** Operands may be exchanged. */
@@ -101,7 +102,7 @@ export const TILE_OPS = {
   check: { doc: "ends the launch unless all elements are true", args: ["bool"], result: "none", effect: "aside", attrs: { text: "string" } },
   // ---- structured control; scalar conditions
   if: { doc: "runs one of two regions; results are what they yield", args: ["bool"], result: "many", effect: "control", regions: 2 },
-  while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values", args: ["any*"], result: "many", effect: "control", regions: 2 },
+  while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values", args: ["any*"], result: "many", effect: "control", attrs: { num_stages: "int?" }, regions: 2 },
   condition: { doc: "ends region 0 of a while: go on?, and the carried values", args: ["bool", "any*"], result: "none", effect: "control" },
   yield: { doc: "ends a region with its results", args: ["any*"], result: "none", effect: "control" },
   return: { doc: "ends the program", args: [], result: "none", effect: "control" },

@@ -20,7 +20,7 @@ import {
 } from "./func.ts";
 import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import { isBareAttr } from "./print.ts";
-import { isTileOp } from "./table.ts";
+import { isTileOp, requiredKind } from "./table.ts";
 import type { Element, IrType } from "./types.ts";
 
 export function parseFunc(text: string): Func {
@@ -253,7 +253,10 @@ class Parser {
       if (isBareAttr(row)) attrs[key] = this.#attrValue(name, key);
       else if (kind === "ints" || kind === "strings") attrs[key] = [];
     }
-    if (isBareAttr(row) || kinds.length === 0 || this.#peek().text !== "{") return attrs;
+    // A brace without `name =` behind it opens a region.
+    const isList = this.#peek().text === "{" && this.#tokens[this.#at + 2]?.text === "=" &&
+      this.#tokens[this.#at + 1]?.kind === "word";
+    if (isBareAttr(row) || kinds.length === 0 || !isList) return attrs;
     this.#list("{", "}", () => {
       const key = this.#take("word").text;
       this.#mark("=");
@@ -264,7 +267,8 @@ class Parser {
 
   #attrValue(op: TileOp, key: string): AttrValue {
     const { attrs }: TileOpRow = TILE_OPS[op];
-    switch (attrs?.[key]) {
+    const kind = attrs?.[key];
+    switch (kind && requiredKind(kind)) {
       case "int":
         return Number(this.#take("number").text);
       case "number":

@@ -78,7 +78,7 @@ function printAttrs(op: Op): string {
   const row = rowOf(op);
   const attrs = Object.entries(row.attrs ?? {}).flatMap(([name, kind]) => {
     const value = op.attrs[name];
-    if (value === undefined) return [{ name, text: "?" }];
+    if (value === undefined) return kind.endsWith("?") ? [] : [{ name, text: "?" }];
     if (Array.isArray(value) && value.length === 0) return [];
     const isFloat = kind === "number" && typeof value === "number";
     return [{ name, text: isFloat ? spellFloat(value) : spellAttr(value) }];

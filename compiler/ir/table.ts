@@ -1,5 +1,5 @@
 /** Questions to TILE_OPS. */
-import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
+import { type AttrKind, TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import type { Op } from "./func.ts";
 
 /** The row of an operation, all columns visible. */
@@ -19,4 +19,24 @@ export function opsWhere(test: (row: TileOpRow) => boolean): readonly TileOp[] {
 /** Works element by element and without effect, so it may be repeated and moved freely. */
 export function isPureElementwise(row: TileOpRow): boolean {
   return row.elementwise === true && row.effect === "pure";
+}
+
+type Optional = Extract<NonNullable<TileOpRow["attrs"]>[string], `${string}?`>;
+const OPTIONAL: Readonly<Record<Optional, AttrKind>> = {
+  "int?": "int",
+  "ints?": "ints",
+  "number?": "number",
+  "bigint?": "bigint",
+  "string?": "string",
+  "bool?": "bool",
+  "strings?": "strings",
+};
+
+function isOptional(kind: string): kind is Optional {
+  return Object.hasOwn(OPTIONAL, kind);
+}
+
+/** What an attribute is where it is not absent. */
+export function requiredKind(kind: AttrKind | `${AttrKind}?`): AttrKind {
+  return isOptional(kind) ? OPTIONAL[kind] : kind;
 }

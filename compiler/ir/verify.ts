@@ -10,11 +10,11 @@
 import { CompilerBug } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Attrs, AttrValue, Func, Op, Region, Value } from "./func.ts";
-import type { AttrKind, OperandClass, TileOp } from "./ops.ts";
+import type { AttrKind, OperandClass, TileOp, TileOpRow } from "./ops.ts";
 import { describeOp, printFunc, spellIrType } from "./print.ts";
 import { RULES } from "./rules.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
-import { rowOf } from "./table.ts";
+import { requiredKind, rowOf } from "./table.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
 export function verifyFunc(func: Func): void {
@@ -162,11 +162,12 @@ class Verifier {
     });
   }
 
-  attributes(attrs: Attrs, kinds: Readonly<Record<string, AttrKind>>, op: Op): void {
+  attributes(attrs: Attrs, kinds: NonNullable<TileOpRow["attrs"]>, op: Op): void {
     for (const [name, kind] of Object.entries(kinds)) {
       const value = attrs[name];
-      if (value === undefined) this.report(`lacks attribute ${name}`, op);
-      else if (!ATTR_KINDS[kind](value)) {
+      if (value === undefined) {
+        if (!kind.endsWith("?")) this.report(`lacks attribute ${name}`, op);
+      } else if (!ATTR_KINDS[requiredKind(kind)](value)) {
         this.report(`attribute ${name} is not of kind ${kind}`, op);
       }
     }

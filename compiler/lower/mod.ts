@@ -30,6 +30,8 @@ export interface LowerOptions {
   readonly numStages?: number | undefined;
   /** Registers that a thread may use. */
   readonly maxRegisters?: number | undefined;
+  /** Loops have to do with `numStages`, whatever their hints say: more does not fit. */
+  readonly isCramped?: boolean;
   /** Entry name in the module. */
   readonly symbol: string;
   /** What pragmas say of floats. */
@@ -97,6 +99,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
   const stages = stageProducts(laidOut, {
     target: options.target,
     numStages: options.numStages,
+    isCramped: options.isCramped === true,
     axisInfo: axisAnalysis(laidOut),
   });
   const laidOutAxisInfo = axisAnalysis(laidOut);
@@ -133,7 +136,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
   cx.shared.bytes = placed.bytes;
   const fits = fitsShared(options.target, cx.shared.bytes);
   if (!fits && stages.isPipelined) {
-    return lowerFor(func, { ...options, numStages: 1 });
+    return lowerFor(func, { ...options, numStages: 1, isCramped: true });
   }
   const live = renumber(dropIdlePlaces(dropDead(placed.body)));
   const threads = 32 * options.numWarps;

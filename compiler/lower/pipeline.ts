@@ -48,7 +48,8 @@ export function pipelineLoop(
   candidates: readonly Feed[],
   options: StageOptions,
 ): PipelinedLoop | undefined {
-  if (candidates.length === 0 || options.numStages === 1 || hasEffects(loop)) return undefined;
+  const numStages = stagesOf(loop, options);
+  if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
   const feeds = candidates.filter((feed) => isAhead(loop, feed));
   if (feeds.length === 0) return undefined;
   const needs = neededState(loop, feeds);
@@ -56,7 +57,7 @@ export function pipelineLoop(
   const isAsync = options.target.asyncCopies && feeds.every((feed) => isCopyable(feed, options));
   const bytes = feeds.reduce((sum, feed) => sum + feed.bytes, 0);
   if (!isAsync && feeds.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
-  const wanted = isAsync ? options.numStages ?? DEFAULT_STAGES : 2;
+  const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
   const slots = ask(
     options.target,
     ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
@@ -70,6 +71,12 @@ export function pipelineLoop(
       return isAsync ? rewriteAsync(plan) : rewriteThroughRegisters(plan);
     },
   };
+}
+
+/** The loop's own hint is stronger than the kernel's, unless nothing fits. */
+function stagesOf(loop: Op, { numStages, isCramped }: StageOptions): number | undefined {
+  const hinted = loop.attrs.num_stages;
+  return isCramped || typeof hinted !== "number" ? numStages : hinted;
 }
 
 /** Sums that leave a thread no room for what it loads ahead. */

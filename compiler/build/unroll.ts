@@ -1,0 +1,152 @@
+/** Copies of a loop's body, as `unroll` asks for them (language.md 10.3). */
+import { hasEffect } from "../front/effects.ts";
+import type { TypedExpr, TypedStmt } from "../front/typed.ts";
+import { constantOf } from "../ir/attrs.ts";
+import { convertScalar, evalBinary, evalUnary, type ScalarValue } from "../support/arith.ts";
+import type { ScalarName } from "../support/scalar.ts";
+import { assignedIn } from "./assigned.ts";
+import type { Context } from "./context.ts";
+
+type Loop = Extract<TypedStmt, { kind: "loop" }>;
+
+/** More copies than these make a program that nobody can assemble. */
+const MOST_COPIES = 1024;
+
+/** What to build in place of a loop: statements one after the other, or a loop with another body. */
+export type Unrolled =
+  | { readonly kind: "straight"; readonly stmts: readonly TypedStmt[] }
+  | { readonly kind: "loop"; readonly body: readonly TypedStmt[] };
+
+/** The loop as its hint wants it; undefined: as it is. Hints that cannot be followed are reported. */
+export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
+  const flatten = loop.hints.find(({ name }) => name === "flatten");
+  if (flatten !== undefined) {
+    cx.reporter.warn("W9015", flatten.span, "`flatten` is ignored: loops are not merged", {
+      hint: "write one loop over both counters, or leave the hint out",
+    });
+  }
+  const hint = loop.hints.find(({ name }) => name === "unroll");
+  if (hint === undefined) return undefined;
+  const { condition } = loop;
+  const rounds = roundsOf(cx, loop);
+  const copies = hint.argument === undefined ? undefined : Number(hint.argument);
+  const warn = (why: string): undefined => {
+    cx.reporter.warn("W9015", hint.span, `\`unroll\` is ignored: ${why}`, {
+      hint: "give the loop constant bounds, or say how many copies: `unroll(4)`",
+    });
+  };
+  if (copies === 1) return undefined;
+  if (copies === undefined || (rounds !== undefined && rounds <= copies)) {
+    if (rounds === undefined) return warn("how often the loop runs is not known");
+    if (rounds > MOST_COPIES) return warn(`the loop runs ${rounds} times`);
+    return { kind: "straight", stmts: repeated(loop, rounds) };
+  }
+  if (condition !== undefined && hasEffect(condition)) {
+    return warn("its condition changes something");
+  }
+  if (copies > MOST_COPIES) return warn(`there would be ${copies} copies of the body`);
+  const isEven = rounds !== undefined && rounds % copies === 0;
+  return { kind: "loop", body: isEven ? repeated(loop, copies) : guarded(loop, copies) };
+}
+
+/** Body and step. The test at a loop's end, of `do`, stands between rounds. */
+function roundOf({ body, step }: Loop): readonly TypedStmt[] {
+  return step === undefined ? body : [...body, { kind: "expression", expr: step, span: step.span }];
+}
+
+function repeated(loop: Loop, times: number): TypedStmt[] {
+  return Array.from({ length: times }, () => roundOf(loop)).flat();
+}
+
+/** Each round but the first only if the loop goes on: `body; if (c) { body; if (c) { body } }`. */
+function guarded(loop: Loop, times: number): readonly TypedStmt[] {
+  const round = roundOf(loop);
+  const { condition, span } = loop;
+  if (times === 1) return round;
+  const rest = guarded(
+    { ...loop, body: loop.body.map((stmt) => reassigned(stmt, loop)) },
+    times - 1,
+  );
+  return condition === undefined
+    ? [...round, ...rest]
+    : [...round, { kind: "if", condition, then: rest, else: [], span }];
+}
+
+/** The flag that a loop asks whether to go on is declared in its body: later rounds set that of the first. */
+function reassigned(stmt: TypedStmt, { condition }: Loop): TypedStmt {
+  const isFlag = stmt.kind === "declare" && condition?.kind === "variable" &&
+    stmt.variable.id === condition.variable.id;
+  if (!isFlag || stmt.value === undefined) return stmt;
+  const { variable, value, span } = stmt;
+  return {
+    kind: "expression",
+    expr: { kind: "assign", variable, value, type: variable.type, span },
+    span,
+  };
+}
+
+type Known = Map<number, ScalarValue>;
+
+/** How often the body runs, if constants decide that and the test changes nothing. */
+function roundsOf(cx: Context, loop: Loop): number | undefined {
+  const { condition, step, body, testFirst } = loop;
+  if (condition === undefined || hasEffect(condition)) return undefined;
+  const known: Known = new Map();
+  const inBody = new Set(assignedIn(body).map(({ id }) => id));
+  for (const { id } of assignedIn([], step === undefined ? [] : [step])) {
+    const value = cx.values.get(id);
+    const constant = value && constantOf(value);
+    if (constant !== undefined && !inBody.has(id)) known.set(id, constant);
+  }
+  for (let rounds = testFirst ? 0 : 1; rounds <= 2 * MOST_COPIES; rounds++) {
+    if (!testFirst && step !== undefined) evaluate(step, known);
+    const goesOn = evaluate(condition, known);
+    if (goesOn === undefined) return undefined;
+    if (goesOn === 0n) return rounds;
+    if (testFirst && step !== undefined) evaluate(step, known);
+  }
+  return undefined;
+}
+
+function nameOf({ type }: TypedExpr): ScalarName | undefined {
+  return type.kind === "scalar" ? type.name : undefined;
+}
+
+/** The value of a scalar expression; assignments are remembered. */
+function evaluate(expr: TypedExpr, known: Known): ScalarValue | undefined {
+  switch (expr.kind) {
+    case "constant":
+      return nameOf(expr) === undefined ? undefined : expr.value;
+    case "variable":
+      return known.get(expr.variable.id);
+    case "assign":
+    case "let": {
+      const value = evaluate(expr.value, known);
+      if (value === undefined) known.delete(expr.variable.id);
+      else known.set(expr.variable.id, value);
+      return expr.kind === "let" ? evaluate(expr.body, known) : value;
+    }
+    case "comma":
+      evaluate(expr.first, known);
+      return evaluate(expr.then, known);
+    case "convert": {
+      const [value, to] = [evaluate(expr.operand, known), nameOf(expr)];
+      return value === undefined || to === undefined ? undefined : convertScalar(value, to);
+    }
+    case "unary": {
+      const [value, name] = [evaluate(expr.operand, known), nameOf(expr.operand)];
+      return value === undefined || name === undefined
+        ? undefined
+        : evalUnary(expr.operator, name, value);
+    }
+    case "binary": {
+      const [a, b] = [evaluate(expr.lhs, known), evaluate(expr.rhs, known)];
+      const name = nameOf(expr.lhs);
+      return a === undefined || b === undefined || name === undefined
+        ? undefined
+        : evalBinary(expr.operator, name, a, b);
+    }
+    default:
+      return undefined;
+  }
+}
