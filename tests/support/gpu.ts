@@ -8,19 +8,27 @@ export const hasGpu: boolean = probe.reason === undefined;
 /** Why there is none; empty when there is one. */
 export const gpuReason: string = probe.reason ?? "";
 
-function tryGpu(): { readonly reason?: string } {
+/** The first GPU's architecture, such as 90; 0 without one. */
+export const gpuArch: number = probe.sm ?? 0;
+
+function tryGpu(): { readonly reason?: string; readonly sm?: number } {
   try {
     const driver = openCudaDriver();
     const count = driver.deviceCount();
+    const sm = count > 0 ? driver.deviceInfo(0).sm : 0;
     driver.close();
-    return count > 0 ? {} : { reason: "the driver sees no GPU" };
+    return count > 0 ? { sm } : { reason: "the driver sees no GPU" };
   } catch (error) {
     const message = error instanceof Error ? error.message : `${error}`;
     return { reason: message.split("\n")[0] ?? message };
   }
 }
 
-/** A test that needs a GPU; without one it is skipped and its title says why. */
-export function gpuTest(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name: hasGpu ? name : `${name} [skipped: ${gpuReason}]`, ignore: !hasGpu, fn });
+/**
+ * A test that needs a GPU; without one, or where `unfit` gives a reason, it is skipped and its title says why.
+ */
+export function gpuTest(name: string, fn: () => void | Promise<void>, unfit?: string): void {
+  const reason = hasGpu ? unfit : gpuReason;
+  const ignore = reason !== undefined;
+  Deno.test({ name: ignore ? `${name} [skipped: ${reason}]` : name, ignore, fn });
 }
