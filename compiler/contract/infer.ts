@@ -17,7 +17,7 @@ import { constant } from "./expr.ts";
 import { tilingOf } from "./groups.ts";
 import { type GridExtents, programsFor } from "./interval.ts";
 import { sameExpr } from "./normal.ts";
-import { rangesOf, wrapRequirements } from "./ranges.ts";
+import { type ProvenWrap, rangesOf, wrapRequirements } from "./ranges.ts";
 import { accessesByParam, type InferredTensor, inferTensor } from "./tensors.ts";
 import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
 
@@ -30,6 +30,8 @@ export interface Shown {
 export interface Bounds {
   readonly ranges: readonly AccessRange[];
   readonly requires: readonly Requirement[];
+  /** Indices that wrap in every launch. */
+  readonly wraps: readonly ProvenWrap[];
 }
 
 export interface Inferred {
@@ -53,7 +55,7 @@ export function infer(func: Func): Inferred {
     shaping,
     bounds: (grid) => ({
       ranges: rangesOf(byParam, grid),
-      requires: wrapRequirements(func, affine, grid),
+      ...wrapRequirements(func, affine, grid),
     }),
   };
 }

@@ -6,6 +6,8 @@ import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import { apply, constant, printExpr } from "./expr.ts";
 import type { Declared, DeclaredGrid, DeclaredTensor } from "./declared.ts";
+import type { ProvenWrap } from "./ranges.ts";
+import type { ScalarName } from "../support/scalar.ts";
 import type { Inferred } from "./infer.ts";
 import type { KernelParam, KernelParams } from "./kernel_params.ts";
 import { normalKey, sameExpr } from "./normal.ts";
@@ -34,6 +36,7 @@ export function mergeContract(
   const bounds = inferred.bounds((axis) =>
     grid.extents?.[axis] ?? (grid.extents === null ? undefined : constant(1))
   );
+  reportWraps(bounds.wraps, reporter);
   return {
     params: kernel.params.map((param) => contractParam(param, declared, inferred)),
     grid: grid.extents,
@@ -255,3 +258,21 @@ const accessNote = (span: Span): { readonly message: string; readonly span: Span
   message: "inferred from this access",
   span,
 });
+
+/** Indices are as wide as the program makes them; where they cannot be right, it is told. */
+function reportWraps(wraps: readonly ProvenWrap[], reporter: Reporter): void {
+  for (const { span, type, value } of wraps) {
+    const spelled = SPELLINGS[type] ?? type;
+    reporter.warn("W5171", span, `an index of this access reaches ${value}: \`${spelled}\` wraps`, {
+      hint: "no launch will be accepted; compute the index in 64 bits: `(long)i * n`",
+    });
+  }
+}
+
+/** Index types as programs spell them, where that is not the name. */
+const SPELLINGS: Readonly<Partial<Record<ScalarName, string>>> = {
+  int32: "int",
+  uint32: "unsigned",
+  int16: "short",
+  uint16: "unsigned short",
+};

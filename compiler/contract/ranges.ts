@@ -7,6 +7,7 @@
  */
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Func, Value } from "../ir/func.ts";
+import type { Span } from "../support/source.ts";
 import { isPointer } from "../ir/types.ts";
 import { type MemoryAccess, nameOf, pointeeBytes, wholeElements } from "./accesses.ts";
 import type { Observation } from "./affine.ts";
@@ -44,18 +45,27 @@ function touched(param: Value, access: MemoryAccess, grid: GridExtents): Interva
   return { first: interval.first, last: apply("+", interval.last, constant(more)) };
 }
 
-/** Conditions under which nothing observed wraps. */
+/** An index that wraps in every launch, and the access that relies on it. */
+export interface ProvenWrap {
+  readonly span: Span;
+  readonly type: ScalarName;
+  /** The end that does not fit. */
+  readonly value: bigint;
+}
+
+/** Conditions under which nothing observed wraps, and what wraps whatever the launch. */
 export function wrapRequirements(
   func: Func,
   accesses: readonly MemoryAccess[],
   grid: GridExtents,
-): readonly Requirement[] {
+): { readonly requires: readonly Requirement[]; readonly wraps: readonly ProvenWrap[] } {
   const types = new Map(func.params.map((param) => [param.name, param.type.element]));
   const typeOf = (name: string): ScalarName | undefined => {
     const element = types.get(name);
     return element === undefined || isPointer(element) ? undefined : element;
   };
   const found = new Map<string, Requirement>();
+  const wraps = new Map<number, ProvenWrap>();
   const demand = (
     access: MemoryAccess,
     { poly, type }: Observation,
@@ -64,16 +74,43 @@ export function wrapRequirements(
     if (SCALARS[type].bits >= 64 || isOneName(poly)) return;
     const interval = intervalOf(poly, bounds, access.shape, grid);
     const condition = interval && fitCondition(interval, type, grid, typeOf);
-    if (condition !== undefined) {
-      found.set(normalKey(condition), { condition, text: printExpr(condition) });
-    }
+    if (condition === undefined) return;
+    found.set(normalKey(condition), { condition, text: printExpr(condition) });
+    const value = interval && provenEnd(interval, type, grid, typeOf);
+    const { span } = access.op;
+    if (value !== undefined) wraps.set(span.start, { span, type, value });
   };
   for (const access of accesses) {
     if (access.isConditional) continue;
     for (const observation of access.observed) demand(access, observation, access.bounds);
     for (const observation of access.observedByMask) demand(access, observation, []);
   }
-  return [...found.values()];
+  return { requires: [...found.values()], wraps: [...wraps.values()] };
+}
+
+/** An end of an interval that no launch keeps inside the type. */
+function provenEnd(
+  { first, last }: Interval,
+  type: ScalarName,
+  grid: GridExtents,
+  typeOf: (param: string) => ScalarName | undefined,
+): bigint | undefined {
+  const { min, max } = limitsOfType(type);
+  const [low, high] = [first, last].map((expr) => limitsIn(expr, grid, typeOf));
+  if (high !== undefined && high.min > max) return high.min;
+  return low !== undefined && low.max < min ? low.max : undefined;
+}
+
+/** The limits of an expression of which the grid may be part. */
+function limitsIn(
+  expr: ContractExpr,
+  grid: GridExtents,
+  typeOf: (param: string) => ScalarName | undefined,
+): ReturnType<typeof limitsOf> {
+  return limitsOf(
+    substitute(expr, (leaf) => leaf.op === "grid" ? grid(leaf.axis) : undefined),
+    typeOf,
+  );
 }
 
 /** A parameter or a program id by itself: it fits its own type. */
@@ -91,9 +128,7 @@ function fitCondition(
   typeOf: (param: string) => ScalarName | undefined,
 ): ContractExpr | undefined {
   const { min, max } = limitsOfType(type);
-  const limits = (expr: ContractExpr): ReturnType<typeof limitsOf> =>
-    limitsOf(substitute(expr, (leaf) => leaf.op === "grid" ? grid(leaf.axis) : undefined), typeOf);
-  const [lowest, highest] = [limits(first)?.min, limits(last)?.max];
+  const [lowest, highest] = [limitsIn(first, grid, typeOf)?.min, limitsIn(last, grid, typeOf)?.max];
   // Both ends are of one value and zero, so the comparison with a limit beyond zero can drop the zero.
   const above = lowest !== undefined && lowest >= min
     ? undefined

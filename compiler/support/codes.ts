@@ -137,6 +137,7 @@ export const CODES = {
   W5102: "an operator behind a range that applies to the whole range",
   W5131: "`^` on a tile with one axis",
   W5170: "signed overflow in a constant expression",
+  W5171: "an index that wraps in its type",
   W6001: "an expression without effect",
   W6003: "a loop without exit",
   W6021: "a name that hides an outer one",
