@@ -263,7 +263,7 @@ const accessNote = (span: Span): { readonly message: string; readonly span: Span
 function reportWraps(wraps: readonly ProvenWrap[], reporter: Reporter): void {
   for (const { span, type, value } of wraps) {
     const spelled = SPELLINGS[type] ?? type;
-    reporter.warn("W5171", span, `an index of this access reaches ${value}: \`${spelled}\` wraps`, {
+    reporter.warn("W9016", span, `an index of this access reaches ${value}: \`${spelled}\` wraps`, {
       hint: "no launch will be accepted; compute the index in 64 bits: `(long)i * n`",
     });
   }

@@ -137,7 +137,6 @@ export const CODES = {
   W5102: "an operator behind a range that applies to the whole range",
   W5131: "`^` on a tile with one axis",
   W5170: "signed overflow in a constant expression",
-  W5171: "an index that wraps in its type",
   W6001: "an expression without effect",
   W6003: "a loop without exit",
   W6021: "a name that hides an outer one",
@@ -145,6 +144,7 @@ export const CODES = {
   W9004: "a pragma for a kernel in an included file",
   W9011: "a parameter that the kernel never mentions",
   W9015: "a loop hint that cannot be followed",
+  W9016: "an index that wraps in its type",
 } as const satisfies Record<string, string>;
 
 /** The code of a diagnostic. */
