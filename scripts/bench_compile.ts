@@ -1,10 +1,46 @@
 /**
- * Compile-time benchmarks: one transposition variant from text to PTX in process, `tri build kernels` cold and
+ * Compile-time benchmarks: one variant of some kernels from text to PTX in process, `tri build kernels` cold and
  * unchanged with its peak memory, `tri --help`, and `nvcc -ptx` on an equivalent CUDA file, all on this machine.
+ * Processes run as the task `tri` runs them, flags for V8 included.
  */
-import { compileFile } from "@tri/tri";
+import { compileFile, type TargetName } from "@tri/tri";
+import config from "../deno.json" with { type: "json" };
 
-const KERNEL = new URL("../kernels/transpose.tc", import.meta.url);
+interface Case {
+  readonly file: string;
+  /** Lines that leave one variant, in place of those that name all. */
+  readonly variant: string;
+  readonly kernel: string;
+  readonly target: TargetName;
+}
+
+const CASES: readonly Case[] = [
+  {
+    file: "transpose.tc",
+    kernel: "transpose",
+    variant: "variants TYPE in {float}",
+    target: "sm_90a",
+  },
+  {
+    file: "matmul.tc",
+    kernel: "matmul",
+    variant: "variant float16: TYPE=half, SUM=float, OUT=half",
+    target: "sm_80",
+  },
+  {
+    file: "matmul.tc",
+    kernel: "matmul",
+    variant: "variant float16: TYPE=half, SUM=float, OUT=half",
+    target: "sm_90",
+  },
+  { file: "softmax.tc", kernel: "softmax", variant: "variants TYPE in {float}", target: "sm_90" },
+  {
+    file: "layer_norm.tc",
+    kernel: "layer_norm",
+    variant: "variants TYPE in {float}",
+    target: "sm_90",
+  },
+];
 const CUDA = new URL("./bench/transpose.cu", import.meta.url);
 
 function say(line: string): void {
@@ -16,29 +52,40 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? NaN;
 }
 
-/** Median milliseconds of one variant (two instances) for one target, after warming up. */
-function oneVariant(): {
-  readonly cold: number;
-  readonly warm: number;
-  readonly instances: number;
-} {
-  const file = {
-    name: "transpose.tc",
-    text: Deno.readTextFileSync(KERNEL).replace(
-      /^#pragma tri variants .*$/m,
-      "#pragma tri variants TYPE in {float}",
-    ),
-  };
+/** The file with all lines about variants but one, which says `variant`. */
+function onlyVariant(text: string, variant: string): string {
+  let isFirst = true;
+  return text.replace(/^#pragma tri variants? .*$/gm, () => {
+    const line = isFirst ? `#pragma tri ${variant}` : "";
+    isFirst = false;
+    return line;
+  });
+}
+
+const WARM_UP = 30;
+const RUNS = 50;
+
+/** Compiles one variant for one target again and again in this process, and says how long it took. */
+function timeCase({ file: name, kernel, variant, target }: Case): void {
+  const text = onlyVariant(
+    Deno.readTextFileSync(new URL(`../kernels/${name}`, import.meta.url)),
+    variant,
+  );
   let instances = 0;
   const once = (): number => {
     const start = performance.now();
-    const { kernels } = compileFile({ ...file }, { targets: ["sm_90a"] });
+    const { kernels } = compileFile({ name, text }, { targets: [target], kernels: [kernel] });
     instances = kernels[0]?.instances.length ?? 0;
     return performance.now() - start;
   };
-  const cold = once();
-  for (let i = 0; i < 30; i++) once();
-  return { cold, warm: median(Array.from({ length: 50 }, once)), instances };
+  const first = once();
+  for (let i = 1; i < WARM_UP; i++) once();
+  const times = Array.from({ length: RUNS }, once).sort((a, b) => a - b);
+  const at = (part: number): string => (times[Math.floor(part * (RUNS - 1))] ?? NaN).toFixed(1);
+  say(
+    `${`${kernel}, ${target}, ${instances} instances`.padEnd(46)}${at(0.5).padStart(7)} ms ` +
+      `(${at(0.1)} to ${at(0.9)} for 8 of 10; first ${first.toFixed(0)})`,
+  );
 }
 
 interface ProcessCost {
@@ -85,11 +132,10 @@ function row(what: string, cost: ProcessCost): void {
 }
 
 async function main(): Promise<void> {
-  const variant = oneVariant();
-  say(`one float variant, .tc to PTX for sm_90a, ${variant.instances} instances:`);
-  say(`${"  cold".padEnd(46)}${variant.cold.toFixed(1).padStart(7)} ms`);
-  say(`${"  warm, median of 50".padEnd(46)}${variant.warm.toFixed(1).padStart(7)} ms`);
-  const tri = ["run", "-q", "-A", new URL("../cli/main.ts", import.meta.url).pathname];
+  say(`one variant, .tc to PTX in process, median of ${RUNS} after ${WARM_UP}:`);
+  for (const one of CASES) timeCase(one);
+  const flags = config.tasks.tri.command.split(" ").filter((word) => word.startsWith("--v8-flags"));
+  const tri = ["run", "-q", "-A", ...flags, new URL("../cli/main.ts", import.meta.url).pathname];
   const out = await Deno.makeTempDir();
   try {
     const build = [
