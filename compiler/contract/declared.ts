@@ -9,7 +9,7 @@ import type { Reporter } from "../support/diagnostic.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
-import { apply, constant, constantValue, dividesByZero } from "./expr.ts";
+import { apply, constant, constantValue, dividesByZero, printExpr } from "./expr.ts";
 import type { SourcedItem } from "./items.ts";
 import type { KernelParam, KernelParams } from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
@@ -26,6 +26,8 @@ export interface DeclaredTensor {
   readonly extents: readonly ContractExpr[];
   readonly strides: readonly ContractExpr[];
   readonly optional: boolean;
+  /** Reads give what the launch has written: they make no `inout` of an `out`. */
+  readonly reread: boolean;
   readonly span: Span;
 }
 
@@ -170,6 +172,7 @@ class ItemReader implements Declared {
       extents,
       strides,
       optional: item.optional,
+      reread: item.reread,
       span: item.span,
     });
   }
@@ -229,7 +232,7 @@ class ItemReader implements Declared {
     const scope = { ...this.#scope, params, what: `parameters of \`${this.#kernel.name}\`` };
     return texts.flatMap((text) => {
       const condition = this.#read(text, scope);
-      return condition === undefined ? [] : [{ condition, text: text.text.trim() }];
+      return condition === undefined ? [] : [{ condition, text: printExpr(condition) }];
     });
   }
 }

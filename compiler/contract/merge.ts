@@ -195,13 +195,14 @@ const VERBS: Readonly<Record<Access, string>> = {
 };
 
 function compareAccess(
-  { param, access, span }: DeclaredTensor,
+  { param, access, reread, span }: DeclaredTensor,
   inferred: Inferred,
   reporter: Reporter,
 ): void {
   const shown = inferred.access.get(param.name);
   if (
-    access === undefined || access === "inout" || shown === undefined || shown.access === access
+    access === undefined || access === "inout" || shown === undefined || shown.access === access ||
+    (reread && access === "out" && shown.access === "inout")
   ) return;
   reporter.error(
     "E9002",

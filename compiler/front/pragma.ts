@@ -55,6 +55,8 @@ export type PragmaItem =
       readonly contiguous: boolean;
       readonly optional: boolean;
       readonly noalias: boolean;
+      /** The kernel reads of an output only what it has written itself. */
+      readonly reread: boolean;
     }
     | { readonly kind: "require"; readonly condition: PragmaText; readonly message?: string }
     | { readonly kind: "noalias"; readonly names: "all" | readonly PragmaName[] }

@@ -198,6 +198,12 @@ function isDirection(text: string | undefined): text is NonNullable<TensorBody["
   return DIRECTIONS.includes(text);
 }
 
+const FLAGS = ["contiguous", "optional", "noalias", "reread"] as const;
+
+function isFlag(text: string): text is typeof FLAGS[number] {
+  return FLAGS.some((flag) => flag === text);
+}
+
 /** `P : in TYPE[M, N] strides [ldx, 1] align(16)` */
 function parseTensor(cursor: PragmaCursor): ItemBody {
   const param = cursor.name("a pointer parameter's name");
@@ -209,14 +215,13 @@ function parseTensor(cursor: PragmaCursor): ItemBody {
   const strides = cursor.accept("strides") !== undefined
     ? cursor.texts("[", "]", "a stride")
     : undefined;
-  const attributes = { contiguous: false, optional: false, noalias: false };
+  const attributes = { contiguous: false, optional: false, noalias: false, reread: false };
   let align: number | undefined;
   while (cursor.token !== undefined) {
-    const word = cursor.word("`align(…)`, `contiguous`, `optional` or `noalias`");
+    const word = cursor.word("`align(…)`, `contiguous`, `optional`, `noalias` or `reread`");
     if (word.text === "align") align = parseAlign(cursor);
-    else if (word.text === "contiguous" || word.text === "optional" || word.text === "noalias") {
-      attributes[word.text] = true;
-    } else {
+    else if (isFlag(word.text)) attributes[word.text] = true;
+    else {
       cursor.failUnknown(word, "tensor attribute", [
         "align",
         ...Object.keys(attributes),

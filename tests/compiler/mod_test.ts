@@ -185,6 +185,17 @@ __global__ void k(float *X, float *Y, int N, int inc) {
   );
 });
 
+Deno.test("compileFile() takes the pragma's word that a result is only reread", () => {
+  const kernel = (attribute: string): string => `
+#pragma tri tensor Y : out float[1] ${attribute}
+__global__ void k(float *Y) { *Y = 1; *Y = *Y + 1; }`;
+  const { kernels } = compileClean(kernel("reread"));
+  const [param] = kernels[0]?.instances[0]?.contract.params ?? [];
+  assertEquals(param?.kind === "pointer" ? param.access : undefined, "out");
+  const { diagnostics } = compileFile({ name: "t.tc", text: kernel("") }, { targets: ["sm_80"] });
+  assertEquals(diagnostics.map(({ code }) => code), ["E9002"]);
+});
+
 Deno.test("compileFile() specialises nothing in a kernel that touches no memory", () => {
   const { kernels } = compileClean("__global__ void k(float *X, int ldx __multipleof(8)) {}");
   assertEquals(kernels[0]?.instances.map(({ symbol, contract }) => [symbol, contract.grid]), [[

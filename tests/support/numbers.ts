@@ -1,6 +1,7 @@
 /** Tensors of numbers, rounded to their types, and comparisons with references in double precision. */
 import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
-import { bytesOf, hostArray } from "../../ffi/dtype.ts";
+import { bytesOf, DTYPES, hostArray } from "../../ffi/dtype.ts";
+import { denseStrides, scatter, spanElements } from "../../ffi/shape.ts";
 import { assert } from "./assert.ts";
 import { decode, encode, type Scalar } from "./typed_arrays.ts";
 
@@ -49,6 +50,21 @@ export function matrixOf<D extends DType>(
     strides: [stride, 1],
     offset: 0,
   });
+}
+
+/** A tensor of these numbers, row by row, that lies in memory with these strides and nothing behind its end. */
+export function stridedOf<D extends DType, const S extends readonly number[]>(
+  device: Device,
+  dtype: D,
+  values: readonly Scalar[],
+  shape: S,
+  strides: readonly number[] = denseStrides(shape),
+): Tensor<D, S["length"]> {
+  const host = hostArray(dtype, spanElements(shape, strides));
+  const elementBytes = DTYPES[dtype].bytes;
+  scatter(bytesOf(host), new Uint8Array(encode(dtype, values)), { shape, strides, elementBytes });
+  const { buffer } = device.tensor(host, [host.length], { dtype });
+  return new Tensor<D, S["length"]>(buffer, { dtype, shape, strides, offset: 0 });
 }
 
 /** What a tensor holds. */

@@ -27,7 +27,7 @@ function read(text: string): { kinds: string[][]; found: string[]; ends: number[
 }
 
 Deno.test("parsePragmaLine() reads every item of the grammar", () => {
-  const flags = { contiguous: false, optional: false, noalias: false };
+  const flags = { contiguous: false, optional: false, noalias: false, reread: false };
   const cases: [string, unknown][] = [
     ["kernel a, b", { kind: "kernel", names: [{ name: "a" }, { name: "b" }] }],
     ["variant TYPE=half, T = f(1, 2)", {
@@ -69,7 +69,7 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
     ["key(M, N)", { kind: "key", names: [{ name: "M" }, { name: "N" }] }],
     ["key()", { kind: "key", names: [] }],
     ["grid(cdiv(M, TM), N)", { kind: "grid", extents: [{ text: "cdiv(M, TM)" }, { text: "N" }] }],
-    ["tensor X : in TYPE[M, N] strides [ldx, 1] align(16) contiguous optional noalias", {
+    ["tensor X : in TYPE[M, N] strides [ldx, 1] align(16) contiguous optional noalias reread", {
       kind: "tensor",
       param: { name: "X" },
       direction: "in",
@@ -80,6 +80,7 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
       contiguous: true,
       optional: true,
       noalias: true,
+      reread: true,
     }],
     ["tensor Y:[N * (2 + a[0])]", {
       kind: "tensor",

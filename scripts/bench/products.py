@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Products and convolutions in one process beside torch (cuBLAS, cuDNN): TFLOP/s.
+
+    deno task build-kernels && python3 scripts/bench/products.py [--json FILE] [--quick]
+
+Results are compared with torch before anything is timed. Storage `nt` multiplies by a matrix stored by columns, `tn` has
+the left one stored so. float32 is exact on both sides: TF32 is off. Convolutions have channels last on both sides.
+"""
+import torch
+
+from support import TORCH, Kernels, Table, device_line, interleaved, options
+
+ERRORS = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 1e-4, "float64": 1e-10}
+
+
+def random(dtype, *shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.float32).to(TORCH[dtype])
+
+
+def near(actual, expected, dtype, what):
+    error = (actual.double() - expected.double()).abs().max().item()
+    bound = ERRORS[dtype] * expected.double().abs().max().item()
+    assert error <= bound, f"{what} is wrong by {error}, more than {bound}"
+
+
+def compare(table, case, flops, calls, out, expected, dtype, **facts):
+    """Runs our contenders, compares what they leave in `out`, and times all."""
+    for name, call in calls.items():
+        if name == "torch":
+            continue
+        out.fill_(float("nan"))
+        call()
+        near(out, expected, dtype, f"{name} for {case}")
+    times = interleaved(calls, count=10)
+    table.row(case, {name: flops / ms / 1e9 for name, ms in times.items()}, dtype=dtype, **facts)
+
+
+def stored(matrix, by_columns):
+    """The same matrix, stored by columns where asked."""
+    return matrix.mT.contiguous().mT if by_columns else matrix
+
+
+def matmul(table, load, cases):
+    kernels, plain = load("matmul"), load("matmul_plain")
+    for dtype, m, n, k, storage in cases:
+        a, b = stored(random(dtype, m, k), storage[0] == "t"), stored(random(dtype, k, n), storage[1] == "t")
+        c, expected = torch.empty(m, n, device="cuda", dtype=TORCH[dtype]), a @ b
+        arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
+        ours = kernels.pick("matmul", dtype, *arguments)
+        calls = {"ours": lambda: ours(*arguments), "torch": lambda: torch.matmul(a, b, out=expected)}
+        if storage == "nn":
+            simple = (a, b, c, m, n, k, a.stride(0), b.stride(0), c.stride(0))
+            calls["plain"] = lambda: plain.pick("matmul_plain", dtype, *simple)(*simple)
+        compare(table, f"matmul {dtype} {m}x{n}x{k} {storage}", 2 * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
+
+
+def batched(table, load, cases):
+    kernels = load("batched_matmul")
+    for dtype, z, m, n, k, storage in cases:
+        a, b = random(dtype, z, m, k), stored(random(dtype, z, k, n), storage[1] == "t")
+        c, expected = torch.empty(z, m, n, device="cuda", dtype=TORCH[dtype]), a @ b
+        arguments = (a, b, c, z, m, n, k, *a.stride(), *b.stride(), *c.stride())
+        ours = kernels.pick("batched_matmul", dtype, *arguments)
+        calls = {"ours": lambda: ours(*arguments), "torch": lambda: torch.bmm(a, b, out=expected)}
+        case = f"batched {dtype} {z}x{m}x{n}x{k} {storage}"
+        compare(table, case, 2 * z * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
+
+
+def split_k(table, load, cases):
+    kernels = load("split_k_matmul")
+    for dtype, m, n, k, splits in cases:
+        a, b = random(dtype, m, k), random(dtype, k, n)
+        c, expected = torch.empty(m, n, device="cuda", dtype=TORCH[dtype]), a @ b
+        locks = torch.zeros(2 * -(-m // 64) * -(-n // 64), device="cuda", dtype=torch.int32)
+        tail = (m, n, k, a.stride(0), b.stride(0), c.stride(0), locks.numel(), splits)
+        ours = kernels.pick("split_k_matmul", dtype, a, b, c, locks, *tail, False)
+        calls = {
+            "ours": lambda: ours(a, b, c, locks, *tail, False),
+            "ordered": lambda: ours(a, b, c, locks, *tail, True),
+            "torch": lambda: torch.matmul(a, b, out=expected),
+        }
+        case = f"split-k {dtype} {m}x{n}x{k} / {splits}"
+        compare(table, case, 2 * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
+        assert not locks.any().item(), "locks are left taken"
+
+
+def conv2d(table, load, cases):
+    kernels = load("conv2d")
+    last = torch.channels_last
+    for dtype, (n, c, h, w), (filters, r, s), stride, pad in cases:
+        x = random(dtype, n, c, h, w).to(memory_format=last)
+        f = random(dtype, filters, c, r, s).to(memory_format=last)
+        expected = torch.nn.functional.conv2d(x, f, stride=stride, padding=pad)
+        y = torch.empty_like(expected, memory_format=last)
+        order = [0, 2, 3, 1]
+        strides = [step for tensor in (x, f, y) for step in tensor.permute(order).stride()]
+        arguments = (x, f, y, n, h, w, c, filters, r, s, *strides, stride, stride, pad, pad, 1, 1)
+        ours = kernels.pick("conv2d", dtype, *arguments)
+        calls = {
+            "ours": lambda: ours(*arguments),
+            "torch": lambda: torch.nn.functional.conv2d(x, f, stride=stride, padding=pad),
+        }
+        flops = 2 * y.numel() * c * r * s
+        case = f"conv {dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride}"
+        compare(table, case, flops, calls, y, expected, dtype, symbol=ours.symbol)
+
+
+MATMULS = [
+    ("float16", 4096, 4096, 4096, "nn"),
+    ("float16", 4096, 4096, 4096, "nt"),
+    ("float16", 4096, 4096, 4096, "tn"),
+    ("float16", 4096, 4096, 4096, "tt"),
+    ("float16", 4095, 4095, 4095, "nn"),
+    ("float16", 1024, 1024, 1024, "nn"),
+    ("bfloat16", 4096, 4096, 4096, "nn"),
+    ("float32", 2048, 2048, 2048, "nn"),
+    ("float64", 2048, 2048, 2048, "nn"),
+]
+BATCHES = [
+    ("float16", 64, 512, 512, 512, "nn"),
+    ("float16", 128, 1024, 1024, 64, "nt"),
+    ("float16", 512, 128, 128, 64, "nn"),
+    ("bfloat16", 64, 512, 512, 512, "nt"),
+    ("float32", 64, 512, 512, 512, "nn"),
+]
+SPLITS = [
+    ("float16", 256, 256, 16384, 16),
+    ("float16", 128, 512, 32768, 32),
+    ("bfloat16", 256, 256, 16384, 16),
+    ("float32", 256, 256, 16384, 16),
+]
+CONVOLUTIONS = [
+    ("float16", (32, 64, 56, 56), (64, 3, 3), 1, 1),
+    ("float16", (32, 128, 28, 28), (128, 3, 3), 1, 1),
+    ("float16", (32, 256, 14, 14), (256, 3, 3), 1, 1),
+    ("float16", (32, 256, 56, 56), (128, 1, 1), 2, 0),
+    ("float16", (32, 3, 224, 224), (64, 7, 7), 2, 3),
+    ("bfloat16", (32, 128, 28, 28), (128, 3, 3), 1, 1),
+    ("float32", (32, 64, 56, 56), (64, 3, 3), 1, 1),
+]
+
+
+def main():
+    args = options(__doc__).parse_args()
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    print(device_line())
+    table = Table(("ours", "plain", "ordered", "torch"), (("ours", "torch"),), "TFLOP/s")
+    for run, cases in ((matmul, MATMULS), (batched, BATCHES), (split_k, SPLITS), (conv2d, CONVOLUTIONS)):
+        run(table, Kernels, cases[:2] if args.quick else cases)
+    table.save(args.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+/** The shipped convolution on the emulator: every image, variant and instance, through the wrapper. */
+import { conv2d } from "../../generated/conv2d.ts";
+import { assertEquals } from "../support/assert.ts";
+import { checkConvolution, type Convolution } from "../support/convolutions.ts";
+import { everyTarget } from "./devices.ts";
+
+const ODD: readonly Convolution[] = [
+  { x: [2, 9, 7, 3], f: [5, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2], gap: 1 },
+  { x: [1, 5, 6, 11], f: [3, 3, 3], pad: [1, 1], channelsFirst: true },
+  { x: [1, 1, 1, 1], f: [1, 1, 1] },
+];
+const ALIGNED: readonly Convolution[] = [
+  { x: [2, 6, 7, 40], f: [24, 3, 3], stride: [1, 2], pad: [1, 1], gap: 8 },
+  { x: [1, 9, 4, 16], f: [72, 2, 3], dilation: [3, 1], pad: [0, 3] },
+];
+
+everyTarget("conv2d() convolves pictures of any size, on {}", (device) => {
+  for (const dtype of conv2d.variants) {
+    for (const convolution of ODD) {
+      assertEquals(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}`);
+    }
+  }
+});
+
+everyTarget("conv2d() takes whole vectors of aligned channels, on {}", (device) => {
+  for (const dtype of conv2d.variants) {
+    for (const convolution of ALIGNED) {
+      assertEquals(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}_s1`);
+    }
+  }
+});

@@ -1,0 +1,81 @@
+/** The shipped products and the convolution on a GPU: odd and aligned sizes, every storage, locks under load. */
+import { Device } from "@tri/tri/ffi";
+import { batchedMatmul } from "../../generated/batched_matmul.ts";
+import { conv2d } from "../../generated/conv2d.ts";
+import { matmul } from "../../generated/matmul.ts";
+import { matmulPlain } from "../../generated/matmul_plain.ts";
+import { splitKMatmul } from "../../generated/split_k_matmul.ts";
+import { checkBatch, checkSplit } from "../support/batches.ts";
+import { checkConvolution } from "../support/convolutions.ts";
+import { gpuTest } from "../support/gpu.ts";
+import { assertProductOf, operandOf } from "../support/products.ts";
+
+gpuTest("matmul() multiplies matrices of any size and storage", () => {
+  using device = Device.open();
+  for (const dtype of matmul.variants) {
+    for (const left of ["rows", "columns", "apart"] as const) {
+      for (const right of ["rows", "columns"] as const) {
+        for (const [m, n, k, gap] of [[257, 191, 301, 1], [272, 336, 208, 0]] as const) {
+          using a = operandOf(device, dtype, [m, k], { storage: left, gap });
+          using b = operandOf(device, dtype, [k, n], { storage: right, gap });
+          using c = matmul(a.tensor, b.tensor);
+          assertProductOf(c, a, b);
+        }
+      }
+    }
+  }
+});
+
+gpuTest("matmulPlain() multiplies matrices of any size", () => {
+  using device = Device.open();
+  for (const dtype of matmulPlain.variants) {
+    for (const [m, n, k, gap] of [[257, 191, 301, 1], [272, 336, 208, 0], [1, 1, 1, 0]] as const) {
+      using a = operandOf(device, dtype, [m, k], { gap });
+      using b = operandOf(device, dtype, [k, n], { gap });
+      using c = matmulPlain(a.tensor, b.tensor);
+      assertProductOf(c, a, b);
+    }
+  }
+});
+
+gpuTest("batchedMatmul() multiplies batches of any size and storage", () => {
+  using device = Device.open();
+  for (const dtype of batchedMatmul.variants) {
+    for (const storage of ["rows", "columns"] as const) {
+      for (const isShared of [false, true]) {
+        checkBatch(device, dtype, { z: 9, m: 67, n: 131, k: 77, gap: 1, storage, isShared }, false);
+        checkBatch(device, dtype, { z: 7, m: 80, n: 144, k: 96, gap: 8, storage, isShared }, false);
+      }
+    }
+  }
+});
+
+gpuTest("splitKMatmul() adds the parts of a product under locks, many at a time", () => {
+  using device = Device.open();
+  for (const dtype of splitKMatmul.variants) {
+    for (const ordered of [false, true]) {
+      for (const splits of [1, 7, 64]) {
+        checkSplit(device, dtype, { m: 67, n: 133, k: 1501, gap: 1, splits }, ordered);
+        checkSplit(device, dtype, { m: 136, n: 72, k: 4096, gap: 0, splits }, ordered);
+      }
+    }
+  }
+});
+
+gpuTest("conv2d() convolves pictures of any size", () => {
+  using device = Device.open();
+  for (const dtype of conv2d.variants) {
+    for (const channels of [1, 3, 11, 16, 40, 72]) {
+      for (const channelsFirst of [false, true]) {
+        checkConvolution(device, dtype, {
+          x: [2, 19, 23, channels],
+          f: [24, 3, 5],
+          stride: [2, 1],
+          pad: [1, 2],
+          dilation: [1, 2],
+          channelsFirst,
+        }, false);
+      }
+    }
+  }
+});
