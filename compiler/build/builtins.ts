@@ -182,6 +182,8 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
   ["assume", buildAssume],
   ["assert", buildAssert],
   ["printf", buildPrintf],
+  // The checker has shown it.
+  ["static_print", () => undefined],
   ["prefetch", (cx, call, operands) => {
     append(cx, "prefetch", operands, [], call.span);
     return undefined;

@@ -53,7 +53,7 @@ export type OwnRule =
   | "sort"
   | "split"
   | "store"
-  | "unsupported";
+  | "staticPrint";
 
 export interface Builtin {
   readonly name: string;
@@ -203,7 +203,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "assume(c)": { rule: own("assume"), impure: true },
   "printf(format, values...)": { rule: own("printf"), impure: true },
   "assert(c)": { rule: own("assert"), impure: true, strings: true },
-  "static_print(values...)": { rule: own("unsupported"), impure: true },
+  "static_print(values...)": { rule: own("staticPrint"), impure: true },
 };
 
 /** All built-in functions by name, synonyms included. */

@@ -43,7 +43,7 @@ import {
   checkPhilox,
   checkPrintf,
   checkRandom,
-  checkUnsupported,
+  checkStaticPrint,
 } from "./check_builtin_debug.ts";
 import { broadcastAll } from "./check_operators.ts";
 import { commonOf, convertElement, isArithmetic, isInteger, unify } from "./convert.ts";
@@ -91,7 +91,7 @@ const OWN: Readonly<Record<OwnRule, SyntaxRule>> = {
   sort: withValues(checkSort),
   split: withValues(checkSplit),
   store: withValues(checkStoreCall),
-  unsupported: checkUnsupported,
+  staticPrint: checkStaticPrint,
 };
 
 function withValues(rule: ValueRule): SyntaxRule {

@@ -1,6 +1,6 @@
 /** Built-ins for random numbers, hints and debugging (language.md, 7.4). */
 import type { Code } from "../support/codes.ts";
-import { type ScalarName, SCALARS } from "./types.ts";
+import { type ScalarName, SCALARS, spellType } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { type BuiltinCall, constantArgument, reportArgument, valuesOf } from "./check_argument.ts";
@@ -159,8 +159,18 @@ function printable(
   return fits ? convertElement(cx, value, scalarType(wanted)) : undefined;
 }
 
-/** E7008: the row is there so that the name is known. */
-export function checkUnsupported(cx: Context, call: BuiltinCall): undefined {
-  cx.reporter.error("E7008", call.span, `\`${call.builtin.name}\` cannot be compiled yet`);
-  return undefined;
+/** `static_print(…)`: constants by value, all else by type, as a warning (W7009). Nothing of it is left at run time. */
+export function checkStaticPrint(cx: Context, call: BuiltinCall): TypedExpr | undefined {
+  const shown: string[] = [];
+  for (const arg of call.args) {
+    if (arg.kind === "expr" && arg.expr.kind === "string") {
+      shown.push(checkString(cx, arg.expr) ?? "");
+      continue;
+    }
+    const [value] = valuesOf(cx, { ...call, args: [arg] }) ?? [];
+    if (value === undefined) return undefined;
+    shown.push(value.kind === "constant" ? `${value.value}` : spellType(value.type));
+  }
+  cx.reporter.warn("W7009", call.span, shown.join(" "));
+  return effectNode(call, []);
 }

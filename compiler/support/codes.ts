@@ -140,6 +140,7 @@ export const CODES = {
   W6001: "an expression without effect",
   W6003: "a loop without exit",
   W6021: "a name that hides an outer one",
+  W7009: "what `static_print` shows",
   W9001: "a setting that a stronger source replaces",
   W9004: "a pragma for a kernel in an included file",
   W9011: "a parameter that the kernel never mentions",

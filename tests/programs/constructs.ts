@@ -564,6 +564,11 @@ export const CONSTRUCTS: readonly Construct[] = [
       i: [10],
     },
     { name: "`printf`", body: 'printf("n is %d\\n", n); I[0] = 1;', i: [1] },
+    {
+      name: "`static_print`",
+      body: 'const int S = 4; static_print("S is", 2 * S, n); I[0] = S;',
+      i: [4],
+    },
     { name: "`assert`", body: 'assert(n == 5, "five"); I[0] = 1;', i: [1] },
   ),
   ...section(

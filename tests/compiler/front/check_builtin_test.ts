@@ -1,5 +1,6 @@
 import { BUILTINS } from "../../../compiler/front/builtins.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { checkText } from "../../support/check.ts";
 import { testCodes, testTrees, testTypes } from "../../support/check_tables.ts";
 
 testTypes("gives built-ins the result types of section 7", {
@@ -112,7 +113,7 @@ testCodes("checks the arguments of built-ins", {
   'load(p, "evict_first", "cs");': "E7007",
   'load(p, "nc", "evict_last");': "W6001",
   'f = "text";': "E2016",
-  "static_print(n);": "E7008",
+  "static_print(n);": "W7009",
   "store(C, 1);": "E5306",
   "store(p, y);": "E5011",
   "prefetch(p, m); threadfence(); __debug_barrier();": "",
@@ -148,6 +149,18 @@ testCodes("checks debugging aids", {
   "printf(n);": "E7002",
   'assert(m, "in range"); assume(n > 0);': "",
   "assume(m);": "E5012",
+  'static_print("n is", n);': "W7009",
+  "static_print(nobody);": "E2001",
+});
+
+Deno.test("checkStaticPrint() shows constants by value and all else by type", () => {
+  const { diagnostics } = checkText(
+    '__global__ void k(half *P) { float x[4, 8] = 0; static_print("x", x, 3 * 4, P, 0.5f); }',
+  );
+  assertEquals(
+    diagnostics.filter(({ code }) => code === "W7009").map(({ message }) => message),
+    ["x float[4, 8] 12 half* 0.5"],
+  );
 });
 
 Deno.test("BUILTINS names every function once, and synonyms share a canonical name", () => {

@@ -237,6 +237,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   threadfence: nothing,
   prefetch: nothing,
   printf: nothing,
+  static_print: nothing,
   assert: nothing,
   assume: nothing,
 };
