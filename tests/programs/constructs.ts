@@ -565,6 +565,12 @@ export const CONSTRUCTS: readonly Construct[] = [
     },
     { name: "`printf`", body: 'printf("n is %d\\n", n); I[0] = 1;', i: [1] },
     {
+      name: "`sort` puts -0 in front of +0, NaN last",
+      body:
+        "int r[4] = 0 ... 4; float x[4] = r == 0 ? 0.0f : r == 1 ? NAN * f : r == 2 ? -0.0f * f : -f; float s[4] = sort(x); *(Y + r) = s > 0 || s <= 0 ? 1.0f / s : 2.0f;",
+      y: [-2 / 3, -Infinity, Infinity, 2].map(Math.fround),
+    },
+    {
       name: "`static_print`",
       body: 'const int S = 4; static_print("S is", 2 * S, n); I[0] = S;',
       i: [4],

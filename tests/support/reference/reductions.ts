@@ -82,17 +82,12 @@ export function sortLine(line: readonly Cell[], descending: boolean): Cell[] {
     return line.map((cell) => cell.kind === "float" ? UNKNOWN_FLOAT : UNKNOWN_INT);
   }
   const sign = descending ? -1 : 1;
-  const signs = new Set(line.filter(isZero).map((cell) => Object.is(cell.value, -0)));
-  const sorted = line.toSorted((a, b) => {
+  return line.toSorted((a, b) => {
     if (isNan(a) || isNan(b)) return Number(isNan(a)) - Number(isNan(b));
     const [x, y] = [a, b].map((cell) => cell.kind === "pointer" ? 0 : cell.value);
     const [left, right] = [must(x, "number"), must(y, "number")];
-    return left < right ? -sign : left > right ? sign : 0;
+    if (left !== right) return left < right ? -sign : sign;
+    // -0 is below +0, as for `min` and `max` (language.md, 7.1).
+    return sign * (Number(Object.is(right, -0)) - Number(Object.is(left, -0)));
   });
-  // Of zeros of both signs it is open which comes first.
-  return signs.size < 2
-    ? sorted
-    : sorted.map((cell) => isZero(cell) ? { ...cell, error: 2 ** -1074 } : cell);
 }
-
-const isZero = (cell: Cell): cell is FloatCell => cell.kind === "float" && cell.value === 0;
