@@ -24,6 +24,6 @@ Deno.test("splitKMatmul() refuses too few locks", () => {
   assertThrows(
     () => splitKMatmul(a.tensor, b.tensor, locks, { splits: 2, ordered: false }),
     ArgumentError,
-    "Locks needs 2 * cdiv(M, 64) * cdiv(N, 64) numbers",
+    "locks needs 2 * cdiv(M, 64) * cdiv(N, 64) numbers",
   );
 });
