@@ -86,10 +86,11 @@ export const TILE_OPS = {
   histogram: { doc: "how often 0, 1, … are in the operand", args: ["int"], result: "attr", effect: "pure" },
   dot: { doc: "acc + a @ b", args: ["any", "any", "any"], result: "attr", effect: "pure", attrs: { mode: "string" } },
   // Tiles in slots of a shared buffer, on their way to a product; made after layouts are known (lower/pipeline.ts).
-  stage_load: { doc: "starts copying a tile from memory into slot b, if the scalar c holds; masked lanes become zero", args: ["ptr", "int", "bool", "bool?"], result: "none", effect: "sync", attrs: { buffer: "int" } },
+  stage_load: { doc: "starts copying a tile from memory into slot b, if the scalar c holds; masked lanes become zero, all if the scalar d does not hold; one of several shares of it", args: ["ptr", "int", "bool", "bool", "bool?"], result: "none", effect: "sync", attrs: { buffer: "int", share: "int", shares: "int" } },
   stage_store: { doc: "puts the tile into slot b", args: ["any", "int"], result: "none", effect: "sync", attrs: { buffer: "int" } },
   stage_commit: { doc: "ends a group of copies", args: [], result: "none", effect: "sync" },
   stage_wait: { doc: "waits until at most so many groups of copies are under way (-1: there are none), then for the block", args: [], result: "none", effect: "sync", attrs: { pending: "int" } },
+  stage_step: { doc: "one step's part of the tile in slot a, read beside the products that follow", args: ["int"], result: "attr", effect: "pure", attrs: { buffer: "int", step: "int" } },
   stage_read: { doc: "the tile in slot a", args: ["int"], result: "attr", effect: "pure", attrs: { buffer: "int" } },
   // Rows turned by amounts known at run time; made with layouts (layout/rotate.ts).
   rotate: { doc: "position i along the axis is element (i - b) mod extent of a; b < bound", args: ["any", "int"], result: "same", effect: "pure", attrs: { axis: "int", bound: "int" } },

@@ -87,7 +87,8 @@ export function unflatten(index: number, shape: readonly number[]): number[] {
   return axisShifts(shape).map((shift, axis) => (index >> shift) & ((shape[axis] ?? 1) - 1));
 }
 
-function mapBases(
+/** A layout of another shape: `f` gives the index there of a basis here. */
+export function mapBases(
   layout: LinearLayout,
   shape: readonly number[],
   f: (basis: number) => number,

@@ -25,10 +25,17 @@ export interface LowerContext {
   readonly loaded: { registers: number };
   /** 32-bit registers of the largest product: sums, and operands of one step along k. */
   readonly products: { registers: number };
+  /** Reads and copies of shared memory that are to be emitted between the products that follow. */
+  readonly aside: (() => void)[];
   /** Lowers the operations of a region by their rules. */
   readonly lowerOps: (ops: readonly Op[]) => void;
   /** The value that one differs from by the same amount in every element; itself where none is known. */
   readonly originOf: (value: Value) => Value;
+}
+
+/** Emits at most so much of what stands aside; all by default. */
+export function emitAside(cx: LowerContext, count = cx.aside.length): void {
+  for (const emit of cx.aside.splice(0, count)) emit();
 }
 
 export const SHARED_SYMBOL = "tri_shared";
@@ -94,14 +101,15 @@ export function reach(bases: readonly number[]): number {
 
 /**
  * Value of a linear map at a register: the thread's part plus a constant where their bits are disjoint,
- * exclusive or where they overlap.
+ * exclusive or where they overlap. `origin` is the value at coordinate 0.
  */
 export function atRegister(
   cx: LowerContext,
   bases: { readonly register: readonly number[]; readonly thread: readonly number[] },
   register: number,
+  origin = 0,
 ): { readonly base: Operand; readonly constant: number } {
-  const image = applyBases(bases.register, register);
+  const image = applyBases(bases.register, register) ^ origin;
   const overlap = image & reach(bases.thread);
   const part = threadPart(cx, bases.thread);
   const base = overlap === 0

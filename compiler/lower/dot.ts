@@ -11,7 +11,7 @@ import type { MmaRow } from "../layout/mma.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { constantOperand } from "./arithmetic.ts";
-import { type LowerContext, lowered, memo, registerCount } from "./context.ts";
+import { emitAside, type LowerContext, lowered, memo, registerCount } from "./context.ts";
 import { convertScalar } from "./convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
 import type { Emitter } from "./emitter.ts";
@@ -175,10 +175,12 @@ function multiplyFragments(
     });
   };
   const steps = stepsOf(repeats);
+  const aside = Math.ceil(cx.aside.length / steps.flat().length);
   // Operands of the next step come from shared memory between the products of this one.
   steps.forEach((step, i) => {
     step.forEach((at, j) => {
       multiply(at);
+      emitAside(cx, aside);
       const next = steps[i + 1]?.[j];
       if (next === undefined) return;
       left(next.a);

@@ -10,7 +10,7 @@ import { must } from "../support/bug.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { assignLayouts } from "../layout/assign.ts";
 import { Calls } from "./calls.ts";
-import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
+import { emitAside, type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
 import { Emitter } from "./emitter.ts";
 import { orderMemory } from "./order.ts";
@@ -116,11 +116,14 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     calls: new Calls(options.symbol, options.debug === true),
     loaded: { registers: 0 },
     products: { registers: 0 },
+    aside: [],
     lowerOps: (ops) => {
       for (const op of ops) {
         emitter.from(op.span);
+        if (op.regions.length > 0) emitAside(cx);
         must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
       }
+      emitAside(cx);
     },
     originOf: originsOf(laidOut),
   };

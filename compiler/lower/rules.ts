@@ -36,6 +36,7 @@ import {
   lowerStageCommit,
   lowerStageLoad,
   lowerStageRead,
+  lowerStageStep,
   lowerStageStore,
   lowerStageWait,
 } from "./stage_rules.ts";
@@ -143,6 +144,7 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   stage_commit: lowerStageCommit,
   stage_wait: lowerStageWait,
   stage_read: lowerStageRead,
+  stage_step: lowerStageStep,
   math: lowerMath,
   atomic: lowerAtomic,
   atomic_cas: lowerAtomicCas,

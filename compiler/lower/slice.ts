@@ -12,7 +12,7 @@ import type { Span } from "../support/source.ts";
 /** Cheap to do again, and free of effects. */
 function isCopyable(op: Op): boolean {
   return TILE_OPS[op.name].effect === "pure" && op.regions.length === 0 &&
-    !["dot", "reduce", "scan", "convert_layout", "stage_read"].includes(op.name);
+    !["dot", "reduce", "scan", "convert_layout", "stage_read", "stage_step"].includes(op.name);
 }
 
 /** Reads one element, and memory does not change between the copy and the original: the caller sees to that. */

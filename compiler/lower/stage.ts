@@ -91,6 +91,7 @@ function addBuffer(state: State, feed: Feed, offset: number): number {
   return state.buffers.push({
     plan: feed.plan,
     element: feed.source.type.element,
+    shape: feed.source.type.shape,
     offset,
     slotBytes: aligned(feed.bytes),
   }) - 1;

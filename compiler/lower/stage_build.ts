@@ -55,14 +55,20 @@ export class StageBuilder {
   /** Gives the product its operand from a slot. */
   read(feed: Feed, buffer: number, slot: Value): void {
     const { element, shape } = feed.source.type;
-    let layout = feed.layout;
-    let value = this.value("stage_read", [slot], { element, shape, layout }, { buffer });
+    const { layout } = feed;
+    const source = this.value("stage_read", [slot], { element, shape, layout }, { buffer });
+    feed.dot.operands[feed.index] = this.permuted(feed, source);
+  }
+
+  /** What a feed's permutations make of its source, or of a part of it. */
+  permuted(feed: Feed, source: Value): Value {
+    let value = source;
     for (const permutation of feed.permutations) {
       const order = intsAttr(permutation, "order");
-      layout = permuteLayout(layout, order);
-      const type: IrType = { element, shape: layout.shape, layout };
+      const layout = permuteLayout(must(value.type.layout, "layout of an operand"), order);
+      const type: IrType = { ...value.type, shape: layout.shape, layout };
       value = this.value("permute", [value], type, { order });
     }
-    feed.dot.operands[feed.index] = value;
+    return value;
   }
 }

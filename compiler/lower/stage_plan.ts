@@ -15,6 +15,8 @@ import { stagedBytes } from "./staging.ts";
 export interface StageBuffer {
   readonly plan: SharedPlan;
   readonly element: Element;
+  /** Of the tile in a slot. */
+  readonly shape: readonly number[];
   /** From the start of all buffers. */
   readonly offset: number;
   readonly slotBytes: number;

@@ -3,14 +3,16 @@ import type { Operand } from "../ptx/func.ts";
 import { intAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
+import { axisShifts } from "../layout/linear.ts";
 import { must } from "../support/bug.ts";
-import { copyBits, type LowerContext, lowered, ownerPredicate } from "./context.ts";
+import { copyBits, emitAside, type LowerContext, lowered, ownerPredicate } from "./context.ts";
 import { layoutOf } from "./convert_layout.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
 import { accessGroups } from "./memory.ts";
 import { type AxisFacts, operand, resultOf } from "./rule.ts";
 import { STAGES_SYMBOL } from "./stage.ts";
+import { moveShape } from "./stage_steps.ts";
 import { readStaged, type Staged, stagedSide, writeStaged } from "./staging.ts";
 
 function slotOf(cx: LowerContext, op: Op, slot: Value): Staged {
@@ -50,23 +52,25 @@ export function lowerStageLoad(cx: LowerContext, op: Op, axisInfo: AxisFacts): v
   const pointer = pointerOf(op);
   const mask = maskOf(op);
   const layout = layoutOf(pointer);
-  const alive = whole(e, lowered(cx, operand(op, 2))(0), "bool");
-  if (isInteger(alive) && alive.value === 0n) return;
-  const guard = both(e, predicateOf(e, alive), ownerPredicate(cx, copyBits(layout)));
+  const go = whole(e, lowered(cx, operand(op, 2))(0), "bool");
+  const isThere = whole(e, lowered(cx, operand(op, 3))(0), "bool");
+  if (isInteger(go) && go.value === 0n) return;
+  const guard = both(e, predicateOf(e, go), ownerPredicate(cx, copyBits(layout)));
   const side = stagedSide(cx, layout, slotOf(cx, op, operand(op, 1)));
   const groups = accessGroups(op, axisInfo);
   // Addresses live in registers from round to round.
   cx.loaded.registers = Math.max(cx.loaded.registers, 2 * groups.length);
-  for (const group of groups) {
+  const copy = (group: readonly number[]): void => {
     const first = must(group[0], "register of an access");
     const bytes = pointeeBytes(pointer) * group.length;
     const taken = mask === undefined
       ? undefined
       : predicateOf(e, whole(e, lowered(cx, mask)(first), "bool"));
     // What is not taken from memory becomes zero.
-    const size = taken === undefined
+    const condition = both(e, predicateOf(e, isThere), taken);
+    const size = condition === undefined
       ? []
-      : [e.pure("selp.b32", "b32", [int(bytes), int(0), taken])];
+      : [e.pure("selp.b32", "b32", [int(bytes), int(0), condition])];
     const source = e.address(
       e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
     );
@@ -75,7 +79,11 @@ export function lowerStageLoad(cx: LowerContext, op: Op, axisInfo: AxisFacts): v
       [side.address(first), source, int(bytes), ...size],
       guard?.kind === "register" ? { register: guard, negated: false } : undefined,
     );
-  }
+  };
+  const [share, shares] = [intAttr(op, "share"), intAttr(op, "shares")];
+  groups.forEach((group, i) => {
+    if (i % shares === share) cx.aside.push(() => copy(group));
+  });
 }
 
 export function lowerStageStore(cx: LowerContext, op: Op): void {
@@ -84,10 +92,12 @@ export function lowerStageStore(cx: LowerContext, op: Op): void {
 }
 
 export function lowerStageCommit(cx: LowerContext): void {
+  emitAside(cx);
   cx.emitter.emit("cp.async.commit_group", []);
 }
 
 export function lowerStageWait(cx: LowerContext, op: Op): void {
+  emitAside(cx);
   const pending = intAttr(op, "pending");
   if (pending >= 0) cx.emitter.emit("cp.async.wait_group", [int(pending)]);
   cx.emitter.emit("bar.sync", [int(0)]);
@@ -96,5 +106,18 @@ export function lowerStageWait(cx: LowerContext, op: Op): void {
 export function lowerStageRead(cx: LowerContext, op: Op): void {
   const result = resultOf(op);
   const read = readStaged(cx, layoutOf(result), slotOf(cx, op, operand(op, 0)));
+  cx.values.set(result, read.values);
+}
+
+export function lowerStageStep(cx: LowerContext, op: Op): void {
+  const result = resultOf(op);
+  const { shape } = must(cx.stages.buffers[intAttr(op, "buffer")], "buffer");
+  const part = layoutOf(result);
+  const axis = shape.findIndex((extent, d) => extent !== part.shape[d]);
+  const origin = (intAttr(op, "step") * must(part.shape[axis], "extent of a step")) <<
+    must(axisShifts(shape)[axis], "axis of a buffer");
+  const slot = slotOf(cx, op, operand(op, 0));
+  const read = readStaged(cx, moveShape(part, shape), { ...slot, origin });
+  cx.aside.push(...read.loads);
   cx.values.set(result, read.values);
 }

@@ -25,6 +25,8 @@ export interface Staged {
   readonly start: () => Operand;
   /** Bytes from there to the tile, if that changes. */
   readonly slot?: Operand;
+  /** Index of the element that the layout's first one is; 0 if absent. */
+  readonly origin?: number;
 }
 
 export function stagedBytes(type: IrType): number {
@@ -53,6 +55,12 @@ export function groupRegisters(layout: LinearLayout, vector: readonly number[]):
   return groups;
 }
 
+/** Bytes from a tile's start to its origin. */
+function originOffset({ plan, element, origin }: Staged): number {
+  const place = origin === undefined ? 0 : solve(spaceOf(plan.columns), origin);
+  return (place ?? bug("origin outside of the buffer")) * bytesOf(element);
+}
+
 /** One side of a staged tile: its registers grouped into accesses, and their addresses. */
 export interface Side {
   readonly groups: readonly (readonly number[])[];
@@ -63,6 +71,7 @@ export function stagedSide(cx: LowerContext, layout: LinearLayout, at: Staged): 
   const { plan } = at;
   const shift = Math.log2(bytesOf(at.element));
   const offsets = offsetBases(layout, plan.columns);
+  const origin = originOffset(at);
   const bases = {
     register: offsets.register.map((o) => o << shift),
     thread: [...offsets.lane, ...offsets.warp].map((o) => o << shift),
@@ -71,7 +80,7 @@ export function stagedSide(cx: LowerContext, layout: LinearLayout, at: Staged): 
   return {
     groups: groupRegisters(layout, vectorRegisters(offsets.register, plan.vectorBits)),
     address: (register) => {
-      const { base, constant } = atRegister(cx, bases, register);
+      const { base, constant } = atRegister(cx, bases, register, origin);
       return sharedAddress(cx, start, at.slot, base, constant);
     },
   };
@@ -121,6 +130,8 @@ export function writeStaged(
 /** Elements of a staged tile in a layout, loaded when asked for. */
 export interface StagedRead {
   readonly values: Lowered;
+  /** One for each load: does it, if nobody has asked for it yet. */
+  readonly loads: readonly (() => void)[];
   /** Loads all that has not been asked for yet. */
   readonly finish: () => void;
 }
@@ -143,6 +154,7 @@ export function readStaged(cx: LowerContext, layout: LinearLayout, at: Staged): 
       loadGroup(must(groupOf.get(owned), "group of a register"));
       return must(refs.get(owned), "staged element");
     },
+    loads: groups.map((_, index) => () => loadGroup(index)),
     finish: () => groups.forEach((_, index) => loadGroup(index)),
   };
 }
@@ -186,6 +198,7 @@ function matrixLoads(
   const space = spaceOf(at.plan.columns);
   const offset = (basis: number): number =>
     (solve(space, basis) ?? bug("element outside of the buffer")) * bytes;
+  const origin = originOffset(at);
   const word = Array.from({ length: wordBits }, (_, bit) => bit);
   const matrix = layout.register.flatMap((basis, bit) =>
     bit >= wordBits && basis !== 0 ? [bit] : []
@@ -202,7 +215,7 @@ function matrixLoads(
     groups: groupRegisters(layout, [...word, ...matrix]),
     load: (group) => {
       const registers = Array.from({ length: count }, () => e.register("b32"));
-      const { base, constant } = atRegister(cx, bases, must(group[0], "register"));
+      const { base, constant } = atRegister(cx, bases, must(group[0], "register"), origin);
       e.emit(spelling, [
         { kind: "vector", elements: registers },
         sharedAddress(cx, start, at.slot, base, constant),
