@@ -106,17 +106,35 @@ const PLAIN: Loop = {
 };
 const half = must(PRODUCTS[0], "half");
 
+/** The loop with rows that are multiples of 16 bytes. */
+function alignedText(loop: Loop): string {
+  return loopText(half, loop).replaceAll(/int (ld[ab])/g, "int $1 __multipleof(8)")
+    .replace(
+      "int M, int N, int K",
+      "int M __multipleof(8), int N __multipleof(8), int K __multipleof(8)",
+    )
+    .replaceAll("__noalias", "__noalias __aligned(16)");
+}
+
 Deno.test("pipelineLoop() copies asynchronously where the target can and rows are aligned", () => {
   for (const [target, loads] of [["sm_75", 0], ["sm_80", 6], ["sm_90a", 6]] as const) {
-    const text = loopText(half, PLAIN).replaceAll(/int (ld[ab])/g, "int $1 __multipleof(8)")
-      .replace(
-        "int M, int N, int K",
-        "int M __multipleof(8), int N __multipleof(8), int K __multipleof(8)",
-      )
-      .replaceAll("__noalias", "__noalias __aligned(16)");
+    const text = alignedText(PLAIN);
     // Two operands, two rounds before the loop, one in it.
     assertEquals(opsNamed(lowerGeneral(text, target).laidOut, "stage_load").length, loads, target);
   }
+});
+
+Deno.test("pipelineLoop() takes a product apart along k, and reads each step's operands beside the step before", () => {
+  const { laidOut } = lowerGeneral(alignedText({ ...PLAIN, kb: 64 }), "sm_80");
+  const loop = must(opsNamed(laidOut, "while")[0], "loop");
+  const names = must(loop.regions[1], "body").ops.map(({ name }) => name)
+    .filter((name) => name === "dot" || name.startsWith("stage_"));
+  const reads = ["stage_step", "stage_step"];
+  const step = [...reads, "stage_load", "stage_load", "dot"];
+  assertEquals(names, [
+    ...[...step, ...step, ...step],
+    ...["stage_commit", "stage_wait", ...reads, "dot"],
+  ]);
 });
 
 Deno.test("pipelineLoop() has no bank conflicts on aligned operands", () => {
