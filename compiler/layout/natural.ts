@@ -52,6 +52,7 @@ export class NaturalLayouts {
   readonly #users = new Map<Value, Op[]>();
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #data = new Map<Value, boolean>();
+  readonly #spread = new Map<Value, boolean>();
   readonly #products = new Map<Op, DotLayouts>();
   /** Webs whose layout is being looked for. */
   readonly #open = new Set<Web>();
@@ -84,12 +85,20 @@ export class NaturalLayouts {
   }
 
   /**
-   * Copies of fewer elements: computed again in any layout, so that what moves is what it copies. An axis of one
-   * element that is put in on the way to a copy costs nothing either.
+   * Copies of fewer elements, and what is computed from such alone: made again in any layout, so that what moves is
+   * what was copied. An axis of one element that is put in on the way to a copy costs nothing either.
    */
   isSpread(value: Value): boolean {
-    const name = value.def?.name;
-    return name === "broadcast" || name === "expand_dims";
+    let known = this.#spread.get(value);
+    if (known === undefined) {
+      const def = value.def;
+      const data = def?.operands.filter((one) => isTile(one) && this.isData(one)) ?? [];
+      known = def?.name === "broadcast" || def?.name === "expand_dims" ||
+        (def !== undefined && "elementwise" in TILE_OPS[def.name] && data.length > 0 &&
+          data.every((one) => this.isSpread(one)));
+      this.#spread.set(value, known);
+    }
+    return known;
   }
 
   /** How the rows of a store should be turned; its data has to move in any case. */

@@ -10,7 +10,7 @@ import { bug, must } from "../support/bug.ts";
 import { ask } from "../targets.ts";
 import { copyBits, type LowerContext, lowered, ownerPredicate, registerCount } from "./context.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
-import { type Emitter, int } from "./emitter.ts";
+import { type Emitter, type Frame, int } from "./emitter.ts";
 
 /** Register indices that one access covers, in address order. */
 type Group = readonly number[];
@@ -125,6 +125,13 @@ function accessSpelling(
   }.${shape.type}`;
 }
 
+/**
+ * A load through the non-coherent path reads what nobody writes meanwhile, so it happens where its elements are first
+ * asked for, access by access: weights that are applied to a row as it is stored need no registers before.
+ */
+const isLate = (op: Op): boolean =>
+  op.attrs.modifiers !== undefined && stringsAttr(op, "modifiers").includes("nc");
+
 export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
   const e = cx.emitter;
   const pointer = pointerOf(op);
@@ -132,8 +139,7 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
   const other = op.operands[2];
   const element = elementOf(pointer);
   const size = pointeeBytes(pointer);
-  const refs: Ref[] = [];
-  for (const group of accessGroups(op, axisInfo)) {
+  const load = (group: Group): readonly Ref[] => {
     const first = must(group[0], "register of an access");
     const shape = accessShape(size, group.length);
     const hint = prefetchHint(cx, op, size * group.length, axisInfo);
@@ -158,14 +164,23 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
         guard === "always" ? undefined : guardOf(guard),
       );
     }
-    unpackAccess(e, results, element, group.length).forEach((ref, i) =>
-      refs[must(group[i], "register")] = ref
-    );
+    return unpackAccess(e, results, element, group.length);
+  };
+  const elements: (() => Ref)[] = [];
+  for (const group of accessGroups(op, axisInfo)) {
+    const early = isLate(op) ? undefined : load(group);
+    let late: { readonly frame: Frame; readonly refs: readonly Ref[] } | undefined;
+    const refs = (): readonly Ref[] => {
+      if (early !== undefined) return early;
+      if (late === undefined || !late.frame.open) late = { frame: e.frame, refs: load(group) };
+      return late.refs;
+    };
+    group.forEach((register, i) => elements[register] = () => must(refs()[i], "loaded element"));
   }
   const free = pointer.type.layout === undefined ? 0 : freeMask(pointer.type.layout.register);
   const result = must(op.results[0], "result of a load");
   // Narrow scalars and lone elements are extended once; parts of words stay parts.
-  cx.values.set(result, (register) => must(refs[register & ~free], "loaded element"));
+  cx.values.set(result, (register) => must(elements[register & ~free], "loaded element")());
 }
 
 export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {

@@ -2,6 +2,7 @@
 import type { Op, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import type { AxisInfo } from "../tile/axis.ts";
+import { axisShifts, type LinearLayout } from "../layout/linear.ts";
 import type { LowerContext } from "./context.ts";
 
 /** What axis analysis knows of a value. */
@@ -15,3 +16,18 @@ export const operand = (op: Op, index: number): Value =>
 
 /** The only result of an operation. */
 export const resultOf = (op: Op): Value => must(op.results[0], `result of ${op.name}`);
+
+/** The register bits that do not matter, because they step inside aligned runs of equal elements. */
+export function equalRegisters(layout: LinearLayout | undefined, { constancy }: AxisInfo): number {
+  if (layout === undefined) return 0;
+  const shifts = axisShifts(layout.shape);
+  const inRuns = layout.shape.reduce((mask, extent, axis) => {
+    const run = Math.min(extent, constancy[axis] ?? 1);
+    // The largest power of two in the run.
+    return mask | (((run & -run) - 1) << must(shifts[axis], "shift of an axis"));
+  }, 0);
+  return layout.register.reduce(
+    (mask, basis, bit) => basis !== 0 && (basis & ~inRuns) === 0 ? mask | (1 << bit) : mask,
+    0,
+  );
+}

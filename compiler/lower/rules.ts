@@ -31,7 +31,7 @@ import { lowerReduce } from "./reduce.ts";
 import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
 import { lowerScan } from "./scan.ts";
 import { bytesBehind, lowerOffset } from "./pointers.ts";
-import { operand, resultOf, type Rule } from "./rule.ts";
+import { equalRegisters, operand, resultOf, type Rule } from "./rule.ts";
 import {
   lowerStageCommit,
   lowerStageLoad,
@@ -61,9 +61,17 @@ function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Opera
 const binary: Rule = elementwise((e, op, [a, b]) =>
   lowerBinary(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
 );
-const compare: Rule = elementwise((e, op, [a, b]) =>
+const compareEach: Rule = elementwise((e, op, [a, b]) =>
   lowerCompare(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
 );
+/** Bounds that are multiples of a vector decide for all its elements at once. */
+const compare: Rule = (cx, op, axisInfo) => {
+  compareEach(cx, op, axisInfo);
+  const result = resultOf(op);
+  const each = lowered(cx, result);
+  const equal = equalRegisters(result.type.layout, axisInfo(result));
+  if (equal !== 0) cx.values.set(result, (register) => each(register & ~equal));
+};
 const unary: Rule = elementwise((e, op, [a]) =>
   lowerUnary(e, op.name === "not" ? "not" : "neg", operand(op, 0).type.element, must(a, "operand"))
 );

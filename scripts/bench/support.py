@@ -73,8 +73,33 @@ SCALARS = {
 }
 
 
+def python_choice(text):
+    """C's `a ? b : c` as Python's."""
+    parts = []  # what stands in parentheses, done and put aside
+
+    def choice(plain):
+        condition, mark, rest = plain.partition("?")
+        if not mark:
+            return plain
+        yes, _, no = rest.partition(":")
+        return f"({yes} if {condition} else {choice(no)})"
+
+    def aside(match):
+        parts.append("(" + ",".join(choice(part) for part in match.group(1).split(",")) + ")")
+        return f"@{len(parts) - 1}@"
+
+    found = 1
+    while found:
+        text, found = re.subn(r"\(([^()]*)\)", aside, text)
+    text = choice(text)
+    while "@" in text:
+        text = re.sub(r"@(\d+)@", lambda match: parts[int(match.group(1))], text)
+    return text
+
+
 def compile_expression(text):
-    """A contract's C integer expression, as a function of a dictionary of names. `?:` is not known here."""
+    """A contract's C integer expression, as a function of a dictionary of names."""
+    text = python_choice(text)
     text = re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ").replace("/", "//"))
     code = compile(text.strip(), text, "eval")
     known = {
@@ -138,8 +163,10 @@ class Kernel:
 class Kernels:
     """All instances of the kernels of one `.tc` file, from its cubins for this GPU."""
 
-    def __init__(self, source, arch=None, generated=GENERATED):
+    def __init__(self, source, arch=None, generated=GENERATED, others=()):
         torch.zeros(1, device="cuda")  # makes the primary context
+        # The same file's kernels from other builds, by the name of their folder.
+        self.others = {os.path.basename(path.rstrip("/")): Kernels(source, arch, path) for path in others}
         with open(os.path.join(generated, "manifest.json")) as file:
             kernels = json.load(file)["sources"][source]
         self.by_kernel = {}
@@ -174,6 +201,13 @@ class Kernels:
         if not fitting:
             raise RuntimeError(f"no instance of {kernel} for {variant} {bindings} takes these arguments")
         return max(fitting, key=lambda k: len(k.conditions))
+
+
+def contenders(kernels, kernel, variant, args):
+    """The kernel as `ours`, and those of other builds by the name of their folder."""
+    builds = {"ours": kernels, **kernels.others}
+    picked = {name: build.pick(kernel, variant, *args) for name, build in builds.items()}
+    return {name: lambda one=one: one(*args) for name, one in picked.items()}
 
 
 def graph_of(call, count):
@@ -235,10 +269,12 @@ def device_line():
 
 
 def options(doc):
-    """The command line that benchmarks share: --json FILE, --quick."""
+    """The command line that benchmarks share: --json FILE, --quick, --other DIR."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", help="write the rows to this file")
     parser.add_argument("--quick", action="store_true", help="few cases")
+    parser.add_argument("--other", action="append", default=[], metavar="DIR",
+                        help="output of another build of the same kernels, as one more contender")
     return parser
 
 

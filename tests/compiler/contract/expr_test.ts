@@ -54,6 +54,12 @@ Deno.test("parseContractExpr() remembers which constants are compile-time parame
   // Not parenthesised for you (language.md 1.3): 2 * 64 + 1.
   assertEquals(value("2 * TM", { TM: "64 + 1" }), 129n);
   assertEquals(printExpr(mustRead("2 * TM", { TM: "64 + 1" })), "129");
+  // Numbers inside a macro that depends on parameters are not its value.
+  const rows = "(N <= 256 ? 64 : 1)";
+  assertEquals(
+    printExpr(mustRead("cdiv(M, ROWS)", { ROWS: rows })),
+    `cdiv(M, ${rows.slice(1, -1)})`,
+  );
 });
 
 Deno.test("parseContractExpr() expands macros that name parameters", () => {

@@ -1,0 +1,61 @@
+/** The shipped kernels on rows and vectors on a GPU, against formulas in double precision. */
+import { Device } from "@tri/tri/ffi";
+import { gpuTest } from "../support/gpu.ts";
+import {
+  checkCrossEntropy,
+  checkNormDerivatives,
+  checkNorms,
+  checkSoftmax,
+  FLOATS,
+  type Size,
+} from "../support/rows.ts";
+import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/reductions.ts";
+
+const SIZES: readonly Size[] = [
+  [1, 1, 0],
+  [67, 200, 0],
+  [131, 781, 3],
+  [130, 1024, 0],
+  [19, 4000, 8],
+  [5, 4097, 0],
+  [3, 16384, 0],
+  [3, 16385, 0],
+  [2, 40000, 4],
+];
+
+for (const dtype of FLOATS) {
+  gpuTest(`softmax() and its derivative are right for ${dtype} rows of any length`, () => {
+    using device = Device.open();
+    for (const size of SIZES) checkSoftmax(device, dtype, size);
+  });
+
+  gpuTest(`layerNorm() and rmsNorm() are right for ${dtype} rows of any length`, () => {
+    using device = Device.open();
+    for (const size of SIZES) checkNorms(device, dtype, size);
+  });
+
+  gpuTest(`derivatives of layerNorm() and rmsNorm() are right for ${dtype} rows`, () => {
+    using device = Device.open();
+    for (const [i, size] of SIZES.entries()) {
+      checkNormDerivatives(device, dtype, size, 1 + 3 * (i % 3));
+    }
+  });
+
+  gpuTest(`crossEntropy() and its derivative are right for ${dtype} rows of any length`, () => {
+    using device = Device.open();
+    for (const size of SIZES) checkCrossEntropy(device, dtype, size);
+  });
+
+  gpuTest(`dropout() drops ${dtype} elements by seed`, () => {
+    using device = Device.open();
+    for (const length of [5003, 65536]) checkDropout(device, dtype, length);
+  });
+}
+
+for (const dtype of SUMS) {
+  gpuTest(`reduceSum() and sumRows() add ${dtype} elements`, () => {
+    using device = Device.open();
+    for (const length of [1, 4097, 100_003, 1 << 20]) checkReduceSum(device, dtype, length);
+    for (const size of [[1, 1], [300, 65], [65, 257]] as const) checkSumRows(device, dtype, size);
+  });
+}
