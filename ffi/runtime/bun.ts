@@ -1,15 +1,16 @@
 /** The run time on Bun: libcuda through `bun:ffi`. */
-import process from "node:process";
-import { createRequire } from "node:module";
 import type { ForeignType } from "../cuda/symbols.ts";
+import { theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable } from "./node_files.ts";
 import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
 import { bindSymbols } from "./symbols.ts";
 
+const { platform } = theProcess();
+
 /** Bun. */
 export const runtime: Runtime = {
-  platform: process.platform,
+  platform,
   readVariable,
   readFile,
   allowedLibraries,
@@ -42,7 +43,8 @@ function allowedLibraries(paths: readonly string[]): AllowedLibraries {
 }
 
 function openLibrary(path: string): OpenedLibrary {
-  const ffi: BunFfi = createRequire(import.meta.url)("bun:ffi");
+  const require = theProcess().getBuiltinModule("node:module").createRequire(import.meta.url);
+  const ffi: BunFfi = require("bun:ffi");
   const { dlopen, ptr, CString } = ffi;
   const opened: { close(): void }[] = [];
   try {
@@ -66,6 +68,6 @@ function openLibrary(path: string): OpenedLibrary {
     };
   } catch (cause) {
     opened.forEach((library) => library.close());
-    return libraryFailure(path, cause, runtime.platform);
+    return libraryFailure(path, cause, platform);
   }
 }

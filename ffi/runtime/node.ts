@@ -2,17 +2,18 @@
  * The run time on Node: libcuda through koffi, an optional peer that runs on every Node, else through `node:ffi` where
  * this Node has it (it is experimental and says so once).
  */
-import process from "node:process";
-import { createRequire } from "node:module";
 import type { CudaLibrary, ForeignType } from "../cuda/symbols.ts";
+import { theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable } from "./node_files.ts";
 import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
 import { type Bind, bindSymbols } from "./symbols.ts";
 
+const { platform, getBuiltinModule } = theProcess();
+
 /** Node. */
 export const runtime: Runtime = {
-  platform: process.platform,
+  platform,
   readVariable,
   readFile,
   allowedLibraries,
@@ -95,10 +96,9 @@ function openNodeFfi(ffi: NodeFfi, path: string): Foreign {
   };
 }
 
-const require = createRequire(import.meta.url);
-
 /** How a library is opened; undefined where nothing can. Asked when somebody looks for a GPU. */
 function findForeign(): ((path: string) => Foreign) | undefined {
+  const require = getBuiltinModule("node:module").createRequire(import.meta.url);
   try {
     const koffi: Koffi = require("koffi");
     return (path) => openKoffi(koffi, path);
@@ -137,7 +137,7 @@ function openLibrary(path: string): OpenedLibrary {
     if (cause instanceof Error && "code" in cause && cause.code === "ERR_ACCESS_DENIED") {
       return { kind: "refused", hint: "run node with --allow-ffi", cause };
     }
-    return libraryFailure(path, cause, runtime.platform);
+    return libraryFailure(path, cause, platform);
   }
 }
 

@@ -1,16 +1,16 @@
 /** Variables and files through the modules that Node and Bun share. */
-import process from "node:process";
-import { readFileSync } from "node:fs";
+import { theProcess } from "./builtin.ts";
 import type { ReadFile } from "./runtime.ts";
 
 /** A variable's value; undefined when it is unset or empty. */
 export function readVariable(name: string): string | undefined {
-  return process.env[name] || undefined;
+  return theProcess().env[name] || undefined;
 }
 
 /** Reads a file. */
 export function readFile(url: URL): ReadFile {
   try {
+    const { readFileSync } = theProcess().getBuiltinModule("node:fs");
     return { kind: "read", bytes: new Uint8Array(readFileSync(url)) };
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;

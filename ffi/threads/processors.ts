@@ -1,14 +1,14 @@
 /** How many threads the processor runs at once, on Deno, Node and Bun. */
+import { hostProcess } from "../runtime/builtin.ts";
 
 /** The global object; Node has `navigator` from version 21 on. */
 interface Host {
   readonly navigator?: { readonly hardwareConcurrency: number };
-  readonly process?: { getBuiltinModule(name: "node:os"): typeof import("node:os") };
 }
 
 /** The number of threads that run at once; 1 where nobody tells. */
 export function processorThreads(): number {
-  const { navigator, process }: Host = globalThis;
+  const { navigator }: Host = globalThis;
   return navigator?.hardwareConcurrency ??
-    process?.getBuiltinModule("node:os").availableParallelism() ?? 1;
+    hostProcess()?.getBuiltinModule("node:os").availableParallelism() ?? 1;
 }

@@ -2,19 +2,13 @@
  * Threads for the emulator, as Deno, Node and Bun all have them: `node:worker_threads`, asked for when the first one is
  * needed, so that programs without large launches do not load it.
  */
+import { hostProcess } from "../runtime/builtin.ts";
 import type { Worker as Helper } from "../emulator/workers/team.ts";
-
-/** The global object, where it has what Deno, Node and Bun have; importing `node:process` costs 9 ms. */
-interface Host {
-  readonly process?: {
-    getBuiltinModule(name: "node:worker_threads"): typeof import("node:worker_threads");
-  };
-}
 
 /** Starts a thread that runs jobs of the emulator; undefined if the program may not start one. */
 export function spawnWorker(): Helper | undefined {
   try {
-    const { process }: Host = globalThis;
+    const process = hostProcess();
     if (process === undefined) return undefined;
     const { Worker } = process.getBuiltinModule("node:worker_threads");
     // Published modules end in .js; in a bundle there is no such file, and no thread helps.
