@@ -47,7 +47,7 @@ export interface Target {
   readonly warpsPerSm: number;
   /** The most blocks that a multiprocessor holds. */
   readonly blocksPerSm: number;
-  /** Has `cvt.rn.bf16.f32`. */
+  /** Has `cvt.rn.bf16.f32`, and `cvt` of two floats into one word. */
   readonly bfloat16: boolean;
   /** Has `redux.sync`. */
   readonly redux: boolean;

@@ -54,8 +54,16 @@ interface Core {
   readonly size: Extents;
 }
 
-/** The layouts of a `dot` for a number of warps. */
-export function dotLayouts(op: Op, numWarps: number, target: Target): DotLayouts {
+/**
+ * The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it; another one spreads
+ * its warps over rows if it is `chained` (chains.ts), so that its result's rows stay within a warp.
+ */
+export function dotLayouts(
+  op: Op,
+  numWarps: number,
+  target: Target,
+  chained = false,
+): DotLayouts {
   const [a, b] = [must(op.operands[0], "operand a"), must(op.operands[1], "operand b")];
   const [m = 1, k = 1, ...batch] = a.type.shape;
   const n = b.type.shape[1] ?? 1;
@@ -67,7 +75,10 @@ export function dotLayouts(op: Op, numWarps: number, target: Target): DotLayouts
     target,
   );
   const core = mma === undefined ? threadCore(extents, log2(numWarps)) : mmaCore(mma);
-  const warp = spreadWarps(extents, core.size, log2(numWarps));
+  const settled = op.results[0]?.type.layout;
+  const warp = settled === undefined
+    ? spreadWarps(extents, core.size, log2(numWarps), chained && mma !== undefined)
+    : settled.warp.map((basis) => unitOf(extents, basis));
   const inWarps = (axis: keyof Extents): number =>
     warp.filter((unit) => unit?.axis === axis).length;
   const repeats = {
@@ -109,6 +120,14 @@ export function dotLayouts(op: Op, numWarps: number, target: Target): DotLayouts
     result: lay(core.result, ["m", "n"]),
     repeats,
   };
+}
+
+/** The bit of m, n or batch that a basis of a result's layout moves. */
+function unitOf({ n, batch }: Extents, basis: number): Unit | undefined {
+  if (basis === 0) return undefined;
+  const bit = log2(basis);
+  if (bit < batch) return { axis: "batch", bit };
+  return bit < batch + n ? { axis: "n", bit: bit - batch } : { axis: "m", bit: bit - batch - n };
 }
 
 function chooseMma(
@@ -176,15 +195,21 @@ function threadCore(extents: Extents, warpBits: number): Core {
 
 /**
  * Warps take the highest bits of m and n, so that what one warp holds is a solid rectangle, as square as can be:
- * it reads its rows of a and columns of b once. What m and n cannot take goes to the batch, the rest are copies.
+ * it reads its rows of a and columns of b once; or m alone for as long as it can. What m and n cannot take goes to the
+ * batch, the rest are copies.
  */
-function spreadWarps(extents: Extents, core: Extents, warpBits: number): (Unit | undefined)[] {
+function spreadWarps(
+  extents: Extents,
+  core: Extents,
+  warpBits: number,
+  rowsFirst: boolean,
+): (Unit | undefined)[] {
   const left = { m: extents.m, n: extents.n, batch: extents.batch };
   const units: (Unit | undefined)[] = [];
   for (let i = 0; i < warpBits; i++) {
     const room = (["m", "n"] as const).filter((axis) => left[axis] > core[axis]);
     // The longer side is halved; of equal ones m, which keeps rows of the result whole.
-    const axis = room.sort((x, y) => left[y] - left[x])[0] ??
+    const axis = (rowsFirst ? room : room.sort((x, y) => left[y] - left[x]))[0] ??
       (left.batch > core.batch ? "batch" : undefined);
     units.push(axis === undefined ? undefined : { axis, bit: --left[axis] });
   }

@@ -16,6 +16,7 @@ import { must } from "../support/bug.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
+import { chainedProducts } from "./chains.ts";
 import { planConversion } from "./conversion.ts";
 import { type DotLayouts, dotLayouts } from "./dot.ts";
 import { invertOrder, type LinearLayout, permuteLayout, reshapeLayout } from "./linear.ts";
@@ -54,6 +55,7 @@ export class NaturalLayouts {
   readonly #data = new Map<Value, boolean>();
   readonly #spread = new Map<Value, boolean>();
   readonly #products = new Map<Op, DotLayouts>();
+  readonly #chained: ReadonlySet<Op>;
   /** Webs whose layout is being looked for. */
   readonly #open = new Set<Web>();
 
@@ -61,6 +63,7 @@ export class NaturalLayouts {
     this.#options = options;
     this.#anchors = anchorLayouts(func, options.numWarps, options.axisInfo);
     this.#webs = websOf(func);
+    this.#chained = chainedProducts(func, this.#webs);
     walkOps(func.body, (op) => {
       for (const value of new Set(op.operands)) {
         const list = this.#users.get(value);
@@ -170,7 +173,7 @@ export class NaturalLayouts {
 
   #productOf(op: Op): DotLayouts {
     const { numWarps, target } = this.#options;
-    const found = this.#products.get(op) ?? dotLayouts(op, numWarps, target);
+    const found = this.#products.get(op) ?? dotLayouts(op, numWarps, target, this.#chained.has(op));
     this.#products.set(op, found);
     return found;
   }

@@ -23,8 +23,6 @@ export interface LowerContext {
   readonly calls: Calls;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
-  /** 32-bit registers of the largest product: sums, and operands of one step along k. */
-  readonly products: { registers: number };
   /** Reads and copies of shared memory that are to be emitted between the products that follow. */
   readonly aside: (() => void)[];
   /** Lowers the operations of a region by their rules. */

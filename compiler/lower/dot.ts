@@ -4,12 +4,14 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
-import { type DotLayouts, dotLayouts, type Repeats } from "../layout/dot.ts";
+import { walkOps } from "../ir/walk.ts";
+import { dotLayouts, type Repeats } from "../layout/dot.ts";
 import type { MmaRow } from "../layout/mma.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import type { Target } from "../targets.ts";
 import { constantOperand } from "./arithmetic.ts";
 import { emitAside, type LowerContext, lowered, memo, registerCount } from "./context.ts";
 import { convertScalar } from "./convert.ts";
@@ -30,10 +32,8 @@ const MMA_TYPES: Partial<Record<ScalarName, string>> = {
 };
 
 export function lowerDot(cx: LowerContext, op: Op): void {
-  const layouts = dotLayouts(op, cx.numWarps, cx.emitter.target);
-  const { mma, repeats } = layouts;
+  const { mma, repeats } = dotLayouts(op, cx.numWarps, cx.emitter.target);
   const sums = initialSums(cx, op);
-  noteRegisters(cx, op, layouts);
   if (mma === undefined) multiplyElements(cx, op, repeats, sums);
   else multiplyFragments(cx, op, mma, repeats, sums);
   cx.values.set(resultOf(op), (register) => must(sums[register], "element of a product"));
@@ -42,16 +42,36 @@ export function lowerDot(cx: LowerContext, op: Op): void {
 /** What one load from shared memory brings, at most. */
 const LOAD_BYTES = 16;
 
-/** What a thread holds at once: all sums, and operands of the steps along k that loads bring together. */
-function noteRegisters(cx: LowerContext, op: Op, { repeats, mma }: DotLayouts): void {
+/**
+ * What a thread holds at once, 32-bit registers: all sums of a region's products, operands from outside of it, and
+ * of the others those of the steps along k that loads bring together.
+ */
+export function productRegisters(func: Func, numWarps: number, target: Target): number {
   const words = (value: Value): number => registerCount(value) * bytesOf(value.type.element) / 4;
-  const together = LOAD_BYTES / bytesOf(operand(op, 0).type.element) / (mma?.k ?? 1);
-  const steps = 2 ** repeats.batch * Math.max(1, 2 ** repeats.k / Math.max(1, together));
-  const operands = (words(operand(op, 0)) + words(operand(op, 1))) / steps;
-  cx.products.registers = Math.max(
-    cx.products.registers,
-    Math.ceil(words(operand(op, 2)) + operands),
-  );
+  const ofRegion = ({ ops }: Region): number => {
+    const dots = ops.filter((op) => op.name === "dot");
+    const here = new Set(ops);
+    const sums = dots.map((op) => operand(op, 2)).filter(({ def }) =>
+      def?.name !== "dot" || !here.has(def)
+    );
+    const kept = new Set<Value>();
+    const passing = dots.map((op) => {
+      const { repeats, mma } = dotLayouts(op, numWarps, target);
+      const together = LOAD_BYTES / bytesOf(operand(op, 0).type.element) / (mma?.k ?? 1);
+      const steps = 2 ** repeats.batch * Math.max(1, 2 ** repeats.k / Math.max(1, together));
+      return [operand(op, 0), operand(op, 1)].reduce((sum, value) => {
+        if (value.def !== undefined && here.has(value.def)) return sum + words(value) / steps;
+        kept.add(value);
+        return sum;
+      }, 0);
+    });
+    return [...sums, ...kept].reduce((sum, value) => sum + words(value), Math.max(0, ...passing));
+  };
+  let most = ofRegion(func.body);
+  walkOps(func.body, (op) => {
+    for (const region of op.regions) most = Math.max(most, ofRegion(region));
+  });
+  return Math.ceil(most);
 }
 
 /** The accumulator's registers; replaced one by one as products are added. */

@@ -156,11 +156,19 @@ export function packAccess(cx: Emitter, refs: readonly Ref[], element: Element):
     return [cx.pure("cvt.u16.u32", "b16", [word])];
   }
   const perWord = 4 / size;
-  const all = parts();
-  return Array.from(
-    { length: refs.length / perWord },
-    (_, i) => cx.inRegister(packWord(cx, all.slice(i * perWord, (i + 1) * perWord)), "b32"),
-  );
+  return Array.from({ length: refs.length / perWord }, (_, i) => {
+    const ofWord = refs.slice(i * perWord, (i + 1) * perWord);
+    return roundedPair(cx, ofWord, element) ??
+      cx.inRegister(packWord(cx, ofWord.map((ref) => asPart(cx, ref, element))), "b32");
+  });
+}
+
+/** Two floats that were to be rounded one by one, rounded into one word. */
+function roundedPair(cx: Emitter, refs: readonly Ref[], element: Element): Operand | undefined {
+  if (!cx.target.bfloat16 || (element !== "float16" && element !== "bfloat16")) return undefined;
+  const [low, high] = refs.map((ref) => ref.kind === "piece" ? undefined : cx.unrounded(ref));
+  if (low === undefined || high === undefined) return undefined;
+  return cx.pure(`cvt.rn.${element === "float16" ? "f16x2" : "bf16x2"}.f32`, "b32", [high, low]);
 }
 
 /** A word whose lowest bytes are the part's. */

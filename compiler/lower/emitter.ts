@@ -65,6 +65,8 @@ interface Facts {
   depth: number;
   /** Itself, or what it is the sum of. */
   sum: Sum;
+  /** The float that it was rounded from. */
+  unrounded?: Operand;
 }
 
 /** A spelling taken apart: the same few come again and again. */
@@ -237,6 +239,18 @@ export class Emitter {
     this.#emit(frame, spelled, [result, ...sources]);
     this.#known[key] = { result, frame };
     return result;
+  }
+
+  /** A float rounded to 16 bits; two of these may be rounded together. */
+  rounded(spelling: string, float: Operand): Operand {
+    const result = this.pure(spelling, "b16", [float]);
+    this.#factsOf(result).unrounded = float;
+    return result;
+  }
+
+  /** The float that a register was rounded from. */
+  unrounded(operand: Operand): Operand | undefined {
+    return operand.kind === "register" ? this.#factsOf(operand).unrounded : undefined;
   }
 
   /** Index of the frame where an instruction with these operands belongs. */

@@ -12,6 +12,7 @@ import { assignLayouts } from "../layout/assign.ts";
 import { Calls } from "./calls.ts";
 import { emitAside, type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
+import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
 import { orderMemory } from "./order.ts";
 import { originsOf } from "./origins.ts";
@@ -115,7 +116,6 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     stages,
     calls: new Calls(options.symbol, options.debug === true),
     loaded: { registers: 0 },
-    products: { registers: 0 },
     aside: [],
     lowerOps: (ops) => {
       for (const op of ops) {
@@ -160,7 +160,8 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
   }
   const use: Use = {
     threads,
-    registers: cx.loaded.registers + cx.products.registers + SPARE_REGISTERS,
+    registers: cx.loaded.registers +
+      productRegisters(laidOut, options.numWarps, options.target) + SPARE_REGISTERS,
     sharedBytes: cx.shared.bytes,
     maxRegisters: options.maxRegisters,
   };

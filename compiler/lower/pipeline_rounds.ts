@@ -22,6 +22,8 @@
  *       copy round + slots - 1; commit
  *     }
  *
+ * Behind the first of several products copies are soon enough for two slots.
+ *
  * Without `cp.async` there are two slots; loads go into registers, and into the other slot behind the product.
  *
  * Pointers and masks of a later round come from running the loop's own address computation ahead: whatever the
@@ -176,9 +178,10 @@ function copyFirstRounds(plan: Plan, build: StageBuilder, behind: Behind): Ahead
   return ahead;
 }
 
-/** Products of whole rounds; copies are issued behind them. */
+/** Products of whole rounds; copies are issued behind the only one, or behind the first. */
 export function rewriteAsync(plan: Plan): Op[] {
-  const { func, loop, slots } = plan;
+  const { func, loop, feeds, slots } = plan;
+  const [, body] = regionsOf(loop);
   const before = new StageBuilder(func, [], loop.span);
   const ahead = copyFirstRounds(plan, before, "nothing");
 
@@ -192,7 +195,9 @@ export function rewriteAsync(plan: Plan): Op[] {
     const next = copyRound(plan, late, { state, alive: must(alive, "test") }, to, "nothing");
     yields([late.advance(from, slots), late.advance(to, slots), next.alive, ...next.state]);
   });
-  appendToBody(loop, late.out);
+  const [first, second] = body.ops.filter((op) => feeds.some(({ dot }) => dot === op));
+  if (first === undefined || second === undefined) appendToBody(loop, late.out);
+  else body.ops.splice(body.ops.indexOf(first) + 1, 0, ...late.out);
   const after = new StageBuilder(func, [], loop.span);
   after.effect("stage_wait", [], { pending: 0 });
   return [...before.out, loop, ...after.out];

@@ -15,11 +15,11 @@ import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import { SHARED_SYMBOL } from "./context.ts";
-import { conversionOf } from "./convert_layout.ts";
+import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import type { AxisFacts } from "./rule.ts";
 import { StageBuilder } from "./stage_build.ts";
-import { type Feed, feedsOf, type StageBuffer } from "./stage_plan.ts";
+import { type Feed, feedsOf, residentFeeds, type StageBuffer } from "./stage_plan.ts";
 
 export interface StageOptions {
   readonly target: Target;
@@ -36,7 +36,7 @@ export interface Stages {
   readonly bytes: number;
   /** Other exchanges may use the same memory: none happens while a buffer is in use. */
   readonly isShareable: boolean;
-  /** Loops bring operands ahead; with one slot they would not. */
+  /** Loops bring operands ahead or keep them; with one slot they would not. */
   readonly isPipelined: boolean;
 }
 
@@ -107,21 +107,43 @@ function pipelineLoops(state: State, region: Region): void {
       inner.name === "dot" ? feedsOf(inner, body, state.uses, state.options.target) : []
     ) ?? [];
     const loop = pipelineLoop(state.func, op, feeds, state.options);
-    if (loop === undefined) {
-      out.push(op);
-      continue;
-    }
+    const isQuiet = op.regions.every(keepsToItself);
     let offset = 0;
-    const numbers = loop.feeds.map((feed) => {
+    const numbers = loop?.feeds.map((feed) => {
       const number = addBuffer(state, feed, offset);
       offset += aligned(feed.bytes) * loop.slots;
       return number;
     });
+    const residents = body === undefined || state.options.numStages === 1
+      ? []
+      : residentFeeds(body, state.uses, state.options.target);
+    for (const feed of residents) {
+      const fits = fitsShared(state.options.target, offset + feed.bytes);
+      if (body === undefined || !fits) {
+        continue;
+      }
+      keepResident(state, body, feed, addBuffer(state, feed, offset), out);
+      offset += aligned(feed.bytes);
+    }
+    if (offset > 0) {
+      state.isShareable &&= isQuiet;
+    }
     state.ringBytes = Math.max(state.ringBytes, offset);
-    state.isShareable &&= op.regions.every(keepsToItself);
-    out.push(...loop.rewrite(numbers));
+    out.push(...(loop === undefined || numbers === undefined ? [op] : loop.rewrite(numbers)));
   }
   region.ops = out;
+}
+
+/** Puts an operand into shared memory before its loop, and reads it there in every round. */
+function keepResident(state: State, body: Region, feed: Feed, buffer: number, out: Op[]): void {
+  const before = new StageBuilder(state.func, out, feed.dot.span);
+  // Others may still read what the memory held before.
+  before.effect("stage_wait", [], { pending: -1 });
+  before.effect("stage_store", [feed.source, before.int(0)], { buffer });
+  before.effect("stage_wait", [], { pending: -1 });
+  const reading = new StageBuilder(state.func, [], feed.dot.span);
+  reading.read(feed, buffer, reading.int(0));
+  body.ops = body.ops.flatMap((op) => op === feed.dot ? [...reading.out, op] : [op]);
 }
 
 /** Operations known to leave shared memory alone, but for products, which are staged. */
@@ -139,6 +161,7 @@ function keepsToItself(region: Region): boolean {
       return conversionOf(op).kind !== "shared" ||
         op.results.every((value) => feedsProduct(region, value));
     }
+    if (op.name === "reduce") return !hasBlockBarrier(op);
     return op.regions.every(keepsToItself) &&
       (HARMLESS.has(op.name) || "elementwise" in TILE_OPS[op.name]);
   });

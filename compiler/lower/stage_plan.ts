@@ -66,3 +66,48 @@ export function feedsOf(
     return [{ dot, index, source, permutations, layout, plan, bytes: stagedBytes(source.type) }];
   });
 }
+
+/** 32-bit registers for sums and operands of the products of a loop; what there is beyond holds addresses and the like. */
+const PRODUCT_REGISTERS = 192;
+
+const wordsOf = ({ type: { element, layout } }: Value): number =>
+  bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0);
+
+/**
+ * Operands that products of a loop get from outside of it, where a thread cannot hold them beside the sums: they
+ * wait in shared memory.
+ */
+export function residentFeeds(
+  body: Region,
+  uses: ReadonlyMap<Value, number>,
+  target: Target,
+): Feed[] {
+  // Loops inside have buffers of their own.
+  if (body.ops.some(({ name }) => name === "while")) return [];
+  const products = body.ops.filter((op) => op.name === "dot");
+  const here = new Set(body.ops);
+  const operands = products.flatMap((dot) =>
+    ([0, 1] as const).flatMap((index) => {
+      const value = must(dot.operands[index], "operand of a product");
+      const { def } = value;
+      return def?.name === "convert_layout" && !here.has(def) && uses.get(value) === 1
+        ? [{ dot, index, value, source: must(def.operands[0], "operand") }]
+        : [];
+    })
+  );
+  const sums = products.flatMap(({ results }) => results);
+  const held = [...sums, ...operands.map(({ value }) => value)];
+  if (held.reduce((words, value) => words + wordsOf(value), 0) <= PRODUCT_REGISTERS) return [];
+  return operands.flatMap(({ dot, index, value, source }): Feed[] => {
+    const layout = must(value.type.layout, "layout of an operand");
+    const plan = planConversion(
+      must(source.type.layout, "layout of an operand"),
+      layout,
+      bytesOf(source.type.element),
+      { matrices: target.ldmatrix, lines: true },
+    );
+    return plan.kind === "shared" && source.type.element !== "bool"
+      ? [{ dot, index, source, permutations: [], layout, plan, bytes: stagedBytes(source.type) }]
+      : [];
+  });
+}

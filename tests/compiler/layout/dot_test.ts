@@ -19,9 +19,12 @@ interface Case {
   readonly sum: Element;
   readonly shape: readonly [m: number, n: number, k: number, batch: number];
   readonly numWarps: number;
+  readonly chained: boolean;
 }
 
-function layoutsFor({ target, element, sum, shape: [m, n, k, q], numWarps }: Case): DotLayouts {
+function layoutsFor(
+  { target, element, sum, shape: [m, n, k, q], numWarps, chained }: Case,
+): DotLayouts {
   const func = newFunc("f");
   const operands = [[m, k, q], [k, n, q], [m, n, q]].map((shape, i) =>
     newValue(func, { element: i < 2 ? element : sum, shape })
@@ -30,7 +33,18 @@ function layoutsFor({ target, element, sum, shape: [m, n, k, q], numWarps }: Cas
   const op = newOp(func, "dot", operands, [{ element: sum, shape: [m, n, q] }], span, {
     mode: "ieee",
   });
-  return dotLayouts(op, numWarps, TARGETS[target]);
+  const layouts = dotLayouts(op, numWarps, TARGETS[target], chained);
+  // A product with a layout keeps it, chained or not.
+  const laidOut = newOp(
+    func,
+    "dot",
+    operands,
+    [{ element: sum, shape: [m, n, q], layout: layouts.result }],
+    span,
+    { mode: "ieee" },
+  );
+  assertEquals(dotLayouts(laidOut, numWarps, TARGETS[target], !chained), layouts);
+  return layouts;
 }
 
 const power = (max: number): fc.Arbitrary<number> =>
@@ -47,6 +61,7 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   ),
   shape: fc.tuple(power(7), power(7), power(6), power(2)),
   numWarps: fc.constantFrom(1, 2, 4, 8, 16),
+  chained: fc.boolean(),
 }).map(({ types: [element, sum], ...rest }) => ({ element, sum, ...rest }));
 
 /** Every element is held somewhere. */

@@ -223,3 +223,17 @@ Deno.test("lowerBinary() folds constants to numbers of their type", () => {
   assertEquals(lowerScaled(e, sub("uint32"), "uint32", 4), int(4n * 4294967294n));
   assertEquals(lowerBinary(e, "mul", "int8", int(100), int(3)), int(44));
 });
+
+Deno.test("packAccess() rounds two floats by one instruction where there is one", () => {
+  for (const [target, count] of [["sm_75", 0], ["sm_80", 1]] as const) {
+    const e = new Emitter(TARGETS[target]);
+    const halves = [e.register("b32"), e.register("b32")].map((float) =>
+      convertScalar(e, float, "float32", "float16")
+    );
+    packAccess(e, halves, "float16");
+    const used = e.body.filter((item) =>
+      item.kind === "instruction" && item.opcode === "cvt" && item.modifiers.includes("f16x2")
+    );
+    assertEquals(used.length, count, target);
+  }
+});

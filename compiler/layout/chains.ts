@@ -1,0 +1,41 @@
+/**
+ * Chained products: `f(a @ b) @ c`, as in attention. The accumulators of one product are, element for element, what
+ * the next one takes as fragments of its left operand (m16n8 of c and d, m16n8k16 of a: PTX ISA 9.0, 9.7.14.5), if
+ * both give each warp the same rows. Then the change of layout between them is a renaming of registers, and what
+ * happens along the rows in between, maximum and sum, stays within a warp too.
+ */
+import { TILE_OPS } from "../ir/ops.ts";
+import type { Func, Op, Value } from "../ir/func.ts";
+import { walkOps } from "../ir/walk.ts";
+import { must } from "../support/bug.ts";
+import type { Web } from "./webs.ts";
+
+/** The products whose result reaches the left operand of another one through element-wise operations, and those. */
+export function chainedProducts(
+  func: Func,
+  webs: ReadonlyMap<Value, Web>,
+): ReadonlySet<Op> {
+  const chained = new Set<Op>();
+  walkOps(func.body, (op) => {
+    if (op.name !== "dot") return;
+    const sources = productsBehind(must(op.operands[0], "left operand"), webs);
+    if (sources.length > 0) [op, ...sources].forEach((one) => chained.add(one));
+  });
+  return chained;
+}
+
+function productsBehind(value: Value, webs: ReadonlyMap<Value, Web>): Op[] {
+  const seen = new Set<Value>();
+  const found: Op[] = [];
+  const visit = (at: Value): void => {
+    if (seen.has(at)) return;
+    seen.add(at);
+    const { def } = at;
+    const web = webs.get(at);
+    if (web !== undefined) web.sources.forEach(visit);
+    else if (def?.name === "dot") found.push(def);
+    else if (def !== undefined && "elementwise" in TILE_OPS[def.name]) def.operands.forEach(visit);
+  };
+  visit(value);
+  return found;
+}
