@@ -98,12 +98,10 @@ def main():
             error = (o[few, few].double() - expected).abs().max().item()
             assert error < (1e-4 if dtype == "float32" else 2e-2), f"{name} is off by {error} for {dtype} {d}"
             assert not o.isnan().any(), f"{name} left elements out"
-        for name, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
-            try:
-                torch_attention(backend, q, k, v, scale, causal)
+        # Both take 16-bit types only.
+        if dtype != "float32":
+            for name, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
                 calls[name] = lambda backend=backend: torch_attention(backend, q, k, v, scale, causal)
-            except RuntimeError as error:
-                print(f"{name}: {error}")
         work = 4 * b * h * m * m * d / (2 if causal else 1)
         speed = {name: work / ms / 1e9 for name, ms in interleaved(calls, 5, 7).items()}
         case = f"{dtype} {b}x{h}x{m}x{d}{' causal' if causal else ''}"

@@ -3,7 +3,7 @@ import { Device } from "@tri/tri/ffi";
 import { checkAttention } from "../support/attention.ts";
 import { gpuTest } from "../support/gpu.ts";
 
-const SIZES = [[1, 1], [128, 128], [131, 517], [300, 259], [257, 64]] as const;
+const SIZES = [[1, 1], [131, 517], [257, 64]] as const;
 
 for (const dtype of ["float16", "bfloat16", "float32"] as const) {
   for (const d of [64, 128]) {
@@ -12,7 +12,7 @@ for (const dtype of ["float16", "bfloat16", "float32"] as const) {
       gpuTest(`attention() ${how}, ${dtype}, ${d} elements a row`, () => {
         using device = Device.open();
         for (const [m, n] of SIZES) {
-          checkAttention(device, dtype, { batches: 2, heads: 3, m, n, d }, causal);
+          checkAttention(device, dtype, { batches: 2, heads: 1, m, n, d }, causal);
         }
       });
     }
