@@ -1,0 +1,105 @@
+/**
+ * The npm package as its users get it: packed, installed without scripts in an empty project, compiled by TypeScript, run on
+ * the emulator by Node 20, the newest Node and Bun. Needs npm and its registry; without them it is skipped.
+ */
+import * as path from "node:path";
+import { packNpm } from "../../scripts/npm/pack.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { definitionOf } from "./tsserver.ts";
+
+const PROJECT = new URL("./project/", import.meta.url);
+const PLATFORM = `${Deno.build.os}-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
+/** What the registry calls the programs themselves; their packages need no script to be installed. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  "Node 20": `node-${PLATFORM}@20`,
+  "the newest Node": `node-${PLATFORM}@latest`,
+  "Bun": `@oven/bun-${PLATFORM}@latest`,
+};
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+async function run(cwd: string, program: string, ...args: string[]): Promise<Ran> {
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args,
+    cwd,
+    env: { NO_COLOR: "1" },
+  })
+    .output();
+  const decoder = new TextDecoder();
+  return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
+}
+
+async function must0(cwd: string, program: string, ...args: string[]): Promise<void> {
+  const { code, output } = await run(cwd, program, ...args);
+  assertEquals(code, 0, `${program} ${args.join(" ")}\n${output}`);
+}
+
+async function reason(): Promise<string | undefined> {
+  try {
+    const { code } = await run(".", "npm", "view", "typescript", "version");
+    return code === 0 ? undefined : "npm's registry does not answer";
+  } catch {
+    return "there is no npm";
+  }
+}
+
+const skipped = await reason();
+
+function packageTest(title: string, fn: () => Promise<void>): void {
+  Deno.test({
+    name: skipped === undefined ? title : `${title} [skipped: ${skipped}]`,
+    ignore: skipped !== undefined,
+    fn,
+  });
+}
+
+packageTest("the npm package installs without scripts and runs on Node and Bun", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "tri-npm-" });
+  try {
+    const tarball = await packNpm(folder, { arch: "sm_90", cubins: false });
+    await Deno.writeTextFile(path.join(folder, "package.json"), '{ "type": "module" }\n');
+    await install(folder, tarball, "typescript@5.9.3", "@types/node@20");
+    for (const name of ["main.ts", "tsconfig.json", "tsconfig.bundler.json"]) {
+      await Deno.copyFile(new URL(name, PROJECT), path.join(folder, name));
+    }
+    const tsc = path.join(folder, "node_modules/.bin/tsc");
+    await must0(folder, tsc, "-p", ".");
+    await must0(folder, tsc, "-p", "tsconfig.bundler.json");
+    const kernel = path.join(folder, "node_modules/@tri/tri/source/transpose.tc");
+    const lines = (await Deno.readTextFile(kernel)).split("\n");
+    const line = lines.findIndex((text) => text.startsWith("__global__")) + 1;
+    assertStringIncludes(
+      await definitionOf(folder, "main.ts", "transpose(x);"),
+      `/node_modules/@tri/tri/source/transpose.tc:${line}`,
+    );
+    for (const [name, specifier] of Object.entries(PROGRAMS)) {
+      const program = await installProgram(folder, specifier);
+      const { code, output } = await run(folder, program, "dist/main.js");
+      assertEquals(code, 0, `${name}\n${output}`);
+      assert(/^8 claims hold$/m.test(output), `${name}: ${output}`);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+async function install(folder: string, ...packages: string[]): Promise<void> {
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  await must0(folder, "npm", "install", ...flags, ...packages);
+}
+
+/** Each in a folder of its own: two versions of one package do not fit beside one another. */
+async function installProgram(folder: string, specifier: string): Promise<string> {
+  const own = path.join(folder, `program-${specifier.replaceAll(/\W/g, "-")}`);
+  await Deno.mkdir(own);
+  // Without one, npm installs into the folder above.
+  await Deno.writeTextFile(path.join(own, "package.json"), "{}\n");
+  await install(own, specifier);
+  const name = must(/^(@?[^@]+)/.exec(specifier)?.[1], "a package's name");
+  const program = name.includes("bun") ? "bun" : "node";
+  return path.join(own, "node_modules", name, "bin", program);
+}

@@ -1,0 +1,108 @@
+/**
+ * A user's program, compiled by TypeScript in an empty project and run by Node and Bun: every claim that it makes is
+ * asserted, and its last line says how many there were.
+ */
+import assert from "node:assert/strict";
+import { ArgumentError, Device, EmulatorError, LaunchError, type Tensor } from "@tri/tri/ffi";
+import { compileFile } from "@tri/tri";
+import * as kernels from "@tri/tri/kernels";
+import { transpose } from "@tri/tri/kernels/transpose";
+import { matmul } from "@tri/tri/kernels/matmul";
+
+const device = Device.open({ device: "emulator", arch: "sm_90" });
+let claims = 0;
+
+async function claim(text: string, check: () => void | Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    throw new Error(`${text}: not so`, { cause: error });
+  }
+  claims++;
+}
+
+const random = (length: number): Float32Array =>
+  Float32Array.from({ length }, () => Math.random() * 2 - 1);
+
+await claim("transpose() transposes odd sizes", async () => {
+  const [rows, columns] = [67, 35];
+  const values = random(rows * columns);
+  const x = device.tensor(values, [rows, columns]);
+  const y: Tensor<"float32", 2> = transpose(x);
+  const result: Float32Array = await y.read();
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      assert.equal(result[j * rows + i], values[i * columns + j]);
+    }
+  }
+});
+
+await claim("matmul() multiplies, on tensor cores and off them", async () => {
+  const n = 33;
+  const [a, b] = [random(n * n), random(n * n)];
+  const c = await matmul(device.tensor(a, [n, n]), device.tensor(b, [n, n])).read();
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      let sum = 0;
+      for (let k = 0; k < n; k++) sum += (a[i * n + k] ?? NaN) * (b[k * n + j] ?? NaN);
+      assert.ok(Math.abs((c[i * n + j] ?? NaN) - sum) < 1e-4);
+    }
+  }
+});
+
+await claim("the index has the same kernels", () => assert.equal(kernels.transpose, transpose));
+
+await claim("large launches run in several threads", async () => {
+  const [m, n] = [1024, 768];
+  const values = random(m * n);
+  const y = await transpose(device.tensor(values, [m, n])).read();
+  for (let at = 0; at < m * n; at += 997) {
+    assert.equal(y[(at % n) * m + Math.floor(at / n)], values[at]);
+  }
+});
+
+await claim("float16 needs a Float16Array on the host, and says so", async () => {
+  const make = (): unknown =>
+    device.tensor(Float32Array.of(1, 2), [1, 2], { dtype: "float16" } as never);
+  if (typeof globalThis["Float16Array" as keyof typeof globalThis] === "undefined") {
+    assert.throws(make, /no Float16Array/);
+  } else {
+    assert.throws(make, ArgumentError);
+  }
+});
+
+await claim("profiles count on the emulator", () => {
+  const x = device.tensor(random(64 * 64), [64, 64]);
+  const { profile } = transpose(x, { profile: true });
+  assert.equal(profile.shared.bankConflicts, 0);
+});
+
+await claim("errors are typed, and the same class everywhere", () => {
+  const x = device.tensor(random(6), [2, 3]);
+  const out = device.tensor(random(6), [2, 3]);
+  assert.throws(() => transpose(x, { out }), (error) =>
+    error instanceof ArgumentError || error instanceof LaunchError);
+  assert.ok(EmulatorError.prototype instanceof Error);
+});
+
+await claim("the compiler compiles", () => {
+  const text = "__global__ void set(int *X) { X[get_program_id(0)] = 7; }";
+  const { kernels: [kernel], diagnostics } = compileFile({ name: "set.tc", text }, {
+    targets: ["sm_80"],
+  } as never);
+  assert.deepEqual(diagnostics, []);
+  assert.match(kernel?.modules[0]?.ptx ?? "", /\.entry set/);
+});
+
+export function typesOnly(x: Tensor<"float32", 2>, v: Tensor<"float32", 1>): void {
+  // @ts-expect-error: a matrix is wanted
+  transpose(v);
+  // @ts-expect-error: the result has the type of the elements of x
+  const wrong: Tensor<"int32", 2> = transpose(x);
+  // @ts-expect-error: there is no such option
+  transpose(x, { outt: x });
+  void wrong;
+}
+
+device[Symbol.dispose]();
+console.log(`${claims} claims hold`);
