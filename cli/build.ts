@@ -99,7 +99,7 @@ export async function compileTasks(
     progress("compile", index, tasks.length, task.source.file.name);
     compiled.push(compileOne(plan, task, compiler));
     // Lets signals and timers through between files.
-    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
   }
   return compiled;
 }

@@ -26,7 +26,7 @@ import {
 import type { CommandContext } from "./commands.ts";
 import { usageError } from "./failure.ts";
 import { sha256 } from "./hash.ts";
-import { probeAgain } from "./include.ts";
+import { probeAgain, type Probes } from "./include.ts";
 import { type Content, guardForeignFiles, hashOnDisk, updateFolder } from "./output_folder.ts";
 import type { Invocation } from "./parse.ts";
 import { absolutePath, joinPath } from "./paths.ts";
@@ -41,15 +41,28 @@ const MANIFEST_FILE = "manifest.json";
 
 /** The body of the command. */
 export async function runBuild(invocation: Invocation, context: CommandContext): Promise<number> {
+  if (!invocation.flag("watch")) return await buildOnce(invocation, context, {});
+  if (invocation.flag("check")) throw usageError("--watch and --check exclude each other");
+  const { watch } = await import("./watch.ts");
+  return await watch(invocation, context, (probes) => buildOnce(invocation, context, probes));
+}
+
+/** Adds to `probes` where included files were looked for. */
+async function buildOnce(
+  invocation: Invocation,
+  context: CommandContext,
+  probes: Probes,
+): Promise<number> {
   const report = new BuildReport(invocation, context, performance.now());
   const session = await openSession(invocation);
   const mistakes = session.project.reporter.diagnostics;
   if (hasErrors(mistakes)) return report.failed(mistakes, []);
   const survey = await surveyOutput(invocation, session, context);
   const { judged, stale, gone, state } = survey;
+  for (const { inputs } of judged) Object.assign(probes, inputs.includes);
   if (invocation.flag("check")) return report.checked(stale, gone, judged);
   if (stale.length === 0 && gone.length === 0) return report.nothingToDo(judged, state);
-  return await produce(invocation, session, survey, context, report);
+  return await produce(invocation, session, survey, context, report, probes);
 }
 
 /** What is there, what is wanted, and the difference. */
@@ -101,10 +114,12 @@ async function produce(
   { out, plan, assemblers, state, manifest, judged, stale, gone }: Survey,
   context: CommandContext,
   report: BuildReport,
+  probes: Probes,
 ): Promise<number> {
   const tasks = stale.map(({ source }) => ({ source, options: session.optionsFor(source) }));
   const compiler = await context.toolchain.compiler();
   const compiled = await compileTasks(plan, tasks, compiler, report.progress);
+  for (const one of compiled) Object.assign(probes, one.probes);
   const diagnostics = dropLocalUnusedDefines(
     compiled.map(({ result }) => result.diagnostics),
     stale.length === judged.length,

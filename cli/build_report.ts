@@ -20,6 +20,7 @@ export interface Judged {
 /** Says how a build ended, for people or as JSON, and gives the exit code. */
 export class BuildReport {
   readonly #json: boolean;
+  readonly #watching: boolean;
 
   constructor(
     private readonly invocation: Invocation,
@@ -27,6 +28,7 @@ export class BuildReport {
     private readonly started: number,
   ) {
     this.#json = invocation.flag("json");
+    this.#watching = invocation.flag("watch");
   }
 
   readonly progress: Progress = (step, done, total, what) => {
@@ -131,13 +133,14 @@ export class BuildReport {
       `${unchanged} unchanged`,
       ...(removed.length > 0 ? [`${removed.length} removed`] : []),
     ];
-    this.#say(
-      `built ${plural(builtSources, "source")}: ${plural(kernels, "kernel")}, ${
-        plural(variants, "variant")
-      }, ` +
-        `${plural(instances, "instance")} in ${this.#out} in ${seconds} s`,
-    );
-    this.#say(`files: ${files.join(", ")}`);
+    const built = `built ${plural(builtSources, "source")}: ${plural(kernels, "kernel")}, ${
+      plural(variants, "variant")
+    }, ${plural(instances, "instance")} in ${this.#out} in ${seconds} s`;
+    const changes = `files: ${files.join(", ")}`;
+    // Watching, a round is a line.
+    for (const line of this.#watching ? [`${built}; ${changes}`] : [built, changes]) {
+      this.#say(line);
+    }
   }
 
   #sayWarnings(warnings: readonly AssemblerWarning[]): void {
@@ -150,7 +153,7 @@ export class BuildReport {
 
   #saySkipped(skipped: readonly Skipped[], assemblers: Assemblers | undefined): void {
     const reasons = Map.groupBy(skipped, ({ arch, reason }) => `${arch}: ${reason}`);
-    if (reasons.size === 0) return;
+    if (reasons.size === 0 || this.#watching) return;
     this.#say(
       "cubins not made (the PTX is there; the driver compiles it when a wrapper is first used):",
     );

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { dropLocalUnusedDefines } from "./build.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
-import { includeFinder } from "./include.ts";
+import { includeFinder, type Probes } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import type { Source } from "./project.ts";
 import { checkKernelNames, hasErrors, openSession, plural, showDiagnostics } from "./session.ts";
@@ -20,14 +20,28 @@ function sound(
 
 /** The body of the command. */
 export async function runCheck(invocation: Invocation, context: CommandContext): Promise<number> {
+  if (!invocation.flag("watch")) return await checkOnce(invocation, context, {});
+  const { watch } = await import("./watch.ts");
+  return await watch(invocation, context, (probes) => checkOnce(invocation, context, probes));
+}
+
+/** Adds to `seen` where included files were looked for. */
+async function checkOnce(
+  invocation: Invocation,
+  context: CommandContext,
+  seen: Probes,
+): Promise<number> {
   const { terminal, toolchain } = context;
   const { project, sources, optionsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
   const mistakes = project.reporter.diagnostics;
   const results = sound(sources, mistakes).map((source, index) => {
     terminal.progress(`checking ${index + 1}/${sources.length} ${source.file.name}`);
-    const { resolve } = includeFinder(project.root, invocation.list("include"));
-    return compiler.compileFile(source.file, { ...optionsFor(source), include: resolve });
+    const { resolve, probes } = includeFinder(project.root, invocation.list("include"));
+    const options = { ...optionsFor(source), include: resolve };
+    const result = compiler.compileFile(source.file, options);
+    Object.assign(seen, probes);
+    return result;
   });
   terminal.endProgress();
   const found = results.map(({ diagnostics }) => diagnostics);

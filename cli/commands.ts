@@ -145,6 +145,7 @@ export const OPTIONS = {
     help: "assemblers that run at once (default: the number of cores)",
   },
   check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
+  watch: { type: "flag", help: "again whenever a file changes, until Ctrl-C" },
   force: { type: "flag", help: "build also what is up to date" },
   json: { type: "flag", help: "print one JSON document on stdout" },
   stage: {
@@ -197,6 +198,7 @@ export const COMMANDS = {
       "no-cubin",
       "jobs",
       "check",
+      "watch",
       "force",
       "json",
       "help",
@@ -206,7 +208,7 @@ export const COMMANDS = {
   check: {
     summary: "report what is wrong in .tc files; write nothing",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, ...WARNINGS, "json", "help"],
+    options: [...COMPILE, ...WARNINGS, "watch", "json", "help"],
     load: async () => (await import("./check_command.ts")).runCheck,
   },
   inspect: {

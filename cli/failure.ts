@@ -1,4 +1,5 @@
 /** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
+import type { Terminal } from "./terminal.ts";
 
 /** The exit codes of `tri`. */
 export const EXIT = { ok: 0, kernels: 1, usage: 2, environment: 3 } as const;
@@ -24,6 +25,19 @@ export function usageError(message: string, remedy?: string): Failure {
 /** The machine, or the permissions given to Deno, lack something. */
 export function environmentError(message: string, remedy: string): Failure {
   return new Failure(EXIT.environment, message, remedy);
+}
+
+/** Tells a failure: on stderr, and as JSON on stdout where that was asked for. */
+export function tellFailure(
+  { message, remedy }: Failure,
+  terminal: Terminal,
+  json: boolean,
+): void {
+  if (json) {
+    terminal.print(`${JSON.stringify({ ok: false, error: { message, remedy } }, null, 2)}\n`);
+  }
+  terminal.say(`${terminal.style("red", "error")}: ${message}`);
+  if (remedy !== undefined) terminal.say(remedy);
 }
 
 /** What a refused or failed system call means to the user; undefined: not one we know. */

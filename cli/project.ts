@@ -24,7 +24,8 @@ export interface Source {
   readonly stem: string;
 }
 
-const CONFIG_NAMES = ["deno.json", "deno.jsonc"];
+/** Where settings stand. */
+export const CONFIG_NAMES = ["deno.json", "deno.jsonc"];
 
 /** The project of a file or folder: the nearest folder above it with a deno.json, else the working folder. */
 export function openProject(operand: string): Project {
@@ -131,7 +132,8 @@ export function isFile(path: string): boolean {
   return statIfThere(path)?.isFile === true;
 }
 
-function isFolder(path: string): boolean {
+/** Whether the path names a folder. */
+export function isFolder(path: string): boolean {
   return statIfThere(path)?.isDirectory === true;
 }
 

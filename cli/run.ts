@@ -1,7 +1,7 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
 import { commandHelpText, helpText } from "./help.ts";
 import { commandRow } from "./commands.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, tellFailure } from "./failure.ts";
 import { parseCommandLine } from "./parse.ts";
 import { Terminal } from "./terminal.ts";
 import type { Toolchain } from "./toolchain.ts";
@@ -26,12 +26,7 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
   } catch (error) {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    const { message, remedy } = failure;
-    if (words.includes("--json")) {
-      terminal.print(`${JSON.stringify({ ok: false, error: { message, remedy } }, null, 2)}\n`);
-    }
-    terminal.say(`${terminal.style("red", "error")}: ${message}`);
-    if (remedy !== undefined) terminal.say(remedy);
+    tellFailure(failure, terminal, words.includes("--json"));
     return failure.exitCode;
   } finally {
     terminal.endProgress();

@@ -16,9 +16,14 @@ export interface Session {
   readonly optionsFor: (source: Source) => CompileOptions;
 }
 
+/** The files and folders that a command works on. */
+export function operandsOf(invocation: Invocation): readonly string[] {
+  return invocation.operands.length === 0 ? ["."] : invocation.operands;
+}
+
 /** Throws a {@linkcode Failure} for what the command line has wrong. */
 export async function openSession(invocation: Invocation): Promise<Session> {
-  const operands = invocation.operands.length === 0 ? ["."] : invocation.operands;
+  const operands = operandsOf(invocation);
   const project = openProject(operands[0] ?? ".");
   const sources = findSources(project, operands, invocation.text("out") ?? "generated");
   const targets = await selectTargets(invocation.list("arch"));

@@ -69,9 +69,16 @@ export class Workspace implements Disposable {
   }
 
   async tri(args: readonly string[], options: RunOptions = {}): Promise<TriResult> {
+    const { code, stdout, stderr } = await this.command(args, options).output();
+    const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  }
+
+  /** `tri` as a process that is still to be started. */
+  command(args: readonly string[], options: RunOptions = {}): Deno.Command {
     const permissions = options.permissions ??
       ["--allow-read", `--allow-write=${this.path}/out`, "--allow-run", "--allow-env"];
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    return new Deno.Command(Deno.execPath(), {
       args: [
         "run",
         "-q",
@@ -87,9 +94,7 @@ export class Workspace implements Disposable {
       env: { DENO_DIR: denoFolder(), ...(options.env ?? { PATH: Deno.env.get("PATH") ?? "" }) },
       stdout: "piped",
       stderr: "piped",
-    }).output();
-    const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+    });
   }
 
   [Symbol.dispose](): void {

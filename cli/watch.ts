@@ -1,0 +1,161 @@
+/**
+ * `--watch`: a command again and again, whenever something that it read has changed. What counts is the text of
+ * the files; events of the file system only say when to look. A slow clock looks too, because folders that are
+ * deleted and made anew, network file systems and full event tables send no events.
+ */
+import { stableJson } from "./build_state.ts";
+import type { CommandContext } from "./commands.ts";
+import { EXIT, Failure, failureOf, tellFailure } from "./failure.ts";
+import { probeAgain, type Probes } from "./include.ts";
+import type { Invocation } from "./parse.ts";
+import { absolutePath, folderOf, joinPath } from "./paths.ts";
+import { CONFIG_NAMES, findSources, isFolder, openProject, readTextIfThere } from "./project.ts";
+import { operandsOf } from "./session.ts";
+
+/** One run of the command; notes the included files that it looked for in `probes`. */
+export type Round = (probes: Probes) => Promise<number>;
+
+/** Changes come in bursts: an editor writes, renames and deletes. This long nothing must change. */
+const SETTLE_MS = 60;
+/** How long to wait for an event before looking without one. */
+const CLOCK_MS = 1000;
+
+/** Runs until the user ends it (Ctrl-C, SIGTERM). What makes the very first round impossible is thrown. */
+export async function watch(
+  invocation: Invocation,
+  context: CommandContext,
+  round: Round,
+): Promise<number> {
+  const ended = endOfWatching();
+  for (let count = 0;; count++) {
+    const probes: Probes = {};
+    const sources = readSources(invocation);
+    const work = count === 0 ? round(probes) : surviving(round(probes), invocation, context);
+    if (await Promise.race([work, ended]) === "ended") break;
+    if (count === 0) context.terminal.say("watching; Ctrl-C ends");
+    const change = nextChange(invocation, stableJson([sources, probes]), probes);
+    if (await Promise.race([change, ended]) === "ended") break;
+  }
+  return EXIT.ok;
+}
+
+/** Tells what went wrong and goes on: the next change may mend it. */
+async function surviving(
+  work: Promise<number>,
+  invocation: Invocation,
+  { terminal }: CommandContext,
+): Promise<number> {
+  try {
+    return await work;
+  } catch (error) {
+    const failure = failureOf(error) ?? defect(error);
+    tellFailure(failure, terminal, invocation.flag("json"));
+    return failure.exitCode;
+  }
+}
+
+/** Half-typed text must not end the watching, not even where it meets a mistake of ours. */
+function defect(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Failure(EXIT.kernels, message, "This is a defect in tri; please report it.");
+}
+
+function endOfWatching(): Promise<"ended"> {
+  return new Promise((resolve) => {
+    Deno.addSignalListener("SIGINT", () => resolve("ended"));
+    if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", () => resolve("ended"));
+  });
+}
+
+/** Resolves when the files differ from those that were built and have come to rest. */
+async function nextChange(invocation: Invocation, built: string, probes: Probes): Promise<void> {
+  const look = (): string =>
+    stableJson([readSources(invocation), probeAgain(rootOf(invocation), probes)]);
+  using events = new Events(foldersToWatch(invocation, probes));
+  for (;; await events.next()) {
+    for (let seen = look(); seen !== built;) {
+      await delay(SETTLE_MS);
+      const now = look();
+      if (now === seen) return;
+      seen = now;
+    }
+  }
+}
+
+/** The texts of deno.json and of all sources; where they cannot be read, why not. */
+function readSources(invocation: Invocation): unknown {
+  try {
+    const operands = operandsOf(invocation);
+    const project = openProject(operands[0] ?? ".");
+    const settings = CONFIG_NAMES.map((name) => readTextIfThere(joinPath(project.root, name)));
+    const out = invocation.text("out") ?? "generated";
+    const sources = findSources(project, operands, out).map(({ stem, file }) => [stem, file]);
+    return [project.root, settings, sources];
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure === undefined) throw error;
+    return failure.message;
+  }
+}
+
+function rootOf(invocation: Invocation): string {
+  return openProject(operandsOf(invocation)[0] ?? ".").root;
+}
+
+interface Folders {
+  readonly deep: readonly string[];
+  readonly flat: readonly string[];
+}
+
+function foldersToWatch(invocation: Invocation, probes: Probes): Folders {
+  const root = rootOf(invocation);
+  const deep = operandsOf(invocation).map(absolutePath).filter(isFolder);
+  const flat = [
+    root,
+    ...operandsOf(invocation).map((operand) => folderOf(absolutePath(operand))),
+    ...Object.keys(probes).map((name) => folderOf(joinPath(root, name))),
+  ].filter(isFolder);
+  return { deep: [...new Set(deep)], flat: [...new Set(flat)] };
+}
+
+/** What the file system says about folders, as one wake-up call after another. */
+class Events implements Disposable {
+  readonly #watchers: readonly Deno.FsWatcher[];
+  #wake: () => void = () => {};
+
+  constructor({ deep, flat }: Folders) {
+    this.#watchers = [...watchersOf(deep, true), ...watchersOf(flat, false)];
+    for (const watcher of this.#watchers) this.#forward(watcher);
+  }
+
+  /** The next event, or the clock. */
+  async next(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const clock = setTimeout(resolve, CLOCK_MS);
+    await promise;
+    clearTimeout(clock);
+  }
+
+  async #forward(watcher: Deno.FsWatcher): Promise<void> {
+    for await (const _event of watcher) this.#wake();
+  }
+
+  [Symbol.dispose](): void {
+    for (const watcher of this.#watchers) watcher.close();
+  }
+}
+
+/** No watcher where the system has no room for another one: the clock is enough. */
+function watchersOf(folders: readonly string[], recursive: boolean): Deno.FsWatcher[] {
+  if (folders.length === 0) return [];
+  try {
+    return [Deno.watchFs([...folders], { recursive })];
+  } catch {
+    return [];
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
