@@ -120,8 +120,10 @@ Deno.test("tri inspect --stage report tabulates what ptxas found", async () => {
   assertEquals(code, 0);
   assertEquals(
     stdout,
-    "instance  arch   registers  shared  stack  spill stores  spill loads\n" +
-      "x         sm_80         24    4096     16             8            4\n\n" +
+    "instance  arch   registers  shared  stack  spill stores  spill loads  " +
+      "blocks per SM  warps per SM  occupancy\n" +
+      "x         sm_80         24    4096     16             8            4  " +
+      "           16            64      100 %\n\n" +
       "x (sm_80) was not run: Argument grid of x: expected a launch grid, because neither the " +
       "kernel's code nor a pragma says it, got undefined\n",
   );
