@@ -36,7 +36,8 @@ everyTarget("layerNormBackward() and rmsNormBackward() are their derivatives, on
   for (const dtype of FLOATS) {
     checkNormDerivatives(device, dtype, [67, 70, 2], 2);
     checkNormDerivatives(device, dtype, [2, 1024, 0], 1);
-    checkNormDerivatives(device, dtype, LONG[dtype], 1);
+    // Rows of 16 Ki elements take seconds; the other types have the same text.
+    if (dtype === "float64") checkNormDerivatives(device, dtype, LONG[dtype], 1);
   }
 });
 
