@@ -218,6 +218,12 @@ export const COMMANDS = {
     defaults: { arch: "sm_90" },
     load: async () => (await import("./inspect_command.ts")).runInspect,
   },
+  lsp: {
+    summary: "be the language server of an editor, on stdin and stdout",
+    operands: "",
+    options: [...COMPILE, ...WARNINGS, "help"],
+    load: async () => (await import("./lsp_command.ts")).runLsp,
+  },
   doctor: {
     summary: "show what was found: GPUs, driver, assemblers, permissions",
     operands: "",

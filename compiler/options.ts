@@ -56,6 +56,10 @@ export interface CompileOptions {
   readonly maxTileElements?: number;
   /** `__TRI_DEBUG__` is defined, and `assert` and `assume` are checked by cubins too, not only on the emulator. */
   readonly debug?: boolean;
+  /**
+   * Say what is wrong and make no code: modules stay empty, and what only lowering for a target finds is not said.
+   */
+  readonly checkOnly?: boolean;
   /** Check the tile IR after every pass; for tests. */
   readonly verify?: boolean;
 }

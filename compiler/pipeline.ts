@@ -138,7 +138,8 @@ function compileKernel(
   options: CompileOptions,
   collector: DiagnosticCollector,
 ): CompiledKernel | undefined {
-  const backEnd = new BackEnd(options.targets);
+  const targets = options.checkOnly === true ? [] : options.targets;
+  const backEnd = new BackEnd(targets);
   const instances: InstanceInfo[] = [];
   let kernel: TypedKernel | undefined;
   for (const instance of plan.instances) {
@@ -156,7 +157,7 @@ function compileKernel(
       instances.push(...infos);
       const unsupported = new Unsupporteds();
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
-      for (const target of options.targets) {
+      for (const target of targets) {
         const { kernel: own } = checkInstance(front, site, instance, smOf(target));
         for (const [index, func] of funcsOf(own, built, funcs, passes, reporter).entries()) {
           const { symbol } = must(infos[index], "a specialisation");
@@ -165,7 +166,7 @@ function compileKernel(
           unsupported.attempt(target, () => backEnd.add(target, func, lowering));
         }
       }
-      unsupported.report(options.targets, reporter);
+      unsupported.report(targets, reporter);
     }
     collector.addInstance(site.name, label, reporter.diagnostics);
   }

@@ -425,3 +425,17 @@ Deno.test("compileFile() hands max_registers to the assembler", () => {
     }
   }
 });
+
+Deno.test("compileFile with checkOnly says the same, knows the same contracts and makes no code", () => {
+  const file = transpose(TILES, true);
+  const { kernels: [all] } = compileClean(file);
+  const { kernels: [checked], diagnostics } = compile(file, { checkOnly: true });
+  assertEquals(diagnostics, []);
+  assertEquals(checked?.modules, []);
+  assertEquals(checked?.instances, all?.instances);
+  const broken = file.text.replace("rn[newaxis, :] < N", "rn[newaxis, :] < L");
+  assertEquals(
+    compile(broken, { checkOnly: true }).diagnostics,
+    compile(broken).diagnostics,
+  );
+});

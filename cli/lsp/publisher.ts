@@ -1,0 +1,73 @@
+/**
+ * When documents are checked, and who is told: a moment after the last keystroke, and never of a text that is no
+ * longer there. What a document says about another file, such as a header, is shown there, beside what others say.
+ */
+import type { Diagnostic } from "vscode-languageserver-protocol";
+import type { Placed } from "./diagnostics.ts";
+
+/** Long enough for a word to be finished, short enough to feel immediate. */
+const DELAY_MS = 150;
+
+export interface PublisherHost {
+  /** Everything there is to say about a document. */
+  readonly check: (uri: string) => readonly Placed[];
+  /** Replaces what is shown in a document. */
+  readonly publish: (uri: string, diagnostics: Diagnostic[]) => void;
+}
+
+export class Publisher {
+  readonly #host: PublisherHost;
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  /** By the document that was checked. */
+  readonly #found = new Map<string, readonly Placed[]>();
+
+  constructor(host: PublisherHost) {
+    this.#host = host;
+  }
+
+  /** Checks a document soon; a further call begins the wait anew. */
+  schedule(uri: string, delay = DELAY_MS): void {
+    this.#cancel(uri);
+    this.#timers.set(uri, setTimeout(() => this.#run(uri), delay));
+  }
+
+  /** The document was closed. */
+  forget(uri: string): void {
+    this.#cancel(uri);
+    this.#replace(uri, []);
+    this.#found.delete(uri);
+  }
+
+  /** Nothing more is checked. */
+  stop(): void {
+    for (const uri of [...this.#timers.keys()]) this.#cancel(uri);
+  }
+
+  #cancel(uri: string): void {
+    clearTimeout(this.#timers.get(uri));
+    this.#timers.delete(uri);
+  }
+
+  #run(uri: string): void {
+    this.#timers.delete(uri);
+    this.#replace(uri, this.#host.check(uri));
+  }
+
+  #replace(owner: string, placed: readonly Placed[]): void {
+    const before = this.#found.get(owner) ?? [];
+    this.#found.set(owner, placed);
+    for (const uri of new Set([owner, ...before.map(uriOf), ...placed.map(uriOf)])) {
+      this.#host.publish(uri, this.#shownIn(uri));
+    }
+  }
+
+  /** Two documents that include the same header say the same about it. */
+  #shownIn(uri: string): Diagnostic[] {
+    const all = [...this.#found.values()].flat().filter((placed) => placed.uri === uri);
+    return [
+      ...new Map(all.map(({ diagnostic }) => [JSON.stringify(diagnostic), diagnostic])).values(),
+    ];
+  }
+}
+
+const uriOf = ({ uri }: Placed): string => uri;

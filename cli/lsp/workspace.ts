@@ -1,0 +1,78 @@
+/**
+ * From an open document to what the compiler takes: its project, the options of deno.json and of the command
+ * line, and its includes, of which those that are open too are read from the editor.
+ */
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { CompileOptions, IncludeResolver } from "../../compiler/options.ts";
+import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
+import type { SourceFile } from "../../compiler/support/source.ts";
+import type { TargetName } from "../../compiler/targets.ts";
+import { compileOptionsFor } from "../compile_options.ts";
+import { includeFinder } from "../include.ts";
+import type { Invocation } from "../parse.ts";
+import { absolutePath, isInside, joinPath, relativePath } from "../paths.ts";
+import { openProject } from "../project.ts";
+
+/** A document as the compiler sees it. */
+export interface Prepared {
+  readonly file: SourceFile;
+  readonly options: CompileOptions;
+  /** What is wrong with deno.json. */
+  readonly mistakes: readonly Diagnostic[];
+  /** Where a file that the compiler speaks of can be opened; undefined for texts such as `<-D TM>`. */
+  readonly uriOf: (file: SourceFile) => string | undefined;
+}
+
+/** The text of a document that the editor holds; undefined when it is not open. */
+export type OpenText = (uri: string) => string | undefined;
+
+export type Workspace = (uri: string, text: string, openText: OpenText) => Prepared;
+
+/** The workspace under the options of a command line. */
+export function workspaceFor(invocation: Invocation, targets: readonly TargetName[]): Workspace {
+  return (uri, text, openText) => {
+    const path = pathOf(uri);
+    const { root, config, reporter } = openProject(path);
+    const file: SourceFile = { name: relativePath(root, path), text };
+    const source = { file, path, stem: file.name };
+    const finder = includeFinder(root, invocation.list("include"));
+    return {
+      file,
+      options: {
+        ...compileOptionsFor(source, invocation, config, targets),
+        include: preferOpen(finder.resolve, root, openText),
+      },
+      mistakes: reporter.diagnostics,
+      uriOf: (other) => other === file ? uri : uriIn(root, other.name),
+    };
+  };
+}
+
+/** Documents without a file, such as untitled ones, are taken for files of the working folder. */
+function pathOf(uri: string): string {
+  return uri.startsWith("file:")
+    ? absolutePath(fileURLToPath(uri))
+    : absolutePath(uri.replace(/^[^:]*:\/*/, ""));
+}
+
+function uriIn(root: string, name: string): string | undefined {
+  if (name.startsWith("<")) return undefined;
+  const path = joinPath(root, name);
+  return isInside(root, path) ? pathToFileURL(path).href : undefined;
+}
+
+/** Each file keeps one identity, as spans compare it. */
+function preferOpen(resolve: IncludeResolver, root: string, openText: OpenText): IncludeResolver {
+  const edited = new Map<SourceFile, SourceFile>();
+  return (name, kind, from) => {
+    const found = resolve(name, kind, from);
+    if (found === undefined || found === "outside") return found;
+    const known = edited.get(found);
+    if (known !== undefined) return known;
+    const uri = uriIn(root, found.name);
+    const text = uri === undefined ? undefined : openText(uri);
+    const file = text === undefined ? found : { name: found.name, text };
+    edited.set(found, file);
+    return file;
+  };
+}

@@ -1,0 +1,18 @@
+/** `tri lsp`: a language server on stdin and stdout, until its editor says `exit` or goes away. */
+import process from "node:process";
+import type { CommandContext } from "./commands.ts";
+import { serve } from "./lsp/server.ts";
+import { workspaceFor } from "./lsp/workspace.ts";
+import type { Invocation } from "./parse.ts";
+import { selectTargets } from "./targets.ts";
+
+/** The body of the command. */
+export async function runLsp(
+  invocation: Invocation,
+  { toolchain }: CommandContext,
+): Promise<number> {
+  const targets = await selectTargets(invocation.list("arch"));
+  const compiler = await toolchain.compiler();
+  const { stdin, stdout } = process;
+  return await serve(stdin, stdout, workspaceFor(invocation, targets), compiler);
+}
