@@ -7,7 +7,6 @@ import {
   type CompiledTask,
   compileTasks,
   dropLocalUnusedDefines,
-  type Emit,
   finishTask,
   stateOf,
 } from "./build.ts";
@@ -53,8 +52,9 @@ async function buildOnce(
   context: CommandContext,
   probes: Probes,
 ): Promise<number> {
-  const report = new BuildReport(invocation, context, performance.now());
+  const started = performance.now();
   const session = await openSession(invocation);
+  const report = new BuildReport(invocation, context, session.project.root, started);
   const mistakes = session.project.reporter.diagnostics;
   if (hasErrors(mistakes)) return report.failed(mistakes, []);
   const survey = await surveyOutput(invocation, session, context);
@@ -95,7 +95,7 @@ async function surveyOutput(
     assemblers: assemblers?.usable ?? [],
     cubins: assemblers !== undefined,
     embed: invocation.flag("embed"),
-    emit: emitted(invocation),
+    emit: invocation.text("emit") === "js" ? "js" : "ts",
     out,
     jobs: jobCount(invocation),
   };
@@ -146,12 +146,6 @@ async function produce(
   const { written, unchanged, removed } = updateFolder(out, files, new Map(obsolete));
   const writeReport = { written, unchanged: unchanged + keptFiles.size, removed };
   return report.built(sources, built.length, diagnostics, warnings, writeReport, assemblers);
-}
-
-function emitted(invocation: Invocation): Emit {
-  const text = invocation.text("emit");
-  if (text === "ts" || text === "js") return text;
-  throw usageError(`--emit ${text}: not a language of wrappers`, "Say ts or js.");
 }
 
 function jobCount(invocation: Invocation): number {

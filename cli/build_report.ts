@@ -4,11 +4,11 @@ import { addCounts, type AssemblerWarning, type Progress, type Rejected } from "
 import type { BuildInputs, BuildState, Counts, Skipped, SourceState } from "./build_state.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
+import { formatOf, plural, showDiagnostics, type View } from "./format.ts";
 import type { WriteReport } from "./output_folder.ts";
 import type { Invocation } from "./parse.ts";
 import type { Source } from "./project.ts";
 import type { Assemblers } from "./ptxas.ts";
-import { plural, showDiagnostics } from "./session.ts";
 
 /** A source with the reason it must be built; no reason: it is up to date. */
 export interface Judged {
@@ -19,15 +19,18 @@ export interface Judged {
 
 /** Says how a build ended, for people or as JSON, and gives the exit code. */
 export class BuildReport {
+  readonly #view: View;
   readonly #json: boolean;
   readonly #watching: boolean;
 
   constructor(
     private readonly invocation: Invocation,
     private readonly context: CommandContext,
+    root: string,
     private readonly started: number,
   ) {
-    this.#json = invocation.flag("json");
+    this.#view = { format: formatOf(invocation), root };
+    this.#json = this.#view.format === "json";
     this.#watching = invocation.flag("watch");
   }
 
@@ -43,7 +46,7 @@ export class BuildReport {
   async failed(diagnostics: readonly Diagnostic[], rejected: readonly Rejected[]): Promise<number> {
     if (this.#json) await this.#print({ ok: false, rejected }, diagnostics);
     else {
-      await showDiagnostics(diagnostics, this.context);
+      await showDiagnostics(diagnostics, this.context, this.#view);
       for (const { kernel, arch, assembler, message } of rejected) {
         this.#say(
           `error: ${assembler} refused the code of ${kernel} for ${arch}. This is a defect in tri; please report it.`,
@@ -58,6 +61,7 @@ export class BuildReport {
   async refusedWarnings(warnings: readonly AssemblerWarning[]): Promise<number> {
     if (this.#json) await this.#print({ ok: false, warnings }, []);
     else {
+      await showDiagnostics([], this.context, this.#view);
       this.#sayWarnings(warnings);
       this.#say("nothing was written, because of --werror");
     }
@@ -74,6 +78,7 @@ export class BuildReport {
       ...gone.map((stem) => ({ source: stem, reason: "the source is gone" })),
     ];
     const ok = list.length === 0;
+    await showDiagnostics([], this.context, this.#view);
     if (this.#json) await this.#print({ ok, stale: list }, []);
     else if (ok) this.#say(`${plural(judged.length, "file")} up to date in ${this.#out}`);
     else {
@@ -87,6 +92,7 @@ export class BuildReport {
     const counts = addCounts(
       judged.flatMap(({ source }) => state.sources[source.stem]?.counts ?? []),
     );
+    await showDiagnostics([], this.context, this.#view);
     if (this.#json) await this.#print({ ok: true, upToDate: true, ...counts }, []);
     else this.#say(`nothing to do: ${plural(counts.kernels, "kernel")} up to date in ${this.#out}`);
     return EXIT.ok;
@@ -109,7 +115,7 @@ export class BuildReport {
       );
       return EXIT.ok;
     }
-    await showDiagnostics(diagnostics, this.context);
+    await showDiagnostics(diagnostics, this.context, this.#view);
     this.#sayWarnings(warnings);
     this.#sayCounts(counts, builtSources, written);
     const empty = Object.values(sources).filter((source) => source.counts.kernels === 0);

@@ -3,10 +3,11 @@ import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { dropLocalUnusedDefines } from "./build.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
+import { formatOf, plural, showDiagnostics } from "./format.ts";
 import { includeFinder, type Probes } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import type { Source } from "./project.ts";
-import { checkKernelNames, hasErrors, openSession, plural, showDiagnostics } from "./session.ts";
+import { checkKernelNames, hasErrors, openSession } from "./session.ts";
 
 /** Sources that are text; none where deno.json is wrong, because they may be wrong only without it. */
 function sound(
@@ -32,6 +33,7 @@ async function checkOnce(
   seen: Probes,
 ): Promise<number> {
   const { terminal, toolchain } = context;
+  const format = formatOf(invocation);
   const { project, sources, optionsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
   const mistakes = project.reporter.diagnostics;
@@ -48,7 +50,7 @@ async function checkOnce(
   const diagnostics = [...mistakes, ...dropLocalUnusedDefines(found, true)];
   const ok = !hasErrors(diagnostics);
   if (ok) checkKernelNames(invocation, results.flatMap(({ kernels }) => kernels));
-  if (invocation.flag("json")) {
+  if (format === "json") {
     const renderer = await toolchain.render();
     terminal.print(
       `${
@@ -60,7 +62,7 @@ async function checkOnce(
       }\n`,
     );
   } else {
-    await showDiagnostics(diagnostics, context);
+    await showDiagnostics(diagnostics, context, { format, root: project.root });
     if (diagnostics.length === 0) {
       terminal.say(`${plural(sources.length, "file")} checked, nothing to report`);
       const empty = sources.filter((_, index) => results[index]?.kernels.length === 0);

@@ -1,7 +1,7 @@
 /** COMMANDS: every command and option of `tri`. Parsing, `--help` and "did you mean" all read these tables. */
 import type { Invocation } from "./parse.ts";
 import type { Terminal } from "./terminal.ts";
-import type { Toolchain } from "./toolchain.ts";
+import { COMPILER_STAGES, type Toolchain } from "./toolchain.ts";
 
 /** What a command may use besides its options. */
 export interface CommandContext {
@@ -21,6 +21,8 @@ export interface OptionRow {
   readonly many?: true;
   /** The line after `#pragma tri` that the option stands for; such options obey `--kernel`. */
   readonly pragma?: (value: string) => string;
+  /** The only values that there are. */
+  readonly choices?: readonly string[];
   readonly help: string;
 }
 
@@ -33,6 +35,14 @@ export interface CommandRow {
   /** Loads the body, so that `--help` starts at once. */
   readonly load: () => Promise<CommandBody>;
 }
+
+/** What `tri inspect` prints. */
+export const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** Ways to give diagnostics. */
+export const FORMATS = ["pretty", "json", "sarif", "github"] as const;
+export type Format = (typeof FORMATS)[number];
 
 export const OPTIONS = {
   out: { type: "text", value: "DIR", default: "generated", help: "folder for the output" },
@@ -135,6 +145,7 @@ export const OPTIONS = {
     type: "text",
     value: "LANGUAGE",
     default: "ts",
+    choices: ["ts", "js"],
     help: "ts: TypeScript wrappers; js: JavaScript, declarations, and maps from these to the .tc",
   },
   "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
@@ -148,11 +159,19 @@ export const OPTIONS = {
   watch: { type: "flag", help: "again whenever a file changes, until Ctrl-C" },
   force: { type: "flag", help: "build also what is up to date" },
   json: { type: "flag", help: "print one JSON document on stdout" },
+  format: {
+    type: "text",
+    value: "FORMAT",
+    default: "pretty",
+    choices: FORMATS,
+    help: "diagnostics as pretty text, as json (--json), as sarif 2.1.0, or as commands for github",
+  },
   stage: {
     type: "text",
     value: "STAGE",
     default: "ptx",
-    help: "tokens, ast, types, ir, layout, ptx, sass or report",
+    choices: STAGES,
+    help: "what to print",
   },
   size: {
     type: "text",
@@ -201,6 +220,7 @@ export const COMMANDS = {
       "watch",
       "force",
       "json",
+      "format",
       "help",
     ],
     load: async () => (await import("./build_command.ts")).runBuild,
@@ -208,7 +228,7 @@ export const COMMANDS = {
   check: {
     summary: "report what is wrong in .tc files; write nothing",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, ...WARNINGS, "watch", "json", "help"],
+    options: [...COMPILE, ...WARNINGS, "watch", "json", "format", "help"],
     load: async () => (await import("./check_command.ts")).runCheck,
   },
   inspect: {

@@ -54,7 +54,9 @@ function optionHead(name: OptionName): string {
 
 function optionHelp(command: CommandName, name: OptionName): string {
   const preset = defaultOf(command, name);
-  return optionRow(name).help + (preset === undefined ? "" : ` (default: ${preset})`);
+  const { help, choices } = optionRow(name);
+  const values = choices === undefined ? "" : `: ${choices.join(", ")}`;
+  return help + values + (preset === undefined ? "" : ` (default: ${preset})`);
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

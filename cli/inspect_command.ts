@@ -1,24 +1,23 @@
 /** `tri inspect`: prints one stage of one file. */
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
-import { nearest } from "../compiler/support/spelling.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "./assembled_modules.ts";
-import type { CommandContext } from "./commands.ts";
+import { type CommandContext, type Stage, STAGES } from "./commands.ts";
 import { environmentError, EXIT, usageError } from "./failure.ts";
+import { showDiagnostics, type View } from "./format.ts";
 import { includeFinder } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import { runProcess } from "./process.ts";
 import { ScratchFile } from "./scratch_file.ts";
-import { checkKernelNames, hasErrors, openSession, showDiagnostics } from "./session.ts";
+import { checkKernelNames, hasErrors, openSession } from "./session.ts";
 import { COMPILER_STAGES } from "./toolchain.ts";
 import { findTools } from "./tools.ts";
 
-const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
 /** Stages of the compiler that differ between architectures. */
 const PER_TARGET: ReadonlySet<string> = new Set(["layout", "ptx"]);
 
 /** The body of the command. */
 export async function runInspect(invocation: Invocation, context: CommandContext): Promise<number> {
-  const stage = stageNamed(invocation.text("stage") ?? "ptx");
+  const stage: Stage = STAGES.find((name) => name === invocation.text("stage")) ?? "ptx";
   const [own] = (["json", "size"] as const).filter((name) => invocation.list(name).length > 0);
   if (own !== undefined && stage !== "report") {
     throw usageError(`--${own} goes with --stage report`);
@@ -31,8 +30,9 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   if (source === undefined || another !== undefined) {
     throw usageError("tri inspect takes one file, not a folder of several");
   }
+  const view: View = { format: "pretty", root: project.root };
   if (hasErrors(project.reporter.diagnostics)) {
-    await showDiagnostics(project.reporter.diagnostics, context);
+    await showDiagnostics(project.reporter.diagnostics, context, view);
     return EXIT.kernels;
   }
   const { resolve } = includeFinder(project.root, invocation.list("include"));
@@ -57,7 +57,7 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   }
   // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
   if (compilerStage !== undefined || hasErrors(result.diagnostics)) {
-    return await finish(result.diagnostics, context);
+    return await finish(result.diagnostics, context, view);
   }
   if (stage === "report") {
     const { runReport } = await import("./report_stage.ts");
@@ -69,21 +69,12 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   return EXIT.ok;
 }
 
-function stageNamed(word: string): (typeof STAGES)[number] {
-  const stage = STAGES.find((name) => name === word);
-  if (stage !== undefined) return stage;
-  const near = nearest(word, STAGES);
-  throw usageError(
-    `Unknown stage: ${word}`,
-    near === undefined ? `Known: ${STAGES.join(", ")}.` : `Did you mean ${near}?`,
-  );
-}
-
 async function finish(
   diagnostics: readonly Diagnostic[],
   context: CommandContext,
+  view: View,
 ): Promise<number> {
-  await showDiagnostics(diagnostics, context);
+  await showDiagnostics(diagnostics, context, view);
   return hasErrors(diagnostics) ? EXIT.kernels : EXIT.ok;
 }
 

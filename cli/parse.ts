@@ -27,6 +27,7 @@ export class Invocation {
     private readonly values: ReadonlyMap<OptionName, readonly string[]>,
   ) {}
 
+  /** Whether it was given. */
   flag(name: OptionName): boolean {
     return this.values.has(name);
   }
@@ -151,13 +152,19 @@ function checkedValue(
   name: OptionName,
   value: Extract<Token, { kind: "option" }>["value"],
 ): string {
-  const { type, value: placeholder } = optionRow(name);
+  const { type, value: placeholder, choices } = optionRow(name);
   if (type === "flag") {
     if (value !== undefined) throw usageError(`--${name} takes no value`);
     return "";
   }
   if (value === undefined || value === "") {
     throw usageError(`--${name} needs a value: --${name} ${placeholder ?? "VALUE"}`);
+  }
+  if (choices?.includes(value) === false) {
+    throw usageError(
+      `--${name} ${value}: not one of ${choices.join(", ")}`,
+      didYouMean(value, choices, ""),
+    );
   }
   return value;
 }

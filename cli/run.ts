@@ -1,6 +1,7 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
 import { commandHelpText, helpText } from "./help.ts";
 import { commandRow } from "./commands.ts";
+import { asksForJson } from "./format.ts";
 import { failureOf, tellFailure } from "./failure.ts";
 import { parseCommandLine } from "./parse.ts";
 import { Terminal } from "./terminal.ts";
@@ -26,7 +27,7 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
   } catch (error) {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    tellFailure(failure, terminal, words.includes("--json"));
+    tellFailure(failure, terminal, asksForJson(words));
     return failure.exitCode;
   } finally {
     terminal.endProgress();

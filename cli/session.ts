@@ -3,7 +3,6 @@ import type { CompileOptions } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import { compileOptionsFor } from "./compile_options.ts";
-import type { CommandContext } from "./commands.ts";
 import { usageError } from "./failure.ts";
 import type { Invocation } from "./parse.ts";
 import { findSources, openProject, type Project, type Source } from "./project.ts";
@@ -47,33 +46,6 @@ export function checkKernelNames(
     `--kernel ${unknown}: there is no such kernel`,
     near === undefined ? `Kernels here: ${known.join(", ") || "none"}.` : `Did you mean ${near}?`,
   );
-}
-
-/** Prints diagnostics on stderr, errors and warnings as they come, and a count at the end. */
-export async function showDiagnostics(
-  diagnostics: readonly Diagnostic[],
-  { terminal, toolchain }: CommandContext,
-): Promise<void> {
-  if (diagnostics.length === 0) return;
-  const renderer = await toolchain.render();
-  for (const diagnostic of diagnostics) {
-    terminal.say(renderer.text(diagnostic, terminal.color));
-  }
-  const counted = (["error", "warning"] as const)
-    .map((severity) =>
-      [
-        severity,
-        diagnostics.filter((diagnostic) => diagnostic.severity === severity).length,
-      ] as const
-    )
-    .filter(([, count]) => count > 0)
-    .map(([severity, count]) => plural(count, severity));
-  terminal.say(counted.join(", "));
-}
-
-/** `1 error`, `2 errors`. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Whether there is an error among them. */

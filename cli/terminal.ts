@@ -2,6 +2,7 @@
  * The only door to standard output and standard error. Results go to stdout, everything about the work
  * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
  */
+import { readEnv } from "./environment.ts";
 
 const encoder = new TextEncoder();
 
@@ -18,8 +19,8 @@ export type Style = keyof typeof STYLES;
 
 /** Where a command writes. */
 export class Terminal {
-  /** Deno reads `NO_COLOR` itself, without needing a permission. */
-  readonly color: boolean = !Deno.noColor && Deno.stderr.isTerminal();
+  /** Deno reads `NO_COLOR` itself, without needing a permission; it is stronger than `CLICOLOR_FORCE`. */
+  readonly color: boolean = !Deno.noColor && (Deno.stderr.isTerminal() || colorForced());
   readonly #live: boolean = Deno.stderr.isTerminal();
   #progressShown = false;
 
@@ -60,6 +61,11 @@ export class Terminal {
     writeAll(Deno.stderr, "\r\x1b[2K");
     this.#progressShown = false;
   }
+}
+
+/** As on bixense.com/clicolors: anything but 0 wants colours also where no terminal is. */
+function colorForced(): boolean {
+  return (readEnv("CLICOLOR_FORCE") ?? "0") !== "0";
 }
 
 /** A pipe may take less than the whole text at once; a reader that left ends the program quietly. */

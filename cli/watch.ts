@@ -6,6 +6,7 @@
 import { stableJson } from "./build_state.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT, Failure, failureOf, tellFailure } from "./failure.ts";
+import { formatOf } from "./format.ts";
 import { probeAgain, type Probes } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import { absolutePath, folderOf, joinPath } from "./paths.ts";
@@ -49,7 +50,7 @@ async function surviving(
     return await work;
   } catch (error) {
     const failure = failureOf(error) ?? defect(error);
-    tellFailure(failure, terminal, invocation.flag("json"));
+    tellFailure(failure, terminal, formatOf(invocation) === "json");
     return failure.exitCode;
   }
 }

@@ -65,7 +65,7 @@ Deno.test("tri build --emit js writes JavaScript, and TypeScript again without i
   assertEquals(scripts().sort(), ["out/a.ts", "out/mod.ts", "out/sub/b.ts"]);
   const wrong = await shop.build("--emit", "python");
   assertEquals(wrong.code, 2);
-  assertStringIncludes(wrong.stderr, "--emit python: not a language of wrappers");
+  assertStringIncludes(wrong.stderr, "--emit python: not one of ts, js");
 });
 
 Deno.test("tri build does nothing the second time and says so", async () => {

@@ -95,7 +95,7 @@ Deno.test("tri inspect refuses an unknown stage and more than one file", async (
   const stage = await workspace.tri(["inspect", "k/a.tc", "--stage", "token"]);
   assertEquals([stage.code, stage.stderr], [
     2,
-    "error: Unknown stage: token\nDid you mean tokens?\n",
+    "error: --stage token: not one of tokens, ast, types, ir, layout, ptx, sass, report\nDid you mean tokens?\n",
   ]);
   assertEquals((await workspace.tri(["inspect", "k"])).code, 2);
   assertEquals((await workspace.tri(["inspect"])).code, 2);
