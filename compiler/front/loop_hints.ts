@@ -10,7 +10,8 @@ interface HintRow {
   readonly form: string;
 }
 
-const HINTS: Readonly<Record<LoopHint["name"], HintRow>> = {
+/** Every hint. */
+export const HINTS: Readonly<Record<LoopHint["name"], HintRow>> = {
   unroll: { argument: /^[1-9]\d*$/, optional: true, form: "`unroll` or `unroll(4)`" },
   num_stages: { argument: /^[1-9]\d*$/, optional: false, form: "`num_stages(3)`" },
   pipeline: {

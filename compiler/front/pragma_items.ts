@@ -28,8 +28,11 @@ const ITEMS: Readonly<Record<string, ItemParser>> = {
   specialize: parseSpecialize,
 };
 
+/** Words that begin an item which is no option. */
+export const ITEM_WORDS: readonly string[] = Object.keys(ITEMS);
+
 /** Every word that may follow `#pragma tri`; `loop` is read elsewhere. */
-const WORDS = [...Object.keys(ITEMS), ...Object.keys(OPTIONS), "loop"];
+const WORDS = [...ITEM_WORDS, ...Object.keys(OPTIONS), "loop"];
 
 /** Reads one whole item, to the end of its line. `before` is what stands before its first word. */
 export function parseItem(cursor: PragmaCursor, lastSpan: Span): PragmaItem {

@@ -1,0 +1,220 @@
+/**
+ * Writes docs/reference/ from the tables of the code: commands, diagnostics, names of the language, and from `deno doc` what
+ * the run time exports.
+ *
+ *     deno run -A scripts/reference_pages.ts            rewrites the pages
+ *     deno run -A scripts/reference_pages.ts --check    fails if one is not up to date
+ */
+import * as path from "node:path";
+import { COMMANDS, isCommand } from "../cli/commands.ts";
+import { commandHelpText, helpText } from "../cli/help.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
+import { KEYWORDS } from "../compiler/front/keywords.ts";
+import {
+  ATTRIBUTE_DOCS,
+  BUILTIN_DOCS,
+  HINT_DOCS,
+  MACRO_DOCS,
+  OPTION_DOCS,
+  PRAGMA_DOCS,
+} from "../compiler/front/language_docs.ts";
+import { HINTS } from "../compiler/front/loop_hints.ts";
+import { isOptionName, optionUsage } from "../compiler/front/pragma_options.ts";
+import { CODES, OFF_BY_DEFAULT } from "../compiler/support/codes.ts";
+import { SCALARS } from "../compiler/support/scalar.ts";
+import { runtimePage } from "./reference_runtime.ts";
+
+/** The folder of the pages. */
+export const FOLDER: string = path.join(import.meta.dirname ?? ".", "../docs/reference");
+
+/** The top of a page that nobody should edit. */
+export function head(title: string, source: string): string {
+  return `# ${title}\n\n<!-- written by scripts/reference_pages.ts from ${source} -->\n`;
+}
+
+/** A table; `|` in cells is escaped. */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(titles), line(titles.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+function cliPage(): string {
+  const commands = Object.keys(COMMANDS).filter(isCommand);
+  const block = (text: string): string => "```text\n" + text.trimEnd() + "\n```\n";
+  return [
+    head("The command line", "cli/commands.ts"),
+    "`deno task tri COMMAND`, or `deno run -P=tri cli/main.ts COMMAND`. The output of `--help`:\n",
+    block(helpText()),
+    ...commands.flatMap((name) => [`## tri ${name}\n`, block(commandHelpText(name))]),
+  ].join("\n");
+}
+
+const CHAPTERS: Readonly<Record<string, string>> = {
+  1: "Text and directives",
+  2: "Tokens",
+  3: "Types",
+  4: "Declarations",
+  5: "Expressions",
+  6: "Statements",
+  7: "Built-in functions and targets",
+  9: "Pragmas and contracts",
+};
+
+function diagnosticsPage(): string {
+  const codes = Object.entries(CODES);
+  const chapters = Object.entries(CHAPTERS).map(([digit, title]) => {
+    const rows = codes.filter(([name]) => name[1] === digit).map(([name, meaning]) => [
+      name,
+      `${meaning}${isOff(name) ? " (off by default: `--warn`)" : ""}`,
+    ]);
+    return `## ${title}\n\n${table(["code", "meaning"], rows)}\n`;
+  });
+  return [
+    head("Diagnostics", "compiler/support/codes.ts"),
+    "Codes never change their meaning. E is an error; W is a warning, which `--no-warn CODE` turns off and `--werror` turns " +
+    "into an error.\n",
+    ...chapters,
+  ].join("\n");
+}
+
+function isOff(name: string): boolean {
+  return [...OFF_BY_DEFAULT].some((off) => off === name);
+}
+
+function languagePage(): string {
+  const builtins = [...Map.groupBy(BUILTINS.values(), ({ canonical }) => canonical)].flatMap(
+    ([canonical, [first, ...others]]) => {
+      if (first === undefined) return [];
+      const also = others.map(({ name }) => code(name)).join(", ");
+      return [[code(first.signature), BUILTIN_DOCS[canonical] ?? "", also]];
+    },
+  );
+  const words = Object.entries(KEYWORDS).map(([group, list]) => [
+    group,
+    list.map(code).join(" "),
+  ]);
+  const options = Object.entries(OPTION_DOCS).filter(([name]) => isOptionName(name)).map((
+    [name, doc],
+  ) => [
+    code(isOptionName(name) ? /`(.*)`/.exec(optionUsage(name))?.[1] ?? name : name),
+    doc + (/`.*`(.*)/.exec(isOptionName(name) ? optionUsage(name) : "")?.[1] ?? ""),
+  ]);
+  return [
+    head("Names of the language", "the tables in compiler/front"),
+    "[language-coverage.md](../language-coverage.md) lists every construct and whether it compiles.\n",
+    "## Types\n",
+    table(
+      ["type", "name", "bits"],
+      Object.entries(SCALARS).map(([name, { bits, spelling }]) => [
+        code(spelling),
+        code(name),
+        `${bits}`,
+      ]),
+    ),
+    "\n## Built-in functions\n",
+    "Arguments of functions of elements broadcast. Square brackets: may be left out.\n",
+    table(["call", "result", "also"], builtins),
+    "\n## Built-in constants\n",
+    table(
+      ["name", "type", "value"],
+      Object.entries(BUILTIN_CONSTANTS).map(([name, { type, value }]) => [
+        code(name),
+        code(type),
+        `${value}`,
+      ]),
+    ),
+    "\n## Attributes\n",
+    "Behind a name or among the specifiers of its declaration.\n",
+    table(
+      ["attribute", "promise"],
+      Object.entries(ATTRIBUTE_DOCS).map(([name, doc]) => [code(name), doc]),
+    ),
+    "\n## Pragmas\n",
+    "Behind `#pragma tri`, at file scope, before the kernel that they are for.\n",
+    table(
+      ["pragma", "meaning"],
+      Object.values(PRAGMA_DOCS).map(({ form, doc }) => [code(form), doc]),
+    ),
+    "\n### Options\n",
+    "Pragmas too; `num_warps` and `num_stages` also stand behind `;` in `config` and `configs`.\n",
+    table(["option", "meaning"], options),
+    "\n### Loop hints\n",
+    "Behind `#pragma tri loop`, directly before a loop.\n",
+    table(
+      ["hint", "meaning"],
+      Object.entries(HINTS).map(([name, { form }]) => [form, HINT_DOCS[name] ?? ""]),
+    ),
+    "\n## Predefined macros\n",
+    table(["macro", "value"], Object.entries(MACRO_DOCS).map(([name, doc]) => [code(name), doc])),
+    "\n## Keywords\n",
+    table(["group", "words"], words),
+    "",
+  ].join("\n");
+}
+
+/** Every page by its name, formatted. */
+export async function referencePages(): Promise<ReadonlyMap<string, string>> {
+  const pages: readonly (readonly [string, string])[] = [
+    ["cli.md", cliPage()],
+    ["diagnostics.md", diagnosticsPage()],
+    ["language.md", languagePage()],
+    ["runtime.md", await runtimePage()],
+  ];
+  return new Map(
+    await Promise.all(
+      pages.map(async ([name, text]): Promise<[string, string]> => [name, await format(text)]),
+    ),
+  );
+}
+
+/** As `deno fmt` wants it. */
+async function format(text: string): Promise<string> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--quiet", "--ext=md", "-"],
+    cwd: FOLDER,
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+  const { code: exit, stdout } = await child.output();
+  if (exit !== 0) throw new Error("deno fmt failed");
+  return new TextDecoder().decode(stdout);
+}
+
+/** Names of the pages that differ from what is on disk. */
+export async function stalePages(): Promise<string[]> {
+  const pages = [...await referencePages()];
+  return pages.filter(([name, text]) => readIfThere(path.join(FOLDER, name)) !== text).map((
+    [name],
+  ) => name);
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(file);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+if (import.meta.main) {
+  Deno.mkdirSync(FOLDER, { recursive: true });
+  if (!Deno.args.includes("--check")) {
+    for (const [name, text] of await referencePages()) {
+      Deno.writeTextFileSync(path.join(FOLDER, name), text);
+    }
+  } else {
+    const stale = await stalePages();
+    if (stale.length > 0) {
+      const text = `docs/reference/${stale.join(", ")}: run scripts/reference_pages.ts\n`;
+      Deno.stderr.writeSync(new TextEncoder().encode(text));
+      Deno.exit(1);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** The reference pages are those of the code, and no name of the language lacks its line. */
+import * as path from "node:path";
+import { BUILTINS } from "../../compiler/front/builtins.ts";
+import * as docs from "../../compiler/front/language_docs.ts";
+import { HINTS } from "../../compiler/front/loop_hints.ts";
+import { ITEM_WORDS } from "../../compiler/front/pragma_items.ts";
+import { OPTIONS } from "../../compiler/front/pragma_options.ts";
+import { KEYWORDS } from "../../compiler/front/keywords.ts";
+import { PREDEFINED_NAMES } from "../../compiler/front/predefined.ts";
+import { FOLDER, referencePages, stalePages } from "../../scripts/reference_pages.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+Deno.test("stalePages() is empty: docs/reference/ is what the code says", async () => {
+  if (Deno.env.get("TRI_BLESS") !== undefined) {
+    for (const [name, text] of await referencePages()) {
+      await Deno.writeTextFile(path.join(FOLDER, name), text);
+    }
+  }
+  assertEquals(await stalePages(), [], "run deno run -A scripts/reference_pages.ts");
+});
+
+Deno.test("language_docs has a line for every name of the tables, and for no other", () => {
+  const canonical = new Set([...BUILTINS.values()].map((builtin) => builtin.canonical));
+  assertEquals(Object.keys(docs.BUILTIN_DOCS).sort(), [...canonical].sort());
+  assertEquals(Object.keys(docs.PRAGMA_DOCS).sort(), [...ITEM_WORDS].sort());
+  assertEquals(Object.keys(docs.OPTION_DOCS).sort(), Object.keys(OPTIONS).sort());
+  assertEquals(Object.keys(docs.HINT_DOCS).sort(), Object.keys(HINTS).sort());
+  const macros = [...PREDEFINED_NAMES].filter((name) => name !== "defined");
+  assertEquals(Object.keys(docs.MACRO_DOCS).sort(), macros.sort());
+  for (const attribute of Object.keys(docs.ATTRIBUTE_DOCS)) {
+    const word = attribute.replace("(N)", "");
+    assert(KEYWORDS.declaration.some((keyword) => keyword === word), attribute);
+  }
+});
