@@ -244,6 +244,12 @@ export const COMMANDS = {
     options: [...COMPILE, ...WARNINGS, "help"],
     load: async () => (await import("./lsp_command.ts")).runLsp,
   },
+  explain: {
+    summary: "say what a diagnostic means, with a wrong and a right program",
+    operands: "[CODE]...",
+    options: ["help"],
+    load: async () => (await import("./explain_command.ts")).runExplain,
+  },
   doctor: {
     summary: "show what was found: GPUs, driver, assemblers, permissions",
     operands: "",

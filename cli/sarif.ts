@@ -6,6 +6,7 @@ import { type Code, CODES } from "../compiler/support/codes.ts";
 import type { Diagnostic, Fix } from "../compiler/support/diagnostic.ts";
 import type { Expansion, Span } from "../compiler/support/source.ts";
 import { type FilePlace, placeOf } from "./diagnostic_place.ts";
+import { EXPLANATIONS } from "./explain/mod.ts";
 import { VERSION } from "./version.ts";
 
 type Rename = (name: string) => string;
@@ -48,6 +49,7 @@ interface Replacements {
 interface Rule {
   readonly id: Code;
   readonly shortDescription: Message;
+  readonly help: Message;
   readonly defaultConfiguration: { readonly level: "error" | "warning" };
 }
 
@@ -96,6 +98,7 @@ function ruleOf(code: Code): Rule {
   return {
     id: code,
     shortDescription: { text: CODES[code] },
+    help: { text: EXPLANATIONS[code].text },
     defaultConfiguration: { level: code.startsWith("W") ? "warning" : "error" },
   };
 }

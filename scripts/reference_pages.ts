@@ -7,6 +7,7 @@
  */
 import * as path from "node:path";
 import { COMMANDS, isCommand } from "../cli/commands.ts";
+import { EXPLANATIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
 import { KEYWORDS } from "../compiler/front/keywords.ts";
@@ -20,7 +21,7 @@ import {
 } from "../compiler/front/language_docs.ts";
 import { HINTS } from "../compiler/front/loop_hints.ts";
 import { isOptionName, optionUsage } from "../compiler/front/pragma_options.ts";
-import { CODES, OFF_BY_DEFAULT } from "../compiler/support/codes.ts";
+import { type Code, CODES, OFF_BY_DEFAULT } from "../compiler/support/codes.ts";
 import { SCALARS } from "../compiler/support/scalar.ts";
 import { runtimePage } from "./reference_runtime.ts";
 
@@ -64,24 +65,25 @@ const CHAPTERS: Readonly<Record<string, string>> = {
 };
 
 function diagnosticsPage(): string {
-  const codes = Object.entries(CODES);
+  const codes = Object.keys(CODES).filter(isCode);
   const chapters = Object.entries(CHAPTERS).map(([digit, title]) => {
-    const rows = codes.filter(([name]) => name[1] === digit).map(([name, meaning]) => [
+    const rows = codes.filter((name) => name[1] === digit).map((name) => [
       name,
-      `${meaning}${isOff(name) ? " (off by default: `--warn`)" : ""}`,
+      `${CODES[name]}${OFF_BY_DEFAULT.has(name) ? " (off by default: `--warn`)" : ""}`,
+      EXPLANATIONS[name].text,
     ]);
-    return `## ${title}\n\n${table(["code", "meaning"], rows)}\n`;
+    return `## ${title}\n\n${table(["code", "meaning", "why, and what to do"], rows)}\n`;
   });
   return [
-    head("Diagnostics", "compiler/support/codes.ts"),
+    head("Diagnostics", "compiler/support/codes.ts and cli/explain/"),
     "Codes never change their meaning. E is an error; W is a warning, which `--no-warn CODE` turns off and `--werror` turns " +
-    "into an error.\n",
+    "into an error. `tri explain CODE` adds a wrong program and the mended one.\n",
     ...chapters,
   ].join("\n");
 }
 
-function isOff(name: string): boolean {
-  return [...OFF_BY_DEFAULT].some((off) => off === name);
+function isCode(name: string): name is Code {
+  return Object.hasOwn(CODES, name);
 }
 
 function languagePage(): string {

@@ -1,0 +1,110 @@
+/** Explanations of E4xxx and W4xxx: variables, attributes, functions. */
+import { type Explanation, file, inside } from "./example.ts";
+
+export const DECLARATIONS = {
+  E4001: file(
+    "Programs of a launch share nothing but memory that they get as parameters. Only constants and buffers of constant memory stand outside functions.",
+    "int counter = 0;\n__global__ void f(int *X) { *X = counter; }",
+    "const int START = 0;\n__global__ void f(int *X) { *X = START; }",
+  ),
+  E4003: inside(
+    "A tile is filled by one value or computed from ranges, not by a list.",
+    "int t[2] = { 1, 2 };",
+    "int t[2] = 1 ... 3;",
+  ),
+  E4005: inside(
+    "The variable has no value yet while its initialiser is computed.",
+    "int a = a + 1;",
+    "int a = n + 1;",
+  ),
+  E4006: inside(
+    "A local variable lives as long as its program runs; nothing outlives a launch but memory.",
+    "static int a = 1;",
+    "int a = 1;",
+  ),
+  E4010: file(
+    "`__multipleof(N)` takes a constant of at least 1, `__aligned(N)` a power of two in bytes.",
+    "__global__ void f(float *X, int n __multipleof(0)) { *X = n; }",
+    "__global__ void f(float *X, int n __multipleof(8)) { *X = n; }",
+  ),
+  E4011: file(
+    "Attributes say something about pointers (`__aligned`, `__noalias`, `__readonly`, `__writeonly`), about integers (`__multipleof`) or about parameters (`__retune`).",
+    "__global__ void f(float *X, int n __noalias) { *X = n; }",
+    "__global__ void f(float *X __noalias, int n) { *X = n; }",
+  ),
+  E4020: file(
+    "Nobody waits for a value of a kernel: it runs thousands of times. Store it.",
+    "__global__ int f(int *X) { return *X; }",
+    "__global__ void f(int *X, int *Y) { *Y = *X; }",
+  ),
+  E4021: file(
+    "Functions are not overloaded. Rename one.",
+    "__global__ void f(int *X) { *X = 1; }\n__global__ void f(float *X) { *X = 1; }",
+    "__global__ void f(int *X) { *X = 1; }\n__global__ void g(float *X) { *X = 1; }",
+  ),
+  E4022: file(
+    "Kernels are launched by the host. Put what two kernels share into a `static` function.",
+    "__global__ void f(int *X) { *X = 1; }\n__global__ void g(int *X) { f(X); }",
+    "static void put(int *X) { *X = 1; }\n__global__ void f(int *X) { put(X); }\n__global__ void g(int *X) { put(X); }",
+  ),
+  E4023: file(
+    "The parameters of a function are known while compiling.",
+    "__global__ void f(int *X, ...) { *X = 1; }",
+    "__global__ void f(int *X, int a, int b) { *X = a + b; }",
+  ),
+  E4024: file(
+    "Wrappers call parameters by their names, so each has one.",
+    "__global__ void f(int *X, int) { *X = 1; }",
+    "__global__ void f(int *X, int n) { *X = n; }",
+  ),
+  E4025: file(
+    "Functions are put in place of their calls; one that calls itself would never end. Write a loop.",
+    "static int sum(int n) { return n + sum(n - 1); }\n__global__ void f(int *X) { *X = sum(3); }",
+    "static int sum(int n) { int s = 0; for (int i = 1; i <= n; i++) s += i; return s; }\n__global__ void f(int *X) { *X = sum(3); }",
+  ),
+  E4026: file(
+    "`static` functions are seen by their file alone, and a kernel is called from outside.",
+    "static __global__ void f(int *X) { *X = 1; }",
+    "__global__ void f(int *X) { *X = 1; }",
+  ),
+  E4027: file(
+    "Some way through the function ends without `return`.",
+    "static int sign(int n) { if (n > 0) return 1; }\n__global__ void f(int *X) { *X = sign(*X); }",
+    "static int sign(int n) { if (n > 0) return 1; return 0; }\n__global__ void f(int *X) { *X = sign(*X); }",
+  ),
+  E4029: file(
+    "There is no linker: what is called has its body in the same file or in one that it includes.",
+    "int twice(int n);\n__global__ void f(int *X) { *X = twice(*X); }",
+    "static int twice(int n) { return 2 * n; }\n__global__ void f(int *X) { *X = twice(*X); }",
+  ),
+  W4004: inside(
+    "No assignment reaches this use, so the value is anything.",
+    "int a;\n*I = a;",
+    "int a = n;\n*I = a;",
+  ),
+  W4012: inside(
+    "Attributes of other compilers are skipped; this one may be misspelt.",
+    "int a __attribute__((hot)) = n;\n*I = a;",
+    "int a __multipleof(8) = n * 8;\n*I = a;",
+  ),
+  W4014: file(
+    "The pointer promises that nobody writes there, and the kernel does. The promise is dropped.",
+    "__global__ void f(float *X __readonly) { *X = 1; }",
+    "__global__ void f(float *X) { *X = 1; }",
+  ),
+  W4015: file(
+    "The pointer promises that nobody reads there, and the kernel does. The promise is dropped.",
+    "__global__ void f(float *X __writeonly, float *Y) { *Y = *X; }",
+    "__global__ void f(float *X __readonly, float *Y __writeonly) { *Y = *X; }",
+  ),
+  W4016: inside(
+    "The attribute of a local variable speaks about its initial value, and there is none.",
+    "int a __multipleof(4);\na = 8;\n*I = a;",
+    "int a __multipleof(4) = 8;\n*I = a;",
+  ),
+  W4028: file(
+    "A file without any `__global__` is old Triton-C, whose `void` functions are kernels. Saying so is clearer, and needed as soon as one function does.",
+    "void f(int *X) { *X = 1; }",
+    "__global__ void f(int *X) { *X = 1; }",
+  ),
+} satisfies Record<string, Explanation>;

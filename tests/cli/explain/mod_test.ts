@@ -1,0 +1,63 @@
+import { compileFile } from "../../../compiler/mod.ts";
+import { CODES } from "../../../compiler/support/codes.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
+import { decodeSource } from "../../../compiler/front/text.ts";
+import { compileOptionsFor } from "../../../cli/compile_options.ts";
+import { type Example, type Explanation, EXPLANATIONS } from "../../../cli/explain/mod.ts";
+import { parseJsonc } from "../../../cli/jsonc.ts";
+import { parseCommandLine } from "../../../cli/parse.ts";
+import { readTriConfig, triMember } from "../../../cli/tri_config.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+const ENTRIES: readonly (readonly [string, Explanation])[] = Object.entries(EXPLANATIONS);
+
+/** What is said of one of the two programs. */
+function diagnose(text: string, example: Example): readonly Diagnostic[] {
+  if (example.language === "json") {
+    const reporter = new Reporter();
+    const node = triMember(parseJsonc({ name: "deno.json", text }));
+    readTriConfig(must(node, "the key tri"), () => true, reporter);
+    return reporter.diagnostics;
+  }
+  const file = { name: "f.tc", text: `${text}\n` };
+  const parsed = parseCommandLine(["check", ...(example.options?.split(" ") ?? [])]);
+  assert(parsed.kind === "run");
+  const source = { file, path: "/f.tc", stem: "f" };
+  const options = compileOptionsFor(source, parsed.invocation, new Map(), ["sm_90"]);
+  const include = (name: string): { name: string; text: string } | "outside" | undefined => {
+    const found = example.files?.[name];
+    if (name.startsWith("../")) return "outside";
+    return found === undefined ? undefined : { name, text: found };
+  };
+  return compileFile(file, { ...options, include }).diagnostics;
+}
+
+const told = (diagnostics: readonly Diagnostic[]): string =>
+  diagnostics.map(({ code, message }) => `${code} ${message}`).join("; ");
+
+Deno.test("EXPLANATIONS has a text for every code", () => {
+  assertEquals(ENTRIES.map(([code]) => code).sort(), Object.keys(CODES).sort());
+  for (const [code, { text }] of ENTRIES) assert(/^[A-Z"`].*[.)]$/s.test(text), code);
+});
+
+Deno.test("EXPLANATIONS show a program that gives the code, and one that gives no error and not the code", () => {
+  const broken: string[] = [];
+  for (const [code, { example }] of ENTRIES) {
+    if (example === undefined) continue;
+    const wrong = diagnose(example.wrong, example);
+    if (!wrong.some((one) => one.code === code)) broken.push(`${code} wrong: ${told(wrong)}`);
+    const right = diagnose(example.right, example)
+      .filter((one) => one.code === code || one.severity === "error");
+    if (right.length > 0) broken.push(`${code} right: ${told(right)}`);
+  }
+  assertEquals(broken, []);
+});
+
+Deno.test("EXPLANATIONS lack a program only for text that is no text (E1001)", () => {
+  const without = ENTRIES.filter(([, { example }]) => example === undefined);
+  assertEquals(without.map(([code]) => code), ["E1001"]);
+  const reporter = new Reporter();
+  decodeSource("f.tc", new Uint8Array([0xff]), reporter);
+  assertEquals(reporter.diagnostics.map(({ code }) => code), ["E1001"]);
+});
