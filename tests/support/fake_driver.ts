@@ -65,6 +65,8 @@ export interface FakeOptions {
   readonly profile?: LaunchProfile;
   /** How often an event answers "not yet" after it was recorded. */
   readonly busyPolls?: number;
+  /** Milliseconds on the device, which kernels may advance; without it times mean nothing. */
+  readonly clock?: () => number;
 }
 
 export class FakeDriver implements Driver {
@@ -84,6 +86,7 @@ export class FakeDriver implements Driver {
   readonly #failures = new Map<CallName, CudaCode>();
   readonly #contexts = new Map<number, number>();
   readonly #polls = new Map<bigint, number>();
+  readonly #recordedAt = new Map<bigint, number>();
   readonly #captures = new Map<bigint, (() => void)[]>();
   readonly #graphs = new Map<bigint, readonly (() => void)[]>();
   #next = 0x1000n;
@@ -245,6 +248,7 @@ export class FakeDriver implements Driver {
   recordEvent(event: bigint, stream: bigint): void {
     this.#enter("recordEvent", event, stream);
     this.#polls.set(event, this.#options.busyPolls ?? 0);
+    this.#recordedAt.set(event, this.#options.clock?.() ?? Number(event));
   }
 
   synchronizeEvent(event: bigint): void {
@@ -260,7 +264,7 @@ export class FakeDriver implements Driver {
 
   elapsedMilliseconds(start: bigint, end: bigint): number {
     this.#enter("elapsedMilliseconds", start, end);
-    return Number(end - start);
+    return (this.#recordedAt.get(end) ?? NaN) - (this.#recordedAt.get(start) ?? NaN);
   }
 
   loadModule(image: HostBytes, name: string): bigint {

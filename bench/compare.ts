@@ -1,0 +1,105 @@
+/** Comparing two recordings: which lines got faster or slower, and whether that can be chance. */
+import type { BenchmarkRecord, Recording } from "./record.ts";
+import { holm, mannWhitney, summarize } from "./statistics.ts";
+
+/** What counts as a difference. */
+export interface CompareOptions {
+  /** The chance at which a difference may be taken for one that is none, over all places together. */
+  readonly significance: number;
+  /** Relative changes of the median below this do not count, however certain they are. */
+  readonly leastChange: number;
+}
+
+/** A difference that is unlikely to be chance and large enough to matter. */
+export const DEFAULT_COMPARE: CompareOptions = { significance: 0.01, leastChange: 0.02 };
+
+/** One line at one place, in both recordings. */
+export interface Change {
+  /** The benchmark's name. */
+  readonly benchmark: string;
+  /** The line's name. */
+  readonly line: string;
+  /** The place on the axis. */
+  readonly x: number;
+  /** Median milliseconds per call in the first recording. */
+  readonly before: number;
+  /** And in the second. */
+  readonly after: number;
+  /** The p-value of the Mann-Whitney U test, corrected by Holm for all places of the comparison. */
+  readonly p: number;
+  /** What to make of it. */
+  readonly verdict: "faster" | "slower" | "same";
+}
+
+/** Two recordings side by side. */
+export interface Comparison {
+  /** Every line and place that both have, in the order of the first. */
+  readonly changes: readonly Change[];
+  /** Why a difference may not be the kernels', and what only one recording has. */
+  readonly notes: readonly string[];
+}
+
+/** Compares the samples of two recordings, line by line and place by place. */
+export function compareRecordings(
+  before: Recording,
+  after: Recording,
+  options: CompareOptions = DEFAULT_COMPARE,
+): Comparison {
+  const [old, now] = [samplesOf(before), samplesOf(after)];
+  const pairs = [...old].flatMap(([key, sample]) => {
+    const newer = now.get(key);
+    return newer === undefined ? [] : [{ sample, newer }];
+  });
+  const corrected = holm(pairs.map(({ sample, newer }) => mannWhitney(sample.times, newer.times)));
+  const changes = pairs.map(({ sample, newer }, index): Change => {
+    const { benchmark, line, x } = sample;
+    const [earlier, later] = [summarize(sample.times).median, summarize(newer.times).median];
+    const p = corrected[index] ?? 1;
+    const matters = p < options.significance &&
+      Math.abs(later / earlier - 1) >= options.leastChange;
+    const verdict = !matters ? "same" : later > earlier ? "slower" : "faster";
+    return { benchmark, line, x, before: earlier, after: later, p, verdict };
+  });
+  return { changes, notes: notesOn(before, after, old, now) };
+}
+
+interface Sample {
+  readonly benchmark: string;
+  readonly line: string;
+  readonly x: number;
+  readonly times: readonly number[];
+}
+
+function samplesOf({ benchmarks }: Recording): Map<string, Sample> {
+  return new Map(
+    benchmarks.flatMap(samplesOfBenchmark).map((sample) => [
+      `${sample.benchmark}, ${sample.line}, ${sample.x}`,
+      sample,
+    ]),
+  );
+}
+
+function samplesOfBenchmark({ name, rows }: BenchmarkRecord): Sample[] {
+  return rows.flatMap(({ x, times }) =>
+    Object.entries(times).map(([line, samples]) => ({ benchmark: name, line, x, times: samples }))
+  );
+}
+
+function notesOn(
+  before: Recording,
+  after: Recording,
+  old: ReadonlyMap<string, Sample>,
+  now: ReadonlyMap<string, Sample>,
+): string[] {
+  const differs = (what: string, a: string, b: string): string[] =>
+    a === b ? [] : [`${what} differs: ${a} before, ${b} after`];
+  const missing = (from: string, keys: string[]): string[] =>
+    keys.length === 0 ? [] : [`only ${from}: ${keys.join("; ")}`];
+  return [
+    ...differs("the GPU", before.device.name, after.device.name),
+    ...differs("the driver", before.device.driver, after.device.driver),
+    ...differs("the cache", before.timing.cache, after.timing.cache),
+    ...missing("before", [...old.keys()].filter((key) => !now.has(key))),
+    ...missing("after", [...now.keys()].filter((key) => !old.has(key))),
+  ];
+}

@@ -1,0 +1,150 @@
+/** What a benchmark module declares: an axis, a unit, inputs for each place on the axis, and a line per provider. */
+import type { Device } from "../ffi/device.ts";
+import { ArgumentError } from "../ffi/errors.ts";
+
+/** The horizontal axis: parameters that all take the same value, and the values. */
+export interface Axis {
+  /** The parameters, such as `["M", "N"]` for square matrices. */
+  readonly names: readonly string[];
+  /** The places that are measured, each once. */
+  readonly values: readonly number[];
+  /** How plots space them; "log" unless said otherwise, since sizes are usually doubled. */
+  readonly scale?: "log" | "linear";
+}
+
+/** What is drawn upwards, from milliseconds per call and what a call moves (bytes) or computes (flops). */
+export type Measure =
+  | { readonly unit: "GB/s"; readonly bytes: (x: number) => number }
+  | { readonly unit: "TFLOP/s"; readonly flops: (x: number) => number }
+  | { readonly unit: "ms" };
+
+/** The units, as recordings spell them. */
+export type Unit = Measure["unit"];
+
+/** One place on the axis, while it is measured. */
+export interface Place {
+  /** Where everything is allocated and runs. */
+  readonly device: Device;
+  /** The value of the axis. */
+  readonly x: number;
+  /** Disposes a tensor, a library, … when the place is done; returns it. */
+  keep<T extends Disposable>(resource: T): T;
+}
+
+/** Times that somebody else took, in milliseconds per call, one per sample. */
+export interface RecordedTimes {
+  /** The samples. */
+  readonly milliseconds: readonly number[];
+}
+
+/**
+ * What a provider brings: a function that queues one call on the device's default stream and allocates nothing (a
+ * prepared kernel), times taken elsewhere, or undefined where it has nothing to show.
+ */
+export type Contender = (() => unknown) | RecordedTimes | undefined;
+
+/** One provider. */
+export interface Line<Inputs> {
+  /** What tables and plots call it. */
+  readonly label: string;
+  /** Makes its contender for a place; the providers of a place share its inputs. */
+  readonly prepare: (inputs: Inputs, place: Place) => Contender | Promise<Contender>;
+}
+
+/** What `benchmark()` takes. */
+export interface BenchmarkDefinition<Inputs> {
+  /** Letters, digits, `_` and `-`; comparisons know it by that. */
+  readonly name: string;
+  /** The heading of table and plot. */
+  readonly title: string;
+  /** The horizontal axis. */
+  readonly x: Axis;
+  /** The vertical axis. */
+  readonly measure: Measure;
+  /** Makes what all lines of a place work on. */
+  readonly inputs: (place: Place) => Inputs;
+  /** The providers by name, in the order of columns. */
+  readonly lines: Readonly<Record<string, Line<Inputs>>>;
+}
+
+/** A checked benchmark. A module's default export is one, or a list of them. */
+export interface Benchmark {
+  /** Tells a benchmark from other values, whichever copy of this package made it. */
+  readonly kind: "tri benchmark";
+  /** What recordings and comparisons know it by. */
+  readonly name: string;
+  /** The heading of table and plot. */
+  readonly title: string;
+  /** The horizontal axis. */
+  readonly x: Axis;
+  /** The vertical axis. */
+  readonly measure: Measure;
+  /** The providers, in the order of columns. */
+  readonly lines: readonly { readonly name: string; readonly label: string }[];
+  /** What each line brings to a place, in the order of `lines`. */
+  open(place: Place): Promise<readonly Contender[]>;
+}
+
+const NAME = /^[A-Za-z0-9_-]+$/;
+
+/**
+ * Declares a benchmark.
+ *
+ * ```ts
+ * export default benchmark({
+ *   name: "copy",
+ *   title: "Copies of float32",
+ *   x: { names: ["N"], values: [2 ** 20, 2 ** 24] },
+ *   measure: { unit: "GB/s", bytes: (n) => 8 * n },
+ *   inputs: ({ device, x: n, keep }) => ({
+ *     x: keep(device.zeros("float32", [n])),
+ *     out: keep(device.empty("float32", [n])),
+ *   }),
+ *   lines: { ours: { label: "tri", prepare: ({ x, out }) => copy.prepare(x, { out }) } },
+ * });
+ * ```
+ *
+ * Throws `ArgumentError` for a name that is no name, an axis without places or with one twice, or no line.
+ */
+export function benchmark<Inputs>(definition: BenchmarkDefinition<Inputs>): Benchmark {
+  const { name, title, x, measure, inputs } = definition;
+  const lines = Object.entries(definition.lines);
+  for (const word of [name, ...lines.map(([line]) => line)]) {
+    expect(NAME.test(word), "name", "letters, digits, _ and -", JSON.stringify(word));
+  }
+  expect(lines.length > 0, "lines", "at least one line", "none");
+  expect(x.names.length > 0, "x.names", "at least one name", "none");
+  expect(x.values.length > 0, "x.values", "at least one value", "none");
+  expect(new Set(x.values).size === x.values.length, "x.values", "each value once", `${x.values}`);
+  expect(x.values.every((value) => value > 0), "x.values", "positive numbers", `${x.values}`);
+  return {
+    kind: "tri benchmark",
+    name,
+    title,
+    x,
+    measure,
+    lines: lines.map(([line, { label }]) => ({ name: line, label })),
+    async open(place: Place): Promise<readonly Contender[]> {
+      const shared = inputs(place);
+      const contenders: Contender[] = [];
+      for (const [, line] of lines) contenders.push(await line.prepare(shared, place));
+      return contenders;
+    },
+  };
+}
+
+/** Whether a value is what `benchmark()` returns. */
+export function isBenchmark(value: unknown): value is Benchmark {
+  return typeof value === "object" && value !== null && "kind" in value &&
+    value.kind === "tri benchmark";
+}
+
+/** Bytes or flops of a call; 0 where only times count. */
+export function workOf(measure: Measure, x: number): number {
+  if (measure.unit === "GB/s") return measure.bytes(x);
+  return measure.unit === "TFLOP/s" ? measure.flops(x) : 0;
+}
+
+function expect(holds: boolean, argument: string, expected: string, actual: string): void {
+  if (!holds) throw new ArgumentError({ argument, expected, actual });
+}

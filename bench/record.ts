@@ -1,0 +1,221 @@
+/** Recordings: what a run of a benchmark module measured, as JSON with every sample, so that it can be judged later. */
+import { TriError } from "../ffi/errors.ts";
+import type { Unit } from "./define.ts";
+
+/** A run of one module. */
+export interface Recording {
+  /** Tells recordings from other JSON. */
+  readonly format: typeof FORMAT;
+  /** The module's file name without its ending. */
+  readonly module: string;
+  /** Where it was measured. */
+  readonly device: RecordedDevice;
+  /** The day, where whoever ran it said so. */
+  readonly date?: string;
+  /** How it was timed. */
+  readonly timing: { readonly cache: "hot" | "cold"; readonly rounds: number };
+  /** What its benchmarks measured. */
+  readonly benchmarks: readonly BenchmarkRecord[];
+}
+
+/** The GPU of a recording. */
+export interface RecordedDevice {
+  /** The product name. */
+  readonly name: string;
+  /** Such as "sm_90". */
+  readonly arch: string;
+  /** Such as "CUDA 13.0": the newest that the driver supports. */
+  readonly driver: string;
+}
+
+/** What one benchmark measured. */
+export interface BenchmarkRecord {
+  /** Comparisons match by it. */
+  readonly name: string;
+  /** The heading of table and plot. */
+  readonly title: string;
+  /** The axis. */
+  readonly x: { readonly names: readonly string[]; readonly scale: "log" | "linear" };
+  /** Of what is shown; the samples are milliseconds. */
+  readonly unit: Unit;
+  /** The providers, in the order of columns. */
+  readonly lines: readonly RecordedLine[];
+  /** The places, in the order of the axis. */
+  readonly rows: readonly RecordedRow[];
+}
+
+/** One provider. */
+export interface RecordedLine {
+  /** Comparisons match by it. */
+  readonly name: string;
+  /** What tables and plots call it. */
+  readonly label: string;
+  /** Which program took the times, where it was another one. */
+  readonly source?: string;
+}
+
+/** One place on the axis. */
+export interface RecordedRow {
+  /** The place on the axis. */
+  readonly x: number;
+  /** Bytes or flops of a call, by the unit; 0 for ms. */
+  readonly work: number;
+  /** Milliseconds per call, a number per sample, by line; lines without a contender here are absent. */
+  readonly times: Readonly<Record<string, readonly number[]>>;
+}
+
+/** The form of recordings that this version writes and reads. */
+export const FORMAT = "tri bench 1" as const;
+
+/** A text is no recording. */
+export class RecordingError extends TriError {
+  /** The class, for those who compare names. */
+  override readonly name = "RecordingError";
+
+  /** For `parseRecording()`. */
+  constructor(file: string, problem: string) {
+    super(`${file} is no recording of a benchmark: ${problem}`, {
+      hint: "tri bench --save DIR writes recordings",
+    });
+  }
+}
+
+/** A time in the unit of a benchmark. */
+export function valueOf(unit: Unit, work: number, milliseconds: number): number {
+  if (unit === "ms") return milliseconds;
+  return work / milliseconds / (unit === "GB/s" ? 1e6 : 1e9);
+}
+
+/** The JSON text of a recording: the same for the same samples. A sample keeps six digits. */
+export function printRecording(recording: Recording): string {
+  const text = JSON.stringify(
+    recording,
+    (_, value) => typeof value === "number" ? Number(value.toPrecision(12)) : value,
+    1,
+  );
+  // The samples of a line stay on one line of text.
+  return `${
+    text.replace(/\[\s+(-?\d[^[\]{}"]*?)\s+\]/g, (_, list) => `[${list.replace(/\s+/g, " ")}]`)
+  }\n`;
+}
+
+/** Six digits of a sample are more than any clock has. */
+export function roundSample(milliseconds: number): number {
+  return Number(milliseconds.toPrecision(6));
+}
+
+/** Reads what `printRecording()` wrote, or another program in that form. Throws `RecordingError`. */
+export function parseRecording(text: string, file: string): Recording {
+  const fail = (problem: string): never => {
+    throw new RecordingError(file, problem);
+  };
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : `${error}`);
+  }
+  const found = new Reader(json, "the document", fail);
+  if (found.field("format").value !== FORMAT) fail(`its "format" is not ${JSON.stringify(FORMAT)}`);
+  const device = found.field("device");
+  const timing = found.field("timing");
+  const date = found.optional("date");
+  return {
+    format: FORMAT,
+    module: found.field("module").text(),
+    device: {
+      name: device.field("name").text(),
+      arch: device.field("arch").text(),
+      driver: device.field("driver").text(),
+    },
+    ...(date === undefined ? {} : { date: date.text() }),
+    timing: {
+      cache: timing.field("cache").oneOf(["hot", "cold"]),
+      rounds: timing.field("rounds").number(),
+    },
+    benchmarks: found.field("benchmarks").list().map(readBenchmark),
+  };
+}
+
+function readBenchmark(found: Reader): BenchmarkRecord {
+  const x = found.field("x");
+  return {
+    name: found.field("name").text(),
+    title: found.field("title").text(),
+    x: {
+      names: x.field("names").list().map((name) => name.text()),
+      scale: x.field("scale").oneOf(["log", "linear"]),
+    },
+    unit: found.field("unit").oneOf(["GB/s", "TFLOP/s", "ms"]),
+    lines: found.field("lines").list().map((line) => {
+      const source = line.optional("source");
+      return {
+        name: line.field("name").text(),
+        label: line.field("label").text(),
+        ...(source === undefined ? {} : { source: source.text() }),
+      };
+    }),
+    rows: found.field("rows").list().map((row) => ({
+      x: row.field("x").number(),
+      work: row.field("work").number(),
+      times: Object.fromEntries(
+        row.field("times").entries().map(([line, times]) => [
+          line,
+          times.list().map((time) => time.number()),
+        ]),
+      ),
+    })),
+  };
+}
+
+/** A value of a parsed document with its place in it, for messages. */
+class Reader {
+  constructor(
+    readonly value: unknown,
+    readonly place: string,
+    readonly fail: (problem: string) => never,
+  ) {}
+
+  entries(): [string, Reader][] {
+    const { value } = this;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return this.fail(`${this.place} is not an object`);
+    }
+    return Object.entries(value).map(([name, inner]) => [name, this.#inner(name, inner)]);
+  }
+
+  optional(name: string): Reader | undefined {
+    return this.entries().find(([found]) => found === name)?.[1];
+  }
+
+  field(name: string): Reader {
+    return this.optional(name) ?? this.fail(`${this.place} has no "${name}"`);
+  }
+
+  list(): Reader[] {
+    const { value } = this;
+    if (!Array.isArray(value)) return this.fail(`${this.place} is not a list`);
+    return value.map((inner, index) => this.#inner(`${index}`, inner));
+  }
+
+  text(): string {
+    return typeof this.value === "string" ? this.value : this.fail(`${this.place} is no text`);
+  }
+
+  number(): number {
+    return typeof this.value === "number" ? this.value : this.fail(`${this.place} is no number`);
+  }
+
+  oneOf<const Word extends string>(words: readonly Word[]): Word {
+    return words.find((word) => word === this.value) ??
+      this.fail(`${this.place} is none of ${words.join(", ")}`);
+  }
+
+  #inner(name: string, value: unknown): Reader {
+    return new Reader(
+      value,
+      this.place === "the document" ? name : `${this.place}.${name}`,
+      this.fail,
+    );
+  }
+}

@@ -1,0 +1,89 @@
+/** Running benchmarks: place after place, all lines of a place in turns. */
+import type { Device } from "../ffi/device.ts";
+import { TriError } from "../ffi/errors.ts";
+import { type Benchmark, type Contender, workOf } from "./define.ts";
+import { DEFAULT_TIMING, measure, NoTimesError, type Timing } from "./measure.ts";
+import {
+  type BenchmarkRecord,
+  type RecordedDevice,
+  type RecordedRow,
+  roundSample,
+} from "./record.ts";
+
+/** How a benchmark is run. */
+export interface RunOptions {
+  /** How times are taken; `DEFAULT_TIMING` when absent. */
+  readonly timing?: Timing;
+  /** Told before each place. */
+  readonly onPlace?: (benchmark: Benchmark, x: number) => void;
+}
+
+/** A benchmark's own code failed. */
+export class BenchmarkError extends TriError {
+  /** The class, for those who compare names. */
+  override readonly name = "BenchmarkError";
+
+  /** For `runBenchmark()`. */
+  constructor(where: string, cause: unknown) {
+    super(`Benchmark ${where}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
+
+/**
+ * Measures a benchmark at all its places. Throws `NoTimesError` on the emulator, `BenchmarkError` where the benchmark's
+ * inputs or lines throw.
+ */
+export async function runBenchmark(
+  benchmark: Benchmark,
+  device: Device,
+  options: RunOptions = {},
+): Promise<BenchmarkRecord> {
+  if (device.info.kind === "emulator") throw new NoTimesError(device);
+  const { name, title, x: axis, measure: { unit }, lines } = benchmark;
+  const rows: RecordedRow[] = [];
+  for (const x of axis.values) {
+    options.onPlace?.(benchmark, x);
+    try {
+      rows.push(await runPlace(benchmark, device, x, options.timing ?? DEFAULT_TIMING));
+    } catch (error) {
+      throw new BenchmarkError(`${name}, ${axis.names.join(" = ")} = ${x}`, error);
+    }
+  }
+  return { name, title, x: { names: axis.names, scale: axis.scale ?? "log" }, unit, lines, rows };
+}
+
+async function runPlace(
+  benchmark: Benchmark,
+  device: Device,
+  x: number,
+  timing: Timing,
+): Promise<RecordedRow> {
+  using resources = new DisposableStack();
+  const keep = <T extends Disposable>(resource: T): T => resources.use(resource);
+  const contenders = await benchmark.open({ device, x, keep });
+  const measured = measure(device, contenders.filter(isCall), timing).values();
+  const times = benchmark.lines.flatMap(({ name }, index) => {
+    const samples = samplesOf(contenders[index], measured);
+    return samples === undefined ? [] : [[name, samples.map(roundSample)] as const];
+  });
+  return { x, work: workOf(benchmark.measure, x), times: Object.fromEntries(times) };
+}
+
+function isCall(contender: Contender): contender is () => unknown {
+  return typeof contender === "function";
+}
+
+/** The samples of a contender: the next that were measured, if it was. */
+function samplesOf(
+  contender: Contender,
+  measured: ArrayIterator<readonly number[]>,
+): readonly number[] | undefined {
+  return isCall(contender) ? measured.next().value : contender?.milliseconds;
+}
+
+/** What a recording says of a device. */
+export function describeDevice({ info }: Device): RecordedDevice {
+  const { name, arch, driverVersion } = info;
+  const [major, minor] = [Math.floor(driverVersion / 1000), Math.floor(driverVersion % 1000 / 10)];
+  return { name, arch, driver: `CUDA ${major}.${minor}` };
+}
