@@ -2,6 +2,7 @@
  * One build, without the terminal: sources → compiled kernels → images → wrappers → files. The command
  * around it prints; this file only reports progress through a callback.
  */
+import type { Measured } from "../codegen/mod.ts";
 import type { CompiledKernel, CompileOptions, CompileResult } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { must } from "../compiler/support/bug.ts";
@@ -43,6 +44,7 @@ export interface BuildPlan {
 export interface Task {
   readonly source: Source;
   readonly options: CompileOptions;
+  readonly measured: readonly Measured[];
 }
 
 /** What became of one task. */
@@ -234,6 +236,7 @@ export async function finishTask(
     stem: source.stem,
     kernels: result.kernels,
     images,
+    measured: task.measured,
     embed: plan.embed,
     ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
   });

@@ -27,12 +27,14 @@ import { usageError } from "./failure.ts";
 import { sha256 } from "./hash.ts";
 import { probeAgain, type Probes } from "./include.ts";
 import { type Content, guardForeignFiles, hashOnDisk, updateFolder } from "./output_folder.ts";
+import { jobCount } from "./jobs.ts";
 import type { Invocation } from "./parse.ts";
 import { absolutePath, joinPath } from "./paths.ts";
 import { isFile, readTextIfThere } from "./project.ts";
 import { type Assemblers, findAssemblers } from "./ptxas.ts";
 import { checkKernelNames, hasErrors, openSession, type Session } from "./session.ts";
 import type { IndexedModule } from "./toolchain.ts";
+import { tuneProbe } from "./tuned.ts";
 
 /** The module that re-exports all wrappers, without its ending. */
 const INDEX = "mod";
@@ -59,7 +61,9 @@ async function buildOnce(
   if (hasErrors(mistakes)) return report.failed(mistakes, []);
   const survey = await surveyOutput(invocation, session, context);
   const { judged, stale, gone, state } = survey;
-  for (const { inputs } of judged) Object.assign(probes, inputs.includes);
+  for (const { source, inputs } of judged) {
+    Object.assign(probes, inputs.includes, tuneProbe(session.project.root, source.path));
+  }
   if (invocation.flag("check")) return report.checked(stale, gone, judged);
   if (stale.length === 0 && gone.length === 0) return report.nothingToDo(judged, state);
   return await produce(invocation, session, survey, context, report, probes);
@@ -97,7 +101,7 @@ async function surveyOutput(
     embed: invocation.flag("embed"),
     emit: invocation.text("emit") === "js" ? "js" : "ts",
     out,
-    jobs: jobCount(invocation),
+    jobs: jobCount(invocation.text("jobs")),
   };
   const manifest = readManifest(out, state, `${INDEX}.${plan.emit}`);
   const known = manifest === undefined ? undefined : state;
@@ -116,7 +120,11 @@ async function produce(
   report: BuildReport,
   probes: Probes,
 ): Promise<number> {
-  const tasks = stale.map(({ source }) => ({ source, options: session.optionsFor(source) }));
+  const tasks = stale.map(({ source }) => ({
+    source,
+    options: session.optionsFor(source),
+    measured: session.measuredFor(source),
+  }));
   const compiler = await context.toolchain.compiler();
   const compiled = await compileTasks(plan, tasks, compiler, report.progress);
   for (const one of compiled) Object.assign(probes, one.probes);
@@ -148,13 +156,6 @@ async function produce(
   return report.built(sources, built.length, diagnostics, warnings, writeReport, assemblers);
 }
 
-function jobCount(invocation: Invocation): number {
-  const text = invocation.text("jobs");
-  if (text === undefined) return navigator.hardwareConcurrency;
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw usageError(`--jobs ${text}: not a number of jobs`);
-  return Number(text);
-}
-
 /** The manifest's facts by stem, if the file is the one that the state tells of. */
 function readManifest(
   out: string,
@@ -183,13 +184,16 @@ function judge(
   const tri = toolchain.identity();
   return session.sources.map((source) => {
     const options = session.optionsFor(source);
+    const measured = session.measuredFor(source);
     const earlier = state?.sources[source.stem];
     const inputs: BuildInputs = {
       source: sha256(`${source.file.name}\n${source.file.text}`),
       includes: earlier === undefined
         ? {}
         : probeAgain(session.project.root, earlier.inputs.includes),
-      options: sha256(stableJson([options, plan.includeFolders, plan.embed, plan.emit])),
+      options: sha256(
+        stableJson([options, plan.includeFolders, plan.embed, plan.emit, ...measured]),
+      ),
       tri,
       assemblers: plan.cubins ? assemblersFor(plan, options.targets) : "not wanted",
     };

@@ -8,6 +8,7 @@ import { includeFinder, type Probes } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import type { Source } from "./project.ts";
 import { checkKernelNames, hasErrors, openSession } from "./session.ts";
+import { tuneProbe } from "./tuned.ts";
 
 /** Sources that are text; none where deno.json is wrong, because they may be wrong only without it. */
 function sound(
@@ -42,7 +43,7 @@ async function checkOnce(
     const { resolve, probes } = includeFinder(project.root, invocation.list("include"));
     const options = { ...optionsFor(source), include: resolve };
     const result = compiler.compileFile(source.file, options);
-    Object.assign(seen, probes);
+    Object.assign(seen, probes, tuneProbe(project.root, source.path));
     return result;
   });
   terminal.endProgress();

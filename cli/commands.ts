@@ -88,6 +88,13 @@ export const OPTIONS = {
     pragma: (value) => `config ${value}`,
     help: 'a combination the tuner chooses, e.g. "TM=64, TN=64; num_warps=4"',
   },
+  configs: {
+    type: "text",
+    value: "WHICH",
+    default: "tuned",
+    help:
+      "configurations to compile: tuned (the winners of NAME.tune.json, else the first), all, first",
+  },
   grid: {
     type: "text",
     value: "EXPRS",
@@ -157,7 +164,7 @@ export const OPTIONS = {
   },
   check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
   watch: { type: "flag", help: "again whenever a file changes, until Ctrl-C" },
-  force: { type: "flag", help: "build also what is up to date" },
+  force: { type: "flag", help: "do also what is up to date" },
   json: { type: "flag", help: "print one JSON document on stdout" },
   format: {
     type: "text",
@@ -177,7 +184,8 @@ export const OPTIONS = {
     type: "text",
     value: "NAME=N",
     many: true,
-    help: "a parameter in the run of --stage report, e.g. M=512,N=300 (default: fits the contract)",
+    help:
+      "parameters of a run, e.g. M=512,N=300 (default: fits the contract); tune: once for each run",
   },
   rounds: {
     type: "text",
@@ -208,6 +216,7 @@ export const OPTIONS = {
     help: "what a median must change by to count in --compare",
   },
   "fail-if-slower": { type: "flag", help: "exit with 1 if --compare finds a line slower" },
+  estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
   help: { type: "flag", short: "h", help: "show this help" },
   version: { type: "flag", short: "V", help: "show the version" },
 } as const satisfies Record<string, OptionRow>;
@@ -241,6 +250,7 @@ export const COMMANDS = {
       "out",
       ...COMPILE,
       ...WARNINGS,
+      "configs",
       "embed",
       "emit",
       "no-cubin",
@@ -257,13 +267,13 @@ export const COMMANDS = {
   check: {
     summary: "report what is wrong in .tc files; write nothing",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, ...WARNINGS, "watch", "json", "format", "help"],
+    options: [...COMPILE, ...WARNINGS, "configs", "watch", "json", "format", "help"],
     load: async () => (await import("./check_command.ts")).runCheck,
   },
   inspect: {
     summary: "print what one stage of the compiler makes of a file",
     operands: "FILE",
-    options: ["stage", ...COMPILE, "size", "json", "help"],
+    options: ["stage", ...COMPILE, "configs", "size", "json", "help"],
     defaults: { arch: "sm_90" },
     load: async () => (await import("./inspect_command.ts")).runInspect,
   },
@@ -295,6 +305,13 @@ export const COMMANDS = {
       "help",
     ],
     load: async () => (await import("./bench_command.ts")).runBench,
+  },
+  tune: {
+    summary: "time the configurations of kernels on the GPUs here, for tri build to choose by",
+    operands: "[DIR or FILE]...",
+    options: [...COMPILE, "size", "estimate", "force", "jobs", "help"],
+    defaults: { arch: "sm_90", configs: "first" },
+    load: async () => (await import("./tune_command.ts")).runTune,
   },
   doctor: {
     summary: "show what was found: GPUs, driver, assemblers, permissions",

@@ -38,4 +38,5 @@ export const realToolchain: Toolchain = {
       json: diagnosticToJson,
     };
   },
+  bench: async () => await (await import("./tune_bench.ts")).findBench(),
 };

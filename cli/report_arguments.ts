@@ -37,8 +37,12 @@ export interface Arguments {
 /** What an extent is unless somebody says otherwise. */
 const DEFAULT_EXTENT = 256;
 
-/** Arguments that go with the given sizes, or why there are none. */
-export function chooseArguments(instance: InstanceInfo, given: Sizes): Arguments | string {
+/** Arguments that go with the given sizes, or why there are none; other extents are `extent`. */
+export function chooseArguments(
+  instance: InstanceInfo,
+  given: Sizes,
+  extent = DEFAULT_EXTENT,
+): Arguments | string {
   const { contract } = instance;
   const pointers = contract.params.filter((param) => param.kind === "pointer");
   const unknown = pointers.filter(({ name, access }) =>
@@ -48,7 +52,7 @@ export function chooseArguments(instance: InstanceInfo, given: Sizes): Arguments
     const names = unknown.map(({ name }) => name).join(" and ");
     return `how large ${names} must be is not known: neither the code nor a pragma says it`;
   }
-  const scalars = chooseScalars(instance, given);
+  const scalars = chooseScalars(instance, given, extent);
   const environment = environmentOf(scalars);
   const value = (expr: ContractExpr): number => Number(evaluate(expr, environment));
   const used = contract.tensors.filter(({ optional }) => optional !== true);
@@ -71,7 +75,7 @@ function environmentOf(scalars: Sizes): Environment {
   return { param: (name) => scalars.get(name) ?? 0 };
 }
 
-function chooseScalars(instance: InstanceInfo, given: Sizes): Sizes {
+function chooseScalars(instance: InstanceInfo, given: Sizes, extent: number): Sizes {
   const { contract } = instance;
   const values = new Map<string, number>();
   const multiples = multiplesOf(instance);
@@ -85,7 +89,7 @@ function chooseScalars(instance: InstanceInfo, given: Sizes): Sizes {
   ]);
   for (const { kind, name } of contract.params) {
     if (kind !== "scalar") continue;
-    values.set(name, given.get(name) ?? roundUp(name, extents.has(name) ? DEFAULT_EXTENT : 1));
+    values.set(name, given.get(name) ?? roundUp(name, extents.has(name) ? extent : 1));
   }
   const free = strideParams(contract, extents);
   // A parameter may be the stride of several tensors; it must do for all of them.

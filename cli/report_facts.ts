@@ -106,7 +106,8 @@ function dimension(expr: ContractExpr): Dimension {
   return expr.op === "const" && expr.macro === undefined ? expr.value : expression(expr);
 }
 
-function base64Of(bytes: Uint8Array): string {
+/** The bytes as facts hold them. */
+export function base64Of(bytes: Uint8Array): string {
   // Arguments of a call have a limit.
   const piece = 8192;
   let text = "";

@@ -1,15 +1,14 @@
 /** `tri inspect --stage report`: what the assembler says of each entry, and what the entry does on the emulator. */
-import type { CompiledKernel, CompileResult } from "../compiler/options.ts";
+import type { CompileResult } from "../compiler/options.ts";
 import { type Target, TARGETS } from "../compiler/targets.ts";
-import { nearest } from "../compiler/support/spelling.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "./assembled_modules.ts";
 import type { CommandContext } from "./commands.ts";
-import { EXIT, usageError } from "./failure.ts";
+import { EXIT } from "./failure.ts";
 import { type Occupancy, occupancyOf } from "./occupancy.ts";
 import type { Invocation } from "./parse.ts";
 import type { Resources } from "./ptxas.ts";
-import type { Sizes } from "./report_arguments.ts";
 import { type EntryRun, runKernel } from "./report_run.ts";
+import { numberParams, readSizes } from "./sizes.ts";
 import { printRuns, printTable, runToJson } from "./report_table.ts";
 
 /** Prints the report. Without an assembler its first part is missing, and the exit code says so. */
@@ -18,7 +17,7 @@ export async function runReport(
   invocation: Invocation,
   { terminal }: CommandContext,
 ): Promise<number> {
-  const sizes = readSizes(invocation.list("size"), result.kernels);
+  const sizes = readSizes(invocation.list("size"), numberParams(result.kernels));
   const { images, missing } = await assembleModules(result);
   const runs = result.kernels.flatMap((kernel) => runKernel(kernel, sizes));
   if (invocation.flag("json")) {
@@ -30,36 +29,6 @@ export async function runReport(
   terminal.print(tables.join("\n"));
   if (images.length === 0) throw noAssembler(missing);
   return EXIT.ok;
-}
-
-/** Reads `M=512,N=300`; each name must be a parameter of some kernel. */
-function readSizes(texts: readonly string[], kernels: readonly CompiledKernel[]): Sizes {
-  const known = new Set(
-    kernels.flatMap(({ instances }) =>
-      instances.flatMap(({ contract }) =>
-        contract.params.flatMap(({ kind, name }) => kind === "scalar" ? [name] : [])
-      )
-    ),
-  );
-  return new Map(
-    texts.flatMap((text) => text.split(",")).map((text): [string, number] => {
-      const [, name = "", number = ""] = /^\s*(\w+)\s*=\s*(\S+)\s*$/.exec(text) ?? [];
-      const value = Number(number);
-      if (name === "" || number === "" || !Number.isFinite(value)) {
-        throw usageError(`--size ${text}: not a name and a number`, "Such as --size M=512,N=300.");
-      }
-      if (!known.has(name)) {
-        const near = nearest(name, [...known]);
-        throw usageError(
-          `--size ${text}: no kernel here has a parameter ${name} that is a number`,
-          near === undefined
-            ? `There is ${[...known].join(", ") || "none"}.`
-            : `Did you mean ${near}?`,
-        );
-      }
-      return [name, value];
-    }),
-  );
 }
 
 /** An entry as the assembler made it. */

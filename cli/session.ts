@@ -1,4 +1,5 @@
 /** What `build`, `check` and `inspect` do first: find the project and its sources, settle the options. */
+import type { Measured } from "../codegen/mod.ts";
 import type { CompileOptions } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { nearest } from "../compiler/support/spelling.ts";
@@ -7,12 +8,15 @@ import { usageError } from "./failure.ts";
 import type { Invocation } from "./parse.ts";
 import { findSources, openProject, type Project, type Source } from "./project.ts";
 import { selectTargets } from "./targets.ts";
+import { tuningOf } from "./tuned.ts";
 
 /** A project with the sources that a command line names. */
 export interface Session {
   readonly project: Project;
   readonly sources: readonly Source[];
   readonly optionsFor: (source: Source) => CompileOptions;
+  /** What tuning measured of a source's kernels. */
+  readonly measuredFor: (source: Source) => readonly Measured[];
 }
 
 /** The files and folders that a command works on. */
@@ -26,10 +30,18 @@ export async function openSession(invocation: Invocation): Promise<Session> {
   const project = openProject(operands[0] ?? ".");
   const sources = findSources(project, operands, invocation.text("out") ?? "generated");
   const targets = await selectTargets(invocation.list("arch"));
+  const which = invocation.text("configs") ?? "first";
   return {
     project,
     sources,
-    optionsFor: (source) => compileOptionsFor(source, invocation, project.config, targets),
+    optionsFor: (source) => {
+      const { configurations } = tuningOf(source.path, which);
+      return {
+        ...compileOptionsFor(source, invocation, project.config, targets),
+        ...(configurations === undefined ? {} : { configurations }),
+      };
+    },
+    measuredFor: (source) => tuningOf(source.path, which).measured,
   };
 }
 

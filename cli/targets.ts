@@ -37,11 +37,20 @@ async function nativeTargets(): Promise<TargetName[]> {
       `${gpus.remedy} Or name the architecture: --arch sm_90.`,
     );
   }
-  return gpus.devices.flatMap(({ sm }) => {
-    const runnable = ALL.filter((name) =>
-      TARGETS[name].sm === sm || (!TARGETS[name].exact && TARGETS[name].sm < sm)
-    );
-    const newest = Math.max(...runnable.map((name) => TARGETS[name].sm));
-    return runnable.filter((name) => TARGETS[name].sm === newest);
-  });
+  return gpus.devices.flatMap(({ sm }) => targetsFor(sm));
+}
+
+/** The newest targets that a GPU runs; exact ones last. */
+function targetsFor(sm: number): TargetName[] {
+  const runnable = ALL.filter((name) =>
+    TARGETS[name].sm === sm || (!TARGETS[name].exact && TARGETS[name].sm < sm)
+  );
+  const newest = Math.max(...runnable.map((name) => TARGETS[name].sm));
+  return runnable.filter((name) => TARGETS[name].sm === newest)
+    .toSorted((a, b) => Number(TARGETS[a].exact) - Number(TARGETS[b].exact));
+}
+
+/** The target whose image a wrapper would load on a GPU; undefined: the GPU is too old. */
+export function targetOf(sm: number): TargetName | undefined {
+  return targetsFor(sm).at(-1);
 }

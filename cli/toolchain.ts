@@ -2,12 +2,19 @@
  * What the commands need of the compiler and of codegen, loaded only when a command asks. Tests put their
  * own in place of {@linkcode realToolchain}.
  */
+import type { Measured } from "../codegen/mod.ts";
+import type { KernelConfigurations } from "../compiler/configurations.ts";
 import type { CompiledKernel, CompileOptions, CompileResult } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../compiler/support/source.ts";
+import type { Bench } from "./tune_bench.ts";
 
 export interface Compiler {
   readonly compileFile: (file: SourceFile, options: CompileOptions) => CompileResult;
+  readonly listConfigurations: (
+    file: SourceFile,
+    options: CompileOptions,
+  ) => readonly KernelConfigurations[];
   readonly inspect: (file: SourceFile, options: CompileOptions, stage: CompilerStage) => string;
 }
 
@@ -31,6 +38,7 @@ export interface WrapperInput {
   readonly stem: string;
   readonly kernels: readonly CompiledKernel[];
   readonly images: readonly Image[];
+  readonly measured: readonly Measured[];
   readonly embed: boolean;
   /** JavaScript with declarations, instead of TypeScript. */
   readonly javascript?: {
@@ -67,6 +75,8 @@ export interface Toolchain {
   readonly compiler: () => Promise<Compiler>;
   readonly codegen: () => Promise<Codegen>;
   readonly render: () => Promise<Renderer>;
+  /** The GPUs that kernels are timed on. */
+  readonly bench: () => Promise<Bench>;
 }
 
 export interface Renderer {

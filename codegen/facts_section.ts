@@ -17,7 +17,8 @@ import {
 import { safeIdentifier } from "./names.ts";
 import { instanceExpressions, type KernelPlan, type ParamPlan } from "./plan.ts";
 import type { Declaration } from "./structure.ts";
-import type { WrapperImage } from "./wrapper.ts";
+import { tuningDoc } from "./tuning_section.ts";
+import type { Measured, WrapperImage } from "./wrapper.ts";
 
 /** The constants, and what they use of the run time. */
 export interface FactsSection {
@@ -31,8 +32,10 @@ export function factsSection(
   plan: KernelPlan,
   images: readonly WrapperImage[],
   embed: boolean,
+  measured: readonly Measured[],
 ): FactsSection {
-  return new FactsPrinter(plan).print(images.map((image) => imageDoc(image, embed)));
+  const tuning = tuningDoc(plan.kernel, measured);
+  return new FactsPrinter(plan).print(images.map((image) => imageDoc(image, embed)), tuning);
 }
 
 /** A condition of an instance or a contract. */
@@ -61,7 +64,7 @@ class FactsPrinter {
     }
   }
 
-  print(images: readonly Doc[]): FactsSection {
+  print(images: readonly Doc[], tuning: Doc | undefined): FactsSection {
     const { kernel, params, variants, constantName } = this.#plan;
     const [first, ...others] = kernel.instances;
     const contract = this.#contract(must(first, "instance").contract);
@@ -88,6 +91,7 @@ class FactsPrinter {
         kernel.instances.map((instance) => this.#instance(instance, contract, usage)),
       ),
       images: array(images),
+      tuning,
     });
     const main: Declaration = {
       kind: "const",

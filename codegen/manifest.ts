@@ -50,6 +50,8 @@ export interface InstanceManifest {
   readonly symbol: string;
   readonly variant: InstanceInfo["variant"];
   readonly config: InstanceInfo["config"];
+  /** Where instances differ in their configuration alone: its text, as a pragma would spell it. */
+  readonly configuration?: string;
   /** Conditions under which it may be launched beside the contract's; a pointer stands for its address. */
   readonly specialization: readonly string[];
   /** Index into the kernel's contracts. */
@@ -103,10 +105,11 @@ export function buildManifest(
     name,
     doc,
     contracts: [...contracts.values()],
-    instances: instances.map(({ symbol, variant, config, specialization }, i) => ({
+    instances: instances.map(({ symbol, variant, config, configuration, specialization }, i) => ({
       symbol,
       variant,
       config,
+      ...(configuration === undefined ? {} : { configuration: configuration.label }),
       specialization: specialization.map(({ text }) => text),
       contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
     })),

@@ -10,7 +10,7 @@ import { buildWrapper, type WrapperInput } from "./wrapper.ts";
 export type { ImageManifest, KernelManifest } from "./manifest.ts";
 export type { IndexedModule } from "./index_module.ts";
 export { CodegenError } from "./plan.ts";
-export type { WrapperImage, WrapperInput } from "./wrapper.ts";
+export type { Measured, WrapperImage, WrapperInput } from "./wrapper.ts";
 
 /** A generated wrapper. */
 export interface GeneratedWrapper {

@@ -13,6 +13,8 @@ export interface WrapperInput {
   readonly kernels: readonly CompiledKernel[];
   /** In the order that the wrapper shall list them. */
   readonly images: readonly WrapperImage[];
+  /** What tuning measured, for kernels that were compiled in several configurations. */
+  readonly measured?: readonly Measured[];
   /** Puts the images into the module instead of naming their files. */
   readonly embed: boolean;
   /** JavaScript with declarations and a map to the source, instead of TypeScript. */
@@ -22,6 +24,23 @@ export interface WrapperInput {
   };
   /** Where wrappers import the run time from; the package when absent. */
   readonly runtime?: string;
+}
+
+/** Which configurations were the fastest, of some instances of a kernel on one kind of GPU. */
+export interface Measured {
+  readonly kernel: string;
+  readonly variant: string;
+  /** `general`, or what entries' names end in: `a16`, `s1`. */
+  readonly specialization: string;
+  /** The product's name. */
+  readonly gpu: string;
+  /** Such as "sm_90". */
+  readonly arch: string;
+  /** By values of the kernel's key; configurations the fastest first. */
+  readonly points: readonly {
+    readonly at: Readonly<Record<string, number>>;
+    readonly configs: readonly string[];
+  }[];
 }
 
 /** An image of a kernel. */
@@ -43,7 +62,7 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
   const types = new Set<string>();
   const declarations = planKernels(input.kernels).flatMap((plan): Declaration[] => {
     const images = input.images.filter(({ kernel }) => kernel === plan.kernel.name);
-    const facts = factsSection(plan, images, input.embed);
+    const facts = factsSection(plan, images, input.embed, input.measured ?? []);
     const section = typesSection(plan);
     for (const call of facts.calls) values.add(call);
     for (const type of [...facts.types, ...section.types]) types.add(type);

@@ -1,9 +1,11 @@
 /** One instance from its plan to tile IR: its contract, and one optimised function per specialisation. */
 import { type Assumption, buildFunc } from "./build/mod.ts";
 import { type Declared, leastCommonMultiple, readDeclared } from "./contract/declared.ts";
+import { isCovered } from "./contract/choose_configs.ts";
 import { infer } from "./contract/infer.ts";
 import type { InstancePlan, KernelPlan } from "./contract/instances.ts";
 import type { KernelSite } from "./contract/items.ts";
+import { keyOf } from "./contract/key.ts";
 import { kernelParams } from "./contract/kernel_params.ts";
 import { integerValues } from "./contract/macro_values.ts";
 import { mergeContract } from "./contract/merge.ts";
@@ -28,6 +30,8 @@ export interface BuiltInstance {
   readonly contract: KernelContract;
   readonly declared: Declared;
   readonly funcs: readonly SpecializedFunc[];
+  /** Parameters that decide which configuration is best. */
+  readonly key: readonly string[];
 }
 
 /** What `runPasses` is told. */
@@ -70,8 +74,8 @@ export function buildInstance(
   const inferred = infer(general);
   const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
   const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
-  const covered = planSpecializations(params, declared, inferred).filter(({ conditions }) =>
-    plan.covers === "all" || (plan.covers === "general") === (conditions.length === 0)
+  const covered = planSpecializations(params, declared, inferred).filter(({ suffix }) =>
+    isCovered(plan.covers, suffix)
   );
   const funcs = covered.flatMap((specialization) => {
     const func = specialization.conditions.length === 0
@@ -79,7 +83,13 @@ export function buildInstance(
       : buildSpecialized(kernel, declared, specialization, passes, reporter);
     return func === undefined ? [] : [{ specialization, func }];
   });
-  return { kernel, contract, declared, funcs };
+  return {
+    kernel,
+    contract,
+    declared,
+    funcs,
+    key: keyOf(params, kernelPlan.items, contract, general),
+  };
 }
 
 /** The function under the assumptions of a specialisation; `undefined`: of the general instance. */

@@ -12,6 +12,7 @@
  * @module
  */
 export { compileFile } from "./pipeline.ts";
+export { type KernelConfigurations, listConfigurations } from "./configurations.ts";
 export { inspect, type Selection, type Stage } from "./inspect.ts";
 export type {
   CompiledEntry,
@@ -19,6 +20,8 @@ export type {
   CompiledModule,
   CompileOptions,
   CompileResult,
+  ConfigurationChoice,
+  Configurations,
   Define,
   IncludeResolver,
   Override,
@@ -26,6 +29,7 @@ export type {
 export type {
   Access,
   AccessRange,
+  ConfigurationInfo,
   ContractExpr,
   ContractOperator,
   ContractParam,

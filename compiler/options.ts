@@ -34,6 +34,29 @@ export type IncludeResolver = (
   from: SourceFile,
 ) => SourceFile | "outside" | undefined;
 
+/**
+ * Which configurations become entries. `also`: those chosen, beside the first of each variant. `only`: just this one, of all variants that may have it, under the names that the first one has.
+ */
+export type Configurations =
+  | "all"
+  | { readonly only: string }
+  | { readonly also: readonly ConfigurationChoice[] };
+
+/** A configuration of some instances of a kernel. */
+export interface ConfigurationChoice {
+  /** The kernel's name. */
+  readonly kernel: string;
+  /** The variant's name. */
+  readonly variant: string;
+  /** `general`, or the end of the names of specialised entries: `a16`, `s1`. */
+  readonly specialization: string;
+  /**
+   * The first of these that the filter lets through, each as `#pragma tri config` would spell it:
+   * `TM=64, TN=64; num_warps=8`.
+   */
+  readonly configs: readonly string[];
+}
+
 /** What to compile for, with which parameters, and how strictly. */
 export interface CompileOptions {
   /** Each kernel gets a module for each of them. */
@@ -46,6 +69,8 @@ export interface CompileOptions {
   readonly include?: IncludeResolver;
   /** Only these kernels; undefined: all. */
   readonly kernels?: readonly string[];
+  /** The first one of each variant when absent. */
+  readonly configurations?: Configurations;
   /** Warnings not to give. */
   readonly suppress?: readonly Code[];
   /** Warnings to give that are off by default. */
@@ -94,6 +119,8 @@ export interface CompiledKernel {
   readonly span: Span;
   /** What the launcher chooses from. */
   readonly instances: readonly InstanceInfo[];
+  /** Parameters whose values decide which configuration is best (language.md 10.3). */
+  readonly key: readonly string[];
   /** One for each target. */
   readonly modules: readonly CompiledModule[];
 }

@@ -6,6 +6,7 @@
  *     each specialisation ─▶ tile IR with its assumptions ─▶ PTX per target
  */
 import { BackEnd } from "./back_end.ts";
+import { specializationName } from "./contract/choose_configs.ts";
 import {
   firstBindings,
   type InstancePlan,
@@ -91,7 +92,10 @@ export function planFile(
     .filter(({ name }) => options.kernels === undefined || options.kernels.includes(name))
     .map((site) => {
       const own: readonly SourcedItem[] = assigned.get(site.name) ?? [];
-      return { site, plan: planInstances(site.name, own, defines, reporter) };
+      return {
+        site,
+        plan: planInstances(site.name, own, defines, reporter, options.configurations),
+      };
     });
   return { front, parsed, kernels, items };
 }
@@ -142,6 +146,7 @@ function compileKernel(
   const backEnd = new BackEnd(targets);
   const instances: InstanceInfo[] = [];
   let kernel: TypedKernel | undefined;
+  let key: readonly string[] = [];
   for (const instance of plan.instances) {
     const reporter = new Reporter();
     const label = labelOf(instance);
@@ -152,7 +157,7 @@ function compileKernel(
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
     const { numWarps, numStages, maxRegisters, floats } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
-      kernel ??= built.kernel;
+      if (kernel === undefined) ({ kernel, key } = built);
       const infos = describeInstances(plan, instance, built);
       instances.push(...infos);
       const unsupported = new Unsupporteds();
@@ -176,6 +181,7 @@ function compileKernel(
     doc: kernel.doc,
     span: kernel.span,
     instances,
+    key,
     modules: backEnd.modules(),
   };
 }
@@ -209,16 +215,30 @@ function describeInstances(
   instance: InstancePlan,
   built: BuiltInstance,
 ): readonly InstanceInfo[] {
-  const { kernel, variant, config: bindings, options: { numWarps } } = instance;
+  const { kernel, variant, config: bindings, options: { numWarps }, configuration } = instance;
   const variants = new Set(plan.instances.map((one) => one.variant.name));
   const variantName = variants.size > 1 ? variant.name : undefined;
-  return built.funcs.map(({ specialization }) => ({
-    symbol: entrySymbol(kernel, variantName, specialization),
-    variant,
-    config: { bindings, numWarps },
-    specialization: specialization.conditions,
-    contract: built.contract,
-  }));
+  const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
+  return built.funcs.map(({ specialization }) => {
+    const first = entrySymbol(kernel, variantName, specialization);
+    const { label, suffix } = configuration;
+    return {
+      symbol: suffix === "" ? first : `${first}${suffix}`,
+      variant,
+      config: { bindings, numWarps },
+      ...(isChoice
+        ? {
+          configuration: {
+            label,
+            specialization: specializationName(specialization.suffix),
+            first,
+          },
+        }
+        : {}),
+      specialization: specialization.conditions,
+      contract: built.contract,
+    };
+  });
 }
 
 /** The optimised functions of an instance, for targets that the text tells apart those of their own kernel. */

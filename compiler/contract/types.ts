@@ -122,8 +122,20 @@ export interface InstanceInfo {
     readonly bindings: Readonly<Record<string, string>>;
     readonly numWarps: number;
   };
+  /** Where several configurations were compiled: which this is. */
+  readonly configuration?: ConfigurationInfo;
   /** Conditions under which the wrapper may take this instance; empty for the general one. Pointers appear as params: their address. */
   readonly specialization: readonly Requirement[];
   /** Of the general instance; the specialisation's conditions come on top. */
   readonly contract: KernelContract;
+}
+
+/** One of several configurations. */
+export interface ConfigurationInfo {
+  /** As `#pragma tri config` would spell it: `TM=64, TN=64; num_warps=8`. */
+  readonly label: string;
+  /** `general`, or what its entry's name ends in: `a16`, `s1`. */
+  readonly specialization: string;
+  /** Entry name of the first configuration; entries that share it differ in configuration alone. */
+  readonly first: string;
 }

@@ -33,6 +33,11 @@ export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name);
 }
 
+/** Whether it is written `name=4`, not `name(word)`. */
+export function isNumberOption(name: string): boolean {
+  return isOptionName(name) && OPTIONS[name].form === "number";
+}
+
 /** How to write the option, for hints: `write math(fast|precise)`. */
 export function optionUsage(name: OptionName): string {
   const { form, values }: OptionRow = OPTIONS[name];

@@ -117,10 +117,14 @@ export class KernelCalls<Name extends string> {
   }
 
   /** The instance to launch; undefined when the grid is empty. */
-  #check({ variant }: Gathered<Name>, options: AnyOptions): InstanceModel<Name> | undefined {
+  #check(
+    { variant, stream }: Gathered<Name>,
+    options: AnyOptions,
+  ): InstanceModel<Name> | undefined {
     const frame = this.#frame;
     frame.setAddresses();
-    const instance = chooseInstance(frame, variant);
+    const device = options.grid === undefined ? stream.device.info : undefined;
+    const instance = chooseInstance(frame, variant, device);
     // An empty launch touches nothing and can break no promise.
     if (!computeGrid(frame, instance, options.grid, this.#grid)) return undefined;
     checkDemands(frame, instance);

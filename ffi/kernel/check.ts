@@ -1,4 +1,5 @@
 /** What a launch must fulfil before the driver sees it: one device, conditions, alignment, a legal grid. */
+import type { DeviceInfo } from "../driver.ts";
 import { ArgumentError } from "../errors.ts";
 import { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
@@ -61,16 +62,22 @@ function otherDevice(label: string, first: Tensor): string {
     : `one of ${label}`;
 }
 
-/** The first instance whose conditions hold; the last has none. */
+/**
+ * The first instance whose conditions hold; the last has none. Where it was compiled in several configurations, the best
+ * one for `device`; undefined: the default, because the caller gives the grid and can know of no other tile sizes.
+ */
 export function chooseInstance<Name extends string>(
   frame: Frame<Name>,
-  variant: VariantModel<Name>,
+  { instances, choices, general }: VariantModel<Name>,
+  device: DeviceInfo | undefined,
 ): InstanceModel<Name> {
-  for (const instance of variant.instances) {
+  for (let place = 0; place < instances.length; place++) {
+    const picked = device === undefined ? undefined : choices[place]?.pick(frame.values, device);
+    const instance = picked ?? instances[place] ?? general;
     frame.setConstants(instance);
     if (holdsAll(frame, instance)) return instance;
   }
-  return variant.general;
+  return general;
 }
 
 function holdsAll<Name extends string>(frame: Frame<Name>, instance: InstanceModel<Name>): boolean {

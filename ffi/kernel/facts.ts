@@ -157,6 +157,50 @@ export interface KernelFacts<Name extends string = string> {
   readonly instances: readonly InstanceFacts<Name>[];
   /** In any order; the device decides which is loaded. */
   readonly images: readonly ImageFacts[];
+  /** Where some instances were compiled in several configurations. */
+  readonly tuning?: TuningFacts<Name>;
+}
+
+/** Which instances differ in their configuration alone, and what decides between them. */
+export interface TuningFacts<Name extends string = string> {
+  /** Parameters whose values decide. */
+  readonly key: readonly Name[];
+  /** One for each set of such instances. */
+  readonly choices: readonly ChoiceFacts[];
+}
+
+/** Instances that differ in their configuration alone. */
+export interface ChoiceFacts {
+  /** The default first. */
+  readonly instances: readonly ConfigurationFacts[];
+  /** By GPU; empty: nobody measured, and the default is taken. */
+  readonly measured: readonly MeasuredFacts[];
+}
+
+/** One of several configurations. */
+export interface ConfigurationFacts {
+  /** The instance's entry. */
+  readonly symbol: string;
+  /** As `#pragma tri config` would spell it. */
+  readonly config: string;
+}
+
+/** What was measured on one kind of GPU. */
+export interface MeasuredFacts {
+  /** Its product name. */
+  readonly gpu: string;
+  /** Such as "sm_90". */
+  readonly arch: string;
+  /** The fastest instance by key. */
+  readonly points: readonly PointFacts[];
+}
+
+/** A key, and the instance that was fastest there. */
+export interface PointFacts {
+  /** Values of the key's parameters, in order. */
+  readonly at: readonly number[];
+  /** Index into the choice's instances. */
+  readonly best: number;
 }
 
 /** Which parameters the short form takes, and under what names. */

@@ -3,9 +3,11 @@
  * does not depend on a launch's arguments.
  */
 import type { DType } from "../dtype.ts";
+import { Choice } from "./choice.ts";
 import type {
   ArgumentFacts,
   Condition,
+  ConfigurationFacts,
   ContractFacts,
   Dimension,
   Expression,
@@ -69,8 +71,10 @@ export interface ArgumentLayout {
 /** One choice of the visible parameters. */
 export interface VariantModel<Name extends string> extends ArgumentLayout {
   readonly name: string;
-  /** In order of preference; the last is the general one. */
+  /** In order of preference; the last is the general one. Each stands for all of its configurations. */
   readonly instances: readonly InstanceModel<Name>[];
+  /** By place in `instances`: what decides between configurations; undefined where there is one. */
+  readonly choices: readonly (Choice<Name, InstanceModel<Name>> | undefined)[];
   /** The instance without conditions; its contract says how tensors define parameters. */
   readonly general: InstanceModel<Name>;
 }
@@ -245,9 +249,31 @@ function modelVariant<Name extends string>(
   if (general === undefined) {
     throw new TypeError(`The facts have no general instance of variant ${variant.name}`);
   }
-  // Of several configurations without conditions the first is the default.
-  const special = instances.filter(({ conditions }) => conditions.length > 0);
-  return { ...layout, name: variant.name, instances: [...special, general], general };
+  const { key = [], choices = [] } = facts.tuning ?? {};
+  const others = new Set(choices.flatMap((choice) => choice.instances.slice(1).map(symbolOf)));
+  const special = instances.filter((instance) =>
+    instance.conditions.length > 0 && !others.has(instance.facts.symbol)
+  );
+  const ordered = [...special, general];
+  return {
+    ...layout,
+    name: variant.name,
+    instances: ordered,
+    choices: ordered.map((first) => {
+      const choice = choices.find((choice) => choice.instances[0]?.symbol === first.facts.symbol);
+      if (choice === undefined) return undefined;
+      const symbols = choice.instances.map(symbolOf);
+      const options = symbols.flatMap((symbol) =>
+        instances.filter((instance) => instance.facts.symbol === symbol)
+      );
+      return new Choice(key, options, choice.measured);
+    }),
+    general,
+  };
+}
+
+function symbolOf({ symbol }: ConfigurationFacts): string {
+  return symbol;
 }
 
 function layArguments<Name extends string>(

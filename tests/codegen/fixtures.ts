@@ -137,6 +137,7 @@ export function transposeKernel(masked = true): CompiledKernel {
     doc: "Transposes a matrix: Y[j, i] = X[i, j].",
     span: { file, start: 0, end: 0 },
     instances,
+    key: [],
     modules: [module("sm_80"), module("sm_90")],
   };
 }
@@ -155,6 +156,7 @@ export function simpleKernel(name: string, contract: KernelContract, doc = ""): 
       specialization: [],
       contract,
     }],
+    key: [],
     modules: [{
       target: "sm_80",
       ptx: "",

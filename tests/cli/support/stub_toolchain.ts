@@ -15,6 +15,7 @@ export const stubToolchain: Toolchain = {
   compiler: () =>
     Promise.resolve({
       compileFile,
+      listConfigurations: () => [],
       inspect: (file, options, stage) =>
         `${stage} of ${file.name} for ${options.targets.join(" ")}\n${
           JSON.stringify(options.overrides)
@@ -35,6 +36,7 @@ export const stubToolchain: Toolchain = {
         return new Map([[end, lines.join("")]]);
       },
     }),
+  bench: () => Promise.resolve({ kind: "none", reason: "a stub has no GPU", remedy: "None." }),
   render: () =>
     Promise.resolve({
       text: ({ code, severity, message, span }) => {
@@ -109,6 +111,7 @@ function kernelNamed(
         requires: [],
       },
     }],
+    key: [],
     modules: targets.map((target) => ({
       target,
       ptx: refused ? "this is not PTX\n" : ptxText(name, target),

@@ -1,0 +1,108 @@
+/** `tri tune`: times configurations on the GPUs of this machine and writes NAME.tune.json beside NAME.tc. */
+import type { TargetName } from "../compiler/targets.ts";
+import type { CommandContext } from "./commands.ts";
+import { environmentError, EXIT, usageError } from "./failure.ts";
+import { includeFinder } from "./include.ts";
+import { jobCount } from "./jobs.ts";
+import type { Invocation } from "./parse.ts";
+import { findAssemblers } from "./ptxas.ts";
+import type { Sizes } from "./report_arguments.ts";
+import { showDiagnostics } from "./format.ts";
+import { hasErrors, openSession, type Session } from "./session.ts";
+import { numberParams, readSizes } from "./sizes.ts";
+import { targetOf } from "./targets.ts";
+import type { BenchGpu } from "./tune_bench.ts";
+import { compileGroups, type Group } from "./tune_candidates.ts";
+import { type Run, runsOf } from "./tune_arguments.ts";
+import { printResults } from "./tune_results.ts";
+import { timeRuns } from "./tune_schedule.ts";
+
+/** The body of the command. */
+export async function runTune(invocation: Invocation, context: CommandContext): Promise<number> {
+  const session = await openSession(invocation);
+  const mistakes = session.project.reporter.diagnostics;
+  if (hasErrors(mistakes)) {
+    await showDiagnostics(mistakes, context, { format: "pretty", root: session.project.root });
+    return EXIT.kernels;
+  }
+  const bench = await context.toolchain.bench();
+  if (bench.kind === "none") throw environmentError(bench.reason, bench.remedy);
+  const gpus = bench.gpus.map((gpu) => ({ gpu, target: targetFor(gpu) }));
+  const targets = [...new Set(gpus.map(({ target }) => target))];
+  const groups = await compileAll(invocation, session, targets, context);
+  if (groups === undefined) return EXIT.kernels;
+  const runs = plannedRuns(invocation, groups, context);
+  const results = await timeRuns(runs, gpus, invocation.flag("force"), context.terminal);
+  context.terminal.print(printResults(results));
+  return results.some(({ timings }) => Object.values(timings).every((one) => "failed" in one))
+    ? EXIT.kernels
+    : EXIT.ok;
+}
+
+function targetFor({ info: { name, arch, sm } }: BenchGpu): TargetName {
+  const target = targetOf(sm);
+  if (target !== undefined) return target;
+  throw environmentError(
+    `${name} is ${arch}, for which tri makes no code`,
+    "Hide it with CUDA_VISIBLE_DEVICES, or run tri tune --estimate.",
+  );
+}
+
+/** Everything that can be timed; undefined after an error in a source, which is shown. */
+async function compileAll(
+  invocation: Invocation,
+  session: Session,
+  targets: readonly TargetName[],
+  context: CommandContext,
+): Promise<Group[] | undefined> {
+  const { terminal, toolchain } = context;
+  const compiler = await toolchain.compiler();
+  const { usable } = await findAssemblers();
+  const jobs = jobCount(invocation.text("jobs"));
+  const groups: Group[] = [];
+  for (const source of session.sources) {
+    terminal.progress(`compiling the configurations of ${source.file.name}`);
+    const { resolve } = includeFinder(session.project.root, invocation.list("include"));
+    const options = { ...session.optionsFor(source), targets, include: resolve };
+    const found = await compileGroups(source, options, compiler, usable, jobs, (what, message) => {
+      terminal.say(`${terminal.style("yellow", "left out")}: ${what}: ${message}`);
+    });
+    if (found.length === 0) {
+      const { diagnostics } = compiler.compileFile(source.file, options);
+      if (hasErrors(diagnostics)) {
+        const { root } = session.project;
+        await showDiagnostics(diagnostics, context, { format: "pretty", root });
+        return undefined;
+      }
+      terminal.say(`${source.file.name}: no choice between configurations`);
+    }
+    groups.push(...found);
+  }
+  if (groups.length > 0) return groups;
+  throw usageError(
+    "There is nothing to tune: no kernel here has more than one configuration",
+    "Add some: `#pragma tri configs TM in {32, 64, 128}; num_warps in {4, 8}`, or --config.",
+  );
+}
+
+/** What to launch the groups with: once for each --size, or for sizes that suit. */
+function plannedRuns(
+  invocation: Invocation,
+  groups: readonly Group[],
+  { terminal }: CommandContext,
+): Run[] {
+  const known = numberParams(groups.map(({ siblings }) => ({ instances: siblings })));
+  const sizes = invocation.list("size").map((text): Sizes => readSizes([text], known));
+  const runs = groups.flatMap((group) => {
+    const found = runsOf(group, sizes);
+    if (typeof found !== "string") return found;
+    const { kernel, variant, specialization } = group;
+    terminal.say(`not timed: ${kernel} ${variant} ${specialization}: ${found}`);
+    return [];
+  });
+  if (runs.length > 0) return runs;
+  throw usageError(
+    "None of the kernels can be launched with what is known of their arguments",
+    "Name sizes that fit: --size M=4096,N=4096.",
+  );
+}

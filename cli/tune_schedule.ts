@@ -1,0 +1,126 @@
+/** Gives runs to GPUs: those of one kind share its runs, different kinds time all of them. Results are written as they come. */
+import { EXIT, Failure } from "./failure.ts";
+import { replaceFile } from "./replace_file.ts";
+import type { TargetName } from "../compiler/targets.ts";
+import type { Terminal } from "./terminal.ts";
+import type { Run } from "./tune_arguments.ts";
+import type { BenchGpu } from "./tune_bench.ts";
+import type { Candidate } from "./tune_candidates.ts";
+import {
+  printKey,
+  printTuneFile,
+  readTuneFile,
+  type TimingPlace,
+  type Timings,
+  timingsAt,
+  type TuneFile,
+  tunePathOf,
+  withTimings,
+} from "./tune_file.ts";
+import { measure, OpenGpu } from "./tune_measure.ts";
+
+/** A GPU and the target whose code it gets. */
+export interface TargetedGpu {
+  readonly gpu: BenchGpu;
+  readonly target: TargetName;
+}
+
+/** What is known of a run's configurations in the end. */
+export interface RunResult {
+  readonly run: Run;
+  readonly place: TimingPlace;
+  readonly timings: Timings;
+  /** Configurations that were timed now. */
+  readonly fresh: number;
+}
+
+/** Times what has no timing yet, or all of it. */
+export async function timeRuns(
+  runs: readonly Run[],
+  gpus: readonly TargetedGpu[],
+  force: boolean,
+  terminal: Terminal,
+): Promise<RunResult[]> {
+  const files = new TuneFiles();
+  const kinds = Map.groupBy(gpus, ({ gpu }) => gpu.info.name);
+  const results: RunResult[] = [];
+  const lists = [...kinds.values()].map((members) => ({
+    members,
+    runs: runs.filter(({ group }) => group.target === members[0]?.target),
+  }));
+  const total = lists.reduce((sum, list) => sum + list.runs.length, 0);
+  await Promise.all(lists.flatMap(({ members, runs }) => {
+    const queue = runs.values();
+    return members.map(async ({ gpu }) => {
+      using open = new OpenGpu(gpu);
+      for (const run of queue) {
+        const place = placeOf(run, gpu);
+        terminal.progress(
+          `${results.length}/${total} ${describe(place)} on GPU ${gpu.info.ordinal}`,
+        );
+        const path = tunePathOf(run.group.source.path);
+        const { candidates } = run.group;
+        const wanted = force ? candidates : untimed(candidates, files.timings(path, place));
+        if (wanted.length > 0) files.add(path, place, await measure(run, wanted, open));
+        const timings = current(candidates, files.timings(path, place));
+        results.push({ run, place, timings, fresh: wanted.length });
+      }
+    });
+  }));
+  const order = new Map(runs.map((run, index) => [run, index]));
+  return results.toSorted((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
+}
+
+function placeOf({ group, arguments: { scalars } }: Run, { info }: BenchGpu): TimingPlace {
+  const { kernel, variant, specialization, key } = group;
+  const { name: gpu, arch } = info;
+  return { gpu, arch, kernel, variant, specialization, key: printKey(key, scalars) };
+}
+
+/** For people. */
+export function describe({ kernel, variant, specialization, key }: TimingPlace): string {
+  return [kernel, variant, specialization, key].join(" ");
+}
+
+/** Timings of other code say nothing. */
+function untimed(candidates: readonly Candidate[], known: Timings): Candidate[] {
+  return candidates.filter(({ compiled, code }) => known[compiled.config]?.code !== code);
+}
+
+function current(candidates: readonly Candidate[], known: Timings): Timings {
+  return Object.fromEntries(candidates.flatMap(({ compiled: { config } }) => {
+    const timing = known[config];
+    return timing === undefined ? [] : [[config, timing]];
+  }));
+}
+
+/** The files of timings, in memory and on disk. */
+class TuneFiles {
+  readonly #files = new Map<string, TuneFile>();
+
+  timings(path: string, place: TimingPlace): Timings {
+    return timingsAt(this.#file(path), place);
+  }
+
+  /** Adds and writes; a reader sees the old file or the new one. */
+  add(path: string, place: TimingPlace, timings: Timings): void {
+    const file = withTimings(this.#file(path), place, timings);
+    this.#files.set(path, file);
+    try {
+      replaceFile(path, printTuneFile(file));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotCapable)) throw error;
+      throw new Failure(
+        EXIT.environment,
+        `tri may not write ${path}`,
+        'Use the task "tune", or run deno with --allow-write for that folder.',
+      );
+    }
+  }
+
+  #file(path: string): TuneFile {
+    const known = this.#files.get(path) ?? readTuneFile(path);
+    this.#files.set(path, known);
+    return known;
+  }
+}

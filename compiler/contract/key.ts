@@ -1,0 +1,62 @@
+/**
+ * The tuning key (language.md 10.3): the parameters whose values decide which configuration is best. What `key` and
+ * `__retune` name; without them, the integers that the grid or the bound of a loop depends on.
+ */
+import { walkOps } from "../ir/walk.ts";
+import type { Func, Op, Value } from "../ir/func.ts";
+import { paramsOf } from "./expr.ts";
+import type { SourcedItem } from "./items.ts";
+import type { KernelParams } from "./kernel_params.ts";
+import type { KernelContract } from "./types.ts";
+
+/** Names in the kernel's order. */
+export function keyOf(
+  { params }: KernelParams,
+  items: readonly SourcedItem[],
+  { grid }: KernelContract,
+  func: Func,
+): readonly string[] {
+  const named = items.flatMap(({ item }) => item.kind === "key" ? [item] : []);
+  const wanted = new Set(
+    named.length > 0
+      ? named.flatMap(({ names }) => names.map(({ name }) => name))
+      : params.every(({ attributes }) => !attributes.retune)
+      ? [...(grid ?? []).flatMap(paramsOf), ...loopBounds(params.map(({ name }) => name), func)]
+      : [],
+  );
+  return params.filter(({ name, isInteger, attributes }) =>
+    isInteger && (attributes.retune || wanted.has(name))
+  ).map(({ name }) => name);
+}
+
+/** Parameters that the conditions of loops are computed from, other than through memory. */
+function loopBounds(names: readonly string[], func: Func): readonly string[] {
+  /** What the parameters of a loop's regions start as. */
+  const starts = new Map<Value, Value>();
+  const open: Value[] = [];
+  walkOps(func.body, (op) => {
+    if (op.name !== "while") return;
+    for (const region of op.regions) {
+      region.params.forEach((param, index) => {
+        const start = op.operands[index];
+        if (start !== undefined) starts.set(param, start);
+      });
+    }
+    const goOn = op.regions[0]?.ops.at(-1)?.operands[0];
+    if (goOn !== undefined) open.push(goOn);
+  });
+  const seen = new Set<Value>(open);
+  for (const value of seen) {
+    const start = starts.get(value);
+    for (const next of [...behind(value.def), ...(start === undefined ? [] : [start])]) {
+      seen.add(next);
+    }
+  }
+  return names.filter((_, index) => {
+    const param = func.params[index];
+    return param !== undefined && seen.has(param);
+  });
+}
+
+const behind = (def: Op | undefined): readonly Value[] =>
+  def === undefined || def.name === "load" ? [] : def.operands;
