@@ -92,8 +92,8 @@ export const OPTIONS = {
     type: "text",
     value: "WHICH",
     default: "tuned",
-    help:
-      "configurations to compile: tuned (the winners of NAME.tune.json, else the first), all, first",
+    choices: ["tuned", "all", "first"],
+    help: "configurations to compile, tuned being the winners in NAME.tune.json, else the first",
   },
   grid: {
     type: "text",

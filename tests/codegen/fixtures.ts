@@ -186,3 +186,35 @@ export function wrapperInput(kernels: readonly CompiledKernel[], embed = false):
     ),
   };
 }
+
+/** The transposition of float32 and float16 with two configurations of the specialised instances. */
+export function tunedTranspose(): CompiledKernel {
+  const kernel = transposeKernel();
+  const instances = kernel.instances.filter(({ variant: { name } }) => /^float(32|16)$/.test(name))
+    .flatMap((instance): InstanceInfo[] => {
+      const first = instance.symbol;
+      const specialization = instance.specialization.length === 0 ? "general" : "s1";
+      const one = { ...instance, configuration: { label: "TM=64, TN=32", specialization, first } };
+      if (specialization === "general") return [one];
+      const label = "TM=128, TN=32; num_warps=8";
+      return [{
+        ...one,
+        symbol: `${first}_TM128_TN32_num_warps8`,
+        config: { bindings: { TM: "128", TN: "32" }, numWarps: 8 },
+        configuration: { label, specialization, first },
+      }, one];
+    });
+  return {
+    ...kernel,
+    instances,
+    key: ["M", "N"],
+    modules: kernel.modules.map((module) => ({
+      ...module,
+      entries: instances.map(({ symbol, config }) => ({
+        symbol,
+        threads: 32 * config.numWarps,
+        sharedBytes: 8192,
+      })),
+    })),
+  };
+}

@@ -3,6 +3,7 @@ import {
   type GeneratedWrapper,
   generateIndex,
   generateWrapper,
+  type Measured,
   type WrapperInput,
 } from "../../codegen/mod.ts";
 import {
@@ -23,6 +24,7 @@ import {
   scalar,
   simpleKernel,
   transposeKernel,
+  tunedTranspose,
   wrapperInput,
 } from "./fixtures.ts";
 import type { KernelContract } from "../../compiler/contract/types.ts";
@@ -181,6 +183,24 @@ const NO_CONTRACT: KernelContract = {
   requires: [],
 };
 
+/** Two GPUs for one type; points of another key and winners that are no longer compiled count for nothing. */
+const MEASURED: readonly Measured[] = ([
+  ["NVIDIA A100", "sm_80", [{ at: { M: 512, N: 512 }, configs: ["TM=64, TN=32"] }]],
+  ["NVIDIA H200", "sm_90", [
+    { at: { M: 512, N: 512 }, configs: ["TM=32", "TM=64, TN=32", "TM=128, TN=32; num_warps=8"] },
+    { at: { N: 4096, M: 8192 }, configs: ["TM=128, TN=32; num_warps=8"] },
+    { at: { M: 512 }, configs: ["TM=64, TN=32"] },
+    { at: { M: 1, N: 1 }, configs: ["TM=32"] },
+  ]],
+] satisfies [string, string, Measured["points"]][]).map(([gpu, arch, points]): Measured => ({
+  kernel: "transpose",
+  variant: "float16",
+  specialization: "s1",
+  gpu,
+  arch,
+  points,
+}));
+
 const CASES: readonly { readonly name: string; readonly input: WrapperInput }[] = [
   { name: "transpose", input: wrapperInput([transposeKernel()]) },
   {
@@ -196,6 +216,10 @@ const CASES: readonly { readonly name: string; readonly input: WrapperInput }[] 
     },
   },
   { name: "product", input: { ...wrapperInput([product()], true), stem: "product" } },
+  {
+    name: "tuned",
+    input: { ...wrapperInput([tunedTranspose()], true), stem: "tuned", measured: MEASURED },
+  },
 ];
 
 for (const { name, input } of CASES) {
