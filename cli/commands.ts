@@ -1,4 +1,5 @@
 /** COMMANDS: every command and option of `tri`. Parsing, `--help` and "did you mean" all read these tables. */
+import { CODES } from "../compiler/support/codes.ts";
 import type { Invocation } from "./parse.ts";
 import type { Terminal } from "./terminal.ts";
 import { COMPILER_STAGES, type Toolchain } from "./toolchain.ts";
@@ -29,6 +30,8 @@ export interface OptionRow {
 export interface CommandRow {
   readonly summary: string;
   readonly operands: string;
+  /** The only operands that there are. */
+  readonly operandChoices?: readonly string[];
   readonly options: readonly OptionName[];
   /** Where a default differs from the option's own. */
   readonly defaults?: Readonly<Partial<Record<OptionName, string>>>;
@@ -39,6 +42,9 @@ export interface CommandRow {
 /** What `tri inspect` prints. */
 export const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
 export type Stage = (typeof STAGES)[number];
+
+/** Shells that can be taught. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** Ways to give diagnostics. */
 export const FORMATS = ["pretty", "json", "sarif", "github"] as const;
@@ -283,9 +289,17 @@ export const COMMANDS = {
     options: [...COMPILE, ...WARNINGS, "help"],
     load: async () => (await import("./lsp_command.ts")).runLsp,
   },
+  completions: {
+    summary: "print what completes words of tri in a shell",
+    operands: "SHELL",
+    operandChoices: SHELLS,
+    options: ["help"],
+    load: async () => (await import("./completions_command.ts")).runCompletions,
+  },
   explain: {
     summary: "say what a diagnostic means, with a wrong and a right program",
     operands: "[CODE]...",
+    operandChoices: Object.keys(CODES),
     options: ["help"],
     load: async () => (await import("./explain_command.ts")).runExplain,
   },

@@ -1,0 +1,26 @@
+/** `tri completions SHELL`: prints the script that teaches a shell the words of tri. */
+import { type CommandContext, SHELLS } from "./commands.ts";
+import { bashCompletions } from "./completions/bash.ts";
+import { fishCompletions } from "./completions/fish.ts";
+import { commandWords } from "./completions/model.ts";
+import { zshCompletions } from "./completions/zsh.ts";
+import { EXIT, usageError } from "./failure.ts";
+import type { Invocation } from "./parse.ts";
+
+const PRINTERS = { bash: bashCompletions, zsh: zshCompletions, fish: fishCompletions } as const;
+
+/** The body of the command. */
+export function runCompletions(
+  { operands }: Invocation,
+  { terminal }: CommandContext,
+): Promise<number> {
+  const shell = SHELLS.find((name) => name === operands[0]);
+  if (shell === undefined || operands.length > 1) {
+    throw usageError(
+      "tri completions takes the name of a shell",
+      `For this session of bash: source <(tri completions bash). There are ${SHELLS.join(", ")}.`,
+    );
+  }
+  terminal.print(PRINTERS[shell](commandWords()));
+  return Promise.resolve(EXIT.ok);
+}
