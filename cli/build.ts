@@ -3,13 +3,12 @@
  * around it prints; this file only reports progress through a callback.
  */
 import type { Measured } from "../codegen/mod.ts";
-import type { CompiledKernel, CompileOptions, CompileResult } from "../compiler/options.ts";
+import type { CompileOptions, KernelOutline } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { Counts, Skipped, SourceState } from "./build_state.ts";
-import { sha256 } from "./hash.ts";
 import { includeFinder, type Probes } from "./include.ts";
-import type { Content } from "./output_folder.ts";
+import { type Content, hashOf } from "./output_folder.ts";
 import { folderOf, joinPath, relativePath } from "./paths.ts";
 import type { Project, Source } from "./project.ts";
 import {
@@ -21,6 +20,7 @@ import {
   type Resources,
 } from "./ptxas.ts";
 import { mapPool } from "./process.ts";
+import { readStaged, type Staged, type Staging } from "./staging.ts";
 import type { Compiler, Image, Toolchain } from "./toolchain.ts";
 
 /** The language of the wrappers. */
@@ -85,8 +85,19 @@ export type Progress = (
 /** The result of compiling all tasks. */
 export interface CompiledTask {
   readonly task: Task;
-  readonly result: CompileResult;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly kernels: readonly KernelOutline[];
+  readonly modules: readonly PtxModule[];
   readonly probes: Probes;
+}
+
+/** A PTX module that lies on disk. */
+export interface PtxModule {
+  readonly kernel: string;
+  readonly arch: string;
+  /** Its PTX version, times ten. */
+  readonly version: number;
+  readonly ptx: Staged;
 }
 
 /** Text to PTX, for every task. */
@@ -94,55 +105,75 @@ export async function compileTasks(
   plan: BuildPlan,
   tasks: readonly Task[],
   compiler: Compiler,
+  staging: Staging,
   progress: Progress,
 ): Promise<CompiledTask[]> {
   const compiled: CompiledTask[] = [];
   for (const [index, task] of tasks.entries()) {
     progress("compile", index, tasks.length, task.source.file.name);
-    compiled.push(compileOne(plan, task, compiler));
+    compiled.push(compileOne(plan, task, compiler, staging));
     // Lets signals and timers through between files.
     await new Promise((resolve) => setTimeout(resolve));
   }
   return compiled;
 }
 
-function compileOne(plan: BuildPlan, task: Task, compiler: Compiler): CompiledTask {
+function compileOne(
+  plan: BuildPlan,
+  task: Task,
+  compiler: Compiler,
+  staging: Staging,
+): CompiledTask {
   const finder = includeFinder(plan.project.root, plan.includeFolders);
-  const result = compiler.compileFile(task.source.file, {
+  const { diagnostics, kernels } = compiler.compileFile(task.source.file, {
     ...task.options,
     include: finder.resolve,
   });
-  return { task, result, probes: finder.probes };
+  const modules = kernels.flatMap(({ name, modules }) =>
+    modules.map(({ target, ptx }) => ({
+      kernel: name,
+      arch: target,
+      version: ptxVersionOf(ptx),
+      ptx: staging.add(ptx),
+    }))
+  );
+  const outlines = kernels.map((kernel) => ({
+    ...kernel,
+    modules: kernel.modules.map(({ target, entries }) => ({ target, entries })),
+  }));
+  return { task, diagnostics, kernels: outlines, modules, probes: finder.probes };
 }
 
-interface AssemblyJob {
+interface AssemblyJob extends PtxModule {
   readonly stem: string;
-  readonly kernel: string;
-  readonly arch: string;
-  readonly ptx: string;
   readonly assembler: Assembler;
 }
 
+type Made = Omit<Extract<Assembled, { kind: "cubin" }>, "cubin"> & { readonly cubin: Staged };
+
 interface AssemblyOutcome {
   readonly job: AssemblyJob;
-  readonly outcome: Assembled;
+  readonly outcome: Made | Extract<Assembled, { kind: "failed" }>;
 }
 
 /** PTX to cubins, for all tasks at once so that all cores have work. */
 export async function assembleAll(
   plan: BuildPlan,
   compiled: readonly CompiledTask[],
+  staging: Staging,
   progress: Progress,
 ): Promise<{ readonly done: readonly AssemblyOutcome[]; readonly rejected: readonly Rejected[] }> {
   // The longest first, so that no core is left with a long one at the end.
   const jobs = (plan.cubins ? compiled.flatMap((entry) => assemblyJobs(plan, entry)) : [])
-    .sort((a, b) => b.ptx.length - a.ptx.length);
+    .sort((a, b) => b.ptx.bytes - a.ptx.bytes);
   let finished = 0;
   const done = await mapPool(jobs, plan.jobs, async (job): Promise<AssemblyOutcome> => {
     progress("assemble", finished, jobs.length, `${job.kernel} for ${job.arch}`);
-    const outcome = await assemble(job.assembler, job.arch, job.ptx);
+    const text = new TextDecoder().decode(readStaged(job.ptx));
+    const outcome = await assemble(job.assembler, job.arch, text);
     finished++;
-    return { job, outcome };
+    if (outcome.kind === "failed") return { job, outcome };
+    return { job, outcome: { ...outcome, cubin: staging.add(outcome.cubin) } };
   });
   const rejected = done.flatMap(({ job, outcome }) =>
     outcome.kind === "failed"
@@ -157,28 +188,19 @@ export async function assembleAll(
   return { done, rejected };
 }
 
-function assemblyJobs(plan: BuildPlan, { task, result }: CompiledTask): AssemblyJob[] {
-  return modulesOf(result.kernels).flatMap(({ kernel, arch, ptx }) => {
-    const assembler = chooseAssembler(plan.assemblers, arch, ptxVersionOf(ptx));
-    return typeof assembler === "string"
-      ? []
-      : [{ stem: task.source.stem, kernel, arch, ptx, assembler }];
+function assemblyJobs(plan: BuildPlan, { task, modules }: CompiledTask): AssemblyJob[] {
+  return modules.flatMap((module) => {
+    const assembler = chooseAssembler(plan.assemblers, module.arch, module.version);
+    return typeof assembler === "string" ? [] : [{ ...module, stem: task.source.stem, assembler }];
   });
-}
-
-function modulesOf(
-  kernels: readonly CompiledKernel[],
-): { kernel: string; arch: string; ptx: string }[] {
-  return kernels.flatMap(({ name, modules }) =>
-    modules.map(({ target, ptx }) => ({ kernel: name, arch: target, ptx }))
-  );
 }
 
 /** Images to files: everything that one source gives. */
 export async function finishTask(
   plan: BuildPlan,
-  { task, result, probes }: CompiledTask,
+  { task, diagnostics, kernels, modules, probes }: CompiledTask,
   assembled: readonly AssemblyOutcome[],
+  staging: Staging,
   toolchain: Toolchain,
 ): Promise<Built> {
   const { source } = task;
@@ -187,29 +209,26 @@ export async function finishTask(
   const skipped: Skipped[] = [];
   const warnings: AssemblerWarning[] = [];
   const resources: Record<string, Record<string, Readonly<Record<string, Resources>>>> = {};
-  for (const { kernel, arch, ptx } of modulesOf(result.kernels)) {
+  const files = new Map<string, Content>();
+  const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
+  const addImage = (image: Omit<Image, "content">, staged: Staged): void => {
+    images.push({ ...image, content: () => readStaged(staged) });
+    if (!plan.embed) files.set(`${folder}${image.path}`, staged);
+  };
+  for (const { kernel, arch, version, ptx } of modules) {
     const path = `${baseStem(source.stem)}/${kernel}.${arch}`;
-    images.push({
-      kernel,
-      target: arch,
-      kind: "ptx",
-      path: `${path}.ptx`,
-      content: new TextEncoder().encode(ptx),
-    });
+    addImage({ kernel, target: arch, kind: "ptx", path: `${path}.ptx` }, ptx);
     if (!plan.cubins) continue;
     const found = mine.find(({ job }) => job.kernel === kernel && job.arch === arch);
     if (found?.outcome.kind === "cubin") {
-      images.push({
-        kernel,
-        target: arch,
-        kind: "cubin",
-        path: `${path}.cubin`,
-        content: found.outcome.cubin,
-      });
+      addImage(
+        { kernel, target: arch, kind: "cubin", path: `${path}.cubin` },
+        found.outcome.cubin,
+      );
       warnings.push(...found.outcome.warnings.map((message) => ({ kernel, arch, message })));
       (resources[kernel] ??= {})[arch] = found.outcome.resources;
     } else {
-      const reason = chooseAssembler(plan.assemblers, arch, ptxVersionOf(ptx));
+      const reason = chooseAssembler(plan.assemblers, arch, version);
       skipped.push({
         kernel,
         arch,
@@ -218,10 +237,10 @@ export async function finishTask(
     }
   }
   // What others include needs no wrapper.
-  if (result.kernels.length === 0) {
+  if (kernels.length === 0) {
     return {
       source,
-      diagnostics: result.diagnostics,
+      diagnostics,
       counts: countsOf([]),
       skipped,
       warnings,
@@ -234,23 +253,17 @@ export async function finishTask(
   const wrapper = await codegen.generate({
     source: source.file,
     stem: source.stem,
-    kernels: result.kernels,
+    kernels,
     images,
     measured: task.measured,
     embed: plan.embed,
     ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
   });
-  const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
-  const files = new Map<string, Content>([
-    ...[...wrapper.modules].map(([end, text]): [string, Content] => [`${source.stem}${end}`, text]),
-    ...(plan.embed
-      ? []
-      : images.map(({ path, content }): [string, Content] => [`${folder}${path}`, content])),
-  ]);
+  for (const [end, text] of wrapper.modules) files.set(`${source.stem}${end}`, staging.add(text));
   return {
     source,
-    diagnostics: result.diagnostics,
-    counts: countsOf(result.kernels),
+    diagnostics,
+    counts: countsOf(kernels),
     skipped,
     warnings,
     probes,
@@ -282,7 +295,7 @@ function withResources(
   );
 }
 
-function countsOf(kernels: readonly CompiledKernel[]): Counts {
+function countsOf(kernels: readonly KernelOutline[]): Counts {
   const variants = kernels.map(({ instances }) =>
     new Set(instances.map(({ variant }) => JSON.stringify(variant))).size
   );
@@ -309,7 +322,7 @@ export function stateOf(built: Built, inputs: SourceState["inputs"]): SourceStat
     inputs: { ...inputs, includes: built.probes },
     counts: built.counts,
     skipped: built.skipped,
-    outputs: Object.fromEntries([...built.files].map(([path, content]) => [path, sha256(content)])),
+    outputs: Object.fromEntries([...built.files].map(([path, content]) => [path, hashOf(content)])),
   };
 }
 

@@ -26,11 +26,18 @@ import type { CommandContext } from "./commands.ts";
 import { usageError } from "./failure.ts";
 import { sha256 } from "./hash.ts";
 import { probeAgain, type Probes } from "./include.ts";
-import { type Content, guardForeignFiles, hashOnDisk, updateFolder } from "./output_folder.ts";
+import {
+  type Content,
+  guardForeignFiles,
+  hashOf,
+  hashOnDisk,
+  updateFolder,
+} from "./output_folder.ts";
 import { jobCount } from "./jobs.ts";
 import type { Invocation } from "./parse.ts";
 import { absolutePath, joinPath } from "./paths.ts";
 import { isFile, readTextIfThere } from "./project.ts";
+import { Staging } from "./staging.ts";
 import { type Assemblers, findAssemblers } from "./ptxas.ts";
 import { checkKernelNames, hasErrors, openSession, type Session } from "./session.ts";
 import type { IndexedModule } from "./toolchain.ts";
@@ -126,19 +133,20 @@ async function produce(
     measured: session.measuredFor(source),
   }));
   const compiler = await context.toolchain.compiler();
-  const compiled = await compileTasks(plan, tasks, compiler, report.progress);
+  using staging = new Staging(out);
+  const compiled = await compileTasks(plan, tasks, compiler, staging, report.progress);
   for (const one of compiled) Object.assign(probes, one.probes);
   const diagnostics = dropLocalUnusedDefines(
-    compiled.map(({ result }) => result.diagnostics),
+    compiled.map((one) => one.diagnostics),
     stale.length === judged.length,
   );
   if (hasErrors(diagnostics)) return report.failed(diagnostics, []);
   if (stale.length === judged.length) {
-    checkKernelNames(invocation, compiled.flatMap(({ result }) => result.kernels));
+    checkKernelNames(invocation, compiled.flatMap((one) => one.kernels));
   }
-  const { done, rejected } = await assembleAll(plan, compiled, report.progress);
+  const { done, rejected } = await assembleAll(plan, compiled, staging, report.progress);
   if (rejected.length > 0) return report.failed(diagnostics, rejected);
-  const built = await finishAll(plan, compiled, done, context);
+  const built = await finishAll(plan, compiled, done, staging, context);
   const warnings = built.flatMap((one) => one.warnings);
   if (invocation.flag("werror") && warnings.length > 0) return report.refusedWarnings(warnings);
 
@@ -221,10 +229,13 @@ async function finishAll(
   plan: BuildPlan,
   compiled: readonly CompiledTask[],
   done: Parameters<typeof finishTask>[2],
+  staging: Staging,
   context: CommandContext,
 ): Promise<Built[]> {
   const built: Built[] = [];
-  for (const entry of compiled) built.push(await finishTask(plan, entry, done, context.toolchain));
+  for (const entry of compiled) {
+    built.push(await finishTask(plan, entry, done, staging, context.toolchain));
+  }
   return built;
 }
 
@@ -282,7 +293,7 @@ async function outputFiles(
     ...[...index].map(([end, text]): [string, Content] => [`${INDEX}${end}`, text]),
     [MANIFEST_FILE, `${stableJson({ format: 1, sources: facts })}\n`],
   ];
-  const hashes = Object.fromEntries(shared.map(([path, content]) => [path, sha256(content)]));
+  const hashes = Object.fromEntries(shared.map(([path, content]) => [path, hashOf(content)]));
   return new Map([
     [STATE_FILE, printState(sources, hashes)],
     ...built.flatMap(({ files }) => [...files]),

@@ -70,6 +70,15 @@ export function systemReason(error: unknown): string | undefined {
   return /^(.*) \(os error \d+\)/s.exec(error.message)?.[1];
 }
 
+/** Why a file could not be written, as the user sees it; a missing permission is told by itself. */
+export function writeFailure(path: string, error: unknown): unknown {
+  const reason = systemReason(error);
+  return reason === undefined ? error : environmentError(
+    `Cannot write ${path}: ${reason}`,
+    "Take another folder with --out, or move what is in the way.",
+  );
+}
+
 /** Errors that {@linkcode failureOf} has a remedy for. */
 function failureByKind(error: Error): boolean {
   return error instanceof Deno.errors.NotCapable ||

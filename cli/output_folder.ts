@@ -1,10 +1,20 @@
 /** The output folder: files appear whole or not at all, and only when their bytes differ. */
-import { sha256 } from "./hash.ts";
-import { environmentError, systemReason, usageError } from "./failure.ts";
+import { sha256, sha256OfFile } from "./hash.ts";
+import { usageError, writeFailure } from "./failure.ts";
 import { folderOf, joinPath } from "./paths.ts";
+import type { Staged } from "./staging.ts";
 
-/** What a file holds. */
-export type Content = string | Uint8Array;
+/** What a file holds, or the file that holds it until the build has succeeded. */
+export type Content = string | Uint8Array | Staged;
+
+/** The hash of what a file holds. */
+export function hashOf(content: Content): string {
+  return isStaged(content) ? content.hash : sha256(content);
+}
+
+function isStaged(content: Content): content is Staged {
+  return typeof content === "object" && "hash" in content;
+}
 
 export interface WriteReport {
   readonly written: readonly string[];
@@ -18,7 +28,7 @@ const FOLDER = "folder";
 /** The hash of a file in the folder; undefined when it is not there. */
 export function hashOnDisk(out: string, path: string): string | undefined {
   try {
-    return sha256(Deno.readFileSync(joinPath(out, path)));
+    return sha256OfFile(joinPath(out, path));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return undefined;
@@ -41,7 +51,7 @@ export function updateFolder(
   const written: string[] = [];
   let unchanged = 0;
   for (const [path, content] of files) {
-    if (hashOnDisk(out, path) === sha256(content)) {
+    if (hashOnDisk(out, path) === hashOf(content)) {
       unchanged++;
       continue;
     }
@@ -66,7 +76,7 @@ export function guardForeignFiles(
   for (const [path, content] of files) {
     if (ours.has(path)) continue;
     const found = hashOnDisk(out, path);
-    if (found === FOLDER || (found !== undefined && found !== sha256(content))) {
+    if (found === FOLDER || (found !== undefined && found !== hashOf(content))) {
       throw usageError(
         `${joinPath(out, path)} is there already and was not written by tri`,
         "Take another folder with --out, or overwrite it with --force.",
@@ -75,23 +85,16 @@ export function guardForeignFiles(
   }
 }
 
-/** Why a file could not be written, as the user sees it; a missing permission is told by itself. */
-function writeFailure(path: string, error: unknown): unknown {
-  const reason = systemReason(error);
-  return reason === undefined ? error : environmentError(
-    `Cannot write ${path}: ${reason}`,
-    "Take another folder with --out, or move what is in the way.",
-  );
-}
-
 function writeAtomically(path: string, content: Content): void {
-  const temporary = `${path}.tmp-${Deno.pid}`;
+  const temporary = isStaged(content) ? content.file : `${path}.tmp-${Deno.pid}`;
   try {
     Deno.mkdirSync(folderOf(path), { recursive: true });
-    Deno.writeFileSync(
-      temporary,
-      typeof content === "string" ? new TextEncoder().encode(content) : content,
-    );
+    if (!isStaged(content)) {
+      Deno.writeFileSync(
+        temporary,
+        typeof content === "string" ? new TextEncoder().encode(content) : content,
+      );
+    }
     Deno.renameSync(temporary, path);
   } catch (error) {
     try {

@@ -4,7 +4,7 @@
  */
 import type { Measured } from "../codegen/mod.ts";
 import type { KernelConfigurations } from "../compiler/configurations.ts";
-import type { CompiledKernel, CompileOptions, CompileResult } from "../compiler/options.ts";
+import type { CompileOptions, CompileResult, KernelOutline } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../compiler/support/source.ts";
 import type { Bench } from "./tune_bench.ts";
@@ -29,14 +29,15 @@ export interface Image {
   readonly kind: "ptx" | "cubin";
   /** From the folder of the wrapper module. */
   readonly path: string;
-  readonly content: Uint8Array;
+  /** Its bytes, read from where they lie. */
+  readonly content: () => Uint8Array;
 }
 
 /** What a wrapper module is made of. */
 export interface WrapperInput {
   readonly source: SourceFile;
   readonly stem: string;
-  readonly kernels: readonly CompiledKernel[];
+  readonly kernels: readonly KernelOutline[];
   readonly images: readonly Image[];
   readonly measured: readonly Measured[];
   readonly embed: boolean;

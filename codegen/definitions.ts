@@ -1,5 +1,5 @@
 /** Where kernels are defined, for maps from declarations to sources. */
-import type { CompiledKernel } from "../compiler/options.ts";
+import type { KernelOutline } from "../compiler/options.ts";
 import { positionOf } from "../compiler/support/source.ts";
 import { exportedNames } from "./plan.ts";
 
@@ -15,7 +15,7 @@ export interface Definition {
 }
 
 /** The kernels' names in their sources. */
-export function definitionsOf(kernels: readonly CompiledKernel[]): Definition[] {
+export function definitionsOf(kernels: readonly KernelOutline[]): Definition[] {
   const names = exportedNames(kernels.map(({ name }) => name));
   return names.flatMap(({ exportName, typeName }, index) => {
     const kernel = kernels[index];

@@ -326,7 +326,7 @@ function bindingOf(name: string): string {
 }
 
 function imageDoc({ target, kind, path, content }: WrapperImage, embed: boolean): Doc {
-  const place = embed ? { base64: quote(base64Of(content)) } : { url: urlDoc(path) };
+  const place = embed ? { base64: quote(base64Of(content())) } : { url: urlDoc(path) };
   return object({ target: quote(target), kind: quote(kind), ...place });
 }
 

@@ -6,7 +6,7 @@ import type {
   InstanceInfo,
   KernelContract,
 } from "../compiler/contract/types.ts";
-import type { CompiledEntry, CompiledKernel } from "../compiler/options.ts";
+import type { CompiledEntry, KernelOutline } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { WrapperImage } from "./wrapper.ts";
 
@@ -93,7 +93,7 @@ function describeContract(contract: KernelContract): ContractManifest {
 
 /** The manifest's facts of one kernel. */
 export function buildManifest(
-  { name, doc, instances, modules }: CompiledKernel,
+  { name, doc, instances, modules }: KernelOutline,
   images: readonly WrapperImage[],
   embed: boolean,
 ): KernelManifest {

@@ -8,7 +8,7 @@ import type {
   InstanceInfo,
   KernelContract,
 } from "../compiler/contract/types.ts";
-import type { CompiledKernel } from "../compiler/options.ts";
+import type { KernelOutline } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { GRID_NAMES, namesRead } from "./expression.ts";
@@ -21,7 +21,7 @@ export class CodegenError extends Error {
 
 /** How one wrapper is written. */
 export interface KernelPlan {
-  readonly kernel: CompiledKernel;
+  readonly kernel: KernelOutline;
   /** Name of the exported function. */
   readonly exportName: string;
   /** First part of the names of its types. */
@@ -107,7 +107,7 @@ const GROUP_LETTERS = [..."DEFGHIJKLMNOPQRSTUVWXYZ"];
 const TYPE_NAMES: ReadonlySet<string> = new Set(["Call", "GridCall", "Variant"]);
 
 /** Plans the wrappers of a file's kernels. */
-export function planKernels(kernels: readonly CompiledKernel[]): readonly KernelPlan[] {
+export function planKernels(kernels: readonly KernelOutline[]): readonly KernelPlan[] {
   const originals = kernels.map(({ name }) => name);
   const names = exportedNames(originals);
   const constantNames = styledNames(
@@ -136,7 +136,7 @@ export function exportedNames(
 }
 
 function planKernel(
-  kernel: CompiledKernel,
+  kernel: KernelOutline,
 ): Omit<KernelPlan, "exportName" | "typeName" | "constantName"> {
   const contracts = kernel.instances.map(({ contract }) => contract);
   checkParameters(kernel, contracts);
@@ -157,7 +157,7 @@ function planKernel(
   };
 }
 
-function checkParameters(kernel: CompiledKernel, contracts: readonly KernelContract[]): void {
+function checkParameters(kernel: KernelOutline, contracts: readonly KernelContract[]): void {
   const lists = new Set(
     contracts.map(({ params }) => params.map(({ kind, name }) => `${kind} ${name}`).join(", ")),
   );

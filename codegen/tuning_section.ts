@@ -1,12 +1,12 @@
 /** The part of a wrapper's facts that says which of several configurations a launch takes. */
-import type { CompiledKernel } from "../compiler/options.ts";
+import type { KernelOutline } from "../compiler/options.ts";
 import type { InstanceInfo } from "../compiler/contract/types.ts";
 import { array, type Doc, object, quote } from "./doc.ts";
 import type { Measured } from "./wrapper.ts";
 
 /** Undefined where every instance has one configuration. */
 export function tuningDoc(
-  kernel: CompiledKernel,
+  kernel: KernelOutline,
   measured: readonly Measured[],
 ): Doc | undefined {
   const choices = choicesOf(kernel);
@@ -18,12 +18,12 @@ export function tuningDoc(
 }
 
 /** Whether a wrapper of this kernel has to choose between configurations. */
-export function hasChoices(kernel: CompiledKernel): boolean {
+export function hasChoices(kernel: KernelOutline): boolean {
   return choicesOf(kernel).length > 0;
 }
 
 /** Instances that differ in their configuration alone, the first configuration first. */
-function choicesOf({ instances }: CompiledKernel): readonly (readonly InstanceInfo[])[] {
+function choicesOf({ instances }: KernelOutline): readonly (readonly InstanceInfo[])[] {
   const sets = Map.groupBy(
     instances,
     ({ configuration, symbol }) => configuration?.first ?? symbol,
@@ -34,7 +34,7 @@ function choicesOf({ instances }: CompiledKernel): readonly (readonly InstanceIn
 }
 
 function choiceDoc(
-  { name, key }: CompiledKernel,
+  { name, key }: KernelOutline,
   instances: readonly InstanceInfo[],
   measured: readonly Measured[],
 ): Doc {

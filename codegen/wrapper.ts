@@ -1,5 +1,5 @@
 /** The wrapper module of one `.tc` file, as plain data. */
-import type { CompiledKernel } from "../compiler/options.ts";
+import type { KernelOutline } from "../compiler/options.ts";
 import { factsSection } from "./facts_section.ts";
 import { type KernelPlan, planKernels } from "./plan.ts";
 import type { Declaration, ModuleStructure } from "./structure.ts";
@@ -10,7 +10,7 @@ export interface WrapperInput {
   readonly source: { readonly name: string; readonly text: string };
   /** Path of the wrapper from the output folder, without `.ts`. */
   readonly stem: string;
-  readonly kernels: readonly CompiledKernel[];
+  readonly kernels: readonly KernelOutline[];
   /** In the order that the wrapper shall list them. */
   readonly images: readonly WrapperImage[];
   /** What tuning measured, for kernels that were compiled in several configurations. */
@@ -51,7 +51,8 @@ export interface WrapperImage {
   readonly kind: "cubin" | "ptx";
   /** Path from the wrapper's folder, such as "transpose/transpose.sm_90.cubin". */
   readonly path: string;
-  readonly content: Uint8Array;
+  /** Read only where it goes into the module. */
+  readonly content: () => Uint8Array;
 }
 
 const RUNTIME = "@tri/tri/ffi";

@@ -90,11 +90,15 @@ export interface CompileOptions {
 }
 
 /** All instances of one kernel for one target, as one PTX module. */
-export interface CompiledModule {
-  /** The architecture it is for. */
-  readonly target: TargetName;
+export interface CompiledModule extends ModuleOutline {
   /** Text of the module. */
   readonly ptx: string;
+}
+
+/** What is known of a module beside its text. */
+export interface ModuleOutline {
+  /** The architecture it is for. */
+  readonly target: TargetName;
   /** One for each instance, in the order of {@linkcode CompiledKernel.instances}. */
   readonly entries: readonly CompiledEntry[];
 }
@@ -109,8 +113,8 @@ export interface CompiledEntry {
   readonly sharedBytes: number;
 }
 
-/** A kernel with all its instances. */
-export interface CompiledKernel {
+/** A kernel with all its instances, without its modules' texts. */
+export interface KernelOutline {
   /** As the source spells it. */
   readonly name: string;
   /** The comment above the kernel. */
@@ -122,6 +126,11 @@ export interface CompiledKernel {
   /** Parameters whose values decide which configuration is best (language.md 10.3). */
   readonly key: readonly string[];
   /** One for each target. */
+  readonly modules: readonly ModuleOutline[];
+}
+
+/** A kernel with its modules' texts. */
+export interface CompiledKernel extends KernelOutline {
   readonly modules: readonly CompiledModule[];
 }
 

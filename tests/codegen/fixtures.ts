@@ -180,7 +180,7 @@ export function wrapperInput(kernels: readonly CompiledKernel[], embed = false):
           target,
           kind,
           path: `${stem}/${name}.${target}.${kind}`,
-          content: new TextEncoder().encode(kind === "ptx" ? ptx : `cubin ${target}`),
+          content: () => new TextEncoder().encode(kind === "ptx" ? ptx : `cubin ${target}`),
         }))
       )
     ),

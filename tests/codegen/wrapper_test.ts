@@ -227,7 +227,7 @@ for (const { name, input } of CASES) {
     const module = typescriptOf(await generateWrapper({ ...input, runtime: RUNTIME }));
     golden(new URL(`${name}.ts`, GOLDEN), module);
     for (const { path, content } of name === "transpose" ? input.images : []) {
-      golden(new URL(path, GOLDEN), new TextDecoder().decode(content));
+      golden(new URL(path, GOLDEN), new TextDecoder().decode(Uint8Array.from(content())));
     }
   });
 }
