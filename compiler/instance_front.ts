@@ -6,6 +6,7 @@
 import type { CompileOptions, Define } from "./options.ts";
 import type { FunctionDefinition, TopItem, Unit } from "./front/ast.ts";
 import { check } from "./front/check.ts";
+import type { Watch } from "./front/check_context.ts";
 import { parse } from "./front/parser.ts";
 import { predefinedMacros } from "./front/predefined.ts";
 import { preprocess, type PreprocessResult } from "./front/preprocess.ts";
@@ -79,6 +80,13 @@ export class InstanceFront {
     return made;
   }
 
+  /** The same once more, with the checker watched; nothing of it is kept. */
+  watch(request: FrontRequest, site: KernelSite, watch: Watch): ParsedFile {
+    const { parsed } = this.#find(request);
+    this.#check(parsed, nameAt(parsed.kernels, site), request.options, watch);
+    return parsed;
+  }
+
   #find({ defines, options, sm }: FrontRequest): CachedFile {
     const { numWarps, numStages } = options;
     const predefined = predefinedMacros({
@@ -116,7 +124,12 @@ export class InstanceFront {
   }
 
   /** Other kernels have parameters of their own, so what is wrong with them here does not count. */
-  #check(parsed: ParsedFile, name: string, { literals, dot }: KernelOptions): CheckedKernel {
+  #check(
+    parsed: ParsedFile,
+    name: string,
+    { literals, dot }: KernelOptions,
+    watch?: Watch,
+  ): CheckedKernel {
     const others = kernelDefinitions(parsed.unit).filter((definition) =>
       nameOf(definition) !== name
     );
@@ -132,6 +145,7 @@ export class InstanceFront {
       literals,
       dot,
       ...(maxTileElements === undefined ? {} : { maxTileElements }),
+      ...(watch === undefined ? {} : { watch }),
     }, reporter);
     const kernel = reporter.errorCount > 0
       ? undefined

@@ -142,8 +142,8 @@ function compileKernel(
   options: CompileOptions,
   collector: DiagnosticCollector,
 ): CompiledKernel | undefined {
-  const targets = options.checkOnly === true ? [] : options.targets;
-  const backEnd = new BackEnd(targets);
+  const { checkOnly = false, targets } = options;
+  const backEnd = new BackEnd(checkOnly ? [] : targets);
   const instances: InstanceInfo[] = [];
   let kernel: TypedKernel | undefined;
   let key: readonly string[] = [];
@@ -164,6 +164,7 @@ function compileKernel(
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of targets) {
         const { kernel: own } = checkInstance(front, site, instance, smOf(target));
+        if (checkOnly) continue;
         for (const [index, func] of funcsOf(own, built, funcs, passes, reporter).entries()) {
           const { symbol } = must(infos[index], "a specialisation");
           const debug = options.debug === true;

@@ -57,12 +57,12 @@ export class Publisher {
     const before = this.#found.get(owner) ?? [];
     this.#found.set(owner, placed);
     for (const uri of new Set([owner, ...before.map(uriOf), ...placed.map(uriOf)])) {
-      this.#host.publish(uri, this.#shownIn(uri));
+      this.#host.publish(uri, this.shownIn(uri));
     }
   }
 
-  /** Two documents that include the same header say the same about it. */
-  #shownIn(uri: string): Diagnostic[] {
+  /** What is shown in a document; documents that include the same header say the same about it. */
+  shownIn(uri: string): Diagnostic[] {
     const all = [...this.#found.values()].flat().filter((placed) => placed.uri === uri);
     return [
       ...new Map(all.map(({ diagnostic }) => [JSON.stringify(diagnostic), diagnostic])).values(),

@@ -30,6 +30,7 @@ import { VERSION } from "../version.ts";
 import { type Placed, placeDiagnostic } from "./diagnostics.ts";
 import { Documents } from "./documents.ts";
 import { Publisher } from "./publisher.ts";
+import { answerRequests, REQUEST_CAPABILITIES } from "./requests.ts";
 import type { Workspace } from "./workspace.ts";
 
 const CAPABILITIES: InitializeResult["capabilities"] = {
@@ -39,6 +40,7 @@ const CAPABILITIES: InitializeResult["capabilities"] = {
     change: TextDocumentSyncKind.Incremental,
     save: true,
   },
+  ...REQUEST_CAPABILITIES,
 };
 
 /** Where the conversation is: requests outside `running` are errors (LSP 3.17, lifecycle messages). */
@@ -68,7 +70,8 @@ export function serve(
       publisher.stop();
       resolve(code);
     };
-    const leave = followLifecycle(connection, end);
+    const { leave, ready } = followLifecycle(connection, end);
+    answerRequests(connection, documents, (uri) => publisher.shownIn(uri), ready);
     // An editor that crashed says nothing: its end of the pipe closes.
     input.once("end", leave);
     connection.listen();
@@ -94,7 +97,8 @@ function checkDocument(documents: Documents, compiler: Compiler, uri: string): P
   const prepared = documents.prepare(uri);
   if (prepared === undefined) return [];
   const { file, options, mistakes } = prepared;
-  const { diagnostics } = compiler.compileFile(file, { ...options, checkOnly: true });
+  const { diagnostics, kernels } = compiler.compileFile(file, { ...options, checkOnly: true });
+  if (kernels.length > 0) documents.keepCompiled(uri, kernels);
   return [...mistakes, ...diagnostics]
     // That a `-D` is used nowhere can be said of all files together only.
     .filter(({ code }) => code !== "W1023")
@@ -123,17 +127,24 @@ function followDocuments(
   });
   // Other documents may include what was saved, and deno.json speaks of all.
   const checkAll = (): void => {
+    documents.refresh();
     for (const uri of documents.uris()) publisher.schedule(uri);
   };
   connection.onNotification(DidSaveTextDocumentNotification.type, checkAll);
   connection.onNotification(DidChangeWatchedFilesNotification.type, checkAll);
 }
 
-/** The result ends the conversation: 0 only after `shutdown`. */
+interface Lifecycle {
+  /** Ends the conversation: with 0 only after `shutdown`. */
+  readonly leave: () => void;
+  /** Throws outside of the time in which requests are answered. */
+  readonly ready: () => void;
+}
+
 function followLifecycle(
   connection: ProtocolConnection,
   end: (code: number) => void,
-): () => void {
+): Lifecycle {
   let phase: Phase = "before";
   connection.onRequest(InitializeRequest.type, () => {
     if (phase !== "before") {
@@ -147,5 +158,11 @@ function followLifecycle(
   });
   const leave = (): void => end(phase === "after" ? 0 : 1);
   connection.onNotification(ExitNotification.type, leave);
-  return leave;
+  const ready = (): void => {
+    if (phase === "before") {
+      throw new ResponseError(ErrorCodes.ServerNotInitialized, "initialize comes first");
+    }
+    if (phase === "after") throw new ResponseError(ErrorCodes.InvalidRequest, "after shutdown");
+  };
+  return { leave, ready };
 }

@@ -43,7 +43,7 @@ function checkNamedCall(
   expr: Call,
   { name, span }: Extract<ast.Expr, { kind: "name" }>,
 ): TypedExpr | undefined {
-  const entry = cx.scope.lookup(name);
+  const entry = cx.meaning(name, span);
   if (entry === undefined) {
     const builtin = BUILTINS.get(name);
     if (builtin !== undefined) return checkBuiltin(cx, builtin, expr);

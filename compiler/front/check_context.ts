@@ -2,6 +2,7 @@
 import { must } from "../support/bug.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
+import type * as ast from "./ast.ts";
 import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
 import type { FoldProblem } from "./constants.ts";
 import type { Value } from "./nodes.ts";
@@ -44,9 +45,20 @@ export interface CheckOptions {
   readonly literals?: "weak" | "double";
   /** How `@` multiplies `float` tiles; default `ieee`. */
   readonly dot?: "ieee" | "tf32" | "tf32x3" | "bf16x3";
+  readonly watch?: Watch;
+}
+
+/** Whoever wants to know what each piece of the text turned out to be, such as an editor. */
+export interface Watch {
+  /** What became of an expression; undefined: it is wrong. */
+  readonly expr: (syntax: ast.Expr, typed: TypedExpr | undefined) => void;
+  /** What a name means where it is used. */
+  readonly use: (span: Span, entry: Entry) => void;
+  readonly declare: (name: string, entry: Entry) => void;
 }
 
 export class Context {
+  readonly watch: Watch | undefined;
   readonly maxTileElements: number;
   readonly doubleLiterals: boolean;
   readonly dotMode: string;
@@ -71,6 +83,7 @@ export class Context {
   #variables = 0;
 
   constructor(readonly reporter: Reporter, options: CheckOptions) {
+    this.watch = options.watch;
     this.maxTileElements = options.maxTileElements ?? 2 ** 20;
     this.doubleLiterals = options.literals === "double";
     this.dotMode = options.dot ?? "ieee";
@@ -98,6 +111,13 @@ export class Context {
     return result;
   }
 
+  /** What a name means that stands in the text. */
+  meaning(name: string, span: Span): Entry | undefined {
+    const entry = this.scope.lookup(name);
+    if (entry !== undefined) this.watch?.use(span, entry);
+    return entry;
+  }
+
   /** Enters a name in the current scope; a second one there is E6020. */
   declare(name: string, entry: Entry): void {
     const earlier = this.scope.own(name);
@@ -114,6 +134,7 @@ export class Context {
       }
     }
     this.scope.declare(name, entry);
+    this.watch?.declare(name, entry);
   }
 
   /** Says what folding found wrong: W5170, E5171. */

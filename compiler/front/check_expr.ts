@@ -23,6 +23,12 @@ import { constant, intConstant, isValue, reshape, scalarType, type Value } from 
 
 /** Any expression; its type may be void. */
 export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {
+  const typed = checkForm(cx, expr);
+  cx.watch?.expr(expr, typed);
+  return typed;
+}
+
+function checkForm(cx: Context, expr: ast.Expr): TypedExpr | undefined {
   switch (expr.kind) {
     case "number":
       return checkNumber(cx, expr);
@@ -171,7 +177,7 @@ export function checkString(cx: Context, { text, span }: Of<"string">): string |
 }
 
 function checkName(cx: Context, { name, span }: Of<"name">): TypedExpr | undefined {
-  const entry = cx.scope.lookup(name);
+  const entry = cx.meaning(name, span);
   switch (entry?.kind) {
     case "variable": {
       if (entry.initialising && cx.unevaluated === 0) {

@@ -116,7 +116,7 @@ export function checkLvalue(cx: Context, expr: ast.Expr): Lvalue | undefined {
     case "paren":
       return checkLvalue(cx, expr.inner);
     case "name": {
-      const entry = cx.scope.lookup(expr.name);
+      const entry = cx.meaning(expr.name, expr.span);
       if (entry?.kind !== "variable") return refuse(cx, expr);
       if (entry.const) {
         cx.reporter.error("E5305", expr.span, `\`${expr.name}\` is const`, {

@@ -61,7 +61,7 @@ function resolveWords(cx: Context, words: readonly ast.Name[], span: Span): Type
 }
 
 function resolveName(cx: Context, name: ast.Name): Type {
-  const entry = cx.scope.lookup(name.text);
+  const entry = cx.meaning(name.text, name.span);
   if (entry?.kind === "typedef") return entry.type;
   const predeclared = entry === undefined ? scalarOfWords([name.text]) : undefined;
   if (predeclared !== undefined) return scalarType(predeclared);

@@ -77,6 +77,9 @@ const OTHERS: Readonly<Record<string, Directive>> = {
   pragma,
 };
 
+/** The words that may follow `#`. */
+export const DIRECTIVE_WORDS: readonly string[] = Object.keys({ ...CONDITIONALS, ...OTHERS });
+
 /** Follows a directive where the text counts; gives the token that a loop pragma becomes. */
 export function followDirective(line: DirectiveLine, host: DirectiveHost): PpToken | undefined {
   const { text } = line.name;
@@ -86,7 +89,7 @@ export function followDirective(line: DirectiveLine, host: DirectiveHost): PpTok
     ? OTHERS[text]
     : undefined;
   if (directive !== undefined) return directive(line, host);
-  const near = nearest(text, [...Object.keys(CONDITIONALS), ...Object.keys(OTHERS)]);
+  const near = nearest(text, DIRECTIVE_WORDS);
   host.reporter.error("E1010", line.span, `unknown directive \`#${text}\``, {
     ...(near === undefined ? {} : {
       hint: `did you mean \`#${near}\`?`,

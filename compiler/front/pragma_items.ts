@@ -32,7 +32,7 @@ const ITEMS: Readonly<Record<string, ItemParser>> = {
 export const ITEM_WORDS: readonly string[] = Object.keys(ITEMS);
 
 /** Every word that may follow `#pragma tri`; `loop` is read elsewhere. */
-const WORDS = [...ITEM_WORDS, ...Object.keys(OPTIONS), "loop"];
+export const PRAGMA_WORDS: readonly string[] = [...ITEM_WORDS, ...Object.keys(OPTIONS), "loop"];
 
 /** Reads one whole item, to the end of its line. `before` is what stands before its first word. */
 export function parseItem(cursor: PragmaCursor, lastSpan: Span): PragmaItem {
@@ -47,7 +47,7 @@ function parseBody(cursor: PragmaCursor): ItemBody {
     return { kind: "option", setting: parseOption(cursor) };
   }
   if (cursor.token === undefined) {
-    cursor.failExpected("a word such as `grid`", { hint: `known are ${WORDS.join(", ")}` });
+    cursor.failExpected("a word such as `grid`", { hint: `known are ${PRAGMA_WORDS.join(", ")}` });
   }
   const word = cursor.word("a word such as `grid`");
   const parse = Object.hasOwn(ITEMS, word.text) ? ITEMS[word.text] : undefined;
@@ -55,7 +55,7 @@ function parseBody(cursor: PragmaCursor): ItemBody {
   if (word.text === "loop") {
     return cursor.fail("E9003", word.span, "a loop pragma belongs directly before a loop");
   }
-  return cursor.failUnknown(word, "pragma", WORDS);
+  return cursor.failUnknown(word, "pragma", PRAGMA_WORDS);
 }
 
 /** The name of a parameter, which no option has. */
@@ -195,13 +195,16 @@ function parseGrid(cursor: PragmaCursor): ItemBody {
 }
 
 type TensorBody = Extract<ItemBody, { kind: "tensor" }>;
-const DIRECTIONS: readonly (string | undefined)[] = ["in", "out", "inout"];
+/** How a kernel uses a tensor. */
+export const DIRECTIONS: readonly string[] = ["in", "out", "inout"];
 
 function isDirection(text: string | undefined): text is NonNullable<TensorBody["direction"]> {
-  return DIRECTIONS.includes(text);
+  return text !== undefined && DIRECTIONS.includes(text);
 }
 
 const FLAGS = ["contiguous", "optional", "noalias", "reread"] as const;
+/** The words behind the extents of a tensor. */
+export const TENSOR_WORDS: readonly string[] = ["strides", "align", ...FLAGS];
 
 function isFlag(text: string): text is typeof FLAGS[number] {
   return FLAGS.some((flag) => flag === text);

@@ -1,5 +1,6 @@
 /** The words of a type, however ordered, to one scalar (language.md, 3.1), for `__type_is` in `#if`. */
 import type { ScalarName } from "../support/scalar.ts";
+import { keywordGroup } from "./keywords.ts";
 
 /** Names that are one word by themselves, typedef names included (language.md, 2.1). */
 const SINGLE_WORDS: ReadonlyMap<string, ScalarName> = new Map<string, ScalarName>([
@@ -20,6 +21,11 @@ const SINGLE_WORDS: ReadonlyMap<string, ScalarName> = new Map<string, ScalarName
   ["size_t", "uint64"],
   ["ptrdiff_t", "int64"],
 ]);
+
+/** Names of types that are not keywords. */
+export const TYPE_NAMES: readonly string[] = [...SINGLE_WORDS.keys()].filter((name) =>
+  keywordGroup(name) === undefined
+);
 
 const INTEGER_WORDS = new Set(["char", "short", "int", "long", "signed", "unsigned"]);
 

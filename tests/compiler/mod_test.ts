@@ -439,3 +439,10 @@ Deno.test("compileFile with checkOnly says the same, knows the same contracts an
     compile(broken).diagnostics,
   );
 });
+
+Deno.test("compileFile with checkOnly reads the text of every target", () => {
+  const text = "#pragma tri config N=64\n#if __TRI_ARCH__ >= 800\n#define SIZE N\n#else\n" +
+    "#define SIZE 8\n#endif\n__global__ void f(float *X) { *(X + 0 ... SIZE) = 0; }\n";
+  const options: Partial<CompileOptions> = { targets: ["sm_70", "sm_80"], checkOnly: true };
+  assertEquals(compile(text, options).diagnostics, []);
+});

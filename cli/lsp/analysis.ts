@@ -1,0 +1,84 @@
+/** A document as requests look at it: its text, what the compiler knows of it, and what stands under the cursor. */
+import type { CompiledKernel } from "../../compiler/options.ts";
+import { lex, type PpToken } from "../../compiler/front/lexer.ts";
+import { Reporter } from "../../compiler/support/diagnostic.ts";
+import type { SourceFile } from "../../compiler/support/source.ts";
+import {
+  kernelAt,
+  type Survey,
+  type SurveyedKernel,
+  surveyFile,
+  type View,
+} from "../../compiler/survey.ts";
+import type { Prepared } from "./workspace.ts";
+
+export interface Analysis {
+  readonly prepared: Prepared;
+  readonly survey: Survey;
+  readonly tokens: readonly PpToken[];
+  /** With contracts, as they were when the text last had no error. */
+  readonly compiled: readonly CompiledKernel[];
+}
+
+export function analyse(prepared: Prepared, compiled: readonly CompiledKernel[]): Analysis {
+  const { file, options } = prepared;
+  const { tokens } = lex(file, new Reporter());
+  return { prepared, survey: surveyFile(file, options), tokens, compiled };
+}
+
+/** A place in a document. */
+export interface Spot {
+  readonly file: SourceFile;
+  readonly offset: number;
+  /** The token there; a word also when the cursor stands right behind it. */
+  readonly token: PpToken | undefined;
+  /** The tokens behind `#` if the line is a directive. */
+  readonly directive: readonly PpToken[] | undefined;
+  readonly kernel: SurveyedKernel;
+  /** What the first instance of that kernel makes of the text. */
+  readonly view: View;
+}
+
+/** What stands at an offset. */
+export function spotAt({ prepared: { file }, survey, tokens }: Analysis, offset: number): Spot {
+  const kernel = kernelAt(survey, offset);
+  const word = tokens.find(({ kind, span }) =>
+    kind === "identifier" && span.start <= offset && offset <= span.end
+  );
+  return {
+    file,
+    offset,
+    token: word ?? tokens.find(({ span }) => span.start <= offset && offset < span.end),
+    directive: directiveAt(tokens, file, offset),
+    kernel,
+    view: kernel.views[0](),
+  };
+}
+
+/** The tokens behind the `#` that begins the line of an offset, to its end. */
+function directiveAt(
+  tokens: readonly PpToken[],
+  file: SourceFile,
+  offset: number,
+): readonly PpToken[] | undefined {
+  const start = tokens.findLastIndex(({ lineStart, span }) => lineStart && span.start <= offset);
+  if (start < 0 || tokens[start]?.text !== "#") return undefined;
+  const after = tokens.slice(start + 1);
+  const length = after.findIndex(({ lineStart }) => lineStart);
+  const line = after.slice(0, length);
+  const end = line.at(-1)?.span.end ?? offset;
+  // A newline in between means that the directive is over; joined lines have theirs within it.
+  return /[\r\n]/.test(file.text.slice(end, offset)) ? undefined : line;
+}
+
+/** Whether an offset lies in a comment or a string, where nothing is completed. */
+export function isInProse({ text }: SourceFile, offset: number): boolean {
+  const prose = /\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)|"(?:\\.|[^"\\\r\n])*"?|'(?:\\.|[^'\\\r\n])*'?/g;
+  for (const { index, 0: match } of text.matchAll(prose)) {
+    if (index >= offset) return false;
+    const end = index + match.length;
+    const isClosed = /(?:\*\/|["'])$/.test(match) && match.length > 1;
+    if (offset < end || (offset === end && !isClosed)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,6 @@
+/** Pieces of Markdown. */
+
+/** Code of the language as a block. */
+export function code(text: string): string {
+  return `\`\`\`triton-c\n${text}\n\`\`\``;
+}

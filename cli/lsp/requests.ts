@@ -1,0 +1,83 @@
+/** Requests about a place in a document, each with the function that answers it. */
+import {
+  CodeActionRequest,
+  CompletionRequest,
+  DefinitionRequest,
+  type Diagnostic,
+  DocumentSymbolRequest,
+  ErrorCodes,
+  HoverRequest,
+  type Position,
+  type ProtocolConnection,
+  ResponseError,
+  type ServerCapabilities,
+  SignatureHelpRequest,
+  type TextDocumentPositionParams,
+} from "vscode-languageserver-protocol";
+import { actionsFor } from "./actions.ts";
+import { type Analysis, type Spot, spotAt } from "./analysis.ts";
+import { completionsAt } from "./completion.ts";
+import { definitionAt } from "./definition.ts";
+import type { Documents } from "./documents.ts";
+import { withExplanations } from "./explanations.ts";
+import { hoverAt } from "./hover.ts";
+import { signatureAt } from "./signature.ts";
+import { symbolsOf } from "./symbols.ts";
+
+export const REQUEST_CAPABILITIES: ServerCapabilities = {
+  hoverProvider: true,
+  definitionProvider: true,
+  completionProvider: { triggerCharacters: ["#"] },
+  signatureHelpProvider: { triggerCharacters: ["(", ","] },
+  documentSymbolProvider: true,
+  codeActionProvider: true,
+};
+
+/** `shownIn` gives the diagnostics of a document; `ready` throws while the server must not answer. */
+export function answerRequests(
+  connection: ProtocolConnection,
+  documents: Documents,
+  shownIn: (uri: string) => readonly Diagnostic[],
+  ready: () => void,
+): void {
+  const analysisOf = (uri: string): Analysis => {
+    ready();
+    const analysis = documents.analysis(uri);
+    if (analysis === undefined) {
+      throw new ResponseError(ErrorCodes.InvalidParams, `${uri} is not open`);
+    }
+    return analysis;
+  };
+  const at =
+    <T>(answer: (analysis: Analysis, spot: Spot) => T) =>
+    ({ textDocument: { uri }, position }: TextDocumentPositionParams): T => {
+      const analysis = analysisOf(uri);
+      return answer(analysis, spotAt(analysis, offsetIn(documents, uri, position)));
+    };
+  const hover = at((analysis, spot) => hoverAt(analysis, spot));
+  connection.onRequest(HoverRequest.type, (params) => {
+    const { textDocument: { uri }, position } = params;
+    return withExplanations(hover(params), shownIn(uri), position) ?? null;
+  });
+  connection.onRequest(
+    DefinitionRequest.type,
+    at((analysis, spot) => definitionAt(analysis, spot) ?? null),
+  );
+  connection.onRequest(CompletionRequest.type, at((_, spot) => completionsAt(spot)));
+  connection.onRequest(
+    SignatureHelpRequest.type,
+    at((analysis, spot) => signatureAt(analysis, spot) ?? null),
+  );
+  connection.onRequest(
+    DocumentSymbolRequest.type,
+    ({ textDocument: { uri } }) => symbolsOf(analysisOf(uri)),
+  );
+  connection.onRequest(CodeActionRequest.type, (params) => {
+    ready();
+    return actionsFor(params);
+  });
+}
+
+function offsetIn(documents: Documents, uri: string, position: Position): number {
+  return documents.get(uri)?.offsetAt(position) ?? 0;
+}
