@@ -5,7 +5,7 @@
  *
  *     <!-- file: docs/guide/kernels/scale.tc -->   the block is a piece of that file, word for word
  *     <!-- write: hello/main.js -->                the block is not run but written to that file, for a later one
- *     <!-- needs: a GPU -->                        what the machine must have: a GPU, or the network
+ *     <!-- needs: a GPU -->                        what the machine must have: a GPU, or npm
  *     <!-- not run: it runs this test -->          why the block cannot be run
  *     <!-- fails: 1 -->                            the exit code of the command, if it is not 0
  */

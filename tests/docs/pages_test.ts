@@ -19,26 +19,27 @@ const PAGES: readonly (readonly [page: string, kernels: readonly string[]])[] = 
 
 const RUNNABLE = new Set(["sh", "ts"]);
 
-for (const [page, kernels] of PAGES) {
-  const blocks = readBlocks(Deno.readTextFileSync(path.join(ROOT, page)));
-  for (const block of blocks) {
-    const reason = skipped(block);
-    if (reason === undefined) continue;
-    const name = `${page}:${block.line} is not run [skipped: ${reason}]`;
-    Deno.test({ name, ignore: true, fn: () => {} });
-  }
-  Deno.test(`${page} is true: its blocks run, and print what it shows`, async () => {
-    await using workspace = await makeWorkspace(kernels);
-    await runBlocks(page, blocks, workspace);
-  });
-}
+/** What a block may need, and why it is not here. */
+const NEEDS: Readonly<Record<string, () => string | undefined>> = {
+  "a GPU": () => hasGpu ? undefined : gpuReason,
+  npm: () => canRun("npm") && canRun("node") ? undefined : "there is no Node with npm",
+};
 
 /** Why a block is not run here. */
-function skipped({ marks }: Block): string | undefined {
+function skipped({ line, marks }: Block): string | undefined {
   if (marks["not run"] !== undefined) return marks["not run"];
   if (marks.needs === undefined) return undefined;
-  if (marks.needs === "a GPU") return hasGpu ? undefined : gpuReason;
-  return `needs ${marks.needs}`;
+  const reason = NEEDS[marks.needs];
+  if (reason === undefined) throw new Error(`line ${line}: nobody can look for ${marks.needs}`);
+  return reason();
+}
+
+function canRun(program: string): boolean {
+  try {
+    return new Deno.Command(program, { args: ["--version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
 }
 
 async function runBlocks(
@@ -56,7 +57,7 @@ async function runBlocks(
       last = "skipped";
     } else if (file !== undefined) {
       const text = await Deno.readTextFile(path.join(ROOT, file));
-      assert(text.includes(block.text), `${place} is not in ${file}`);
+      assert(unindent(text).includes(unindent(block.text)), `${place} is not in ${file}`);
       last = undefined;
     } else if (write !== undefined) {
       await workspace.write(write, block.text);
@@ -77,6 +78,11 @@ async function runBlocks(
   assertEquals(code, 0, `${page}: ${all}`);
 }
 
+/** A piece from inside a function stands at the left margin of a page. */
+function unindent(text: string): string {
+  return text.replace(/^ +/gm, "");
+}
+
 async function runOne(
   { language, line, text }: Block,
   workspace: Workspace,
@@ -87,4 +93,18 @@ async function runOne(
   await workspace.write(program, text);
   programs.push(program);
   return await workspace.deno("run", "-q", "--no-check", "-P=gpu", program);
+}
+
+for (const [page, kernels] of PAGES) {
+  const blocks = readBlocks(Deno.readTextFileSync(path.join(ROOT, page)));
+  for (const block of blocks) {
+    const reason = skipped(block);
+    if (reason === undefined) continue;
+    const name = `${page}:${block.line} is not run [skipped: ${reason}]`;
+    Deno.test({ name, ignore: true, fn: () => {} });
+  }
+  Deno.test(`${page} is true: its blocks run, and print what it shows`, async () => {
+    await using workspace = await makeWorkspace(kernels);
+    await runBlocks(page, blocks, workspace);
+  });
 }
