@@ -19,6 +19,24 @@ const PAGES: readonly (readonly [page: string, kernels: readonly string[]])[] = 
 
 const RUNNABLE = new Set(["sh", "ts"]);
 
+/** Two element types of the transposition are as good as fourteen here, and are built sooner. */
+async function makeSmaller({ folder }: Workspace): Promise<void> {
+  const file = path.join(folder, "kernels/transpose.tc");
+  if (!await exists(file)) return;
+  const text = await Deno.readTextFile(file);
+  const smaller = text.replace(/variants TYPE in \{.*\}/, "variants TYPE in {float, half}");
+  assert(smaller !== text, "kernels/transpose.tc lists its element types");
+  await Deno.writeTextFile(file, smaller);
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(file)).isFile;
+  } catch {
+    return false;
+  }
+}
+
 /** What a block may need, and why it is not here. */
 const NEEDS: Readonly<Record<string, () => string | undefined>> = {
   "a GPU": () => hasGpu ? undefined : gpuReason,
@@ -66,6 +84,10 @@ async function runBlocks(
       assert(last !== undefined, `${place}: no block before it was run`);
       if (last === "skipped") continue;
       const difference = differenceIn(block.text, last.stdout);
+      if (difference !== undefined && mayBless(block)) {
+        await bless(page, block, last.stdout);
+        continue;
+      }
       assert(difference === undefined, `${place} shows\n${difference}\nprinted is\n${last.all}`);
     } else {
       assert(RUNNABLE.has(block.language), `${place}: nobody knows how to run ${block.language}`);
@@ -76,6 +98,18 @@ async function runBlocks(
   if (programs.length === 0) return;
   const { code, all } = await workspace.deno("check", "-q", ...programs);
   assertEquals(code, 0, `${page}: ${all}`);
+}
+
+/** Whether to write what is printed to the page; an output with … is somebody's choice. */
+function mayBless({ text }: Block): boolean {
+  return Deno.env.get("TRI_BLESS") !== undefined && !text.includes("…");
+}
+
+async function bless(page: string, { text }: Block, printed: string): Promise<void> {
+  const file = path.join(ROOT, page);
+  const fence = "```text\n";
+  const old = await Deno.readTextFile(file);
+  await Deno.writeTextFile(file, old.replace(fence + text, () => fence + printed));
 }
 
 /** A piece from inside a function stands at the left margin of a page. */
@@ -105,6 +139,7 @@ for (const [page, kernels] of PAGES) {
   }
   Deno.test(`${page} is true: its blocks run, and print what it shows`, async () => {
     await using workspace = await makeWorkspace(kernels);
+    await makeSmaller(workspace);
     await runBlocks(page, blocks, workspace);
   });
 }

@@ -7,7 +7,8 @@ export const ROOT: string = path.join(
   "../..",
 );
 
-const FOLDERS = new Set(["cli", "codegen", "compiler", "docs", "ffi", "kernels", "scripts"]);
+/** At the top: what was built or installed, and the tests. Names that begin with a dot are left out too. */
+const LEFT_OUT = new Set(["generated", "node_modules", "npm", "tests"]);
 
 /** What the pages call the command by, so that no page downloads Deno in a test. */
 const NPX = `#!/bin/sh
@@ -74,8 +75,9 @@ export async function makeWorkspace(kernels?: readonly string[]): Promise<Worksp
 function* filesIn(folder: string): Generator<string> {
   for (const { name, isFile, isDirectory } of Deno.readDirSync(path.join(ROOT, folder))) {
     const inside = folder === "." ? name : `${folder}/${name}`;
+    if (folder === "." && (LEFT_OUT.has(name) || name.startsWith("."))) continue;
     if (isFile) yield inside;
-    else if (isDirectory && (folder !== "." || FOLDERS.has(name))) yield* filesIn(inside);
+    else if (isDirectory) yield* filesIn(inside);
   }
 }
 

@@ -1,0 +1,31 @@
+/** The kernels of the guide: all are compiled and assembled for every target, and each is on a page. */
+import * as path from "node:path";
+import { assert, assertEquals } from "../support/assert.ts";
+import { ROOT } from "./workspace.ts";
+
+const KERNELS = path.join(ROOT, "docs/guide/kernels");
+
+Deno.test("tri build makes the kernels of the guide for every target, without a warning", async () => {
+  const out = await Deno.makeTempDir({ prefix: "tri-guide-" });
+  try {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "-q", "cli/main.ts", "build", KERNELS, "--out", out, "--werror"],
+      cwd: ROOT,
+      env: { NO_COLOR: "1" },
+    }).output();
+    const said = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);
+    assertEquals(code, 0, said);
+    assert(!/warning/i.test(said), said);
+  } finally {
+    await Deno.remove(out, { recursive: true });
+  }
+});
+
+Deno.test("every kernel of the guide is shown on one of its pages", () => {
+  const folder = path.join(ROOT, "docs/guide");
+  const pages = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".md"))
+    .map(({ name }) => Deno.readTextFileSync(path.join(folder, name))).join("");
+  for (const { name } of Deno.readDirSync(KERNELS)) {
+    assert(pages.includes(`<!-- file: docs/guide/kernels/${name} -->`), name);
+  }
+});
