@@ -8,7 +8,7 @@ import {
   PermissionError,
 } from "../errors.ts";
 import { CudaDriver } from "./driver.ts";
-import type { CudaLibrary } from "./symbols.ts";
+import { type CudaLibrary, SYMBOLS } from "./symbols.ts";
 
 /**
  * Where the driver library may be. WSL keeps it outside the loader's path; the folders of distributions are for
@@ -42,7 +42,7 @@ export function openCudaLibrary(candidates: readonly string[]): CudaLibrary {
   const refusals: { readonly hint: string; readonly cause: unknown }[] = [];
   let absence: unknown;
   for (const path of candidates) {
-    const opened = runtime.openLibrary(path);
+    const opened = runtime.openLibrary(path, SYMBOLS);
     if (opened.kind === "open") return opened.library;
     const { cause } = opened;
     if (opened.kind === "broken") {

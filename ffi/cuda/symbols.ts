@@ -1,3 +1,5 @@
+import type { BoundFunctions, ForeignFunctions, ForeignLibrary } from "../foreign.ts";
+
 /**
  * The functions of libcuda that tri calls, in the form that `dlopen` takes. Handles, device addresses and
  * sizes are "u64" (size_t is 64 bits wherever CUDA runs), memory of the host is "buffer". Names carry the
@@ -73,38 +75,10 @@ export const SYMBOLS = {
   cuGraphLaunch: { parameters: ["u64", "u64"], result: "i32" },
   cuGraphExecDestroy: { parameters: ["u64"], result: "i32" },
   cuGraphDestroy: { parameters: ["u64"], result: "i32" },
-} as const;
+} as const satisfies ForeignFunctions;
 
-type Symbols = typeof SYMBOLS;
+/** The functions of an open libcuda. Each returns a CUresult. */
+export type CudaSymbols = BoundFunctions<typeof SYMBOLS>;
 
-/** A type of a parameter or result. */
-export type ForeignType = keyof NativeTypes;
-
-interface NativeTypes {
-  u8: number;
-  i32: number;
-  u32: number;
-  u64: bigint;
-  buffer: ArrayBufferView<ArrayBuffer> | null;
-}
-
-type Arguments<P extends readonly (keyof NativeTypes)[]> = { [I in keyof P]: NativeTypes[P[I]] };
-
-/** The functions of an open library. Each returns a CUresult; optional ones are null when missing. */
-export type CudaSymbols = {
-  readonly [K in keyof Symbols]:
-    | ((...args: Arguments<Symbols[K]["parameters"]>) => number)
-    | (Symbols[K] extends { readonly optional: true } ? null : never);
-};
-
-/** What the driver needs of the runtime's FFI. */
-export interface CudaLibrary {
-  /** For messages: the name it was opened by. */
-  readonly path: string;
-  readonly symbols: CudaSymbols;
-  /** Where host memory lies. It stays there as long as its buffer is reachable. */
-  addressOf(memory: ArrayBufferView<ArrayBuffer>): bigint;
-  /** The NUL-terminated text at an address of this process. */
-  readText(address: bigint): string;
-  close(): void;
-}
+/** An open libcuda. */
+export type CudaLibrary = ForeignLibrary<typeof SYMBOLS>;

@@ -1,5 +1,5 @@
 /** The run time on Bun: libcuda through `bun:ffi`. */
-import type { ForeignType } from "../cuda/symbols.ts";
+import type { ForeignFunctions, ForeignType } from "../foreign.ts";
 import { theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable } from "./node_files.ts";
@@ -42,7 +42,7 @@ function allowedLibraries(paths: readonly string[]): AllowedLibraries {
   return { paths, lacks: "Bun may not load libraries" };
 }
 
-function openLibrary(path: string): OpenedLibrary {
+function openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F> {
   const require = theProcess().getBuiltinModule("node:module").createRequire(import.meta.url);
   const ffi: BunFfi = require("bun:ffi");
   const { dlopen, ptr, CString } = ffi;
@@ -55,7 +55,7 @@ function openLibrary(path: string): OpenedLibrary {
       const bound = library.symbols[name];
       if (bound === undefined) throw new Error(`Symbol "${name}" not found`);
       return bound;
-    });
+    }, functions);
     return {
       kind: "open",
       library: {

@@ -1,5 +1,5 @@
 /** The run time on Deno: its FFI, its permissions. The only file that calls `Deno.dlopen`. */
-import { SYMBOLS } from "../cuda/symbols.ts";
+import type { BoundFunctions, ForeignFunctions } from "../foreign.ts";
 import { libraryFailure } from "./failure.ts";
 import type { AllowedLibraries, OpenedLibrary, ReadFile, Runtime } from "./runtime.ts";
 
@@ -40,14 +40,15 @@ function allowedLibraries(paths: readonly string[]): AllowedLibraries {
   return { paths: allowed, lacks: "the program may not load the NVIDIA driver (--allow-ffi)" };
 }
 
-function openLibrary(path: string): OpenedLibrary {
+function openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F> {
   try {
-    const library = Deno.dlopen(path, SYMBOLS);
+    const library = Deno.dlopen(path, functions);
     return {
       kind: "open",
       library: {
         path,
-        symbols: library.symbols,
+        // What they are follows from `functions`, but not for the type checker.
+        symbols: library.symbols as BoundFunctions<F>,
         addressOf: (memory) => Deno.UnsafePointer.value(Deno.UnsafePointer.of(memory)),
         readText: (address) => {
           const pointer = Deno.UnsafePointer.create(address);

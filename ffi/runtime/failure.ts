@@ -1,5 +1,5 @@
 /** What the loader's message means. Every runtime passes on the text of `dlopen`, between words of its own. */
-import type { OpenedLibrary } from "./runtime.ts";
+import type { UnopenedLibrary } from "./runtime.ts";
 
 /** How the runtimes begin a message that goes on with the loader's. */
 const PREFIX =
@@ -8,7 +8,7 @@ const PREFIX =
 const MISSING = /(?:symbol:? |function |Symbol )["']?(cu\w+)/;
 
 /** Why a library did not open. Only on Linux do messages tell the absent from the broken: Windows translates its own. */
-export function libraryFailure(path: string, cause: unknown, platform: string): OpenedLibrary {
+export function libraryFailure(path: string, cause: unknown, platform: string): UnopenedLibrary {
   const message = cause instanceof Error ? cause.message : `${cause}`;
   const symbol = MISSING.exec(message)?.[1];
   if (symbol !== undefined) return { kind: "lacks", symbol, cause };

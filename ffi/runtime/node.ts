@@ -2,7 +2,7 @@
  * The run time on Node: libcuda through koffi, an optional peer that runs on every Node, else through `node:ffi` where
  * this Node has it (it is experimental and says so once).
  */
-import type { CudaLibrary, ForeignType } from "../cuda/symbols.ts";
+import type { ForeignFunctions, ForeignLibrary, ForeignType } from "../foreign.ts";
 import { theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable } from "./node_files.ts";
@@ -125,14 +125,14 @@ function allowedLibraries(paths: readonly string[]): AllowedLibraries {
   return { paths: findForeign() === undefined ? [] : paths, lacks: LACKS };
 }
 
-function openLibrary(path: string): OpenedLibrary {
+function openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F> {
   const foreign = findForeign();
   if (foreign === undefined) {
     return { kind: "refused", hint: "npm install koffi", cause: new Error(LACKS) };
   }
   try {
     const library = foreign(path);
-    return { kind: "open", library: bindAll(path, library) };
+    return { kind: "open", library: bindAll(path, library, functions) };
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ERR_ACCESS_DENIED") {
       return { kind: "refused", hint: "run node with --allow-ffi", cause };
@@ -141,7 +141,11 @@ function openLibrary(path: string): OpenedLibrary {
   }
 }
 
-function bindAll(path: string, library: Foreign): CudaLibrary {
+function bindAll<F extends ForeignFunctions>(
+  path: string,
+  library: Foreign,
+  functions: F,
+): ForeignLibrary<F> {
   const { bind, addressOf, readText, close } = library;
-  return { path, symbols: bindSymbols(bind), addressOf, readText, close };
+  return { path, symbols: bindSymbols(bind, functions), addressOf, readText, close };
 }

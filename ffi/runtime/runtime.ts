@@ -2,7 +2,7 @@
  * What the run time needs of Deno, Node or Bun. Each has one small module that exports `runtime`; they import it as
  * `#runtime`, which deno.json maps to Deno's and the npm package's conditions to the one that runs it.
  */
-import type { CudaLibrary } from "../cuda/symbols.ts";
+import type { ForeignFunctions, ForeignLibrary } from "../foreign.ts";
 
 /** A file's bytes, or why there are none. */
 export type ReadFile =
@@ -12,8 +12,12 @@ export type ReadFile =
   | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
 
 /** A library, or why it is not open. */
-export type OpenedLibrary =
-  | { readonly kind: "open"; readonly library: CudaLibrary }
+export type OpenedLibrary<F extends ForeignFunctions> =
+  | { readonly kind: "open"; readonly library: ForeignLibrary<F> }
+  | UnopenedLibrary;
+
+/** Why a library is not open. */
+export type UnopenedLibrary =
   | { readonly kind: "absent"; readonly cause: unknown }
   /** It is there and does not load. */
   | { readonly kind: "broken"; readonly reason: string; readonly cause: unknown }
@@ -39,6 +43,6 @@ export interface Runtime {
   readFile(url: URL): ReadFile;
   /** Looks only, opens nothing. */
   allowedLibraries(paths: readonly string[]): AllowedLibraries;
-  /** Opens a library with the functions of `ffi/cuda/symbols.ts`. */
-  openLibrary(path: string): OpenedLibrary;
+  /** Opens a library that has these functions. */
+  openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F>;
 }

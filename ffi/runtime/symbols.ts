@@ -1,5 +1,5 @@
-/** Binding the functions of `ffi/cuda/symbols.ts` one by one, where a runtime's FFI knows no optional ones. */
-import { type CudaSymbols, type ForeignType, SYMBOLS } from "../cuda/symbols.ts";
+/** Binding the functions of a library one by one, where a runtime's FFI knows no optional ones. */
+import type { BoundFunctions, ForeignFunctions, ForeignType } from "../foreign.ts";
 
 /** Finds a function; throws if there is none of that name. */
 export type Bind = (
@@ -9,15 +9,18 @@ export type Bind = (
 ) => (...args: never[]) => unknown;
 
 /** Every function; optional ones are null when missing. */
-export function bindSymbols(bind: Bind): CudaSymbols {
-  const functions = Object.entries(SYMBOLS).map(([name, symbol]) => {
+export function bindSymbols<F extends ForeignFunctions>(
+  bind: Bind,
+  functions: F,
+): BoundFunctions<F> {
+  const bound = Object.entries(functions).map(([name, { parameters, result, optional }]) => {
     try {
-      return [name, bind(name, symbol.parameters, symbol.result)];
+      return [name, bind(name, parameters, result)];
     } catch (error) {
-      if ("optional" in symbol) return [name, null];
+      if (optional === true) return [name, null];
       throw error;
     }
   });
-  // What the entries are follows from SYMBOLS, but not for the type checker.
-  return Object.fromEntries(functions);
+  // What the entries are follows from `functions`, but not for the type checker.
+  return Object.fromEntries(bound);
 }

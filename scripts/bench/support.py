@@ -223,6 +223,11 @@ def graph_of(call, count):
 
 def interleaved(calls, count=20, rounds=11):
     """Median milliseconds per call of each contender: name -> function of nothing."""
+    return {name: statistics.median(values) for name, values in samples(calls, count, rounds).items()}
+
+
+def samples(calls, count, rounds):
+    """Milliseconds per call, one number per round, of each contender."""
     graphs = {name: graph_of(call, count) for name, call in calls.items()}
     times = {name: [] for name in calls}
     for _ in range(rounds):
@@ -233,7 +238,7 @@ def interleaved(calls, count=20, rounds=11):
             end.record()
             end.synchronize()
             times[name].append(start.elapsed_time(end) / count)
-    return {name: statistics.median(values) for name, values in times.items()}
+    return times
 
 
 def copy_calls(x):
