@@ -223,6 +223,7 @@ export const OPTIONS = {
   },
   "fail-if-slower": { type: "flag", help: "exit with 1 if --compare finds a line slower" },
   estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
+  package: { type: "flag", help: "a project of its own that makes an npm package of its kernels" },
   help: { type: "flag", short: "h", help: "show this help" },
   version: { type: "flag", short: "V", help: "show the version" },
 } as const satisfies Record<string, OptionRow>;
@@ -288,6 +289,12 @@ export const COMMANDS = {
     operands: "",
     options: [...COMPILE, ...WARNINGS, "help"],
     load: async () => (await import("./lsp_command.ts")).runLsp,
+  },
+  new: {
+    summary: "make a kernel, its test and its benchmark, in the project here or in a new one",
+    operands: "NAME",
+    options: ["package", "help"],
+    load: async () => (await import("./new_command.ts")).runNew,
   },
   completions: {
     summary: "print what completes words of tri in a shell",

@@ -26,8 +26,8 @@ const BYTE_REGISTERS = { m16n16k16: [2, 2], m8n32k16: [1, 4], m32n8k16: [4, 1] }
 
 // deno-fmt-ignore: a row per type
 const MULTIPLICANDS: readonly Multiplicands[] = [
-  ...SHAPES.map((shape) => ({ shape, type: "f16", a: "8:b32", b: "8:b32", sums: HALF_SUMS, since: VOLTA })),
-  ...SHAPES.flatMap((shape) => {
+  ...SHAPES.map((shape): Multiplicands => ({ shape, type: "f16", a: "8:b32", b: "8:b32", sums: HALF_SUMS, since: VOLTA })),
+  ...SHAPES.flatMap((shape): Multiplicands[] => {
     const [a, b] = BYTE_REGISTERS[shape];
     return [
       { shape, type: "s8|u8", a: `${a}:b32`, b: `${b}:b32`, sums: { s32: "8:s32" }, since: TURING_BYTES },

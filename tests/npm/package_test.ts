@@ -6,6 +6,7 @@ import * as path from "node:path";
 import { packNpm } from "../../scripts/npm/pack.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { newProject } from "../cli/support/new_project.ts";
 import { definitionOf } from "./tsserver.ts";
 
 const PROJECT = new URL("./project/", import.meta.url);
@@ -57,10 +58,20 @@ function packageTest(title: string, fn: () => Promise<void>): void {
   });
 }
 
+const packFolder = Deno.makeTempDirSync({ prefix: "tri-pack-" });
+let packed: Promise<string> | undefined;
+Deno.test.afterAll(() => Deno.removeSync(packFolder, { recursive: true }));
+
+/** The tarball, made once: with one architecture and without cubins it is made quickly. */
+function packOnce(): Promise<string> {
+  packed ??= packNpm(packFolder, { arch: "sm_90", cubins: false });
+  return packed;
+}
+
 packageTest("the npm package installs without scripts and runs on Node and Bun", async () => {
   const folder = await Deno.makeTempDir({ prefix: "tri-npm-" });
   try {
-    const tarball = await packNpm(folder, { arch: "sm_90", cubins: false });
+    const tarball = await packOnce();
     await Deno.writeTextFile(path.join(folder, "package.json"), '{ "type": "module" }\n');
     await install(folder, tarball, "typescript@5.9.3", "@types/node@20");
     for (const name of ["main.ts", "tsconfig.json", "tsconfig.bundler.json"]) {
@@ -86,6 +97,38 @@ packageTest("the npm package installs without scripts and runs on Node and Bun",
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+packageTest("tri new --package makes a project whose npm package runs in Node", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "tri-new-" });
+  try {
+    const project = await newProject(folder, "my_kernel", "--package");
+    await must0(project, Deno.execPath(), "task", "npm", "--arch", "sm_90", "--no-cubin");
+    const user = path.join(folder, "user");
+    await Deno.mkdir(user);
+    await Deno.writeTextFile(path.join(user, "package.json"), '{ "type": "module" }\n');
+    const own = path.join(project, "npm/my-kernel-0.1.0.tgz");
+    await install(user, await packOnce(), own, "typescript@5.9.3", "@types/node@20");
+    const map = "node_modules/my-kernel/kernels/my_kernel.d.ts.map";
+    const { sources: [source] } = JSON.parse(await Deno.readTextFile(path.join(user, map)));
+    await Deno.stat(path.join(user, path.dirname(map), source));
+    await Deno.writeTextFile(path.join(user, "main.ts"), USER_PROGRAM);
+    const tsc = path.join(user, "node_modules/.bin/tsc");
+    const flags = ["--strict", "--module", "nodenext", "--target", "es2022", "--types", "node"];
+    await must0(user, tsc, ...flags, "--lib", "es2022,esnext.disposable,dom", "main.ts");
+    const { code, output } = await run(user, "node", "main.js");
+    assertEquals([code, output], [0, "2 4 6\n"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+const USER_PROGRAM = `import { Device } from "@tri/tri/ffi";
+import { myKernel } from "my-kernel";
+
+const device = Device.open({ device: "emulator" });
+const x = device.tensor(new Float32Array([1, 2, 3]), [3]);
+console.log((await myKernel(x, { factor: 2 }).read()).join(" "));
+`;
 
 async function install(folder: string, ...packages: string[]): Promise<void> {
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];

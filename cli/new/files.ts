@@ -1,0 +1,172 @@
+/** The files of `tri new`: a kernel, its test and its benchmark, and a project around them. */
+import { VERSION } from "../version.ts";
+import { packageScript } from "./package_script.ts";
+
+/** A new kernel. */
+export interface NewKernel {
+  /** In Triton-C and in paths. */
+  readonly kernel: string;
+  /** What the wrapper exports. */
+  readonly wrapper: string;
+}
+
+/** Texts by path from the project's root. */
+export type Files = ReadonlyMap<string, string>;
+
+/** What stands in the templates beside the kernel's own name; a kernel of such a name would hide it. */
+export const TEMPLATE_WORDS: ReadonlySet<string> = new Set([
+  ...["Array", "assert", "benchmark", "Deno", "Device", "device", "factor", "Float32Array", "i"],
+  ...["index", "keep", "Math", "n", "out", "result", "size", "values", "x", "y"],
+]);
+
+/** Kernel, test and benchmark. */
+export function kernelFiles(names: NewKernel): Files {
+  const { kernel } = names;
+  return new Map([
+    [`kernels/${kernel}.tc`, kernelText(names)],
+    [`tests/${kernel}_test.ts`, testText(names)],
+    [`bench/${kernel}.ts`, benchmarkText(names)],
+  ]);
+}
+
+/** The project around them; `publishable` adds what makes an npm package of it. */
+export function projectFiles({ kernel, wrapper }: NewKernel, publishable: boolean): Files {
+  const settings = projectSettings(kernel, publishable);
+  return new Map([
+    ["deno.json", `${JSON.stringify(settings, null, 2)}\n`],
+    [".gitignore", `generated/\n${publishable ? "npm/\n" : ""}`],
+    ["README.md", readmeText(kernel, wrapper, publishable)],
+    ...(publishable ? [["scripts/npm.ts", packageScript()] as const] : []),
+  ]);
+}
+
+function kernelText({ kernel }: NewKernel): string {
+  return `#pragma tri variants TYPE in {float, half}
+#pragma tri configs BLOCK in {512, 1024, 2048}
+
+// Multiplies a vector by a number: Y[i] = factor * X[i].
+__global__ void ${kernel}(TYPE *X, TYPE *Y, float factor, int N) {
+  int r[BLOCK] = get_program_id(0) * BLOCK + 0 ... BLOCK;
+  bool inside[BLOCK] = r < N;
+  *?(inside) (Y + r) = factor * *?(inside) (X + r);
+}
+`;
+}
+
+function testText({ kernel, wrapper }: NewKernel): string {
+  return `import assert from "node:assert/strict";
+import { Device } from "@tri/tri/ffi";
+import { ${wrapper} } from "../generated/${kernel}.ts";
+
+Deno.test("${wrapper} multiplies vectors of any length by a number", async () => {
+  // The GPU if there is one, else the emulator, which also finds accesses beside the tensors.
+  using device = Device.open();
+  for (const size of [1, 1000, 4099]) {
+    const values = Float32Array.from({ length: size }, () => Math.random() * 2 - 1);
+    using x = device.tensor(values, [size]);
+    using y = ${wrapper}(x, { factor: 3 });
+    const result = await y.read();
+    values.forEach((value, i) => assert.equal(result[i], Math.fround(3 * value)));
+  }
+});
+`;
+}
+
+function benchmarkText({ kernel, wrapper }: NewKernel): string {
+  return `import { benchmark } from "@tri/tri/bench";
+import { ${wrapper} } from "../generated/${kernel}.ts";
+
+export default benchmark({
+  name: "${kernel}",
+  title: "${wrapper}, float32",
+  x: { names: ["N"], values: [1e5, 1e6, 1e7, 1e8] },
+  measure: { unit: "GB/s", bytes: (n) => 2 * 4 * n },
+  inputs: ({ device, x: n, keep }) => ({
+    x: keep(device.zeros("float32", [n])),
+    out: keep(device.empty("float32", [n])),
+  }),
+  lines: {
+    ours: { label: "tri", prepare: ({ x, out }) => ${wrapper}.prepare(x, { factor: 3, out }) },
+  },
+});
+`;
+}
+
+const ASSEMBLERS = [
+  "ptxas",
+  ...["/usr/local/cuda", "/usr/lib/nvidia-cuda-toolkit", "/opt/cuda"].map((at) =>
+    `${at}/bin/ptxas`
+  ),
+];
+
+function projectSettings(name: string, publishable: boolean): Record<string, unknown> {
+  const packageTask = {
+    npm: {
+      description: "The kernels as an npm package: a tarball in npm/",
+      command: "deno run -q -P=npm scripts/npm.ts",
+    },
+  };
+  const packageSet = {
+    npm: { read: true, write: ["./npm"], run: ["deno", "npm"], env: true },
+  };
+  return {
+    ...(publishable
+      ? { name: name.replaceAll("_", "-"), version: "0.1.0", exports: "./generated/mod.ts" }
+      : {}),
+    tasks: {
+      tri: {
+        description: "The tri command: deno task tri --help",
+        command: "deno run -q -P=tri @tri/tri/cli",
+      },
+      build: {
+        description: "Compile kernels/ into generated/",
+        command: "deno task -q tri build kernels --out generated",
+      },
+      test: {
+        description: "Build, then test on the GPU or the emulator",
+        command: "deno task -q build && deno test -P=gpu tests/",
+      },
+      bench: {
+        description: `With a GPU: deno task bench bench/${name}.ts`,
+        command: "deno task -q build && deno run -q -P=gpu @tri/tri/cli bench",
+      },
+      ...(publishable ? packageTask : {}),
+    },
+    permissions: {
+      tri: {
+        read: true,
+        write: ["generated", "npm", "kernels", "tests", "bench"].map((folder) => `./${folder}`),
+        run: [...ASSEMBLERS, ...ASSEMBLERS.map((path) => path.replace("ptxas", "nvdisasm"))],
+        env: true,
+      },
+      gpu: { read: true, write: ["./generated"], env: true, ffi: true },
+      ...(publishable ? packageSet : {}),
+    },
+    imports: { "@tri/tri": `jsr:@tri/tri@^${VERSION}` },
+    compilerOptions: { strict: true },
+    fmt: { lineWidth: 100 },
+    exclude: ["generated", "npm"],
+  };
+}
+
+function readmeText(kernel: string, wrapper: string, publishable: boolean): string {
+  const publishing = `
+\`deno task npm\` makes a package for Node and Bun, a tarball in \`npm/\`:
+
+\`\`\`js
+import { Device } from "@tri/tri/ffi";
+import { ${wrapper} } from "${kernel.replaceAll("_", "-")}";
+
+const device = Device.open();
+const y = ${wrapper}(device.tensor(new Float32Array([1, 2, 3])), { factor: 2 });
+console.log(await y.read());
+\`\`\`
+`;
+  return `# ${kernel}
+
+- \`deno task test\` builds \`kernels/\` into typed wrappers and tests them, on a GPU or on the
+  emulator.
+- \`deno task tri build kernels --watch\` builds whenever a file changes.
+- \`deno task bench bench/${kernel}.ts\` times the kernel on a GPU.
+${publishable ? publishing : ""}`;
+}

@@ -1,0 +1,54 @@
+/** The script of a project made by `tri new --package`: it makes the npm package. */
+import { VERSION } from "../version.ts";
+
+/** Text of scripts/npm.ts. Its arguments go to `tri build`. */
+export function packageScript(): string {
+  return `/** The npm package of the kernels, a tarball in npm/. Arguments are those of \`tri build\`: \`deno task npm --arch sm_90\`. */
+import config from "../deno.json" with { type: "json" };
+
+/** The run time that wrappers import. */
+const RUN_TIME = { "@tri/tri": "^${VERSION}" };
+
+const README = "README.md";
+
+async function run(cwd: string, program: string, ...args: string[]): Promise<void> {
+  const { success } = await new Deno.Command(program, { args, cwd }).spawn().status;
+  if (!success) Deno.exit(1);
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    const copy = isDirectory ? copyTree : Deno.copyFile;
+    await copy(\`\${from}/\${name}\`, \`\${to}/\${name}\`);
+  }
+}
+
+await Deno.mkdir("npm", { recursive: true });
+for await (const { name } of Deno.readDir("npm")) {
+  await Deno.remove(\`npm/\${name}\`, { recursive: true });
+}
+// The sources go along: editors lead from a wrapper to the kernel.
+await copyTree("kernels", "npm/source");
+const build = ["tri", "build", "npm/source", "--out", "npm/kernels", "--emit", "js"];
+await run(".", "deno", "task", "-q", ...build, ...Deno.args);
+await Deno.remove("npm/kernels/.tri-build.json");
+await Deno.copyFile(README, \`npm/\${README}\`);
+
+const fields = {
+  name: config.name,
+  version: config.version,
+  type: "module",
+  sideEffects: false,
+  exports: {
+    ".": { types: "./kernels/mod.d.ts", default: "./kernels/mod.js" },
+    "./*": { types: "./kernels/*.d.ts", default: "./kernels/*.js" },
+    "./package.json": "./package.json",
+  },
+  files: ["kernels", "source"],
+  dependencies: RUN_TIME,
+};
+await Deno.writeTextFile("npm/package.json", \`\${JSON.stringify(fields, null, 2)}\\n\`);
+await run("npm", "npm", "pack", "--silent");
+`;
+}

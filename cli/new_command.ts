@@ -1,0 +1,88 @@
+/** `tri new`: a kernel with its test and its benchmark, in the project here or in one that it makes. */
+import { camelCase, RESERVED_NAMES, styledNames } from "../codegen/names.ts";
+import { must } from "../compiler/support/bug.ts";
+import type { CommandContext } from "./commands.ts";
+import { EXIT, usageError } from "./failure.ts";
+import {
+  type Files,
+  kernelFiles,
+  type NewKernel,
+  projectFiles,
+  TEMPLATE_WORDS,
+} from "./new/files.ts";
+import type { Invocation } from "./parse.ts";
+import { absolutePath, folderOf, joinPath, relativePath } from "./paths.ts";
+import { CONFIG_NAMES, isFile, isFolder, openProject } from "./project.ts";
+
+/** The body of the command. */
+export async function runNew(
+  invocation: Invocation,
+  { terminal, toolchain }: CommandContext,
+): Promise<number> {
+  const [name, another] = invocation.operands;
+  if (name === undefined || another !== undefined) {
+    throw usageError("tri new takes one name", "tri new my_kernel");
+  }
+  const names = namesOf(name);
+  const root = openProject(".").root;
+  const own = invocation.flag("package") ||
+    !CONFIG_NAMES.some((config) => isFile(joinPath(root, config)));
+  const folder = own ? absolutePath(names.kernel) : root;
+  if (own && isFolder(folder)) throw usageError(`There is a folder ${names.kernel} already`);
+  const files = new Map([
+    ...(own ? projectFiles(names, invocation.flag("package")) : []),
+    ...kernelFiles(names),
+  ]);
+  const compiler = await toolchain.compiler();
+  const file = {
+    name: `${names.kernel}.tc`,
+    text: must(files.get(`kernels/${names.kernel}.tc`), "the kernel"),
+  };
+  const { diagnostics } = compiler.compileFile(file, { targets: ["sm_90"] });
+  const [problem] = diagnostics;
+  if (problem !== undefined) {
+    throw usageError(
+      `A kernel cannot be called ${names.kernel}: ${problem.message}`,
+      "Take another name.",
+    );
+  }
+  write(folder, files);
+  for (const path of files.keys()) {
+    terminal.say(`written: ${relativePath(absolutePath("."), joinPath(folder, path))}`);
+  }
+  terminal.say(
+    own
+      ? `next: cd ${names.kernel} && deno task test`
+      : "next: build the kernels, then run the test",
+  );
+  return EXIT.ok;
+}
+
+function namesOf(name: string): NewKernel {
+  const kernel = name.replaceAll("-", "_");
+  if (!/^[a-z][a-z0-9_]*$/.test(kernel)) {
+    throw usageError(
+      `A kernel cannot be called ${name}`,
+      "Take small letters, digits and _, such as my_kernel.",
+    );
+  }
+  const wrapper = must(styledNames([kernel], camelCase, RESERVED_NAMES).get(kernel), "its style");
+  if (TEMPLATE_WORDS.has(wrapper)) {
+    throw usageError(`${name} would hide another word of the test`, "Take another name.");
+  }
+  return { kernel, wrapper };
+}
+
+/** Nothing is written where one of the files is there. */
+function write(folder: string, files: Files): void {
+  for (const path of files.keys()) {
+    if (isFile(joinPath(folder, path))) {
+      throw usageError(`${joinPath(folder, path)} is there already`);
+    }
+  }
+  for (const [path, text] of files) {
+    const file = joinPath(folder, path);
+    Deno.mkdirSync(folderOf(file), { recursive: true });
+    Deno.writeTextFileSync(file, text, { createNew: true });
+  }
+}

@@ -1,0 +1,59 @@
+import config from "../../deno.json" with { type: "json" };
+import { packageScript } from "../../cli/new/package_script.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { newProject } from "./support/new_project.ts";
+import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
+
+async function deno(cwd: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd,
+    env: { NO_COLOR: "1", TRI_DEVICE: "emulator" },
+  }).output();
+  const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  assertEquals(code, 0, text);
+  return text;
+}
+
+Deno.test("tri new makes a project that builds, is clean, and passes its test on the emulator", async () => {
+  using workspace = new Workspace();
+  const project = await newProject(workspace.path, "my_kernel");
+
+  const build = ["tri", "build", "kernels", "--out", "generated"];
+  await deno(project, "task", "-q", ...build, "--arch", "sm_90", "--no-cubin");
+  assertStringIncludes(await deno(project, "test", "-P=gpu", "tests/"), "1 passed");
+  await deno(project, "check", "bench/my_kernel.ts");
+  // With the settings, lint would ask JSR about the package.
+  await deno(project, "lint", "-q", "--no-config", "tests", "bench");
+  await deno(project, "fmt", "--check", "kernels", "tests", "bench", "README.md");
+});
+
+Deno.test("tri new in a project adds a kernel, and writes nothing where a file is there", async () => {
+  using workspace = new Workspace({ "deno.json": "{}", "sub/x": "" });
+  const main = { main: REAL_MAIN, permissions: ["-A"] };
+  const { code, stderr } = await workspace.tri(["new", "scale"], main);
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stderr, "written: kernels/scale.tc\n");
+  assertStringIncludes(workspace.read("tests/scale_test.ts"), "../generated/scale.ts");
+  assertEquals(workspace.read("deno.json"), "{}");
+  workspace.remove("kernels");
+  const again = await workspace.tri(["new", "scale"], main);
+  assertEquals(again.code, 2);
+  assertStringIncludes(again.stderr, "tests/scale_test.ts is there already");
+  assertEquals(workspace.files("kernels").size, 0);
+});
+
+Deno.test("tri new refuses what cannot be the name of a kernel", async () => {
+  using workspace = new Workspace({ "taken/x": "" });
+  const main = { main: REAL_MAIN, permissions: ["-A"] };
+  for (const name of ["Kernel", "1st", "a/b", "float", "device", "taken", "../x"]) {
+    const { code, stderr } = await workspace.tri(["new", name], main);
+    assertEquals(code, 2, `${name}: ${stderr}`);
+  }
+  assertEquals((await workspace.tri(["new"], main)).code, 2);
+  assertEquals([...workspace.files(".").keys()], ["./taken/x"]);
+});
+
+Deno.test("tri new asks for the version of the run time that it is", () => {
+  assert(packageScript().includes(`"@tri/tri": "^${config.version}"`));
+});

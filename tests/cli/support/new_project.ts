@@ -1,0 +1,26 @@
+/** A project made by `tri new`, with this checkout in place of the package that it asks JSR for. */
+import { assertEquals } from "../../support/assert.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+
+/** Runs `tri new` in a folder; the result is the project's folder. */
+export async function newProject(
+  folder: string,
+  name: string,
+  ...options: string[]
+): Promise<string> {
+  const config = new URL("deno.json", ROOT).pathname;
+  const main = new URL("cli/main.ts", ROOT).pathname;
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-q", "-A", "--config", config, main, "new", name, ...options],
+    cwd: folder,
+  }).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const project = `${folder}/${name}`;
+  const settings: Record<string, unknown> = JSON.parse(
+    Deno.readTextFileSync(`${project}/deno.json`),
+  );
+  const linked = { ...settings, links: [ROOT.pathname] };
+  Deno.writeTextFileSync(`${project}/deno.json`, JSON.stringify(linked));
+  return project;
+}
