@@ -17,7 +17,7 @@ import { base64Of, factsOf } from "./report_facts.ts";
 import { makeArguments, type Run } from "./tune_arguments.ts";
 import type { BenchGpu } from "./tune_bench.ts";
 import type { Candidate, CompiledConfig } from "./tune_candidates.ts";
-import type { Timing } from "./tune_file.ts";
+import type { Timing } from "../ffi/kernel/tune_file.ts";
 
 /** What a graph should take at least, so that what starts and ends it does not count. */
 const GRAPH_MILLISECONDS = 2;

@@ -9,14 +9,13 @@ import type { Candidate } from "./tune_candidates.ts";
 import {
   printKey,
   printTuneFile,
-  readTuneFile,
   type TimingPlace,
   type Timings,
   timingsAt,
   type TuneFile,
-  tunePathOf,
   withTimings,
-} from "./tune_file.ts";
+} from "../ffi/kernel/tune_file.ts";
+import { readTuneFile, tunePathOf } from "./tune_file.ts";
 import { measure, OpenGpu } from "./tune_measure.ts";
 
 /** A GPU and the target whose code it gets. */

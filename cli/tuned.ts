@@ -5,7 +5,8 @@ import { sha256 } from "./hash.ts";
 import type { Probes } from "./include.ts";
 import { relativePath } from "./paths.ts";
 import { readTextIfThere } from "./project.ts";
-import { parseKey, readTuneFile, type Timings, type TuneFile, tunePathOf } from "./tune_file.ts";
+import { fastestFirst, parseKey, type TuneFile } from "../ffi/kernel/tune_file.ts";
+import { readTuneFile, tunePathOf } from "./tune_file.ts";
 
 /** What a source is compiled with beside its options. */
 export interface Tuning {
@@ -51,14 +52,6 @@ export function measuredIn({ gpus }: TuneFile): readonly Measured[] {
       )
     )
   ).filter(({ points }) => points.length > 0);
-}
-
-/** The configurations that ran, the fastest first. */
-export function fastestFirst(timings: Timings): readonly string[] {
-  return Object.entries(timings)
-    .flatMap(([config, timing]) => "failed" in timing ? [] : [{ config, ...timing }])
-    .sort((a, b) => a.microseconds - b.microseconds || (a.config < b.config ? -1 : 1))
-    .map(({ config }) => config);
 }
 
 /** Every ranking that the compiler has to find a winner of. */

@@ -45,6 +45,7 @@ function choiceDoc(
     one.specialization === first.configuration?.specialization
   );
   return object({
+    specialization: quote(first?.configuration?.specialization ?? "general"),
     instances: array(
       instances.map(({ symbol }, index) =>
         object({ symbol: quote(symbol), config: quote(labels[index] ?? "") })

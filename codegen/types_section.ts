@@ -4,6 +4,7 @@ import type { ScalarName } from "../compiler/support/scalar.ts";
 import { type Doc, flat, propertyKey, quote } from "./doc.ts";
 import { expressionNames } from "./facts_section.ts";
 import { safeIdentifier } from "./names.ts";
+import { hasChoices } from "./tuning_section.ts";
 import type { KernelPlan, OutputPlan, ParamPlan } from "./plan.ts";
 import type { Declaration, InterfaceStructure, MemberStructure, TypeParam } from "./structure.ts";
 
@@ -260,6 +261,7 @@ class TypesPrinter {
         ...tensorCall === undefined ? this.#explicitCalls() : this.#tensorCalls(),
         ...this.#launchMembers("launch"),
         ...isGridOpen ? [] : [this.#gridMember()],
+        ...hasChoices(kernel) && !isGridOpen ? [this.#tuneMember()] : [],
         property(
           "variants",
           `readonly ${this.#name("Variant")}[]`,
@@ -306,6 +308,21 @@ class TypesPrinter {
       ],
       returns,
       doc,
+    };
+  }
+
+  #tuneMember(): MemberStructure {
+    const groups = this.#groupsOf(this.#plan.params);
+    return {
+      kind: "method",
+      name: "tune",
+      typeParams: this.#typeParams(groups, false),
+      params: [
+        `args: ${flat(this.#applied("Arguments", groups))}`,
+        `options?: ${flat(this.#callOptions())} & ${this.#use("TuneOptions")}`,
+      ],
+      returns: `Promise<${this.#use("TuneResult")}>`,
+      doc: TUNE_DOC,
     };
   }
 
@@ -384,6 +401,9 @@ const PREPARE_DOC =
   "Checks once; each call of what it returns launches, at little more than the driver's cost.";
 
 const PROFILE_DOC = "Launches on the emulator and also says what the kernel did.";
+
+const TUNE_DOC =
+  "Times the configurations that are shipped, on the arguments' GPU; launches of these sizes take the fastest from then on.";
 
 function property(name: string, type: Doc, isOptional: boolean, doc = ""): MemberStructure {
   return { kind: "property", name: propertyKey(name), isOptional, type, doc };

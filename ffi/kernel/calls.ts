@@ -3,7 +3,8 @@ import type { PreparedLaunch } from "../driver.ts";
 import { ArgumentError, EMULATOR_REQUEST, LaunchError } from "../errors.ts";
 import { emptyProfile, type LaunchProfile, type Profiled } from "../profile.ts";
 import type { Stream } from "../stream.ts";
-import { checkDemands, chooseInstance, computeGrid } from "./check.ts";
+import { checkDemands, chooseInstance, computeGrid, holdsFor } from "./check.ts";
+import type { Choice } from "./choice.ts";
 import type { KernelFacts } from "./facts.ts";
 import { describeValue, Frame } from "./frame.ts";
 import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
@@ -16,6 +17,26 @@ import { namedVariant } from "./variant.ts";
 
 /** What a call returns: its result, or with `profile` the counters, beside the result if there is one. */
 export type LaunchResult = CallResult | LaunchProfile | Profiled<CallResult>;
+
+/** A configuration, ready to be launched. */
+export interface Alternative {
+  /** As `#pragma tri config` would spell it. */
+  readonly config: string;
+  /** Its place in the choice. */
+  readonly index: number;
+  readonly launch: () => void;
+}
+
+/** What a call could launch. */
+export interface Alternatives<Name extends string> {
+  readonly kernel: string;
+  readonly variant: string;
+  readonly choice: Choice<Name, InstanceModel<Name>>;
+  /** Values of the key's parameters. */
+  readonly key: readonly number[];
+  readonly stream: Stream;
+  readonly launches: readonly Alternative[];
+}
 
 /** All calls of one kernel. */
 export class KernelCalls<Name extends string> {
@@ -89,6 +110,58 @@ export class KernelCalls<Name extends string> {
     } catch (error) {
       for (const tensor of frame.allocated) tensor[Symbol.dispose]();
       throw error;
+    } finally {
+      frame.clear();
+    }
+  }
+
+  /** Every configuration of the code that the call would launch, ready to be launched. */
+  alternatives<Args>(
+    form: CallForm<Name, Args>,
+    args: Args,
+    options: AnyOptions,
+  ): Alternatives<Name> {
+    const frame = this.#frame;
+    const { name } = this.#model;
+    try {
+      const { variant, stream } = form.gather(frame, args, options);
+      const { info, label } = stream.device;
+      if (info.kind === "emulator") {
+        throw new LaunchError(`Cannot tune ${name} on ${label}: its times say nothing of a GPU`, {
+          hint: "use a GPU; `tri tune --estimate` ranks configurations by a model",
+        });
+      }
+      frame.setAddresses();
+      const taken = chooseInstance(frame, variant, info);
+      const choice = variant.choices.find((choice) => choice?.instances.includes(taken));
+      if (choice === undefined) {
+        throw new LaunchError(`Cannot tune ${name}: there is one configuration for such a call`, {
+          hint: "build with `tri build --configs all` to ship the others",
+        });
+      }
+      const launches = choice.instances.map((instance, index): Alternative | undefined => {
+        const config = choice.configs[index] ?? "";
+        if (!holdsFor(frame, instance)) return undefined;
+        if (!computeGrid(frame, instance, undefined, this.#grid)) {
+          throw new LaunchError(`Cannot tune ${name}: the launch grid is empty`, {
+            hint: "pass arguments of the sizes that matter",
+          });
+        }
+        checkDemands(frame, instance);
+        checkBounds(frame, instance, this.#grid, this.#touched);
+        checkOverlap(frame, instance, this.#touched);
+        const launcher = this.#loaded.on(stream.device).newLauncher(instance);
+        this.#fill(launcher, instance);
+        return { config, index, launch: this.#launchAgain(launcher, stream) };
+      });
+      return {
+        kernel: name,
+        variant: variant.name,
+        choice,
+        key: choice.key.map((name) => frame.values[name]),
+        stream,
+        launches: launches.filter((launch) => launch !== undefined),
+      };
     } finally {
       frame.clear();
     }

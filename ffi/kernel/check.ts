@@ -74,13 +74,17 @@ export function chooseInstance<Name extends string>(
   for (let place = 0; place < instances.length; place++) {
     const picked = device === undefined ? undefined : choices[place]?.pick(frame.values, device);
     const instance = picked ?? instances[place] ?? general;
-    frame.setConstants(instance);
-    if (holdsAll(frame, instance)) return instance;
+    if (holdsFor(frame, instance)) return instance;
   }
   return general;
 }
 
-function holdsAll<Name extends string>(frame: Frame<Name>, instance: InstanceModel<Name>): boolean {
+/** Whether the instance may be taken; expressions then read its constants. */
+export function holdsFor<Name extends string>(
+  frame: Frame<Name>,
+  instance: InstanceModel<Name>,
+): boolean {
+  frame.setConstants(instance);
   for (const { holds } of instance.conditions) if (!holds(frame.values)) return false;
   return true;
 }

@@ -4,30 +4,32 @@
  * |log2(value / measured value)| over the key's parameters is smallest; of equals, the one measured first in order.
  */
 import type { DeviceInfo } from "../driver.ts";
-import type { MeasuredFacts, PointFacts, Values } from "./facts.ts";
+import type { ChoiceFacts, PointFacts, Values } from "./facts.ts";
 
 /** Instances that differ in their configuration alone. */
 export class Choice<Name extends string, Instance> {
   /** The default first. */
   readonly instances: readonly Instance[];
-  readonly #key: readonly Name[];
-  readonly #measured: readonly MeasuredFacts[];
+  /** How they are called in the kernel's source, in the same order. */
+  readonly configs: readonly string[];
+  readonly key: readonly Name[];
+  readonly facts: ChoiceFacts;
   readonly #byDevice = new WeakMap<DeviceInfo, Point[]>();
 
   constructor(
     key: readonly Name[],
     instances: readonly Instance[],
-    measured: readonly MeasuredFacts[],
+    facts: ChoiceFacts,
   ) {
     this.instances = instances;
-    this.#key = key;
-    this.#measured = measured;
+    this.configs = facts.instances.map(({ config }) => config);
+    this.key = key;
+    this.facts = facts;
   }
 
   /** The instance for a launch with these numbers on this device. */
   pick(values: Values<Name>, device: DeviceInfo): Instance | undefined {
-    const { instances } = this;
-    const key = this.#key;
+    const { instances, key } = this;
     let best = 0;
     let least = Infinity;
     for (const { place, index } of this.#pointsFor(device)) {
@@ -52,9 +54,10 @@ export class Choice<Name extends string, Instance> {
     const known = this.#byDevice.get(device);
     if (known !== undefined) return known;
     const { name, arch } = device;
-    const measured = this.#measured.find(({ gpu }) => gpu === name) ??
-      this.#measured.find((other) => other.arch === arch);
-    const points = (measured?.points ?? []).map(pointOf);
+    const { measured } = this.facts;
+    const found = measured.find(({ gpu }) => gpu === name) ??
+      measured.find((other) => other.arch === arch);
+    const points = (found?.points ?? []).map(pointOf);
     this.#byDevice.set(device, points);
     return points;
   }

@@ -10,7 +10,15 @@ import {
   tensorForm,
 } from "./gather.ts";
 import { modelKernel } from "./model.ts";
-import type { Grid, KernelDescription, PreparedCall, VariantOptions } from "./types.ts";
+import { tune } from "./tune.ts";
+import type {
+  Grid,
+  KernelDescription,
+  PreparedCall,
+  TuneOptions,
+  TuneResult,
+  VariantOptions,
+} from "./types.ts";
 
 /** Every kernel function, as far as it can be said without knowing the kernel. */
 interface AnyKernel<Name extends string> {
@@ -18,6 +26,7 @@ interface AnyKernel<Name extends string> {
   prepare(...args: readonly unknown[]): PreparedCall<CallResult>;
   launch(args: NamedValues, options?: AnyOptions): LaunchResult;
   grid(sizes: NamedValues, options?: VariantOptions): Grid;
+  tune?(args: NamedValues, options?: AnyOptions & TuneOptions): Promise<TuneResult>;
   readonly variants: readonly string[];
   readonly contract: KernelDescription<Name>;
 }
@@ -62,6 +71,15 @@ export function defineKernel<Kernel extends object, Name extends string>(
       },
       grid(sizes: NamedValues, options: VariantOptions = NO_OPTIONS): Grid {
         return ready().calls.grid(sizes, options.variant);
+      },
+      ...facts.tuning === undefined ? {} : {
+        async tune(
+          args: NamedValues,
+          options: AnyOptions & TuneOptions = NO_OPTIONS,
+        ): Promise<TuneResult> {
+          const { calls, explicit } = ready();
+          return await tune(calls.alternatives(explicit, args, options), options);
+        },
       },
       variants: facts.variants.map(({ name }) => name),
       contract,

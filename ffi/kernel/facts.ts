@@ -171,6 +171,8 @@ export interface TuningFacts<Name extends string = string> {
 
 /** Instances that differ in their configuration alone. */
 export interface ChoiceFacts {
+  /** Which of the variant's instances they are: `general`, or the end of a specialised entry's name, such as `a16`. */
+  readonly specialization: string;
   /** The default first. */
   readonly instances: readonly ConfigurationFacts[];
   /** By GPU; empty: nobody measured, and the default is taken. */

@@ -34,5 +34,7 @@ export type {
   KernelDescription,
   PreparedCall,
   Profiling,
+  TuneOptions,
+  TuneResult,
   VariantOptions,
 } from "./types.ts";

@@ -266,7 +266,7 @@ function modelVariant<Name extends string>(
       const options = symbols.flatMap((symbol) =>
         instances.filter((instance) => instance.facts.symbol === symbol)
       );
-      return new Choice(key, options, choice.measured);
+      return new Choice(key, options, choice);
     }),
     general,
   };

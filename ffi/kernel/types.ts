@@ -41,3 +41,21 @@ export type PreparedCall<Result> = () => Result;
 
 /** What a kernel says of itself; plain data, but for the functions beside the expressions' texts. */
 export type KernelDescription<Name extends string = string> = Omit<KernelFacts<Name>, "images">;
+
+/** What tuning at run time takes beside the options of a call. */
+export interface TuneOptions {
+  /** Where to add the timings: the file `NAME.tune.json` beside the kernel's source, for the next `tri build`. */
+  readonly save?: URL | undefined;
+}
+
+/** What tuning at run time found. */
+export interface TuneResult {
+  /** The product that it was found on. */
+  readonly gpu: string;
+  /** The values that decide, by parameter. */
+  readonly key: Readonly<Record<string, number>>;
+  /** The fastest configuration, as `#pragma tri config` would spell it; launches with this key now take it. */
+  readonly best: string;
+  /** Microseconds of a launch by configuration, the fastest first. */
+  readonly timings: readonly { readonly config: string; readonly microseconds: number }[];
+}

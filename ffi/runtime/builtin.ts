@@ -3,7 +3,11 @@
  * are needed: a static import of one costs Deno 9 ms, and bundlers for browsers refuse it.
  */
 interface Builtins {
-  "node:fs": { readFileSync(file: URL): Uint8Array };
+  "node:fs": {
+    readFileSync(file: URL): Uint8Array;
+    writeFileSync(file: URL, text: string): void;
+    renameSync(from: URL, to: URL): void;
+  };
   "node:module": { createRequire(from: string): Require };
   "node:os": { availableParallelism(): number };
   "node:worker_threads": {
@@ -31,6 +35,7 @@ export interface MessagePortOf {
 /** What of `process` is used. */
 export interface HostProcess {
   readonly platform: string;
+  readonly pid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   getBuiltinModule<Name extends keyof Builtins>(name: Name): Builtins[Name];
 }

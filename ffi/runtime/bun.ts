@@ -2,7 +2,7 @@
 import type { ForeignFunctions, ForeignType } from "../foreign.ts";
 import { theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
-import { readFile, readVariable } from "./node_files.ts";
+import { readFile, readVariable, replaceFile } from "./node_files.ts";
 import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
 import { bindSymbols } from "./symbols.ts";
 
@@ -13,6 +13,7 @@ export const runtime: Runtime = {
   platform,
   readVariable,
   readFile,
+  replaceFile,
   allowedLibraries,
   openLibrary,
 };

@@ -1,13 +1,14 @@
 /** The run time on Deno: its FFI, its permissions. The only file that calls `Deno.dlopen`. */
 import type { BoundFunctions, ForeignFunctions } from "../foreign.ts";
 import { libraryFailure } from "./failure.ts";
-import type { AllowedLibraries, OpenedLibrary, ReadFile, Runtime } from "./runtime.ts";
+import type { AllowedLibraries, OpenedLibrary, ReadFile, Runtime, WrittenFile } from "./runtime.ts";
 
 /** Deno. */
 export const runtime: Runtime = {
   platform: Deno.build.os === "windows" ? "win32" : Deno.build.os,
   readVariable,
   readFile,
+  replaceFile,
   allowedLibraries,
   openLibrary,
 };
@@ -25,6 +26,21 @@ function readFile(url: URL): ReadFile {
     if (cause instanceof Deno.errors.NotCapable || cause instanceof Deno.errors.PermissionDenied) {
       const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
       return { kind: "refused", hint: `run with --allow-read=${folder}`, cause };
+    }
+    throw cause;
+  }
+}
+
+function replaceFile(url: URL, text: string): WrittenFile {
+  const beside = new URL(`${url.href}.${Deno.pid}.tmp`);
+  try {
+    Deno.writeTextFileSync(beside, text);
+    Deno.renameSync(beside, url);
+    return { kind: "written" };
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotCapable || cause instanceof Deno.errors.PermissionDenied) {
+      const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
+      return { kind: "refused", hint: `run with --allow-read --allow-write=${folder}`, cause };
     }
     throw cause;
   }

@@ -5,7 +5,7 @@
 import type { ForeignFunctions, ForeignLibrary, ForeignType } from "../foreign.ts";
 import { theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
-import { readFile, readVariable } from "./node_files.ts";
+import { readFile, readVariable, replaceFile } from "./node_files.ts";
 import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
 import { type Bind, bindSymbols } from "./symbols.ts";
 
@@ -16,6 +16,7 @@ export const runtime: Runtime = {
   platform,
   readVariable,
   readFile,
+  replaceFile,
   allowedLibraries,
   openLibrary,
 };

@@ -1,6 +1,6 @@
 /** Variables and files through the modules that Node and Bun share. */
 import { theProcess } from "./builtin.ts";
-import type { ReadFile } from "./runtime.ts";
+import type { ReadFile, WrittenFile } from "./runtime.ts";
 
 /** A variable's value; undefined when it is unset or empty. */
 export function readVariable(name: string): string | undefined {
@@ -21,6 +21,27 @@ export function readFile(url: URL): ReadFile {
     if (code === "ERR_ACCESS_DENIED") {
       const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
       return { kind: "refused", hint: `run node with --allow-fs-read=${folder}`, cause };
+    }
+    throw cause;
+  }
+}
+
+/** Puts a file in the place of another. */
+export function replaceFile(url: URL, text: string): WrittenFile {
+  const beside = new URL(`${url.href}.${theProcess().pid}.tmp`);
+  try {
+    const { writeFileSync, renameSync } = theProcess().getBuiltinModule("node:fs");
+    writeFileSync(beside, text);
+    renameSync(beside, url);
+    return { kind: "written" };
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "EACCES" || code === "EPERM") {
+      return { kind: "refused", hint: "make its folder writable for the program's user", cause };
+    }
+    if (code === "ERR_ACCESS_DENIED") {
+      const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
+      return { kind: "refused", hint: `run node with --allow-fs-write=${folder}`, cause };
     }
     throw cause;
   }

@@ -11,6 +11,12 @@ export type ReadFile =
   /** The program may not read it; `hint` says what allows it. */
   | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
 
+/** Whether a file was written. */
+export type WrittenFile =
+  | { readonly kind: "written" }
+  /** The program may not write it; `hint` says what allows it. */
+  | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
+
 /** A library, or why it is not open. */
 export type OpenedLibrary<F extends ForeignFunctions> =
   | { readonly kind: "open"; readonly library: ForeignLibrary<F> }
@@ -41,6 +47,8 @@ export interface Runtime {
   readVariable(name: string): string | undefined;
   /** Reads a file; `url` is a file URL. */
   readFile(url: URL): ReadFile;
+  /** Puts a file in the place of another at once: whoever reads it sees the old text or the new one. */
+  replaceFile(url: URL, text: string): WrittenFile;
   /** Looks only, opens nothing. */
   allowedLibraries(paths: readonly string[]): AllowedLibraries;
   /** Opens a library that has these functions. */

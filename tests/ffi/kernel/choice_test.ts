@@ -26,7 +26,11 @@ function deviceInfo(name: string, arch: string): DeviceInfo {
 const H200 = deviceInfo("NVIDIA H200", "sm_90");
 
 function choiceOf(measured: readonly MeasuredFacts[]): Choice<"M" | "N", string> {
-  return new Choice(["M", "N"], ["a", "b", "c"], measured);
+  return new Choice(["M", "N"], ["a", "b", "c"], {
+    specialization: "general",
+    instances: [],
+    measured,
+  });
 }
 
 const TABLE: MeasuredFacts = {
@@ -123,10 +127,12 @@ function tuned(measured: readonly MeasuredFacts[]): {
       key: ["n"],
       choices: [
         {
+          specialization: "general",
           instances: [{ symbol: "k", config: "TM=32" }, { symbol: "k_64", config: "TM=64" }],
           measured: [],
         },
         {
+          specialization: "a16",
           instances: [{ symbol: "k_a16", config: "TM=16" }, {
             symbol: "k_a16_64",
             config: "TM=64",

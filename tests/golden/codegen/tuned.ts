@@ -14,6 +14,8 @@ import {
   type Profiled,
   type Profiling,
   type Tensor,
+  type TuneOptions,
+  type TuneResult,
   type VariantOptions,
 } from "../../../ffi/mod.ts";
 
@@ -83,6 +85,14 @@ export interface TransposeKernel {
     sizes: { readonly M: number; readonly N: number },
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
+  /**
+   * Times the configurations that are shipped, on the arguments' GPU; launches
+   * of these sizes take the fastest from then on.
+   */
+  tune<D extends TransposeDType>(
+    args: TransposeArguments<D>,
+    options?: CallOptions<TransposeVariant> & TuneOptions,
+  ): Promise<TuneResult>;
   /** Names of the variants. */
   readonly variants: readonly TransposeVariant[];
   /** What a launch has to fulfil, as data. */
@@ -210,6 +220,7 @@ const TRANSPOSE = {
     key: ["M", "N"],
     choices: [
       {
+        specialization: "s1",
         instances: [
           { symbol: "transpose_float32_s1", config: "TM=64, TN=32" },
           {
@@ -220,6 +231,7 @@ const TRANSPOSE = {
         measured: [],
       },
       {
+        specialization: "s1",
         instances: [
           { symbol: "transpose_float16_s1", config: "TM=64, TN=32" },
           {

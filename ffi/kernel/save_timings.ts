@@ -1,0 +1,49 @@
+/** Adds timings to the file that `tri build` reads. */
+import { runtime } from "#runtime";
+import { ArgumentError, PermissionError, TriError } from "../errors.ts";
+import {
+  NO_TIMINGS,
+  parseTuneFile,
+  printKey,
+  printTuneFile,
+  type TimingPlace,
+  type Timings,
+  withTimings,
+} from "./tune_file.ts";
+
+/** Reads the file if it is there, adds the timings, and puts the new one in its place at once. */
+export function saveTimings(
+  url: URL,
+  place: Omit<TimingPlace, "key"> & { readonly key: ReadonlyMap<string, number> },
+  timings: Timings,
+): void {
+  if (!(url instanceof URL) || url.protocol !== "file:") {
+    throw new ArgumentError({
+      argument: "save",
+      expected: 'the URL of a file, such as new URL("kernels/f.tune.json", import.meta.url)',
+      actual: String(url),
+    });
+  }
+  const found = runtime.readFile(url);
+  if (found.kind === "refused") throw refused("read", url, found);
+  const known = found.kind === "absent"
+    ? NO_TIMINGS
+    : parseTuneFile(new TextDecoder().decode(found.bytes));
+  if (typeof known === "string") {
+    throw new TriError(`Cannot save timings in ${url.pathname}: ${known}`, {
+      hint: "restore the file, or remove it",
+    });
+  }
+  const { key } = place;
+  const file = withTimings(known, { ...place, key: printKey([...key.keys()], key) }, timings);
+  const written = runtime.replaceFile(url, printTuneFile(file));
+  if (written.kind === "refused") throw refused("write", url, written);
+}
+
+function refused(
+  what: string,
+  { pathname }: URL,
+  { hint, cause }: { readonly hint: string; readonly cause: unknown },
+): PermissionError {
+  return new PermissionError(`Cannot ${what} ${pathname}: permission denied`, { hint, cause });
+}
