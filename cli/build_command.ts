@@ -73,6 +73,7 @@ async function buildOnce(
   }
   if (invocation.flag("check")) return report.checked(stale, gone, judged);
   if (stale.length === 0 && gone.length === 0) return report.nothingToDo(judged, state);
+  if (invocation.flag("explain")) report.explained(stale, gone);
   return await produce(invocation, session, survey, context, report, probes);
 }
 

@@ -88,6 +88,12 @@ export class BuildReport {
     return ok ? EXIT.ok : EXIT.kernels;
   }
 
+  /** Says why something is built, as the work begins. */
+  explained(stale: readonly Judged[], gone: readonly string[]): void {
+    for (const { source, reason } of stale) this.#say(`${source.file.name}: ${reason}`);
+    for (const stem of gone) this.#say(`${stem}: the source is gone`);
+  }
+
   async nothingToDo(judged: readonly Judged[], state: BuildState): Promise<number> {
     const counts = addCounts(
       judged.flatMap(({ source }) => state.sources[source.stem]?.counts ?? []),

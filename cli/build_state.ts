@@ -110,6 +110,14 @@ export function filesOf(state: BuildState): ReadonlyMap<string, string> {
   ]);
 }
 
+/** The first included file that is not what it was. */
+function changedProbe(before: Probes, now: Probes): string {
+  const name = Object.keys(before).find((path) => before[path] !== now[path]);
+  if (name === undefined) return "";
+  if (before[name] === null) return `: ${name} appeared`;
+  return now[name] === null ? `: ${name} is gone` : `: ${name}`;
+}
+
 /** Why a source must be built again; undefined: it is up to date. `hashOnDisk` reads the output folder. */
 export function whyStale(
   state: SourceState | undefined,
@@ -125,7 +133,9 @@ export function whyStale(
     assemblers: "the assemblers changed",
   } as const satisfies Record<keyof BuildInputs, string>;
   for (const key of ["source", "includes", "options", "tri", "assemblers"] as const) {
-    if (stableJson(state.inputs[key]) !== stableJson(inputs[key])) return reasons[key];
+    if (stableJson(state.inputs[key]) === stableJson(inputs[key])) continue;
+    const which = key === "includes" ? changedProbe(state.inputs.includes, inputs.includes) : "";
+    return `${reasons[key]}${which}`;
   }
   for (const [path, hash] of Object.entries(state.outputs)) {
     const found = hashOnDisk(path);

@@ -170,6 +170,7 @@ export const OPTIONS = {
   },
   check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
   watch: { type: "flag", help: "again whenever a file changes, until Ctrl-C" },
+  explain: { type: "flag", help: "say why each source is built" },
   force: { type: "flag", help: "do also what is up to date" },
   json: { type: "flag", help: "print one JSON document on stdout" },
   format: {
@@ -264,6 +265,7 @@ export const COMMANDS = {
       "jobs",
       "check",
       "watch",
+      "explain",
       "force",
       "json",
       "format",
@@ -289,6 +291,13 @@ export const COMMANDS = {
     operands: "",
     options: [...COMPILE, ...WARNINGS, "help"],
     load: async () => (await import("./lsp_command.ts")).runLsp,
+  },
+  cache: {
+    summary: "list what the record of the last build knows, or clear its output",
+    operands: "[list or clear]",
+    operandChoices: ["list", "clear"],
+    options: ["out", "json", "help"],
+    load: async () => (await import("./cache_command.ts")).runCache,
   },
   new: {
     summary: "make a kernel, its test and its benchmark, in the project here or in a new one",

@@ -1,0 +1,108 @@
+/**
+ * `tri cache`: what makes builds incremental is the record `.tri-build.json` in the output folder together with the
+ * files that it tells of. There is no other cache, so an output folder can be copied, committed or thrown away whole.
+ */
+import { nearest } from "../compiler/support/spelling.ts";
+import { type BuildState, filesOf, readState, STATE_FILE } from "./build_state.ts";
+import type { CommandContext } from "./commands.ts";
+import { EXIT, usageError } from "./failure.ts";
+import { plural } from "./format.ts";
+import { hashOnDisk, updateFolder } from "./output_folder.ts";
+import type { Invocation } from "./parse.ts";
+import { absolutePath, joinPath } from "./paths.ts";
+import { isFile } from "./project.ts";
+
+/** The body of the command. */
+export function runCache(invocation: Invocation, context: CommandContext): Promise<number> {
+  const [action = "list", ...more] = invocation.operands;
+  const run = ACTIONS.get(action);
+  if (run === undefined || more.length > 0) {
+    const near = nearest(action, ACTIONS.keys());
+    throw usageError(
+      `tri cache cannot ${[action, ...more].join(" ")}`,
+      near === undefined ? "Say list or clear." : `Did you mean ${near}?`,
+    );
+  }
+  run(invocation, context);
+  return Promise.resolve(EXIT.ok);
+}
+
+const ACTIONS: ReadonlyMap<string, (invocation: Invocation, context: CommandContext) => void> =
+  new Map([["list", list], ["clear", clear]]);
+
+/** A recorded source. */
+interface Row {
+  readonly source: string;
+  readonly kernels: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** Files that are not what tri wrote. */
+  readonly changed: readonly string[];
+}
+
+function list(invocation: Invocation, { terminal }: CommandContext): void {
+  const shown = invocation.text("out") ?? "generated";
+  const out = absolutePath(shown);
+  const state = readState(out);
+  const rows = Object.values(state.sources).map((source): Row => ({
+    source: source.file,
+    kernels: source.counts.kernels,
+    files: Object.keys(source.outputs).length,
+    bytes: bytesOf(out, Object.keys(source.outputs)),
+    changed: changedFiles(out, source.outputs),
+  }));
+  const changed = changedFiles(out, state.shared);
+  if (invocation.flag("json")) {
+    terminal.print(
+      `${JSON.stringify({ ok: true, out: shown, sources: rows, changed }, null, 2)}\n`,
+    );
+    return;
+  }
+  if (rows.length === 0) terminal.say(`nothing is recorded in ${shown}`);
+  for (const row of rows) terminal.print(`${lineOf(row)}\n`);
+  for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
+}
+
+function lineOf({ source, kernels, files, bytes, changed }: Row): string {
+  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  const facts = `${plural(kernels, "kernel")}, ${plural(files, "file")}, ${size}`;
+  const stale = changed.length === 0 ? "" : `; changed or missing: ${changed.join(", ")}`;
+  return `${source}: ${facts}${stale}`;
+}
+
+function clear(invocation: Invocation, { terminal }: CommandContext): void {
+  const shown = invocation.text("out") ?? "generated";
+  const out = absolutePath(shown);
+  const state = readState(out);
+  const removed = remove(out, state);
+  const kept = [...filesOf(state).keys()].filter((path) => isFile(joinPath(out, path)));
+  if (invocation.flag("json")) {
+    terminal.print(`${JSON.stringify({ ok: true, out: shown, removed, kept }, null, 2)}\n`);
+    return;
+  }
+  for (const path of kept) terminal.say(`kept, because someone changed it: ${path}`);
+  terminal.say(
+    removed.length === 0
+      ? `nothing is recorded in ${shown}`
+      : `${plural(removed.length, "file")} removed from ${shown}`,
+  );
+}
+
+/** Takes away what tri wrote and nobody changed, then the record. */
+function remove(out: string, state: BuildState): readonly string[] {
+  const { removed } = updateFolder(out, new Map(), filesOf(state));
+  const record = joinPath(out, STATE_FILE);
+  if (!isFile(record)) return removed;
+  Deno.removeSync(record);
+  return [...removed, STATE_FILE];
+}
+
+function changedFiles(out: string, outputs: Readonly<Record<string, string>>): string[] {
+  return Object.entries(outputs).filter(([path, hash]) => hashOnDisk(out, path) !== hash)
+    .map(([path]) => path);
+}
+
+function bytesOf(out: string, paths: readonly string[]): number {
+  return paths.map((path) => joinPath(out, path)).filter(isFile)
+    .reduce((sum, path) => sum + Deno.statSync(path).size, 0);
+}
