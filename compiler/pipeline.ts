@@ -39,7 +39,7 @@ import type { Func } from "./ir/func.ts";
 import { Unsupporteds } from "./unsupported.ts";
 import type { CompiledKernel, CompileOptions, CompileResult } from "./options.ts";
 import { must } from "./support/bug.ts";
-import { Reporter } from "./support/diagnostic.ts";
+import { type Diagnostic, Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
 import { type TargetName, TARGETS } from "./targets.ts";
 import type { RunOptions } from "./tile/passes.ts";
@@ -163,9 +163,14 @@ function compileKernel(
       const unsupported = new Unsupporteds();
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of targets) {
-        const { kernel: own } = checkInstance(front, site, instance, smOf(target));
+        const own = checkInstance(front, site, instance, smOf(target));
+        if (own !== checked) {
+          const found = own.diagnostics.map((diagnostic) => inTextFor(target, diagnostic));
+          collector.addInstance(site.name, label, found);
+          if (isMissing(own)) reportMissing(site, plan, front.file, reporter);
+        }
         if (checkOnly) continue;
-        for (const [index, func] of funcsOf(own, built, funcs, passes, reporter).entries()) {
+        for (const [index, func] of funcsOf(own.kernel, built, funcs, passes, reporter).entries()) {
           const { symbol } = must(infos[index], "a specialisation");
           const debug = options.debug === true;
           const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug };
@@ -189,6 +194,12 @@ function compileKernel(
 
 const isMissing = ({ kernel, diagnostics }: CheckedKernel): boolean =>
   kernel === undefined && !diagnostics.some(({ severity }) => severity === "error");
+
+/** What the text that the first target takes does not have. */
+function inTextFor(target: TargetName, diagnostic: Diagnostic): Diagnostic {
+  const note = { message: `in what is compiled for ${target}` };
+  return { ...diagnostic, notes: [...diagnostic.notes, note] };
+}
 
 /** A definition inside an `#if` that this instance does not take. */
 function reportMissing(

@@ -446,3 +446,21 @@ Deno.test("compileFile with checkOnly reads the text of every target", () => {
   const options: Partial<CompileOptions> = { targets: ["sm_70", "sm_80"], checkOnly: true };
   assertEquals(compile(text, options).diagnostics, []);
 });
+
+Deno.test("compileFile() reports what is wrong in the text of any target, and names it", () => {
+  const body = "#if __TRI_ARCH__ >= 800\n*X = nothere;\n#else\n*X = 1;\n#endif\n";
+  const text = `__global__ void f(float *X) {\n${body}}\n`;
+  for (const checkOnly of [false, true]) {
+    const { diagnostics, kernels } = compile(text, {
+      targets: ["sm_70", "sm_80", "sm_90"],
+      checkOnly,
+    });
+    assertEquals(kernels, []);
+    assertEquals(codes(diagnostics), ["E2001"]);
+    assertEquals(diagnostics[0]?.notes, [{ message: "in what is compiled for sm_80" }]);
+  }
+  const missing = "__global__ void g(float *X) { *X = 1; }\n#if __TRI_ARCH__ < 800\n" +
+    "__global__ void f(float *X) { *X = 1; }\n#endif\n";
+  const { diagnostics } = compile(missing, { targets: ["sm_70", "sm_80"] });
+  assertEquals(codes(diagnostics), ["E9006"]);
+});
