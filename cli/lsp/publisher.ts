@@ -7,6 +7,8 @@ import type { Placed } from "./diagnostics.ts";
 
 /** Long enough for a word to be finished, short enough to feel immediate. */
 const DELAY_MS = 150;
+/** A text that takes long to check is checked in longer pauses, so that typing never waits for one check after another. */
+const MAX_DELAY_MS = 1000;
 
 export interface PublisherHost {
   /** Everything there is to say about a document. */
@@ -20,15 +22,21 @@ export class Publisher {
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   /** By the document that was checked. */
   readonly #found = new Map<string, readonly Placed[]>();
+  /** Milliseconds of the last check of each. */
+  readonly #took = new Map<string, number>();
 
   constructor(host: PublisherHost) {
     this.#host = host;
   }
 
   /** Checks a document soon; a further call begins the wait anew. */
-  schedule(uri: string, delay = DELAY_MS): void {
+  schedule(uri: string, delay = this.#pauseFor(uri)): void {
     this.#cancel(uri);
     this.#timers.set(uri, setTimeout(() => this.#run(uri), delay));
+  }
+
+  #pauseFor(uri: string): number {
+    return Math.min(Math.max(DELAY_MS, this.#took.get(uri) ?? 0), MAX_DELAY_MS);
   }
 
   /** The document was closed. */
@@ -36,6 +44,7 @@ export class Publisher {
     this.#cancel(uri);
     this.#replace(uri, []);
     this.#found.delete(uri);
+    this.#took.delete(uri);
   }
 
   /** Nothing more is checked. */
@@ -50,7 +59,9 @@ export class Publisher {
 
   #run(uri: string): void {
     this.#timers.delete(uri);
+    const start = performance.now();
     this.#replace(uri, this.#host.check(uri));
+    this.#took.set(uri, performance.now() - start);
   }
 
   #replace(owner: string, placed: readonly Placed[]): void {
