@@ -40,13 +40,23 @@ export function axisLabel({ x }: BenchmarkRecord): string {
   return x.names.join(" = ");
 }
 
-/** Where, when and how it was measured, in one line. */
-export function describeRun({ device, date, timing }: Recording): string {
+/** Where, when and how it was measured, in one line, and lines about what did not take turns with the rest. */
+export function describeRun({ device, date, timing, benchmarks }: Recording): string[] {
   const { name, arch, driver } = device;
-  return [
+  const run = [
     `${name} (${arch}, ${driver})`,
     ...(date === undefined ? [] : [date]),
     `L2 cache ${timing.cache}`,
     `median of ${timing.rounds} samples`,
   ].join(", ");
+  const foreign = benchmarks.flatMap(({ lines }) => lines).flatMap(({ label, source }) =>
+    source === undefined ? [] : [{ label, source }]
+  );
+  return [
+    run,
+    ...[...new Set(foreign.map(({ source }) => source))].map((source) => {
+      const labels = foreign.filter((line) => line.source === source).map(({ label }) => label);
+      return `measured in another process (${source}): ${[...new Set(labels)].join(", ")}`;
+    }),
+  ];
 }

@@ -14,7 +14,7 @@ table { border-collapse: collapse; margin: 1em 0; }
 th, td { padding: 0.2em 0.8em; text-align: right; border-bottom: 1px solid #ddd; }
 caption { text-align: left; font-weight: bold; }
 </style>
-<p>${escape(describeRun(recording))}; in parentheses the quartiles.</p>
+<p>${describeRun(recording).map(escape).join("<br>")}<br>In parentheses the quartiles.</p>
 ${svg}${recording.benchmarks.map(printTable).join("\n")}
 </html>
 `;

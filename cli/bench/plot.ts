@@ -22,7 +22,13 @@ export async function drawSvg(recording: Recording): Promise<string> {
 
 function specOf(recording: Recording): TopLevelSpec {
   return {
-    title: { text: describeRun(recording), anchor: "start", fontSize: 11, fontWeight: "normal" },
+    title: {
+      text: describeRun(recording),
+      anchor: "start",
+      fontSize: 11,
+      fontWeight: "normal",
+      offset: 16,
+    },
     background: "white",
     padding: 12,
     columns: 2,

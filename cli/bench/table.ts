@@ -6,7 +6,7 @@ import { axisLabel, describeRun, type Figure, figureOf, printFigure } from "./fi
 export function printTables(recording: Recording): string {
   return recording.benchmarks
     .map((benchmark) => `${benchmark.title}, ${benchmark.unit}\n${printRows(benchmark)}`)
-    .concat(`${describeRun(recording)}\n`)
+    .concat(`${describeRun(recording).join("\n")}\n`)
     .join("\n");
 }
 

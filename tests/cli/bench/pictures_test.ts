@@ -33,6 +33,16 @@ Fake GPU (sm_90, CUDA 13.0), 2026-11-21, L2 cache hot, median of 5 samples
   );
 });
 
+Deno.test("printTables() says which lines another process measured", () => {
+  const [benchmark] = RECORDING.benchmarks;
+  const lines = benchmark?.lines.map((line) => ({ ...line, source: "lines.py" })) ?? [];
+  const text = printTables({
+    ...RECORDING,
+    benchmarks: benchmark === undefined ? [] : [{ ...benchmark, lines }],
+  });
+  assertStringIncludes(text, "\nmeasured in another process (lines.py): OURS, OTHER\n");
+});
+
 Deno.test("drawCharts() draws bars from zero on one scale", () => {
   assertEquals(
     drawCharts(RECORDING),
