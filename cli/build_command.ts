@@ -42,10 +42,13 @@ import { type Assemblers, findAssemblers } from "./ptxas.ts";
 import { checkKernelNames, hasErrors, openSession, type Session } from "./session.ts";
 import type { IndexedModule } from "./toolchain.ts";
 import { tuneProbe } from "./tuned.ts";
+import { VERSION } from "./version.ts";
 
 /** The module that re-exports all wrappers, without its ending. */
 const INDEX = "mod";
 const MANIFEST_FILE = "manifest.json";
+/** JSR serves the files of a package. */
+const MANIFEST_SCHEMA = `https://jsr.io/@tri/tri/${VERSION}/docs/manifest.schema.json`;
 
 /** The body of the command. */
 export async function runBuild(invocation: Invocation, context: CommandContext): Promise<number> {
@@ -292,7 +295,7 @@ async function outputFiles(
   const index = await codegen.index(indexedModules(facts), { javascript: plan.emit === "js" });
   const shared: [string, Content][] = [
     ...[...index].map(([end, text]): [string, Content] => [`${INDEX}${end}`, text]),
-    [MANIFEST_FILE, `${stableJson({ format: 1, sources: facts })}\n`],
+    [MANIFEST_FILE, `${stableJson({ $schema: MANIFEST_SCHEMA, format: 1, sources: facts })}\n`],
   ];
   const hashes = Object.fromEntries(shared.map(([path, content]) => [path, hashOf(content)]));
   return new Map([

@@ -1,0 +1,78 @@
+import Ajv from "ajv/dist/2020.js";
+import config from "../../deno.json" with { type: "json" };
+import schema from "../../docs/manifest.schema.json" with { type: "json" };
+import { SCALARS } from "../../compiler/support/scalar.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
+
+const validate = new Ajv.default({ strict: true, allErrors: true }).compile(schema);
+
+/** What is wrong with a manifest. */
+function faults(manifest: unknown): string[] {
+  validate(manifest);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+const KERNEL = `#pragma tri variants TYPE in {float, half}
+#pragma tri configs B in {64, 128}
+__global__ void fill(TYPE *X, int N __multipleof(4)) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  *?(r < N) (X + r) = 0;
+}
+`;
+
+Deno.test("docs/manifest.schema.json describes the manifest of the shipped kernels", () => {
+  const text = Deno.readTextFileSync(new URL("../../generated/manifest.json", import.meta.url));
+  assertEquals(faults(JSON.parse(text)), []);
+});
+
+Deno.test("docs/manifest.schema.json describes manifests of embedded, tuned and unassembled builds", async () => {
+  using workspace = new Workspace({
+    "k/fill.tc": KERNEL,
+    "k/sub/set.tc": KERNEL.replace("fill", "set"),
+    "k/none.tc": "",
+  });
+  for (const options of [["--no-cubin"], ["--embed"], ["--configs", "all", "--no-cubin"]]) {
+    const build = ["build", "k", "--out", "out", "--arch", "sm_80,sm_90a", ...options];
+    const { code, stderr } = await workspace.tri(build, { main: REAL_MAIN });
+    assertEquals(code, 0, stderr);
+    const manifest = JSON.parse(workspace.read("out/manifest.json"));
+    assertEquals(faults(manifest), [], options.join(" "));
+    assertEquals(manifest.$schema, schema.$id);
+  }
+});
+
+Deno.test("docs/manifest.schema.json refuses what is no manifest", () => {
+  const kernel = {
+    schema: 1,
+    name: "f",
+    doc: "",
+    contracts: [],
+    instances: [],
+    images: [],
+    resources: {},
+  };
+  const manifest = (one: unknown): unknown => ({
+    $schema: schema.$id,
+    format: 1,
+    sources: { f: { f: one } },
+  });
+  assertEquals(faults(manifest(kernel)), []);
+  const image = { target: "sm_90", kind: "ptx", entries: [] };
+  for (
+    const wrong of [
+      { ...kernel, name: 1 },
+      { ...kernel, more: 1 },
+      { ...kernel, images: [{ ...image, kind: "elf" }] },
+      { ...kernel, images: [{ ...image, target: "gfx90" }] },
+      { ...kernel, resources: { sm_90: { f: { registers: -1 } } } },
+    ]
+  ) assert(faults(manifest(wrong)).length > 0, JSON.stringify(wrong));
+  assert(faults({ format: 2, sources: {} }).length > 0);
+});
+
+Deno.test("docs/manifest.schema.json is of this version and lists the types of elements", () => {
+  assert(schema.$id.includes(`/@tri/tri/${config.version}/`));
+  assert(config.publish.include.includes("docs/manifest.schema.json"));
+  assertEquals(schema.$defs.scalar.enum, Object.keys(SCALARS));
+});
