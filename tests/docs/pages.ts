@@ -1,5 +1,5 @@
 /**
- * Every block of the README and the guide: commands and programs are run, in the order of the page, in a copy of the
+ * Tests every block of a page: commands and programs are run, in the order of the page, in a copy of the
  * repository; what a page shows as output is compared; pieces of files must be in them. On the emulator, but for what
  * needs a GPU.
  */
@@ -8,14 +8,6 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { gpuReason, hasGpu } from "../support/gpu.ts";
 import { type Block, differenceIn, readBlocks } from "./blocks.ts";
 import { makeWorkspace, type Ran, ROOT, type Workspace } from "./workspace.ts";
-
-/** Pages, and the kernels of the library that they build; the fewer the sooner. */
-const PAGES: readonly (readonly [page: string, kernels: readonly string[]])[] = [
-  ["README.md", ["transpose.tc"]],
-  ...[...Deno.readDirSync(path.join(ROOT, "docs/guide"))].map(({ name }) => name)
-    .filter((name) => name.endsWith(".md")).sort()
-    .map((name): [string, string[]] => [`docs/guide/${name}`, []]),
-];
 
 const RUNNABLE = new Set(["sh", "ts"]);
 
@@ -64,7 +56,7 @@ async function runBlocks(
   page: string,
   blocks: readonly Block[],
   workspace: Workspace,
-): Promise<void> {
+): Promise<string[]> {
   const programs: string[] = [];
   // Output belongs to the block before it, if that was run.
   let last: Ran | "skipped" | undefined;
@@ -91,13 +83,13 @@ async function runBlocks(
       assert(difference === undefined, `${place} shows\n${difference}\nprinted is\n${last.all}`);
     } else {
       assert(RUNNABLE.has(block.language), `${place}: nobody knows how to run ${block.language}`);
-      last = await runOne(block, workspace, programs);
+      const program = `${path.basename(page, ".md")}_${block.line}.ts`;
+      if (block.language === "ts") programs.push(program);
+      last = await runOne(block, workspace, program);
       assertEquals(`${last.code}`, fails, `${place}\n${last.all}`);
     }
   }
-  if (programs.length === 0) return;
-  const { code, all } = await workspace.deno("check", "-q", ...programs);
-  assertEquals(code, 0, `${page}: ${all}`);
+  return programs;
 }
 
 /** Whether to write what is printed to the page; an output with … is somebody's choice. */
@@ -118,28 +110,45 @@ function unindent(text: string): string {
 }
 
 async function runOne(
-  { language, line, text }: Block,
+  { language, text }: Block,
   workspace: Workspace,
-  programs: string[],
+  program: string,
 ): Promise<Ran> {
   if (language === "sh") return await workspace.shell(text);
-  const program = `block_${line}.ts`;
   await workspace.write(program, text);
-  programs.push(program);
   return await workspace.deno("run", "-q", "--no-check", "-P=gpu", program);
 }
 
-for (const [page, kernels] of PAGES) {
-  const blocks = readBlocks(Deno.readTextFileSync(path.join(ROOT, page)));
-  for (const block of blocks) {
-    const reason = skipped(block);
-    if (reason === undefined) continue;
-    const name = `${page}:${block.line} is not run [skipped: ${reason}]`;
-    Deno.test({ name, ignore: true, fn: () => {} });
+/** Tests pages, called `title`, in one copy of the repository; `kernels` are those of the library in it: the fewer the sooner. */
+export function testPages(
+  title: string,
+  pages: readonly string[],
+  kernels: readonly string[],
+): void {
+  const read = pages.map((page) => ({
+    page,
+    blocks: readBlocks(Deno.readTextFileSync(path.join(ROOT, page))),
+  }));
+  for (const { page, blocks } of read) {
+    for (const block of blocks) {
+      const reason = skipped(block);
+      if (reason === undefined) continue;
+      const name = `${page}:${block.line} is not run [skipped: ${reason}]`;
+      Deno.test({ name, ignore: true, fn: () => {} });
+    }
   }
-  Deno.test(`${page} is true: its blocks run, and print what it shows`, async () => {
+  Deno.test(`${title}: blocks run, and print what is shown`, async (t) => {
     await using workspace = await makeWorkspace(kernels);
     await makeSmaller(workspace);
-    await runBlocks(page, blocks, workspace);
+    const programs: string[] = [];
+    for (const { page, blocks } of read) {
+      await t.step(page, async () => {
+        programs.push(...await runBlocks(page, blocks, workspace));
+      });
+    }
+    await t.step("types of the programs are right", async () => {
+      const { code, all } = await workspace.deno("check", "-q", ...programs);
+      assertEquals(code, 0, all);
+    });
   });
 }
