@@ -2,7 +2,8 @@
 import type { CompiledKernel } from "../../compiler/options.ts";
 import { lex, type PpToken } from "../../compiler/front/lexer.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
-import type { SourceFile } from "../../compiler/support/source.ts";
+import type { Token } from "../../compiler/front/token.ts";
+import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import {
   kernelAt,
   type Survey,
@@ -35,7 +36,7 @@ export interface Spot {
   /** The tokens behind `#` if the line is a directive. */
   readonly directive: readonly PpToken[] | undefined;
   readonly kernel: SurveyedKernel;
-  /** What the first instance of that kernel makes of the text. */
+  /** What the first instance of that kernel makes of the text whose `#if`s take the place in. */
   readonly view: View;
 }
 
@@ -45,14 +46,21 @@ export function spotAt({ prepared: { file }, survey, tokens }: Analysis, offset:
   const word = tokens.find(({ kind, span }) =>
     kind === "identifier" && span.start <= offset && offset <= span.end
   );
-  return {
-    file,
-    offset,
-    token: word ?? tokens.find(({ span }) => span.start <= offset && offset < span.end),
-    directive: directiveAt(tokens, file, offset),
-    kernel,
-    view: kernel.views[0](),
-  };
+  const token = word ?? tokens.find(({ span }) => span.start <= offset && offset < span.end);
+  const directive = directiveAt(tokens, file, offset);
+  const reads = ({ parsed }: View): boolean =>
+    directive !== undefined || token === undefined ||
+    isRead(parsed.preprocessed.tokens, token.span);
+  const reading = kernel.views.find((view) => reads(view())) ?? kernel.views[0];
+  return { file, offset, token, directive, kernel, view: reading() };
+}
+
+/** Whether a piece of text reached the parser, as a token or as the macro that tokens came out of. */
+function isRead(tokens: readonly Token[], { file, start, end }: Span): boolean {
+  const covers = (span: Span): boolean =>
+    span.file === file && span.start <= start && end <= span.end ||
+    span.expansion !== undefined && covers(span.expansion.use);
+  return tokens.some(({ span }) => covers(span));
 }
 
 /** The tokens behind the `#` that begins the line of an offset, to its end. */

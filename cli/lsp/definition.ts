@@ -11,7 +11,8 @@ export function definitionAt({ prepared }: Analysis, spot: Spot): Location | und
   if (included !== undefined) {
     return locationOf({ file: included, start: 0, end: 0 }, prepared);
   }
-  const span = macroSpan(spot) ?? entrySpan(spot) ?? parameterSpan(spot);
+  const span = macroSpan(spot) ?? entrySpan(spot) ?? parameterSpan(spot) ??
+    macroParameterAt(spot)?.span;
   return span === undefined ? undefined : useLocationOf(span, prepared);
 }
 
@@ -57,6 +58,18 @@ function declarationSpan({ view: { parsed } }: Spot, entry: Entry): Span {
 }
 
 const textOf = ({ file, start, end }: Span): string => file.text.slice(start, end);
+
+/** The parameter of a macro that the body at a place names. */
+export function macroParameterAt(
+  { token, directive, view }: Spot,
+): { readonly macro: string; readonly span: Span } | undefined {
+  const [define, name, open] = directive ?? [];
+  if (define?.text !== "define" || name === undefined || open?.text !== "(") return undefined;
+  const { params } = view.parsed.preprocessed.macros.get(name.text) ?? {};
+  const declared = directive?.find(({ text }, at) => at > 2 && text === token?.text);
+  if (declared === undefined || params?.includes(declared.text) !== true) return undefined;
+  return { macro: name.text, span: declared.span };
+}
 
 /** In pragmas, names are parameters of the kernel. */
 function parameterSpan({ token, directive, kernel }: Spot): Span | undefined {

@@ -13,7 +13,7 @@ import type { Span } from "../../compiler/support/source.ts";
 import type { View } from "../../compiler/survey.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { parameterFacts } from "./contract_facts.ts";
-import { includedAt } from "./definition.ts";
+import { includedAt, macroParameterAt } from "./definition.ts";
 import { describeFunction } from "./functions.ts";
 import { describeMacro } from "./macro_hover.ts";
 import { code } from "./markdown.ts";
@@ -45,6 +45,7 @@ function describe(analysis: Analysis, spot: Spot): Description | undefined {
   if (token.kind !== "identifier") return directive === undefined ? describeValue(spot) : undefined;
   const parts = describeMacro(spot) ??
     (directive === undefined ? undefined : describePragmaWord(spot)) ??
+    describeMacroParameter(spot) ??
     describeName(analysis, spot) ??
     describeWord(spot);
   return parts === undefined ? undefined : { span, parts };
@@ -57,6 +58,11 @@ function describePragmaWord({ token, directive }: Spot): readonly string[] | und
   if (pragma?.text !== "pragma" || tri?.text !== "tri") return undefined;
   const docs = first?.text === "loop" && first !== token ? HINTS : PRAGMAS;
   return Object.hasOwn(docs, word) ? [docs[word] ?? ""] : undefined;
+}
+
+function describeMacroParameter(spot: Spot): readonly string[] | undefined {
+  const parameter = macroParameterAt(spot);
+  return parameter && [`A parameter of the macro \`${parameter.macro}\`.`];
 }
 
 /** A declared name, where it is used or declared; in pragmas, a parameter. */

@@ -90,3 +90,33 @@ Deno.test("tri lsp says once what all instances of a kernel have, and else names
   );
   assertEquals(await client.stop(), 0);
 });
+
+Deno.test("tri lsp shows once what two documents say about a header, until both are closed", async () => {
+  using workspace = new Workspace({ "broken.h": "#error no\n" });
+  const client = await LspClient.start(workspace.path);
+  const text = `#include "broken.h"\n${GOOD}`;
+  await client.open("a.tc", text);
+  const said = await client.diagnostics("broken.h", isFull);
+  assertEquals(said.map(({ code }) => code), ["E1040"]);
+  await client.open("b.tc", text);
+  await client.diagnostics("b.tc");
+  await client.close("a.tc");
+  await client.diagnostics("a.tc", isEmpty);
+  assertEquals((await client.diagnostics("broken.h")).length, 1);
+  await client.close("b.tc");
+  assertEquals(await client.diagnostics("broken.h", isEmpty), []);
+  assertEquals(await client.stop(), 0);
+});
+
+Deno.test("tri lsp takes the options of tri check", async () => {
+  using workspace = new Workspace({ "headers/size.h": "#define LIMIT N\n" });
+  const options = ["-I", "headers", "-D", "TM=64", "--werror"];
+  const client = await LspClient.start(workspace.path, options);
+  const text = GOOD.replaceAll("64", "TM").replaceAll("< N", "< LIMIT");
+  await client.open("copy.tc", `#include <size.h>\n${text}`);
+  assertEquals(await client.diagnostics("copy.tc"), []);
+  await client.replace("copy.tc", "float *X", "float *X __huge");
+  const [first] = await client.diagnostics("copy.tc", isFull);
+  assertEquals(first?.severity, 1);
+  assertEquals(await client.stop(), 0);
+});

@@ -236,3 +236,25 @@ Deno.test("tri lsp answers questions about documents that are not open with an e
   );
   assertEquals(await client.stop(), 0);
 });
+
+Deno.test("tri lsp knows the parts of a text that only some instances take, and parameters of macros", async () => {
+  using workspace = new Workspace();
+  const client = await openText(
+    workspace,
+    `#pragma tri variants TYPE in {float, half}
+#define TWICE(value) ((value) + value)
+__global__ void f(TYPE *X) {
+#if __type_is(TYPE, half)
+  half narrow = *X;
+  *X = TWICE(narrow);
+#endif
+}
+`,
+  );
+  assertStringIncludes(await hover(client, "a.tc", "narrow);"), "half narrow");
+  assertEquals(await definition(client, "a.tc", "narrow);"), "4 narrow");
+  assertStringIncludes(await hover(client, "a.tc", "value)", 2), "parameter of the macro `TWICE`");
+  assertEquals(await definition(client, "a.tc", "value)", 3), "1 value");
+  assertStringIncludes(await hover(client, "a.tc", "TWICE(n"), "Expands to `((narrow) + narrow)`");
+  assertEquals(await client.stop(), 0);
+});

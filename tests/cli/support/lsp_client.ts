@@ -6,6 +6,7 @@ import {
   createProtocolConnection,
   type Diagnostic,
   DidChangeTextDocumentNotification,
+  DidCloseTextDocumentNotification,
   DidOpenTextDocumentNotification,
   ExitNotification,
   InitializedNotification,
@@ -103,6 +104,11 @@ export class LspClient {
       textDocument: { uri: this.uri(name), version: ++this.#version },
       contentChanges: [{ range, text: replacement }],
     });
+  }
+
+  async close(name: string): Promise<void> {
+    const textDocument = { uri: this.uri(name) };
+    await this.connection.sendNotification(DidCloseTextDocumentNotification.type, { textDocument });
   }
 
   /** Where a text stands in an open document: its `count`-th occurrence. */
