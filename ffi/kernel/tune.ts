@@ -18,10 +18,7 @@ export async function tune<Name extends string>(
 ): Promise<TuneResult> {
   const { kernel, variant, choice, key, stream, launches } = alternatives;
   const { info } = stream.device;
-  using made = new DisposableStack();
-  const runners: Runner[] = [];
-  for (const one of launches) runners.push(await startRunner(one, stream, made));
-  for (let i = 0; i < ROUNDS; i++) for (const runner of runners) await runRound(runner);
+  const runners = await timeInTurns(launches, stream);
   const timings = runners.map(({ alternative: { config, index }, rounds }) => ({
     config,
     index,
@@ -50,6 +47,19 @@ export async function tune<Name extends string>(
   };
 }
 
+/** Node 20 has neither `using` nor `DisposableStack`. */
+async function timeInTurns(launches: readonly Alternative[], stream: Stream): Promise<Runner[]> {
+  const made: Disposable[] = [];
+  try {
+    const runners: Runner[] = [];
+    for (const one of launches) runners.push(await startRunner(one, stream, made));
+    for (let i = 0; i < ROUNDS; i++) for (const runner of runners) await runRound(runner);
+    return runners;
+  } finally {
+    for (const one of made.toReversed()) one[Symbol.dispose]();
+  }
+}
+
 interface Runner {
   readonly alternative: Alternative;
   readonly time: () => Promise<number>;
@@ -61,14 +71,15 @@ interface Runner {
 async function startRunner(
   alternative: Alternative,
   stream: Stream,
-  made: DisposableStack,
+  made: Disposable[],
 ): Promise<Runner> {
-  const start = made.use(stream.device.event());
-  const end = made.use(stream.device.event());
+  const [start, end] = [stream.device.event(), stream.device.event()];
+  made.push(start, end);
   const timerOf = (launches: number): () => Promise<number> => {
-    const graph = made.use(stream.capture(() => {
+    const graph = stream.capture(() => {
       for (let i = 0; i < launches; i++) alternative.launch();
-    }));
+    });
+    made.push(graph);
     return async () => {
       start.record(stream);
       graph.launch(stream);

@@ -1,5 +1,5 @@
 import { runtime } from "../../../ffi/runtime/deno.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 
 const LIBRARIES = ["libcuda.so.1", "libcuda.so", "/usr/lib64/libcuda.so.1"];
 
@@ -42,4 +42,22 @@ Deno.test({
   name: "runtime.allowedLibraries() has all where every library is permitted",
   permissions: { ffi: true },
   fn: () => assertEquals(runtime.allowedLibraries(LIBRARIES).paths, LIBRARIES),
+});
+
+Deno.test({
+  name:
+    "runtime.openLibrary() binds the functions asked for; optional ones that are missing are null",
+  permissions: { ffi: true },
+  ignore: Deno.build.os !== "linux",
+  fn: () => {
+    const functions = {
+      abs: { parameters: ["i32"], result: "i32" },
+      no_such_function: { parameters: [], result: "i32", optional: true },
+    } as const;
+    const opened = runtime.openLibrary("libc.so.6", functions);
+    assert(opened.kind === "open");
+    const { symbols } = opened.library;
+    assertEquals([symbols.abs(-5), symbols.no_such_function], [5, null]);
+    opened.library.close();
+  },
 });
