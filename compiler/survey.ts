@@ -2,7 +2,7 @@
  * A file as an editor looks at it: what each piece of its text is in each instance. Works on broken text too, as far
  * as the parser and the checker get.
  */
-import type { InstancePlan, KernelPlan } from "./contract/instances.ts";
+import { firstBindings, type InstancePlan, type KernelPlan } from "./contract/instances.ts";
 import { readOptions } from "./contract/kernel_options.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import type { FunctionDefinition } from "./front/ast.ts";
@@ -40,17 +40,19 @@ export interface Survey {
 export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
   const targets = options.targets.slice(-1);
   const sm = Math.max(0, ...targets.map((target) => TARGETS[target].sm));
-  const { front, kernels } = planFile(
+  const { front, kernels, items } = planFile(
     file,
     { ...options, targets },
     new DiagnosticCollector(),
     new Reporter(),
   );
+  // While the head of a kernel is being typed, there is no instance, but its parameters are known.
+  const defines = firstBindings(items, options.defines ?? []);
   const viewOf = (site: { readonly name: string; readonly offset: number }, plan?: InstancePlan) =>
     once((): View => {
       const { facts, watch } = collectFacts();
       const request = {
-        defines: plan?.defines ?? options.defines ?? [],
+        defines: plan?.defines ?? defines,
         options: plan?.options ?? readOptions([]),
         sm,
       };

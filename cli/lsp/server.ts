@@ -25,6 +25,7 @@ import {
   StreamMessageWriter,
   TextDocumentSyncKind,
 } from "vscode-languageserver-protocol/node";
+import { failureOf } from "../failure.ts";
 import type { Compiler } from "../toolchain.ts";
 import { VERSION } from "../version.ts";
 import { type Placed, placeDiagnostic } from "./diagnostics.ts";
@@ -78,15 +79,20 @@ export function serve(
   });
 }
 
-/** A defect of ours must not end the conversation: it is logged in the editor. */
+/** What fails, such as reading a file, or is a defect of ours, ends no conversation: it is logged in the editor. */
 function attempt<T>(connection: ProtocolConnection, body: () => T): T | undefined {
   try {
     return body();
   } catch (error) {
-    const message = error instanceof Error ? error.stack ?? error.message : String(error);
+    const failure = failureOf(error);
+    const shown = failure !== undefined
+      ? `${failure.message} ${failure.remedy ?? ""}`.trimEnd()
+      : error instanceof Error
+      ? error.stack ?? error.message
+      : String(error);
     void connection.sendNotification(LogMessageNotification.type, {
       type: MessageType.Error,
-      message,
+      message: shown,
     });
     return undefined;
   }

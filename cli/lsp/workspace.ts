@@ -28,8 +28,10 @@ export type OpenText = (uri: string) => string | undefined;
 
 export type Workspace = (uri: string, text: string, openText: OpenText) => Prepared;
 
-/** The workspace under the options of a command line. */
+/** The workspace under the options of a command line, which throw a usage failure here if they are wrong. */
 export function workspaceFor(invocation: Invocation, targets: readonly TargetName[]): Workspace {
+  const any = { file: { name: "", text: "" }, path: "", stem: "" };
+  compileOptionsFor(any, invocation, new Map(), targets);
   return (uri, text, openText) => {
     const path = pathOf(uri);
     const { root, config, reporter } = openProject(path);

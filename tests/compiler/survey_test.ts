@@ -56,3 +56,11 @@ Deno.test("visibleNames() gives what has been declared in the scopes around a pl
   assertEquals(at("int rest"), ["first", "second", "Y", "sum"]);
   assertEquals(at("a * 2"), ["first", "X", "a"]);
 });
+
+Deno.test("surveyFile() knows the parameters of pragmas while there is no kernel yet", () => {
+  const text = "#pragma tri variants TYPE in {half, float}\nstatic int f(TYPE x) { return 0; }\n";
+  const file = { name: "b.tc", text };
+  const view = surveyFile(file, { targets: ["sm_80"] }).kernels[0].views[0]();
+  const entry = entryAt(view.facts, file, text.indexOf("x)"));
+  assertEquals(entry?.kind === "variable" ? spellType(entry.variable.type) : undefined, "half");
+});

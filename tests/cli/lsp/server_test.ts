@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
 import { LspClient, spawnServer } from "../support/lsp_client.ts";
-import { Workspace } from "../support/tri_process.ts";
+import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
 
 Deno.test("tri lsp ends with 0 after shutdown and exit, else with 1", async () => {
   using workspace = new Workspace();
@@ -38,4 +38,12 @@ Deno.test("tri lsp survives a message that is no JSON", async () => {
   const [code] = await once(child, "exit");
   assertMatch(said, /"name":"tri"/);
   assertEquals(code, 0);
+});
+
+Deno.test("tri lsp refuses a wrong option before it says anything", async () => {
+  using workspace = new Workspace();
+  for (const option of ["--no-warn=W1", "--arch=sm_1", "--stdin"]) {
+    const { code, stdout } = await workspace.tri(["lsp", option], { main: REAL_MAIN });
+    assertEquals([code, stdout], [2, ""]);
+  }
 });

@@ -147,7 +147,10 @@ export class LspClient {
     for (;;) {
       const shown = this.#shown.get(this.uri(name));
       if (shown !== undefined && wanted(shown)) return shown;
-      await new Promise<void>((resolve) => this.#wake = resolve);
+      const ended = this.#exit.then(() => {
+        throw new Error("the server has ended");
+      });
+      await Promise.race([new Promise<void>((resolve) => this.#wake = resolve), ended]);
     }
   }
 
