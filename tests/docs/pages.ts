@@ -146,6 +146,8 @@ export function testPages(
         programs.push(...await runBlocks(page, blocks, workspace));
       });
     }
+    // Without a name, deno check takes the whole folder.
+    if (programs.length === 0) return;
     await t.step("types of the programs are right", async () => {
       const { code, all } = await workspace.deno("check", "-q", ...programs);
       assertEquals(code, 0, all);
