@@ -60,7 +60,8 @@ function takenFor(siblings: readonly InstanceInfo[], { scalars }: Arguments): st
   return taken === undefined ? "general" : specializationOf(taken);
 }
 
-function bytesIn({ tensors }: Arguments): number {
+/** Bytes of all tensors. */
+export function bytesIn({ tensors }: Arguments): number {
   return tensors.reduce((sum, { dtype, shape, strides }) => {
     const last = shape.reduce((at, extent, axis) => at + (extent - 1) * (strides[axis] ?? 1), 0);
     return sum + (last + 1) * Math.ceil(SCALARS[dtype].bits / 8);

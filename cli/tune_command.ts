@@ -25,8 +25,13 @@ export async function runTune(invocation: Invocation, context: CommandContext): 
     await showDiagnostics(mistakes, context, { format: "pretty", root: session.project.root });
     return EXIT.kernels;
   }
+  if (invocation.flag("estimate")) return await estimateAll(invocation, session, context);
   const bench = await context.toolchain.bench();
-  if (bench.kind === "none") throw environmentError(bench.reason, bench.remedy);
+  if (bench.kind === "none") {
+    context.terminal.say(`No GPU to time on: ${bench.reason}. ${bench.remedy}`);
+    await estimateAll(invocation, session, context);
+    return EXIT.environment;
+  }
   const gpus = bench.gpus.map((gpu) => ({ gpu, target: targetFor(gpu) }));
   const targets = [...new Set(gpus.map(({ target }) => target))];
   const groups = await compileAll(invocation, session, targets, context);
@@ -39,6 +44,23 @@ export async function runTune(invocation: Invocation, context: CommandContext): 
     : EXIT.ok;
 }
 
+/** Ranks by a model, for the architectures of --arch. */
+async function estimateAll(
+  invocation: Invocation,
+  session: Session,
+  context: CommandContext,
+): Promise<number> {
+  const groups = await compileAll(invocation, session, undefined, context);
+  if (groups === undefined) return EXIT.kernels;
+  const runs = plannedRuns(invocation, groups, context);
+  const { ESTIMATE_NOTE, printEstimate } = await import("./tune_estimate_print.ts");
+  const { Estimator } = await import("./tune_estimate.ts");
+  using estimator = new Estimator();
+  context.terminal.print(ESTIMATE_NOTE);
+  for (const run of runs) context.terminal.print(`\n${printEstimate(run, estimator)}`);
+  return EXIT.ok;
+}
+
 function targetFor({ info: { name, arch, sm } }: BenchGpu): TargetName {
   const target = targetOf(sm);
   if (target !== undefined) return target;
@@ -48,11 +70,11 @@ function targetFor({ info: { name, arch, sm } }: BenchGpu): TargetName {
   );
 }
 
-/** Everything that can be timed; undefined after an error in a source, which is shown. */
+/** Everything that can be timed, for these targets or those of --arch; undefined after an error in a source, which is shown. */
 async function compileAll(
   invocation: Invocation,
   session: Session,
-  targets: readonly TargetName[],
+  targets: readonly TargetName[] | undefined,
   context: CommandContext,
 ): Promise<Group[] | undefined> {
   const { terminal, toolchain } = context;
@@ -63,7 +85,11 @@ async function compileAll(
   for (const source of session.sources) {
     terminal.progress(`compiling the configurations of ${source.file.name}`);
     const { resolve } = includeFinder(session.project.root, invocation.list("include"));
-    const options = { ...session.optionsFor(source), targets, include: resolve };
+    const options = {
+      ...session.optionsFor(source),
+      ...(targets === undefined ? {} : { targets }),
+      include: resolve,
+    };
     const found = await compileGroups(source, options, compiler, usable, jobs, (what, message) => {
       terminal.say(`${terminal.style("yellow", "left out")}: ${what}: ${message}`);
     });

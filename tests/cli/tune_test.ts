@@ -141,6 +141,29 @@ Deno.test("tri tune says what it lacks: a choice, a parameter, a sound file of t
   assertStringIncludes(none.stderr, "no kernel here has more than one configuration");
 });
 
+Deno.test("tri tune --estimate ranks by a model, says so, and writes nothing", async () => {
+  using workspace = new Workspace({
+    "kernels/scale.tc": `#pragma tri configs TM in {32, 256}; num_warps in {1, 8}\n${BODY}`,
+  });
+  const args = ["tune", "kernels", "--size", "n=16777216"];
+  const options = { main: REAL_MAIN, permissions: ["--allow-read", "--allow-env"] };
+  const asked = await workspace.tri([...args, "--estimate"], options);
+  assertEquals([asked.code, asked.stderr], [0, ""]);
+  const [note, , head, columns, ...rows] = asked.stdout.trimEnd().split("\n");
+  assertMatch(note ?? "", /^An estimate: .* nothing was timed, nothing is written\.$/);
+  assertEquals(head, "scale default a16 n=16777216 for sm_90");
+  assertMatch(columns ?? "", /^ {2}configuration +registers .* estimate$/);
+  assertEquals(rows.length, 4);
+  // One element a thread in blocks of one warp is the slowest way; the best is the unit.
+  assertMatch(rows[0] ?? "", /^ {2}TM=256; .* 1\.00$/);
+  assertMatch(rows[3] ?? "", /^ {2}TM=32; /);
+  // Without a GPU the same is what there is to say, and the exit code says that it is not what was asked for.
+  const instead = await workspace.tri(args, options);
+  assertEquals([instead.code, instead.stdout], [3, asked.stdout]);
+  assertStringIncludes(instead.stderr, "No GPU to time on: ");
+  assertEquals([...workspace.files("kernels").keys()], ["kernels/scale.tc"]);
+});
+
 /** The kernel as the built wrapper has it. */
 interface Scale {
   launch(args: Record<string, unknown>, options: { profile: true }): LaunchProfile;
