@@ -86,13 +86,9 @@ export function valueOf(unit: Unit, work: number, milliseconds: number): number 
   return work / milliseconds / (unit === "GB/s" ? 1e6 : 1e9);
 }
 
-/** The JSON text of a recording: the same for the same samples. A sample keeps six digits. */
+/** The JSON text of a recording: the same for the same samples. */
 export function printRecording(recording: Recording): string {
-  const text = JSON.stringify(
-    recording,
-    (_, value) => typeof value === "number" ? Number(value.toPrecision(12)) : value,
-    1,
-  );
+  const text = JSON.stringify(recording, null, 1);
   // The samples of a line stay on one line of text.
   return `${
     text.replace(/\[\s+(-?\d[^[\]{}"]*?)\s+\]/g, (_, list) => `[${list.replace(/\s+/g, " ")}]`)

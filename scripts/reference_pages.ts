@@ -23,7 +23,7 @@ import { HINTS } from "../compiler/front/loop_hints.ts";
 import { isOptionName, optionUsage } from "../compiler/front/pragma_options.ts";
 import { type Code, CODES, OFF_BY_DEFAULT } from "../compiler/support/codes.ts";
 import { SCALARS } from "../compiler/support/scalar.ts";
-import { runtimePage } from "./reference_runtime.ts";
+import { MODULE_PAGES, modulePage } from "./reference_modules.ts";
 
 /** The folder of the pages. */
 export const FOLDER: string = path.join(import.meta.dirname ?? ".", "../docs/reference");
@@ -163,7 +163,12 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ["cli.md", cliPage()],
     ["diagnostics.md", diagnosticsPage()],
     ["language.md", languagePage()],
-    ["runtime.md", await runtimePage()],
+    ...await Promise.all(
+      Object.entries(MODULE_PAGES).map(async ([name, page]): Promise<[string, string]> => [
+        name,
+        await modulePage(page),
+      ]),
+    ),
   ];
   return new Map(
     await Promise.all(

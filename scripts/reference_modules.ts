@@ -1,4 +1,4 @@
-/** The reference page of the run time: what `deno doc` knows of ffi/mod.ts. */
+/** Reference pages of modules that programs import: what `deno doc` knows of them. */
 import * as path from "node:path";
 
 /** The parts of the JSON of `deno doc` that are read here. */
@@ -37,7 +37,46 @@ interface DocParam {
   readonly left?: { readonly name?: string };
 }
 
-const MODULE = path.join(import.meta.dirname ?? ".", "../ffi/mod.ts");
+/** A module with a page of its own. */
+interface ModulePage {
+  readonly title: string;
+  /** What programs import. */
+  readonly specifier: string;
+  /** Its file, from the root of the repository. */
+  readonly module: string;
+  /** A name that it exports, to show how to ask for one. */
+  readonly example: string;
+}
+
+const RUNTIME: ModulePage = {
+  title: "The run time",
+  specifier: "@tri/tri/ffi",
+  module: "ffi/mod.ts",
+  example: "Device",
+};
+
+const CUBLAS: ModulePage = {
+  title: "cuBLAS",
+  specifier: "@tri/tri/ffi/cublas",
+  module: "ffi/cublas/mod.ts",
+  example: "Cublas",
+};
+
+const BENCH: ModulePage = {
+  title: "Benchmarks",
+  specifier: "@tri/tri/bench",
+  module: "bench/mod.ts",
+  example: "benchmark",
+};
+
+/** Pages by their names. */
+export const MODULE_PAGES: Readonly<Record<string, ModulePage>> = {
+  "runtime.md": RUNTIME,
+  "cublas.md": CUBLAS,
+  "bench.md": BENCH,
+};
+
+const ROOT = path.join(import.meta.dirname ?? ".", "..");
 
 const TITLES: readonly (readonly [kind: string, title: string])[] = [
   ["class", "Classes"],
@@ -47,27 +86,29 @@ const TITLES: readonly (readonly [kind: string, title: string])[] = [
   ["typeAlias", "Types"],
 ];
 
-/** The page. */
-export async function runtimePage(): Promise<string> {
+/** The page of a module. */
+export async function modulePage(page: ModulePage): Promise<string> {
+  const { title, specifier, module, example } = page;
   const { stdout, code } = await new Deno.Command(Deno.execPath(), {
-    args: ["doc", "--json", MODULE],
+    args: ["doc", "--json", path.join(ROOT, module)],
     stderr: "inherit",
   }).output();
   if (code !== 0) throw new Error("deno doc failed");
   const file: DocFile = JSON.parse(new TextDecoder().decode(stdout));
   const symbols = Object.values(file.nodes).flatMap((node) => node.symbols);
-  const parts = TITLES.map(([kind, title]) => {
+  const parts = TITLES.flatMap(([kind, heading]) => {
     const found = symbols.filter(({ declarations }) => declarations[0]?.kind === kind)
       .sort((a, b) => a.name < b.name ? -1 : 1);
+    if (found.length === 0) return [];
     const withMembers = kind === "class" || kind === "interface";
     const body = withMembers ? found.map(printWithMembers).join("\n") : printList(found);
-    return `## ${title}\n\n${body}\n`;
+    return [`## ${heading}\n\n${body}\n`];
   });
   return [
-    "# The run time\n",
-    "<!-- written by scripts/reference_pages.ts from the documentation of ffi/mod.ts -->\n",
-    "What `@tri/tri/ffi` exports. `deno doc ffi/mod.ts` shows the types too, " +
-    "`deno doc ffi/mod.ts Device` those of one name.\n",
+    `# ${title}\n`,
+    `<!-- written by scripts/reference_pages.ts from the documentation of ${module} -->\n`,
+    `What \`${specifier}\` exports. \`deno doc ${module}\` shows the types too, ` +
+    `\`deno doc ${module} ${example}\` those of one name.\n`,
     ...parts,
   ].join("\n");
 }
