@@ -23,7 +23,7 @@ import {
   whyStale,
 } from "./build_state.ts";
 import type { CommandContext } from "./commands.ts";
-import { usageError } from "./failure.ts";
+import { EXIT, usageError } from "./failure.ts";
 import { sha256 } from "./hash.ts";
 import { probeAgain, type Probes } from "./include.ts";
 import {
@@ -52,14 +52,30 @@ const MANIFEST_SCHEMA = `https://jsr.io/@tri/tri/${VERSION}/docs/manifest.schema
 
 /** The body of the command. */
 export async function runBuild(invocation: Invocation, context: CommandContext): Promise<number> {
+  if (invocation.flag("bundle") && invocation.flag("check")) {
+    throw usageError("--bundle and --check exclude each other");
+  }
   if (!invocation.flag("watch")) return await buildOnce(invocation, context, {});
   if (invocation.flag("check")) throw usageError("--watch and --check exclude each other");
   const { watch } = await import("./watch.ts");
   return await watch(invocation, context, (probes) => buildOnce(invocation, context, probes));
 }
 
-/** Adds to `probes` where included files were looked for. */
 async function buildOnce(
+  invocation: Invocation,
+  context: CommandContext,
+  probes: Probes,
+): Promise<number> {
+  const code = await buildFolder(invocation, context, probes);
+  if (code === EXIT.ok && invocation.flag("bundle")) {
+    const { writeBundle } = await import("./bundle_file.ts");
+    await writeBundle(invocation, context);
+  }
+  return code;
+}
+
+/** Adds to `probes` where included files were looked for. */
+async function buildFolder(
   invocation: Invocation,
   context: CommandContext,
   probes: Probes,
@@ -109,7 +125,8 @@ async function surveyOutput(
     includeFolders: invocation.list("include"),
     assemblers: assemblers?.usable ?? [],
     cubins: assemblers !== undefined,
-    embed: invocation.flag("embed"),
+    // A bundle has no files beside it.
+    embed: invocation.flag("embed") || invocation.flag("bundle"),
     emit: invocation.text("emit") === "js" ? "js" : "ts",
     out,
     jobs: jobCount(invocation.text("jobs")),

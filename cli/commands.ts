@@ -43,6 +43,10 @@ export interface CommandRow {
 export const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
 export type Stage = (typeof STAGES)[number];
 
+/** Where bundles run. */
+export const PLATFORMS = ["deno", "node", "bun"] as const;
+export type Platform = (typeof PLATFORMS)[number];
+
 /** Shells that can be taught. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -161,6 +165,18 @@ export const OPTIONS = {
     choices: ["ts", "js"],
     help: "ts: TypeScript wrappers; js: JavaScript, declarations, and maps from these to the .tc",
   },
+  bundle: {
+    type: "text",
+    value: "FILE",
+    help: "also write all wrappers, with run time and images, as one JavaScript module",
+  },
+  platform: {
+    type: "text",
+    value: "PLATFORM",
+    default: "deno",
+    choices: PLATFORMS,
+    help: "where the bundle runs",
+  },
   "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
   jobs: {
     type: "text",
@@ -260,6 +276,8 @@ export const COMMANDS = {
       ...WARNINGS,
       "configs",
       "embed",
+      "bundle",
+      "platform",
       "emit",
       "no-cubin",
       "jobs",

@@ -80,6 +80,9 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
   };
 }
 
+/** The annotation lets bundlers drop a kernel that nobody uses, with its images. */
+const DEFINE = "/* @__PURE__ */ defineKernel";
+
 function kernelConstant({ kernel, exportName, typeName, constantName }: KernelPlan): Declaration {
   return {
     kind: "const",
@@ -87,6 +90,6 @@ function kernelConstant({ kernel, exportName, typeName, constantName }: KernelPl
     isExported: true,
     doc: kernel.doc === "" ? `The kernel \`${kernel.name}\`.` : kernel.doc,
     type: `${typeName}Kernel`,
-    value: { kind: "call", callee: "defineKernel", args: [constantName] },
+    value: { kind: "call", callee: DEFINE, args: [constantName] },
   };
 }

@@ -6,6 +6,7 @@ import * as path from "node:path";
 import { packNpm } from "../../scripts/npm/pack.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { bundleModule } from "../../cli/bundle.ts";
 import { newProject } from "../cli/support/new_project.ts";
 import { definitionOf } from "./tsserver.ts";
 
@@ -121,6 +122,32 @@ packageTest("tri new --package makes a project whose npm package runs in Node", 
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+packageTest("tri build --bundle makes a module that Bun and Node 20 run", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "tri-bundle-" });
+  try {
+    const root = new URL("../../", import.meta.url).pathname;
+    const build = ["build", `${root}kernels/vector_add.tc`, "--out", `${folder}/out`, "--embed"];
+    const tri = ["run", "-q", "-A", "--config", `${root}deno.json`, `${root}cli/main.ts`];
+    await must0(folder, Deno.execPath(), ...tri, ...build, "--arch", "sm_90", "--no-cubin");
+    await Deno.writeTextFile(path.join(folder, "main.mjs"), BUNDLE_PROGRAM);
+    for (const [name, platform] of [["Bun", "bun"], ["Node 20", "node"]] as const) {
+      const text = await bundleModule(`${folder}/out/mod.ts`, platform);
+      await Deno.writeTextFile(path.join(folder, "bundle.mjs"), text);
+      const program = await installProgram(folder, must(PROGRAMS[name], "its package"));
+      assertEquals(await run(folder, program, "main.mjs"), { code: 0, output: "5 7 9\n" }, name);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+const BUNDLE_PROGRAM = `import { Device, vectorAdd } from "./bundle.mjs";
+
+const device = Device.open({ device: "emulator" });
+const vector = (...values) => device.tensor(new Float32Array(values), [values.length]);
+console.log((await vectorAdd(vector(1, 2, 3), vector(4, 5, 6)).read()).join(" "));
+`;
 
 const USER_PROGRAM = `import { Device } from "@tri/tri/ffi";
 import { myKernel } from "my-kernel";

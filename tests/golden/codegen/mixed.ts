@@ -162,7 +162,9 @@ const SCALED_ADD = {
  * The second paragraph is long enough that it has to be wrapped to stay within
  * the columns of a page *\/.
  */
-export const scaledAdd: ScaledAddKernel = defineKernel(SCALED_ADD);
+export const scaledAdd: ScaledAddKernel = /* @__PURE__ */ defineKernel(
+  SCALED_ADD,
+);
 
 type SplitName = "in" | "lo" | "hi" | "n" | "ldh";
 
@@ -271,7 +273,7 @@ const SPLIT = {
 } satisfies KernelFacts<SplitName>;
 
 /** The kernel `split`. */
-export const split: SplitKernel = defineKernel(SPLIT);
+export const split: SplitKernel = /* @__PURE__ */ defineKernel(SPLIT);
 
 type DeleteName = "p" | "n";
 
@@ -338,4 +340,4 @@ const DELETE = {
 } satisfies KernelFacts<DeleteName>;
 
 /** The kernel `delete`. */
-export const delete_: DeleteKernel = defineKernel(DELETE);
+export const delete_: DeleteKernel = /* @__PURE__ */ defineKernel(DELETE);

@@ -75,4 +75,6 @@ const DOES_NOTHING = {
 } satisfies KernelFacts<DoesNothingName>;
 
 /** The kernel `does_nothing`. */
-export const doesNothing: DoesNothingKernel = defineKernel(DOES_NOTHING);
+export const doesNothing: DoesNothingKernel = /* @__PURE__ */ defineKernel(
+  DOES_NOTHING,
+);

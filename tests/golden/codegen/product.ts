@@ -231,6 +231,6 @@ const PRODUCT_WITH_A_NAME_THAT_FILLS_LINES = {
 
 /** The kernel `product_with_a_name_that_fills_lines`. */
 export const productWithANameThatFillsLines:
-  ProductWithANameThatFillsLinesKernel = defineKernel(
+  ProductWithANameThatFillsLinesKernel = /* @__PURE__ */ defineKernel(
     PRODUCT_WITH_A_NAME_THAT_FILLS_LINES,
   );

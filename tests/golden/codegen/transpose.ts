@@ -301,4 +301,6 @@ const TRANSPOSE = {
 } satisfies KernelFacts<TransposeName>;
 
 /** Transposes a matrix: Y[j, i] = X[i, j]. */
-export const transpose: TransposeKernel = defineKernel(TRANSPOSE);
+export const transpose: TransposeKernel = /* @__PURE__ */ defineKernel(
+  TRANSPOSE,
+);

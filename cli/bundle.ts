@@ -1,0 +1,95 @@
+/**
+ * `tri build --bundle`: wrappers, run time and images as one module, by esbuild. Its WebAssembly build runs in this
+ * process and needs no permission to start programs; files are found and read here.
+ */
+import { bug, must } from "../compiler/support/bug.ts";
+import type { Platform } from "./commands.ts";
+import { environmentError } from "./failure.ts";
+
+/** The version is that of deno.json, which a test compares. */
+export const ESBUILD_WASM = "npm:esbuild-wasm@0.28.2/esbuild.wasm";
+
+/** What wrappers import, from here. */
+const DOORS: Readonly<Record<string, string>> = {
+  "@tri/tri": "../mod.ts",
+  "@tri/tri/ffi": "../ffi/mod.ts",
+};
+
+/** The module of wrappers and the run time in one; `wrappers` is a file's absolute path. */
+export async function bundleModule(wrappers: string, platform: Platform): Promise<string> {
+  const esbuild = await startEsbuild();
+  const { outputFiles } = await esbuild.build({
+    stdin: {
+      contents: `export * from "${fileUrl(wrappers)}";\nexport * from "@tri/tri/ffi";\n`,
+    },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    banner: { js: BANNER },
+    logLevel: "silent",
+    plugins: [{
+      name: "tri",
+      setup(build): void {
+        build.onResolve(
+          { filter: /./ },
+          ({ path, importer }) =>
+            path.startsWith("node:")
+              ? { path, external: true }
+              : { path: resolve(path, importer, platform), namespace: "tri" },
+        );
+        build.onLoad({ filter: /./, namespace: "tri" }, async ({ path }) => ({
+          contents: await textAt(new URL(path)),
+          loader: path.endsWith(".ts") ? "ts" : "js",
+        }));
+      },
+    }],
+  });
+  return must(outputFiles[0], "the bundle").text;
+}
+
+/** The first line of a bundle, by which tri knows its own. */
+export const BANNER = "// Bundled by tri. Do not edit.";
+
+type Esbuild = typeof import("esbuild-wasm/lib/browser.js");
+let started: Promise<Esbuild> | undefined;
+
+/** esbuild starts once in a process. */
+function startEsbuild(): Promise<Esbuild> {
+  started ??= (async () => {
+    // A CommonJS module, which Deno gives as the default export.
+    const found: Esbuild & { readonly default?: Esbuild } = await import(
+      "esbuild-wasm/lib/browser.js"
+    );
+    const esbuild = found.default ?? found;
+    const bytes = Deno.readFileSync(new URL(import.meta.resolve(ESBUILD_WASM)));
+    await esbuild.initialize({ wasmModule: new WebAssembly.Module(bytes), worker: false });
+    return esbuild;
+  })();
+  return started;
+}
+
+function resolve(path: string, importer: string, platform: Platform): string {
+  if (path === "#runtime") return import.meta.resolve(`../ffi/runtime/${platform}.ts`);
+  const door = DOORS[path];
+  if (door !== undefined) return import.meta.resolve(door);
+  if (URL.canParse(path)) return path;
+  return path.startsWith(".") ? new URL(path, importer).href : bug(`a wrapper imports ${path}`);
+}
+
+/** tri itself may run from a registry. */
+async function textAt(url: URL): Promise<string> {
+  if (url.protocol === "file:") return await Deno.readTextFile(url);
+  const response = await fetch(url);
+  if (response.ok) return await response.text();
+  throw environmentError(`${url} does not load: ${response.status}`, "Look at the network.");
+}
+
+function fileUrl(path: string): string {
+  return new URL(
+    path.replaceAll("%", "%25").replaceAll("?", "%3F").replaceAll("#", "%23"),
+    "file:///",
+  )
+    .href;
+}
