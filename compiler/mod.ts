@@ -24,6 +24,8 @@ export type {
   Configurations,
   Define,
   IncludeResolver,
+  KernelOutline,
+  ModuleOutline,
   Override,
 } from "./options.ts";
 export type {

@@ -131,6 +131,7 @@ export interface KernelOutline {
 
 /** A kernel with its modules' texts. */
 export interface CompiledKernel extends KernelOutline {
+  /** One for each target. */
   readonly modules: readonly CompiledModule[];
 }
 
