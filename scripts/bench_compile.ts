@@ -3,7 +3,7 @@
  * unchanged with its peak memory, `tri --help`, and `nvcc -ptx` on an equivalent CUDA file, all on this machine.
  * Processes run as the task `tri` runs them, flags for V8 included.
  */
-import { compileFile, type TargetName } from "@tri/tri";
+import { compileFile, type SourceFile, type TargetName } from "@tri/tri";
 import config from "../deno.json" with { type: "json" };
 
 interface Case {
@@ -62,21 +62,32 @@ function onlyVariant(text: string, variant: string): string {
   });
 }
 
+function readKernel(name: string): string {
+  return Deno.readTextFileSync(new URL(`../kernels/${name}`, import.meta.url));
+}
+
 const WARM_UP = 30;
 const RUNS = 50;
 
 /** Compiles one variant for one target again and again in this process, and says how long it took. */
 function timeCase({ file: name, kernel, variant, target }: Case): void {
-  const text = onlyVariant(
-    Deno.readTextFileSync(new URL(`../kernels/${name}`, import.meta.url)),
-    variant,
-  );
+  const text = onlyVariant(readKernel(name), variant);
+  const headers = new Map<string, SourceFile>();
+  const include = (header: string): SourceFile => {
+    const file = headers.get(header) ?? { name: header, text: readKernel(header) };
+    headers.set(header, file);
+    return file;
+  };
   let instances = 0;
   const once = (): number => {
     const start = performance.now();
-    const { kernels } = compileFile({ name, text }, { targets: [target], kernels: [kernel] });
+    const options = { targets: [target], kernels: [kernel], include };
+    const { kernels, diagnostics } = compileFile({ name, text }, options);
+    const time = performance.now() - start;
+    const error = diagnostics.find(({ severity }) => severity === "error");
+    if (error !== undefined) throw new Error(`${name}: ${error.message}`);
     instances = kernels[0]?.instances.length ?? 0;
-    return performance.now() - start;
+    return time;
   };
   const first = once();
   for (let i = 1; i < WARM_UP; i++) once();
