@@ -36,12 +36,6 @@ function body(...stmts: readonly TypedStmt[]): string {
   );
 }
 
-function unsupported(...stmts: readonly TypedStmt[]): string {
-  const reporter = new Reporter();
-  assertEquals(buildFunc(t.kernel(PARAMS, stmts), {}, reporter), undefined);
-  return reporter.diagnostics.map(({ code, message }) => `${code}: ${message}`).join("\n");
-}
-
 Deno.test("buildFunc() makes parameters with the facts of their attributes and of the instance", () => {
   const k = t.kernel([
     t.param(x, { aligned: 8, noalias: true }),
@@ -371,15 +365,6 @@ if %3 {
 
 Deno.test("buildFunc() ends at a return, whatever follows", () => {
   assertEquals(body(t.store(X, N), t.leave(), t.store(X, M)), "store %0, %1");
-});
-
-Deno.test("buildFunc() reports E7008 for what it cannot build", () => {
-  const call = (name: string): TypedStmt =>
-    t.statement({ kind: "builtin", name, args: [], options: [], type: t.INT, span: t.SPAN });
-  assertEquals(
-    unsupported(call("static_print")),
-    "E7008: `static_print` cannot be compiled yet",
-  );
 });
 
 Deno.test("buildFunc() makes a loop with a break test at its end whether it goes on", () => {
