@@ -78,8 +78,13 @@ function resolve(path: string, importer: string, platform: Platform): string {
   return path.startsWith(".") ? new URL(path, importer).href : bug(`a wrapper imports ${path}`);
 }
 
+/** The emulator's threads start from a file of their own, and a bundle has none: nobody helps, as where it may start none. */
+const NO_THREADS = "export function spawnWorker() {}\n";
+const THREADS = import.meta.resolve("../ffi/threads/spawn.ts");
+
 /** tri itself may run from a registry. */
 async function textAt(url: URL): Promise<string> {
+  if (url.href === THREADS) return NO_THREADS;
   if (url.protocol === "file:") return await Deno.readTextFile(url);
   const response = await fetch(url);
   if (response.ok) return await response.text();

@@ -71,6 +71,7 @@ Deno.test("tri build --bundle makes one module that runs on Deno, Node and Bun",
         if (platform === "deno") assertEquals(text, bundled, "the same bytes");
         const imports = [...text.matchAll(/^import .* from "(.*)"/gm)].map(([, name]) => name);
         assertEquals(imports.filter((name) => !name?.startsWith("node:")), []);
+        assert(!text.includes("new Worker("), "it would start some other file");
         // Nothing but this file lies where it runs.
         using alone = new Workspace({ "b.mjs": text, "main.mjs": program("./b.mjs") });
         assertEquals(await run(alone.path, [...words, "main.mjs"]), "2 4 6\n");
