@@ -116,7 +116,7 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
   if (operand !== undefined && commandRow(command).operands === "") {
     throw usageError(`tri ${command} takes no file: ${operand}`);
   }
-  if (command !== "inspect" && kernel?.bound === false) {
+  if (command !== "inspect" && command !== "tune" && kernel?.bound === false) {
     throw usageError(
       `--kernel ${kernel.name} binds nothing: no --grid, --config, … follows it`,
       "Put it before the options that are meant for that kernel.",

@@ -78,7 +78,7 @@ function environmentOf(scalars: Sizes): Environment {
 function chooseScalars(instance: InstanceInfo, given: Sizes, extent: number): Sizes {
   const { contract } = instance;
   const values = new Map<string, number>();
-  const multiples = multiplesOf(instance);
+  const { multiples, fixed } = demandsOf(instance);
   const roundUp = (name: string, value: number): number => {
     const multiple = multiples.get(name) ?? 1;
     return Math.ceil(value / multiple) * multiple;
@@ -89,13 +89,16 @@ function chooseScalars(instance: InstanceInfo, given: Sizes, extent: number): Si
   ]);
   for (const { kind, name } of contract.params) {
     if (kind !== "scalar") continue;
-    values.set(name, given.get(name) ?? roundUp(name, extents.has(name) ? extent : 1));
+    values.set(
+      name,
+      given.get(name) ?? fixed.get(name) ?? roundUp(name, extents.has(name) ? extent : 1),
+    );
   }
   const free = strideParams(contract, extents);
   // A parameter may be the stride of several tensors; it must do for all of them.
   for (const tensor of [...contract.tensors, ...contract.tensors]) {
-    for (const [name, least] of denseStrides(tensor, values)) {
-      if (!free.has(name) || given.has(name)) continue;
+    for (const [name, least] of denseStrides(tensor, values, fixed)) {
+      if (!free.has(name) || given.has(name) || fixed.has(name)) continue;
       values.set(name, Math.max(values.get(name) ?? 0, roundUp(name, least)));
     }
   }
@@ -114,9 +117,16 @@ function strideParams(
 }
 
 /** The least strides that rows without overlap have, of axes whose stride is a parameter. */
-function denseStrides({ extents, strides }: TensorContract, values: Sizes): [string, number][] {
+function denseStrides(
+  { extents, strides }: TensorContract,
+  values: Sizes,
+  fixed: Sizes,
+): [string, number][] {
   const environment = environmentOf(values);
-  const isUnit = (stride: ContractExpr): boolean => stride.op === "const" && stride.value === 1;
+  const isUnit = (stride: ContractExpr): boolean =>
+    stride.op === "const"
+      ? stride.value === 1
+      : stride.op === "param" && fixed.get(stride.name) === 1;
   const axes = strides.map((stride, axis) => ({ stride, axis }));
   const inwards = [
     ...axes.filter(({ stride }) => !isUnit(stride)),
@@ -133,8 +143,11 @@ function denseStrides({ extents, strides }: TensorContract, values: Sizes): [str
   return least;
 }
 
-/** What each parameter must be a multiple of, as far as it is said in so many words. */
-function multiplesOf({ contract, specialization }: InstanceInfo): ReadonlyMap<string, number> {
+/** What each parameter must be a multiple of, or must be, as far as it is said in so many words. */
+function demandsOf(
+  { contract, specialization }: InstanceInfo,
+): { readonly multiples: Sizes; readonly fixed: Sizes } {
+  const fixed = new Map<string, number>();
   const multiples = new Map<string, number>();
   const note = (name: string, multiple: number): void => {
     const known = multiples.get(name) ?? 1;
@@ -149,6 +162,7 @@ function multiplesOf({ contract, specialization }: InstanceInfo): ReadonlyMap<st
     if (condition.op === "&&") return condition.args.forEach(read);
     if (condition.op !== "==") return;
     const [rest, zero] = condition.args;
+    if (rest?.op === "param" && zero?.op === "const") fixed.set(rest.name, zero.value);
     if (zero?.op !== "const" || zero.value !== 0 || rest?.op !== "%") return;
     const [dividend, divisor] = rest.args;
     if (dividend?.op === "param" && divisor?.op === "const" && divisor.value > 0) {
@@ -156,7 +170,7 @@ function multiplesOf({ contract, specialization }: InstanceInfo): ReadonlyMap<st
     }
   };
   for (const { condition } of [...contract.requires, ...specialization]) read(condition);
-  return multiples;
+  return { multiples, fixed };
 }
 
 function greatestDivisor(a: number, b: number): number {

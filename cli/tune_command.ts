@@ -81,6 +81,7 @@ async function compileAll(
   const compiler = await toolchain.compiler();
   const { usable } = await findAssemblers();
   const jobs = jobCount(invocation.text("jobs"));
+  const kernels = invocation.list("kernel");
   const groups: Group[] = [];
   for (const source of session.sources) {
     terminal.progress(`compiling the configurations of ${source.file.name}`);
@@ -88,6 +89,7 @@ async function compileAll(
     const options = {
       ...session.optionsFor(source),
       ...(targets === undefined ? {} : { targets }),
+      ...(kernels.length === 0 ? {} : { kernels }),
       include: resolve,
     };
     const found = await compileGroups(source, options, compiler, usable, jobs, (what, message) => {

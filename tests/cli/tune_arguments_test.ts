@@ -72,3 +72,30 @@ Deno.test("makeArguments() fills what is read with numbers from 0.5 to 1 of eith
     if (isFloat) assert(new Set(values).size > 500 && values.some((value) => value < 0));
   }
 });
+
+Deno.test("runsOf() lays matrices by columns for the code that demands it", async () => {
+  const groups = await groupsOf(
+    "matmul",
+    "variant float16: TYPE=half, SUM=float, OUT=half",
+    "configs MB in {32, 64}, NB in {64}, KB in {32}",
+  );
+  const runs = groups.flatMap((group) => {
+    const found = runsOf(group, []);
+    assert(typeof found === "object", `${found}`);
+    return found.slice(0, 1);
+  });
+  const strides = ["stride_a_0", "stride_a_1", "stride_b_0", "stride_b_1"];
+  assertEquals(
+    runs.map(({ group, arguments: { scalars } }) => [
+      group.specialization,
+      ...strides.map((name) => scalars.get(name)),
+    ]),
+    [
+      ["general", 1023, 1, 1023, 1],
+      ["s1", 1024, 1, 1024, 1],
+      ["s2", 1024, 1, 1, 1024],
+      ["s3", 1, 1024, 1024, 1],
+      ["s4", 1, 1024, 1, 1024],
+    ],
+  );
+});
