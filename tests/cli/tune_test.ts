@@ -15,12 +15,12 @@ const SCALE = `#pragma tri configs TM in {256, 64, 128}\n${BODY}`;
 async function tune(
   workspace: Workspace,
   args: readonly string[],
-  fault?: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<TriResult> {
   return await workspace.tri(["tune", "kernels", ...args], {
     main: TUNE_MAIN,
     permissions: ["--allow-read", `--allow-write=${workspace.path}/kernels`, "--allow-env"],
-    env: fault === undefined ? {} : { TRI_TEST_FAULT: fault },
+    env,
   });
 }
 
@@ -113,11 +113,32 @@ Deno.test("tri tune times what has no timing yet: new configurations, changed co
   assertStringIncludes(forced.stdout, "n=96 on Test GPU\n");
 });
 
+Deno.test("tri tune goes on where it was interrupted", async () => {
+  using workspace = new Workspace({ "kernels/scale.tc": SCALE });
+  const sizes = ["--size", "n=96", "--size", "n=1000", "--size", "n=4096"];
+  // The two GPUs are done with a run each, of 18 timings, and at the third.
+  assertEquals((await tune(workspace, sizes, { TRI_TEST_END: "40" })).code, 9);
+  assertEquals(Object.keys(timings(workspace)["a16"] ?? {}), ["n=96", "n=1000"]);
+  const { code, stdout } = await tune(workspace, sizes);
+  assertEquals(code, 0);
+  assertEquals(
+    stdout.split("\n").filter((line) => line.startsWith("scale")),
+    [
+      "n=96 on Test GPU; 3 of 3 were known",
+      "n=1000 on Test GPU; 3 of 3 were known",
+      "n=4096 on Test GPU",
+    ]
+      .map((end) => `scale default a16 ${end}`),
+  );
+});
+
 Deno.test("tri tune goes on without configurations that fail, do not fit, or do not compile", async () => {
   using workspace = new Workspace({
     "kernels/scale.tc": SCALE.replace("{256, 64, 128}", "{256, 64, 128, 100}"),
   });
-  const { code, stdout, stderr } = await tune(workspace, ["--size", "n=96"], "TM=64");
+  const { code, stdout, stderr } = await tune(workspace, ["--size", "n=96"], {
+    TRI_TEST_FAULT: "TM=64",
+  });
   assertEquals(code, 0);
   assertMatch(stderr, /left out: scale, TM=100: E\d{4} /);
   assertStringIncludes(stdout, "  TM=64   left out: cuEventQuery failed with CUDA_ERROR_ILLEGAL");
