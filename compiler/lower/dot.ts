@@ -60,8 +60,11 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
       const together = LOAD_BYTES / bytesOf(operand(op, 0).type.element) / (mma?.k ?? 1);
       const steps = 2 ** repeats.batch * Math.max(1, 2 ** repeats.k / Math.max(1, together));
       return [operand(op, 0), operand(op, 1)].reduce((sum, value) => {
-        // What rounds hand on is one step's part.
-        if (value.def === undefined || here.has(value.def)) return sum + words(value) / steps;
+        // What rounds hand on is one step's part. Without asynchronous copies the next round waits in registers, whole.
+        const ahead = target.asyncCopies ? 0 : words(value);
+        if (value.def === undefined || here.has(value.def)) {
+          return sum + words(value) / steps + ahead;
+        }
         kept.add(value);
         return sum;
       }, 0);
