@@ -25,7 +25,7 @@ SUMS = {torch.int8: (tl.int32, torch.int32), torch.float64: (tl.float64, torch.f
 CONFIGS = [
     triton.Config({"BM": bm, "BN": bn, "BK": bk}, num_warps=warps, num_stages=stages)
     for bm, bn, bk, warps, stages in (
-        (128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (128, 128, 64, 4, 4), (64, 64, 32, 4, 4), (64, 64, 16, 4, 3),
+        (128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (128, 128, 64, 4, 4), (64, 64, 32, 4, 4),
     )
 ]
 

@@ -71,6 +71,11 @@ const judged = usable.map((assembler) => {
   return { assembler, targets: [taken[0], taken.at(-1)] };
 });
 
+/** Spills of an assembler count where it is the best there is: nothing newer than CUDA 12 knows sm_70. */
+function allocatesWell({ version }: Assembler, target: TargetName): boolean {
+  return target === "sm_70" || Number(version.split(".")[0]) >= 13;
+}
+
 const WIDE = /\.v4\.b32|\.v2\.b64/;
 
 for (const target of targets) {
@@ -97,9 +102,10 @@ for (const target of targets) {
         ], ptxFor(kernel, target));
         const where = `${kernel.name} for ${target} by ptxas ${judge.version}:\n${stderr}`;
         assertEquals(code, 0, where);
-        assert(!/warning/i.test(stderr), where);
         const resources = Object.values(resourcesIn(stderr));
         assertEquals(resources.length, kernel.instances.length, where);
+        if (!allocatesWell(judge, target)) return;
+        assert(!/warning/i.test(stderr), where);
         for (const { stackBytes, spillLoadBytes, spillStoreBytes } of resources) {
           assertEquals([stackBytes, spillLoadBytes, spillStoreBytes], [0, 0, 0], where);
         }
