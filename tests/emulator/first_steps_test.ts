@@ -1,4 +1,4 @@
-/** What a newcomer runs first works without a GPU: the demo, and the program in README.md. */
+/** What a newcomer runs first works without a GPU: the demo. tests/docs runs the programs in README.md. */
 import { must } from "../../compiler/support/bug.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 
@@ -23,14 +23,4 @@ Deno.test("scripts/demo.ts transposes on the emulator, says why, and shows count
   assertStringIncludes(output, "on tri emulator (sm_90), because TRI_DEVICE is emulator\n");
   assertStringIncludes(output, "transpose(x), 3 x 2:\n  1 4\n  2 5\n  3 6\n");
   assertStringIncludes(output, "0 bank conflicts\n");
-});
-
-Deno.test("README.md has a program that runs", async () => {
-  const readme = await Deno.readTextFile(`${ROOT}/README.md`);
-  const program = must(/```ts\n([^]*?)```/.exec(readme)?.[1], "a program");
-  const output = await deno(["eval", "--ext=ts", program], {
-    TRI_DEVICE: "emulator",
-    NO_COLOR: "1",
-  });
-  assertStringIncludes(output, "Float32Array(6) [ 1, 4, 2, 5, 3, 6 ]");
 });
