@@ -60,6 +60,12 @@ const LAUNCH_HEADER_BYTES = 48;
 
 const NAME_BYTES = 256;
 
+/**
+ * The context that is current: one for the whole thread, whichever driver set it. Programs with several GPUs have a
+ * driver for each.
+ */
+const thread = { current: 0n };
+
 /** libcuda as a {@linkcode Driver}. */
 export class CudaDriver implements Driver {
   readonly name = "libcuda";
@@ -68,7 +74,6 @@ export class CudaDriver implements Driver {
   readonly #library: CudaLibrary;
   readonly #cu: CudaSymbols;
   readonly #version: number;
-  #current = 0n;
   // Results come back through these, one call at a time.
   readonly #word = new BigUint64Array(1);
   readonly #word2 = new BigUint64Array(1);
@@ -78,6 +83,7 @@ export class CudaDriver implements Driver {
   constructor(library: CudaLibrary) {
     this.#library = library;
     this.#cu = library.symbols;
+    thread.current = 0n;
     try {
       this.#start();
       this.#version = this.#readInt("cuDriverGetVersion", this.#cu.cuDriverGetVersion(this.#int));
@@ -148,13 +154,13 @@ export class CudaDriver implements Driver {
     const device = this.#device(ordinal);
     this.#check(this.#cu.cuDevicePrimaryCtxRelease_v2(device), "cuDevicePrimaryCtxRelease");
     // The context may be gone, and a later one may get its address.
-    this.#current = 0n;
+    thread.current = 0n;
   }
 
   makeCurrent(context: bigint): void {
-    if (this.#current === context) return;
+    if (thread.current === context) return;
     this.#check(this.#cu.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-    this.#current = context;
+    thread.current = context;
   }
 
   synchronize(): void {
@@ -321,11 +327,11 @@ export class CudaDriver implements Driver {
     const argumentBlock = new Uint8Array(memory, LAUNCH_HEADER_BYTES);
 
     const { cuLaunchKernel } = this.#cu;
-    const context = this.#current;
+    const context = thread.current;
     return {
       argumentBlock,
       launch: (gridX: number, gridY: number, gridZ: number, stream: bigint): void => {
-        if (this.#current !== context) this.makeCurrent(context);
+        if (thread.current !== context) this.makeCurrent(context);
         // deno-fmt-ignore
         const status = cuLaunchKernel(
           fn, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, 0n, extra,

@@ -166,6 +166,22 @@ Deno.test("CudaDriver.makeCurrent() switches only when the context changes", () 
   assertEquals(switches, [7n, 8n, 7n, 7n]);
 });
 
+Deno.test("CudaDriver.makeCurrent() knows that the thread's context is one for the drivers of all GPUs", () => {
+  let current = 0n;
+  const symbols: Partial<CudaSymbols> = {
+    cuCtxSetCurrent: (context) => {
+      current = context;
+      return 0;
+    },
+  };
+  const [first, second] = [1, 2].map(() => new CudaDriver(fakeLibrary(symbols)));
+  assert(first !== undefined && second !== undefined);
+  for (const [driver, context] of [[first, 7n], [second, 8n], [first, 7n]] as const) {
+    driver.makeCurrent(context);
+    assertEquals(current, context);
+  }
+});
+
 Deno.test("CudaDriver.allocate() turns a shortage into numbers", () => {
   const driver = new CudaDriver(fakeLibrary({
     cuMemAlloc_v2: () => 2,
