@@ -66,7 +66,7 @@ function readKernel(name: string): string {
   return Deno.readTextFileSync(new URL(`../kernels/${name}`, import.meta.url));
 }
 
-const WARM_UP = 30;
+const WARM_UP = 60;
 const RUNS = 50;
 
 /** Compiles one variant for one target again and again in this process, and says how long it took. */

@@ -73,16 +73,8 @@ export function threadIndex(cx: LowerContext): Operand {
 export function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
   const e = cx.emitter;
   let sum: Operand = int(0);
-  // A basis with several bits is split: bit i of the thread index goes to each of its output bits. Runs of equal
-  // shift (output bit minus input bit) cost one shift and one mask.
-  const byShift = new Map<number, number>();
-  bases.forEach((basis, bit) => {
-    for (let out = 0; out < 31; out++) {
-      if ((basis >> out) & 1) byShift.set(out - bit, (byShift.get(out - bit) ?? 0) | (1 << bit));
-    }
-  });
   // Output bits that several input bits reach need exclusive or; disjoint ones may be or-ed, which xor also is.
-  for (const [shift, mask] of [...byShift].sort((a, b) => a[0] - b[0])) {
+  for (const [shift, mask] of shiftsOf(bases)) {
     const masked = e.pure("and.b32", "b32", [threadIndex(cx), int(mask)]);
     const moved = shift === 0
       ? masked
@@ -90,6 +82,29 @@ export function threadPart(cx: LowerContext, bases: readonly number[]): Operand 
     sum = sum.kind === "integer" ? moved : e.pure("xor.b32", "b32", [sum, moved]);
   }
   return sum;
+}
+
+type Shifts = readonly (readonly [shift: number, mask: number])[];
+
+/** Registers of a tile ask for the same bases again and again. */
+const shifts = new WeakMap<readonly number[], Shifts>();
+
+/**
+ * How a linear map moves bits of the thread index. A basis with several bits is split: bit i of the thread index goes to
+ * each of its output bits. Runs of equal shift (output bit minus input bit) cost one shift and one mask.
+ */
+function shiftsOf(bases: readonly number[]): Shifts {
+  const known = shifts.get(bases);
+  if (known !== undefined) return known;
+  const byShift = new Map<number, number>();
+  bases.forEach((basis, bit) => {
+    for (let out = 0; out < 31; out++) {
+      if ((basis >> out) & 1) byShift.set(out - bit, (byShift.get(out - bit) ?? 0) | (1 << bit));
+    }
+  });
+  const sorted = [...byShift].sort((a, b) => a[0] - b[0]);
+  shifts.set(bases, sorted);
+  return sorted;
 }
 
 /** All output bits the thread part of a map can set. */
