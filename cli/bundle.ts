@@ -70,17 +70,22 @@ function startEsbuild(): Promise<Esbuild> {
   return started;
 }
 
+/** A module of tri itself, seen from here: on disk or in a registry. */
+function moduleUrl(path: string): string {
+  return new URL(path, import.meta.url).href;
+}
+
 function resolve(path: string, importer: string, platform: Platform): string {
-  if (path === "#runtime") return import.meta.resolve(`../ffi/runtime/${platform}.ts`);
+  if (path === "#runtime") return moduleUrl(`../ffi/runtime/${platform}.ts`);
   const door = DOORS[path];
-  if (door !== undefined) return import.meta.resolve(door);
+  if (door !== undefined) return moduleUrl(door);
   if (URL.canParse(path)) return path;
   return path.startsWith(".") ? new URL(path, importer).href : bug(`a wrapper imports ${path}`);
 }
 
 /** The emulator's threads start from a file of their own, and a bundle has none: nobody helps, as where it may start none. */
 const NO_THREADS = "export function spawnWorker() {}\n";
-const THREADS = import.meta.resolve("../ffi/threads/spawn.ts");
+const THREADS = moduleUrl("../ffi/threads/spawn.ts");
 
 /** tri itself may run from a registry. */
 async function textAt(url: URL): Promise<string> {
