@@ -8,10 +8,14 @@
  *     <!-- needs: a GPU -->                        what the machine must have: a GPU, or npm
  *     <!-- not run: it runs this test -->          why the block cannot be run
  *     <!-- fails: 1 -->                            the exit code of the command, if it is not 0
+ *     <!-- first: mkdir kernels -->                what to run before it, that a page need not show
+ *
+ * Blocks between `<!-- begin NAME: written by SCRIPT -->` and `<!-- end NAME -->` are left out: the test of that script
+ * compares them.
  */
 
 /** Marks that may stand in front of a block. */
-const MARKS = ["file", "write", "needs", "not run", "fails"] as const;
+const MARKS = ["file", "write", "needs", "not run", "fails", "first"] as const;
 export type Mark = typeof MARKS[number];
 
 export interface Block {
@@ -25,6 +29,7 @@ export interface Block {
 
 const FENCE = /^(`{3,})(\S*)\s*$/;
 const COMMENT = /^<!-- ([a-z ]+): (.+) -->$/;
+const BEGIN = /^<!-- begin ([a-z]+): written by .* -->$/;
 
 function isMark(word: string): word is Mark {
   return MARKS.some((mark) => mark === word);
@@ -37,6 +42,12 @@ export function readBlocks(page: string): Block[] {
   let marks: Partial<Record<Mark, string>> = {};
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? "";
+    const [, written] = BEGIN.exec(line) ?? [];
+    if (written !== undefined) {
+      at = lines.indexOf(`<!-- end ${written} -->`, at);
+      if (at < 0) throw new Error(`${written} has no end`);
+      continue;
+    }
     const [, word = "", value = ""] = COMMENT.exec(line) ?? [];
     const [, fence = "", language = ""] = FENCE.exec(line) ?? [];
     if (isMark(word)) marks = { ...marks, [word]: value };

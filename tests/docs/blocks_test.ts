@@ -25,6 +25,15 @@ Deno.test("readBlocks() gives every fenced block its line, its language and the 
   ]);
 });
 
+Deno.test("readBlocks() leaves out what a script writes", () => {
+  const generated =
+    "<!-- begin list: written by scripts/x.ts -->\n\n```text\na\n```\n\n<!-- end list -->\n";
+  assertEquals(readBlocks(`${generated}\n\`\`\`sh\nls\n\`\`\`\n`).map(({ text }) => text), [
+    "ls\n",
+  ]);
+  assertThrows(() => readBlocks("<!-- begin list: written by x.ts -->\n"), Error, "no end");
+});
+
 Deno.test("readBlocks() refuses a mark without a block, and a block without an end", () => {
   assertThrows(() => readBlocks("<!-- needs: a GPU -->\n\nWords.\n"), Error, "line 3");
   assertThrows(() => readBlocks("```sh\necho\n"), Error, "never closed");

@@ -62,15 +62,22 @@ async function runBlocks(
   let last: Ran | "skipped" | undefined;
   for (const block of blocks) {
     const place = `${page}:${block.line}`;
-    const { file, write, fails = "0" } = block.marks;
+    const { file, write, first, fails = "0" } = block.marks;
     if (skipped(block) !== undefined) {
       last = "skipped";
-    } else if (file !== undefined) {
+      continue;
+    }
+    if (first !== undefined) {
+      const { code, all } = await workspace.shell(first);
+      assertEquals(code, 0, `${place}, first\n${all}`);
+    }
+    if (file !== undefined) {
       const text = await Deno.readTextFile(path.join(ROOT, file));
       assert(unindent(text).includes(unindent(block.text)), `${place} is not in ${file}`);
       last = undefined;
     } else if (write !== undefined) {
       await workspace.write(write, block.text);
+      if (block.language === "ts") programs.push(write);
       last = undefined;
     } else if (block.language === "text") {
       assert(last !== undefined, `${place}: no block before it was run`);

@@ -1,0 +1,8 @@
+/** The other pages of docs/ do what they say; those of docs/reference/ are compared with what the code says. */
+import * as path from "node:path";
+import { testPages } from "./pages.ts";
+import { ROOT } from "./workspace.ts";
+
+const pages = [...Deno.readDirSync(path.join(ROOT, "docs"))].map(({ name }) => name)
+  .filter((name) => name.endsWith(".md")).sort();
+testPages("docs", pages.map((name) => `docs/${name}`), ["transpose.tc", "bench/transpose.ts"]);
