@@ -239,6 +239,12 @@ export const OPTIONS = {
     help: "what a median must change by to count in --compare",
   },
   "fail-if-slower": { type: "flag", help: "exit with 1 if --compare finds a line slower" },
+  timeout: {
+    type: "text",
+    value: "SECONDS",
+    default: "10",
+    help: "what takes longer for a launch is left out, as if it never ended",
+  },
   estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
   package: { type: "flag", help: "a project of its own that makes an npm package of its kernels" },
   help: { type: "flag", short: "h", help: "show this help" },
@@ -357,7 +363,7 @@ export const COMMANDS = {
   tune: {
     summary: "time the configurations of kernels on the GPUs here, for tri build to choose by",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, "size", "estimate", "force", "jobs", "help"],
+    options: [...COMPILE, "size", "timeout", "estimate", "force", "jobs", "help"],
     defaults: { arch: "sm_90", configs: "first" },
     load: async () => (await import("./tune_command.ts")).runTune,
   },

@@ -18,7 +18,7 @@ export async function runProcess(
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
-      ...environment(),
+      ...loaderFreeEnvironment(),
     }).spawn();
     // Reading starts before writing, so that neither side waits for the other with a full pipe.
     const output = child.output();
@@ -35,10 +35,17 @@ export async function runProcess(
  * The environment without what steers the dynamic loader: Deno lets a program with limited permissions start no
  * process with `LD_LIBRARY_PATH` or its like, which machines with CUDA usually set. Assemblers do not need them.
  */
-function environment(): { clearEnv?: true; env?: Record<string, string> } {
+function loaderFreeEnvironment(): { clearEnv?: true; env?: Record<string, string> } {
   if (Deno.permissions.querySync({ name: "env" }).state !== "granted") return {};
   const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !/^(LD|DYLD)_/.test(name));
   return { clearEnv: true, env: Object.fromEntries(kept) };
+}
+
+/** What another Deno needs to find the driver as this one did: everything, where this one may hand it on. */
+export function childEnvironment(): { clearEnv?: true; env?: Record<string, string> } {
+  return Deno.permissions.querySync({ name: "run" }).state === "granted"
+    ? {}
+    : loaderFreeEnvironment();
 }
 
 async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {

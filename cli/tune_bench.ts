@@ -1,7 +1,8 @@
-/** The GPUs of this machine as `tri tune` uses them: each is opened on its own, and asked how long a graph takes. */
+/** The GPUs of this machine as `tri tune` uses them: a process for each, which can be ended when a kernel does not end. */
 import type { DeviceInfo } from "../ffi/driver.ts";
-import type { Device, Graph, Stream } from "../ffi/mod.ts";
+import { environmentError } from "./failure.ts";
 import { findGpus } from "./gpus.ts";
+import { childEnvironment } from "./process.ts";
 
 /** All GPUs, or why there are none. */
 export type Bench =
@@ -11,34 +12,43 @@ export type Bench =
 /** One GPU. */
 export interface BenchGpu {
   readonly info: Pick<DeviceInfo, "ordinal" | "name" | "arch" | "sm">;
-  /** Opens it anew, also after a fault. */
-  readonly open: () => Device;
-  /** Milliseconds that the graph takes on the stream; `label` names what it launches. */
-  readonly time: (graph: Graph, stream: Stream, label: string) => Promise<number>;
+  /** Starts a process that runs `serveTimings()` on it. */
+  readonly start: () => Deno.ChildProcess;
 }
 
 /** The GPUs that the driver has. */
 export async function findBench(): Promise<Bench> {
   const found = await findGpus();
   if (found.kind === "none") return found;
-  const { Device } = await import("../ffi/mod.ts");
+  const child = new URL("./tune_child.ts", import.meta.url);
   return {
     kind: "gpus",
     gpus: found.devices.map((info) => ({
       info,
-      open: () => Device.open({ device: info.ordinal }),
-      time: timeGraph,
+      start: () => startDeno(child, ["--allow-read", "--allow-env", "--allow-ffi"], [info.ordinal]),
     })),
   };
 }
 
-/** Measured by the GPU itself, between two events. */
-async function timeGraph(graph: Graph, stream: Stream): Promise<number> {
-  using start = stream.device.event();
-  using end = stream.device.event();
-  start.record(stream);
-  graph.launch(stream);
-  end.record(stream);
-  await end.finished();
-  return end.millisecondsSince(start);
+/** Starts another Deno, with which one talks through its standard streams. */
+export function startDeno(
+  module: URL,
+  permissions: readonly string[],
+  args: readonly (string | number)[],
+): Deno.ChildProcess {
+  try {
+    return new Deno.Command(Deno.execPath(), {
+      args: ["run", "-q", "--no-prompt", ...permissions, module.href, ...args.map(String)],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+      ...childEnvironment(),
+    }).spawn();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    throw environmentError(
+      "tri may not start the process that times on a GPU",
+      'Use the task "tune", or run deno with --allow-run.',
+    );
+  }
 }

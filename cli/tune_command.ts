@@ -17,6 +17,9 @@ import { type Run, runsOf } from "./tune_arguments.ts";
 import { printResults } from "./tune_results.ts";
 import { timeRuns } from "./tune_schedule.ts";
 
+/** Seconds that `--timeout` may say: a day. */
+const LONGEST = 86400;
+
 /** The body of the command. */
 export async function runTune(invocation: Invocation, context: CommandContext): Promise<number> {
   const session = await openSession(invocation);
@@ -25,6 +28,7 @@ export async function runTune(invocation: Invocation, context: CommandContext): 
     await showDiagnostics(mistakes, context, { format: "pretty", root: session.project.root });
     return EXIT.kernels;
   }
+  const limit = readLimit(invocation);
   if (invocation.flag("estimate")) return await estimateAll(invocation, session, context);
   const bench = await context.toolchain.bench();
   if (bench.kind === "none") {
@@ -37,7 +41,12 @@ export async function runTune(invocation: Invocation, context: CommandContext): 
   const groups = await compileAll(invocation, session, targets, context);
   if (groups === undefined) return EXIT.kernels;
   const runs = plannedRuns(invocation, groups, context);
-  const results = await timeRuns(runs, gpus, invocation.flag("force"), context.terminal);
+  const results = await timeRuns(
+    runs,
+    gpus,
+    { force: invocation.flag("force"), limit },
+    context.terminal,
+  );
   context.terminal.print(printResults(results));
   return results.some(({ timings }) => Object.values(timings).every((one) => "failed" in one))
     ? EXIT.kernels
@@ -59,6 +68,16 @@ async function estimateAll(
   context.terminal.print(ESTIMATE_NOTE);
   for (const run of runs) context.terminal.print(`\n${printEstimate(run, estimator)}`);
   return EXIT.ok;
+}
+
+function readLimit(invocation: Invocation): number {
+  const text = invocation.text("timeout");
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= LONGEST) return seconds;
+  throw usageError(
+    `--timeout ${text} is not a number of seconds up to ${LONGEST}`,
+    "Give one: --timeout 60.",
+  );
 }
 
 function targetFor({ info: { name, arch, sm } }: BenchGpu): TargetName {

@@ -16,7 +16,7 @@ import {
   withTimings,
 } from "../ffi/kernel/tune_file.ts";
 import { readTuneFile, tunePathOf } from "./tune_file.ts";
-import { measure, OpenGpu } from "./tune_measure.ts";
+import { TimingProcess } from "./tune_process.ts";
 
 /** A GPU and the target whose code it gets. */
 export interface TargetedGpu {
@@ -33,11 +33,18 @@ export interface RunResult {
   readonly fresh: number;
 }
 
+export interface TimingOptions {
+  /** Also what has a timing. */
+  readonly force: boolean;
+  /** Seconds that a launch may take. */
+  readonly limit: number;
+}
+
 /** Times what has no timing yet, or all of it. */
 export async function timeRuns(
   runs: readonly Run[],
   gpus: readonly TargetedGpu[],
-  force: boolean,
+  { force, limit }: TimingOptions,
   terminal: Terminal,
 ): Promise<RunResult[]> {
   const files = new TuneFiles();
@@ -51,7 +58,7 @@ export async function timeRuns(
   await Promise.all(lists.flatMap(({ members, runs }) => {
     const queue = runs.values();
     return members.map(async ({ gpu }) => {
-      using open = new OpenGpu(gpu);
+      await using process = new TimingProcess(gpu, limit);
       for (const run of queue) {
         const place = placeOf(run, gpu);
         terminal.progress(
@@ -60,7 +67,11 @@ export async function timeRuns(
         const path = tunePathOf(run.group.source.path);
         const { candidates } = run.group;
         const wanted = force ? candidates : untimed(candidates, files.timings(path, place));
-        if (wanted.length > 0) files.add(path, place, await measure(run, wanted, open));
+        if (wanted.length > 0) {
+          const { timings, broken } = await process.measure(run, wanted);
+          if (broken !== undefined) terminal.say(`not timed: ${describe(place)}: ${broken}`);
+          if (Object.keys(timings).length > 0) files.add(path, place, timings);
+        }
         const timings = current(candidates, files.timings(path, place));
         results.push({ run, place, timings, fresh: wanted.length });
       }

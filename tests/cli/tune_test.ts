@@ -1,7 +1,7 @@
 /** `tri tune` as a process on two GPUs that are emulators with a made-up clock, and what `tri build` makes of its timings. */
 import { Device, type LaunchProfile } from "../../ffi/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { REAL_MAIN, type TriResult, Workspace } from "./support/tri_process.ts";
+import { REAL_MAIN, type RunOptions, type TriResult, Workspace } from "./support/tri_process.ts";
 
 const TUNE_MAIN = new URL("support/tune_main.ts", import.meta.url).pathname;
 
@@ -17,11 +17,20 @@ async function tune(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<TriResult> {
-  return await workspace.tri(["tune", "kernels", ...args], {
+  return await workspace.tri(["tune", "kernels", ...args], tuneOptions(workspace, env));
+}
+
+function tuneOptions(workspace: Workspace, env: Readonly<Record<string, string>>): RunOptions {
+  return {
     main: TUNE_MAIN,
-    permissions: ["--allow-read", `--allow-write=${workspace.path}/kernels`, "--allow-env"],
+    permissions: [
+      "--allow-read",
+      `--allow-write=${workspace.path}/kernels`,
+      "--allow-env",
+      `--allow-run=${Deno.execPath()}`,
+    ],
     env,
-  });
+  };
 }
 
 async function build(workspace: Workspace, ...args: readonly string[]): Promise<TriResult> {
@@ -41,6 +50,12 @@ interface Timed {
 function timings(workspace: Workspace): Record<string, Record<string, Record<string, Timed>>> {
   return JSON.parse(workspace.read("kernels/scale.tune.json")).gpus["Test GPU"].kernels.scale
     .default;
+}
+
+/** The keys of specialised code, as far as there are any yet. */
+function keysOf(workspace: Workspace): readonly string[] {
+  const there = workspace.files("kernels").has("kernels/scale.tune.json");
+  return there ? Object.keys(timings(workspace)["a16"] ?? {}) : [];
 }
 
 Deno.test("tri tune times configurations by key, prunes the slow, and writes one sorted line for each", async () => {
@@ -116,9 +131,19 @@ Deno.test("tri tune times what has no timing yet: new configurations, changed co
 Deno.test("tri tune goes on where it was interrupted", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const sizes = ["--size", "n=96", "--size", "n=1000", "--size", "n=4096"];
-  // The two GPUs are done with a run each, of 18 timings, and at the third.
-  assertEquals((await tune(workspace, sizes, { TRI_TEST_END: "40" })).code, 9);
-  assertEquals(Object.keys(timings(workspace)["a16"] ?? {}), ["n=96", "n=1000"]);
+  // The two GPUs are done with a run of 18 timings each, and one is at the third.
+  const process = workspace.command(
+    ["tune", "kernels", ...sizes, "--timeout", "600"],
+    tuneOptions(workspace, { TRI_TEST_HANG_AFTER: "20" }),
+  ).spawn();
+  while (keysOf(workspace).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  process.kill("SIGINT");
+  const [{ signal }] = await Promise.all([
+    process.status,
+    process.stdout.cancel(),
+    process.stderr.cancel(),
+  ]);
+  assertEquals([signal, keysOf(workspace)], ["SIGINT", ["n=96", "n=1000"]]);
   const { code, stdout } = await tune(workspace, sizes);
   assertEquals(code, 0);
   assertEquals(
@@ -147,11 +172,39 @@ Deno.test("tri tune goes on without configurations that fail, do not fit, or do 
   assertEquals([found["TM=128"]?.rounds, found["TM=256"]?.rounds], [9, 3]);
 });
 
+Deno.test("tri tune ends what times a configuration that never ends or crashes, and goes on without that", async () => {
+  using workspace = new Workspace({ "kernels/scale.tc": SCALE });
+  const sizes = ["--size", "n=96", "--size", "n=1000"];
+  const first = await tune(workspace, [...sizes, "--timeout", "3"], {
+    TRI_TEST_HANG: "TM=64",
+    TRI_TEST_CRASH: "TM=128",
+  });
+  assertEquals([first.code, first.stderr], [0, ""]);
+  for (const key of ["n=96", "n=1000"]) {
+    const found = timings(workspace)["a16"]?.[key] ?? {};
+    assertEquals(found["TM=64"]?.failed, "did not end within 3 s");
+    assertEquals(found["TM=128"]?.failed, "the process that timed it ended with code 7");
+    assertEquals(found["TM=256"]?.rounds, 9);
+  }
+  const again = await tune(workspace, sizes);
+  assertStringIncludes(again.stdout, "n=96 on Test GPU; 3 of 3 were known");
+  assertStringIncludes(again.stdout, "  TM=64   left out: did not end within 3 s");
+});
+
 Deno.test("tri tune says what it lacks: a choice, a parameter, a sound file of timings", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const unknown = await tune(workspace, ["--size", "m=96"]);
   assertEquals(unknown.code, 2);
   assertStringIncludes(unknown.stderr, "no kernel here has a parameter m");
+  const never = await tune(workspace, ["--timeout", "soon"]);
+  assertEquals(never.code, 2);
+  assertStringIncludes(never.stderr, "--timeout soon is not a number of seconds");
+  const alone = await workspace.tri(["tune", "kernels", "--size", "n=96"], {
+    main: TUNE_MAIN,
+    permissions: ["--allow-read", "--allow-env"],
+  });
+  assertEquals(alone.code, 3);
+  assertStringIncludes(alone.stderr, "may not start the process that times on a GPU");
   workspace.write("kernels/scale.tune.json", '{"format": 1, "gpus": {"X": 3}}');
   const broken = await tune(workspace, ["--size", "n=96"]);
   assertEquals(broken.code, 3);
