@@ -260,7 +260,7 @@ class TypesPrinter {
       members: [
         ...tensorCall === undefined ? this.#explicitCalls() : this.#tensorCalls(),
         ...this.#launchMembers("launch"),
-        ...isGridOpen ? [] : [this.#gridMember()],
+        ...isGridOpen ? [] : this.#gridMembers(),
         ...hasChoices(kernel) && !isGridOpen ? [this.#tuneMember()] : [],
         property(
           "variants",
@@ -376,22 +376,34 @@ class TypesPrinter {
     ];
   }
 
-  #gridMember(): MemberStructure {
-    const { gridParams, variants } = this.#plan;
+  /** For sizes alone, and where the rest of the arguments may decide, for those of a launch. */
+  #gridMembers(): readonly MemberStructure[] {
+    const { gridParams, variants, params, kernel } = this.#plan;
     const sizes = gridParams.map((param) =>
       `readonly ${propertyKey(param.name)}: ${flat(scalarType(param.types))}`
     );
-    const variant = `options?: ${this.#use("VariantOptions")}<${this.#name("Variant")}>`;
-    return {
+    const member = {
       kind: "method",
       name: "grid",
-      typeParams: [],
-      params: [`sizes: {${sizes.length === 0 ? "" : ` ${sizes.join("; ")} `}}`, variant],
       returns: this.#use("Grid"),
+    } as const;
+    const options = `options?: ${this.#use("VariantOptions")}<${this.#name("Variant")}>`;
+    const forSizes: MemberStructure = {
+      ...member,
+      typeParams: [],
+      params: [`sizes: {${sizes.length === 0 ? "" : ` ${sizes.join("; ")} `}}`, options],
       doc: `The launch grid for these sizes${
         variants.length === 1 ? "" : "; of the first variant unless another is named"
       }.`,
     };
+    if (kernel.instances.length === variants.length) return [forSizes];
+    const groups = this.#groupsOf(params);
+    return [forSizes, {
+      ...member,
+      typeParams: this.#typeParams(groups, false),
+      params: [`args: ${flat(this.#applied("Arguments", groups))}`, options],
+      doc: GRID_DOC,
+    }];
   }
 }
 
@@ -401,6 +413,9 @@ const PREPARE_DOC =
   "Checks once; each call of what it returns launches, at little more than the driver's cost.";
 
 const PROFILE_DOC = "Launches on the emulator and also says what the kernel did.";
+
+const GRID_DOC =
+  "The grid of a launch with these arguments that is given its grid: where sizes alone do not decide which code runs.";
 
 const TUNE_DOC =
   "Times the configurations that are shipped, on the arguments' GPU; launches of these sizes take the fastest from then on.";

@@ -3,17 +3,18 @@ import type { PreparedLaunch } from "../driver.ts";
 import { ArgumentError, EMULATOR_REQUEST, LaunchError } from "../errors.ts";
 import { emptyProfile, type LaunchProfile, type Profiled } from "../profile.ts";
 import type { Stream } from "../stream.ts";
+import { Tensor } from "../tensor.ts";
 import { checkDemands, chooseInstance, computeGrid, holdsFor } from "./check.ts";
 import type { Choice } from "./choice.ts";
 import type { KernelFacts } from "./facts.ts";
 import { describeValue, Frame } from "./frame.ts";
 import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
+import { gridForSizes } from "./grid.ts";
 import { type Launcher, LoadedKernels } from "./load.ts";
 import { checkBounds, checkOverlap, Touched } from "./memory.ts";
 import type { InstanceModel, KernelModel } from "./model.ts";
 import { SCALARS } from "./scalars.ts";
 import type { Grid, PreparedCall } from "./types.ts";
-import { namedVariant } from "./variant.ts";
 
 /** What a call returns: its result, or with `profile` the counters, beside the result if there is one. */
 export type LaunchResult = CallResult | LaunchProfile | Profiled<CallResult>;
@@ -167,26 +168,24 @@ export class KernelCalls<Name extends string> {
     }
   }
 
-  /** The grid that the contract gives for sizes; of the first variant unless another is named. */
-  grid(sizes: NamedValues, variantName: string | undefined): Grid {
-    const { variants, scalars, params } = this.#model;
+  /**
+   * The grid of a launch with these arguments that is given its grid. For sizes alone, the grid that all code for them
+   * has, of the first variant unless another is named.
+   */
+  grid(form: CallForm<Name, NamedValues>, args: NamedValues, options: AnyOptions): Grid {
     const frame = this.#frame;
-    const variant = variantName === undefined
-      ? variants[0]
-      : namedVariant(this.#model, variantName);
-    if (variant === undefined) throw new TypeError(`${this.#model.name} has no variants`);
-    for (const position of scalars) {
-      const name = params[position]?.name;
-      if (name === undefined) continue;
-      // A size that the grid reads but nobody gave must not be an earlier call's.
-      frame.values[name] = NaN;
-      if (sizes[name] !== undefined) frame.setScalar(position, sizes[name], variant);
-    }
-    frame.setConstants(variant.general);
     const grid: [number, number, number] = [1, 1, 1];
-    computeGrid(frame, variant.general, undefined, grid);
-    frame.clear();
-    return grid;
+    try {
+      if (!this.#model.pointers.some(({ name }) => args[name] instanceof Tensor)) {
+        return gridForSizes(frame, args, options.variant);
+      }
+      const { variant } = form.gather(frame, args, options);
+      frame.setAddresses();
+      computeGrid(frame, chooseInstance(frame, variant, undefined), undefined, grid);
+      return grid;
+    } finally {
+      frame.clear();
+    }
   }
 
   /** The instance to launch; undefined when the grid is empty. */

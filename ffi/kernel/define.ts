@@ -25,7 +25,7 @@ interface AnyKernel<Name extends string> {
   (...args: readonly unknown[]): LaunchResult;
   prepare(...args: readonly unknown[]): PreparedCall<CallResult>;
   launch(args: NamedValues, options?: AnyOptions): LaunchResult;
-  grid(sizes: NamedValues, options?: VariantOptions): Grid;
+  grid(args: NamedValues, options?: VariantOptions): Grid;
   tune?(args: NamedValues, options?: AnyOptions & TuneOptions): Promise<TuneResult>;
   readonly variants: readonly string[];
   readonly contract: KernelDescription<Name>;
@@ -69,8 +69,9 @@ export function defineKernel<Kernel extends object, Name extends string>(
         const { calls, explicit } = ready();
         return calls.launch(explicit, args, options);
       },
-      grid(sizes: NamedValues, options: VariantOptions = NO_OPTIONS): Grid {
-        return ready().calls.grid(sizes, options.variant);
+      grid(args: NamedValues, options: VariantOptions = NO_OPTIONS): Grid {
+        const { calls, explicit } = ready();
+        return calls.grid(explicit, args, { ...options });
       },
       ...facts.tuning === undefined ? {} : {
         async tune(

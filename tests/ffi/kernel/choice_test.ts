@@ -100,8 +100,9 @@ Deno.test("Choice.learn() puts what was measured now before what was known, on t
 function tuned(measured: readonly MeasuredFacts[]): {
   launch: (
     args: { n: number },
-    options: { stream: Device["defaultStream"]; grid?: [number] },
+    options: { stream: Device["defaultStream"]; grid?: readonly [number, number, number] },
   ) => void;
+  grid: (sizes: { n: number }) => readonly [number, number, number];
 } {
   const contract = (tile: string): KernelFacts<"n" | "TM">["contract"] => ({
     grid: [{ text: `cdiv(n, ${tile})`, value: ({ n, TM }) => Math.ceil(n / TM) }],
@@ -158,7 +159,10 @@ Deno.test("launch() takes the configuration and its grid by the table, after the
     points: [{ at: [100], best: 0 }, { at: [6400], best: 1 }],
   }]);
   const stream = gpu.device.defaultStream;
-  const launched = (n: number, options: { grid?: [number] } = {}): string => {
+  const launched = (
+    n: number,
+    options: { grid?: readonly [number, number, number] } = {},
+  ): string => {
     kernel.launch({ n }, { stream, ...options });
     const { kernel: symbol, grid } = gpu.driver.launches.at(-1) ?? { kernel: "", grid: [] };
     return `${symbol} ${grid[0]}`;
@@ -168,5 +172,13 @@ Deno.test("launch() takes the configuration and its grid by the table, after the
   assertEquals(launched(6402), "k_a16_64 101");
   assertEquals(launched(6401), "k 201");
   // Whoever gives the grid knows of no other tile sizes.
-  assertEquals(launched(6400, { grid: [5] }), "k_a16 5");
+  assertEquals(launched(6400, { grid: [5, 1, 1] }), "k_a16 5");
+  // grid() counts for them: with the first configuration of the code that they get.
+  for (const [n, programs] of [[6400, 400], [6401, 201]] as const) {
+    assertEquals(kernel.grid({ n }), [programs, 1, 1]);
+    assertEquals(
+      launched(n, { grid: kernel.grid({ n }) }),
+      `${n % 2 === 0 ? "k_a16" : "k"} ${programs}`,
+    );
+  }
 });

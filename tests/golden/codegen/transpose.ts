@@ -95,6 +95,14 @@ export interface TransposeKernel {
     sizes: { readonly M: number; readonly N: number },
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
+  /**
+   * The grid of a launch with these arguments that is given its grid: where
+   * sizes alone do not decide which code runs.
+   */
+  grid<D extends TransposeDType>(
+    args: TransposeArguments<D>,
+    options?: VariantOptions<TransposeVariant>,
+  ): Grid;
   /** Names of the variants. */
   readonly variants: readonly TransposeVariant[];
   /** What a launch has to fulfil, as data. */

@@ -86,6 +86,14 @@ export interface TransposeKernel {
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
   /**
+   * The grid of a launch with these arguments that is given its grid: where
+   * sizes alone do not decide which code runs.
+   */
+  grid<D extends TransposeDType>(
+    args: TransposeArguments<D>,
+    options?: VariantOptions<TransposeVariant>,
+  ): Grid;
+  /**
    * Times the configurations that are shipped, on the arguments' GPU; launches
    * of these sizes take the fastest from then on.
    */

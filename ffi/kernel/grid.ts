@@ -1,0 +1,73 @@
+/**
+ * The grid of a launch for those who know its sizes and not yet its tensors. Which code such a launch runs, and with it
+ * the tiles that programs have, may depend on the tensors; then there is no answer.
+ */
+import { ArgumentError } from "../errors.ts";
+import { computeGrid } from "./check.ts";
+import type { Condition } from "./facts.ts";
+import type { Frame } from "./frame.ts";
+import type { NamedValues } from "./gather.ts";
+import type { InstanceModel, VariantModel } from "./model.ts";
+import type { Grid } from "./types.ts";
+import { namedVariant } from "./variant.ts";
+
+/** The grid that all code has which a launch with these sizes may run; of the first variant unless another is named. */
+export function gridForSizes<Name extends string>(
+  frame: Frame<Name>,
+  sizes: NamedValues,
+  variantName: string | undefined,
+): Grid {
+  const { name, variants, scalars, params } = frame.model;
+  const variant = variantName === undefined ? variants[0] : namedVariant(frame.model, variantName);
+  if (variant === undefined) throw new TypeError(`${name} has no variants`);
+  for (const position of scalars) {
+    const size = params[position]?.name;
+    if (size === undefined) continue;
+    // A size that the grid reads but nobody gave must not be an earlier call's.
+    frame.values[size] = NaN;
+    if (sizes[size] !== undefined) frame.setScalar(position, sizes[size], variant);
+  }
+  const grids = possibleInstances(frame, variant).map((instance) => {
+    const grid: [number, number, number] = [1, 1, 1];
+    frame.setConstants(instance);
+    computeGrid(frame, instance, undefined, grid);
+    return { symbol: instance.facts.symbol, grid };
+  });
+  const [first, ...others] = grids;
+  if (first === undefined) throw new TypeError(`${name} has no instances`);
+  if (others.every(({ grid }) => grid.join() === first.grid.join())) return first.grid;
+  throw new ArgumentError({
+    argument: `arguments of ${name}.grid`,
+    expected: "all that launch() takes, because they decide between tiles of different sizes",
+    actual: `sizes for ${
+      grids.map(({ symbol, grid }) => `${grid.join("×")} programs of ${symbol}`).join(" or ")
+    }`,
+  });
+}
+
+/** Those that a launch may take in their first configuration, as far as numbers tell. */
+function possibleInstances<Name extends string>(
+  frame: Frame<Name>,
+  { instances }: VariantModel<Name>,
+): readonly InstanceModel<Name>[] {
+  const possible: InstanceModel<Name>[] = [];
+  for (const instance of instances) {
+    frame.setConstants(instance);
+    const known = instance.conditions.filter((condition) => isKnown(frame, condition));
+    if (!known.every(({ holds }) => holds(frame.values))) continue;
+    possible.push(instance);
+    if (known.length === instance.conditions.length) break;
+  }
+  return possible;
+}
+
+/** Whether the condition reads nothing that was not given. */
+function isKnown<Name extends string>(
+  { model: { params }, values }: Frame<Name>,
+  { text }: Condition<Name>,
+): boolean {
+  const mentioned = new Set<string>(text.match(/[A-Za-z_]\w*/g));
+  return params.every(({ kind, name }) =>
+    !mentioned.has(name) || kind === "scalar" && !Number.isNaN(values[name])
+  );
+}
