@@ -8,7 +8,10 @@ import {
   ErrorCodes,
   HoverRequest,
   type Position,
+  PrepareRenameRequest,
   type ProtocolConnection,
+  ReferencesRequest,
+  RenameRequest,
   ResponseError,
   type ServerCapabilities,
   SignatureHelpRequest,
@@ -21,12 +24,16 @@ import { definitionAt } from "./definition.ts";
 import type { Documents } from "./documents.ts";
 import { withExplanations } from "./explanations.ts";
 import { hoverAt } from "./hover.ts";
+import { referencesAt } from "./references.ts";
+import { prepareRename, renameAt } from "./rename.ts";
 import { signatureAt } from "./signature.ts";
 import { symbolsOf } from "./symbols.ts";
 
 export const REQUEST_CAPABILITIES: ServerCapabilities = {
   hoverProvider: true,
   definitionProvider: true,
+  referencesProvider: true,
+  renameProvider: { prepareProvider: true },
   completionProvider: { triggerCharacters: ["#"] },
   signatureHelpProvider: { triggerCharacters: ["(", ","] },
   documentSymbolProvider: true,
@@ -48,12 +55,14 @@ export function answerRequests(
     }
     return analysis;
   };
-  const at =
-    <T>(answer: (analysis: Analysis, spot: Spot) => T) =>
-    ({ textDocument: { uri }, position }: TextDocumentPositionParams): T => {
-      const analysis = analysisOf(uri);
-      return answer(analysis, spotAt(analysis, offsetIn(documents, uri, position)));
-    };
+  const at = <P extends TextDocumentPositionParams, T>(
+    answer: (analysis: Analysis, spot: Spot, params: P) => T,
+  ) =>
+  (params: P): T => {
+    const { textDocument: { uri }, position } = params;
+    const analysis = analysisOf(uri);
+    return answer(analysis, spotAt(analysis, offsetIn(documents, uri, position)), params);
+  };
   const hover = at((analysis, spot) => hoverAt(analysis, spot));
   connection.onRequest(HoverRequest.type, (params) => {
     const { textDocument: { uri }, position } = params;
@@ -62,6 +71,15 @@ export function answerRequests(
   connection.onRequest(
     DefinitionRequest.type,
     at((analysis, spot) => definitionAt(analysis, spot) ?? null),
+  );
+  connection.onRequest(
+    ReferencesRequest.type,
+    at((analysis, spot, { context }) => referencesAt(analysis, spot, context.includeDeclaration)),
+  );
+  connection.onRequest(PrepareRenameRequest.type, at(prepareRename));
+  connection.onRequest(
+    RenameRequest.type,
+    at((analysis, spot, { newName }) => renameAt(analysis, spot, newName)),
   );
   connection.onRequest(CompletionRequest.type, at((_, spot) => completionsAt(spot)));
   connection.onRequest(

@@ -5,23 +5,14 @@ import { definitionAt } from "../../../cli/lsp/definition.ts";
 import { hoverAt } from "../../../cli/lsp/hover.ts";
 import { signatureAt } from "../../../cli/lsp/signature.ts";
 import { symbolsOf } from "../../../cli/lsp/symbols.ts";
-import type { Prepared } from "../../../cli/lsp/workspace.ts";
+import { referencesAt } from "../../../cli/lsp/references.ts";
+import { preparedText } from "../support/lsp_text.ts";
 
 const KERNELS = new URL("../../../kernels/", import.meta.url);
 const TEXTS = ["transpose.tc", "matmul_plain.tc", "vector_add.tc"].map((name) =>
   Deno.readTextFileSync(new URL(name, KERNELS))
 );
 const INSERTIONS = ["", "(", "]", "}", "{", '"', "/*", "#", "#pragma tri ", "\\\n", "@", "é", "x["];
-
-function prepare(text: string): Prepared {
-  const file = { name: "a.tc", text };
-  return {
-    file,
-    options: { targets: ["sm_80"] },
-    mistakes: [],
-    uriOf: (other) => other === file ? "file:///a.tc" : undefined,
-  };
-}
 
 Deno.test("the language server answers every question about text that is being edited", () => {
   fc.assert(
@@ -34,7 +25,7 @@ Deno.test("the language server answers every question about text that is being e
       (text, seed, removed, inserted, isEnd) => {
         const at = seed % text.length;
         const edited = text.slice(0, at) + inserted + (isEnd ? "" : text.slice(at + removed));
-        const analysis = analyse(prepare(edited), []);
+        const analysis = analyse(preparedText(edited), []);
         symbolsOf(analysis);
         for (const offset of [0, at, at + inserted.length, Math.floor(at / 2), edited.length]) {
           const spot = spotAt(analysis, Math.min(offset, edited.length));
@@ -42,6 +33,7 @@ Deno.test("the language server answers every question about text that is being e
           definitionAt(analysis, spot);
           completionsAt(spot);
           signatureAt(analysis, spot);
+          referencesAt(analysis, spot, true);
         }
       },
     ),
