@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Matrix products in one process beside torch (cuBLAS) and Triton: TFLOP/s, two operations a product of elements.
 
-    deno task build-kernels && python3 scripts/bench/matmul.py [--json FILE] [--quick]
+    deno task build-kernels && python3 scripts/bench/matmul.py [--json FILE] [--quick] [--rest SECONDS]
 
 Results are compared with torch before anything is timed; float is multiplied in float, so torch and Triton may not use
-tf32 either. Inputs are random normals (bytes for int8): zeros would let the card clock higher.
+tf32 either. Inputs are random normals (bytes for int8): zeros would let the card clock higher. Before each graph the card
+rests for 30 ms, so that it keeps its clock; `--rest 0` measures it at its power limit.
 """
 import torch
 import triton
@@ -68,7 +69,9 @@ def torch_matmul(a, b, c):
 
 
 def main():
-    args = options(__doc__).parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--rest", type=float, default=0.03, help="seconds before each graph")
+    args = parser.parse_args()
     torch.manual_seed(0)
     kernels = Kernels("matmul")
     print(device_line())
@@ -83,7 +86,7 @@ def main():
         arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
         # Of the specialisations, the first is for aligned rows of both operands.
         is_aligned = all(extent * a.element_size() % 16 == 0 for extent in (n, k))
-        ours = kernels[f"matmul_{dtype}" + ("_s1" if is_aligned else "")]
+        ours = kernels.tuned("matmul", dtype, "s1" if is_aligned else "general", *arguments)
         calls = {"ours": lambda: ours(*arguments), "torch": torch_matmul(a, b, c)}
         # Triton has no products of doubles.
         if dtype != "float64":
@@ -94,7 +97,7 @@ def main():
             calls[name]()
             error = (c.double() - expected).abs().max() / expected.abs().max()
             assert error < 1e-2, f"{name} is wrong for {dtype} {m}x{n}x{k}: {error}"
-        milliseconds = interleaved(calls, 3 if m * n * k > 2**38 else 20, 9)
+        milliseconds = interleaved(calls, 3 if m * n * k > 2**38 else 20, 9, args.rest)
         speed = {name: 2 * m * n * k / ms / 1e9 for name, ms in milliseconds.items()}
         table.row(f"{dtype} {m}x{n}x{k}", speed, dtype=dtype, m=m, n=n, k=k, symbol=ours.symbol)
     table.save(args.json)

@@ -15,10 +15,12 @@ throttles within seconds; the median of the rounds counts.
 import argparse
 import ctypes
 import json
+import math
 import os
 import re
 import statistics
 import struct
+import time
 
 import torch
 
@@ -125,6 +127,7 @@ class Kernel:
         self.symbol = entry["symbol"]
         self.variant = instance["variant"]["name"]
         self.bindings = {**instance["variant"]["bindings"], **instance["config"]["bindings"]}
+        self.configuration = instance.get("configuration")
         self.threads, self.shared = entry["threads"], entry["sharedBytes"]
         self.parameters = contract["params"]
         self.conditions = [compile_expression(text) for text in instance["specialization"]]
@@ -192,6 +195,29 @@ class Kernels:
     def instances(self, kernel, variant):
         return [k for k in self.by_kernel[kernel] if k.variant == variant]
 
+    def tuned(self, kernel, variant, specialization, *args):
+        """What a wrapper launches: the fastest configuration of the nearest timing in kernels/NAME.tune.json
+        (docs/tuning.md), for the GPU at hand or another of its architecture; without timings `pick`."""
+        path = os.path.join(ROOT, "kernels", f"{kernel}.tune.json")
+        if not os.path.exists(path):
+            return self.pick(kernel, variant, *args)
+        with open(path) as file:
+            gpus = json.load(file)["gpus"]
+        alike = [gpus[name] for name in sorted(gpus) if gpus[name]["arch"] == architecture().rstrip("a")]
+        gpu = gpus.get(torch.cuda.get_device_name(), alike[0] if alike else {"kernels": {}})
+        points = gpu["kernels"].get(kernel, {}).get(variant, {}).get(specialization)
+        if points is None:
+            return self.pick(kernel, variant, *args)
+        names = self.instances(kernel, variant)[0].names(args)
+
+        def distance(point):
+            places = (place.split("=") for place in point.split(", "))
+            return sum(abs(math.log2(names[name] / int(value))) for name, value in places)
+
+        timings = points[min(points, key=distance)]
+        shipped = {k.configuration: k for k in self.instances(kernel, variant) if k.accepts(args) and k.conditions}
+        return shipped[min(timings.keys() & shipped.keys(), key=lambda one: timings[one]["microseconds"])]
+
     def pick(self, kernel, variant, *args, **bindings):
         """The most specialised instance that takes the arguments (and has the bindings, where several are tuned)."""
         fitting = [
@@ -221,17 +247,21 @@ def graph_of(call, count):
     return graph
 
 
-def interleaved(calls, count=20, rounds=11):
-    """Median milliseconds per call of each contender: name -> function of nothing."""
-    return {name: statistics.median(values) for name, values in samples(calls, count, rounds).items()}
+def interleaved(calls, count=20, rounds=11, rest=0):
+    """Median milliseconds per call of each contender: name -> function of nothing. `rest`: see `samples`."""
+    return {name: statistics.median(values) for name, values in samples(calls, count, rounds, rest).items()}
 
 
-def samples(calls, count, rounds):
-    """Milliseconds per call, one number per round, of each contender."""
+def samples(calls, count, rounds, rest=0):
+    """Milliseconds per call, one number per round, of each contender. Each is first in its turn. Before each graph the
+    card rests for `rest` seconds: without that, what draws the power limit slows whoever comes next."""
     graphs = {name: graph_of(call, count) for name, call in calls.items()}
     times = {name: [] for name in calls}
+    turns = list(graphs.items())
     for _ in range(rounds):
-        for name, graph in graphs.items():
+        turns.append(turns.pop(0))
+        for name, graph in turns:
+            time.sleep(rest)
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()
             graph.replay()
