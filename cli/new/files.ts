@@ -34,7 +34,7 @@ export function projectFiles({ kernel, wrapper }: NewKernel, publishable: boolea
   const settings = projectSettings(kernel, publishable);
   return new Map([
     ["deno.json", `${JSON.stringify(settings, null, 2)}\n`],
-    [".gitignore", `generated/\n${publishable ? "npm/\n" : ""}`],
+    [".gitignore", `generated/\n${publishable ? "dist/\nnpm/\n" : ""}`],
     ["README.md", readmeText(kernel, wrapper, publishable)],
     ...(publishable ? [["scripts/npm.ts", packageScript()] as const] : []),
   ]);
@@ -99,6 +99,8 @@ const ASSEMBLERS = [
   ),
 ];
 
+const TOOLS = [...ASSEMBLERS, ...ASSEMBLERS.map((path) => path.replace("ptxas", "nvdisasm"))];
+
 function projectSettings(name: string, publishable: boolean): Record<string, unknown> {
   const packageTask = {
     npm: {
@@ -109,6 +111,7 @@ function projectSettings(name: string, publishable: boolean): Record<string, unk
   const packageSet = {
     npm: { read: true, write: ["./npm"], run: ["deno", "npm"], env: true },
   };
+  const writable = ["generated", ...publishable ? ["dist"] : [], "kernels", "tests", "bench"];
   return {
     ...(publishable
       ? { name: name.replaceAll("_", "-"), version: "0.1.0", exports: "./generated/mod.ts" }
@@ -126,26 +129,32 @@ function projectSettings(name: string, publishable: boolean): Record<string, unk
         description: "Build, then test on the GPU or the emulator",
         command: "deno task -q build && deno test -P=gpu tests/",
       },
+      tune: {
+        description: "With a GPU: times configurations, for the next build: deno task tune kernels",
+        command: "deno run -q -P=tune @tri/tri/cli tune",
+      },
       bench: {
         description: `With a GPU: deno task bench bench/${name}.ts`,
-        command: "deno task -q build && deno run -q -P=gpu @tri/tri/cli bench",
+        command: "deno task -q build && deno run -q -P=bench @tri/tri/cli bench",
       },
       ...(publishable ? packageTask : {}),
     },
     permissions: {
       tri: {
         read: true,
-        write: ["generated", "npm", "kernels", "tests", "bench"].map((folder) => `./${folder}`),
-        run: [...ASSEMBLERS, ...ASSEMBLERS.map((path) => path.replace("ptxas", "nvdisasm"))],
+        write: writable.map((folder) => `./${folder}`),
+        run: TOOLS,
         env: true,
       },
-      gpu: { read: true, write: ["./generated"], env: true, ffi: true },
+      tune: { read: true, write: ["./kernels"], run: TOOLS, env: true, ffi: true },
+      gpu: { read: true, env: true, ffi: true },
+      bench: { read: true, write: ["./generated", "./bench"], env: true, ffi: true },
       ...(publishable ? packageSet : {}),
     },
     imports: { "@tri/tri": `jsr:@tri/tri@^${VERSION}` },
     compilerOptions: { strict: true },
     fmt: { lineWidth: 100 },
-    exclude: ["generated", "npm"],
+    exclude: ["generated", "dist", "npm"],
   };
 }
 
@@ -167,6 +176,8 @@ console.log(await y.read());
 - \`deno task test\` builds \`kernels/\` into typed wrappers and tests them, on a GPU or on the
   emulator.
 - \`deno task tri build kernels --watch\` builds whenever a file changes.
-- \`deno task bench bench/${kernel}.ts\` times the kernel on a GPU.
+- \`deno task tune kernels\` times the configurations on a GPU; the next build takes the fastest.
+- \`deno task bench bench/${kernel}.ts\` times the kernel on a GPU; \`--save bench\` keeps the figures
+  and draws them.
 ${publishable ? publishing : ""}`;
 }

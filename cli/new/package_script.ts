@@ -28,11 +28,11 @@ await Deno.mkdir("npm", { recursive: true });
 for await (const { name } of Deno.readDir("npm")) {
   await Deno.remove(\`npm/\${name}\`, { recursive: true });
 }
-// The sources go along: editors lead from a wrapper to the kernel.
-await copyTree("kernels", "npm/source");
-const build = ["tri", "build", "npm/source", "--out", "npm/kernels", "--emit", "js"];
-await run(".", "deno", "task", "-q", ...build, ...Deno.args);
-await Deno.remove("npm/kernels/.tri-build.json");
+// Declarations lead an editor to ../kernels, here as in the package, so the sources go along.
+await run(".", "deno", "task", "-q", "tri", "build", "kernels", "--out", "dist", "--emit", "js", ...Deno.args);
+await copyTree("kernels", "npm/kernels");
+await copyTree("dist", "npm/dist");
+await Deno.remove("npm/dist/.tri-build.json");
 await Deno.copyFile(README, \`npm/\${README}\`);
 
 const fields = {
@@ -41,11 +41,11 @@ const fields = {
   type: "module",
   sideEffects: false,
   exports: {
-    ".": { types: "./kernels/mod.d.ts", default: "./kernels/mod.js" },
-    "./*": { types: "./kernels/*.d.ts", default: "./kernels/*.js" },
+    ".": { types: "./dist/mod.d.ts", default: "./dist/mod.js" },
+    "./*": { types: "./dist/*.d.ts", default: "./dist/*.js" },
     "./package.json": "./package.json",
   },
-  files: ["kernels", "source"],
+  files: ["dist", "kernels"],
   dependencies: RUN_TIME,
 };
 await Deno.writeTextFile("npm/package.json", \`\${JSON.stringify(fields, null, 2)}\\n\`);

@@ -4,6 +4,8 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { newProject } from "./support/new_project.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
 
+const CLI = "@tri/tri/cli";
+
 async function deno(cwd: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args,
@@ -26,6 +28,17 @@ Deno.test("tri new makes a project that builds, is clean, and passes its test on
   // With the settings, lint would ask JSR about the package.
   await deno(project, "lint", "-q", "--no-config", "tests", "bench");
   await deno(project, "fmt", "--check", "kernels", "tests", "bench", "README.md");
+});
+
+Deno.test("tri bench may write where a new project's settings let it", async () => {
+  using workspace = new Workspace();
+  const project = await newProject(workspace.path, "my_kernel");
+  const recording = new URL("../../docs/plots/transpose.json", import.meta.url);
+  Deno.copyFileSync(recording, `${project}/recorded.json`);
+  for (const folder of ["bench", "generated/bench"]) {
+    await deno(project, "run", "-q", "-P=bench", CLI, "bench", "recorded.json", "--save", folder);
+    assert(Deno.statSync(`${project}/${folder}/transpose.svg`).isFile);
+  }
 });
 
 Deno.test("tri new in a project adds a kernel, and writes nothing where a file is there", async () => {

@@ -103,13 +103,20 @@ packageTest("tri new --package makes a project whose npm package runs in Node", 
   const folder = await Deno.makeTempDir({ prefix: "tri-new-" });
   try {
     const project = await newProject(folder, "my_kernel", "--package");
+    await addSettings(path.join(project, "deno.json"), {
+      files: {
+        "kernels/my_kernel.tc": {
+          kernels: { my_kernel: { variants: [{ TYPE: "float" }, { TYPE: "double" }] } },
+        },
+      },
+    });
     await must0(project, Deno.execPath(), "task", "npm", "--arch", "sm_90", "--no-cubin");
     const user = path.join(folder, "user");
     await Deno.mkdir(user);
     await Deno.writeTextFile(path.join(user, "package.json"), '{ "type": "module" }\n');
     const own = path.join(project, "npm/my-kernel-0.1.0.tgz");
     await install(user, await packOnce(), own, "typescript@5.9.3", "@types/node@20");
-    const map = "node_modules/my-kernel/kernels/my_kernel.d.ts.map";
+    const map = "node_modules/my-kernel/dist/my_kernel.d.ts.map";
     const { sources: [source] } = JSON.parse(await Deno.readTextFile(path.join(user, map)));
     await Deno.stat(path.join(user, path.dirname(map), source));
     await Deno.writeTextFile(path.join(user, "main.ts"), USER_PROGRAM);
@@ -117,7 +124,7 @@ packageTest("tri new --package makes a project whose npm package runs in Node", 
     const flags = ["--strict", "--module", "nodenext", "--target", "es2022", "--types", "node"];
     await must0(user, tsc, ...flags, "--lib", "es2022,esnext.disposable,dom", "main.ts");
     const { code, output } = await run(user, "node", "main.js");
-    assertEquals([code, output], [0, "2 4 6\n"]);
+    assertEquals([code, output], [0, "2 4 6\n0.2\n"]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -155,7 +162,15 @@ import { myKernel } from "my-kernel";
 const device = Device.open({ device: "emulator" });
 const x = device.tensor(new Float32Array([1, 2, 3]), [3]);
 console.log((await myKernel(x, { factor: 2 }).read()).join(" "));
+// A variant that only deno.json of the package names.
+const y = device.tensor(new Float64Array([0.1]), [1]);
+console.log((await myKernel(y, { factor: 2 }).read()).join(" "));
 `;
+
+async function addSettings(file: string, tri: unknown): Promise<void> {
+  const settings: Record<string, unknown> = JSON.parse(await Deno.readTextFile(file));
+  await Deno.writeTextFile(file, JSON.stringify({ ...settings, tri }));
+}
 
 async function install(folder: string, ...packages: string[]): Promise<void> {
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
