@@ -70,6 +70,22 @@ export function modifiersOf(
   return [...taken.values()];
 }
 
+/** Modifiers of an access; a volatile one has no way through the caches to choose (PTX ISA 9.0, ld.volatile). */
+function accessModifiers(
+  cx: Context,
+  call: BuiltinCall,
+  place: MemoryPlace | undefined,
+  known: Modifiers,
+): readonly string[] | undefined {
+  const modifiers = modifiersOf(cx, call, known);
+  const chosen = call.strings.find(({ text }) => text !== "volatile");
+  const isVolatile = place !== undefined && pointerOf(place.pointer)?.volatile === true;
+  if (modifiers === undefined || chosen === undefined || !isVolatile) return modifiers;
+  const message = `"${chosen.text}" does not go with a pointer to volatile`;
+  cx.reporter.error("E7007", chosen.span, message);
+  return undefined;
+}
+
 /** The place that a pointer argument and an optional mask give. */
 export function placeArgument(
   cx: Context,
@@ -94,7 +110,7 @@ export function checkLoadCall(
   [pointer, mask, fill]: readonly Value[],
 ): Value | undefined {
   const place = placeArgument(cx, call, pointer, mask);
-  const modifiers = modifiersOf(cx, call, LOAD_MODIFIERS);
+  const modifiers = accessModifiers(cx, call, place, LOAD_MODIFIERS);
   if (place === undefined || modifiers === undefined) return undefined;
   const other = fill && convertTo(cx, fill, placeType(place.pointer));
   if (fill !== undefined && other === undefined) return undefined;
@@ -111,7 +127,7 @@ export function checkStoreCall(
   [pointer, value, mask]: readonly Value[],
 ): Value | undefined {
   const place = checkWritable(cx, placeArgument(cx, call, pointer, mask));
-  const modifiers = modifiersOf(cx, call, STORE_MODIFIERS);
+  const modifiers = accessModifiers(cx, call, place, STORE_MODIFIERS);
   if (place === undefined || value === undefined || modifiers === undefined) return undefined;
   return store(cx, place, value, call.span, modifiers);
 }

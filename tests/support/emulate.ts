@@ -1,5 +1,6 @@
 /** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
 import { createEmulator, type Emulator, type LaunchRequest } from "../../ffi/emulator/launch.ts";
+import { setPrinter } from "../../ffi/emulator/calls/mod.ts";
 import { WINDOW } from "../../ffi/emulator/memory.ts";
 import type { LaunchReport } from "../../ffi/emulator/report.ts";
 
@@ -22,6 +23,8 @@ export interface Run extends Partial<LaunchRequest> {
   readonly args: readonly Argument[];
   /** Name of the entry; the only one by default. */
   readonly kernel?: string;
+  /** Where the text of `printf` goes; the console by default. */
+  readonly print?: (text: string) => void;
 }
 
 export interface Ran {
@@ -42,6 +45,7 @@ export const int = (value: number): Argument => ({ bytes: 4, value });
 export function emulate(ptx: string, run: Run): Ran {
   const emulator = createEmulator();
   const { machine, heap } = emulator;
+  if (run.print !== undefined) setPrinter(machine, run.print);
   const module = emulator.load(ptx, "test");
   const kernel = run.kernel === undefined
     ? [...module.kernels.values()][0]

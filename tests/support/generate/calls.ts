@@ -37,6 +37,10 @@ const FUNCTIONS: readonly Function[] = [
   ...["exp", "exp2", "log", "log2", "log1p", "expm1", "sin", "cos", "tan", "tanh"]
     .flatMap((name) => row(name, single)),
   ...["sigmoid", "erf", "rsqrt", "sqrt"].flatMap((name) => row(name, single)),
+  ...row("sqrt_rn", single, 1, "sqrt"),
+  ...row("div_rn", single, 2, "sqrt"),
+  ...row("sqrtf", single, 1, "sqrt"),
+  ...row("expf", single, 1, "exp"),
   ...["floor", "ceil", "trunc", "round"].flatMap((name) => row(name, anyFloat, 1, "floor")),
   ...row("pow", single, 2),
   ...row("fma", single, 3),
@@ -81,7 +85,10 @@ export function noise(shop: Workshop, wanted: Wanted, fuel: number): Node | unde
   if (wanted.type === "float32") {
     return node(wanted, `${shop.dice.pick(["rand", "rand", "randn"])}(${seed}, `, offset, ")");
   }
-  return wanted.type === "uint32" ? node(wanted, `randint(${seed}, `, offset, ")") : undefined;
+  if (wanted.type !== "uint32") return undefined;
+  return shop.dice.oneIn(2)
+    ? node(wanted, `randint(${seed}, `, offset, ")")
+    : node(wanted, `philox(${seed}, `, offset, `, ${shop.dice.between(0, 3)})`);
 }
 
 /** A call of a helper function made for it. */

@@ -23,6 +23,12 @@ export class Dice {
     return must(items[this.between(0, items.length - 1)], "something to choose from");
   }
 
+  /** The items in another order. */
+  shuffled<T>(items: readonly T[]): T[] {
+    const rest = [...items];
+    return items.flatMap(() => rest.splice(this.between(0, rest.length - 1), 1));
+  }
+
   /** One of the items, each as often as its weight says. */
   weighted<T>(items: readonly (readonly [weight: number, item: T])[]): T {
     let left = this.between(1, items.reduce((sum, [weight]) => sum + weight, 0));

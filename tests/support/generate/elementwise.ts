@@ -113,13 +113,51 @@ export function bits(shop: Workshop, wanted: Wanted, fuel: number): Node | undef
   return node(wanted, `bitcast<${spellTile(wanted.type, wanted.shape)}>(`, from, ")");
 }
 
+/** An unsuffixed literal takes the floating type that it meets. */
+export function weakLiteral(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  if (!isFloat(wanted.type) || isNarrow(wanted.type)) return undefined;
+  const { dice } = shop;
+  const value = dice.pick(["0.1", "0.5", "1.25", "-2.0", "3.0e0", "0x1p-2"]);
+  const operand = makeExpr(shop, wanted, fuel);
+  return dice.oneIn(2)
+    ? node(wanted, "(", operand, ` ${dice.pick(["+", "-", "*"])} ${value})`)
+    : node(wanted, `(${value} ${dice.pick(["+", "-", "*", "/"])} `, operand, ")");
+}
+
+/** `cdiv` of integers that are not negative. */
+export function quotient(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  if (!isInt(wanted.type) || isNarrow(wanted.type)) return undefined;
+  if (!shop.has("integer-division")) return undefined;
+  const one = `(${spell(wanted.type)})1`;
+  const [a, b] = [makeExpr(shop, wanted, fuel), makeExpr(shop, wanted, fuel)];
+  return node(wanted, "cdiv((", a, ` & 1023), ((`, b, ` & 15) + ${one}))`);
+}
+
+/** An assignment or a step in the middle of an expression. */
+export function change(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { dice } = shop;
+  const { type, shape } = wanted;
+  const open = shop.variables.filter((one) =>
+    one.type === type && one.shape.join() === shape.join() && !shop.fixed.has(one.name)
+  );
+  if (shop.isLazy || shop.inHelper || open.length === 0) return undefined;
+  const { name } = dice.pick(open);
+  if (type !== "bool" && !(isFloat(type) && isNarrow(type)) && dice.oneIn(2)) {
+    return node(wanted, `(${dice.pick([`${name}++`, `${name}--`, `++${name}`, `--${name}`])})`);
+  }
+  const operator = type === "bool" || isNarrow(type) ? "=" : dice.pick(["=", "+=", "-=", "*="]);
+  const value = makeExpr(shop, wanted, fuel);
+  if (dice.oneIn(4)) return node(wanted, `(${name} = `, value, `, ${name})`);
+  return node(wanted, `(${name} ${operator} `, value, ")");
+}
+
 export function stretchCast(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
   if (wanted.shape.length === 0) return undefined;
   const shape = stretching(shop, wanted.shape);
   const type = shop.dice.oneIn(2) ? wanted.type : shop.dice.pick(shop.types);
   return node(
     wanted,
-    `((${spellTile(wanted.type, wanted.shape)})`,
+    `((${shop.spellTile(wanted.type, wanted.shape)})`,
     makeExpr(shop, { type, shape }, fuel),
     ")",
   );
@@ -137,7 +175,7 @@ export function choice(shop: Workshop, wanted: Wanted, fuel: number): Node | und
   const condition = makeExpr(shop, { type: "bool", shape: scalarMask ? shape : mask }, fuel);
   const [a, b] = shop.whileLazy(!eager && shape.length > 0, () => operandPair(shop, wanted, fuel));
   return eager
-    ? node(wanted, "select(", condition, ", ", a, ", ", b, ")")
+    ? node(wanted, dice.pick(["select(", "where("]), condition, ", ", a, ", ", b, ")")
     : node(wanted, "(", condition, " ? ", a, " : ", b, ")");
 }
 

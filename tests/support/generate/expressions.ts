@@ -4,29 +4,25 @@ import { call, floatTest, helperCall, noise } from "./calls.ts";
 import {
   arithmetic,
   bits,
+  change,
   choice,
   comparison,
   conversion,
   logical,
   minmax,
   orElse,
+  quotient,
   shift,
   stretchCast,
   unary,
+  weakLiteral,
 } from "./elementwise.ts";
+import { axisCall, counting, hint, making, pairing, splitting } from "./making.ts";
 import { loadedTile } from "./memory.ts";
+import { reduction, totalReduction } from "./reductions.ts";
 import { isFloat, rowMajor, sameShape, type Workshop } from "./scope.ts";
-import {
-  gathering,
-  matmul,
-  newaxis,
-  permutation,
-  reduction,
-  reshaping,
-  scan,
-  sorting,
-} from "./tiles.ts";
-import { type Node, node, spellTile, type Wanted } from "./tree.ts";
+import { gathering, matmul, newaxis, permutation, reshaping, scan, sorting } from "./tiles.ts";
+import { type Node, node, type Wanted } from "./tree.ts";
 
 /** Makes an expression, or gives up because nothing of this kind fits. */
 type Production = (shop: Workshop, wanted: Wanted, fuel: number) => Node | undefined;
@@ -55,10 +51,8 @@ function makeLeaf(shop: Workshop, wanted: Wanted): Node {
     return shop.indexTile(wanted.shape, rowMajor(wanted.shape));
   }
   if (wanted.type === "int32" && wanted.shape.length === 0 && !shop.inHelper && dice.oneIn(3)) {
-    return node(
-      wanted,
-      dice.pick(["get_program_id(0)", "get_num_programs(0)", "get_program_id(1)"]),
-    );
+    const call = dice.pick(["get_program_id", "get_num_programs", "program_id", "num_programs"]);
+    return node(wanted, `${call}(${dice.between(0, 2)})`);
   }
   return literal(shop, wanted);
 }
@@ -69,14 +63,16 @@ export function literal(shop: Workshop, wanted: Wanted): Node {
   const { type } = wanted;
   // In parentheses, as a subscript behind it would belong to the number.
   const constant = (text: string): Node =>
-    node(wanted, `((${spellTile(type, wanted.shape)})${text})`);
+    node(wanted, `((${shop.spellTile(type, wanted.shape)})${text})`);
   if (type === "bool") return constant(dice.pick(["true", "false"]));
   if (isFloat(type)) {
     if (dice.oneIn(8)) return constant(dice.pick(["INFINITY", "NAN", "(-0.0f)", "1.0e-30f"]));
     const quarters = dice.between(-16, 16);
-    return constant(`(${quarters / 4}${quarters % 4 === 0 ? ".0" : ""}f)`);
+    const suffix = dice.pick(["f", "f", "", "h", "bf", "l"]);
+    return constant(`(${quarters / 4}${quarters % 4 === 0 ? ".0" : ""}${suffix})`);
   }
   const { bits, signed } = SCALARS[type];
+  if (shop.constants.length > 0 && dice.oneIn(6)) return constant(dice.pick(shop.constants));
   if (!dice.oneIn(6)) return constant(`${dice.between(0, 12)}`);
   return constant(`(${dice.pick([0, -1, bits - 1, bits, signed ? -(bits / 8) : bits / 2])})`);
 }
@@ -97,6 +93,16 @@ const PRODUCTIONS: readonly (readonly [number, Production])[] = [
   [4, permutation],
   [3, reshaping],
   [7, reduction],
+  [2, totalReduction],
+  [2, making],
+  [2, axisCall],
+  [2, pairing],
+  [1, splitting],
+  [1, counting],
+  [1, hint],
+  [1, change],
+  [1, weakLiteral],
+  [1, quotient],
   [2, scan],
   [1, sorting],
   [1, gathering],

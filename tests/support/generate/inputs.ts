@@ -51,6 +51,7 @@ export function contentsOf(
 ): Uint8Array {
   const size = bytesOf(spec.type);
   const bytes = new Uint8Array(size * spec.length);
+  if (spec.zeroed) return bytes;
   const random = freshRandom((seed + 7919 * nth) % 2 ** 31);
   if (wild) {
     random.fill(bytes);

@@ -4,6 +4,9 @@ import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { TypedKernel } from "../../../compiler/front/typed.ts";
 import type { ContractExpr } from "../../../compiler/contract/types.ts";
+import { collectFacts, type Facts } from "../../../compiler/front/facts.ts";
+import { spellType } from "../../../compiler/front/types.ts";
+import type { CheckOptions } from "../../../compiler/front/check.ts";
 import { checkText } from "../check.ts";
 import { type Argument, emulate } from "../emulate.ts";
 import {
@@ -16,7 +19,15 @@ import {
   Undecided,
 } from "../reference/mod.ts";
 import { bytesOf, contentsOf, elementAt, memoryOf, scalarCell, scalarPattern } from "./inputs.ts";
-import { describeInputs, type GeneratedProgram, renderProgram } from "./tree.ts";
+import {
+  describeInputs,
+  type GeneratedProgram,
+  type Place,
+  printProgram,
+  renderNode,
+  renderProgram,
+  spellTile,
+} from "./tree.ts";
 
 export type Verdict =
   | { readonly kind: "equal"; readonly compared: number; readonly exact: number }
@@ -33,7 +44,7 @@ const wrong = (message: string): Verdict => ({ kind: "wrong", message });
 
 /** Compiles and runs a program for its targets and compares what is in memory afterwards. */
 export function judge(program: GeneratedProgram): Verdict {
-  const text = renderProgram(program);
+  const { text, places } = printProgram(program);
   const { targets } = program;
   let result: ReturnType<typeof compileFile>;
   try {
@@ -47,8 +58,12 @@ export function judge(program: GeneratedProgram): Verdict {
     return { kind: "invalid", message: `${other.code} ${other.message}` };
   }
   if (errors[0] !== undefined) return { kind: "unsupported", message: errors[0].message };
-  const compiled = must(result.kernels[0], "the kernel");
-  const kernel = must(checkText(text).unit.kernels[0], "the kernel");
+  const compiled = must(result.kernels.find(({ name }) => name === "k"), "the kernel");
+  const { facts, watch } = collectFacts();
+  const { unit } = checkText(text, {}, { watch, ...dotMode(program) });
+  const kernel = must(unit.kernels.find(({ name }) => name === "k"), "the kernel");
+  const mistyped = typeProblem(places, facts);
+  if (mistyped !== undefined) return wrong(mistyped);
   const expected = runReference(program, kernel);
   if (!Array.isArray(expected)) return expected;
   let last: Verdict = { kind: "equal", compared: 0, exact: 0 };
@@ -62,12 +77,33 @@ export function judge(program: GeneratedProgram): Verdict {
   return last;
 }
 
+/** How the kernel multiplies floats, which the checker writes into the tree. */
+function dotMode({ pragmas }: GeneratedProgram): Pick<CheckOptions, "dot"> {
+  const modes = ["tf32", "tf32x3", "bf16x3"] as const;
+  const dot = modes.findLast((mode) => pragmas.includes(`dot(${mode})`));
+  return dot === undefined ? {} : { dot };
+}
+
+/** An expression that the checker gives another type than the generator, which knows the rules by itself. */
+function typeProblem(places: readonly Place[], { values }: Facts): string | undefined {
+  const found = new Map(
+    values.map(({ syntax: { span }, typed }) => [`${span.start} ${span.end}`, typed]),
+  );
+  for (const { node, start, end } of places) {
+    const typed = found.get(`${start} ${end}`) ?? found.get(`${start + 1} ${end - 1}`);
+    if (typed === undefined) continue;
+    const [got, wanted] = [spellType(typed.type), spellTile(node.type, node.shape)];
+    if (got !== wanted) return `the checker says ${got}, not ${wanted}, of ${renderNode(node)}`;
+  }
+  return undefined;
+}
+
 function runReference(program: GeneratedProgram, kernel: TypedKernel): Memory[] | Verdict {
   const { buffers, scalars, grid } = program;
   const memories = buffers.map((spec, nth) => memoryOf(spec, contentsOf(program, spec, nth)));
   const args: Cell[] = [...memories.map(pointerTo), ...scalars.map(scalarCell)];
   try {
-    interpret(kernel, args, [...grid, 1]);
+    interpret(kernel, args, grid);
   } catch (error) {
     if (error instanceof Undecided || error instanceof NotInterpreted) {
       return { kind: "undecided", message: error.message };
@@ -118,10 +154,11 @@ function runCompiled(
     emulate(module.ptx, {
       kernel: entry.symbol,
       args,
-      grid: [...grid, 1],
+      grid,
       block: [entry.threads, 1, 1],
       sharedBytes: entry.sharedBytes,
       budget: 50_000_000,
+      print: () => {},
     });
   } catch (error) {
     const text = error instanceof Error ? error.message : `${error}`;

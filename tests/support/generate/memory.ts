@@ -7,6 +7,20 @@ import { type BufferSpec, type Node, type Shape, spell } from "./tree.ts";
 /** So many elements of every input may be read without a mask. */
 export const SAFE = 64;
 
+const INPUT_WORDS = [
+  " __noalias __readonly",
+  " __aligned(16)",
+  " __readonly __retune __aligned(64)",
+  " __attribute__((aligned(16), noalias))",
+];
+const LOAD_MODIFIERS = ["ca", "cg", "cs", "cv", "nc", "evict_first", "evict_last", "volatile"];
+
+/** Few pointers are volatile: that keeps accesses from being merged. */
+export function qualified({ dice }: Workshop): Pick<BufferSpec, "qualifier"> {
+  if (dice.oneIn(16)) return { qualifier: "volatile" };
+  return dice.oneIn(10) ? { qualifier: "restrict" } : {};
+}
+
 interface Place {
   readonly type: ScalarName;
   readonly shape: Shape;
@@ -23,7 +37,8 @@ function inputOf(shop: Workshop, type: ScalarName): BufferSpec | undefined {
     type,
     length: SAFE + (dice.oneIn(3) ? 16 * dice.between(0, 12) : dice.between(0, 200)),
     written: false,
-    attributes: dice.pick(["", "", " __noalias", " __readonly", " __noalias __readonly"]),
+    attributes: dice.pick(["", "", " __noalias", " __readonly", ...INPUT_WORDS]),
+    ...qualified(shop),
   };
   buffers.push(spec);
   return spec;
@@ -42,9 +57,13 @@ export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
     return node(dice.oneIn(2) ? `${name}[${index}]` : `(*(${name} + ${index}))`);
   }
   if (dice.oneIn(4)) return gatherFrom(shop, buffer, wanted);
+  if (dice.oneIn(8)) return chosenFrom(shop, buffer, wanted);
   const strides = dice.pick([rowMajor, rowMajor, columnMajor])(shape);
   const index = shop.indexTile(shape, strides);
-  const offset = ["(get_program_id(0) * ", `${countOf(shape)} + `, index, ")"];
+  const start = dice.oneIn(6)
+    ? `multiple_of(get_program_id(0) * ${countOf(shape)}, ${countOf(shape)}) + `
+    : `get_program_id(0) * ${countOf(shape)} + `;
+  const offset = ["(", start, index, ")"];
   const guard = ["(", ...offset, ` < ${buffer.length})`];
   const extra: (string | Node)[] = dice.oneIn(3)
     ? [" & ", makeExpr(shop, { type: "bool", shape }, 1)]
@@ -62,7 +81,10 @@ export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
     () => makeExpr(shop, { type: wanted.type, shape: dice.oneIn(2) ? [] : shape }, 0),
   );
   return kind === "load"
-    ? node("load(", name, " + ", ...offset, ", ", ...mask, ", ", fill, ")")
+    ? node(
+      ...["load(", name, " + ", ...offset, ", ", ...mask, ", ", fill],
+      dice.oneIn(2) && buffer.qualifier !== "volatile" ? `, "${dice.pick(LOAD_MODIFIERS)}")` : ")",
+    )
     : node(
       `((${spell(wanted.type)})(`,
       ...mask,
@@ -81,5 +103,32 @@ function gatherFrom(shop: Workshop, { name }: BufferSpec, wanted: Place): Node {
   const types = shop.types.filter((type) => isInt(type) && !isNarrow(type));
   const type = types.length === 0 ? "int32" : shop.dice.pick(types);
   const index = makeExpr(shop, { type, shape: wanted.shape }, 1);
-  return { ...wanted, parts: ["(*(", name, " + (", index, ` & ${SAFE - 1})))`] };
+  const safe = [index, ` & ${SAFE - 1}`];
+  return {
+    ...wanted,
+    parts: shop.dice.oneIn(3) ? [`${name}[`, ...safe, "]"] : ["(*(", name, " + (", ...safe, ")))"],
+  };
+}
+
+/** Through a tile of pointers that were chosen, turned or stretched. */
+function chosenFrom(shop: Workshop, { name, type }: BufferSpec, { shape }: Place): Node {
+  const { dice } = shop;
+  const pointers = (to: Shape): (string | Node)[] => {
+    const index = makeExpr(shop, { type: "int32", shape: to }, 1);
+    return ["(", name, " + (", index, ` & ${SAFE - 1}))`];
+  };
+  const made = (...parts: (string | Node)[]): Node => ({ type, shape, parts });
+  const [first = 1, second = 1] = shape;
+  if (shape.length === 2 && shop.has("permute") && dice.oneIn(2)) {
+    return made("(*(^", ...pointers([second, first]), "))");
+  }
+  if (shape.length === 2 && dice.oneIn(3)) {
+    return made("(*(", ...pointers([first]), `[:, newaxis] + (0 ... ${second})[newaxis, :] * 0))`);
+  }
+  const condition = makeExpr(shop, { type: "bool", shape }, 1);
+  const isEager = shop.has("select") && dice.oneIn(2);
+  const [a, b] = shop.whileLazy(!isEager, () => [pointers(shape), pointers(shape)] as const);
+  return isEager
+    ? made("(*select(", condition, ", ", ...a, ", ", ...b, "))")
+    : made("(*(", condition, " ? ", ...a, " : ", ...b, "))");
 }

@@ -4,6 +4,7 @@ import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import type { Dice } from "./dice.ts";
 import type { Feature } from "./features.ts";
 import { makeExpr } from "./expressions.ts";
+import { attributesOf, makeHead, makeNeighbours, makePragmas } from "./header.ts";
 import { isFloat, Workshop } from "./scope.ts";
 import { makeStmts, storeOf } from "./statements.ts";
 import type { GeneratedProgram, ScalarSpec, Shape, Stmt } from "./tree.ts";
@@ -42,25 +43,34 @@ function chooseShapes(dice: Dice, part: number): Shape[] {
     ? [dice.pick([16, 32, 64]), dice.pick([8, 16, 32])]
     : [dice.pick([1, 2, 4, 8, 16, 32]), dice.pick([1, 2, 4, 8])];
   const c = a * b * 4 <= part ? dice.pick([1, 2, 4]) : 1;
-  const shapes: Shape[] = [[a], [b], [a, b], [b, a], [a * b], [a, b, c], [c, a, b], [a, 1], [1, b]];
+  const shapes: Shape[] = [
+    ...[[a], [b], [a, b], [b, a], [a * b], [a, b, c], [c, a, b], [a, 1], [1, b]],
+    ...(dice.oneIn(4) ? [[b, c, a], [c, 1, b, a]] : []),
+    ...(dice.oneIn(8) ? [[1, a, c, 1, b]] : []),
+    ...(a * b * 2 <= part ? [[a, b, 2], [2 * a, b]] : []),
+  ];
   return shapes.filter((shape, at) =>
     shapes.findIndex((other) => other.join() === shape.join()) === at
   );
 }
 
 function anyScalar(dice: Dice, type: ScalarName, name: string): ScalarSpec {
-  if (type === "bool") return { name, type, value: `${dice.between(0, 1)}` };
-  if (isFloat(type)) return { name, type, value: `${dice.between(-32, 32) / 4}` };
+  const attributes = "";
+  if (type === "bool") return { name, type, value: `${dice.between(0, 1)}`, attributes };
+  if (isFloat(type)) return { name, type, value: `${dice.between(-32, 32) / 4}`, attributes };
   const { bits, signed } = SCALARS[type];
   const value = BigInt(dice.oneIn(4) ? dice.between(-(2 ** 31), 2 ** 31 - 1) : dice.between(0, 40));
   const wrapped = signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
-  return { name, type, value: `${wrapped}` };
+  const spec: ScalarSpec = { name, type, value: `${wrapped}`, attributes };
+  return { ...spec, attributes: attributesOf(dice, spec) };
 }
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 
 export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): GeneratedProgram {
-  const grid = [dice.between(1, 3), dice.oneIn(4) ? 2 : 1] as const;
+  const grid = [dice.between(1, 3), dice.oneIn(4) ? 2 : 1, dice.oneIn(8) ? 2 : 1] as const;
+  const rows = "get_program_id(1) * get_num_programs(0)";
+  const planes = "get_program_id(2) * get_num_programs(0) * get_num_programs(1)";
   const part = dice.oneIn(8) ? 2048 : 256;
   const types = chooseTypes(dice, features);
   const shop = new Workshop(
@@ -68,9 +78,11 @@ export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): Generat
     features,
     types,
     chooseShapes(dice, part),
-    grid[0] * grid[1],
+    grid[0] * grid[1] * grid[2],
     part,
+    `(get_program_id(0) + ${rows}${grid[2] === 1 ? "" : ` + ${planes}`})`,
   );
+  const head = makeHead(shop);
   const scalars = Array.from(
     { length: dice.between(0, 3) },
     () => anyScalar(dice, dice.pick(shop.types), shop.name("n")),
@@ -82,11 +94,14 @@ export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): Generat
     ? kept.map(({ name, type, shape }) => storeOf(shop, { type, shape, parts: [name] }))
     : [storeOf(shop, makeExpr(shop, { type: "int32", shape: dice.pick(shop.shapes) }, 4))];
   return {
+    head,
+    neighbours: makeNeighbours(dice),
+    pragmas: makePragmas(dice, scalars),
     buffers: shop.buffers,
     scalars,
     helpers: shop.helpers,
     body: [...shop.prelude, ...body, ...ends.filter((stmt): stmt is Stmt => stmt !== undefined)],
-    numWarps: dice.pick([1, 1, 2, 4, 8]),
+    numWarps: dice.oneIn(12) ? dice.pick([16, 32]) : dice.pick([1, 1, 2, 4, 8]),
     numStages: dice.pick([0, 0, 1, 2, 3, 4]),
     specialize: dice.oneIn(3),
     grid,

@@ -2,7 +2,14 @@
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import type { Dice } from "./dice.ts";
 import type { Feature } from "./features.ts";
-import { type BufferSpec, declarator, type Node, type Shape, type Stmt } from "./tree.ts";
+import {
+  type BufferSpec,
+  declarator,
+  type Node,
+  type Shape,
+  spellTile,
+  type Stmt,
+} from "./tree.ts";
 
 export interface VariableSpec {
   readonly name: string;
@@ -20,6 +27,10 @@ export class Workshop {
   readonly variables: VariableSpec[] = [];
   /** Variables that assignments leave alone: counters of loops. */
   readonly fixed = new Set<string>();
+  /** Names of integer constants of the file. */
+  readonly constants: string[] = [];
+  /** Names of types, by how they are spelled. */
+  readonly typedefs = new Map<string, string>();
   /** In the body of a helper there are no buffers and no launch. */
   inHelper = false;
   #names = 0;
@@ -34,6 +45,8 @@ export class Workshop {
     readonly programs: number,
     /** Elements of each program's part of an output; no tile is larger. */
     readonly part: number,
+    /** The number of the program in its launch, as text. */
+    readonly programIndex: string,
   ) {}
 
   has(feature: Feature): boolean {
@@ -46,10 +59,31 @@ export class Workshop {
 
   /** Runs `body`; what it declares is forgotten afterwards. */
   inScope<T>(body: () => T): T {
-    const count = this.variables.length;
+    const outer = [...this.variables];
     const result = body();
-    this.variables.length = count;
+    this.variables.splice(0, this.variables.length, ...outer);
     return result;
+  }
+
+  /** Declares a variable; an earlier one of that name is hidden. */
+  declare(variable: VariableSpec): void {
+    const hidden = this.variables.findIndex(({ name }) => name === variable.name);
+    if (hidden >= 0) this.variables.splice(hidden, 1);
+    this.variables.push(variable);
+  }
+
+  /** `float[4, 8]`, or a name for it. */
+  spellTile(type: ScalarName, shape: Shape): string {
+    const plain = spellTile(type, shape);
+    const name = this.typedefs.get(plain);
+    return name !== undefined && this.dice.oneIn(2) ? name : plain;
+  }
+
+  /** `float x[4, 8]`, or with a name for the type. */
+  declarator(type: ScalarName, shape: Shape, name: string): string {
+    const plain = spellTile(type, shape);
+    const spelled = this.spellTile(type, shape);
+    return spelled === plain ? declarator(type, shape, name) : `${spelled} ${name}`;
   }
 
   /** In a side of a tile `?:`, whose mask must reach every load (language.md, 5.11). */

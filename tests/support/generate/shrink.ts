@@ -9,10 +9,13 @@ export function* shrinkProgram(program: GeneratedProgram): Generator<GeneratedPr
     for (const target of targets) yield { ...program, targets: [target] };
   }
   if (program.specialize) yield { ...program, specialize: false };
+  yield* shrinkLines(program);
   for (const smaller of shrinkStmts(body)) yield { ...program, body: smaller };
   for (const smaller of shrinkStmts(helpers)) yield { ...program, helpers: smaller };
-  if (grid[0] > 1) yield { ...program, grid: [1, grid[1]] };
-  if (grid[1] > 1) yield { ...program, grid: [grid[0], 1] };
+  for (const axis of [0, 1, 2] as const) {
+    const [x, y, z] = grid.with(axis, 1);
+    if (grid[axis] > 1) yield { ...program, grid: [x ?? 1, y ?? 1, z ?? 1] };
+  }
   if (numWarps > 1) yield { ...program, numWarps: numWarps / 2 };
   if (program.numStages > 0) yield { ...program, numStages: 0 };
   if (program.wild) yield { ...program, wild: false };
@@ -23,8 +26,21 @@ export function* shrinkProgram(program: GeneratedProgram): Generator<GeneratedPr
   if (usedBuffers.length < buffers.length || usedScalars.length < scalars.length) {
     yield { ...program, buffers: usedBuffers, scalars: usedScalars };
   }
-  if (buffers.some(({ attributes }) => attributes !== "")) {
-    yield { ...program, buffers: buffers.map((one) => ({ ...one, attributes: "" })) };
+  if (buffers.some(({ attributes, qualifier }) => attributes !== "" || qualifier !== undefined)) {
+    const plain = buffers.map(({ qualifier: _, ...rest }) => ({ ...rest, attributes: "" }));
+    yield { ...program, buffers: plain };
+  }
+  if (scalars.some(({ attributes }) => attributes !== "")) {
+    yield { ...program, scalars: scalars.map((one) => ({ ...one, attributes: "" })) };
+  }
+}
+
+/** Without one of the lines around the kernel. */
+function* shrinkLines(program: GeneratedProgram): Generator<GeneratedProgram> {
+  for (const key of ["neighbours", "pragmas", "head"] as const) {
+    for (const at of program[key].keys()) {
+      yield { ...program, [key]: program[key].toSpliced(at, 1) };
+    }
   }
 }
 

@@ -1,47 +1,71 @@
 /** Random statements. Each program stores into its own part of the outputs, so that nothing races. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
+import { chain } from "./chains.ts";
+import { exchange, inPlace, orderOf, promise, remark, walk } from "./effects.ts";
 import { makeExpr } from "./expressions.ts";
+import { anyPlace, outputOf, ownPart, placement } from "./places.ts";
 import { matmul, PRODUCTS } from "./tiles.ts";
-import {
-  columnMajor,
-  countOf,
-  isFloat,
-  isNarrow,
-  rowMajor,
-  type VariableSpec,
-  type Workshop,
-} from "./scope.ts";
-import { type BufferSpec, declarator, type Node, type Shape, spell, type Stmt } from "./tree.ts";
+import { isFloat, isNarrow, type VariableSpec, type Workshop } from "./scope.ts";
+import { declarator, type Node, type Shape, spell, type Stmt } from "./tree.ts";
 
 const DEPTH = 4;
 
-type Maker = (shop: Workshop, fuel: number) => Stmt | undefined;
+type Maker = (shop: Workshop, fuel: number) => Stmt | readonly Stmt[] | undefined;
 
 /** Some statements. */
 export function makeStmts(shop: Workshop, count: number, fuel: number): Stmt[] {
   const stmts: Stmt[] = [];
   for (let i = 0; i < count; i++) {
     const stmt = shop.dice.weighted(MAKERS)(shop, fuel);
-    if (stmt !== undefined) stmts.push(stmt);
+    if (stmt !== undefined) stmts.push(...[stmt].flat());
   }
   return stmts;
 }
 
-/** A type and a shape; large tiles of wide types are rare. */
-function anyPlace(shop: Workshop): { readonly type: ScalarName; readonly shape: Shape } {
-  return {
-    type: shop.dice.pick(shop.types),
-    shape: shop.dice.oneIn(6) ? [] : shop.dice.pick(shop.shapes),
-  };
-}
-
 const declaration: Maker = (shop) => {
+  const { dice } = shop;
   const place = anyPlace(shop);
   const value = makeExpr(shop, place, DEPTH);
   const name = shop.name("v");
-  shop.variables.push({ ...place, name });
-  return { parts: [`${declarator(place.type, place.shape, name)} = `, value, ";"] };
+  const word = dice.oneIn(8) ? "const " : "";
+  const isFilled = word === "" && dice.oneIn(8);
+  const head = `${word}${shop.declarator(place.type, place.shape, name)}`;
+  shop.declare({ ...place, name });
+  if (word !== "") shop.fixed.add(name);
+  // Assigned later, or in braces: the same.
+  if (isFilled) return [{ parts: [`${head};`] }, { parts: [`${name} = `, value, ";"] }];
+  return dice.oneIn(8)
+    ? { parts: [`${head} = { `, value, " };"] }
+    : { parts: [`${head} = `, value, ";"] };
 };
+
+/** A variable that hides one of an outer scope, and is forgotten with its block. */
+const hiding: Maker = (shop, fuel) => {
+  const { dice } = shop;
+  const outer = shop.variables.filter(({ name }) => name.startsWith("v") && !shop.fixed.has(name));
+  if (outer.length === 0 || fuel <= 0) return undefined;
+  const { name } = dice.pick(outer);
+  const place = anyPlace(shop);
+  return {
+    parts: [
+      shop.inScope(() => {
+        const value = makeExpr(withoutName(shop, name), place, DEPTH - 1);
+        shop.declare({ ...place, name });
+        return [
+          { parts: [`${declarator(place.type, place.shape, name)} = `, value, ";"] },
+          ...makeStmts(shop, dice.between(1, 3), fuel - 1),
+        ];
+      }),
+    ],
+  };
+};
+
+/** A name is in scope in its own initialiser (language.md, 4.2), so nothing may read it there. */
+function withoutName(shop: Workshop, name: string): Workshop {
+  const at = shop.variables.findIndex((variable) => variable.name === name);
+  if (at >= 0) shop.variables.splice(at, 1);
+  return shop;
+}
 
 /** A variable that may change. */
 function target(shop: Workshop): VariableSpec | undefined {
@@ -70,57 +94,19 @@ const step: Maker = (shop) => {
   return { parts: [shop.dice.pick([`${variable.name}++;`, `--${variable.name};`])] };
 };
 
-function outputOf(shop: Workshop, type: ScalarName): BufferSpec | undefined {
-  const { dice, buffers } = shop;
-  const known = buffers.filter((one) =>
-    one.written && one.type === type && !one.name.startsWith("Z")
-  );
-  if (known.length > 0 && dice.oneIn(2)) return dice.pick(known);
-  if (buffers.length > 11) return known[0];
-  const spec: BufferSpec = {
-    name: shop.name("Y"),
-    type,
-    length: shop.part * shop.programs - (dice.oneIn(2) ? 0 : dice.between(1, 200)),
-    written: true,
-    attributes: dice.pick(["", "", " __noalias"]),
-  };
-  buffers.push(spec);
-  return spec;
-}
-
-/** Numberings of a tile's elements that give each its own place. */
-function placement(shop: Workshop, shape: Shape): readonly (string | Node)[] {
-  const { dice } = shop;
-  const count = countOf(shape);
-  const room = shop.part / count;
-  const strides = dice.pick([rowMajor, rowMajor, columnMajor])(shape);
-  const index = shop.indexTile(shape, strides);
-  switch (dice.between(0, 5)) {
-    case 0:
-      return ["(", index, ` ^ ${dice.between(0, count - 1)})`];
-    case 1:
-      return [`(${count - 1} - `, index, ")"];
-    case 2:
-      return room > 1 ? ["(", index, ` * ${dice.pick([2, room])})`] : [index];
-    case 3:
-      return room > 1 ? ["(", index, ` + ${dice.between(0, shop.part - count)})`] : [index];
-    default:
-      return [index];
-  }
-}
+const STORE_MODIFIERS = ["wb", "cg", "cs", "wt", "evict_first", "evict_last"];
 
 /** A store of a value into its output; undefined where there is none left. */
 export function storeOf(shop: Workshop, value: Node): Stmt | undefined {
   const { dice } = shop;
   const buffer = outputOf(shop, value.type);
   if (buffer === undefined) return undefined;
-  const base = "(get_program_id(0) + get_program_id(1) * get_num_programs(0))";
   if (value.shape.length === 0) {
-    const place = `${base} * ${shop.part} + ${dice.between(0, 31)}`;
+    const place = `${ownPart(shop)} + ${dice.between(0, 31)}`;
     const store = dice.oneIn(2) ? `${buffer.name}[${place}] = ` : `*(${buffer.name} + ${place}) = `;
     return { parts: [`if (${place} < ${buffer.length}) `, [{ parts: [store, value, ";"] }]] };
   }
-  const offset = [`${base} * ${shop.part} + `, ...placement(shop, value.shape)];
+  const offset = [`${ownPart(shop)} + `, ...placement(shop, value.shape)];
   const guards: (string | Node)[] = buffer.length < shop.part * shop.programs || dice.oneIn(3)
     ? ["(", ...offset, ` < ${buffer.length})`]
     : [];
@@ -131,8 +117,11 @@ export function storeOf(shop: Workshop, value: Node): Stmt | undefined {
   if (mask.length === 0) {
     return { parts: ["*(", buffer.name, " + ", ...offset, ") = ", value, ";"] };
   }
+  const modifier = dice.oneIn(2) && buffer.qualifier !== "volatile"
+    ? `, "${dice.pick(STORE_MODIFIERS)}");`
+    : ");";
   return dice.oneIn(4)
-    ? { parts: ["store(", buffer.name, " + ", ...offset, ", ", value, ", ", ...mask, ");"] }
+    ? { parts: ["store(", buffer.name, " + ", ...offset, ", ", value, ", ", ...mask, modifier] }
     : { parts: ["*?(", ...mask, ") (", buffer.name, " + ", ...offset, ") = ", value, ";"] };
 }
 
@@ -145,13 +134,12 @@ const readBack: Maker = (shop) => {
   if (written.length === 0) return undefined;
   const buffer = dice.pick(written);
   const shape = dice.pick(shop.shapes);
-  const base = "(get_program_id(0) + get_program_id(1) * get_num_programs(0))";
-  const offset = [`${base} * ${shop.part} + `, ...placement(shop, shape)];
+  const offset = [`${ownPart(shop)} + `, ...placement(shop, shape)];
   const name = shop.name("v");
-  shop.variables.push({ type: buffer.type, shape, name });
+  shop.declare({ type: buffer.type, shape, name });
   return {
     parts: [
-      `${declarator(buffer.type, shape, name)} = *?((`,
+      `${shop.declarator(buffer.type, shape, name)} = *?((`,
       ...offset,
       `) < ${buffer.length}) (${buffer.name} + `,
       ...offset,
@@ -160,31 +148,47 @@ const readBack: Maker = (shop) => {
   };
 };
 
-/** Commutative atomics on counters of their own. */
+/** Commutative atomics on counters of their own, where lanes and programs meet. */
 const atomics: Maker = (shop) => {
   const { dice, buffers } = shop;
-  const type = dice.pick(["int32", "uint32", "int64", "uint64"] as const);
-  const functions = [
-    ...(shop.has("atomic_add") ? ["atomic_add"] : []),
-    ...(shop.has("atomic_sub") ? ["atomic_sub"] : []),
-  ];
-  if (functions.length === 0 || !shop.types.includes(type)) return undefined;
-  const known = buffers.find((one) => one.name.startsWith("Z") && one.type === type);
-  const buffer = known ?? { name: shop.name("Z"), type, length: 64, written: true, attributes: "" };
+  const type = dice.pick(["int32", "uint32", "int64", "uint64", "float32", "float64"] as const);
+  if (!shop.types.includes(type)) return undefined;
+  // Sums and differences commute with each other; every other function only with itself.
+  const families: readonly (readonly string[])[] = isFloat(type)
+    ? shop.has("atomic_add") ? [["atomic_add"], ["atomic_min"], ["atomic_max"]] : []
+    : [
+      ...(shop.has("atomic_add") && shop.has("atomic_sub") ? [["atomic_add", "atomic_sub"]] : []),
+      ...(shop.has("atomic_bits") ? [["atomic_and"], ["atomic_or"], ["atomic_xor"]] : []),
+      ...(shop.has("atomic_extreme") ? [["atomic_min"], ["atomic_max"]] : []),
+    ];
+  if (families.length === 0) return undefined;
+  const family = dice.pick(families);
+  const letter = `Z${family[0]?.slice(7, 10)}`;
+  const known = buffers.find((one) => one.name.startsWith(letter) && one.type === type);
+  if (known === undefined && buffers.length > 12) return undefined;
+  const buffer = known ??
+    {
+      name: shop.name(letter),
+      type,
+      length: 64,
+      written: true,
+      attributes: "",
+      ...(isFloat(type) ? { zeroed: true } : {}),
+    };
   if (known === undefined) buffers.push(buffer);
   const shape = shop.has("atomic-scalar") && dice.oneIn(4) ? [] : dice.pick(shop.shapes);
   const index = makeExpr(shop, { type: "int32", shape }, 1);
   const mask: (string | Node)[] = dice.oneIn(2)
     ? [", ", makeExpr(shop, { type: "bool", shape }, 1)]
     : [];
+  // Sums of few small integers are exact in any order.
+  const value: (string | Node)[] = isFloat(type)
+    ? ["(", makeExpr(shop, { type: "int32", shape }, 2), " & 15)"]
+    : [makeExpr(shop, { type, shape }, 2)];
   return {
     parts: [
-      `${dice.pick(functions)}(${buffer.name} + (`,
-      index,
-      " & 63), ",
-      makeExpr(shop, { type, shape }, 2),
-      ...mask,
-      ");",
+      `${dice.pick(family)}(${buffer.name} + (`,
+      ...[index, " & 63), ", ...value, ...mask, `${orderOf(shop)});`],
     ],
   };
 };
@@ -216,8 +220,9 @@ const stream: Maker = (shop) => {
     return name;
   };
   const [left, right] = [dice.pick(types), dice.pick(types)];
+  const isLeftTurned = dice.oneIn(3);
   const width = most * k + dice.pick([0, 0, 8, 3]);
-  const a = input(left, (m - 1) * width + most * k);
+  const a = input(left, isLeftTurned ? most * k * m : (m - 1) * width + most * k);
   const isTurned = dice.oneIn(3);
   const height = most * k + dice.pick([0, 8]);
   const b = input(right, isTurned ? (n - 1) * height + most * k : most * k * n);
@@ -239,8 +244,13 @@ const stream: Maker = (shop) => {
   const guard = dice.oneIn(3) ? `?(${counter} * ${k} < ${dice.between(0, most * k)}) ` : "";
   const hint = dice.pick(["", "", `#pragma tri loop num_stages(${dice.between(1, 4)})\n  `]);
   const body: Stmt[] = [
-    { parts: [`${acc} += *${guard}${pa} @ ${isTurned ? "^" : ""}(*${guard}${pb});`] },
-    { parts: [`${pa} += ${k};`] },
+    {
+      parts: [
+        `${acc} += ${isLeftTurned ? "^" : ""}(*${guard}${pa}) @ `,
+        `${isTurned ? "^" : ""}(*${guard}${pb});`,
+      ],
+    },
+    { parts: [`${pa} += ${isLeftTurned ? k * m : k};`] },
     { parts: [`${pb} += ${isTurned ? k : k * n};`] },
   ];
   if (dice.oneIn(4)) {
@@ -254,7 +264,9 @@ const stream: Maker = (shop) => {
     parts: [
       `${declarator(result, [m, n], acc)} = 0;\n  `,
       [
-        pointer(left, [m, k], pa, a, [width, 1]),
+        isLeftTurned
+          ? pointer(left, [k, m], pa, a, [m, 1])
+          : pointer(left, [m, k], pa, a, [width, 1]),
         isTurned
           ? pointer(right, [n, k], pb, b, [height, 1])
           : pointer(right, [k, n], pb, b, [n, 1]),
@@ -279,12 +291,15 @@ const branch: Maker = (shop, fuel) => {
     : { parts: ["if (", condition, ") ", block(), " else ", block()] };
 };
 
+const LOOP_HINTS = ["unroll", "tri loop unroll(2)", "tri loop flatten", "tri loop pipeline(off)"];
+
 /** A loop of few rounds; inside, variables from outside change. */
 const loop: Maker = (shop, fuel) => {
   if (!shop.has("loop") || fuel <= 0) return undefined;
   const { dice } = shop;
   const counter = shop.name("k");
-  const rounds = dice.oneIn(2)
+  const isConstant = dice.oneIn(2);
+  const rounds = isConstant
     ? `${dice.between(0, 4)}`
     : `(get_program_id(0) & 3) + ${dice.between(0, 2)}`;
   shop.fixed.add(counter);
@@ -292,37 +307,54 @@ const loop: Maker = (shop, fuel) => {
     ...(shop.has("loop-break") ? ["break"] : []),
     ...(shop.has("loop-continue") ? ["continue"] : []),
   ];
-  const body = (): Stmt[] =>
+  const hint = dice.oneIn(6) ? `#pragma ${dice.pick(LOOP_HINTS)}\n  ` : "";
+  const body = (first: readonly Stmt[] = [], mayJump = true): Stmt[] =>
     shop.inScope(() => {
       shop.variables.push({ name: counter, type: "int32", shape: [] });
-      const stmts = makeStmts(shop, dice.between(1, 4), fuel - 1);
-      if (jumps.length > 0 && dice.oneIn(3)) {
+      const stmts = [...first, ...makeStmts(shop, dice.between(1, 4), fuel - 1)];
+      if (mayJump && jumps.length > 0 && dice.oneIn(3)) {
         const condition = makeExpr(shop, { type: "bool", shape: [] }, 2);
         const jump: Stmt = { parts: [`if (`, condition, `) ${dice.pick(jumps)};`] };
         stmts.push(jump, ...makeStmts(shop, 1, 0));
       }
       return stmts;
     });
-  switch (dice.between(0, 4)) {
+  const start: Stmt = { parts: [`int ${counter} = 0;`] };
+  // A counter that is stepped first ends the loop whatever `continue` leaves out.
+  const advance: Stmt = { parts: [`${counter}++;`] };
+  switch (dice.between(0, 6)) {
     case 0:
-      if (!shop.has("while")) return undefined;
-      return {
-        parts: [
-          `for (int ${counter} = ${rounds}; ${counter}-- > 0;) `,
-          body(),
-        ],
-      };
+      return { parts: [`${hint}for (int ${counter} = ${rounds}; ${counter}-- > 0;) `, body()] };
     case 1:
       if (!shop.has("do")) return undefined;
       return {
-        parts: [[{ parts: [`int ${counter} = 0;`] }, {
-          parts: ["do ", body(), ` while (++${counter} < ${rounds});`],
+        parts: [[start, { parts: ["do ", body(), ` while (++${counter} < ${rounds});`] }]],
+      };
+    case 2: {
+      if (!shop.has("while")) return undefined;
+      const condition: (string | Node)[] = dice.oneIn(2)
+        ? [` && `, makeExpr(shop, { type: "bool", shape: [] }, 2)]
+        : [];
+      return {
+        parts: [[start, {
+          parts: [`while (${counter} < ${rounds}`, ...condition, ") ", body([advance])],
+        }]],
+      };
+    }
+    case 3:
+      if (!shop.has("loop-break")) return undefined;
+      return {
+        parts: [[start, {
+          parts: [
+            "for (;;) ",
+            body([{ parts: [`if (${counter}++ >= ${rounds}) break;`] }]),
+          ],
         }]],
       };
     default:
       return {
         parts: [
-          `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++) `,
+          `${hint}for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++) `,
           body(),
         ],
       };
@@ -341,6 +373,13 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [3, store],
   [2, readBack],
   [1, atomics],
+  [1, exchange],
+  [2, inPlace],
+  [1, remark],
+  [1, promise],
+  [1, walk],
+  [1, hiding],
+  [1, chain],
   [2, accumulation],
   [1, stream],
   [3, branch],

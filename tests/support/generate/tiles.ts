@@ -1,17 +1,9 @@
-/** Random expressions about tiles as wholes: shapes, reductions, scans, products. */
+/** Random expressions about tiles as wholes: shapes, scans, products. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { makeExpr } from "./expressions.ts";
 import type { Feature } from "./features.ts";
-import {
-  countOf,
-  isFloat,
-  isNarrow,
-  isWide,
-  isWideInt,
-  sameShape,
-  type Workshop,
-} from "./scope.ts";
-import { type Node, node, type Shape, spellTile, type Wanted } from "./tree.ts";
+import { countOf, isWide, sameShape, type Workshop } from "./scope.ts";
+import { type Node, node, spellTile, type Wanted } from "./tree.ts";
 
 export function newaxis(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
   const ones = wanted.shape.flatMap((extent, axis) => extent === 1 ? [axis] : []);
@@ -36,8 +28,7 @@ export function permutation(shop: Workshop, wanted: Wanted, fuel: number): Node 
       ")",
     );
   }
-  const order = shape.map((_, axis) => axis);
-  order.sort(() => shop.dice.between(-1, 1));
+  const order = shop.dice.shuffled(shape.map((_, axis) => axis));
   const from = order.map((_, source) => shape[order.indexOf(source)] ?? 1);
   const items = order.map((axis) => `^${axis}`).join(", ");
   return node(wanted, makeExpr(shop, { ...wanted, shape: from }, fuel), `[${items}]`);
@@ -54,66 +45,6 @@ export function reshaping(shop: Workshop, wanted: Wanted, fuel: number): Node | 
   return other.length > shape.length && shop.dice.oneIn(2)
     ? node(wanted, `((${spellTile(wanted.type, shape)})`, from, ")")
     : node(wanted, "reshape(", from, `, ${shape.join(", ")})`);
-}
-
-interface Reduction {
-  readonly item: string;
-  readonly feature: Feature;
-  readonly fits: (type: ScalarName) => boolean;
-}
-
-const REDUCTIONS: readonly Reduction[] = [
-  { item: "+", feature: "reduce-sum", fits: isWide },
-  { item: "max", feature: "reduce-max", fits: isWide },
-  { item: "min", feature: "reduce-min", fits: isWide },
-  { item: "*", feature: "reduce-product", fits: isWide },
-  { item: "&", feature: "reduce-bits", fits: isWideInt },
-  { item: "|", feature: "reduce-bits", fits: isWideInt },
-  { item: "xor", feature: "reduce-bits", fits: isWideInt },
-  { item: "any", feature: "reduce-bool", fits: (type) => type === "bool" },
-  { item: "all", feature: "reduce-bool", fits: (type) => type === "bool" },
-];
-
-/** A tile with one more axis, which is then reduced. */
-function widerShape(
-  shop: Workshop,
-  shape: Shape,
-): { readonly shape: Shape; readonly axis: number } | undefined {
-  const fitting = shop.shapes.flatMap((wider) =>
-    wider.flatMap((_, axis) =>
-      wider.length === shape.length + 1 && sameShape(wider.toSpliced(axis, 1), shape)
-        ? [{ shape: wider, axis }]
-        : []
-    )
-  );
-  return fitting.length === 0 ? undefined : shop.dice.pick(fitting);
-}
-
-export function reduction(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  const wider = widerShape(shop, wanted.shape);
-  if (shop.isLazy || wider === undefined) return undefined;
-  const { dice } = shop;
-  const items = wider.shape.map((_, axis) => axis === wider.axis ? "" : ":");
-  const text = (item: string): string => `[${items.map((one) => one || item).join(", ")}]`;
-  if (wanted.type === "int32" && dice.oneIn(4) && shop.has("reduce-arg")) {
-    const type = dice.pick(shop.types.filter((one) => one !== "bool"));
-    return node(
-      wanted,
-      makeExpr(shop, { type, shape: wider.shape }, fuel),
-      text(dice.pick(["argmax", "argmin"])),
-    );
-  }
-  const rows = REDUCTIONS.filter(({ feature, fits }) => fits(wanted.type) && shop.has(feature));
-  if (rows.length === 0) return undefined;
-  const { item } = dice.pick(rows);
-  // Integers below int and bool are promoted first.
-  const narrow = shop.types.filter((type) => type !== "bool" && isNarrow(type) && !isFloat(type));
-  const type = wanted.type === "int32" && narrow.length > 0 && dice.oneIn(3)
-    ? dice.pick(narrow)
-    : wanted.type === "bool" && dice.oneIn(3)
-    ? dice.pick(shop.types)
-    : wanted.type;
-  return node(wanted, makeExpr(shop, { type, shape: wider.shape }, fuel), text(item));
 }
 
 const SCANS: readonly (readonly [string, Feature])[] = [

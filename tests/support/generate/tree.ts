@@ -35,6 +35,9 @@ export interface BufferSpec {
   readonly written: boolean;
   /** Further words of its declaration, such as `__noalias`. */
   readonly attributes: string;
+  readonly qualifier?: "volatile" | "restrict";
+  /** Starts with zeros. */
+  readonly zeroed?: true;
 }
 
 /** A scalar parameter. */
@@ -43,9 +46,17 @@ export interface ScalarSpec {
   readonly type: ScalarName;
   /** A number that the type can hold, as text that BigInt or Number reads. */
   readonly value: string;
+  /** Further words of its declaration; what they promise is true. */
+  readonly attributes: string;
 }
 
 export interface GeneratedProgram {
+  /** Lines before the helpers: typedefs, enums, constants, assertions. */
+  readonly head: readonly string[];
+  /** Other kernels of the file. */
+  readonly neighbours: readonly string[];
+  /** Pragmas of the kernel besides the ones below. */
+  readonly pragmas: readonly string[];
   readonly buffers: readonly BufferSpec[];
   readonly scalars: readonly ScalarSpec[];
   /** Helper functions, as statements of the file. */
@@ -55,7 +66,7 @@ export interface GeneratedProgram {
   /** 0: the compiler chooses. */
   readonly numStages: number;
   readonly specialize: boolean;
-  readonly grid: readonly [number, number];
+  readonly grid: readonly [number, number, number];
   /** Of the buffers' contents. */
   readonly seed: number;
   /** Whether buffers hold any bits, or small numbers only. */
@@ -75,42 +86,85 @@ export function declarator(type: ScalarName, shape: Shape, name: string): string
   return `${spell(type)} ${name}${shape.length === 0 ? "" : `[${shape.join(", ")}]`}`;
 }
 
+/** Where an expression stands in the text. */
+export interface Place {
+  readonly node: Node;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Text in the making. */
+interface Page {
+  text: string;
+  readonly places: Place[];
+}
+
+function printNode(page: Page, node: Node): void {
+  const start = page.text.length;
+  for (const part of node.parts) {
+    if (typeof part === "string") page.text += part;
+    else printNode(page, part);
+  }
+  page.places.push({ node, start, end: page.text.length });
+}
+
+/** The text of one expression. */
 export function renderNode(node: Node): string {
-  return node.parts.map((part) => typeof part === "string" ? part : renderNode(part)).join("");
+  const page: Page = { text: "", places: [] };
+  printNode(page, node);
+  return page.text;
 }
 
 function isBlock(part: string | Node | readonly Stmt[]): part is readonly Stmt[] {
   return Array.isArray(part);
 }
 
-function renderStmts(stmts: readonly Stmt[], indent: string): string {
-  return stmts.map(({ parts }) => {
-    const text = parts.map((part) => {
-      if (typeof part === "string") return part;
-      return isBlock(part) ? `{\n${renderStmts(part, `${indent}  `)}${indent}}` : renderNode(part);
-    });
-    return `${indent}${text.join("")}\n`;
-  }).join("");
+function printStmts(page: Page, stmts: readonly Stmt[], indent: string): void {
+  for (const { parts } of stmts) {
+    page.text += indent;
+    for (const part of parts) {
+      if (typeof part === "string") page.text += part;
+      else if (isBlock(part)) {
+        page.text += "{\n";
+        printStmts(page, part, `${indent}  `);
+        page.text += `${indent}}`;
+      } else printNode(page, part);
+    }
+    page.text += "\n";
+  }
+}
+
+/** The program as `.tc`, and where in it each expression stands. */
+export function printProgram(program: GeneratedProgram): Readonly<Page> {
+  const { buffers, scalars, numWarps, numStages, specialize } = program;
+  const params = [
+    ...buffers.map(({ name, type, written, attributes, qualifier }) => {
+      const [before, behind] = [
+        qualifier === "volatile" ? "volatile " : "",
+        qualifier === "restrict" ? "restrict " : "",
+      ];
+      return `${written ? "" : "const "}${before}${spell(type)} *${behind}${name}${attributes}`;
+    }),
+    ...scalars.map(({ name, type, attributes }) => `${spell(type)} ${name}${attributes}`),
+  ];
+  const pragmas = [
+    `num_warps=${numWarps}`,
+    ...(numStages === 0 ? [] : [`num_stages=${numStages}`]),
+    ...(specialize ? [] : ["specialize(off)"]),
+    ...program.pragmas,
+  ].map((text) => `#pragma tri ${text}`);
+  const top = [...program.neighbours, ...pragmas, ...program.head];
+  const page: Page = { text: top.map((line) => `${line}\n`).join(""), places: [] };
+  printStmts(page, program.helpers, "");
+  page.text += `__global__ void k(${params.join(", ")}) {\n`;
+  printStmts(page, program.body, "  ");
+  page.text += "}\n";
+  return page;
 }
 
 /** The program as `.tc`. */
 export function renderProgram(program: GeneratedProgram): string {
-  const { buffers, scalars, numWarps, numStages, specialize } = program;
-  const params = [
-    ...buffers.map(({ name, type, written, attributes }) =>
-      `${written ? "" : "const "}${spell(type)} *${name}${attributes}`
-    ),
-    ...scalars.map(({ name, type }) => `${spell(type)} ${name}`),
-  ];
-  return [
-    `#pragma tri num_warps=${numWarps}\n`,
-    numStages === 0 ? "" : `#pragma tri num_stages=${numStages}\n`,
-    specialize ? "" : "#pragma tri specialize(off)\n",
-    renderStmts(program.helpers, ""),
-    `__global__ void k(${params.join(", ")}) {\n`,
-    renderStmts(program.body, "  "),
-    "}\n",
-  ].join("");
+  return printProgram(program).text;
 }
 
 /** What the program is run with, for reports. */

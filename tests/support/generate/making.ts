@@ -1,0 +1,123 @@
+/** Random calls that make tiles, turn their axes, and put two together or take one apart. */
+import { literal, makeExpr } from "./expressions.ts";
+import { countOf, isInt, isWide, type Workshop } from "./scope.ts";
+import { stretching } from "./elementwise.ts";
+import { type Node, node, type Shape, spellTile, type Wanted } from "./tree.ts";
+
+/** `zeros`, `full`, `broadcast_to`. */
+export function making(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { dice } = shop;
+  const { type, shape } = wanted;
+  if (shape.length === 0) return undefined;
+  const tile = spellTile(type, shape);
+  switch (dice.between(0, 3)) {
+    case 0:
+      return node(wanted, `zeros(${tile})`);
+    case 1:
+      return node(wanted, `full(${tile}, `, makeExpr(shop, { type, shape: [] }, fuel), ")");
+    default: {
+      const from = stretching(shop, shape);
+      if (from.length === 0) return undefined;
+      return node(
+        wanted,
+        "broadcast_to(",
+        makeExpr(shop, { type, shape: from }, fuel),
+        `, ${shape.join(", ")})`,
+      );
+    }
+  }
+}
+
+/** `expand_dims`, `trans`, `permute`. */
+export function axisCall(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { dice } = shop;
+  const { shape } = wanted;
+  if (shape.length < 2) return undefined;
+  const ones = shape.flatMap((extent, axis) => extent === 1 ? [axis] : []);
+  if (ones.length > 0 && dice.oneIn(2)) {
+    const axis = dice.pick(ones);
+    const from = makeExpr(shop, { ...wanted, shape: shape.toSpliced(axis, 1) }, fuel);
+    return node(wanted, "expand_dims(", from, `, ${axis})`);
+  }
+  if (!shop.has("permute")) return undefined;
+  const [last = 1, ...rest] = shape.toReversed();
+  if (dice.oneIn(2)) {
+    const from = [last, ...rest.reverse()];
+    return node(wanted, "trans(", makeExpr(shop, { ...wanted, shape: from }, fuel), ")");
+  }
+  const order = dice.shuffled(shape.map((_, axis) => axis));
+  const from = order.map((_, source) => shape[order.indexOf(source)] ?? 1);
+  return node(
+    wanted,
+    "permute(",
+    makeExpr(shop, { ...wanted, shape: from }, fuel),
+    `, ${order.join(", ")})`,
+  );
+}
+
+/** `cat`, `join`, `interleave`: two tiles of half the elements. */
+export function pairing(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { shape } = wanted;
+  const [first = 1] = shape;
+  const last = shape.at(-1) ?? 1;
+  const forms: readonly (readonly [name: "cat" | "join" | "interleave", from: Shape])[] = [
+    ...(first > 1 ? [["cat", [first / 2, ...shape.slice(1)]] as const] : []),
+    ...(last === 2 && shape.length > 1 ? [["join", shape.slice(0, -1)] as const] : []),
+    ...(last > 1 ? [["interleave", [...shape.slice(0, -1), last / 2]] as const] : []),
+  ];
+  const known = forms.filter(([name]) => shop.has(name));
+  // Narrower types come out as their common type, which is wide.
+  if (shop.isLazy || known.length === 0 || !isWide(wanted.type)) return undefined;
+  const [name, from] = shop.dice.pick(known);
+  const side = { ...wanted, shape: from };
+  return node(
+    wanted,
+    `${name}(`,
+    makeExpr(shop, side, fuel),
+    ", ",
+    makeExpr(shop, side, fuel),
+    ")",
+  );
+}
+
+/** `split0`, `split1`: half of a tile. */
+export function splitting(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { shape } = wanted;
+  const isLarge = shape.length > 4 || countOf(shape) * 2 > shop.part;
+  if (shop.isLazy || isLarge || !shop.has("split")) return undefined;
+  const from = makeExpr(shop, { ...wanted, shape: [...shape, 2] }, fuel);
+  return node(wanted, `split${shop.dice.between(0, 1)}(`, from, ")");
+}
+
+export function counting(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { dice } = shop;
+  const isBins = wanted.type === "int32" && wanted.shape.length === 1;
+  if (shop.isLazy || !isBins || !shop.has("histogram")) return undefined;
+  const type = dice.pick(shop.types.filter(isInt));
+  const from = makeExpr(shop, { type, shape: dice.pick(shop.shapes) }, fuel);
+  return node(wanted, "histogram(", from, `, ${wanted.shape[0]})`);
+}
+
+/** Hints that are true. */
+export function hint(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+  const { dice } = shop;
+  if (wanted.type !== "int32") return undefined;
+  if (wanted.shape.length === 1 && dice.oneIn(2)) {
+    const [extent = 1] = wanted.shape;
+    return node(
+      wanted,
+      `max_contiguous((0 ... ${extent}) + `,
+      literal(shop, {
+        type: "int32",
+        shape: [],
+      }),
+      `, ${extent})`,
+    );
+  }
+  if (wanted.shape.length > 0 && dice.oneIn(2)) {
+    const name = dice.pick(["max_constancy", "max_contiguous"]);
+    return node(wanted, `${name}(`, makeExpr(shop, wanted, fuel), ", 1)");
+  }
+  const n = dice.pick([2, 4, 8, 16]);
+  return node(wanted, "multiple_of((", makeExpr(shop, wanted, fuel), ` * ${n}), ${n})`);
+}
