@@ -103,6 +103,7 @@ export function remark(shop: Workshop): Stmt | undefined {
       return { parts: ["assert(", test, ` | ${type === "bool" ? "true" : "(1 == 1)"});`] };
     }
     case 3: {
+      if (!shop.has("printf")) return undefined;
       const shape = dice.oneIn(4) ? dice.pick(shop.shapes) : [];
       const value = makeExpr(shop, { type: "int32", shape }, 2);
       return { parts: ['printf("%d and %d\\n", ', value, ", get_program_id(0));"] };

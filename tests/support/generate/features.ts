@@ -68,6 +68,7 @@ const PROBES = {
   "atomic_sub": "atomic_sub(I + i, i, m);",
   "atomic-scalar": "atomic_add(I, n);",
   "random": "x = rand(n, i);",
+  "printf": 'printf("%d", n);',
   "abs": "x = abs(x); i = abs(i);",
   "clamp": "x = clamp(x, 0.0f, 1.0f);",
   "bits": "i = popc(i) + clz(i) + ffs(i) + brev(i);",

@@ -1,4 +1,4 @@
-/** Runs a random program both ways: compiled, on the emulator with all its checks, and in the reference. */
+/** Runs a random program both ways: compiled, on the emulator with all its checks or on a GPU, and in the reference. */
 import { compileFile } from "../../../compiler/mod.ts";
 import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
@@ -42,8 +42,24 @@ export type Verdict =
 
 const wrong = (message: string): Verdict => ({ kind: "wrong", message });
 
+/** A launch of compiled code; the buffers among the arguments hold afterwards what it left there. */
+export interface CompiledLaunch {
+  readonly kernel: string;
+  readonly args: readonly Argument[];
+  readonly grid: readonly [number, number, number];
+  readonly block: readonly [number, number, number];
+  readonly sharedBytes: number;
+}
+
+/** Where compiled code runs. Throws where it stops. */
+export type Runner = (ptx: string, launch: CompiledLaunch) => void;
+
+const onEmulator: Runner = (ptx, launch) => {
+  emulate(ptx, { ...launch, budget: 50_000_000, print: () => {} });
+};
+
 /** Compiles and runs a program for its targets and compares what is in memory afterwards. */
-export function judge(program: GeneratedProgram): Verdict {
+export function judge(program: GeneratedProgram, run = onEmulator): Verdict {
   const { text, places } = printProgram(program);
   const { targets } = program;
   let result: ReturnType<typeof compileFile>;
@@ -70,7 +86,7 @@ export function judge(program: GeneratedProgram): Verdict {
   for (const module of compiled.modules) {
     for (const instance of compiled.instances) {
       if (!isApplicable(program, instance)) continue;
-      last = runCompiled(program, module, instance, expected);
+      last = runCompiled(program, module, instance, expected, run);
       if (last.kind !== "equal") return last;
     }
   }
@@ -135,6 +151,7 @@ function runCompiled(
   module: CompiledModule,
   instance: InstanceInfo,
   expected: readonly Memory[],
+  run: Runner,
 ): Verdict {
   const { buffers, scalars, grid } = program;
   const entry = must(module.entries.find(({ symbol }) => symbol === instance.symbol), "the entry");
@@ -151,18 +168,16 @@ function runCompiled(
     }),
   ];
   try {
-    emulate(module.ptx, {
+    run(module.ptx, {
       kernel: entry.symbol,
       args,
       grid,
       block: [entry.threads, 1, 1],
       sharedBytes: entry.sharedBytes,
-      budget: 50_000_000,
-      print: () => {},
     });
   } catch (error) {
     const text = error instanceof Error ? error.message : `${error}`;
-    return wrong(`${where}: the emulator stopped: ${text}`);
+    return wrong(`${where}: the run stopped: ${text}`);
   }
   let [compared, exact] = [0, 0];
   for (const [nth, { name, type, length }] of buffers.entries()) {
