@@ -4,6 +4,7 @@ import type { Context } from "./check_context.ts";
 import { type BuiltinCall, constantArgument, reportArgument } from "./check_argument.ts";
 import { effectNode } from "./check_builtin.ts";
 import { store } from "./check_assign.ts";
+import { hasEffect } from "./effects.ts";
 import { applyBinary, checkSized } from "./check_operators.ts";
 import {
   checkWritable,
@@ -129,7 +130,20 @@ export function checkStoreCall(
   const place = checkWritable(cx, placeArgument(cx, call, pointer, mask));
   const modifiers = accessModifiers(cx, call, place, STORE_MODIFIERS);
   if (place === undefined || value === undefined || modifiers === undefined) return undefined;
-  return store(cx, place, value, call.span, modifiers);
+  // An assignment begins with its right side, a call with its first argument.
+  if (![place.pointer, value].some(hasEffect)) {
+    return store(cx, place, value, call.span, modifiers);
+  }
+  return cx.tryOnce(
+    place.pointer,
+    "place",
+    (pointer) =>
+      cx.tryOnce(
+        value,
+        "value",
+        (once) => store(cx, { ...place, pointer }, once, call.span, modifiers),
+      ),
+  );
 }
 
 /** `prefetch(p [, m])`. */
@@ -176,7 +190,14 @@ export function checkDot(
 ): Value | undefined {
   const modes = modifiersOf(cx, call, DOT_MODES);
   const at = { span: call.span, operatorSpan: call.span };
-  const product = modes && a && b && checkMatmul(cx, a, b, at, modes[0]);
-  if (product === undefined || acc === undefined) return product;
-  return applyBinary(cx, "+", acc, product, at);
+  if (modes === undefined || a === undefined || b === undefined) return undefined;
+  if (acc === undefined) return checkMatmul(cx, a, b, at, modes[0]);
+  const sum = (left: Value, right: Value): Value | undefined => {
+    const product = checkMatmul(cx, left, right, at, modes[0]);
+    return product && applyBinary(cx, "+", acc, product, at);
+  };
+  // The accumulator is the last argument, but the first operand.
+  return [a, b, acc].some(hasEffect)
+    ? cx.tryOnce(a, "left", (left) => cx.tryOnce(b, "right", (right) => sum(left, right)))
+    : sum(a, b);
 }

@@ -5,6 +5,7 @@ import type { Span } from "../support/source.ts";
 import type * as ast from "./ast.ts";
 import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
 import type { FoldProblem } from "./constants.ts";
+import { assigns } from "./effects.ts";
 import type { Value } from "./nodes.ts";
 import { type Entry, type HelperEntry, Scope } from "./scope.ts";
 
@@ -160,7 +161,11 @@ export class Context {
     name: string,
     body: (use: Value) => Value | undefined,
   ): Value | undefined {
-    if (value.kind === "constant" || value.kind === "variable") return body(value);
+    if (value.kind === "constant") return body(value);
+    if (value.kind === "variable") {
+      const result = body(value);
+      if (result === undefined || !assigns(result, value.variable)) return result;
+    }
     const variable = this.newVariable(name, value.type, value.span);
     const use: Value = { kind: "variable", variable, type: value.type, span: value.span };
     const result = body(use);

@@ -1,5 +1,5 @@
 /** What evaluating an expression does besides giving a value. */
-import type { TypedExpr } from "./typed.ts";
+import type { TypedExpr, Variable } from "./typed.ts";
 import { BUILTINS } from "./builtins.ts";
 import { elementOf, isValue } from "./nodes.ts";
 import { someExpr } from "./typed_walk.ts";
@@ -23,6 +23,11 @@ export function hasEffect(expr: TypedExpr): boolean {
     expr,
     (inner) => changesSomething(inner) || inner.kind === "call" || isVolatileLoad(inner),
   );
+}
+
+/** Whether evaluating the expression gives the variable a new value. */
+export function assigns(expr: TypedExpr, variable: Variable): boolean {
+  return someExpr(expr, (inner) => inner.kind === "assign" && inner.variable === variable);
 }
 
 function isVolatileLoad(expr: TypedExpr): boolean {

@@ -80,6 +80,12 @@ export const CONSTRUCTS: readonly Construct[] = [
   ...section(
     "3 Types",
     {
+      name: "built-in names may be hidden",
+      body:
+        "int sum = 3; int dot = sum + 1; int exp[4] = dot; I[0] = exp[+]; int mask = 1, offset = 2, any = 3; I[1] = mask + offset + any; I[2] = (exp + 1)[any];",
+      i: [16, 6, 1],
+    },
+    {
       name: "bool: any byte but 0 is true, stores write 0 or 1",
       body: `${R} bool b[16] = (*(B + r)) != 0; *(I + r) = b;`,
       i: [1, 1, 1, 1, 1, 1, 1, 1, 0, 1],
@@ -157,6 +163,30 @@ export const CONSTRUCTS: readonly Construct[] = [
   ),
   ...section(
     "5.2–5.5 Operators",
+    {
+      name: "precedence of all levels",
+      body:
+        "I[0] = 2 + 3 * 4 - 10 / 3 % 2; I[1] = 1 << 2 + 1; I[2] = 7 & 3 == 3; I[3] = 1 | 2 ^ 3 & 1; I[4] = 0 || 1 && 0; I[5] = 1 ? 2 : 0 ? 3 : 4; I[6] = ~n & 15; *(I + 7 + 0 ... 4) = n * 2 + 0 ... 4 * 2;",
+      i: [13, 8, 1, 3, 0, 2, 10, 10, 12, 14, 16],
+    },
+    {
+      name: "`@` binds tighter than `*`, `^` tighter than `@`",
+      body:
+        "int t[2, 2] = (0 ... 2)[:, newaxis] * 2 + 0 ... 2; char c[2, 2] = (char[2, 2])t; *(I + t) = 2 * c @ c * 3 + 1; *(I + 4 + t) = ^c @ ^c;",
+      i: [13, 19, 37, 67, 2, 6, 3, 11],
+    },
+    {
+      name: "unsigned quotients, remainders, shifts, comparisons",
+      body:
+        "unsigned a = 7u - 9u; I[0] = a > 0; I[1] = (int)(a / 2u); I[2] = (int)(a % 10u); I[3] = (int)(a >> 31); I[4] = (int)a >> 31; int m = n - 12; I[5] = m / 2; I[6] = m % 2; I[7] = m / -2; I[8] = m >> 1; I[9] = m / 2u > 100u; I[10] = m < 1u; I[11] = (long)m < 1u;",
+      i: [1, 2147483647, 4, 1, -1, -3, -1, 3, -4, 1, 0, 1],
+    },
+    {
+      name: "narrow integers are promoted by their signedness",
+      body:
+        "unsigned char u = (unsigned char)(n + 250); char c = (char)(n + 250); unsigned short s = (unsigned short)(n - 6); I[0] = u; I[1] = c; I[2] = s; I[3] = u >> 1; I[4] = c >> 1; I[5] = u < c; I[6] = ~u; I[7] = -u; I[8] = u + c; unsigned char v[4] = 250 + n + (0 ... 4); I[9] = v[max]; char w[4] = (0 ... 4) + n - 7; I[10] = w[min];",
+      i: [255, -1, 65535, 127, -1, 0, -256, -255, 254, 255, -2],
+    },
     {
       name: "usual arithmetic conversions",
       body: "I[0] = -1 < 1u; Y[0] = (1 / 2) + 1 / 2.0f; I[1] = (int)sizeof((half)1 + 1);",
@@ -324,6 +354,26 @@ export const CONSTRUCTS: readonly Construct[] = [
   ...section(
     "5.13–5.14 Casts and constants",
     {
+      name: "floats to integers truncate and saturate",
+      body:
+        "I[0] = (int)(unsigned char)(f * -2.0f); I[1] = (int)(char)(f * 100.0f); I[2] = (unsigned char)(f * 1000.0f); I[3] = (char)(f * -1000.0f); I[4] = (int)(unsigned)(f * 4.0e9f); I[5] = (bool)(NAN * f); I[6] = (short)(f * 1e9f); Y[0] = (float)(unsigned)(n - 6); Y[1] = n - 6;",
+      i: [0, 127, 255, -128, -1, 1, 32767],
+      y: [4294967296, -1],
+    },
+    {
+      name: "types of literals and of mixed operands",
+      body:
+        "half h = (half)f; bfloat16 b = f; I[0] = sizeof(floor(h)); I[1] = sizeof(exp(h)); I[2] = sizeof(h * 2); I[3] = sizeof(h * 2.0); I[4] = sizeof(h * 2.0f); I[5] = sizeof(h + b); I[6] = sizeof(f * 1.0l); I[7] = sizeof((char)1 + (char)1); I[8] = sizeof(4294967295); I[9] = sizeof(0xFFFFFFFF); I[10] = 0xE+1;",
+      i: [2, 4, 2, 2, 4, 4, 8, 4, 8, 4, 15],
+    },
+    {
+      name: "pointers to integers and back, null",
+      body:
+        "const float *p = (const float *)((long)X + 8); I[0] = (int)((long)(X + 3) - (long)X); I[1] = p == X + 2; I[2] = (bool)p; float *q = 0; I[3] = q == NULL; I[4] = !q; void *v = (void *)Y; float *w = v; *w = *p;",
+      i: [12, 1, 1, 1, 1],
+      y: [-1.5],
+    },
+    {
       name: "casts between all kinds of numbers",
       body:
         "float big = 3.0e9f * n; I[0] = (int)big; I[1] = (int)-2.9f; I[2] = (int)(NAN * f); I[3] = (bool)0.5f; L[0] = (long)big;",
@@ -344,6 +394,27 @@ export const CONSTRUCTS: readonly Construct[] = [
       name: "constant expressions",
       body: "enum { A = cdiv(10, 4), B2 = next_pow2(5) }; I[0] = A * 10 + B2; I[1] = ilog2(16);",
       i: [38, 4],
+    },
+  ),
+  ...section(
+    "5.15 Order",
+    {
+      name: "operands and arguments from left to right",
+      body:
+        "int a = 1; I[0] = (a = 2) + a * 10; I[1] = a + (a = 5); I[2] = cdiv(a, (a = 2)); I[3] = clamp(a, (a = 1), (a = 3)); I[4] = select(a > 1, a, (a = 7));",
+      i: [22, 7, 3, 2, 3],
+    },
+    {
+      name: "`dot` takes its accumulator last, `store` its value second",
+      body:
+        "char c[2, 2] = 2, e[2, 2] = 1; int s[2, 2] = dot(c, (c = 3, e), (int[2, 2])c); I[0] = s[max, max]; int k = 8; store(I + (k = k + 1), (k = k * 2)); I[1] = I[9];",
+      i: [7, 18],
+    },
+    {
+      name: "assignments: right side, place, store",
+      body:
+        "int a = 1; I[a] = (a = 3); int k = 0; I[k++] += k + 4; int *p = I + 4; *p += (p = p + 1, 2); I[6] = k;",
+      i: [4, 0, 0, 3, 0, 2, 1],
     },
   ),
   ...section(
@@ -396,6 +467,13 @@ export const CONSTRUCTS: readonly Construct[] = [
   ),
   ...section(
     "7.1 Core built-ins",
+    {
+      name: "`min`, `max`: -0 below +0, NaN loses, for every float type",
+      body:
+        "float z = 0.0f * f, m = -0.0f * f, q = NAN * f; Y[0] = 1.0f / min(z, m); Y[1] = 1.0f / max(m, z); Y[2] = min(q, f); Y[3] = max(f, q); double dz = z, dm = m; Y[4] = (float)(1.0 / min(dz, dm)); Y[5] = (float)(1.0 / max(dm, dz)); half hz = (half)z, hm = (half)m; Y[6] = 1.0f / min(hz, hm); Y[7] = 1.0f / max(hm, hz); bfloat16 bz = z, bm = m; Y[8] = 1.0f / min(bz, bm); I[0] = isnan(min(q, q)) + 2 * isnan(minimum(q, f)) + 4 * isnan(maximum(f, q));",
+      i: [7],
+      y: [-Infinity, Infinity, 1.5, 1.5, -Infinity, Infinity, -Infinity, Infinity, -Infinity],
+    },
     {
       name: "`get_program_id`, `get_num_programs`",
       body:
@@ -579,6 +657,19 @@ export const CONSTRUCTS: readonly Construct[] = [
   ),
   ...section(
     "9 Numbers",
+    {
+      name: "shift counts of the width and more",
+      body:
+        "I[0] = 1 << (n + 27); I[1] = 1 << (n + 26); I[2] = -8 >> (n + 40); I[3] = (int)(0x80000000u >> (n + 27)); I[4] = (n - 10) >> (n - 6); I[5] = 5 << (n - 6);",
+      i: [0, -2147483648, -1, 0, -1, 0],
+    },
+    {
+      name: "float8 saturates, half overflows",
+      body:
+        "Y[0] = (float8e4)(f * 1000.0f); Y[1] = (float8e5)(f * 1.0e6f); Y[2] = (half)(f * 1.0e6f); Y[3] = (float8e4)(f * -1000.0f); I[0] = isnan((float)(float8e4)(NAN * f));",
+      i: [1],
+      y: [448, 57344, Infinity, -448],
+    },
     {
       name: "integers wrap; `INT_MIN / -1`",
       body:

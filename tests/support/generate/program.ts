@@ -33,6 +33,9 @@ function chooseTypes(dice: Dice, features: ReadonlySet<Feature>): ScalarName[] {
     .filter(([, feature]) => feature === undefined || features.has(feature))
     .map(([type]) => type);
   const chosen = new Set<ScalarName>(["int32", "bool"]);
+  // Most functions are of these two.
+  if (dice.oneIn(2)) chosen.add("float32");
+  if (features.has("double") && dice.oneIn(6)) chosen.add("float64");
   for (let i = dice.between(2, 4); i > 0; i--) chosen.add(dice.pick(known));
   return [...chosen];
 }

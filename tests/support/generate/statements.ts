@@ -372,7 +372,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, step],
   [3, store],
   [2, readBack],
-  [1, atomics],
+  [2, atomics],
   [1, exchange],
   [2, inPlace],
   [1, remark],
