@@ -14,9 +14,11 @@ import { readPragmas } from "../../../compiler/front/read_pragmas.ts";
 import { renderDiagnostic } from "../../../compiler/support/render.ts";
 import type { SourceFile } from "../../../compiler/support/source.ts";
 import { assert } from "../../support/assert.ts";
+import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { anyProgram } from "../../support/generate/arbitrary.ts";
 import { FEATURES } from "../../support/generate/features.ts";
 import { renderProgram } from "../../support/generate/tree.ts";
+import { anyEditsFrom, anyKin, mutate, WORDS } from "../../support/mutate.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 400);
 const ROOT = new URL("../../../", import.meta.url);
@@ -78,81 +80,15 @@ function runFront(text: string): void {
   judgeDiagnostics(reporter.diagnostics, text);
 }
 
-function runCompiler(text: string): void {
-  const options = { targets: ["sm_80"], maxTileElements: MOST_ELEMENTS } as const;
+const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
+
+function runCompiler(text: string, targets: readonly TargetName[] = ["sm_80"]): void {
+  const options = { targets, maxTileElements: MOST_ELEMENTS, verify: true };
   const { diagnostics } = compileFile({ name: "fuzz.tc", text }, { ...options, defines: DEFINES });
   judgeDiagnostics(diagnostics, text);
 }
 
-const tokensOf = (text: string): string[] =>
-  text.match(/\/\/.*|\w+|\.\.\.|[<>=!&|+*-]=|&&|\|\||##|[^\S\n]+|\n|./gs) ?? [];
-
-const WORDS = [
-  ..."+ - * / % @ & | ^ ~ ! < > == << && || ++ = += : , ; ? . ... ( ) [ ] { } # ## \\".split(" "),
-  ..."newaxis sizeof bitcast true int float half bfloat16 double float8e4 void const static".split(
-    " ",
-  ),
-  ..."0 1 2 16 4096 -1 1.5 0x80000000 1e300 08 1h 'a' '' \"s\" \" x *p *?( [+] [:,+] [^1,^0]".split(
-    " ",
-  ),
-  ..."exp( max( atomic_add( load( zeros( sort( gather( dot( (float[16]) (int) return break".split(
-    " ",
-  ),
-  ..."if for while do typedef enum __global__ __multipleof(8) get_program_id(0) continue".split(
-    " ",
-  ),
-  "\n#define A A(",
-  "\n#define F(x, ...) x ## __VA_ARGS__ # x\n",
-  "\n#if 1\n",
-  "\n#if TM >\n",
-  "\n#else\n",
-  "\n#endif\n",
-  '\n#include "x"\n',
-  "\n#pragma tri config TM=8; num_warps=2\n",
-  "\n#pragma tri grid(M,\n",
-  "\n#pragma tri tensor X : in float[M, N] strides [ldx, 1]\n",
-  "\n#pragma unroll 2\n",
-  "/*",
-  "*/",
-  "\\\n",
-  "\u{1F600}",
-  "\0",
-];
-
-const anyEdit = fc.record({
-  at: fc.nat(),
-  length: fc.integer({ min: 1, max: 12 }),
-  action: fc.constantFrom("drop", "double", "swap", "replace", "insert", "splice", "character"),
-  word: fc.constantFrom(...WORDS),
-  other: fc.constantFrom(...KERNELS, ...GOLDEN),
-  from: fc.nat(),
-});
-type Edit = typeof anyEdit extends fc.Arbitrary<infer T> ? T : never;
-
-function mutate(source: string, edits: readonly Edit[]): string {
-  const tokens = tokensOf(source);
-  for (const { at, length, action, word, other, from } of edits) {
-    const i = at % Math.max(1, tokens.length);
-    const here = tokens.slice(i, i + length);
-    if (action === "drop") tokens.splice(i, length);
-    else if (action === "double") tokens.splice(i, 0, ...here);
-    else if (action === "swap") tokens.splice(i, 2, tokens[i + 1] ?? "", " ", tokens[i] ?? "");
-    else if (action === "replace") tokens.splice(i, 1, word);
-    else if (action === "insert") tokens.splice(i, 0, word);
-    else if (action === "splice") {
-      const pieces = tokensOf(other);
-      const start = from % pieces.length;
-      tokens.splice(i, length, ...pieces.slice(start, start + 4 * length));
-    } else {
-      const token = tokens[i] ?? "";
-      const cut = from % (token.length + 1);
-      tokens.splice(i, 1, token.slice(0, cut) + word.slice(0, 1) + token.slice(cut + 1));
-    }
-  }
-  return tokens.join("");
-}
-
-const anyEdits = fc.array(anyEdit, { minLength: 1, maxLength: 5 });
+const anyEdits = anyEditsFrom([...KERNELS, ...GOLDEN]);
 
 /** Runs a property; failing texts are made small and shown. */
 function holds(text: fc.Arbitrary<string>, run: (text: string) => void, count: number): void {
@@ -194,4 +130,15 @@ Deno.test("compileFile() takes random programs with mistakes of any kind", () =>
   const programs = fc.tuple(anyProgram(FEATURES), anyEdits)
     .map(([program, edits]) => mutate(renderProgram(program), edits));
   holds(programs, runCompiler, COUNT / 2);
+});
+
+Deno.test("compileFile() takes right programs that nobody meant, for every target", () => {
+  const programs = fc.tuple(
+    fc.oneof(fc.constantFrom(...KERNELS), anyProgram(FEATURES).map(renderProgram)).chain(anyKin),
+    fc.constantFrom(...NAMES),
+  );
+  fc.assert(
+    fc.property(programs, ([text, target]) => runCompiler(text, [target])),
+    { numRuns: COUNT / 2 },
+  );
 });
