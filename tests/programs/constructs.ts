@@ -305,6 +305,24 @@ export const CONSTRUCTS: readonly Construct[] = [
   ...section(
     "5.10–5.12 Memory and choice",
     {
+      name: "the mask of a `?:` reaches loads through newaxis, stretching, `^` and functions",
+      body:
+        "int r[8] = 0 ... 8; int t[8, 8] = r[:, newaxis] * 8 + r[newaxis, :]; *(I + t) = r[newaxis, :] < 4 && r[:, newaxis] == 0 ? (*(C + 60 + r))[newaxis, :] : 0; *(Y + t) = r[:, newaxis] < 2 & r[newaxis, :] < 3 ? exp(^(*(X + 48 + ^t))) * 0.0f + 1.0f : 0.0f;",
+      i: [52, 53, 54, 55, 0, 0, 0, 0, 0],
+      y: [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0],
+    },
+    {
+      name: "a nested mask and one around it",
+      body: "int r[8] = 0 ... 8; *(I + r) = r < 6 ? *?(r > 2)(C + 58 + r) + 1 : -1;",
+      i: [1, 1, 1, 54, 55, 56, -1, -1],
+    },
+    {
+      name: "loads and stores of a loop happen in its order",
+      body:
+        "int r[16] = 0 ... 16; *(I + r) = r; for (int k = 0; k < 4; k++) { *(I + r) = *(I + (15 - r)) + *(I + r); }",
+      i: [120, 120],
+    },
+    {
       name: "masked loads give 0, masked stores leave memory alone",
       body: `${R} *?(r < 5) (Y + r) = (*?(r > 2) (X + r)) + 1.0f;`,
       y: [1, 1, 1, -0.25, 0, 0],
@@ -695,6 +713,12 @@ export const CONSTRUCTS: readonly Construct[] = [
   ),
   ...section(
     "10 Parameters",
+    {
+      name: "facts of `require` and `specialize` change no value",
+      body: "I[0] = n % 5; I[1] = n * 2;",
+      head: "#pragma tri require(n % 5 == 0)\n#pragma tri noalias(all)",
+      i: [0, 10],
+    },
     {
       name: "64-bit arithmetic and indices",
       body: "long big = (long)n << 33; L[0] = big / 3 - 1; L[(long)n] = big;",

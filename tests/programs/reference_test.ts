@@ -86,6 +86,11 @@ Deno.test("interpret() takes a sum as exact where every order gives the same", (
   assert(errorOf("float x[8] = (0 ... 8) * f; Y[0] = x[+];") > 0);
 });
 
+Deno.test("interpret() lets each step of a product round to the least number", () => {
+  const tiny = "float a[4, 4] = (0 ... 4)[newaxis, :] * 1.5f + f; float b[4, 4] = 1.0e-44f;";
+  assert(errorOf(`${tiny} Y[0] = (a @ b)[max, max];`) >= 4 * 2 ** -149);
+});
+
 Deno.test("interpret() stops where rounding decides the way, and where a program leaves its buffers", () => {
   assertThrows(() => run("float x = f * f + 1.0f; if (x == 2.21f) Y[0] = 1;"), Undecided);
   assertThrows(() => run("float x; if (x > 0) Y[0] = 1;"), Undecided);

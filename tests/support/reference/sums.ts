@@ -101,9 +101,10 @@ export function dotOf(
   return { ...result, terms };
 }
 
-/** Each step of a summation loses at most two units in the last of its bits. */
+/** Each step of a summation loses at most two units in the last of its bits, or one of the least number. */
 function summationError({ count, bits }: Terms, magnitude: number): number {
-  return (count + 2) * magnitude * 2 ** (2 - bits);
+  const least = spacing(0, bits > precisionOf("float32") ? "float64" : "float32");
+  return (count + 2) * Math.max(magnitude * 2 ** (2 - bits), least);
 }
 
 /** `a + b` where one is an element of `@`, which may be accumulated term by term. */
