@@ -188,6 +188,8 @@ export type LaunchIndex = readonly [x: number, y: number, z: number];
 export interface EmulatorFailure {
   /** What went wrong. */
   readonly kind: FaultKind;
+  /** What the language calls it, such as "R8001", if it is a mistake of the program. */
+  readonly code?: string | undefined;
   /** What was found, as a clause. */
   readonly detail: string;
   /** The entry that was launched. */
@@ -213,6 +215,8 @@ export class EmulatorError extends TriError {
   override readonly name = "EmulatorError";
   /** What went wrong. */
   readonly kind: FaultKind;
+  /** What the language calls it, such as "R8001"; undefined where it is no mistake of the program. */
+  readonly code: string | undefined;
   /** What was found, as a clause. */
   readonly detail: string;
   /** The entry that was launched. */
@@ -238,6 +242,7 @@ export class EmulatorError extends TriError {
     const where = places.filter((place) => place !== "").map((place) => `\n  ${place}`).join("");
     super(`Kernel ${kernel}: ${kind}: ${detail}${where}`, { hint });
     this.kind = kind;
+    this.code = failure.code;
     this.detail = detail;
     this.kernel = kernel;
     this.block = block;

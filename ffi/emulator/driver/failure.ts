@@ -34,11 +34,31 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
   "trap": "the kernel stopped itself: see the condition around the instruction",
 };
 
+/** What the language reference, 8.5, calls a finding; others are no mistakes of a program. */
+const CODES_OF_FAULTS: Readonly<Partial<Record<FaultKind, string>>> = {
+  "out of bounds": "R8001",
+  "use after free": "R8001",
+  "misaligned": "R8002",
+  "race": "R8005",
+  "deadlock": "R8006",
+  "instruction budget": "R8006",
+  "uninitialised memory": "R8007",
+  "uninitialised register": "R8007",
+  "failed assertion": "R8008",
+};
+
+/** A promise that does not hold is checked as an assertion is, and says so. */
+function codeOf({ kind, detail }: Fault): string | undefined {
+  const isPromise = kind === "failed assertion" && detail.includes("assertion `assume(");
+  return isPromise ? "R8003" : CODES_OF_FAULTS[kind];
+}
+
 /** The error for a fault. */
 export function emulatorError(fault: Fault, kernel: string): EmulatorError {
   const { kind, detail, site, place } = fault;
   return new EmulatorError({
     kind,
+    code: codeOf(fault),
     detail,
     kernel,
     block: place?.block,
