@@ -11,6 +11,7 @@ import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
 import type { DeviceEvent } from "../ffi/event.ts";
 import type { Graph } from "../ffi/graph.ts";
+import { Resources } from "./resources.ts";
 
 /** How times are taken. */
 export interface Timing {
@@ -64,7 +65,20 @@ export function measure(
   timing: Timing = DEFAULT_TIMING,
 ): number[][] {
   if (device.info.kind === "emulator") throw new NoTimesError(device);
-  using resources = new DisposableStack();
+  const resources = new Resources();
+  try {
+    return takeSamples(device, contenders, timing, resources);
+  } finally {
+    resources.giveBack();
+  }
+}
+
+function takeSamples(
+  device: Device,
+  contenders: readonly (() => unknown)[],
+  timing: Timing,
+  resources: Resources,
+): number[][] {
   const clock = new Clock(device, resources);
   const samplers = timing.cache === "hot"
     ? contenders.map((call) => hotSampler(device, call, clock, timing, resources))
@@ -86,7 +100,7 @@ class Clock {
   readonly #start: DeviceEvent;
   readonly #end: DeviceEvent;
 
-  constructor(device: Device, resources: DisposableStack) {
+  constructor(device: Device, resources: Resources) {
     this.#start = resources.use(device.event());
     this.#end = resources.use(device.event());
   }
@@ -105,7 +119,7 @@ function hotSampler(
   call: () => unknown,
   clock: Clock,
   timing: Timing,
-  resources: DisposableStack,
+  resources: Resources,
 ): Sampler {
   // The first call loads modules and allocates, which cannot be recorded.
   call();
@@ -126,7 +140,7 @@ function coldSamplers(
   contenders: readonly (() => unknown)[],
   clock: Clock,
   timing: Timing,
-  resources: DisposableStack,
+  resources: Resources,
 ): Sampler[] {
   const flush = resources.use(device.empty("uint8", [timing.flushBytes]));
   return contenders.map((call) => () => {

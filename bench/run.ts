@@ -9,6 +9,7 @@ import {
   type RecordedRow,
   roundSample,
 } from "./record.ts";
+import { Resources } from "./resources.ts";
 
 /** How a benchmark is run. */
 export interface RunOptions {
@@ -58,15 +59,19 @@ async function runPlace(
   x: number,
   timing: Timing,
 ): Promise<RecordedRow> {
-  using resources = new DisposableStack();
-  const keep = <T extends Disposable>(resource: T): T => resources.use(resource);
-  const contenders = await benchmark.open({ device, x, keep });
-  const measured = measure(device, contenders.filter(isCall), timing).values();
-  const times = benchmark.lines.flatMap(({ name }, index) => {
-    const samples = samplesOf(contenders[index], measured);
-    return samples === undefined ? [] : [[name, samples.map(roundSample)] as const];
-  });
-  return { x, work: workOf(benchmark.measure, x), times: Object.fromEntries(times) };
+  const resources = new Resources();
+  try {
+    const keep = <T extends Disposable>(resource: T): T => resources.use(resource);
+    const contenders = await benchmark.open({ device, x, keep });
+    const measured = measure(device, contenders.filter(isCall), timing).values();
+    const times = benchmark.lines.flatMap(({ name }, index) => {
+      const samples = samplesOf(contenders[index], measured);
+      return samples === undefined ? [] : [[name, samples.map(roundSample)] as const];
+    });
+    return { x, work: workOf(benchmark.measure, x), times: Object.fromEntries(times) };
+  } finally {
+    resources.giveBack();
+  }
 }
 
 function isCall(contender: Contender): contender is () => unknown {

@@ -20,7 +20,9 @@ export function runCache(invocation: Invocation, context: CommandContext): Promi
     const near = nearest(action, ACTIONS.keys());
     throw usageError(
       `tri cache cannot ${[action, ...more].join(" ")}`,
-      near === undefined ? "Say list or clear." : `Did you mean ${near}?`,
+      near === undefined
+        ? "Say list or clear; tri build --explain says why each source is built again."
+        : `Did you mean ${near}?`,
     );
   }
   run(invocation, context);

@@ -70,12 +70,16 @@ export function systemReason(error: unknown): string | undefined {
   return /^(.*) \(os error \d+\)/s.exec(error.message)?.[1];
 }
 
-/** Why a file could not be written, as the user sees it; a missing permission is told by itself. */
+/** Why a file could not be written, as the user sees it; a permission that Deno lacks is told by itself. */
 export function writeFailure(path: string, error: unknown): unknown {
-  const reason = systemReason(error);
+  const reason = error instanceof Deno.errors.PermissionDenied
+    ? "Permission denied"
+    : systemReason(error);
   return reason === undefined ? error : environmentError(
     `Cannot write ${path}: ${reason}`,
-    "Take another folder with --out, or move what is in the way.",
+    error instanceof Deno.errors.PermissionDenied
+      ? "Take another folder with --out, or change the owner or the mode of this one."
+      : "Take another folder with --out, or move what is in the way.",
   );
 }
 

@@ -78,7 +78,10 @@ function exists(folder: string): boolean {
     Deno.statSync(folder);
     return true;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    // Below a file nothing can be made, which making it will say.
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return false;
+    }
     throw error;
   }
 }

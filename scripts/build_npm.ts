@@ -29,7 +29,10 @@ await emptyDir(OUT);
 await build({
   entryPoints: [
     "./mod.ts",
-    ...["ffi/mod", ...HIDDEN].map((name) => ({ name: `./${name}`, path: `./${name}.ts` })),
+    ...["ffi/mod", "ffi/cublas/mod", "bench/mod", ...HIDDEN].map((name) => ({
+      name: `./${name}`,
+      path: `./${name}.ts`,
+    })),
   ],
   outDir: OUT,
   importMap: "deno.json",
@@ -77,7 +80,9 @@ async function chooseRuntimeByConditions(folder: string): Promise<void> {
 
 /** The declarations, with today's TypeScript and without the libraries' being skipped. */
 async function checkTypes(): Promise<void> {
-  const modules = ["mod", "ffi/mod"].map((name) => `esm/${name}.d.ts`);
+  const modules = ["mod", "ffi/mod", "ffi/cublas/mod", "bench/mod"].map((name) =>
+    `esm/${name}.d.ts`
+  );
   const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext"];
   const libraries = ["--lib", "es2022,esnext.disposable,dom", "--types", "node"];
   const tsc = ["exec", "--yes", "--package=typescript@5.9.3", "--", "tsc"];

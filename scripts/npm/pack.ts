@@ -8,7 +8,7 @@ import { packageFields } from "./package_json.ts";
 const ROOT = path.join(import.meta.dirname ?? ".", "../..");
 
 /** What `deno pack` takes from the repository and npm's users have no use for: the command runs on Deno. */
-const LEFT_OUT = ["bench", "cli", "codegen", "deno.json", "deno.lock"];
+const LEFT_OUT = ["cli", "codegen", "deno.json", "deno.lock"];
 
 /** What of the kernels is packed. */
 export interface PackOptions {

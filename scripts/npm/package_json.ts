@@ -33,6 +33,7 @@ export function packageFields(folder: Folder): Record<string, unknown> {
       ".": door("mod"),
       "./ffi": door("ffi/mod"),
       "./ffi/cublas": door("ffi/cublas/mod"),
+      "./bench": door("bench/mod"),
       "./kernels": { types: "./kernels/mod.d.ts", default: "./kernels/mod.js" },
       "./kernels/*": { types: "./kernels/*.d.ts", default: "./kernels/*.js" },
       "./package.json": "./package.json",

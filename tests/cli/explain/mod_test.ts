@@ -36,6 +36,23 @@ function diagnose(text: string, example: Example): readonly Diagnostic[] {
 const told = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map(({ code, message }) => `${code} ${message}`).join("; ");
 
+/** Codes in string literals below a folder of the repository. */
+function codesIn(folder: URL): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    if (isDirectory) return codesIn(new URL(`${name}/`, folder));
+    if (!name.endsWith(".ts")) return [];
+    const text = Deno.readTextFileSync(new URL(name, folder));
+    return [...text.matchAll(/["'`]([EW]\d{4})\b/g)].map(([, code = ""]) => code);
+  });
+}
+
+Deno.test("no source of tri names a code that is not explained, and each code is named", () => {
+  const root = new URL("../../../", import.meta.url);
+  const named = ["compiler/", "cli/", "codegen/", "ffi/", "bench/"]
+    .flatMap((folder) => codesIn(new URL(folder, root)));
+  assertEquals([...new Set(named)].sort(), ENTRIES.map(([code]) => code).sort());
+});
+
 Deno.test("EXPLANATIONS has a text for every code", () => {
   assertEquals(ENTRIES.map(([code]) => code).sort(), Object.keys(CODES).sort());
   for (const [code, { text }] of ENTRIES) assert(/^[A-Z"`].*[.)]$/s.test(text), code);

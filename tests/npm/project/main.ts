@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { ArgumentError, Device, EmulatorError, LaunchError, type Tensor } from "@tri/tri/ffi";
 import { compileFile } from "@tri/tri";
+import { benchmark, compareRecordings, NoTimesError, type Recording, runBenchmark } from "@tri/tri/bench";
 import * as kernels from "@tri/tri/kernels";
 import { transpose } from "@tri/tri/kernels/transpose";
 import { matmul } from "@tri/tri/kernels/matmul";
@@ -92,6 +93,45 @@ await claim("the compiler compiles", () => {
   } as never);
   assert.deepEqual(diagnostics, []);
   assert.match(kernel?.modules[0]?.ptx ?? "", /\.entry set/);
+});
+
+await claim("what only a GPU can time is refused by errors of their own", async () => {
+  const x = device.tensor(random(64 * 64), [64, 64]);
+  const [A, B, C] = [x, x, device.zeros("float32", [64, 64])];
+  const sizes = { M: 64, N: 64, K: 64 };
+  const strides = {
+    ...{ stride_a_0: 64, stride_a_1: 1, stride_b_0: 64, stride_b_1: 1 },
+    ...{ stride_c_0: 64, stride_c_1: 1 },
+  };
+  await assert.rejects(() => matmul.tune({ A, B, C, ...sizes, ...strides }), LaunchError);
+  const timed = benchmark({
+    name: "transpose",
+    title: "Transposition",
+    x: { names: ["N"], values: [64] },
+    measure: { unit: "ms" },
+    inputs: ({ device, x: n, keep }) => ({ x: keep(device.zeros("float32", [n, n])) }),
+    lines: { ours: { label: "tri", prepare: ({ x }) => transpose.prepare(x) } },
+  });
+  await assert.rejects(() => runBenchmark(timed, device), NoTimesError);
+});
+
+await claim("recordings of benchmarks are compared", () => {
+  const recording = (first: number): Recording => ({
+    format: "tri bench 1",
+    module: "b",
+    device: { name: "a GPU", arch: "sm_90", driver: "CUDA 13.0" },
+    timing: { cache: "hot", rounds: 25 },
+    benchmarks: [{
+      name: "b",
+      title: "b",
+      x: { names: ["N"], scale: "log" },
+      unit: "ms",
+      lines: [{ name: "ours", label: "tri" }],
+      rows: [{ x: 1, work: 0, times: { ours: Array.from({ length: 25 }, (_, i) => first + i / 1e3) } }],
+    }],
+  });
+  const { changes } = compareRecordings(recording(1), recording(2));
+  assert.deepEqual(changes.map(({ verdict }) => verdict), ["slower"]);
 });
 
 export function typesOnly(x: Tensor<"float32", 2>, v: Tensor<"float32", 1>): void {
