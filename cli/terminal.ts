@@ -19,9 +19,10 @@ export type Style = keyof typeof STYLES;
 
 /** Where a command writes. */
 export class Terminal {
+  /** Whether stderr is a terminal that lines can be replaced on. */
+  readonly #live: boolean = Deno.stderr.isTerminal() && readEnv("TERM") !== "dumb";
   /** Deno reads `NO_COLOR` itself, without needing a permission; it is stronger than `CLICOLOR_FORCE`. */
-  readonly color: boolean = !Deno.noColor && (Deno.stderr.isTerminal() || colorForced());
-  readonly #live: boolean = Deno.stderr.isTerminal();
+  readonly color: boolean = !Deno.noColor && (this.#live || colorForced());
   #progressShown = false;
 
   /** A result: text for stdout, as it is. */

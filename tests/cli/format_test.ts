@@ -191,5 +191,8 @@ Deno.test({
     assertStringIncludes(plain, "checking 1/1 a.tc");
     assertStringIncludes(plain, "error[");
     assert(!plain.includes(`${COLOR}0m`), "the end of a colour");
+    const dumb = await onTerminal({ TERM: "dumb" });
+    assertStringIncludes(dumb, "error[");
+    assert(!dumb.includes(COLOR) && !dumb.includes("checking"), dumb);
   },
 });
