@@ -179,7 +179,7 @@ Deno.test({
     const onTerminal = async (env: Record<string, string>): Promise<string> => {
       const { stdout } = await new Deno.Command(SCRIPT, {
         args: ["-qec", `${workspace.path}/run.sh`, "/dev/null"],
-        env: { TERM: "xterm", ...env },
+        env: { TERM: "xterm", NO_COLOR: "", ...env },
         stdin: "null",
       }).output();
       return new TextDecoder().decode(stdout);
