@@ -3,6 +3,7 @@
  * much of it a multiprocessor has in hand at a time. A model, not a measurement: nothing of it is ever written down.
  */
 import { evaluate, paramsOf } from "../compiler/contract/expr.ts";
+import type { KernelContract } from "../compiler/contract/types.ts";
 import { must } from "../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../compiler/targets.ts";
 import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../ffi/mod.ts";
@@ -50,9 +51,7 @@ const ALONE = { instruction: 4, memory: 800 };
 /** A spilled register is stored and loaded again and again; this many bytes double the time. */
 const SPILL_BYTES = 64;
 const SECTOR_BYTES = 32;
-/** A warp's asynchronous copy of 16 bytes a lane; the emulator counts its instruction, not its sectors. */
-const COPY_BYTES = 512;
-/** Extents of the runs that are counted, at most. */
+/** Extents of the runs that are counted, at most: more only where a tile is larger. */
 const SMALL = 256;
 
 /** What a block does, on average. */
@@ -61,7 +60,7 @@ interface Work {
   /** Instructions of tensor cores among them. */
   readonly matrix: number;
   readonly sharedWavefronts: number;
-  /** From and to global memory, asynchronous copies included. */
+  /** From and to global memory, in sectors of it. */
   readonly bytes: number;
 }
 
@@ -93,7 +92,10 @@ export class Estimator implements Disposable {
     const cut = (name: string, most: number): number =>
       Math.max(Math.min(full.scalars.get(name) ?? most, most), 1);
     const sizes = (depth: number): Map<string, number> =>
-      new Map(group.key.map((name) => [name, cut(name, grid.has(name) ? SMALL : depth)]));
+      new Map(group.key.map((name) => [
+        name,
+        cut(name, grid.has(name) ? wholeTiles(candidate, full.scalars, name) : depth),
+      ]));
     const productOf = (values: Sizes): number =>
       depths.reduce((all, name) => all * (values.get(name) ?? 1), 1);
     const [near, far] = [sizes(SMALL / 2), sizes(SMALL)];
@@ -132,6 +134,22 @@ export class Estimator implements Disposable {
   }
 }
 
+/** The least power of two from SMALL on that tiles along this parameter fill: twice of it is twice as many blocks. */
+function wholeTiles({ instance: { contract } }: Candidate, scalars: Sizes, name: string): number {
+  const full = scalars.get(name) ?? SMALL;
+  const blocks = (extent: number): number =>
+    gridOf(contract.grid, new Map(scalars).set(name, extent));
+  let extent = SMALL;
+  while (extent < full && blocks(2 * extent) < 2 * blocks(extent)) extent *= 2;
+  return extent;
+}
+
+/** Blocks of a launch. */
+function gridOf(grid: KernelContract["grid"], scalars: Sizes): number {
+  const environment = { param: (name: string): number => scalars.get(name) ?? 0 };
+  return (grid ?? []).reduce((all, extent) => all * Number(evaluate(extent, environment)), 1);
+}
+
 /** The part of a kernel function that this needs. */
 interface Launchable {
   launch(
@@ -157,12 +175,11 @@ function countWork(
       { variant: instance.symbol, stream: device.defaultStream, profile: true },
     );
     const blocks = Math.max(x * y * z, 1);
-    const copies = instructions["asynchronous"] ?? 0;
     return {
       warpInstructions: warpInstructions / blocks,
       matrix: (instructions["matrix"] ?? 0) / blocks,
       sharedWavefronts: shared.wavefronts / blocks,
-      bytes: (global.sectors * SECTOR_BYTES + copies * COPY_BYTES) / blocks,
+      bytes: global.sectors * SECTOR_BYTES / blocks,
     };
   } catch (error) {
     if (!(error instanceof TriError)) throw error;
@@ -187,11 +204,7 @@ function estimateOf(
     registers: known?.registers ?? 0,
     sharedBytes: sharedBytes + (known?.sharedBytes ?? 0),
   });
-  const environment = { param: (name: string): number => full.scalars.get(name) ?? 0 };
-  const blocks = (contract.grid ?? []).reduce(
-    (all, extent) => all * Number(evaluate(extent, environment)),
-    1,
-  );
+  const blocks = gridOf(contract.grid, full.scalars);
   const spilledBytes = (known?.spillLoadBytes ?? 0) + (known?.spillStoreBytes ?? 0);
   const issue = (work.warpInstructions + work.matrix * (MATRIX_CYCLES - 1)) / SCHEDULERS *
     (1 + spilledBytes / SPILL_BYTES);

@@ -17,6 +17,7 @@ import {
   sharedRange,
   wordAt,
 } from "./reach.ts";
+import { bulkTraffic } from "./traffic.ts";
 import { watchFor } from "./watch.ts";
 
 /** Sizes and addresses of bulk copies are multiples of this. */
@@ -157,6 +158,7 @@ export function outgoing(
   const to = context.address(operandOf(match, "x"));
   const wish = { what: "destination", align: BULK_ALIGN };
   const watch = watchFor(context);
+  const traffic = bulkTraffic(context);
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const bytes = size(w, lane);
@@ -164,6 +166,8 @@ export function outgoing(
       const address = addressAt(machine, w, to, lane);
       const place = globalPlace(machine, address, bytes, wish, lane, site);
       watch.global(place, bytes, effect, lane);
+      traffic.piece(place, bytes);
+      traffic.end();
       move(place, from.place, bytes);
       source.keep(from, bytes, lane);
     });
@@ -197,12 +201,15 @@ function incoming(match: Match, context: HandlerContext, move: Move): WarpFuncti
   const land = lander(context, "writes");
   const wish = { what: "source", align: BULK_ALIGN };
   const watch = watchFor(context);
+  const traffic = bulkTraffic(context);
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const bytes = size(w, lane);
       const address = addressAt(machine, w, from, lane);
       const place = globalPlace(machine, address, bytes, wish, lane, site);
       watch.global(place, bytes, "reads", lane);
+      traffic.piece(place, bytes);
+      traffic.end();
       land(targets(w, lane, bytes), bytes, lane, (to) => move(to.place, place, bytes));
     });
 }

@@ -15,6 +15,7 @@ import {
 import { barrierOperand } from "./mbarrier.ts";
 import { markPending } from "./pending.ts";
 import { addressAt, eachLane, globalPlace, operandOf, sharedRange, wordAt } from "./reach.ts";
+import { laneTraffic } from "./traffic.ts";
 import { orderBy, watchFor } from "./watch.ts";
 
 const store: GroupStore = new WeakMap();
@@ -45,7 +46,9 @@ const copy: Handler = (match, context) => {
   const toWish = { what: "destination", generic: false, cluster: false, align: bytes };
   const fromWish = { what: "source", align: bytes };
   const watch = watchFor(context);
-  return (w, mask) =>
+  const traffic = laneTraffic(context);
+  return (w, mask) => {
+    traffic.begin();
     eachLane(mask, (lane) => {
       const range = sharedRange(
         machine,
@@ -64,12 +67,15 @@ const copy: Handler = (match, context) => {
       const source = read === 0 ? 0 : globalPlace(machine, address, read, fromWish, lane, site);
       if (read !== 0) watch.global(source, read, "reads", lane);
       watch.shared(range, bytes, "writes", lane);
+      traffic.lane(lane, read === 0 ? undefined : source, range.place);
       const { u8 } = machine.views;
       u8.copyWithin(range.place, source, source + read);
       u8.fill(0, range.place + read, range.place + bytes);
       if (!machine.checks) return;
       markPending(range.block, range.place, bytes, openCopy(store, context, lane, "writes"));
     });
+    traffic.end(bytes);
+  };
 };
 
 const commit: Handler = (_match, { machine }) => (_w, mask) => {

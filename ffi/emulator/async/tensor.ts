@@ -26,6 +26,7 @@ import {
   type TensorMap,
   tensorType,
 } from "./tensor_map.ts";
+import { bulkTraffic } from "./traffic.ts";
 import { watchFor } from "./watch.ts";
 
 /** Boxes in shared memory begin at multiples of this. */
@@ -129,6 +130,7 @@ const load: Handler = (match, context) => {
   const targets = landings(match, context, BOX_ALIGN);
   const land = lander(context, "writes");
   const watch = watchFor(context);
+  const traffic = bulkTraffic(context);
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const { map, origin } = boxOf(w, lane);
@@ -138,9 +140,11 @@ const load: Handler = (match, context) => {
         eachPiece(map, origin, start, "load", (offset, address, count) => {
           const from = globalPlace(machine, address, count, ROW_WISH, lane, site);
           watch.global(from, count, "reads", lane);
+          traffic.piece(from, count);
           machine.views.u8.copyWithin(block.shared + offset, from, from + count);
           convert?.(machine, block.shared + offset, count);
         });
+        traffic.end();
       };
       const convert = LOADED[map.type];
       land(targets(w, lane, extent), bytes, lane, write, extent);
@@ -158,6 +162,7 @@ function storing(
     const source = sharedSource(match, context, "x", BOX_ALIGN);
     const moveFor = moveOf(match, context);
     const watch = watchFor(context);
+    const traffic = bulkTraffic(context);
     return (w, mask) =>
       eachLane(mask, (lane) => {
         const { map, origin } = boxOf(w, lane);
@@ -168,8 +173,10 @@ function storing(
         eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
           const to = globalPlace(machine, address, count, ROW_WISH, lane, site);
           watch.global(to, count, effect, lane);
+          traffic.piece(to, count);
           move(to, shared + offset, count);
         });
+        traffic.end();
         source.keep(from, extent, lane);
       });
   };

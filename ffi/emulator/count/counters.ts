@@ -115,6 +115,17 @@ export function countGlobal(
   counters.lines += lines.count;
 }
 
+/** Counts a request to global memory for bytes side by side. */
+export function countRun(counters: AccessCounters, place: number, bytes: number): void {
+  const touched = (shift: number): number =>
+    ((place + bytes - 1) >>> shift) - (place >>> shift) + 1;
+  counters.requests++;
+  counters.bytes += bytes;
+  counters.sectors += touched(SECTOR_SHIFT);
+  counters.idealSectors += Math.ceil(bytes / (1 << SECTOR_SHIFT));
+  counters.lines += touched(LINE_SHIFT);
+}
+
 /**
  * Counts a request to shared memory. Of 8-byte accesses half a warp is served at a time, of 16-byte accesses a
  * quarter; lanes that want the same word are served together.
