@@ -11,13 +11,16 @@ export const gpuReason: string = probe.reason ?? "";
 /** The first GPU's architecture, such as 90; 0 without one. */
 export const gpuArch: number = probe.sm ?? 0;
 
-function tryGpu(): { readonly reason?: string; readonly sm?: number } {
+/** How many there are. */
+export const gpuCount: number = probe.count ?? 0;
+
+function tryGpu(): { readonly reason?: string; readonly sm?: number; readonly count?: number } {
   try {
     const driver = openCudaDriver();
     const count = driver.deviceCount();
     const sm = count > 0 ? driver.deviceInfo(0).sm : 0;
     driver.close();
-    return count > 0 ? { sm } : { reason: "the driver sees no GPU" };
+    return count > 0 ? { sm, count } : { reason: "the driver sees no GPU" };
   } catch (error) {
     const message = error instanceof Error ? error.message : `${error}`;
     return { reason: message.split("\n")[0] ?? message };
