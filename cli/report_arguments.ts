@@ -29,6 +29,8 @@ export interface TensorPlan {
 export interface Arguments {
   /** Scalar parameters, in the kernel's order. */
   readonly scalars: Sizes;
+  /** Those of them that are true or false. */
+  readonly flags: readonly string[];
   readonly tensors: readonly TensorPlan[];
   /** Pointers that the kernel can do without. */
   readonly absent: readonly string[];
@@ -67,7 +69,22 @@ export function chooseArguments(
     };
   });
   const absent = pointers.filter(({ name }) => !used.some(({ param }) => param === name));
-  return { scalars, tensors, absent: absent.map(({ name }) => name) };
+  const flags = contract.params.filter(({ kind, type }) => kind === "scalar" && type === "bool");
+  return {
+    scalars,
+    flags: flags.map(({ name }) => name),
+    tensors,
+    absent: absent.map(({ name }) => name),
+  };
+}
+
+/** Values of scalar parameters as a call takes them. */
+export function scalarValues(
+  { scalars, flags }: Pick<Arguments, "scalars" | "flags">,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    [...scalars].map(([name, value]) => [name, flags.includes(name) ? value !== 0 : value]),
+  );
 }
 
 /** Addresses count as multiples of everything. */

@@ -2,7 +2,7 @@
 import type { CompiledKernel } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../ffi/mod.ts";
-import { type Arguments, chooseArguments, type Sizes } from "./report_arguments.ts";
+import { type Arguments, chooseArguments, scalarValues, type Sizes } from "./report_arguments.ts";
 import { factsOf } from "./report_facts.ts";
 
 /** An entry, and what it did. */
@@ -60,7 +60,7 @@ function runInstance(
   const { scalars, tensors, absent } = chosen;
   using made = new DisposableStack();
   try {
-    const arguments_: Record<string, unknown> = Object.fromEntries(scalars);
+    const arguments_ = scalarValues(chosen);
     for (const name of absent) arguments_[name] = null;
     for (const { param, dtype, shape, strides, isRead } of tensors) {
       const make = isRead ? device.zeros.bind(device) : device.empty.bind(device);

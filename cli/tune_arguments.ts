@@ -4,7 +4,7 @@ import type { InstanceInfo } from "../compiler/contract/types.ts";
 import { SCALARS } from "../compiler/support/scalar.ts";
 import { bytesOf, type DType } from "../ffi/dtype.ts";
 import type { Device, Tensor } from "../ffi/mod.ts";
-import { type Arguments, chooseArguments, type Sizes } from "./report_arguments.ts";
+import { type Arguments, chooseArguments, scalarValues, type Sizes } from "./report_arguments.ts";
 import { type Group, specializationOf } from "./tune_candidates.ts";
 
 /** Arguments of a group, with what is said of them in messages. */
@@ -70,11 +70,11 @@ export function bytesIn({ tensors }: Arguments): number {
 
 /** Makes the arguments on a device; the tensors are gone with `made`. */
 export function makeArguments(
-  { scalars, tensors, absent }: Arguments,
+  { scalars, flags, tensors, absent }: Arguments,
   device: Device,
   made: DisposableStack,
 ): Record<string, unknown> {
-  const values: Record<string, unknown> = Object.fromEntries(scalars);
+  const values = scalarValues({ scalars, flags });
   for (const name of absent) values[name] = null;
   for (const { param, dtype, shape, strides, isRead } of tensors) {
     const tensor: Tensor = made.use(device.zeros(dtype, shape, { strides }));

@@ -74,11 +74,11 @@ export class Stopwatch {
   }
 
   async #timeAll(
-    { scalars, tensors, absent, entries }: TimingRequest,
+    { scalars, entries, ...rest }: TimingRequest,
     made: DisposableStack,
   ): Promise<Record<string, Timing>> {
     const device = this.#device ??= this.#gpu.open();
-    const args = makeArguments({ scalars: new Map(scalars), tensors, absent }, device, made);
+    const args = makeArguments({ ...rest, scalars: new Map(scalars) }, device, made);
     const stream = made.use(device.stream());
     const runners: Runner[] = [];
     for (const entry of entries) {

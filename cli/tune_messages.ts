@@ -9,6 +9,7 @@ import type { TensorPlan } from "./report_arguments.ts";
 /** Asks for the times of some configurations with the same arguments. */
 export interface TimingRequest {
   readonly scalars: readonly (readonly [name: string, value: number])[];
+  readonly flags: readonly string[];
   readonly tensors: readonly TensorPlan[];
   readonly absent: readonly string[];
   readonly entries: readonly TimedEntry[];

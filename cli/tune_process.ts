@@ -52,9 +52,8 @@ export class TimingProcess implements AsyncDisposable {
       return candidate.misfit === undefined;
     });
     while (rest.length > 0) {
-      const { scalars, tensors, absent } = chosen;
       const entries = rest.map(entryOf);
-      const outcome = await this.#ask({ scalars: [...scalars], tensors, absent, entries });
+      const outcome = await this.#ask({ ...chosen, scalars: [...chosen.scalars], entries });
       if (outcome.kind === "timings") return { timings: { ...timings, ...outcome.timings } };
       await this.#end();
       if (outcome.kind === "broken") return { timings, broken: outcome.reason };
