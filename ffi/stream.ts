@@ -59,9 +59,15 @@ export class Stream {
     try {
       event.record(this);
       await event.finished();
-    } finally {
-      event[Symbol.dispose]();
+    } catch (error) {
+      try {
+        event[Symbol.dispose]();
+      } catch {
+        // After a fault nothing can be given back; what the fault was says more.
+      }
+      throw error;
     }
+    event[Symbol.dispose]();
   }
 
   /** Lets what is queued here from now on wait for an event, or for all that is queued on another stream. */

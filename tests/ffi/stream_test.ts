@@ -1,6 +1,6 @@
 import { Device } from "../../ffi/device.ts";
 import { CudaError, DisposedError, TriError } from "../../ffi/errors.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { FakeDriver } from "../support/fake_driver.ts";
 
 Deno.test("Stream.finished() resolves when the device has caught up", async () => {
@@ -8,6 +8,15 @@ Deno.test("Stream.finished() resolves when the device has caught up", async () =
   using device = Device.fromDriver(driver);
   await device.defaultStream.finished();
   assertEquals(driver.names().filter((name) => name === "isEventDone").length, 4);
+});
+
+Deno.test("Stream.finished() tells what failed first, although nothing can be given back after a fault", async () => {
+  const driver = new FakeDriver();
+  using device = Device.fromDriver(driver);
+  driver.fail("isEventDone", "CUDA_ERROR_ILLEGAL_ADDRESS");
+  driver.fail("destroyEvent", "CUDA_ERROR_UNKNOWN");
+  const error = await assertRejects(() => device.defaultStream.finished(), CudaError);
+  assertEquals(error.cudaName, "CUDA_ERROR_ILLEGAL_ADDRESS");
 });
 
 Deno.test("Stream.waitFor() orders streams and events, and a stream is not ordered behind itself", () => {
