@@ -14,7 +14,7 @@ Deno.test("Stream.finished() tells what failed first, although nothing can be gi
   const driver = new FakeDriver();
   using device = Device.fromDriver(driver);
   driver.fail("isEventDone", "CUDA_ERROR_ILLEGAL_ADDRESS");
-  driver.fail("destroyEvent", "CUDA_ERROR_UNKNOWN");
+  driver.fail("destroyEvent", "CUDA_ERROR_INVALID_VALUE");
   const error = await assertRejects(() => device.defaultStream.finished(), CudaError);
   assertEquals(error.cudaName, "CUDA_ERROR_ILLEGAL_ADDRESS");
 });
