@@ -68,7 +68,7 @@ export class BackEnd {
           version,
           target,
           files,
-          variables: distinct(codes.flatMap(({ globals }) => globals)),
+          variables: distinctVariables(codes.flatMap(({ globals }) => globals)),
           functions: distinct(codes.flatMap(({ externs }) => externs)),
           kernels,
         },
@@ -88,6 +88,18 @@ function codeOf(func: Func, options: LowerOptions): Code {
     version: neededVersion(kernel),
     entry: { symbol: kernel.name, threads, sharedBytes },
   };
+}
+
+/** Variables of several entries, once; a buffer is as large as any of them needs. */
+function distinctVariables(declared: readonly PtxVariable[]): PtxVariable[] {
+  const found = new Map<string, PtxVariable>();
+  for (const variable of declared) {
+    const known = found.get(variable.name);
+    if (known === undefined || (variable.count ?? 1) > (known.count ?? 1)) {
+      found.set(variable.name, variable);
+    }
+  }
+  return [...found.values()];
 }
 
 /** What several entries declare, once. */

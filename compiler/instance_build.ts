@@ -70,18 +70,17 @@ export function buildInstance(
     reporter,
   );
   const general = buildSpecialized(kernel, declared, undefined, passes, reporter);
-  if (general === undefined) return undefined;
   const inferred = infer(general);
   const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
   const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
   const covered = planSpecializations(params, declared, inferred).filter(({ suffix }) =>
     isCovered(plan.covers, suffix)
   );
-  const funcs = covered.flatMap((specialization) => {
+  const funcs = covered.map((specialization) => {
     const func = specialization.conditions.length === 0
       ? general
       : buildSpecialized(kernel, declared, specialization, passes, reporter);
-    return func === undefined ? [] : [{ specialization, func }];
+    return { specialization, func };
   });
   return {
     kernel,
@@ -99,7 +98,7 @@ export function buildSpecialized(
   specialization: Specialization | undefined,
   passes: RunOptions,
   reporter: Reporter,
-): Func | undefined {
+): Func {
   const assumptions = new Map<string, Assumption>(declared.promises);
   for (const [name, by] of specialization?.multiples ?? []) {
     const promised = declared.promises.get(name);
@@ -112,6 +111,6 @@ export function buildSpecialized(
     assumptions.set(name, { ...assumptions.get(name), value });
   }
   const func = buildFunc(kernel, { assumptions }, reporter);
-  if (func !== undefined) runPasses(func, passes);
+  runPasses(func, passes);
   return func;
 }

@@ -22,6 +22,7 @@ export type {
   CompileResult,
   ConfigurationChoice,
   Configurations,
+  ConstantBuffer,
   Define,
   IncludeResolver,
   KernelOutline,

@@ -113,6 +113,14 @@ export interface CompiledEntry {
   readonly sharedBytes: number;
 }
 
+/** Constant memory of a kernel, which the host fills before launches (language.md 7.2). */
+export interface ConstantBuffer {
+  /** As the source spells it, and in images. */
+  readonly name: string;
+  /** The size: the largest that an instance declares. */
+  readonly bytes: number;
+}
+
 /** A kernel with all its instances, without its modules' texts. */
 export interface KernelOutline {
   /** As the source spells it. */
@@ -125,6 +133,8 @@ export interface KernelOutline {
   readonly instances: readonly InstanceInfo[];
   /** Parameters whose values decide which configuration is best (language.md 10.3). */
   readonly key: readonly string[];
+  /** What it reads of constant memory, by name. */
+  readonly constants: readonly ConstantBuffer[];
   /** One for each target. */
   readonly modules: readonly ModuleOutline[];
 }

@@ -6,6 +6,7 @@
  *     each specialisation ─▶ tile IR with its assumptions ─▶ PTX per target
  */
 import { BackEnd } from "./back_end.ts";
+import { ConstantBuffers } from "./constant_buffers.ts";
 import { specializationName } from "./contract/choose_configs.ts";
 import {
   firstBindings,
@@ -145,6 +146,7 @@ function compileKernel(
   const { checkOnly = false, targets } = options;
   const backEnd = new BackEnd(checkOnly ? [] : targets);
   const instances: InstanceInfo[] = [];
+  const constants = new ConstantBuffers();
   let kernel: TypedKernel | undefined;
   let key: readonly string[] = [];
   for (const instance of plan.instances) {
@@ -160,6 +162,7 @@ function compileKernel(
       if (kernel === undefined) ({ kernel, key } = built);
       const infos = describeInstances(plan, instance, built);
       instances.push(...infos);
+      built.funcs.forEach(({ func }) => constants.add(func));
       const unsupported = new Unsupporteds();
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of targets) {
@@ -172,6 +175,7 @@ function compileKernel(
         if (checkOnly) continue;
         for (const [index, func] of funcsOf(own.kernel, built, funcs, passes, reporter).entries()) {
           const { symbol } = must(infos[index], "a specialisation");
+          constants.add(func);
           const debug = options.debug === true;
           const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug };
           unsupported.attempt(target, () => backEnd.add(target, func, lowering));
@@ -182,12 +186,16 @@ function compileKernel(
     collector.addInstance(site.name, label, reporter.diagnostics);
   }
   if (kernel === undefined) return undefined;
+  const reporter = new Reporter();
+  constants.report(instances.map(({ symbol }) => symbol), reporter);
+  collector.addGeneral(reporter.diagnostics);
   return {
     name: site.name,
     doc: kernel.doc,
     span: kernel.span,
     instances,
     key,
+    constants: constants.list(),
     modules: backEnd.modules(),
   };
 }
@@ -263,8 +271,8 @@ function funcsOf(
 ): readonly Func[] {
   if (kernel === undefined) return [];
   const found = known.get(kernel) ??
-    funcs.flatMap(({ specialization }) =>
-      buildSpecialized(kernel, declared, specialization, passes, reporter) ?? []
+    funcs.map(({ specialization }) =>
+      buildSpecialized(kernel, declared, specialization, passes, reporter)
     );
   known.set(kernel, found);
   return found;

@@ -1,6 +1,7 @@
 /** Built-in functions as operations of tile IR, by the canonical names of front/builtins.ts. */
 import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";
+import { must } from "../support/bug.ts";
 import { append, type Context, emit, emitConstant } from "./context.ts";
 import { buildAssert, buildAssume, buildPrintf } from "./debug.ts";
 import { buildReshape } from "./shape.ts";
@@ -176,6 +177,14 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
         n: Number(call.options[0]),
       }),
   ],
+  ["constant-buffer", (cx, call) => {
+    const [buffer = "", bytes] = call.options;
+    if (call.type.kind === "void") return undefined;
+    return emit(cx, "constant_buffer", [], irType(call.type), call.span, {
+      buffer,
+      bytes: Number(bytes),
+    });
+  }],
   // Hints that nothing reads.
   ["max_contiguous", OPERAND],
   ["max_constancy", OPERAND],
@@ -190,9 +199,9 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
   }],
 ]);
 
-/** What a call becomes, given its arguments; undefined when it cannot be built yet. */
-export function builtinRule(name: string): Emit | undefined {
-  return isMath(name) ? emitMath : OTHERS.get(name);
+/** What a call becomes, given its arguments. */
+export function builtinRule(name: string): Emit {
+  return isMath(name) ? emitMath : must(OTHERS.get(name), `rule for ${name}`);
 }
 
 const emitMath: Emit = (cx, call, args) =>

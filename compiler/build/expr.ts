@@ -102,13 +102,6 @@ export function buildExpr(cx: Context, expr: TypedExpr): Value | undefined {
   }
 }
 
-/** Reports what the builder cannot do yet. The text is right, so the message names the construct. */
-export function reportUnsupported(cx: Context, what: string, span: Span): void {
-  cx.reporter.error("E7008", span, `${what} cannot be compiled yet`, {
-    hint: "The language has it; this version of tri has no code generation for it.",
-  });
-}
-
 function buildBinary(cx: Context, expr: Of<"binary">): Value {
   const lhs = buildValue(cx, expr.lhs);
   const rhs = buildValue(cx, expr.rhs);
@@ -212,11 +205,7 @@ function buildConditional(cx: Context, expr: Of<"conditional">): Value {
 }
 
 function buildBuiltin(cx: Context, expr: Of<"builtin">): Value | undefined {
-  const rule = builtinRule(expr.name);
-  if (rule !== undefined) return rule(cx, expr, expr.args.map((arg) => buildValue(cx, arg)));
-  const what = expr.name === "constant-buffer" ? "a constant buffer" : `\`${expr.name}\``;
-  reportUnsupported(cx, what, expr.span);
-  return expr.type.kind === "void" ? undefined : emitZero(cx, irType(expr.type), expr.span);
+  return builtinRule(expr.name)(cx, expr, expr.args.map((arg) => buildValue(cx, arg)));
 }
 
 /** The body in place of the call. Helpers do not recurse, so their variables are never live twice. */

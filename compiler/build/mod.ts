@@ -18,13 +18,8 @@ export interface BuildOptions {
   readonly assumptions?: ReadonlyMap<string, Assumption>;
 }
 
-/** Undefined when something could not be built; then the reporter has it (E7008). */
-export function buildFunc(
-  kernel: TypedKernel,
-  options: BuildOptions,
-  reporter: Reporter,
-): Func | undefined {
-  const errors = reporter.errorCount;
+/** The kernel as tile IR; the reporter hears of hints that cannot be followed. */
+export function buildFunc(kernel: TypedKernel, options: BuildOptions, reporter: Reporter): Func {
   const func = newFunc(kernel.name);
   const cx: Context = { func, reporter, region: func.body, values: new Map(), made: { last: 0 } };
   for (const param of kernel.params) {
@@ -43,7 +38,7 @@ export function buildFunc(
   }
   buildBody(cx, kernel.body, kernel.span);
   append(cx, "return", [], [], kernel.span);
-  return reporter.errorCount > errors ? undefined : func;
+  return func;
 }
 
 function factsOf({ attributes }: TypedParam, assumed: Assumption = {}): ParamFacts {

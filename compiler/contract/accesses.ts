@@ -53,7 +53,8 @@ export function collectAccesses(func: Func): Accesses {
     const pointer = op.operands[0];
     if ((effect !== "read" && effect !== "write") || pointer === undefined) return;
     const element = pointer.type.element;
-    if (!isPointer(element)) return;
+    // Buffers of the file are the compiler's own affair, not the caller's.
+    if (!isPointer(element) || element.space === "constant") return;
     const mask = maskOf(op);
     for (const value of mask === undefined ? [pointer] : [pointer, mask]) {
       for (const param of reach.params(value)) if (isInteger(param)) shaping.add(nameOf(param));

@@ -10,9 +10,8 @@ import { checkExpr, checkValue } from "./check_expr.ts";
 import { checkPrototype } from "./check_function.ts";
 import { convertTo } from "./convert.ts";
 import { sameType, type Value } from "./nodes.ts";
+import { CONSTANT_BYTES, constantSpace } from "../support/constants.ts";
 
-/** All of constant memory. */
-const CONSTANT_BYTES = 65536n;
 
 /** A declaration at file scope or in a block. */
 export function checkDeclaration(cx: Context, decl: ast.Declaration): readonly TypedStmt[] {
@@ -207,12 +206,17 @@ function checkBuffer(
   }
   const bytes = checkConstant(cx, argument.expr, "the size of a constant buffer", "E7005");
   if (bytes === undefined) return undefined;
-  cx.constantBytes += bytes > 0n ? bytes : 0n;
-  if (bytes <= 0n || cx.constantBytes > CONSTANT_BYTES) {
-    const message = bytes <= 0n
-      ? `a constant buffer cannot have ${bytes} bytes`
-      : `the constant buffers have ${cx.constantBytes} bytes; there are ${CONSTANT_BYTES}`;
+  if (bytes <= 0n) {
+    const message = `a constant buffer cannot have ${bytes} bytes`;
     cx.reporter.error("E7005", argument.expr.span, message);
+    return undefined;
+  }
+  cx.constantBytes += constantSpace(bytes);
+  if (cx.constantBytes > CONSTANT_BYTES) {
+    const message = `the constant buffers take ${cx.constantBytes} bytes; there are ${CONSTANT_BYTES}`;
+    cx.reporter.error("E7005", argument.expr.span, message, {
+      hint: "pass larger tables by pointer",
+    });
     return undefined;
   }
   const options = [name.text, `${bytes}`];

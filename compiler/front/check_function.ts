@@ -255,16 +255,25 @@ function inBody<T>(
   });
 }
 
+/** What to do instead where no caller can pass a value of the type. */
+function remedyFor(type: ValueType): string | undefined {
+  if (type.kind === "tile") return "pass a pointer and load from it";
+  return type.kind === "pointer" && type.space === "constant"
+    ? "constant memory belongs to the file: `char __constant__ *table = calloc(256);` outside the kernel"
+    : undefined;
+}
+
 function declareParam(cx: Context, param: Param, isKernel: boolean): readonly DeclaredParam[] {
   const { name, type, syntax, span } = param;
   if (name === undefined) {
     cx.reporter.error("E4024", span, "a parameter needs a name");
     return [];
   }
-  if (type === undefined || (isKernel && type.kind === "tile")) {
-    if (type !== undefined) {
+  const hint = type !== undefined && isKernel ? remedyFor(type) : undefined;
+  if (type === undefined || hint !== undefined) {
+    if (type !== undefined && hint !== undefined) {
       const message = `the kernel parameter \`${name.text}\` cannot be ${spellType(type)}`;
-      cx.reporter.error("E3026", name.span, message, { hint: "pass a pointer and load from it" });
+      cx.reporter.error("E3026", name.span, message, { hint });
     }
     cx.declare(name.text, { kind: "poison", span: name.span });
     return [];

@@ -257,8 +257,9 @@ export function castElement(
     case "value":
       return respan(convertElement(cx, value, to), span);
     case "test":
-    case "reinterpret":
       return convert(value, to, span);
+    case "reinterpret":
+      return castPointer(cx, value, to, span);
     case "null":
       if (isNullConstant(value)) return convert(value, to, span);
       break;
@@ -273,6 +274,22 @@ export function castElement(
   }
   cx.reporter.error("E5161", span, `cannot cast ${spellType(from)} to ${spellType(to)}`, {
     hint: "an address is a 64-bit integer: cast to `long`, and from there on",
+  });
+  return undefined;
+}
+
+/** A pointer as one to something else in the same memory. */
+function castPointer(
+  cx: Context,
+  value: Value,
+  to: ElementType,
+  span: Span,
+): Value | undefined {
+  const from = elementOf(value.type);
+  const stays = from.kind !== "pointer" || to.kind !== "pointer" || from.space === to.space;
+  if (stays || isNullConstant(value)) return convert(value, to, span);
+  cx.reporter.error("E5161", span, `cannot cast ${spellType(from)} to ${spellType(to)}`, {
+    hint: "constant memory has addresses of its own: a pointer stays `__constant__` or never is",
   });
   return undefined;
 }

@@ -36,6 +36,7 @@ export const TILE_OPS = {
   constant: { doc: "one value in every element", args: [], result: "attr", effect: "pure", attrs: { value: "number" }, elementwise: true },
   program_id: { doc: "index of this program along an axis of the grid", args: [], result: "attr", effect: "pure", attrs: { axis: "int" } },
   num_programs: { doc: "extent of the grid along an axis", args: [], result: "attr", effect: "pure", attrs: { axis: "int" } },
+  constant_buffer: { doc: "address of a constant buffer of the file", args: [], result: "attr", effect: "pure", attrs: { buffer: "string", bytes: "int" } },
   range: { doc: "lo, lo+1, …: a 1-D tile", args: [], result: "attr", effect: "pure", attrs: { lo: "number" } },
   // ---- element-wise arithmetic; meaning follows the element type (signed, unsigned, float)
   add: { doc: "a + b", args: ["num", "same"], result: "same", effect: "pure", elementwise: true, commutes: true },

@@ -77,6 +77,11 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
       isConstantOf(scalarAttr(op, "value"), result(op).element),
       "the value is not of the type",
     ),
+  constant_buffer: (op) => {
+    const { element, shape } = result(op);
+    const isPlace = isPointer(element) && element.space === "constant" && shape.length === 0;
+    return unless(isPlace && intAttr(op, "bytes") > 0, "is no place in constant memory");
+  },
   program_id: gridAxis,
   num_programs: gridAxis,
   range: (op) => {

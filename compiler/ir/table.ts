@@ -1,6 +1,7 @@
 /** Questions to TILE_OPS. */
 import { type AttrKind, TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import type { Op } from "./func.ts";
+import { isPointer } from "./types.ts";
 
 /** The row of an operation, all columns visible. */
 export function rowOf(op: Op): TileOpRow {
@@ -19,6 +20,16 @@ export function opsWhere(test: (row: TileOpRow) => boolean): readonly TileOp[] {
 /** Works element by element and without effect, so it may be repeated and moved freely. */
 export function isPureElementwise(row: TileOpRow): boolean {
   return row.elementwise === true && row.effect === "pure";
+}
+
+/**
+ * Reads constant memory, which nobody writes while a kernel runs: whether it happens again, or later among the operations
+ * of its region, makes no difference.
+ */
+export function isLookup({ name, operands: [pointer] }: Op): boolean {
+  const element = pointer?.type.element;
+  return name === "load" && element !== undefined && isPointer(element) &&
+    element.space === "constant";
 }
 
 type Optional = Extract<NonNullable<TileOpRow["attrs"]>[string], `${string}?`>;

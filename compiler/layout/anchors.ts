@@ -7,6 +7,7 @@
 import type { AxisInfo } from "../tile/axis.ts";
 import { TILE_OPS, type TileOp } from "../ir/ops.ts";
 import { intsAttr } from "../ir/attrs.ts";
+import { isLookup } from "../ir/table.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
@@ -125,7 +126,7 @@ export function anchorLayouts(
 ): Map<Op, LinearLayout> {
   const anchors = new Map<Op, Anchor>();
   walkOps(func.body, (op) => {
-    if (ANCHORS.has(op.name) && pointerOf(op).type.shape.length > 0) {
+    if (ANCHORS.has(op.name) && !isLookup(op) && pointerOf(op).type.shape.length > 0) {
       anchors.set(op, anchorOf(op, axisInfo));
     }
   });

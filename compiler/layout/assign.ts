@@ -1,13 +1,12 @@
 /**
  * Gives every tile value a layout and makes each change of layout an explicit `convert_layout`.
  *
- * Loads and stores anchor the layouts (anchors.ts). Everything computed from indices alone (ranges, pointers,
- * masks) is cheap and is computed again in whatever layout each user wants. Data that was loaded keeps the layout
+ * Loads and stores anchor the layouts (anchors.ts). Everything computed from indices alone (ranges, pointers, masks,
+ * what constant memory has there) is cheap and is computed again in whatever layout each user wants. Data that was loaded keeps the layout
  * it came in (natural.ts) through element-wise operations and permutations, until a store wants another one; only
  * there does it move. Data that is spread over more elements (a row's maximum over the row) moves before it is spread.
  * Inside a loop, data from outside moves before the loop.
  */
-import { TILE_OPS } from "../ir/ops.ts";
 import {
   type Func,
   newFunc,
@@ -21,7 +20,7 @@ import type { IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
 import { layoutKey, type LinearLayout, sameLayout } from "./linear.ts";
-import { isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
+import { isRepeatable, isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
 import { rotateStore } from "./rotate.ts";
 
 /** A region that is being copied. */
@@ -190,14 +189,14 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
     ];
   };
 
-  /** Operations that must happen, in order; pure ones appear when something needs them. */
+  /** Operations that must happen, in order; others appear when something needs them. */
   const place = (
     scope: Scope,
     op: Op,
     targets: readonly (Value | undefined)[],
     access: LinearLayout | undefined,
   ): void => {
-    if (TILE_OPS[op.name].effect === "pure") return;
+    if (isRepeatable(op)) return;
     const carriers = op.name === "while"
       ? must(op.regions[0], "test").params
       : op.name === "yield" || op.name === "condition"

@@ -9,6 +9,7 @@
 import type { AxisInfo } from "../tile/axis.ts";
 import { intAttr, intsAttr } from "../ir/attrs.ts";
 import { TILE_OPS } from "../ir/ops.ts";
+import { isLookup } from "../ir/table.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -33,6 +34,13 @@ export interface LayoutOptions {
 
 export const isTile = (value: Value): boolean => value.type.shape.length > 0;
 const isAtomic = (op: Op): boolean => op.name === "atomic" || op.name === "atomic_cas";
+
+/** Element i of the result depends on element i of the operands only. */
+const isElementwise = (op: Op): boolean => "elementwise" in TILE_OPS[op.name] || isLookup(op);
+
+/** May happen anywhere in its region, several times, or never. */
+export const isRepeatable = (op: Op): boolean =>
+  TILE_OPS[op.name].effect === "pure" || isLookup(op);
 
 /** Pure operations that threads do together, or that are too dear to be done twice. */
 const MADE_ONCE: ReadonlySet<string> = new Set([
@@ -80,7 +88,7 @@ export class NaturalLayouts {
       const def = value.def;
       known = def === undefined
         ? isTile(value)
-        : TILE_OPS[def.name].effect !== "pure" || MADE_ONCE.has(def.name) ||
+        : !isRepeatable(def) || MADE_ONCE.has(def.name) ||
           def.operands.some((operand) => isTile(operand) && this.isData(operand));
       this.#data.set(value, known);
     }
@@ -97,7 +105,7 @@ export class NaturalLayouts {
       const def = value.def;
       const data = def?.operands.filter((one) => isTile(one) && this.isData(one)) ?? [];
       known = def?.name === "broadcast" || def?.name === "expand_dims" ||
-        (def !== undefined && "elementwise" in TILE_OPS[def.name] && data.length > 0 &&
+        (def !== undefined && isElementwise(def) && data.length > 0 &&
           data.every((one) => this.isSpread(one)));
       this.#spread.set(value, known);
     }
@@ -225,7 +233,7 @@ export class NaturalLayouts {
       const layout = this.#find(operand);
       return layout && reshapeLayout(layout, value.type.shape);
     }
-    if ("elementwise" in TILE_OPS[def.name]) {
+    if (isElementwise(def)) {
       const sources = def.operands.filter((one) => isTile(one) && this.isData(one));
       // Data that is spread goes where the other operand is.
       const settled = sources.filter((one) => !this.isSpread(one));
@@ -270,7 +278,7 @@ export class NaturalLayouts {
         const access = this.#anchors.get(user);
         if (access !== undefined) return access;
         if (user.name === "dot") return this.ofOperand(user, index, access);
-        const isTransparent = "elementwise" in TILE_OPS[user.name] ||
+        const isTransparent = isElementwise(user) ||
           ["permute", "broadcast", "reshape", "expand_dims"].includes(user.name);
         if (!isTransparent || result === undefined) continue;
         const wanted = by(result);

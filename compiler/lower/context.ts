@@ -19,6 +19,8 @@ export interface LowerContext {
   readonly shared: { bytes: number; used: boolean };
   /** Buffers of operands of products. */
   readonly stages: Stages;
+  /** Bytes of the constant buffers that are used, by name. */
+  readonly constants: Map<string, number>;
   /** Calls of what the device brings. */
   readonly calls: Calls;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */

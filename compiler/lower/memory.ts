@@ -5,6 +5,7 @@ import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "../layout/anchors.
 import type { AxisInfo } from "../tile/axis.ts";
 import { stringsAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
+import { isLookup } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import { ask } from "../targets.ts";
@@ -54,6 +55,10 @@ function elementOf(pointer: Value): Element {
     bug("access through something that is no pointer");
   }
   return element.pointee;
+}
+
+function spaceOf({ type: { element } }: Value): "global" | "constant" {
+  return isPointer(element) ? element.space : "global";
 }
 
 function guardOf(predicate: Operand | undefined): Instruction["guard"] {
@@ -111,26 +116,66 @@ function prefetchHint(
     : "";
 }
 
+/** How many elements of which type one access has. */
+interface AccessType {
+  readonly count: number;
+  readonly type: string;
+}
+
 function accessSpelling(
   op: Op,
   kind: "ld" | "st",
-  shape: { count: number; type: string },
+  shape: AccessType,
   hint = "",
 ): string {
   const modifiers = op.attrs.modifiers === undefined ? [] : stringsAttr(op, "modifiers");
   const volatile = modifiers.includes("volatile");
   const hints = modifiers.length === 0 ? hint : spellModifiers(modifiers);
-  return `${kind}${volatile ? ".volatile" : ""}.global${hints}${
-    shape.count > 1 ? `.v${shape.count}` : ""
-  }.${shape.type}`;
+  return `${kind}${volatile ? ".volatile" : ""}.global${hints}${vectorSpelling(shape)}`;
 }
 
+const vectorSpelling = ({ count, type }: AccessType): string =>
+  `${count > 1 ? `.v${count}` : ""}.${type}`;
+
 /**
- * A load through the non-coherent path reads what nobody writes meanwhile, so it happens where its elements are first
- * asked for, access by access: weights that are applied to a row as it is stored need no registers before.
+ * A load through the non-coherent path or from constant memory reads what nobody writes meanwhile, so it happens where
+ * its elements are first asked for, access by access: weights that are applied to a row as it is stored need no
+ * registers before.
  */
 const isLate = (op: Op): boolean =>
-  op.attrs.modifiers !== undefined && stringsAttr(op, "modifiers").includes("nc");
+  isLookup(op) ||
+  (op.attrs.modifiers !== undefined && stringsAttr(op, "modifiers").includes("nc"));
+
+/**
+ * Whether the lanes of a warp read the same place in every access. Only then is the constant cache fast: it serves one
+ * place at a time (CUDA C++ Programming Guide, "Constant Memory").
+ */
+function isUniform(pointer: Value, { constancy }: AxisInfo): boolean {
+  const { layout } = pointer.type;
+  if (layout === undefined) return true;
+  const shifts = axisShifts(layout.shape);
+  const moving = layout.shape.reduce((mask, extent, axis) => {
+    const run = Math.min(extent, constancy[axis] ?? 1);
+    return mask | ((extent - run) << (shifts[axis] ?? 0));
+  }, 0);
+  return layout.lane.every((basis) => (basis & moving) === 0);
+}
+
+/** How a place in constant memory is read: through its cache, or where lanes part by its generic address. */
+function lookUp(
+  e: Emitter,
+  place: Operand,
+  shape: AccessType,
+  uniform: boolean,
+): { readonly spelling: string; readonly address: Operand } {
+  if (uniform) return { spelling: `ld.const${vectorSpelling(shape)}`, address: e.address(place) };
+  const { base, constant } = e.sumOf(place);
+  const generic = e.pure("cvta.const.u64", "b64", [base]);
+  return {
+    spelling: `ld${vectorSpelling(shape)}`,
+    address: e.address(e.add("b64", generic, int(constant))),
+  };
+}
 
 export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
   const e = cx.emitter;
@@ -142,7 +187,6 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
   const load = (group: Group): readonly Ref[] => {
     const first = must(group[0], "register of an access");
     const shape = accessShape(size, group.length);
-    const hint = prefetchHint(cx, op, size * group.length, axisInfo);
     const guard = mask === undefined
       ? "always"
       : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
@@ -155,11 +199,23 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
       results.forEach((result, i) => e.emit(`mov.${shape.bank}`, [result, must(fill[i], "fill")]));
     }
     if (guard !== "never") {
-      const address = e.address(
-        e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
+      const place = e.inRegister(
+        whole(e, lowered(cx, pointer)(first), pointer.type.element),
+        "b64",
       );
+      const { spelling, address } = isLookup(op)
+        ? lookUp(e, place, shape, isUniform(pointer, axisInfo(pointer)))
+        : {
+          spelling: accessSpelling(
+            op,
+            "ld",
+            shape,
+            prefetchHint(cx, op, size * group.length, axisInfo),
+          ),
+          address: e.address(place),
+        };
       e.emit(
-        accessSpelling(op, "ld", shape, hint),
+        spelling,
         [vectorOperand(results), address],
         guard === "always" ? undefined : guardOf(guard),
       );
@@ -220,6 +276,8 @@ export function lowerPrefetch(
 ): void {
   const e = cx.emitter;
   const pointer = pointerOf(op);
+  // Constant memory has a cache of its own, which cannot be asked to read ahead.
+  if (spaceOf(pointer) === "constant") return;
   const mask = maskOf(op);
   const { layout } = pointer.type;
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);

@@ -7,6 +7,7 @@ import type { Func, Op } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
 import { fitsShared, type Target, watchTarget } from "../targets.ts";
 import { must } from "../support/bug.ts";
+import { CONSTANT_ALIGN } from "../support/constants.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { assignLayouts } from "../layout/assign.ts";
 import { Calls } from "./calls.ts";
@@ -114,6 +115,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     values: new Map(),
     shared: { bytes: 0, used: false },
     stages,
+    constants: new Map(),
     calls: new Calls(options.symbol, options.debug === true),
     loaded: { registers: 0 },
     aside: [],
@@ -177,7 +179,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       ],
       body: live.body,
     },
-    globals: cx.calls.globals,
+    globals: [...constantVariables(cx.constants), ...cx.calls.globals],
     externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? cx.shared.bytes : 0,
@@ -188,6 +190,14 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
 function sharedVariable(dynamic: boolean, bytes: number): PtxVariable {
   const variable = { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16 } as const;
   return dynamic ? { ...variable, count: 0, extern: true } : { ...variable, count: bytes };
+}
+
+/** The host finds them by their names. */
+function constantVariables(buffers: ReadonlyMap<string, number>): PtxVariable[] {
+  return [...buffers].map(([name, count]) => {
+    const place = { space: "const", name, type: "b8", align: CONSTANT_ALIGN } as const;
+    return { ...place, count, visible: true };
+  });
 }
 
 const directivesOn = (target: Target, use: Use): PtxDirective[] => [

@@ -11,6 +11,7 @@ import { layoutKey, product } from "../layout/linear.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
+import { isLookup } from "../ir/table.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { copyBits } from "./context.ts";
@@ -134,7 +135,8 @@ export function orderMemory(
   const accesses = new Map<Op, Access>();
   walkOps(func.body, (op) => {
     const { effect } = TILE_OPS[op.name];
-    if (effect !== "read" && effect !== "write") return;
+    // Nobody writes what lookups read.
+    if ((effect !== "read" && effect !== "write") || isLookup(op)) return;
     const pointer = must(op.operands[0], "pointer operand");
     accesses.set(op, {
       root: rootOf(pointer),

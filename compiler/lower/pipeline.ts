@@ -6,6 +6,7 @@
 import { stringsAttr } from "../ir/attrs.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
+import { isLookup } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { applyBases, elementAt } from "../layout/linear.ts";
@@ -102,7 +103,7 @@ function hasEffects(loop: Op): boolean {
 /** A plain load in every round. */
 function isAhead(loop: Op, { source }: Feed): boolean {
   const load = source.def;
-  return load?.name === "load" && must(loop.regions[1], "body").ops.includes(load) &&
+  return load?.name === "load" && !isLookup(load) && must(loop.regions[1], "body").ops.includes(load) &&
     stringsAttr(load, "modifiers").length === 0 && load.operands.length <= 2;
 }
 

@@ -1,6 +1,6 @@
 /** RULES: how each operation of the tile IR becomes PTX. An operation without a row cannot be compiled yet. */
 import type { Operand } from "../ptx/func.ts";
-import { intAttr, scalarAttr } from "../ir/attrs.ts";
+import { intAttr, scalarAttr, stringAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type Element, isPointer } from "../ir/types.ts";
@@ -89,6 +89,12 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   constant: (cx, op) => {
     const constant = constantOperand(scalarAttr(op, "value"), resultOf(op).type.element);
     cx.values.set(resultOf(op), () => constant);
+  },
+  constant_buffer: (cx, op) => {
+    const name = stringAttr(op, "buffer");
+    cx.constants.set(name, intAttr(op, "bytes"));
+    const place: Operand = { kind: "symbol", name };
+    cx.values.set(resultOf(op), memo(cx, () => cx.emitter.pure("mov.u64", "b64", [place])));
   },
   program_id: (cx, op) => special(cx, op, "ctaid"),
   num_programs: (cx, op) => special(cx, op, "nctaid"),

@@ -1,11 +1,13 @@
 /**
  * Copies of the operations that some values of a region depend on, with other values for its parameters: pure ones, and
- * loads of single elements, such as a block's place from a table. What the copies compute may be of no use, because the
+ * loads of single elements or from constant memory, such as a block's place from a table. What the copies compute may be of no use, because the
  * region would not run with these parameters; a guard then keeps the loads within bounds.
  */
 import { stringsAttr } from "../ir/attrs.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import { TILE_OPS } from "../ir/ops.ts";
+import { TILE_OPS, type TileOp } from "../ir/ops.ts";
+import { isLookup } from "../ir/table.ts";
+import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 
@@ -15,9 +17,9 @@ function isCopyable(op: Op): boolean {
     !["dot", "reduce", "scan", "convert_layout", "stage_read", "stage_step"].includes(op.name);
 }
 
-/** Reads one element, and memory does not change between the copy and the original: the caller sees to that. */
-function isElementLoad(op: Op): boolean {
-  return op.name === "load" && op.results[0]?.type.shape.length === 0 &&
+/** Reads one element, or constant memory, and memory does not change between the copy and the original: the caller sees to that. */
+function isCheapLoad(op: Op): boolean {
+  return op.name === "load" && (isLookup(op) || op.results[0]?.type.shape.length === 0) &&
     stringsAttr(op, "modifiers").length === 0 && op.operands.length <= 2;
 }
 
@@ -43,7 +45,7 @@ export function parametersBehind(
     }
     const { def } = value;
     if (def === undefined || !inside.has(def)) return true;
-    return (isCopyable(def) || (isGuarded && isElementLoad(def))) && def.operands.every(visit);
+    return (isCopyable(def) || (isGuarded && isCheapLoad(def))) && def.operands.every(visit);
   };
   return values.every(visit) ? found : undefined;
 }
@@ -57,10 +59,14 @@ function guardLoad(
   out: Op[],
 ): Value[] {
   const address = must(pointer, "pointer of a load");
-  if (mask === undefined) return [address, guard];
-  const both = newOp(func, "and", [guard, mask], [guard.type], span);
-  out.push(both);
-  return [address, must(both.results[0], "mask")];
+  const type: IrType = { ...address.type, element: "bool" };
+  const add = (name: TileOp, operands: readonly Value[]): Value => {
+    const op = newOp(func, name, operands, [type], span);
+    out.push(op);
+    return must(op.results[0], "mask");
+  };
+  const all = type.shape.length === 0 ? guard : add("splat", [guard]);
+  return [address, mask === undefined ? all : add("and", [all, mask])];
 }
 
 /**

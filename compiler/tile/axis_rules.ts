@@ -11,6 +11,7 @@
  * shrinks to gcd(D, C). Forgetting that is the classic mistake.
  */
 import { must } from "../support/bug.ts";
+import { CONSTANT_ALIGN } from "../support/constants.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
@@ -183,9 +184,16 @@ const convert: Rule = (op, of) => {
   const [from, to] = [operand(op, 0).type.element, op.results[0]?.type.element];
   const info = of(operand(op, 0));
   if (isPointer(from) || to === undefined || isPointer(to)) {
-    const same = isPointer(from) && to !== undefined && isPointer(to) &&
-      bytesOf(from.pointee) === bytesOf(to.pointee);
-    return same ? info : constantRunsOnly(op, of);
+    if (!isPointer(from) || to === undefined || !isPointer(to)) return constantRunsOnly(op, of);
+    if (bytesOf(from.pointee) === bytesOf(to.pointee)) return info;
+    // The addresses stay, but what was a run of elements is none of others.
+    return {
+      contiguity: info.contiguity.map(() => 1),
+      divisibility: info.contiguity.map((c, d) =>
+        c > 1 ? meet(info.divisibility[d] ?? 1, bytesOf(from.pointee)) : info.divisibility[d] ?? 1
+      ),
+      constancy: info.constancy,
+    };
   }
   const isInt = (name: ScalarName): boolean => SCALARS[name].class === "int" && name !== "bool";
   if (!isInt(from) || !isInt(to)) return constantRunsOnly(op, of);
@@ -203,6 +211,7 @@ const convert: Rule = (op, of) => {
 /** By operation; nothing is known of results without one. */
 export const RULES: Partial<Record<TileOp, Rule>> = {
   constant,
+  constant_buffer: () => scalarInfo(CONSTANT_ALIGN),
   range: (op) => {
     const length = op.results[0]?.type.shape[0] ?? 1;
     return {

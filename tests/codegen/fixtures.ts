@@ -138,6 +138,7 @@ export function transposeKernel(masked = true): CompiledKernel {
     span: { file, start: 0, end: 0 },
     instances,
     key: [],
+    constants: [],
     modules: [module("sm_80"), module("sm_90")],
   };
 }
@@ -157,6 +158,7 @@ export function simpleKernel(name: string, contract: KernelContract, doc = ""): 
       contract,
     }],
     key: [],
+    constants: [],
     modules: [{
       target: "sm_80",
       ptx: "",

@@ -112,6 +112,7 @@ function kernelNamed(
       },
     }],
     key: [],
+    constants: [],
     modules: targets.map((target) => ({
       target,
       ptx: refused ? "this is not PTX\n" : ptxText(name, target),

@@ -24,9 +24,8 @@ for (const [name, defines] of KERNELS) {
       {},
       reporter,
     );
-    const func = buildFunc(must(kernels[0], "kernel"), {}, reporter);
+    const built = buildFunc(must(kernels[0], "kernel"), {}, reporter);
     assertEquals(listDiagnostics(reporter.diagnostics), "");
-    const built = must(func, "function");
     verifyFunc(built);
     golden(new URL(`${name}.ir`, folder), printFunc(built));
   });
