@@ -1,6 +1,6 @@
 /** The constants of a wrapper: everything that the run time must know of the kernel, as a literal. */
 import type { ContractExpr, InstanceInfo, KernelContract } from "../compiler/contract/types.ts";
-import type { CompiledEntry } from "../compiler/options.ts";
+import type { CompiledEntry, ConstantBuffer } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../compiler/support/scalar.ts";
 import { array, type Doc, flat, LINE_WIDTH, object, quote } from "./doc.ts";
@@ -91,6 +91,7 @@ class FactsPrinter {
         kernel.instances.map((instance) => this.#instance(instance, contract, usage)),
       ),
       images: array(images),
+      constantBuffers: kernel.constants.length === 0 ? undefined : constantsDoc(kernel.constants),
       tuning,
     });
     const main: Declaration = {
@@ -288,6 +289,13 @@ class FactsPrinter {
     );
     return demands.length === 0 ? undefined : object(Object.fromEntries(demands));
   }
+}
+
+/** Constant buffers as a list of facts. */
+export function constantsDoc(constants: readonly ConstantBuffer[]): Doc {
+  return array(
+    constants.map(({ name, bytes }) => object({ name: quote(name), bytes: `${bytes}` })),
+  );
 }
 
 /** Everything that expressions of the kernel can read, as members of a union of strings. */

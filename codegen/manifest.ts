@@ -6,7 +6,7 @@ import type {
   InstanceInfo,
   KernelContract,
 } from "../compiler/contract/types.ts";
-import type { CompiledEntry, KernelOutline } from "../compiler/options.ts";
+import type { CompiledEntry, ConstantBuffer, KernelOutline } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { WrapperImage } from "./wrapper.ts";
 
@@ -19,6 +19,8 @@ export interface KernelManifest {
   /** What a launch has to fulfil. Most instances share theirs with others. */
   readonly contracts: readonly ContractManifest[];
   readonly instances: readonly InstanceManifest[];
+  /** Constant memory: variables of the images that the host fills before launches; absent where there is none. */
+  readonly constants?: readonly ConstantBuffer[];
   readonly images: readonly ImageManifest[];
 }
 
@@ -93,7 +95,7 @@ function describeContract(contract: KernelContract): ContractManifest {
 
 /** The manifest's facts of one kernel. */
 export function buildManifest(
-  { name, doc, instances, modules }: KernelOutline,
+  { name, doc, instances, constants, modules }: KernelOutline,
   images: readonly WrapperImage[],
   embed: boolean,
 ): KernelManifest {
@@ -113,6 +115,7 @@ export function buildManifest(
       specialization: specialization.map(({ text }) => text),
       contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
     })),
+    ...constants.length === 0 ? {} : { constants },
     images: images.filter(({ kernel }) => kernel === name).map(({ target, kind, path }) => ({
       target,
       kind,

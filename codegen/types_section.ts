@@ -41,6 +41,7 @@ class TypesPrinter {
       ),
       this.#argumentsInterface(),
       ...this.#callInterfaces(),
+      ...this.#constantsInterface(),
       this.#functionInterface(),
     ];
   }
@@ -248,6 +249,22 @@ class TypesPrinter {
     ]);
   }
 
+  #constantsInterface(): readonly Declaration[] {
+    const { kernel: { constants }, exportName } = this.#plan;
+    if (constants.length === 0) return [];
+    return [{
+      kind: "interface",
+      name: this.#name("Constants"),
+      isExported: true,
+      doc: `Constant memory of {@linkcode ${exportName}}: zeros until \`set\` fills it, on all ` +
+        "devices and for all kernels of the file.",
+      typeParams: [],
+      members: constants.map(({ name, bytes }) =>
+        property(name, this.#use("ConstantBuffer"), false, `${bytes} bytes.`)
+      ),
+    }];
+  }
+
   #functionInterface(): Declaration {
     const { tensorCall, isGridOpen, kernel, variants } = this.#plan;
     const choice = variants.length === 1 ? "" : " Its variant follows from the tensors' types.";
@@ -274,6 +291,9 @@ class TypesPrinter {
           false,
           "What a launch has to fulfil, as data.",
         ),
+        ...kernel.constants.length === 0 ? [] : [
+          property("constants", this.#name("Constants"), false, "Constant memory by name."),
+        ],
       ],
     };
   }

@@ -1,6 +1,6 @@
 /** The wrapper module of one `.tc` file, as plain data. */
-import type { KernelOutline } from "../compiler/options.ts";
-import { factsSection } from "./facts_section.ts";
+import type { ConstantBuffer, KernelOutline } from "../compiler/options.ts";
+import { constantsDoc, factsSection } from "./facts_section.ts";
 import { type KernelPlan, planKernels } from "./plan.ts";
 import type { Declaration, ModuleStructure } from "./structure.ts";
 import { typesSection } from "./types_section.ts";
@@ -61,7 +61,8 @@ const RUNTIME = "@tri/tri/ffi";
 export function buildWrapper(input: WrapperInput, contentHash: string): ModuleStructure {
   const values = new Set<string>(["defineKernel"]);
   const types = new Set<string>();
-  const declarations = planKernels(input.kernels).flatMap((plan): Declaration[] => {
+  const constants = allConstants(input.kernels);
+  const kernels = planKernels(input.kernels).flatMap((plan): Declaration[] => {
     const images = input.images.filter(({ kernel }) => kernel === plan.kernel.name);
     const facts = factsSection(plan, images, input.embed, input.measured ?? []);
     const section = typesSection(plan);
@@ -69,6 +70,8 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
     for (const type of [...facts.types, ...section.types]) types.add(type);
     return [...section.declarations, ...facts.declarations, kernelConstant(plan)];
   });
+  if (constants.length > 0) values.add("defineConstants");
+  const declarations = [...constantsConstant(constants), ...kernels];
   const source = input.source.name.split(/[\\/]/).at(-1);
   return {
     header: [
@@ -82,6 +85,30 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
 
 /** The annotation lets bundlers drop a kernel that nobody uses, with its images. */
 const DEFINE = "/* @__PURE__ */ defineKernel";
+const DEFINE_CONSTANTS = "/* @__PURE__ */ defineConstants";
+/** What the constant buffers of the file are called in the module. */
+const CONSTANTS = "CONSTANTS";
+
+/** The constant buffers of a file, each as large as any of its kernels needs it. */
+function allConstants(kernels: readonly KernelOutline[]): readonly ConstantBuffer[] {
+  const sizes = new Map<string, number>();
+  for (const { name, bytes } of kernels.flatMap(({ constants }) => constants)) {
+    sizes.set(name, Math.max(bytes, sizes.get(name) ?? 0));
+  }
+  return [...sizes].map(([name, bytes]) => ({ name, bytes }));
+}
+
+/** Kernels of one file share them. */
+function constantsConstant(constants: readonly ConstantBuffer[]): readonly Declaration[] {
+  if (constants.length === 0) return [];
+  return [{
+    kind: "const",
+    name: CONSTANTS,
+    isExported: false,
+    doc: "",
+    value: { kind: "call", callee: DEFINE_CONSTANTS, args: [constantsDoc(constants)] },
+  }];
+}
 
 function kernelConstant({ kernel, exportName, typeName, constantName }: KernelPlan): Declaration {
   return {
@@ -90,6 +117,10 @@ function kernelConstant({ kernel, exportName, typeName, constantName }: KernelPl
     isExported: true,
     doc: kernel.doc === "" ? `The kernel \`${kernel.name}\`.` : kernel.doc,
     type: `${typeName}Kernel`,
-    value: { kind: "call", callee: DEFINE, args: [constantName] },
+    value: {
+      kind: "call",
+      callee: DEFINE,
+      args: [constantName, ...kernel.constants.length === 0 ? [] : [CONSTANTS]],
+    },
   };
 }

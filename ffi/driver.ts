@@ -165,6 +165,11 @@ export interface Driver {
   unloadModule(module: bigint): void;
   /** Throws `CudaError` when the module has no such kernel. */
   getFunction(module: bigint, name: string): bigint;
+  /** The memory of a variable in global or constant memory; undefined when the module has no such variable. */
+  findVariable(
+    module: bigint,
+    name: string,
+  ): { readonly address: bigint; readonly bytes: number } | undefined;
   /** Facts about a kernel. */
   functionInfo(fn: bigint): FunctionInfo;
   /** `name` is for messages. */

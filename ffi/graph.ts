@@ -1,18 +1,23 @@
 /** Graphs: recorded work that is launched as a whole. */
-import type { DeviceBuffer } from "./buffer.ts";
 import { DisposedError } from "./errors.ts";
 import type { Stream } from "./stream.ts";
 
-/** The buffers that recorded work uses, so that each launch of the graph waits for their other users. */
-export class Recording {
-  readonly #uses = new Map<DeviceBuffer, boolean>();
+/** Memory that knows which streams use it. */
+export interface SharedMemory {
+  /** To be called before work that reads or writes the memory is queued on a stream. */
+  use(stream: Stream, write: boolean): void;
+}
 
-  add(buffer: DeviceBuffer, write: boolean): void {
-    this.#uses.set(buffer, write || this.#uses.get(buffer) === true);
+/** The memory that recorded work uses, so that each launch of the graph waits for its other users. */
+export class Recording {
+  readonly #uses = new Map<SharedMemory, boolean>();
+
+  add(memory: SharedMemory, write: boolean): void {
+    this.#uses.set(memory, write || this.#uses.get(memory) === true);
   }
 
   replay(stream: Stream): void {
-    for (const [buffer, write] of this.#uses) buffer.use(stream, write);
+    for (const [memory, write] of this.#uses) memory.use(stream, write);
   }
 }
 

@@ -57,3 +57,4 @@ export type {
 export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";
 export { Tensor, type TensorLayout } from "./tensor.ts";
+export { ModuleVariable } from "./variable.ts";

@@ -1,8 +1,9 @@
-/** Loaded kernel images and the kernels in them. */
+/** Loaded kernel images, the kernels in them and their variables. */
 import type { Device } from "./device.ts";
 import type { FunctionInfo, LaunchShape, PreparedLaunch } from "./driver.ts";
 import type { HostBytes } from "./dtype.ts";
 import { CudaError, DisposedError, ImageError } from "./errors.ts";
+import { ModuleVariable } from "./variable.ts";
 
 /** A kernel image on a device. */
 export class KernelModule {
@@ -12,6 +13,7 @@ export class KernelModule {
   readonly name: string;
   readonly #handle: bigint;
   readonly #functions = new Map<string, KernelFunction>();
+  readonly #variables = new Map<string, ModuleVariable>();
   #disposed = false;
 
   /** Use `device.loadModule()`. */
@@ -33,6 +35,18 @@ export class KernelModule {
     if (known !== undefined) return known;
     const found = new KernelFunction(this, name, this.#find(name));
     this.#functions.set(name, found);
+    return found;
+  }
+
+  /** The variable with this name; undefined where the image has none. */
+  variable(name: string): ModuleVariable | undefined {
+    if (this.disposed) throw new DisposedError(`Module ${this.name}`);
+    const known = this.#variables.get(name);
+    if (known !== undefined) return known;
+    const place = this.device.enter().findVariable(this.#handle, name);
+    if (place === undefined) return undefined;
+    const found = new ModuleVariable(this, name, place);
+    this.#variables.set(name, found);
     return found;
   }
 

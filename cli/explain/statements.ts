@@ -71,9 +71,14 @@ export const STATEMENTS = {
     'float a = load(X, "cg");',
   ),
   E7008: file(
-    "The construct is right, but cannot be compiled yet, or the GPU of a target has no instruction for it. `--arch` chooses targets; the message names the ones concerned.",
-    "char __constant__ *T = calloc(16);\n__global__ void f(int *X) { *X = *(T + 1); }",
-    "__global__ void f(int *X, char *T __readonly) { *X = *(T + 1); }",
+    "A tile that changes its layout, as in a transposition, goes through shared memory, and all of it must fit into what a block has. The message names the targets if others have more. `--arch` chooses targets.",
+    "__global__ void f(float *X, float *Y) {\n  int r[256] = 0 ... 256;\n  float t[256, 256] = *(X + r[:, newaxis] * 256 + r[newaxis, :]);\n  *(Y + r[:, newaxis] * 256 + r[newaxis, :]) = ^t;\n}",
+    "__global__ void f(float *X, float *Y) {\n  int r[64] = 0 ... 64;\n  float t[64, 64] = *(X + r[:, newaxis] * 64 + r[newaxis, :]);\n  *(Y + r[:, newaxis] * 64 + r[newaxis, :]) = ^t;\n}",
+  ),
+  E7010: file(
+    "The host finds a constant buffer in an image by its name. Kernels have names there too, those of specialised instances with an ending such as `_a16`, and some names belong to PTX and to tri.",
+    "char __constant__ *tri_table = calloc(16);\n__global__ void f(int *X) { *X = *(tri_table + 1); }",
+    "char __constant__ *table = calloc(16);\n__global__ void f(int *X) { *X = *(table + 1); }",
   ),
   W7009: inside(
     "Not a mistake: `static_print` shows a constant or a type while compiling. Remove it when it has served.",

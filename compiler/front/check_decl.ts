@@ -12,7 +12,6 @@ import { convertTo } from "./convert.ts";
 import { sameType, type Value } from "./nodes.ts";
 import { CONSTANT_BYTES, constantSpace } from "../support/constants.ts";
 
-
 /** A declaration at file scope or in a block. */
 export function checkDeclaration(cx: Context, decl: ast.Declaration): readonly TypedStmt[] {
   const { specs } = decl;
@@ -213,7 +212,8 @@ function checkBuffer(
   }
   cx.constantBytes += constantSpace(bytes);
   if (cx.constantBytes > CONSTANT_BYTES) {
-    const message = `the constant buffers take ${cx.constantBytes} bytes; there are ${CONSTANT_BYTES}`;
+    const message =
+      `the constant buffers take ${cx.constantBytes} bytes; there are ${CONSTANT_BYTES}`;
     cx.reporter.error("E7005", argument.expr.span, message, {
       hint: "pass larger tables by pointer",
     });

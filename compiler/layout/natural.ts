@@ -86,10 +86,8 @@ export class NaturalLayouts {
     let known = this.#data.get(value);
     if (known === undefined) {
       const def = value.def;
-      known = def === undefined
-        ? isTile(value)
-        : !isRepeatable(def) || MADE_ONCE.has(def.name) ||
-          def.operands.some((operand) => isTile(operand) && this.isData(operand));
+      known = def === undefined ? isTile(value) : !isRepeatable(def) || MADE_ONCE.has(def.name) ||
+        def.operands.some((operand) => isTile(operand) && this.isData(operand));
       this.#data.set(value, known);
     }
     return known;

@@ -103,7 +103,8 @@ function hasEffects(loop: Op): boolean {
 /** A plain load in every round. */
 function isAhead(loop: Op, { source }: Feed): boolean {
   const load = source.def;
-  return load?.name === "load" && !isLookup(load) && must(loop.regions[1], "body").ops.includes(load) &&
+  return load?.name === "load" && !isLookup(load) &&
+    must(loop.regions[1], "body").ops.includes(load) &&
     stringsAttr(load, "modifiers").length === 0 && load.operands.length <= 2;
 }
 

@@ -21,6 +21,7 @@ import type { CudaLibrary, CudaSymbols } from "./symbols.ts";
 const SUCCESS = 0;
 const ERROR_OUT_OF_MEMORY = 2;
 const ERROR_NO_DEVICE = 100;
+const ERROR_NOT_FOUND = 500;
 const ERROR_NOT_READY = 600;
 
 /** CU_DEVICE_ATTRIBUTE_… */
@@ -281,6 +282,21 @@ export class CudaDriver implements Driver {
   getFunction(module: bigint, name: string): bigint {
     const status = this.#cu.cuModuleGetFunction(this.#word, module, terminated(name));
     return this.#readWord("cuModuleGetFunction", status, name);
+  }
+
+  findVariable(
+    module: bigint,
+    name: string,
+  ): { readonly address: bigint; readonly bytes: number } | undefined {
+    const status = this.#cu.cuModuleGetGlobal_v2(
+      this.#word,
+      this.#word2,
+      module,
+      terminated(name),
+    );
+    if (status === ERROR_NOT_FOUND) return undefined;
+    const address = this.#readWord("cuModuleGetGlobal", status, name);
+    return { address, bytes: Number(this.#word2[0]) };
   }
 
   functionInfo(fn: bigint): FunctionInfo {

@@ -53,6 +53,7 @@ export const SYMBOLS = {
   },
   cuModuleUnload: { parameters: ["u64"], result: "i32" },
   cuModuleGetFunction: { parameters: ["buffer", "u64", "buffer"], result: "i32" },
+  cuModuleGetGlobal_v2: { parameters: ["buffer", "buffer", "u64", "buffer"], result: "i32" },
   cuFuncGetAttribute: { parameters: ["buffer", "i32", "u64"], result: "i32" },
   cuFuncSetAttribute: { parameters: ["u64", "i32", "i32"], result: "i32" },
   /** Since CUDA 12.4. */

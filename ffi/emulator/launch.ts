@@ -5,6 +5,7 @@
 import type { PtxVariable } from "../../compiler/ptx/func.ts";
 import { inlineCalls } from "../../compiler/ptx/inline.ts";
 import { parsePtx } from "../../compiler/ptx/parse.ts";
+import type { Extent } from "./check/launch.ts";
 import type { SymbolPlace } from "./compile/context.ts";
 import { writeInitial } from "./compile/initial.ts";
 import { variableAlign, variableBytes } from "./compile/symbols.ts";
@@ -37,6 +38,8 @@ export interface EmulatedKernel {
 /** A module in the emulator's memory. */
 export interface LoadedModule {
   readonly kernels: ReadonlyMap<string, EmulatedKernel>;
+  /** In global and in constant memory. */
+  readonly variables: ReadonlyMap<string, Extent>;
   unload(): void;
 }
 
@@ -70,6 +73,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     );
     return {
       kernels: new Map(kernels.map((kernel) => [kernel.info.name, kernel])),
+      variables: new Map(globals.extents.map((variable) => [variable.name, variable])),
       unload: () => {
         kernels.forEach((kernel) => kernel.unload());
         for (const { place } of globals.places.values()) heap.free(place);
@@ -86,14 +90,12 @@ function placeGlobals(
   variables: readonly PtxVariable[],
 ): {
   readonly places: ReadonlyMap<string, SymbolPlace>;
-  readonly constants: readonly {
-    readonly name: string;
-    readonly place: number;
-    readonly bytes: number;
-  }[];
+  readonly extents: readonly Extent[];
+  readonly constants: readonly Extent[];
 } {
   const places = new Map<string, SymbolPlace>();
-  const constants: { name: string; place: number; bytes: number }[] = [];
+  const extents: Extent[] = [];
+  const constants: Extent[] = [];
   const own = variables.filter(({ space, extern }) =>
     (space === "global" || space === "const") && extern !== true
   );
@@ -105,8 +107,9 @@ function placeGlobals(
     const place = heap.allocate(bytes, variableAlign(variable), name, kind);
     machine.views.u8.fill(0, place, place + bytes);
     places.set(name, { space, place });
+    extents.push({ name, place, bytes });
     if (space === "const") constants.push({ name, place, bytes });
   }
   for (const variable of own) writeInitial(machine, variable, places);
-  return { places, constants };
+  return { places, extents, constants };
 }

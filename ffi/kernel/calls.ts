@@ -6,11 +6,12 @@ import type { Stream } from "../stream.ts";
 import { Tensor } from "../tensor.ts";
 import { checkDemands, chooseInstance, computeGrid, holdsFor } from "./check.ts";
 import type { Choice } from "./choice.ts";
+import type { ConstantBuffers } from "./constants.ts";
 import type { KernelFacts } from "./facts.ts";
 import { describeValue, Frame } from "./frame.ts";
 import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
 import { gridForSizes } from "./grid.ts";
-import { type Launcher, LoadedKernels } from "./load.ts";
+import { type Launcher, type LoadedKernel, LoadedKernels } from "./load.ts";
 import { checkBounds, checkOverlap, Touched } from "./memory.ts";
 import type { InstanceModel, KernelModel } from "./model.ts";
 import { SCALARS } from "./scalars.ts";
@@ -48,10 +49,14 @@ export class KernelCalls<Name extends string> {
   readonly #grid: [number, number, number] = [1, 1, 1];
   readonly #touched = new Touched();
 
-  constructor(facts: KernelFacts<Name>, model: KernelModel<Name>) {
+  constructor(
+    facts: KernelFacts<Name>,
+    model: KernelModel<Name>,
+    constants: ConstantBuffers,
+  ) {
     this.#model = model;
     this.#frame = new Frame(model);
-    this.#loaded = new LoadedKernels(facts);
+    this.#loaded = new LoadedKernels(facts, constants);
   }
 
   /** Checks and launches; with `profile` it also returns what the kernel did. */
@@ -62,9 +67,10 @@ export class KernelCalls<Name extends string> {
       const { variant, stream } = form.gather(frame, args, options);
       const instance = this.#check({ variant, stream }, options);
       if (instance !== undefined) {
-        const launcher = this.#loaded.on(stream.device).launcher(instance);
+        const loaded = this.#loaded.on(stream.device);
+        const launcher = loaded.launcher(instance);
         this.#fill(launcher, instance);
-        this.#use(stream);
+        this.#use(stream, loaded);
         const [x, y, z] = this.#grid;
         if (wantsProfile(options)) profile = this.#profile(launcher.prepared, stream);
         else launcher.prepared.launch(x, y, z, stream.handle);
@@ -101,9 +107,10 @@ export class KernelCalls<Name extends string> {
       const instance = this.#check({ variant, stream }, options);
       const result = form.result(frame);
       if (instance === undefined) return () => result;
-      const launcher = this.#loaded.on(stream.device).newLauncher(instance);
+      const loaded = this.#loaded.on(stream.device);
+      const launcher = loaded.newLauncher(instance);
       this.#fill(launcher, instance);
-      const launch = this.#launchAgain(launcher, stream);
+      const launch = this.#launchAgain(launcher, stream, loaded);
       return () => {
         launch();
         return result;
@@ -151,9 +158,10 @@ export class KernelCalls<Name extends string> {
         checkDemands(frame, instance);
         checkBounds(frame, instance, this.#grid, this.#touched);
         checkOverlap(frame, instance, this.#touched);
-        const launcher = this.#loaded.on(stream.device).newLauncher(instance);
+        const loaded = this.#loaded.on(stream.device);
+        const launcher = loaded.newLauncher(instance);
         this.#fill(launcher, instance);
-        return { config, index, launch: this.#launchAgain(launcher, stream) };
+        return { config, index, launch: this.#launchAgain(launcher, stream, loaded) };
       });
       return {
         kernel: name,
@@ -237,15 +245,20 @@ export class KernelCalls<Name extends string> {
   }
 
   /** Lets the stream wait for other streams' work on the memory. */
-  #use(stream: Stream): void {
+  #use(stream: Stream, { constants }: LoadedKernel<Name>): void {
     const { tensors, model } = this.#frame;
+    for (const constant of constants) constant.use(stream, false);
     for (const { position, isWritten } of model.pointers) {
       tensors[position]?.buffer.use(stream, isWritten);
     }
   }
 
   /** What a prepared call does; it keeps the tensors alive. */
-  #launchAgain({ prepared }: Launcher, stream: Stream): () => void {
+  #launchAgain(
+    { prepared }: Launcher,
+    stream: Stream,
+    { constants }: LoadedKernel<Name>,
+  ): () => void {
     const { tensors, model } = this.#frame;
     const uses = model.pointers.flatMap(({ position, isWritten }) => {
       const tensor = tensors[position];
@@ -253,6 +266,7 @@ export class KernelCalls<Name extends string> {
     });
     const [x, y, z] = this.#grid;
     return () => {
+      for (const constant of constants) constant.use(stream, false);
       for (const { tensor, isWritten } of uses) {
         // A disposed view's buffer may live on; its address says that it must not be used.
         if (tensor.disposed) tensor.address;

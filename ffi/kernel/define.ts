@@ -1,5 +1,6 @@
 /** Kernels as functions: what a generated wrapper exports. */
 import { KernelCalls, type LaunchResult } from "./calls.ts";
+import { type ConstantBuffers, defineConstants } from "./constants.ts";
 import type { KernelFacts } from "./facts.ts";
 import {
   type AnyOptions,
@@ -29,6 +30,7 @@ interface AnyKernel<Name extends string> {
   tune?(args: NamedValues, options?: AnyOptions & TuneOptions): Promise<TuneResult>;
   readonly variants: readonly string[];
   readonly contract: KernelDescription<Name>;
+  readonly constants?: ConstantBuffers;
 }
 
 /** What stands behind a kernel function. */
@@ -42,15 +44,18 @@ interface Machinery<Name extends string> {
 const NO_OPTIONS: AnyOptions = {};
 
 /**
- * The function that calls a kernel, with `prepare`, `launch`, `grid`, `variants` and `contract` on it. `Kernel`
- * is the interface that the wrapper declares; wrapper and facts come from one description of the kernel, so
- * that the two agree. Nothing is opened, read or worked out before the first call.
+ * The function that calls a kernel, with `prepare`, `launch`, `grid`, `variants` and `contract` on it, and `constants` if
+ * it has any. `Kernel` is the interface that the wrapper declares; wrapper and facts come from one description of the
+ * kernel, so that the two agree. Nothing is opened, read or worked out before the first call. Kernels of one file share
+ * their constant buffers: `shared` are those of the file, and the kernel's own where it is absent.
  */
 export function defineKernel<Kernel extends object, Name extends string>(
   facts: KernelFacts<Name>,
+  shared?: ConstantBuffers,
 ): Kernel {
   let machinery: Machinery<Name> | undefined;
-  const ready = (): Machinery<Name> => machinery ??= build(facts);
+  const constants = pickConstants(facts, shared);
+  const ready = (): Machinery<Name> => machinery ??= build(facts, constants ?? {});
   const places = facts.tensorCall?.inputs.length ?? 1;
   const optionsOf = (args: readonly unknown[]): AnyOptions =>
     (args[places] ?? NO_OPTIONS) as AnyOptions;
@@ -84,13 +89,27 @@ export function defineKernel<Kernel extends object, Name extends string>(
       },
       variants: facts.variants.map(({ name }) => name),
       contract,
+      ...constants === undefined ? {} : { constants },
     },
   );
   Object.defineProperty(kernel, "name", { value: facts.name });
   return kernel as object as Kernel;
 }
 
-function build<Name extends string>(facts: KernelFacts<Name>): Machinery<Name> {
+/** The buffers that the kernel uses; undefined where it uses none. */
+function pickConstants<Name extends string>(
+  { constantBuffers: wanted }: KernelFacts<Name>,
+  shared: ConstantBuffers | undefined,
+): ConstantBuffers | undefined {
+  if (wanted === undefined || shared === undefined) return wanted && defineConstants(wanted);
+  const names = new Set(wanted.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(shared).filter(([name]) => names.has(name)));
+}
+
+function build<Name extends string>(
+  facts: KernelFacts<Name>,
+  constants: ConstantBuffers,
+): Machinery<Name> {
   const model = modelKernel(facts);
   const explicit = explicitForm(model);
   const own: CallForm<Name, readonly unknown[]> = model.tensorCall !== undefined
@@ -99,5 +118,5 @@ function build<Name extends string>(facts: KernelFacts<Name>): Machinery<Name> {
       ...explicit,
       gather: (frame, args, options) => explicit.gather(frame, args[0] as NamedValues, options),
     };
-  return { calls: new KernelCalls(facts, model), explicit, own };
+  return { calls: new KernelCalls(facts, model, constants), explicit, own };
 }

@@ -157,8 +157,18 @@ export interface KernelFacts<Name extends string = string> {
   readonly instances: readonly InstanceFacts<Name>[];
   /** In any order; the device decides which is loaded. */
   readonly images: readonly ImageFacts[];
+  /** What it reads of constant memory. */
+  readonly constantBuffers?: readonly ConstantFacts[];
   /** Where some instances were compiled in several configurations. */
   readonly tuning?: TuningFacts<Name>;
+}
+
+/** A buffer in constant memory. */
+export interface ConstantFacts {
+  /** As the kernel's source and the images spell it. */
+  readonly name: string;
+  /** The size: the largest that an instance declares. */
+  readonly bytes: number;
 }
 
 /** Which instances differ in their configuration alone, and what decides between them. */

@@ -3,6 +3,8 @@ import type { Device } from "../device.ts";
 import type { ParameterInfo, PreparedLaunch } from "../driver.ts";
 import { ImageError } from "../errors.ts";
 import type { KernelFunction } from "../module.ts";
+import type { ModuleVariable } from "../variable.ts";
+import type { ConstantBuffers } from "./constants.ts";
 import type { BlockFacts, KernelFacts } from "./facts.ts";
 import { type LoadedImage, loadImage } from "./image.ts";
 import type { InstanceModel } from "./model.ts";
@@ -22,10 +24,19 @@ export class LoadedKernel<Name extends string> {
   readonly #image: LoadedImage;
   readonly #functions: KernelFunction[] = [];
   readonly #launchers: Launcher[] = [];
+  /** The image's copies of constant buffers. */
+  readonly constants: readonly ModuleVariable[];
 
-  constructor(facts: KernelFacts<Name>, device: Device) {
+  constructor(facts: KernelFacts<Name>, constants: ConstantBuffers, device: Device) {
     this.#facts = facts;
     this.#image = loadImage(facts, device);
+    // An image lacks the buffers that only code for other targets uses.
+    this.constants = Object.values(constants).flatMap((buffer) => {
+      const copy = this.#image.module.variable(buffer.name);
+      if (copy === undefined) return [];
+      buffer.attach(copy);
+      return [copy];
+    });
   }
 
   /** The instance's launcher that all calls share. */
@@ -108,16 +119,18 @@ export class LoadedKernel<Name extends string> {
 /** A kernel's images by device. */
 export class LoadedKernels<Name extends string> {
   readonly #facts: KernelFacts<Name>;
+  readonly #constants: ConstantBuffers;
   readonly #byDevice = new WeakMap<Device, LoadedKernel<Name>>();
 
-  constructor(facts: KernelFacts<Name>) {
+  constructor(facts: KernelFacts<Name>, constants: ConstantBuffers) {
     this.#facts = facts;
+    this.#constants = constants;
   }
 
   on(device: Device): LoadedKernel<Name> {
     const known = this.#byDevice.get(device);
     if (known !== undefined) return known;
-    const loaded = new LoadedKernel(this.#facts, device);
+    const loaded = new LoadedKernel(this.#facts, this.#constants, device);
     this.#byDevice.set(device, loaded);
     return loaded;
   }

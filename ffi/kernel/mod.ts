@@ -1,5 +1,6 @@
 /** What generated wrappers import. */
 export { cdiv, exact, nextPow2, quotient, remainder } from "./arithmetic.ts";
+export { ConstantBuffer, type ConstantBuffers, defineConstants } from "./constants.ts";
 export { defineKernel } from "./define.ts";
 export type {
   Access,
@@ -8,6 +9,7 @@ export type {
   ChoiceFacts,
   Condition,
   ConfigurationFacts,
+  ConstantFacts,
   ContractFacts,
   Dimension,
   Expression,

@@ -13,11 +13,12 @@ function faults(manifest: unknown): string[] {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-const KERNEL = `#pragma tri variants TYPE in {float, half}
+const KERNEL = `char __constant__ *TABLE = calloc(64);
+#pragma tri variants TYPE in {float, half}
 #pragma tri configs B in {64, 128}
 __global__ void fill(TYPE *X, int N __multipleof(4)) {
   int r[B] = get_program_id(0) * B + 0 ... B;
-  *?(r < N) (X + r) = 0;
+  *?(r < N) (X + r) = *TABLE;
 }
 `;
 
@@ -39,6 +40,7 @@ Deno.test("docs/manifest.schema.json describes manifests of embedded, tuned and 
     const manifest = JSON.parse(workspace.read("out/manifest.json"));
     assertEquals(faults(manifest), [], options.join(" "));
     assertEquals(manifest.$schema, schema.$id);
+    assertEquals(manifest.sources.fill.fill.constants, [{ name: "TABLE", bytes: 64 }]);
   }
 });
 
@@ -58,11 +60,14 @@ Deno.test("docs/manifest.schema.json refuses what is no manifest", () => {
     sources: { f: { f: one } },
   });
   assertEquals(faults(manifest(kernel)), []);
+  assertEquals(faults(manifest({ ...kernel, constants: [{ name: "AD", bytes: 256 }] })), []);
   const image = { target: "sm_90", kind: "ptx", entries: [] };
   for (
     const wrong of [
       { ...kernel, name: 1 },
       { ...kernel, more: 1 },
+      { ...kernel, constants: [{ name: "AD", bytes: 0 }] },
+      { ...kernel, constants: [{ name: "A D", bytes: 4 }] },
       { ...kernel, images: [{ ...image, kind: "elf" }] },
       { ...kernel, images: [{ ...image, target: "gfx90" }] },
       { ...kernel, resources: { sm_90: { f: { registers: -1 } } } },

@@ -19,6 +19,8 @@ export interface Construct {
   readonly i?: readonly number[];
   /** Programs of the launch; 1 if not given. */
   readonly grid?: readonly [number, number];
+  /** What constant buffers hold, as `int`. */
+  readonly constants?: Readonly<Record<string, readonly number[]>>;
 }
 
 /**
@@ -537,6 +539,21 @@ export const CONSTRUCTS: readonly Construct[] = [
       name: "`calloc`: constant buffers",
       head: "char __constant__ *AD = calloc(256);",
       body: "I[0] = *((int __constant__*)AD + n);",
+      constants: { AD: [0, 10, 20, 30, 40, 50] },
+      i: [50],
+    },
+    {
+      name: "constant buffers behind tiles of pointers, masks and helpers",
+      head: "#define BYTES (4 * 16)\nint __constant__ *LOW = calloc(BYTES);\n" +
+        "int __constant__ *HIGH = calloc(BYTES);\n" +
+        "static int at(int __constant__ *table, int i) { return table[i]; }",
+      body: `${R} int __constant__ *p[16] = r < 2 ? LOW + r : HIGH + (15 - r); ` +
+        "*(I + r) = load(p, r != 3, -1); for (int k = 0; k < n; k++) I[1] += at(LOW + 2, k & 3);",
+      constants: {
+        LOW: [7, 8, 100, 200, 300, 400],
+        HIGH: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+      },
+      i: [7, 1108, 13, -1, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0],
     },
   ),
   ...section(

@@ -10,7 +10,14 @@ import { bytesOf, elementAt, memoryOf } from "../support/generate/inputs.ts";
 import { compareElement } from "../support/generate/judge.ts";
 import type { BufferSpec } from "../support/generate/tree.ts";
 import { toBits } from "../support/reference/formats.ts";
-import { exact, integer, interpret, NotInterpreted, pointerTo } from "../support/reference/mod.ts";
+import {
+  type Constants,
+  exact,
+  integer,
+  interpret,
+  NotInterpreted,
+  pointerTo,
+} from "../support/reference/mod.ts";
 import { type Construct, CONSTRUCTS } from "./constructs.ts";
 import { coverageTable, ELSEWHERE, textOf, titleOf } from "./coverage.ts";
 
@@ -54,6 +61,19 @@ function contentsOf({ type, written }: BufferSpec): Uint8Array {
   return bytes;
 }
 
+const bytesOfInts = (values: readonly number[]): Uint8Array =>
+  new Uint8Array(Int32Array.from(values).buffer);
+
+/** What constant buffers hold, for the reference. */
+function constantsOf({ constants = {} }: Construct): Constants {
+  return new Map(
+    Object.entries(constants).map(([name, values]) => {
+      const cells = values.map((value) => integer(BigInt(value)));
+      return [name, { name, element: "int32", cells }];
+    }),
+  );
+}
+
 /** Runs the construct for some targets; nothing happens where it ends in E7008. */
 function runConstruct(construct: Construct, targets: readonly TargetName[]): void {
   const text = textOf(construct);
@@ -65,7 +85,8 @@ function runConstruct(construct: Construct, targets: readonly TargetName[]): voi
   const memories = specs.map((spec) => memoryOf(spec, contentsOf(spec)));
   const kernel = must(checkText(text).unit.kernels[0], "the kernel");
   try {
-    interpret(kernel, [...memories.map(pointerTo), integer(5n), exact(1.5)], grid);
+    const args = [...memories.map(pointerTo), integer(5n), exact(1.5)];
+    interpret(kernel, args, grid, constantsOf(construct));
   } catch (error) {
     if (error instanceof NotInterpreted) return;
     throw error;
@@ -81,7 +102,12 @@ function runConstruct(construct: Construct, targets: readonly TargetName[]): voi
     const buffers = specs.map(contentsOf);
     const args: Argument[] = [...buffers, { bytes: 4, value: 5 }, { bytes: 4, value: 0x3fc00000 }];
     const { threads, sharedBytes } = must(module.entries[0], "the entry");
-    emulate(module.ptx, { args, grid, block: [threads, 1, 1], sharedBytes });
+    const constants = Object.fromEntries(
+      Object.entries(construct.constants ?? {}).map((
+        [name, values],
+      ) => [name, bytesOfInts(values)]),
+    );
+    emulate(module.ptx, { args, constants, grid, block: [threads, 1, 1], sharedBytes });
     for (const [nth, { name, cells, element }] of memories.entries()) {
       for (const [index, cell] of cells.entries()) {
         const got = elementAt(must(buffers[nth], "bytes"), element, index);

@@ -25,6 +25,8 @@ export interface Run extends Partial<LaunchRequest> {
   readonly kernel?: string;
   /** Where the text of `printf` goes; the console by default. */
   readonly print?: (text: string) => void;
+  /** Contents of constant buffers, by name. */
+  readonly constants?: Readonly<Record<string, Uint8Array>>;
 }
 
 export interface Ran {
@@ -51,6 +53,11 @@ export function emulate(ptx: string, run: Run): Ran {
     ? [...module.kernels.values()][0]
     : module.kernels.get(run.kernel);
   if (kernel === undefined) throw new RangeError(`no kernel ${run.kernel ?? ""}`);
+  for (const [name, bytes] of Object.entries(run.constants ?? {})) {
+    // A buffer that nothing reads is no variable of the module.
+    const variable = module.variables.get(name);
+    if (variable !== undefined) machine.views.u8.set(bytes, variable.place);
+  }
   const { info } = kernel;
   const block = new DataView(new ArrayBuffer(info.parameterBytes));
   const places = run.args.map((argument, i) => {

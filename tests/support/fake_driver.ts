@@ -57,6 +57,8 @@ export interface FakeOptions {
   readonly kernels?: Readonly<Record<string, FakeKernel>>;
   /** Parameter places that the driver reports, by entry name. */
   readonly parameters?: Readonly<Record<string, readonly ParameterInfo[]>>;
+  /** Bytes of each module's variables, by name. */
+  readonly variables?: Readonly<Record<string, number>>;
   /** All when not given. */
   readonly imageKinds?: Driver["imageKinds"];
   /** False when not given. */
@@ -83,6 +85,7 @@ export class FakeDriver implements Driver {
   readonly #devices: readonly DeviceInfo[];
   readonly #memory = new Map<bigint, HostBytes>();
   readonly #functions = new Map<bigint, string>();
+  readonly #variables = new Map<string, bigint>();
   readonly #failures = new Map<CallName, CudaCode>();
   readonly #contexts = new Map<number, number>();
   readonly #polls = new Map<bigint, number>();
@@ -285,6 +288,19 @@ export class FakeDriver implements Driver {
     }
     this.#functions.set(this.#next, name);
     return this.#next++;
+  }
+
+  findVariable(
+    module: bigint,
+    name: string,
+  ): { readonly address: bigint; readonly bytes: number } | undefined {
+    this.#enter("findVariable", module, name);
+    const bytes = this.#options.variables?.[name];
+    if (bytes === undefined) return undefined;
+    const key = `${module} ${name}`;
+    const address = this.#variables.get(key) ?? this.allocate(bytes);
+    this.#variables.set(key, address);
+    return { address, bytes };
   }
 
   functionInfo(fn: bigint): FunctionInfo {

@@ -5,7 +5,13 @@
 import { hasPending, pendingProblem } from "../async/pending.ts";
 import { type AllocationTable, liveIndex, nearest } from "../check/allocations.ts";
 import { type Conflict, noteRead, noteWrite } from "../check/cells.ts";
-import { describeGlobal, describeShared, describeWho, findExtent } from "../check/describe.ts";
+import {
+  describeConstant,
+  describeGlobal,
+  describeShared,
+  describeWho,
+  findExtent,
+} from "../check/describe.ts";
 import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { attend, strongWrite, WHO, whoIs } from "../check/order.ts";
 import { firstUnwritten, isWritten, setWritten } from "../check/shared_shadow.ts";
@@ -358,7 +364,6 @@ function checkConstant(access: Access, check: CheckedAccess, mask: number, kind:
   const { launch: { constants, parameters }, reach: { places, low, high } } = access;
   const extents = kind === KIND.const ? constants : [parameters];
   if (findExtent(extents, low, high + check.bytes - low) !== undefined) return;
-  const what = kind === KIND.const ? "constant memory" : "the kernel's parameters";
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
     const place = places[lane] ?? 0;
@@ -367,7 +372,9 @@ function checkConstant(access: Access, check: CheckedAccess, mask: number, kind:
       check,
       "out of bounds",
       lane,
-      `at address 0x${place.toString(16)}, which is not in ${what}`,
+      kind === KIND.const
+        ? `at ${describeConstant(constants, place)}`
+        : `at address 0x${place.toString(16)}, which is not in the kernel's parameters`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /** Addresses and threads in the words of whoever wrote the kernel: "element 24 of Y", "thread 33 of block 2". */
-import { type Allocation, nearest, type TensorInfo } from "./allocations.ts";
+import { type Allocation, makeTable, nearest, type TensorInfo } from "./allocations.ts";
 import type { AccessLaunch, Extent } from "./launch.ts";
 import { type BlockTrack, WHO } from "./order.ts";
 
@@ -53,6 +53,18 @@ export function describeShared({ shared }: AccessLaunch, offset: number): string
   if (variable === undefined) return `offset ${offset} of shared memory`;
   const rest = offset - variable.place;
   return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in shared memory`;
+}
+
+/** A place in constant memory or beside it: "byte 260, 4 bytes past the end of AD (256 bytes) in constant memory". */
+export function describeConstant(constants: readonly Extent[], place: number): string {
+  const known = constants.map(({ name, ...extent }) => ({ ...extent, label: name, freed: false }));
+  const found = nearest(makeTable(known.toSorted((a, b) => a.place - b.place)), place);
+  if (found === undefined || Math.abs(found.offset) > FAR) {
+    return `address 0x${place.toString(16)}, which is not in constant memory`;
+  }
+  const { allocation, offset } = found;
+  const { label, bytes } = allocation;
+  return `${position(allocation, offset)} ${label} (${counted(bytes, "byte")}) in constant memory`;
 }
 
 /** The variable that bytes are in. */

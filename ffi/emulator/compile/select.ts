@@ -40,7 +40,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
   HANDLER_TABLES.flatMap((table) => Object.entries(table)),
 );
 
-/** Instructions whose accesses are checked and counted; parameters and constants need none of that. */
+/** Instructions whose accesses are checked and counted; parameters need none of that. */
 function isObserved({ opcode, bound }: Match): boolean {
   if (opcode !== "ld" && opcode !== "st") return false;
   const space = bound.get("SPACE") ?? "";

@@ -15,6 +15,7 @@ import type { HostBytes } from "../../dtype.ts";
 import { type CudaError, OutOfMemoryError } from "../../errors.ts";
 import type { LaunchProfile } from "../../profile.ts";
 import { liveIndex } from "../check/allocations.ts";
+import { findExtent } from "../check/describe.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
 import { refusal } from "./failure.ts";
@@ -205,6 +206,14 @@ export class EmulatorDriver implements Driver {
     return this.#next++;
   }
 
+  findVariable(
+    module: bigint,
+    name: string,
+  ): { readonly address: bigint; readonly bytes: number } | undefined {
+    const variable = this.#module(module, "cuModuleGetGlobal").variables.get(name);
+    return variable && { address: addressOf(variable.place), bytes: variable.bytes };
+  }
+
   functionInfo(fn: bigint): FunctionInfo {
     const { info } = this.#function(fn, "cuFuncGetAttribute");
     return {
@@ -267,13 +276,13 @@ export class EmulatorDriver implements Driver {
     this.#emulator.close();
   }
 
-  /** Device memory as the host sees it; all of it must be one live allocation's. */
+  /** Device memory as the host sees it; all of it must be one live allocation's, or one variable's. */
   #bytes(address: bigint, length: number, call: string): Uint8Array {
     if (length === 0) return new Uint8Array();
     const place = placeOf(address);
-    const table = this.#heap.table();
-    const index = place === undefined ? -1 : liveIndex(table, place);
-    if (place === undefined || index < 0 || place + length > (table.ends[index] ?? 0)) {
+    if (
+      place === undefined || !(this.#isAllocated(place, length) || this.#isConstant(place, length))
+    ) {
       throw refusal(
         "CUDA_ERROR_INVALID_VALUE",
         call,
@@ -281,6 +290,19 @@ export class EmulatorDriver implements Driver {
       );
     }
     return this.#emulator.machine.views.u8.subarray(place, place + length);
+  }
+
+  #isAllocated(place: number, length: number): boolean {
+    const table = this.#heap.table();
+    const index = liveIndex(table, place);
+    return index >= 0 && place + length <= (table.ends[index] ?? 0);
+  }
+
+  /** Kernels reach it by addresses of constant memory only, so it is no allocation. */
+  #isConstant(place: number, length: number): boolean {
+    return [...this.#modules.values()].some(({ variables }) =>
+      findExtent([...variables.values()], place, length) !== undefined
+    );
   }
 
   #module(handle: bigint, call: string): LoadedModule {

@@ -39,7 +39,7 @@ function load(gpu: FakeGpu, ptx: string, info: Partial<FunctionInfo> = {}): void
   const model = modelKernel(facts(ptx));
   const instance = model.variants[0]?.general;
   if (instance === undefined) throw new TypeError("no instance");
-  new LoadedKernel(facts(ptx), gpu.device).launcher(instance);
+  new LoadedKernel(facts(ptx), {}, gpu.device).launcher(instance);
 }
 
 function gpuWith(...symbols: string[]): FakeGpu {

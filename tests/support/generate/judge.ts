@@ -46,6 +46,8 @@ const wrong = (message: string): Verdict => ({ kind: "wrong", message });
 export interface CompiledLaunch {
   readonly kernel: string;
   readonly args: readonly Argument[];
+  /** Contents of constant buffers, by name. */
+  readonly constants: Readonly<Record<string, Uint8Array>>;
   readonly grid: readonly [number, number, number];
   readonly block: readonly [number, number, number];
   readonly sharedBytes: number;
@@ -117,9 +119,11 @@ function typeProblem(places: readonly Place[], { values }: Facts): string | unde
 function runReference(program: GeneratedProgram, kernel: TypedKernel): Memory[] | Verdict {
   const { buffers, scalars, grid } = program;
   const memories = buffers.map((spec, nth) => memoryOf(spec, contentsOf(program, spec, nth)));
-  const args: Cell[] = [...memories.map(pointerTo), ...scalars.map(scalarCell)];
+  const parameters = memories.filter((_, nth) => buffers[nth]?.constant === undefined);
+  const args: Cell[] = [...parameters.map(pointerTo), ...scalars.map(scalarCell)];
+  const constants = new Map(memories.map((memory) => [memory.name, memory]));
   try {
-    interpret(kernel, args, grid);
+    interpret(kernel, args, grid, constants);
   } catch (error) {
     if (error instanceof Undecided || error instanceof NotInterpreted) {
       return { kind: "undecided", message: error.message };
@@ -157,8 +161,9 @@ function runCompiled(
   const entry = must(module.entries.find(({ symbol }) => symbol === instance.symbol), "the entry");
   const where = `${module.target}, ${instance.symbol}`;
   const bytes = buffers.map((spec, nth) => contentsOf(program, spec, nth));
+  const isParameter = (nth: number): boolean => buffers[nth]?.constant === undefined;
   const args: Argument[] = [
-    ...bytes,
+    ...bytes.filter((_, nth) => isParameter(nth)),
     ...scalars.map((spec): Argument => {
       const size = bytesOf(spec.type);
       return {
@@ -171,7 +176,12 @@ function runCompiled(
     run(module.ptx, {
       kernel: entry.symbol,
       args,
-      grid,
+      constants: Object.fromEntries(
+        bytes.flatMap((content, nth) =>
+          isParameter(nth) ? [] : [[must(buffers[nth], "a buffer").name, content]]
+        ),
+      ),
+      grid: grid,
       block: [entry.threads, 1, 1],
       sharedBytes: entry.sharedBytes,
     });

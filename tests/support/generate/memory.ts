@@ -32,11 +32,14 @@ function inputOf(shop: Workshop, type: ScalarName): BufferSpec | undefined {
   const known = buffers.filter((one) => one.type === type && one.name.startsWith("X"));
   if (known.length > 0 && (buffers.length > 6 || !dice.oneIn(4))) return dice.pick(known);
   if (buffers.length > 6) return undefined;
-  const spec: BufferSpec = {
+  const input = {
     name: shop.name("X"),
     type,
     length: SAFE + (dice.oneIn(3) ? 16 * dice.between(0, 12) : dice.between(0, 200)),
     written: false,
+  };
+  const spec: BufferSpec = dice.oneIn(5) ? { ...input, attributes: "", constant: true } : {
+    ...input,
     attributes: dice.pick(["", "", " __noalias", " __readonly", ...INPUT_WORDS]),
     ...qualified(shop),
   };

@@ -38,6 +38,8 @@ export interface BufferSpec {
   readonly qualifier?: "volatile" | "restrict";
   /** Starts with zeros. */
   readonly zeroed?: true;
+  /** A constant buffer of the file instead of a parameter. */
+  readonly constant?: true;
 }
 
 /** A scalar parameter. */
@@ -137,8 +139,9 @@ function printStmts(page: Page, stmts: readonly Stmt[], indent: string): void {
 /** The program as `.tc`, and where in it each expression stands. */
 export function printProgram(program: GeneratedProgram): Readonly<Page> {
   const { buffers, scalars, numWarps, numStages, specialize } = program;
+  const isParameter = ({ constant }: BufferSpec): boolean => constant === undefined;
   const params = [
-    ...buffers.map(({ name, type, written, attributes, qualifier }) => {
+    ...buffers.filter(isParameter).map(({ name, type, written, attributes, qualifier }) => {
       const [before, behind] = [
         qualifier === "volatile" ? "volatile " : "",
         qualifier === "restrict" ? "restrict " : "",
@@ -153,7 +156,10 @@ export function printProgram(program: GeneratedProgram): Readonly<Page> {
     ...(specialize ? [] : ["specialize(off)"]),
     ...program.pragmas,
   ].map((text) => `#pragma tri ${text}`);
-  const top = [...program.neighbours, ...pragmas, ...program.head];
+  const constants = buffers.filter((buffer) => !isParameter(buffer)).map(({ name, type, length }) =>
+    `${spell(type)} __constant__ *${name} = calloc(${length} * sizeof(${spell(type)}));`
+  );
+  const top = [...constants, ...program.neighbours, ...pragmas, ...program.head];
   const page: Page = { text: top.map((line) => `${line}\n`).join(""), places: [] };
   printStmts(page, program.helpers, "");
   page.text += `__global__ void k(${params.join(", ")}) {\n`;

@@ -24,7 +24,7 @@ import {
 } from "./cell.ts";
 import { bitcastCell, convertCell } from "./convert.ts";
 import { isFloatName, precisionOf } from "./formats.ts";
-import { advance, loadCell, perhapsStore, storeCell } from "./memory.ts";
+import { advance, loadCell, perhapsStore, pointerTo, storeCell } from "./memory.ts";
 import type { Program } from "./program.ts";
 import { reduceLine } from "./reductions.ts";
 import { countOf, lines, permute, type Shape, stretch } from "./shapes.ts";
@@ -79,9 +79,10 @@ export function evaluate(program: Program, expr: TypedExpr): Cells {
       return lhs.map((cell, i) => distance(cell, cellAt(rhs, i)));
     }
     case "convert": {
-      checkReinterpretation(expr.operand.type, expr.type);
+      const cells = inner(expr.operand);
+      checkReinterpretation(expr.operand.type, expr.type, cells);
       const [from, to] = [elementOf(expr.operand.type), elementOf(expr.type)];
-      return inner(expr.operand).map((cell) => convertCell(cell, from, to));
+      return cells.map((cell) => convertCell(cell, from, to));
     }
     case "bitcast": {
       const [from, to] = [elementOf(expr.operand.type), elementOf(expr.type)];
@@ -136,6 +137,7 @@ export function evaluate(program: Program, expr: TypedExpr): Cells {
     case "num-programs":
       return [integer(BigInt(must(program.grid[expr.axis], "axis")))];
     case "builtin":
+      if (expr.name === "constant-buffer") return [constantBuffer(program, expr.options)];
       return callBuiltin({
         name: expr.name,
         options: expr.options,
@@ -149,6 +151,12 @@ export function evaluate(program: Program, expr: TypedExpr): Cells {
     case "call":
       return callHelper(program, expr.helper, expr.args.map(inner));
   }
+}
+
+function constantBuffer({ constants }: Program, [name = ""]: readonly string[]): Cell {
+  const memory = constants.get(name);
+  if (memory === undefined) throw new NotInterpreted(`the constant buffer ${name}`);
+  return pointerTo(memory);
 }
 
 function constantCells({ value, type }: Of<"constant">): Cells {
@@ -180,13 +188,18 @@ function distance(a: Cell, b: Cell): Cell {
   return integer(a.index - b.index);
 }
 
-/** Memory is typed here, so a pointer cannot be turned to elements of another size. */
-function checkReinterpretation(from: AnyType, to: AnyType): void {
+/**
+ * Memory is typed here, so a pointer cannot be turned to elements of another size; but for one to the beginning of a
+ * constant buffer, whose memory has the type that the program reads it as.
+ */
+function checkReinterpretation(from: AnyType, to: AnyType, cells: Cells): void {
   const [source, target] = [from, to].map((type) => type.kind === "tile" ? type.element : type);
   if (source?.kind !== "pointer" || target?.kind !== "pointer") return;
   const name = (type: typeof source.pointee): string =>
     type.kind === "scalar" ? type.name : type.kind;
-  if (name(source.pointee) !== name(target.pointee)) {
+  const isBeginning = source.space === "constant" &&
+    cells.every((cell) => cell.kind === "pointer" && cell.index === 0n);
+  if (name(source.pointee) !== name(target.pointee) && !isBeginning) {
     throw new NotInterpreted("a pointer to another type");
   }
 }

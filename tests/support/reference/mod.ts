@@ -5,22 +5,27 @@
 import { must } from "../../../compiler/support/bug.ts";
 import type { TypedKernel } from "../../../compiler/front/typed.ts";
 import type { Cell } from "./cell.ts";
-import { type Extents, Program } from "./program.ts";
+import { type Constants, type Extents, Program } from "./program.ts";
 import { run } from "./statements.ts";
 
 export { type Cell, exact, integer, Misbehaved, NotInterpreted, Undecided } from "./cell.ts";
 export { type Memory, pointerTo } from "./memory.ts";
-export type { Extents } from "./program.ts";
+export type { Constants, Extents } from "./program.ts";
 
 /**
  * Runs a launch; buffers hold afterwards what it left in them. Throws `Undecided` where rounding decides the
  * way, `NotInterpreted` for what the reference leaves out, `Misbehaved` for wrong programs.
  */
-export function interpret(kernel: TypedKernel, args: readonly Cell[], grid: Extents): void {
+export function interpret(
+  kernel: TypedKernel,
+  args: readonly Cell[],
+  grid: Extents,
+  constants: Constants = new Map(),
+): void {
   for (let z = 0; z < grid[2]; z++) {
     for (let y = 0; y < grid[1]; y++) {
       for (let x = 0; x < grid[0]; x++) {
-        const program = new Program([x, y, z], grid);
+        const program = new Program([x, y, z], grid, constants);
         kernel.params.forEach(({ variable }, index) =>
           program.variables.set(variable.id, [must(args[index], variable.name)])
         );

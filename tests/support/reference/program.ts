@@ -1,17 +1,21 @@
 /** One program of a launch while it runs. */
 import { type Cells, Misbehaved } from "./cell.ts";
+import type { Memory } from "./memory.ts";
 
 export type Extents = readonly [x: number, y: number, z: number];
 
 /** So many evaluations are a mistake of the test's program. */
 const MOST_STEPS = 200_000;
 
+/** Constant buffers of the file, by name. */
+export type Constants = ReadonlyMap<string, Memory>;
+
 export class Program {
   /** By the variables' ids. */
   readonly variables = new Map<number, Cells>();
   #steps = 0;
 
-  constructor(readonly id: Extents, readonly grid: Extents) {}
+  constructor(readonly id: Extents, readonly grid: Extents, readonly constants: Constants) {}
 
   /** Counts an evaluation. */
   step(): void {
