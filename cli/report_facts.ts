@@ -55,6 +55,7 @@ export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelF
       };
     }),
     images: [{ target, kind: "ptx", base64: base64Of(bytes) }],
+    ...kernel.constants.length === 0 ? {} : { constantBuffers: kernel.constants },
   };
 }
 

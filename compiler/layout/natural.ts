@@ -58,6 +58,8 @@ export class NaturalLayouts {
   readonly #options: LayoutOptions;
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
   readonly #webs: ReadonlyMap<Value, Web>;
+  /** The web that a value from outside of it flows into. */
+  readonly #flows = new Map<Value, Web>();
   readonly #users = new Map<Value, Op[]>();
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #data = new Map<Value, boolean>();
@@ -71,6 +73,9 @@ export class NaturalLayouts {
     this.#options = options;
     this.#anchors = anchorLayouts(func, options.numWarps, options.axisInfo);
     this.#webs = websOf(func);
+    for (const web of this.#webs.values()) {
+      for (const source of web.sources) this.#flows.set(source, web);
+    }
     this.#chained = chainedProducts(func, this.#webs);
     walkOps(func.body, (op) => {
       for (const value of new Set(op.operands)) {
@@ -264,12 +269,24 @@ export class NaturalLayouts {
     return undefined;
   }
 
-  /** What the accesses want that members of the web lead to. */
+  /** What the accesses want that members of the web lead to; else the webs do that they become part of. */
   #wanted(web: Web): LinearLayout | undefined {
+    return this.#wantedBy(web, () => undefined) ?? this.#wantedBy(web, (value) => {
+      const into = this.#flows.get(value);
+      return into === undefined || into === web ? undefined : this.#ofWeb(into, value);
+    });
+  }
+
+  #wantedBy(
+    web: Web,
+    other: (value: Value) => LinearLayout | undefined,
+  ): LinearLayout | undefined {
     const seen = new Set<Value>();
     const by = (value: Value): LinearLayout | undefined => {
       if (seen.has(value)) return undefined;
       seen.add(value);
+      const known = other(value);
+      if (known !== undefined) return known;
       for (const user of this.#users.get(value) ?? []) {
         const [result] = user.results;
         const index = user.operands.indexOf(value);

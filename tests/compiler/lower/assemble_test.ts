@@ -40,7 +40,13 @@ function compileShipped(options: CompileOptions): CompiledKernel[] {
   );
 }
 
-const kernels = compileShipped({ targets });
+/** Kernels that read constant memory, which no shipped one does. */
+function compileTables(options: CompileOptions): readonly CompiledKernel[] {
+  const text = Deno.readTextFileSync(new URL("../../kernels/tables.tc", import.meta.url));
+  return compileFile({ name: "tables.tc", text }, options).kernels;
+}
+
+const kernels = [...compileShipped({ targets }), ...compileTables({ targets })];
 const { usable } = await findAssemblers();
 
 const ptxFor = (kernel: CompiledKernel, target: TargetName): string =>
