@@ -289,7 +289,7 @@ function castPointer(
   const stays = from.kind !== "pointer" || to.kind !== "pointer" || from.space === to.space;
   if (stays || isNullConstant(value)) return convert(value, to, span);
   cx.reporter.error("E5161", span, `cannot cast ${spellType(from)} to ${spellType(to)}`, {
-    hint: "constant memory has addresses of its own: a pointer stays `__constant__` or never is",
+    hint: "constant memory has addresses of its own, so no cast leads there or out of it",
   });
   return undefined;
 }

@@ -40,6 +40,33 @@ done:
 }
 `;
 
+/** Writes the sum of two variables, one in constant and one in global memory. */
+const VARIABLES = `
+.version 6.4
+.target sm_70
+.address_size 64
+
+.visible .const .align 16 .b8 table[8];
+.visible .global .align 4 .b32 offset = 5;
+
+.visible .entry add(.param .u64 to)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [to];
+  cvta.to.global.u64 %rd1, %rd0;
+  mov.u64 %rd2, table;
+  cvta.const.u64 %rd3, %rd2;
+  ld.b32 %r0, [%rd3+4];
+  ld.const.b32 %r1, [table];
+  add.s32 %r0, %r0, %r1;
+  ld.global.b32 %r2, [offset];
+  add.s32 %r0, %r0, %r2;
+  st.global.b32 [%rd1], %r0;
+  ret;
+}
+`;
+
 export const SCALE_IMAGE = new TextEncoder().encode(SCALE);
 
 /** The kernel, ready to be launched with blocks of 128. */
@@ -208,6 +235,35 @@ export function driverSuite({ test, open, elements }: DriverUnderTest): void {
     using device = open();
     using module = device.loadModule(SCALE_IMAGE, "scale.ptx");
     assertThrows(() => module.function("transpose"), ImageError, "it has no kernel transpose");
+  });
+
+  test("KernelModule.variable() finds what the host can fill, in each module its own", () => {
+    using device = open();
+    const image = new TextEncoder().encode(VARIABLES);
+    using sum = device.tensor(new Int32Array([-1]), [1]);
+    const sums = [0, 1].map((nth) => {
+      const module = device.loadModule(image, "variables.ptx");
+      const table = module.variable("table");
+      assert(table !== undefined && table === module.variable("table"));
+      assertEquals(table.bytes, 8);
+      assertEquals(module.variable("offset")?.bytes, 4);
+      assertEquals(module.variable("other"), undefined);
+      const launcher = module.function("add").prepare({
+        block: [1, 1, 1],
+        sharedBytes: 0,
+        parameterBytes: 8,
+      });
+      const { buffer, byteOffset } = launcher.argumentBlock;
+      new DataView(buffer, byteOffset).setBigUint64(0, sum.address, true);
+      return (): number => {
+        table.upload(new Uint8Array(new Int32Array([100 * (nth + 1)]).buffer), 4);
+        sum.buffer.use(device.defaultStream, true);
+        launcher.launch(1, 1, 1, device.defaultStream.handle);
+        return sum.readSync()[0] ?? NaN;
+      };
+    });
+    assertEquals(sums.map((run) => run()), [105, 205]);
+    assertEquals(sums.map((run) => run()), [105, 205]);
   });
 
   test("Streams that share a tensor keep its order", async () => {

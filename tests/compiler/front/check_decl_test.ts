@@ -132,6 +132,10 @@ Deno.test("check() takes at file scope only what is constant", () => {
     "char __constant__ *AD = calloc(256);": "",
     "char __constant__ *AD = calloc(65536), *BD;": "E7006",
     "char __constant__ *AD = calloc(65537);": "E7005",
+    "char __constant__ *AD = calloc(65536 - 16), *BD;": "E7006",
+    "char __constant__ *AD = calloc(65520); char __constant__ *BD = calloc(1);": "",
+    "char __constant__ *AD = calloc(65519); char __constant__ *BD = calloc(17);": "E7005",
+    "char __constant__ *AD = calloc(0);": "E7005",
     "char __constant__ *AD = calloc(40000); char __constant__ *BD = calloc(40000);": "E7005",
     "char __constant__ *AD;": "E7006",
     "char __constant__ *AD = 0;": "E7006",
@@ -152,4 +156,7 @@ Deno.test("check() reads constant buffers and never writes them", () => {
   checkClean(text("*X = *((int __constant__*) AD + 3);"));
   assertEquals(codesOfFile(text("*((int __constant__*) AD) = 3;")), "E5306");
   assertEquals(codesOfFile(text("X = (int*) calloc(4);")), "E7006");
+  assertEquals(codesOfFile(text("X = (int*) AD;")), "E5161");
+  assertEquals(codesOfFile(text("int __constant__ *p = (int __constant__*) X;")), "E5161");
+  checkClean(text("int __constant__ *p = (int __constant__*) 0; if (p) *X = *p;"));
 });

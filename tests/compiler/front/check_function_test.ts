@@ -29,6 +29,8 @@ testFiles("tells kernels from helpers", {
   "__global__ void k(int) {}": "E4024",
   "static __global__ void k() {}": "E4026",
   "__global__ void k(float x[16]) {}": "E3026",
+  "__global__ void k(float __constant__ *x) {}": "E3026",
+  "static int at(int __constant__ *x) { return *x; } __global__ void k(int *y) { *y = 1; }": "",
   "__global__ void k(void) {}": "",
   "__global__ void k(int n) { n = n / 2; }": "",
   "__global__ void k(int n, float n) {}": "E6020",

@@ -252,6 +252,22 @@ Deno.test("CudaDriver.getFunction() passes a NUL-terminated name", () => {
   assertEquals(driver.getFunction(9n, "scale"), 77n);
 });
 
+Deno.test("CudaDriver.findVariable() gives address and size, or nothing where there is no such variable", () => {
+  const driver = new CudaDriver(fakeLibrary({
+    cuModuleGetGlobal_v2: (to, bytes, module, name) => {
+      assertEquals(module, 9n);
+      const text = new TextDecoder().decode(name ?? undefined);
+      if (text === "none\0") return 500;
+      if (text !== "AD\0") return 1;
+      setWord(bytes, 256n);
+      return setWord(to, 0x7f00_0000_1000n);
+    },
+  }));
+  assertEquals(driver.findVariable(9n, "AD"), { address: 0x7f00_0000_1000n, bytes: 256 });
+  assertEquals(driver.findVariable(9n, "none"), undefined);
+  assertThrows(() => driver.findVariable(9n, "bad"), CudaError, "cuModuleGetGlobal (bad) failed");
+});
+
 Deno.test("CudaDriver.functionInfo() counts parameters until the driver refuses", () => {
   const places = [[0n, 8n], [8n, 4n]] as const;
   const driver = new CudaDriver(fakeLibrary({

@@ -41,6 +41,67 @@ Deno.test("Device.info describes the emulated architecture", () => {
   }
 });
 
+const TABLE = `
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .const .align 16 .b8 before[16];
+.visible .const .align 16 .b8 AD[256];
+.visible .entry read(.param .u64 to, .param .u32 at)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd0, [to];
+  cvta.to.global.u64 %rd1, %rd0;
+  ld.param.u32 %r0, [at];
+  cvt.s64.s32 %rd2, %r0;
+  mov.u64 %rd3, AD;
+  add.s64 %rd4, %rd3, %rd2;
+  LOAD
+  st.global.b32 [%rd1], %r1;
+  ret;
+}
+`;
+
+Deno.test("PreparedLaunch.launch() says which constant memory was left, and by how much", () => {
+  const loads = ["ld.const.b32 %r1, [%rd4];", "cvta.const.u64 %rd4, %rd4; ld.b32 %r1, [%rd4];"];
+  for (const load of loads) {
+    using device = open();
+    using to = device.zeros("int32", [1]);
+    const module = device.loadModule(encode(TABLE.replace("LOAD", load)), "table.ptx");
+    const launcher = module.function("read").prepare({
+      block: [1, 1, 1],
+      sharedBytes: 0,
+      parameterBytes: 12,
+    });
+    const { buffer, byteOffset } = launcher.argumentBlock;
+    const view = new DataView(buffer, byteOffset);
+    view.setBigUint64(0, to.address, true);
+    const launch = (at: number): void => {
+      view.setInt32(8, at, true);
+      launcher.launch(1, 1, 1, device.defaultStream.handle);
+    };
+    launch(252);
+    for (
+      const [at, where] of [
+        [260, "byte 260, 4 bytes past the end of AD (256 bytes) in constant memory"],
+        [-4, "4 bytes before AD (256 bytes) in constant memory"],
+      ] as const
+    ) {
+      const error = assertThrows(() => launch(at), EmulatorError, where);
+      assertEquals(error.kind, "out of bounds");
+    }
+    assertThrows(() => launch(256), EmulatorError, "byte 256, 0 bytes past the end of AD");
+    // What constant memory gives is no traffic of global memory.
+    view.setInt32(8, 0, true);
+    const profile = launcher.profile?.(1, 1, 1, device.defaultStream.handle);
+    assertEquals(profile?.global.requests, 1);
+    assertEquals(profile?.accesses.map(({ instruction }) => instruction), [
+      "st.global.b32 [%rd1], %r1;",
+    ]);
+  }
+});
+
 Deno.test("Device.open() refuses settings that the emulator does not know", () => {
   const refused: readonly (readonly [string, object])[] = [
     ["arch", { arch: "sm_90a" }],
