@@ -28,9 +28,17 @@ function printConst(name: string, type: string | undefined, value: Doc): string 
   const head = `${name}: ${type} =`;
   const [firstLine = ""] = layOut(value, { indent: 0, column: LINE_WIDTH, after: 1 }).split("\n");
   if (head.length + 1 + firstLine.length <= LINE_WIDTH) return printAssignment(head, value);
+  // A call of several arguments goes to the next line as a whole.
+  if (hasSeveralArguments(value) && head.length <= LINE_WIDTH) {
+    return `${head}${newline(2)}${layOut(value, { indent: 2, column: 2, after: 1 })};`;
+  }
   // Nothing else fits: the type goes to the next line.
   const text = layOut(value, { indent: 2, column: 2 + type.length + 3, after: 1 });
   return `${name}:${newline(2)}${type} = ${text};`;
+}
+
+function hasSeveralArguments(value: Doc): boolean {
+  return typeof value !== "string" && value.kind === "call" && value.args.length > 1;
 }
 
 function printAssignment(head: string, value: Doc): string {

@@ -260,7 +260,12 @@ class TypesPrinter {
         "devices and for all kernels of the file.",
       typeParams: [],
       members: constants.map(({ name, bytes }) =>
-        property(name, this.#use("ConstantBuffer"), false, `${bytes} bytes.`)
+        property(
+          name,
+          this.#use("ConstantBuffer"),
+          false,
+          bytes === 1 ? "1 byte." : `${bytes} bytes.`,
+        )
       ),
     }];
   }

@@ -173,6 +173,30 @@ function product(): CompiledKernel {
   };
 }
 
+/** Kernels that share constant memory, each with a name that the wrapper has for itself. */
+function tables(): CompiledKernel[] {
+  const contract: KernelContract = {
+    params: [pointer("Y", "int32", "out"), scalar("N")],
+    grid: [param("N")],
+    gridOrigin: "inferred",
+    tensors: [],
+    ranges: [],
+    requires: [],
+  };
+  return [
+    {
+      ...simpleKernel("constants", contract, "Reads two tables."),
+      constants: [{ name: "AD", bytes: 256 }, { name: "class", bytes: 1 }],
+    },
+    { ...simpleKernel("define_constants", contract), constants: [{ name: "AD", bytes: 1024 }] },
+    {
+      ...simpleKernel("tables_with_a_name_that_fills_lines", contract),
+      constants: [{ name: "AD", bytes: 4 }],
+    },
+    simpleKernel("without", contract),
+  ];
+}
+
 /** Of a kernel without parameters. */
 const NO_CONTRACT: KernelContract = {
   params: [],
@@ -215,6 +239,7 @@ const CASES: readonly { readonly name: string; readonly input: WrapperInput }[] 
       stem: "nothing",
     },
   },
+  { name: "constants", input: wrapperInput(tables(), true) },
   { name: "product", input: { ...wrapperInput([product()], true), stem: "product" } },
   {
     name: "tuned",
@@ -295,6 +320,9 @@ Deno.test("generateWrapper() gives the manifest's facts by kernel", async () => 
     entries: kernel.modules[0]?.entries ?? [],
   });
   assertEquals(JSON.parse(JSON.stringify(manifest)), manifest as unknown);
+  assertEquals(facts !== undefined && "constants" in facts, false);
+  const both = (await generateWrapper(wrapperInput(tables()))).manifest;
+  assertEquals(both["define_constants"]?.constants, [{ name: "AD", bytes: 1024 }]);
 });
 
 Deno.test("generateWrapper() refuses variants with different parameters", async () => {
