@@ -12,9 +12,16 @@ function sizeOf(argument: CompiledLaunch["args"][number]): number {
 
 /** The driver's context must be current. */
 export function driverRunner(driver: Driver): Runner {
-  return (ptx, { kernel, args, grid, block, sharedBytes }) => {
+  return (ptx, { kernel, args, constants, grid, block, sharedBytes }) => {
     const module = loadText(driver, withoutChecks(ptx), kernel);
     const stream = driver.createStream();
+    for (const [name, content] of Object.entries(constants)) {
+      // A buffer that nothing reads is no variable of the module.
+      const variable = driver.findVariable(module, name);
+      if (variable !== undefined) {
+        driver.copyToDevice(variable.address, new Uint8Array(content), stream);
+      }
+    }
     const places: number[] = [];
     let end = 0;
     for (const argument of args) {
