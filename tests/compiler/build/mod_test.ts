@@ -7,7 +7,6 @@ import type {
 } from "../../../compiler/front/typed.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
-import { must } from "../../../compiler/support/bug.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
 import * as t from "../../support/typed.ts";

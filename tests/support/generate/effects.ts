@@ -142,14 +142,15 @@ export function walk(shop: Workshop): readonly Stmt[] | undefined {
   const { dice } = shop;
   const inputs = shop.buffers.filter(({ name }) => name.startsWith("X"));
   if (inputs.length === 0) return undefined;
-  const { name: base, type, qualifier } = dice.pick(inputs);
+  const { name: base, type, qualifier, constant } = dice.pick(inputs);
   const shape = dice.oneIn(3) ? [] : dice.pick(shop.shapes);
   const pointer = shop.name("p");
   const index = (): Node => makeExpr(shop, { type: "int32", shape }, 1);
   const tile = shape.length === 0 ? "" : `[${shape.join(", ")}]`;
   const word = qualifier === "volatile" ? "const volatile" : "const";
+  const pointee = `${spell(type)}${constant === true ? " __constant__" : ""}`;
   const first: Stmt = {
-    parts: [`${word} ${spell(type)} *${pointer}${tile} = ${base} + (`, index(), " & 31);"],
+    parts: [`${word} ${pointee} *${pointer}${tile} = ${base} + (`, index(), " & 31);"],
   };
   const moves: Stmt[] = [{ parts: [`${pointer} += `, index(), " & 15;"] }];
   if (dice.oneIn(2)) {
