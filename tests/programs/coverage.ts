@@ -38,6 +38,24 @@ export const ELSEWHERE:
     ],
     [
       "0 Diagnostics",
+      "each code of the preprocessor and of literals in a golden file",
+      "compiler/front/preprocess_golden_test.ts",
+      "preprocess() shows each of its codes in a golden file",
+    ],
+    [
+      "0 Diagnostics",
+      "codes of what the emulator finds",
+      "ffi/emulator/driver/failure_test.ts",
+      "emulatorError() knows what the language calls a finding",
+    ],
+    [
+      "0 Diagnostics",
+      "right programs that nobody meant, for every target",
+      "compiler/front/fuzz_test.ts",
+      "compileFile() takes right programs that nobody meant, for every target",
+    ],
+    [
+      "0 Diagnostics",
       "any text ends in diagnostics",
       "compiler/front/fuzz_test.ts",
       "compileFile() takes any text",
