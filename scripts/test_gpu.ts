@@ -47,8 +47,9 @@ async function run({ file, part }: Job): Promise<Finished> {
   await Deno.remove(report);
   const name = part === undefined ? file : `${file} ${part}`;
   const passed = cases.filter(({ outcome }) => outcome === "passed").length;
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  say(`${name}: ${passed} of ${cases.length} passed, ${seconds} s${code === 0 ? "" : ", FAILED"}`);
+  say(
+    `${name}: ${passed} of ${cases.length} passed, ${since(start)}${code === 0 ? "" : ", FAILED"}`,
+  );
   if (code !== 0) say(new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
   return { cases, isRight: code === 0 };
 }
@@ -57,10 +58,15 @@ function say(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
+/** Seconds since a moment. */
+const since = (start: number): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+
 async function main(wanted: readonly string[]): Promise<number> {
+  const start = performance.now();
   const build = await new Deno.Command(Deno.execPath(), { args: ["task", "-q", "build-kernels"] })
     .spawn().status;
   if (!build.success) return 1;
+  say(`kernels built, ${since(start)}`);
   const files = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) =>
     name.endsWith("_test.ts") && (wanted.length === 0 || wanted.some((part) => name.includes(part)))
   );
@@ -77,7 +83,10 @@ async function main(wanted: readonly string[]): Promise<number> {
     cases.filter((one) => one.outcome === outcome).length;
   describeSkipped(cases).forEach(say);
   const broken = finished.filter(({ isRight }) => !isRight).length;
-  say(`${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`);
+  const counts = `${count("passed")} passed, ${count("failed")} failed, ${
+    count("skipped")
+  } skipped`;
+  say(`${counts}, ${since(start)}`);
   if (broken > 0) say(`failed: ${broken} of ${finished.length} processes`);
   return broken === 0 ? 0 : 1;
 }
