@@ -1,4 +1,5 @@
 /** Built-in functions as operations of tile IR, by the canonical names of front/builtins.ts. */
+import type { Span } from "../support/source.ts";
 import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
@@ -58,6 +59,13 @@ const philox = (cx: Context, call: BuiltinCall, args: readonly Value[], word: nu
 };
 
 /** Word 0 in [0, 1): as a signed number, complemented if negative, times 2^-31 less a little. */
+/** `a * b` as the value of a built-in, with which no sum of the program is fused: it is rounded wherever it goes. */
+function roundedProduct(cx: Context, a: Value, b: Value, span: Span): Value {
+  const { type } = a;
+  const nothing = emitConstant(cx, -0, type, span);
+  return emit(cx, "math", [a, b, nothing], type, span, { function: "fma" });
+}
+
 function uniform(cx: Context, call: BuiltinCall, word: Value): Value {
   const { shape } = word.type;
   const { span } = call;
@@ -70,7 +78,7 @@ function uniform(cx: Context, call: BuiltinCall, word: Value): Value {
   const float = { element: "float32" as const, shape };
   const converted = emit(cx, "convert", [size], float, span);
   const scale = emitConstant(cx, Math.fround(4.6566127342e-10), float, span);
-  return emit(cx, "mul", [converted, scale], float, span);
+  return roundedProduct(cx, converted, scale, span);
 }
 
 /** √(-2 ln max(1e-7, u0)) · cos(2π u1) (Box and Muller, 1958). */
@@ -85,7 +93,8 @@ const normal: Emit = (cx, call, args) => {
   const times = (a: Value, b: Value): Value => emit(cx, "mul", [a, b], type, span);
   const limited = emit(cx, "max", [first, constant(1e-7)], type, span);
   const radius = math("sqrt", times(constant(-2), math("log", limited)));
-  return times(radius, math("cos", times(constant(2 * Math.PI), second)));
+  const angle = times(constant(2 * Math.PI), second);
+  return roundedProduct(cx, radius, math("cos", angle), span);
 };
 
 /** The shape of a call's result. */

@@ -672,6 +672,16 @@ export const CONSTRUCTS: readonly Construct[] = [
         `${R} *(Y + r) = rand(n, r) + randn(7, r); *(I + r) = (int)randint(9, r) ^ (int)philox(9, r, 3);`,
     },
     {
+      name: "random numbers are rounded before they are added to",
+      body: `${R} *(Y + r) = rand(633, r) + 3.0f; *(Y + 16 + r) = 0.3f - rand(48, r);`,
+    },
+    {
+      name: "`atomic_cas` of floats compares bits",
+      body:
+        "Y[1] = -0.0f * f; Y[2] = atomic_cas(Y, 0.0f * f, 7.0f); Y[3] = atomic_cas(Y + 1, 0.0f * f, 7.0f);",
+      y: [7, -0, 0, -0],
+    },
+    {
       name: "hints and `assume`",
       body: "assume(n > 0); I[0] = multiple_of(n, 5) + max_contiguous(n, 1);",
       i: [10],

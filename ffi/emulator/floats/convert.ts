@@ -63,12 +63,9 @@ function nanOf(to: Format, from: Format, spelling: Spelling): Evaluate {
   if (modifiers.size === 1 && to.name !== "f16") return (a) => to.bits === 64 ? long(a) : low(a);
   if (to.name === "f32" && from.name === "bf16") return (a) => (low(a) << 16) >>> 0;
   if (modifiers.has("rna")) {
-    // An infinity that is left saturates, as on an H200.
-    const infinity = modifiers.has("satfinite") ? 0x7f7fe000 : 0x7f800000;
-    return (a) => {
-      const cut = (low(a) & 0xffffe000) >>> 0;
-      return (cut & 0x7fffffff) === 0x7f800000 ? ((cut & 0x80000000) | infinity) >>> 0 : cut;
-    };
+    // Saturating takes one unit off whatever has the exponent of infinity, NaN too, as on an H200.
+    const unit = modifiers.has("satfinite") ? 0x2000 : 0;
+    return (a) => ((low(a) & 0xffffe000) - unit) >>> 0;
   }
   if (from.bits === 64 || to.bits === 64) {
     const source = from.bits === 64

@@ -58,7 +58,20 @@ function changed(
   const operator = OPERATORS[name];
   if (operator === "exchange") return operand;
   if (operator !== "compare") return binaryCell(operator, element, old, operand);
-  const equal = binaryCell("eq", element, old, operand);
-  if (equal.kind !== "int" || !equal.known) throw new Undecided("a comparison is unknown");
-  return equal.value === 1n ? must(second, "new value") : old;
+  const equal = sameBits(element, old, operand);
+  if (equal === undefined) throw new Undecided("a comparison is unknown");
+  return equal ? must(second, "new value") : old;
+}
+
+/** What an exchange compares, as C11 does: the contents of memory, not values. Undefined where that is open. */
+function sameBits(element: ScalarName, a: Cell, b: Cell): boolean | undefined {
+  if (a.kind === "float" && b.kind === "float") {
+    const areNan = [a, b].map(({ value }) => Number.isNaN(value));
+    if (areNan[0] && areNan[1]) return undefined;
+    if (a.value === 0 && b.value === 0 && a.error === 0 && b.error === 0) {
+      return Object.is(a.value, b.value);
+    }
+  }
+  const equal = binaryCell("eq", element, a, b);
+  return equal.kind === "int" && equal.known ? equal.value === 1n : undefined;
 }

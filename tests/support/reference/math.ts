@@ -59,11 +59,17 @@ export function isMathFunction(name: string): boolean {
 export function mathCell(name: string, args: readonly FloatCell[], type: FloatName): FloatCell {
   const row = must(FUNCTIONS[name], name);
   const values = args.map(({ value }) => value);
+  // The sign of a NaN is nobody's promise.
+  if (name === "copysign" && Number.isNaN(values[1])) return UNKNOWN_FLOAT;
   if (args.every(isExact)) {
     if (name === "fma") return exact(fused(values, type));
     return widened(row, row.compute(...values), 0, values, type);
   }
   if (args.some(({ error }) => error === Infinity) || STEPPED.has(name)) return UNKNOWN_FLOAT;
+  const [, second] = args;
+  if (name === "div_rn" && second !== undefined && Math.abs(second.value) <= second.error) {
+    return UNKNOWN_FLOAT;
+  }
   // The functions left are smooth; the corners of so small a box tell how far they move in it.
   const center = row.compute(...values);
   let spread = LIPSCHITZ.has(name) ? Math.max(...args.map(({ error }) => error)) : 0;

@@ -59,6 +59,7 @@ Deno.test("cvt between doubles and narrower floats keeps the sign and the upper 
     ["cvt.rna.tf32.f32", 0x7fc00001n, 0x7fc00000n],
     ["cvt.rna.tf32.f32", 0xff800001n, 0xff800000n],
     ["cvt.rna.satfinite.tf32.f32", 0xff800001n, 0xff7fe000n],
+    ["cvt.rna.satfinite.tf32.f32", 0xff8027fdn, 0xff800000n],
   ] as const;
   for (const [name, source, result] of cases) assertEquals(instruction(name)(source), result, name);
 });
