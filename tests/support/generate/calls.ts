@@ -103,15 +103,22 @@ export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node |
   const outer = shop.variables.splice(0);
   shop.inHelper = true;
   shop.variables.push(...parameters);
-  const early = shop.has("helper-if") && shop.dice.oneIn(2)
-    ? [
-      "if (",
-      makeExpr(shop, { type: "bool", shape: [] }, fuel - 1),
-      ") return ",
-      makeExpr(shop, wanted, fuel - 1),
-      "; ",
-    ]
-    : [];
+  const [first] = parameters;
+  const change = (): (string | Node)[] => [
+    `${first?.name} = `,
+    makeExpr(shop, wanted, fuel - 1),
+    "; ",
+  ];
+  const leave = (): (string | Node)[] => [
+    ...["if (", makeExpr(shop, { type: "bool", shape: [] }, fuel - 1), ") return "],
+    ...[makeExpr(shop, wanted, fuel - 1), "; "],
+  ];
+  const counter = shop.name("k");
+  const early = !shop.has("helper-if") || shop.dice.oneIn(2)
+    ? []
+    : shop.dice.oneIn(3)
+    ? [`for (int ${counter} = 0; ${counter} < 3; ${counter}++) { `, ...change(), ...leave(), "} "]
+    : [...(shop.dice.oneIn(2) ? change() : []), ...leave()];
   const body = makeExpr(shop, wanted, fuel);
   shop.variables.splice(0, shop.variables.length, ...outer);
   shop.inHelper = false;

@@ -61,15 +61,16 @@ const ON_ALL = ["atomic_add", "atomic_xchg", "atomic_cas", "atomic_min", "atomic
 /** Each lane at a place of its own, so that the old value is known. */
 export function exchange(shop: Workshop): Stmt | undefined {
   const { dice } = shop;
-  const types = shop.types.filter((type) =>
-    isWideInt(type) || type === "float32" || type === "float64"
-  );
+  const types = shop.types.filter((type) => isWideInt(type) || (isFloat(type) && !isNarrow(type)));
   if (types.length === 0 || !shop.has("atomic_add")) return undefined;
   const type: ScalarName = dice.pick(types);
   const shape = dice.oneIn(3) ? [] : dice.pick(shop.shapes);
   const buffer = outputOf(shop, type, true);
   if (buffer === undefined) return undefined;
-  const name = dice.pick(isFloat(type) ? ON_ALL : [...ON_ALL, ...ON_INTEGERS]);
+  const isHalf = type === "float16" || type === "bfloat16";
+  const name = dice.pick(
+    isHalf ? ["atomic_add"] : isFloat(type) ? ON_ALL : [...ON_ALL, ...ON_INTEGERS],
+  );
   // Sums of any floats are right within rounding, but what others make of them may not be.
   const value = (): Node => makeExpr(shop, { type, shape }, 2);
   const place = shape.length === 0

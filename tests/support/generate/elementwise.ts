@@ -13,6 +13,15 @@ export function stretching(shop: Workshop, shape: Shape): Shape {
   return from.map((extent) => dice.oneIn(3) ? 1 : extent);
 }
 
+/** A value for a place, which it is converted and stretched to as it is assigned. */
+export function assignable(shop: Workshop, { type, shape }: Wanted, fuel: number): Node {
+  const { dice } = shop;
+  return makeExpr(shop, {
+    type: dice.oneIn(4) ? dice.pick(shop.types) : type,
+    shape: dice.oneIn(5) ? stretching(shop, shape) : shape,
+  }, fuel);
+}
+
 /** Types whose common type with `type` is `type`. */
 function partners(shop: Workshop, type: ScalarName): ScalarName[] {
   const found = shop.types.filter((other) => commonName(type, other) === type);

@@ -7,7 +7,7 @@ import { makeExpr } from "./expressions.ts";
 import { attributesOf, makeHead, makeNeighbours, makePragmas } from "./header.ts";
 import { isFloat, Workshop } from "./scope.ts";
 import { makeStmts, storeOf } from "./statements.ts";
-import type { GeneratedProgram, ScalarSpec, Shape, Stmt } from "./tree.ts";
+import type { GeneratedProgram, ScalarSpec, Shape, Stmt, Wanted } from "./tree.ts";
 
 const ALL_TYPES: readonly (readonly [ScalarName, Feature | undefined])[] = [
   ["bool", undefined],
@@ -93,9 +93,10 @@ export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): Generat
   shop.variables.push(...scalars.map(({ name, type }) => ({ name, type, shape: [] })));
   const body = makeStmts(shop, dice.between(2, 7), 2);
   const kept = shop.variables.filter(({ name }) => name.startsWith("v")).slice(-4);
+  const last: Wanted = { type: "int32", shape: dice.pick(shop.shapes) };
   const ends = kept.length > 0
-    ? kept.map(({ name, type, shape }) => storeOf(shop, { type, shape, parts: [name] }))
-    : [storeOf(shop, makeExpr(shop, { type: "int32", shape: dice.pick(shop.shapes) }, 4))];
+    ? kept.map((one) => storeOf(shop, one, { ...one, parts: [one.name] }))
+    : [storeOf(shop, last, makeExpr(shop, last, 4))];
   return {
     head,
     neighbours: makeNeighbours(dice),

@@ -1,12 +1,13 @@
 /** Random statements. Each program stores into its own part of the outputs, so that nothing races. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { chain } from "./chains.ts";
+import { assignable } from "./elementwise.ts";
 import { exchange, inPlace, orderOf, promise, remark, walk } from "./effects.ts";
 import { makeExpr } from "./expressions.ts";
 import { anyPlace, outputOf, ownPart, placement } from "./places.ts";
 import { matmul, PRODUCTS } from "./tiles.ts";
 import { isFloat, isNarrow, type VariableSpec, type Workshop } from "./scope.ts";
-import { declarator, type Node, type Shape, spell, type Stmt } from "./tree.ts";
+import { declarator, type Node, type Shape, spell, type Stmt, type Wanted } from "./tree.ts";
 
 const DEPTH = 4;
 
@@ -25,7 +26,7 @@ export function makeStmts(shop: Workshop, count: number, fuel: number): Stmt[] {
 const declaration: Maker = (shop) => {
   const { dice } = shop;
   const place = anyPlace(shop);
-  const value = makeExpr(shop, place, DEPTH);
+  const value = assignable(shop, place, DEPTH);
   const name = shop.name("v");
   const word = dice.oneIn(8) ? "const " : "";
   const isFilled = word === "" && dice.oneIn(8);
@@ -84,7 +85,10 @@ const assignment: Maker = (shop) => {
   const operator = isNarrow(variable.type) && isFloat(variable.type)
     ? "="
     : shop.dice.pick(operators);
-  return { parts: [`${variable.name} ${operator} `, makeExpr(shop, variable, DEPTH), ";"] };
+  const value = operator === "="
+    ? assignable(shop, variable, DEPTH)
+    : makeExpr(shop, variable, DEPTH);
+  return { parts: [`${variable.name} ${operator} `, value, ";"] };
 };
 
 const step: Maker = (shop) => {
@@ -97,21 +101,21 @@ const step: Maker = (shop) => {
 const STORE_MODIFIERS = ["wb", "cg", "cs", "wt", "evict_first", "evict_last"];
 
 /** A store of a value into its output; undefined where there is none left. */
-export function storeOf(shop: Workshop, value: Node): Stmt | undefined {
+export function storeOf(shop: Workshop, { type, shape }: Wanted, value: Node): Stmt | undefined {
   const { dice } = shop;
-  const buffer = outputOf(shop, value.type);
+  const buffer = outputOf(shop, type);
   if (buffer === undefined) return undefined;
-  if (value.shape.length === 0) {
+  if (shape.length === 0) {
     const place = `${ownPart(shop)} + ${dice.between(0, 31)}`;
     const store = dice.oneIn(2) ? `${buffer.name}[${place}] = ` : `*(${buffer.name} + ${place}) = `;
     return { parts: [`if (${place} < ${buffer.length}) `, [{ parts: [store, value, ";"] }]] };
   }
-  const offset = [`${ownPart(shop)} + `, ...placement(shop, value.shape)];
+  const offset = [`${ownPart(shop)} + `, ...placement(shop, shape)];
   const guards: (string | Node)[] = buffer.length < shop.part * shop.programs || dice.oneIn(3)
     ? ["(", ...offset, ` < ${buffer.length})`]
     : [];
   const extra: (string | Node)[] = dice.oneIn(3)
-    ? [guards.length > 0 ? " & " : "", makeExpr(shop, { type: "bool", shape: value.shape }, 2)]
+    ? [guards.length > 0 ? " & " : "", makeExpr(shop, { type: "bool", shape: shape }, 2)]
     : [];
   const mask = [...guards, ...extra];
   if (mask.length === 0) {
@@ -125,7 +129,10 @@ export function storeOf(shop: Workshop, value: Node): Stmt | undefined {
     : { parts: ["*?(", ...mask, ") (", buffer.name, " + ", ...offset, ") = ", value, ";"] };
 }
 
-const store: Maker = (shop) => storeOf(shop, makeExpr(shop, anyPlace(shop), DEPTH));
+const store: Maker = (shop) => {
+  const place = anyPlace(shop);
+  return storeOf(shop, place, assignable(shop, place, DEPTH));
+};
 
 /** Reads back what the program itself may have written just before, in another order. */
 const readBack: Maker = (shop) => {

@@ -104,6 +104,12 @@ export const PRODUCTS: readonly (readonly [ScalarName, readonly ScalarName[], Fe
   ["float32", ["float8e4", "float8e5"], "dot-float8"],
 ];
 
+/** How a product may be asked to compute. */
+const MODES: Readonly<Partial<Record<Feature, readonly string[]>>> = {
+  "dot-float": ["ieee", "tf32", "tf32x3", "bf16x3"],
+  "dot-float8": ["f32acc"],
+};
+
 export function matmul(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
   const { dice } = shop;
   const [m, n, ...batch] = wanted.shape;
@@ -113,11 +119,15 @@ export function matmul(shop: Workshop, wanted: Wanted, fuel: number): Node | und
     result === wanted.type && shop.has(feature)
   );
   if (rows.length === 0) return undefined;
-  const [, types] = dice.pick(rows);
+  const [, types, feature] = dice.pick(rows);
+  const modes = MODES[feature] ?? [];
+  const mode = modes.length > 0 && dice.oneIn(3) ? `, "${dice.pick(modes)}"` : "";
   const k = dice.pick([1, 2, 4, 8, 16, 32]);
   const lhs = makeExpr(shop, { type: dice.pick(types), shape: [m, k, ...batch] }, fuel - 1);
   const rhs = makeExpr(shop, { type: dice.pick(types), shape: [k, n, ...batch] }, fuel - 1);
   return dice.oneIn(3)
-    ? node(wanted, "dot(", lhs, ", ", rhs, ", ", makeExpr(shop, wanted, fuel), ")")
+    ? node(wanted, "dot(", lhs, ", ", rhs, ", ", makeExpr(shop, wanted, fuel), `${mode})`)
+    : mode !== ""
+    ? node(wanted, "dot(", lhs, ", ", rhs, `${mode})`)
     : node(wanted, "(", lhs, " @ ", rhs, ")");
 }
