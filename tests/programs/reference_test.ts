@@ -4,6 +4,7 @@ import { roundFloat } from "../../compiler/support/arith.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { checkText } from "../support/check.ts";
+import { grainOf } from "../support/reference/arithmetic.ts";
 import {
   type FloatName,
   fromBits,
@@ -71,6 +72,16 @@ Deno.test("fromBits() and toBits() undo each other for every pattern of the smal
       if (!Number.isNaN(value)) assertEquals(toBits(value, type), BigInt(pattern));
     }
   }
+});
+
+Deno.test("grainOf() finds the lowest digit of any number", () => {
+  fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (x) => {
+    const grain = grainOf(x);
+    if (x === 0) return assertEquals(grain, Infinity);
+    assert(Number.isInteger(x / grain) || Math.abs(x / grain) === Infinity, `${x} / ${grain}`);
+    assert(Math.abs(x / grain) % 2 === 1 || Math.abs(x / grain) === Infinity, `${x} / ${grain}`);
+  }));
+  assertEquals([12, 0.75, 5e-324, -(2 ** 80)].map(grainOf), [4, 0.25, 5e-324, 2 ** 80]);
 });
 
 Deno.test("interpret() leaves open whether a product is fused into a sum, and nothing else", () => {

@@ -132,6 +132,24 @@ Deno.test("compileFile() takes random programs with mistakes of any kind", () =>
   holds(programs, runCompiler, COUNT / 2);
 });
 
+/** Lines of pragmas out of all kernels, for edits to splice. */
+const PRAGMAS = KERNELS.flatMap((text) => text.match(/^#pragma tri.*$/gm) ?? []);
+
+Deno.test("compileFile() takes pragmas with mistakes of any kind", () => {
+  const anyPragma = fc.tuple(fc.constantFrom(...PRAGMAS), anyEditsFrom(PRAGMAS))
+    .map(([line, edits]) => mutate(line, edits));
+  const files = fc.tuple(
+    fc.constantFrom(...KERNELS),
+    fc.array(anyPragma, { minLength: 1, maxLength: 3 }),
+  ).map(([text, lines]) => `${lines.join("\n")}\n${text}`);
+  const options = { targets: ["sm_80"], checkOnly: true, defines: DEFINES } as const;
+  const run = (text: string): void => {
+    const { diagnostics } = compileFile({ name: "fuzz.tc", text }, options);
+    judgeDiagnostics(diagnostics, text);
+  };
+  fc.assert(fc.property(files, run), { numRuns: COUNT });
+});
+
 Deno.test("compileFile() takes right programs that nobody meant, for every target", () => {
   const programs = fc.tuple(
     fc.oneof(fc.constantFrom(...KERNELS), anyProgram(FEATURES).map(renderProgram)).chain(anyKin),

@@ -178,15 +178,20 @@ export function significantBits(value: number): number {
   return Math.floor(Math.log2(magnitude)) - Math.log2(grainOf(magnitude)) + 1;
 }
 
+const [PUN, WORDS] =
+  ((bytes: ArrayBuffer) => [new Float64Array(bytes), new Uint32Array(bytes)] as const)(
+    new ArrayBuffer(8),
+  );
+
 /** The largest power of two that a finite number is a multiple of; Infinity for 0. */
 export function grainOf(value: number): number {
   if (value === 0) return Infinity;
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value);
-  const bits = view.getBigUint64(0);
-  const field = Number((bits >> 52n) & 0x7ffn);
-  const significand = (bits & ((1n << 52n) - 1n)) | (field === 0 ? 0n : 1n << 52n);
-  const zeros = (significand & -significand).toString(2).length - 1;
+  PUN[0] = value;
+  const [low = 0, high = 0] = WORDS;
+  const field = (high >>> 20) & 0x7ff;
+  const upper = (high & 0xfffff) | (field === 0 ? 0 : 0x100000);
+  const lowest = (word: number): number => 31 - Math.clz32(word & -word);
+  const zeros = low === 0 ? 32 + lowest(upper) : lowest(low);
   return 2 ** (Math.max(field, 1) - 1075 + zeros);
 }
 
