@@ -1,5 +1,5 @@
 /**
- * Transposes a matrix with the kernel that `build-kernels` made: on an NVIDIA GPU if there is one, else on the
+ * Transposes a matrix with the kernel that `deno task demo` has built: on an NVIDIA GPU if there is one, else on the
  * emulator, which also says what the kernel did.
  */
 import { Device } from "@tri/tri/ffi";
