@@ -18,23 +18,19 @@ export class Unsupporteds {
       return lower();
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
-      for (const gap of error.gaps) {
-        const key = `${gap.what} ${gap.span.file.name} ${gap.span.start}`;
-        const refusal = this.#refusals.get(key) ?? { gap, targets: new Set() };
-        refusal.targets.add(target);
-        this.#refusals.set(key, refusal);
-      }
+      const { gap } = error;
+      const key = `${gap.what} ${gap.span.file.name} ${gap.span.start}`;
+      const refusal = this.#refusals.get(key) ?? { gap, targets: new Set() };
+      refusal.targets.add(target);
+      this.#refusals.set(key, refusal);
       return undefined;
     }
   }
 
   report(all: readonly TargetName[], reporter: Reporter): void {
-    for (const { gap: { what, span, kind, hint }, targets } of this.#refusals.values()) {
-      const where = targets.size === all.length ? "" : [...targets].join(", ");
-      const message = kind === "limit"
-        ? `${what}${where === "" ? "" : ` (${where})`}`
-        : `${what} cannot be compiled${where === "" ? "" : ` for ${where}`} yet`;
-      reporter.error("E7008", span, message, { hint });
+    for (const { gap: { what, span, hint }, targets } of this.#refusals.values()) {
+      const where = targets.size === all.length ? "" : ` (${[...targets].join(", ")})`;
+      reporter.error("E7008", span, `${what}${where}`, { hint });
     }
   }
 }

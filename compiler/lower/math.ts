@@ -23,7 +23,6 @@ import { pow } from "./math/pow.ts";
 import { extreme, round, rsqrt } from "./math/rounding.ts";
 import { cos, sin, tan } from "./math/trig.ts";
 import { operand, resultOf } from "./rule.ts";
-import { missing, Unsupported } from "./unsupported.ts";
 
 type Formula = (fp: Fp, ...args: Operand[]) => Operand;
 
@@ -97,9 +96,8 @@ export function lowerMath(cx: LowerContext, op: Op): void {
   const result = resultOf(op).type.element;
   const e = cx.emitter;
   const compute = isFloat(element)
-    ? MATH[name] && floatMath(MATH[name], element, result)
-    : INTEGER_MATH[name];
-  if (compute === undefined) throw new Unsupported([missing(`\`${name}\``, op.span)]);
+    ? floatMath(must(MATH[name], name), element, result)
+    : must(INTEGER_MATH[name], name);
   cx.values.set(
     resultOf(op),
     memo(cx, (register) => {

@@ -21,7 +21,7 @@ import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { RULES } from "./rules.ts";
 import { placeStages, stageProducts } from "./stage.ts";
-import { gapOf, Unsupported } from "./unsupported.ts";
+import { Unsupported } from "./unsupported.ts";
 
 export { Unsupported };
 
@@ -60,19 +60,10 @@ export interface LoweredKernel {
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
-/** Operations of a function that no rule compiles; empty when it can be lowered. */
-export function unsupportedOps(func: Func): Op[] {
-  const found: Op[] = [];
-  walkOps(func.body, (op) => {
-    if (RULES[op.name] === undefined) found.push(op);
-  });
-  return found;
-}
-
 /** Static shared memory that an entry may declare (PTX ISA, `.shared`); more must be dynamic. */
 const STATIC_SHARED_BYTES = 48 * 1024;
 
-/** Lowers one function for one target. Throws {@linkcode Unsupported} for what cannot be compiled yet. */
+/** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
 export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
   const { view, agrees } = watchTarget(options.target);
   const { use, kernel, ...lowered } = lowerFor(func, { ...options, target: view });
@@ -90,8 +81,6 @@ interface LoweredCode extends Omit<LoweredKernel, "agrees" | "directivesOn"> {
 }
 
 function lowerFor(func: Func, options: LowerOptions): LoweredCode {
-  const gaps = unsupportedOps(func).flatMap(gapOf);
-  if (gaps.length > 0) throw new Unsupported(gaps);
   const axisInfo = axisAnalysis(func);
   const laidOut = assignLayouts(func, {
     target: options.target,
@@ -123,7 +112,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       for (const op of ops) {
         emitter.from(op.span);
         if (op.regions.length > 0) emitAside(cx);
-        must(RULES[op.name], `rule for ${op.name}`)(cx, op, laidOutAxisInfo);
+        RULES[op.name](cx, op, laidOutAxisInfo);
       }
       emitAside(cx);
     },
@@ -153,12 +142,11 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     });
     const at = must(exchanges[0] ?? laidOut.body.ops[0], "exchange");
     const needed = `${cx.shared.bytes / 1024} KiB`;
-    throw new Unsupported([{
+    throw new Unsupported({
       what: `this tile turns through ${needed} of shared memory, more than a block has`,
       span: at.span,
-      kind: "limit",
       hint: "make the tile smaller, or build for other architectures with `--arch`",
-    }]);
+    });
   }
   const use: Use = {
     threads,

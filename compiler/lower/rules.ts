@@ -1,4 +1,4 @@
-/** RULES: how each operation of the tile IR becomes PTX. An operation without a row cannot be compiled yet. */
+/** RULES: how each operation of the tile IR becomes PTX. */
 import type { Operand } from "../ptx/func.ts";
 import { intAttr, scalarAttr, stringAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
@@ -84,8 +84,7 @@ const renamed: Rule = (cx, op) => {
 /** 64-bit integers and pointers convert like uint64. */
 const scalarName = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;
 
-/** By operation; a missing row makes the operation an E7008. */
-export const RULES: Partial<Record<TileOp, Rule>> = {
+export const RULES: Readonly<Record<TileOp, Rule>> = {
   constant: (cx, op) => {
     const constant = constantOperand(scalarAttr(op, "value"), resultOf(op).type.element);
     cx.values.set(resultOf(op), () => constant);
@@ -114,6 +113,24 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
       }),
     );
   },
+  add: binary,
+  sub: binary,
+  mul: binary,
+  div: binary,
+  rem: binary,
+  min: binary,
+  max: binary,
+  and: binary,
+  or: binary,
+  xor: binary,
+  shl: binary,
+  shr: binary,
+  lt: compare,
+  le: compare,
+  gt: compare,
+  ge: compare,
+  eq: compare,
+  ne: compare,
   neg: unary,
   not: unary,
   select: elementwise((e, op, [c, a, b]) =>
@@ -184,24 +201,6 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
   },
   return: () => {},
 };
-for (
-  const name of [
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "rem",
-    "min",
-    "max",
-    "and",
-    "or",
-    "xor",
-    "shl",
-    "shr",
-  ] as const
-) RULES[name] = binary;
-for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) RULES[name] = compare;
-
 function special(cx: LowerContext, op: Op, name: string): void {
   const axis = must("xyz"[intAttr(op, "axis")], "axis of the grid");
   cx.values.set(

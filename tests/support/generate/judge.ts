@@ -31,7 +31,7 @@ import {
 
 export type Verdict =
   | { readonly kind: "equal"; readonly compared: number; readonly exact: number }
-  /** E7008: the compiler cannot do it yet. */
+  /** E7008: no block has the shared memory that a tile needs. */
   | { readonly kind: "unsupported"; readonly message: string }
   /** Rounding decides where the program goes, or the reference leaves a construct out. */
   | { readonly kind: "undecided"; readonly message: string }
