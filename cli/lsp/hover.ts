@@ -84,8 +84,9 @@ function describeName(analysis: Analysis, spot: Spot): readonly string[] | undef
       ];
     }
     case "constant":
-    case "buffer":
       return [code(`const ${spellType(entry.value.type)}`), describeKnown(entry.value)];
+    case "buffer":
+      return [code(spellType(entry.value.type)), describeBuffer(entry.value)];
     case "typedef":
       return [code(`typedef ${spellType(entry.type)}`)];
     case "kernel":
@@ -147,6 +148,12 @@ function labelOf(instance: InstancePlan | undefined): string {
 
 function describeKnown(value: TypedExpr | undefined): string {
   return value?.kind === "constant" ? `Value: \`${value.value}\`` : "";
+}
+
+/** What the checker notes of a constant buffer: its name, and its size. */
+function describeBuffer(value: TypedExpr): string {
+  const [, bytes = "0"] = value.kind === "builtin" ? value.options : [];
+  return `${bytes} bytes of constant memory, zeros until the host fills them`;
 }
 
 /** Built-in functions, constants and words of the language. */

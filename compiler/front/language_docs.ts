@@ -17,7 +17,8 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   atomic_xchg: "stores val; the old value",
   atomic_add: "adds val; the old value, 0 where the mask is off",
   f32_atomic_add: "adds val; an old spelling",
-  calloc: "reserves n bytes of constant memory; only as the initialiser of a `__constant__` buffer",
+  calloc:
+    "reserves n bytes of constant memory, zeros until the host fills them; only as the initialiser of a `__constant__` buffer",
   __debug_barrier: "orders all memory operations of the program before and after it; for debugging",
   load: 'what p points to, `other` where the mask is off; modifiers such as "cg", "evict_first"',
   store: 'stores v where the mask is on; modifiers such as "cs", "wt"',

@@ -130,6 +130,19 @@ __global__ void f(float *X) {
 }
 `;
 
+Deno.test("tri lsp knows constant buffers and their sizes", async () => {
+  using workspace = new Workspace({});
+  const text = "#define N 64\nfloat __constant__ *TABLE = calloc(4 * N);\n" +
+    "__global__ void f(float *X, int n) { *X = TABLE[n]; }\n";
+  const client = await openText(workspace, text);
+  const table = await hover(client, "a.tc", "TABLE[n");
+  assertStringIncludes(table, "float __constant__*");
+  assertStringIncludes(table, "256 bytes of constant memory");
+  assertEquals(await definition(client, "a.tc", "TABLE[n"), "1 TABLE");
+  assertEquals((await labels(client, "a.tc", "TABLE[n")).includes("TABLE"), true);
+  assertEquals(await client.stop(), 0);
+});
+
 Deno.test("tri lsp knows helpers, types, constants and headers", async () => {
   using workspace = new Workspace({ "size.h": "#define SIZE 8\n" });
   const client = await openText(workspace, HELPERS);
