@@ -6,6 +6,7 @@ import { must } from "../support/bug.ts";
 import { type Emitter, type Frame, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { Calls } from "./calls.ts";
+import type { SharedBuffer } from "./shared.ts";
 import type { Stages } from "./stage.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
@@ -15,8 +16,8 @@ export interface LowerContext {
   readonly emitter: Emitter;
   readonly numWarps: number;
   readonly values: Map<Value, Lowered>;
-  /** Shared memory is one buffer, reused by every exchange; its symbol and running size. */
-  readonly shared: { bytes: number; used: boolean };
+  /** Shared memory is one buffer, reused by every exchange. */
+  readonly shared: SharedBuffer;
   /** Buffers of operands of products. */
   readonly stages: Stages;
   /** Bytes of the constant buffers that are used, by name. */

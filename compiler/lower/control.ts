@@ -19,6 +19,7 @@ import { whole } from "./element.ts";
 import { isInteger } from "./emitter.ts";
 import { emitMoves } from "./moves.ts";
 import { operand } from "./rule.ts";
+import { eitherRead } from "./shared.ts";
 
 const bodyOf = (region: Region): readonly Op[] => region.ops.slice(0, -1);
 
@@ -58,10 +59,10 @@ export function lowerIf(cx: LowerContext, op: Op): void {
     return bind(cx, op.results, terminatorOf(taken).operands);
   }
   const ends = op.regions.map((region) => terminatorOf(region).operands);
-  const usedBefore = cx.shared.used;
+  const readBefore = cx.shared.read;
   let slots: Slot[] = [];
   const branches = [then, otherwise].map((region, index) => {
-    cx.shared.used = usedBefore;
+    cx.shared.read = readBefore;
     const items = e.nested("branch", () => {
       cx.lowerOps(bodyOf(region));
       const values = must(ends[index], "yielded values");
@@ -81,12 +82,12 @@ export function lowerIf(cx: LowerContext, op: Op): void {
       }
       fill(cx, slots, values);
     });
-    return { items, used: cx.shared.used };
+    return { items, read: cx.shared.read };
   });
   e.settle(registersOf(slots));
-  cx.shared.used = branches.some(({ used }) => used);
-  const [yes, no] = branches.map(({ items }) => items);
-  emitBranches(cx, condition, must(yes, "then"), must(no, "else"));
+  const [yes, no] = [must(branches[0], "then"), must(branches[1], "else")];
+  cx.shared.read = eitherRead(yes.read, no.read);
+  emitBranches(cx, condition, yes.items, no.items);
   bindSlots(cx, op.results, slots);
 }
 
@@ -125,12 +126,13 @@ function emitBranches(
 
 export function lowerWhile(cx: LowerContext, op: Op): void {
   const test = must(op.regions[0], "test");
-  const usedBefore = cx.shared.used;
+  const readBefore = cx.shared.read;
   // A round may find the buffer as the round before left it.
-  cx.shared.used = true;
+  cx.shared.read = "anything";
   if (isCheap(test)) lowerGuarded(cx, op);
   else lowerPlain(cx, op);
-  cx.shared.used = usedBefore || cx.shared.bytes > 0 || cx.stages.bytes > 0;
+  const isUsed = cx.shared.bytes > 0 || cx.stages.bytes > 0;
+  cx.shared.read = isUsed ? "anything" : readBefore;
 }
 
 /** Not worth a branch more per round: a few operations on scalars. */

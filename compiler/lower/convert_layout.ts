@@ -62,8 +62,8 @@ function exchange(cx: LowerContext, operand: Value, result: Value, plan: SharedP
     plan.withinWarp ? e.emit("bar.warp.sync", [int(0xffffffffn)]) : e.emit("bar.sync", [int(0)]);
 
   // The buffer may still be read by an earlier exchange.
-  if (cx.shared.used) e.emit("bar.sync", [int(0)]);
-  cx.shared.used = true;
+  if (cx.shared.read !== "nothing") e.emit("bar.sync", [int(0)]);
+  cx.shared.read = "anything";
   cx.shared.bytes = Math.max(cx.shared.bytes, stagedBytes(operand.type));
 
   const staged: Staged = {

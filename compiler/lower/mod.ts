@@ -102,7 +102,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     emitter,
     numWarps: options.numWarps,
     values: new Map(),
-    shared: { bytes: 0, used: false },
+    shared: { bytes: 0, read: "nothing" },
     stages,
     constants: new Map(),
     calls: new Calls(options.symbol, options.debug === true),

@@ -21,7 +21,7 @@ import { layoutOf } from "./convert_layout.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
 import { operand, resultOf } from "./rule.ts";
-import { blockBarrier, claimShared } from "./shared.ts";
+import { blockBarrier, claimBeside } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 
 /** The register whose bits `bits` are those of `value`, lowest first. */
@@ -147,7 +147,7 @@ function foldWarps(
   const parts = elements << warps.length;
   const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
   const starts = sizes.map((_, i) => parts * sizes.slice(0, i).reduce((a, b) => a + b, 0));
-  const start = claimShared(cx, parts * sizes.reduce((a, b) => a + b, 0));
+  const start = claimBeside(cx, parts * sizes.reduce((a, b) => a + b, 0));
 
   const reading = threadBases(reduced);
   const writing = reading.map((basis, bit) => {

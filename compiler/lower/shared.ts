@@ -3,12 +3,67 @@ import type { Operand } from "../ptx/func.ts";
 import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { int } from "./emitter.ts";
 
+/** The part of the buffer that was written last; a block barrier came before anyone read it. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The buffer so far: its size, and what somebody may still be reading of it. */
+export interface SharedBuffer {
+  bytes: number;
+  read: "nothing" | "anything" | Part;
+}
+
+/** Parts beside the last one may make the buffer so large, which costs no occupancy. */
+const SMALL_BYTES = 4096;
+
 /** Takes the buffer for an exchange of so many bytes: everyone has read what an earlier one left there. */
 export function claimShared(cx: LowerContext, bytes: number): Operand {
-  if (cx.shared.used) blockBarrier(cx);
-  cx.shared.used = true;
-  cx.shared.bytes = Math.max(cx.shared.bytes, bytes);
-  return cx.emitter.pure("mov.u32", "b32", [{ kind: "symbol", name: SHARED_SYMBOL }]);
+  const { shared } = cx;
+  if (shared.read !== "nothing") blockBarrier(cx);
+  shared.read = "anything";
+  shared.bytes = Math.max(shared.bytes, bytes);
+  return placeAt(cx, 0);
+}
+
+/**
+ * The same for an exchange that has a block barrier between what it writes and what it reads. Two of them in a row need
+ * none in between if the second goes beside the first: whoever writes there has passed the barrier of the first, which
+ * all had reached with what was there before read.
+ */
+export function claimBeside(cx: LowerContext, bytes: number): Operand {
+  const { shared } = cx;
+  const start = typeof shared.read === "string" ? undefined : beside(shared.read, bytes);
+  if (start === undefined && shared.read !== "nothing") blockBarrier(cx);
+  const part = { start: start ?? 0, end: (start ?? 0) + bytes };
+  shared.read = part;
+  shared.bytes = Math.max(shared.bytes, part.end);
+  return placeAt(cx, part.start);
+}
+
+/** What may still be read where two ways meet. */
+export function eitherRead(
+  a: SharedBuffer["read"],
+  b: SharedBuffer["read"],
+): SharedBuffer["read"] {
+  if (typeof a === "string" || typeof b === "string") return a === b ? a : "anything";
+  return a.start === b.start && a.end === b.end ? a : "anything";
+}
+
+/** Where so many bytes fit below or above a part. */
+function beside({ start, end }: Part, bytes: number): number | undefined {
+  if (bytes <= start) return 0;
+  const above = Math.ceil(end / VECTOR_BYTES) * VECTOR_BYTES;
+  return above + bytes <= SMALL_BYTES ? above : undefined;
+}
+
+const VECTOR_BYTES = 16;
+
+function placeAt(cx: LowerContext, offset: number): Operand {
+  const e = cx.emitter;
+  const start = e.pure("mov.u32", "b32", [{ kind: "symbol", name: SHARED_SYMBOL }]);
+  return offset === 0 ? start : e.add("b32", start, int(offset));
 }
 
 export function blockBarrier(cx: LowerContext): void {

@@ -19,7 +19,7 @@ function slotOf(cx: LowerContext, op: Op, slot: Value): Staged {
   const buffer = must(cx.stages.buffers[intAttr(op, "buffer")], "buffer");
   const e = cx.emitter;
   // Whoever takes shared memory next has to wait for the block.
-  cx.shared.used = true;
+  cx.shared.read = "anything";
   const index = whole(e, lowered(cx, slot)(0), "int32");
   return {
     plan: buffer.plan,

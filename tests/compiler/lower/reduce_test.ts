@@ -5,6 +5,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { int } from "../../support/emulate.ts";
 import { countOf, lines } from "../../support/tile_index.ts";
 import { firstDifference, type Scalar } from "../../support/typed_arrays.ts";
 import { CompiledText, zeros } from "../../support/value_run.ts";
@@ -241,6 +242,116 @@ __global__ void k(half *X, half *Y, int *Z) {
     assertEquals(y, values.slice(0, 256).map((value) => value + sum));
     assertEquals(z, [3001n]);
   }
+});
+
+/** Waits of a block for all its threads. */
+const barriersOf = (text: string): number =>
+  new CompiledText(text).ptx.matchAll(/bar\.sync/g).toArray().length;
+
+Deno.test("lowerReduce() leaves its parts beside those of the reduction before, and saves a barrier", () => {
+  const text = (statements: string): string =>
+    `#pragma tri grid(1)
+#pragma tri config ; num_warps=8
+__global__ void k(int *X, int *Y, int n) {
+  int x[2048] = *(X + 0 ... 2048);
+  int t = x[max];
+  ${statements}
+  *Y = t;
+}`;
+  assertEquals(barriersOf(text("")), 1);
+  assertEquals(barriersOf(text("t += (x - t)[+];")), 2);
+  assertEquals(
+    barriersOf(text("t += (x - t)[+]; t += (x & t)[xor];")),
+    3,
+  );
+  // A round may follow itself or what was there before the loop.
+  assertEquals(
+    barriersOf(text("for (int i = 0; i < n; i++) t += (x - t)[+];")),
+    3,
+  );
+  // Behind a branch, what either side left is in the way.
+  assertEquals(
+    barriersOf(text(`if (n > 0) t += (x - t)[+];
+  t += (x & t)[xor];`)),
+    4,
+  );
+});
+
+/** Reductions in a row, in branches and in loops, between exchanges of other kinds; what they make of a row. */
+const STEPS: readonly (readonly [
+  text: string,
+  of: (row: readonly number[], at: number, n: number) => number,
+])[] = [
+  ["t += (x - t[:, newaxis])[:, +];", (row, t) => t + row.reduce((sum, x) => sum + x - t, 0)],
+  ["t ^= (x + t[:, newaxis])[:, max];", (row, t) => t ^ Math.max(...row.map((x) => x + t))],
+  ["t -= (x ^ t[:, newaxis])[:, min];", (row, t) => t - Math.min(...row.map((x) => x ^ t))],
+  ["t += argmax(x & t[:, newaxis], 1);", (row, t) => {
+    const masked = row.map((x) => x & t);
+    return t + masked.indexOf(Math.max(...masked));
+  }],
+  [
+    "t += flip(x - t[:, newaxis], 1)[:, xor];",
+    (row, t) => t + row.reduce((a, x) => a ^ (x - t), 0),
+  ],
+  [
+    "if (n % 2 == 0) t += (x & t[:, newaxis])[:, +]; else t = t * 3;",
+    (row, t, n) => n % 2 === 0 ? t + row.reduce((sum, x) => sum + (x & t), 0) : t * 3,
+  ],
+  ["for (int i = 0; i < n; i++) t = (x - t[:, newaxis])[:, max] & 1023;", (row, t, n) => {
+    for (let i = 0; i < n; i++) t = Math.max(...row.map((x) => x - t)) & 1023;
+    return t;
+  }],
+  [
+    "for (int i = 0; i < n; i++) { t += (x & t[:, newaxis])[:, max]; t ^= (x - t[:, newaxis])[:, +]; t &= 1023; }",
+    (row, t, n) => {
+      for (let i = 0; i < n; i++) {
+        t += Math.max(...row.map((x) => x & t));
+        t = (t ^ row.reduce((sum, x) => sum + x - t, 0)) & 1023;
+      }
+      return t;
+    },
+  ],
+];
+
+Deno.test("lowerReduce() needs no more barriers than reductions in any order leave it, for the emulator sees races", () => {
+  const programs = fc.record({
+    steps: fc.array(fc.nat(STEPS.length - 1), { minLength: 1, maxLength: 5 }),
+    rows: fc.constantFrom(1, 2, 8),
+    numWarps: fc.constantFrom(1, 2, 8),
+    n: fc.nat(3),
+    seed: fc.integer(),
+  });
+  fc.assert(
+    fc.property(programs, ({ steps, rows, numWarps, n, seed }) => {
+      const chosen = steps.map((step) => must(STEPS[step], "step"));
+      const columns = 256;
+      const count = rows * columns;
+      const compiled = new CompiledText(`#pragma tri grid(1)
+#pragma tri config ; num_warps=${numWarps}
+__global__ void k(int *X, int *Y, int n) {
+  int x[${rows}, ${columns}] = reshape(*(X + 0 ... ${count}), ${rows}, ${columns});
+  int t[${rows}] = x[:, +] & 1023;
+  ${chosen.map(([text]) => `${text}\n  t &= 1023;`).join("\n  ")}
+  ${rows === 1 ? "*(Y + 0 ... 1) = t" : `*(Y + 0 ... ${rows}) = t`};
+}`);
+      const values = Array.from(
+        { length: count },
+        (_, i) => (Math.imul(i ^ seed, 0x9e3779b9) >>> 8) % 1000,
+      );
+      const [, found] = compiled.run([
+        { type: "int32", values: values.map(BigInt) },
+        zeros("int32", rows),
+        int(n),
+      ]);
+      const expected = Array.from({ length: rows }, (_, i) => {
+        const row = values.slice(i * columns, (i + 1) * columns);
+        const start = row.reduce((a, b) => a + b, 0) & 1023;
+        return chosen.reduce((t, [, of]) => of(row, t, n) & 1023, start);
+      });
+      assertEquals(found, expected.map(BigInt));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 Deno.test("lowerReduce() adds halves in float and rounds once", () => {
