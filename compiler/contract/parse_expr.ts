@@ -8,7 +8,7 @@ import { parseExpression } from "../front/parser.ts";
 import type { PragmaText } from "../front/pragma.ts";
 import { expandText, type MacroTable } from "../front/preprocess.ts";
 import { scalarOfWords } from "../front/type_spelling.ts";
-import type { Reporter } from "../support/diagnostic.ts";
+import { Reporter } from "../support/diagnostic.ts";
 import { nearest } from "../support/spelling.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
@@ -57,10 +57,41 @@ export function parseContractExpr(
   scope: ExprScope,
   reporter: Reporter,
 ): ContractExpr | undefined {
+  const expr = translate(text, scope, reporter);
+  return expr && withTrueNames(expr, scope);
+}
+
+function translate(
+  text: PragmaText,
+  scope: ExprScope,
+  reporter: Reporter,
+): ContractExpr | undefined {
   const errors = reporter.errorCount;
   const tree = parseExpression(expandText(text, scope.macros, reporter), reporter);
   if (reporter.errorCount > errors) return undefined;
   return new Translator(scope, reporter).expr(tree);
+}
+
+/** Constants keep the name of a macro only if it stands for just them: wrappers have one value per name. */
+function withTrueNames(expr: ContractExpr, scope: ExprScope): ContractExpr {
+  const values = new Map<string, bigint | undefined>();
+  const valueOf = (macro: string): bigint | undefined => {
+    if (!values.has(macro)) {
+      const file = { name: "<macro>", text: macro };
+      const text = { text: macro, span: { file, start: 0, end: macro.length } };
+      const alone = translate(text, scope, new Reporter());
+      const value = alone && constantValue(alone);
+      values.set(macro, value === undefined ? undefined : BigInt(value));
+    }
+    return values.get(macro);
+  };
+  return substitute(
+    expr,
+    (leaf) =>
+      leaf.op === "const" && leaf.macro !== undefined && valueOf(leaf.macro) !== BigInt(leaf.value)
+        ? constant(leaf.value)
+        : undefined,
+  );
 }
 
 /** Reads the name of a scalar type, such as `TYPE`; undefined when it is none. */

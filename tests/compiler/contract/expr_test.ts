@@ -71,6 +71,8 @@ Deno.test("parseContractExpr() gives constants no name of a macro that stands fo
   assertEquals(printExpr(mustRead("ALIGNED", macros)), "M % 8 == 0 && ldx == 1");
   assertEquals(printExpr(mustRead("M + max(V, N)", macros)), "M + max(8, N)");
   assertEquals(printExpr(mustRead("M * MINUS", macros)), "M * MINUS");
+  const rows = { TILE: "64", ROWS: "(N <= 8 ? TILE / 8 : TILE >= 32 && N <= 16 ? 4 : 1)" };
+  assertEquals(printExpr(mustRead("M + ROWS", rows)), "M + (N <= 8 ? 8 : 1 && N <= 16 ? 4 : 1)");
   assertEquals(value("M * MINUS", macros), -200n);
 });
 
