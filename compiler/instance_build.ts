@@ -1,7 +1,7 @@
 /** One instance from its plan to tile IR: its contract, and one optimised function per specialisation. */
 import { type Assumption, buildFunc } from "./build/mod.ts";
 import { type Declared, leastCommonMultiple, readDeclared } from "./contract/declared.ts";
-import { isCovered } from "./contract/choose_configs.ts";
+import { specializationName } from "./contract/choose_configs.ts";
 import { infer } from "./contract/infer.ts";
 import type { InstancePlan, KernelPlan } from "./contract/instances.ts";
 import type { KernelSite } from "./contract/items.ts";
@@ -74,7 +74,7 @@ export function buildInstance(
   const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
   const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
   const covered = planSpecializations(params, declared, inferred).filter(({ suffix }) =>
-    isCovered(plan.covers, suffix)
+    plan.covers.has(specializationName(suffix))
   );
   const funcs = covered.map((specialization) => {
     const func = specialization.conditions.length === 0

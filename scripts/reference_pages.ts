@@ -141,7 +141,7 @@ function languagePage(): string {
       Object.values(PRAGMA_DOCS).map(({ form, doc }) => [code(form), doc]),
     ),
     "\n### Options\n",
-    "Pragmas too; `num_warps` and `num_stages` also stand behind `;` in `config` and `configs`.\n",
+    "Pragmas too; `num_warps`, `num_stages` and `max_registers` also stand behind `;` in `config` and `configs`.\n",
     table(["option", "meaning"], options),
     "\n### Loop hints\n",
     "Behind `#pragma tri loop`, directly before a loop.\n",

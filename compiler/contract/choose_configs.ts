@@ -1,13 +1,13 @@
 /**
- * Which configurations of a variant become entries. Usually the first that the filter leaves, once for the general
- * instance and once for the specialised ones; a build of tuned kernels asks for more.
+ * Which configurations of a variant become entries. Usually the first that the filter leaves for each specialisation; a
+ * build of tuned kernels asks for more.
  */
 import type { ConfigurationChoice, Configurations } from "../options.ts";
 import { type Config, configLabel } from "./configurations.ts";
 import { makeUnique } from "./variant_name.ts";
 
-/** Which specialisations are compiled: all, the general one, all others, or those named. */
-export type Coverage = "all" | "general" | "specialized" | ReadonlySet<string>;
+/** Which specialisations are compiled from a plan, by name. */
+export type Coverage = ReadonlySet<string>;
 
 /** A configuration that a variant gets entries of. */
 export interface ChosenConfig {
@@ -22,43 +22,50 @@ export function specializationName(suffix: string): string {
   return suffix === "" ? GENERAL : suffix.slice(1);
 }
 
-const GENERAL = "general";
+export const GENERAL = "general";
 
-/** Chooses for one variant; `general` and `specialized` are what the filter leaves for either, in order. */
+/**
+ * Chooses for one variant. `left` is what the filter leaves for each specialisation, the general one first; one for
+ * which it leaves nothing has what the general one has. First configurations come in the order of specialisations,
+ * because launches take the first that their arguments allow.
+ */
 export function chooseConfigs(
-  general: Iterable<Config>,
-  specialized: Iterable<Config>,
+  left: ReadonlyMap<string, Iterable<Config>>,
   wanted: Wanted,
 ): readonly ChosenConfig[] {
-  const lists = { general: listOf(general, wanted), specialized: listOf(specialized, wanted) };
-  if (lists.general.length === 0 && !isOnly(wanted)) return [];
-  const others = lists.specialized.length === 0 && !isOnly(wanted)
-    ? lists.general
-    : lists.specialized;
-  const all = new Map([...lists.general, ...others].map((config) => [configLabel(config), config]));
-  const labels = [...all.keys()];
-  const suffixes = makeUnique(labels.map(suffixOf));
-  const named = {
-    general: labelsOf(lists.general),
-    others: labelsOf(others),
-  };
-  return [...all].flatMap(([label, config], index): ChosenConfig[] => {
-    const suffixIf = (isFirst: boolean): string =>
-      isFirst || isOnly(wanted) ? "" : suffixes[index] ?? "";
-    const parts: Part[] = [];
-    if (named.general.includes(label)) {
-      const isFirst = label === named.general[0];
-      if (isFirst || wantedIn(wanted, true, named.general, label) !== undefined) {
-        parts.push({ covers: "general", suffix: suffixIf(isFirst) });
+  const lists = new Map([...left].map(([name, configs]) => [name, listOf(configs, wanted)]));
+  const general = lists.get(GENERAL) ?? [];
+  if (general.length === 0 && !isOnly(wanted)) return [];
+  const full = [...lists].map(([name, list]) =>
+    [name, list.length === 0 && !isOnly(wanted) ? general : list] as const
+  );
+  const all = new Map(full.flatMap(([, list]) => list).map((one) => [configLabel(one), one]));
+  const suffixes = makeUnique([...all.keys()].map(suffixOf));
+  const named = full.map(([name, list]) => [name, list.map(configLabel)] as const);
+  const chosen = [...all].flatMap(([label, config], index): ChosenConfig[] => {
+    const plans: { covers: Set<string>; suffix: string; last: number }[] = [];
+    for (const [at, [name, labels]] of named.entries()) {
+      if (!labels.includes(label)) continue;
+      const isFirst = label === labels[0];
+      if (!isFirst && !isWanted(wanted, name, labels, label)) continue;
+      const suffix = isFirst || isOnly(wanted) ? "" : suffixes[index] ?? "";
+      // The kernel is built once for what has the same name, unless that would bring a later specialisation forward.
+      const plan = plans.find((one) =>
+        one.suffix === suffix && (suffix !== "" || one.last === at - 1)
+      );
+      if (plan === undefined) plans.push({ covers: new Set([name]), suffix, last: at });
+      else {
+        plan.covers.add(name);
+        plan.last = at;
       }
     }
-    if (named.others.includes(label)) {
-      const isFirst = label === named.others[0];
-      const covers = isFirst ? "specialized" : wantedIn(wanted, false, named.others, label);
-      if (covers !== undefined) parts.push({ covers, suffix: suffixIf(isFirst) });
-    }
-    return joined(parts).map((part) => ({ config, ...part }));
+    return plans.map(({ covers, suffix }) => ({ config, covers, suffix }));
   });
+  const names = [...lists.keys()];
+  const placeOf = ({ covers }: ChosenConfig): number => names.findIndex((name) => covers.has(name));
+  const firsts = chosen.filter(({ suffix }) => suffix === "")
+    .toSorted((a, b) => placeOf(a) - placeOf(b));
+  return chosen.map((one) => one.suffix === "" ? firsts.shift() ?? one : one);
 }
 
 /** The part of {@linkcode Configurations} that speaks of one variant. */
@@ -82,8 +89,6 @@ export function wantedOf(
   return also.length === 0 ? "first" : { also };
 }
 
-type Part = Pick<ChosenConfig, "covers" | "suffix">;
-
 const isOnly = (wanted: Wanted): boolean => typeof wanted === "object" && "only" in wanted;
 
 /** Filters after the first that holds are looked at only if somebody wants to know. */
@@ -98,40 +103,21 @@ function listOf(configs: Iterable<Config>, wanted: Wanted): readonly Config[] {
     : found;
 }
 
-/** Which instances are to have a configuration beside the first; `labels` are what the filter leaves for them. */
-function wantedIn(
+/** Whether a specialisation is to have a configuration beside its first; `labels` are what the filter leaves for it. */
+function isWanted(
   wanted: Wanted,
-  isGeneral: boolean,
+  name: string,
   labels: readonly string[],
   label: string,
-): Coverage | undefined {
-  if (wanted === "first") return undefined;
-  if (wanted === "all" || "only" in wanted) return isGeneral ? "general" : "specialized";
-  const names = wanted.also.filter(({ specialization, configs }) =>
-    (specialization === GENERAL) === isGeneral &&
-    configs.find((config) => labels.includes(config)) === label
-  ).map(({ specialization }) => specialization);
-  return names.length === 0 ? undefined : new Set(names);
-}
-
-const labelsOf = (configs: readonly Config[]): readonly string[] => configs.map(configLabel);
-
-/** One plan where both parts have the same name, so that the kernel is built once. */
-function joined(parts: readonly Part[]): readonly Part[] {
-  const [one, other] = parts;
-  if (one === undefined || other === undefined || one.suffix !== other.suffix) return parts;
-  if (typeof other.covers === "string") return [{ covers: "all", suffix: one.suffix }];
-  return [{ covers: new Set([GENERAL, ...other.covers]), suffix: one.suffix }];
+): boolean {
+  if (wanted === "first") return false;
+  if (wanted === "all" || "only" in wanted) return true;
+  return wanted.also.some(({ specialization, configs }) =>
+    specialization === name && configs.find((config) => labels.includes(config)) === label
+  );
 }
 
 /** `TM=64, TN=64; num_warps=8` is `_TM64_TN64_num_warps8`. */
 function suffixOf(label: string): string {
   return `_${label.replaceAll("=", "").replace(/[^A-Za-z0-9_]+/g, "_").replace(/_+$/, "")}`;
-}
-
-/** Whether a specialisation is compiled from a plan; `suffix` is that of its entries. */
-export function isCovered(covers: Coverage, suffix: string): boolean {
-  if (covers === "all") return true;
-  if (typeof covers !== "string") return covers.has(specializationName(suffix));
-  return (covers === "general") === (suffix === "");
 }

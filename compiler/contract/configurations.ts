@@ -16,8 +16,9 @@ import { parseContractExpr } from "./parse_expr.ts";
 export type Bindings = ReadonlyMap<string, string>;
 
 /**
- * In the filter of `configs`, 1 when the configuration of the specialised instances is chosen and 0 when that of
- * the general one is: accesses of one element want other tiles than accesses of 16 bytes.
+ * In the filter of `configs`, the number of the specialisation whose configuration is chosen: 0 is the general one, 1 the
+ * automatic one or that of the first condition. Accesses of one element want other tiles than accesses of 16 bytes, and
+ * short rows other tiles than long ones.
  */
 export const SPECIALIZED_MACRO = "__TRI_SPECIALIZED__";
 
@@ -33,10 +34,10 @@ export function* passingConfigs(
   items: readonly SourcedItem[],
   given: Given,
   base: Bindings,
-  specialized: boolean,
+  specialization: number,
   reporter: Reporter,
 ): Generator<Config> {
-  const known = new Map([...base, [SPECIALIZED_MACRO, specialized ? "1" : "0"]]);
+  const known = new Map([...base, [SPECIALIZED_MACRO, `${specialization}`]]);
   for (const config of planConfigs(items, given, base)) {
     const { bindings, condition } = config;
     const all = new Map([...known, ...bindings]);

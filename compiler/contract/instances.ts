@@ -21,6 +21,7 @@ import {
 import { type Given, readDefines } from "./given.ts";
 import { type SourcedItem, strongestItems } from "./items.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
+import { plannedSpecializations } from "./specialize.ts";
 import { deriveVariantName, makeUnique } from "./variant_name.ts";
 
 /** A macro given by the build and where a pragma declares it. */
@@ -69,16 +70,19 @@ export function planInstances(
   const names = makeUnique(
     variants.map(({ name, bindings }) => name ?? deriveVariantName(Object.fromEntries(bindings))),
   );
+  const specializations = plannedSpecializations(items);
   const isForOne = typeof configurations === "object" && "only" in configurations;
   const instances = variants.flatMap((variant, index): InstancePlan[] => {
     const base = new Map([...given.single, ...variant.bindings]);
     const name = names[index] ?? "";
-    const chosen = chooseConfigs(
-      passingConfigs(items, given, base, false, reporter),
-      // What is wrong with a filter has been said by then.
-      passingConfigs(items, given, base, true, new Reporter()),
-      wantedOf(configurations, kernel, name),
+    const left = new Map(
+      specializations.map((specialization, number) => {
+        // What is wrong with a filter is said once.
+        const to = number === 0 ? reporter : new Reporter();
+        return [specialization, passingConfigs(items, given, base, number, to)];
+      }),
     );
+    const chosen = chooseConfigs(left, wantedOf(configurations, kernel, name));
     if (chosen.length === 0 && !isForOne) reportNoneLeft(items, name, reporter);
     return chosen.map(({ config, covers, suffix }) => {
       const bound = new Map([...base, ...config.bindings]);

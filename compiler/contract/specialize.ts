@@ -6,9 +6,11 @@
  * of 16 bytes, not of 16 elements: that is all that 16-byte accesses need, and rows of 4100 floats are
  * aligned rows. So the divisor is 16 over the size of the smallest element that a pointer leads to.
  */
+import { specializationName } from "./choose_configs.ts";
 import { apply, constant, param, printExpr } from "./expr.ts";
 import { type Declared, divisibilityIn, leastCommonMultiple, valuesIn } from "./declared.ts";
 import type { Inferred } from "./infer.ts";
+import type { SourcedItem } from "./items.ts";
 import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import type { ContractExpr, Requirement } from "./types.ts";
 
@@ -32,6 +34,20 @@ const GENERAL: Specialization = {
   values: new Map(),
 };
 
+/** Names of what there may be, before the kernel is known: a kernel without pointers has no automatic one. */
+export function plannedSpecializations(items: readonly SourcedItem[]): readonly string[] {
+  const mode = items.flatMap(({ item }) => item.kind === "specialize" ? [item.mode] : []).at(-1);
+  if (mode === "off") return [specializationName("")];
+  const suffixes = mode === undefined || mode === "auto"
+    ? [AUTOMATIC]
+    : mode.map((_, index) => conditional(index));
+  return ["", ...suffixes].map(specializationName);
+}
+
+/** What entries of specialisations end in. */
+const AUTOMATIC = `_a${VECTOR_BYTES}`;
+const conditional = (index: number): string => `_s${index + 1}`;
+
 /** The general instance and those that a caller with good arguments gets instead. */
 export function planSpecializations(
   kernel: KernelParams,
@@ -44,11 +60,11 @@ export function planSpecializations(
     const conditions = automatic(kernel, declared, inferred);
     return conditions.length === 0
       ? [GENERAL]
-      : [GENERAL, specializeOn(`_a${VECTOR_BYTES}`, conditions, kernel)];
+      : [GENERAL, specializeOn(AUTOMATIC, conditions, kernel)];
   }
   return [
     GENERAL,
-    ...specialize.map((condition, index) => specializeOn(`_s${index + 1}`, [condition], kernel)),
+    ...specialize.map((condition, index) => specializeOn(conditional(index), [condition], kernel)),
   ];
 }
 

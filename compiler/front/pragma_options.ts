@@ -27,7 +27,7 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 /** The options that a configuration may list as axes. */
-export const OPTION_AXES: readonly OptionName[] = ["num_warps", "num_stages"];
+export const OPTION_AXES: readonly OptionName[] = ["num_warps", "num_stages", "max_registers"];
 
 export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name);

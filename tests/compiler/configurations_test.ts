@@ -102,6 +102,32 @@ Deno.test("listConfigurations() lists what filters leave and says whether there 
   ]);
 });
 
+Deno.test("compileFile() chooses a configuration for each condition of `specialize`, by its number", () => {
+  const pragmas = `#pragma tri specialize(n <= 64 && X % 16 == 0, X % 16 == 0, n % 4 == 0)
+#pragma tri configs TM in {256} if __TRI_SPECIALIZED__ == 0 || __TRI_SPECIALIZED__ == 2
+#pragma tri configs TM in {64}; num_warps in {2}, max_registers in {32} if __TRI_SPECIALIZED__ == 1`;
+  // Entries stand in the order of the conditions, which is that of a launch's choice. None is left for the third.
+  assertEquals(entries(SCALE(pragmas)), [
+    "scale: 256 4",
+    "scale_s1: 64 2",
+    "scale_s2: 256 4",
+    "scale_s3: 256 4",
+  ]);
+  const more = `${pragmas}\n#pragma tri configs TM in {32} if __TRI_SPECIALIZED__ == 2`;
+  assertEquals(entries(SCALE(more), "all"), [
+    "scale: 256 4 | TM=256 | scale general",
+    "scale_s1: 64 2 | TM=64; num_warps=2, max_registers=32 | scale_s1 s1",
+    "scale_s2: 256 4 | TM=256 | scale_s2 s2",
+    "scale_s3: 256 4 | TM=256 | scale_s3 s3",
+    "scale_s2_TM32: 32 4 | TM=32 | scale_s2 s2",
+  ]);
+  const [kernel] = compileFile(SCALE(pragmas), { targets: ["sm_80"] }).kernels;
+  assertEquals(
+    kernel?.modules.flatMap(({ ptx }) => ptx.match(/\.maxnreg \d+/g) ?? []),
+    [".maxnreg 32"],
+  );
+});
+
 Deno.test("compileFile() takes the key from the pragma, else from attributes, else from the grid and loop bounds", () => {
   const keyOf = (file: { name: string; text: string }): readonly string[] | undefined =>
     compileFile(file, { targets: ["sm_80"] }).kernels[0]?.key;
