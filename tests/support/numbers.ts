@@ -83,9 +83,7 @@ export function assertNear(
   assert(actual.length === expected.length, `${what}: ${actual.length} elements`);
   expected.forEach((value, i) => {
     const error = Math.abs((actual[i] ?? NaN) - value) / Math.max(Math.abs(value), floor);
-    assert(
-      error <= tolerance || Object.is(actual[i], value),
-      `${what}[${i}]: ${actual[i]} instead of ${value}`,
-    );
+    if (error <= tolerance || Object.is(actual[i], value)) return;
+    assert(false, `${what}[${i}]: ${actual[i]} instead of ${value}`);
   });
 }
