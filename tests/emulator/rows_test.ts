@@ -9,14 +9,25 @@ import {
 } from "../support/rows.ts";
 import { everyTarget } from "./devices.ts";
 
-/** Odd, aligned, one element, several rows to a program and not all of them there. */
-const SIZES: readonly Size[] = [[3, 781, 3], [1, 1024, 0], [3, 1, 2], [35, 5, 0], [1, 2051, 1]];
+/** Odd, one element, several rows to a program and not all of them there; then one of each aligned instance's length. */
+const SIZES: readonly Size[] = [
+  [3, 781, 3],
+  [3, 1, 2],
+  [35, 5, 0],
+  [1, 2051, 1],
+  [3, 200, 0],
+  [3, 504, 8],
+  [1, 1024, 0],
+  [2, 1512, 0],
+  [1, 3000, 0],
+  [1, 4104, 0],
+];
 
-/** Longer than a tile of that type. */
+/** Longer than the tile of that type, of its general or of its aligned instance, or just what that takes. */
 const LONG: Readonly<Record<typeof FLOATS[number], Size>> = {
-  float32: [1, 16385, 0],
+  float32: [1, 8197, 0],
   float16: [1, 16400, 0],
-  bfloat16: [1, 16388, 1],
+  bfloat16: [1, 12000, 0],
   float64: [2, 4099, 1],
 };
 
