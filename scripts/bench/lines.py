@@ -4,7 +4,7 @@
     python3 scripts/bench/lines.py --json FILE [--quick]
 
 The same operands as there in size and type, CUDA graphs of about 2 ms, 25 samples after 3 rounds to warm up, contenders
-of this process in turns. Triton's configurations are tuned for every size, and its results compared with torch's first.
+of this process in turns, without rests, as there. Triton's configurations are tuned for every size, and its results compared with torch's first.
 """
 import json
 import math
@@ -66,10 +66,10 @@ def triton_product(a, b, c):
 
 def timed(calls):
     """Samples of each contender in graphs of about SAMPLE_MS."""
-    first = samples(calls, 3, 3)
+    first = samples(calls, 3, 3, rest=0)
     fastest = max(min(min(times) for times in first.values()), 1e-3)
     count = min(max(round(SAMPLE_MS / fastest), 1), MAX_CALLS)
-    found = samples(calls, count, WARM_UP + ROUNDS)
+    found = samples(calls, count, WARM_UP + ROUNDS, rest=0)
     return {name: [float(f"{time:.6g}") for time in times[WARM_UP:]] for name, times in found.items()}
 
 

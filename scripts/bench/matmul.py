@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from support import TORCH, Kernels, Table, device_line, interleaved, options
+from support import REST, TORCH, Kernels, Table, device_line, interleaved, options
 
 SQUARES = [(size, size, size) for size in (512, 1024, 2048, 4096, 8192)]
 CASES = (
@@ -70,7 +70,7 @@ def torch_matmul(a, b, c):
 
 def main():
     parser = options(__doc__)
-    parser.add_argument("--rest", type=float, default=0.03, help="seconds before each graph")
+    parser.add_argument("--rest", type=float, default=REST, help="seconds before each graph")
     args = parser.parse_args()
     torch.manual_seed(0)
     kernels = Kernels("matmul")

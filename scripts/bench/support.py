@@ -9,8 +9,8 @@ Arguments stand in the order of the kernel's parameters: tensors (or addresses) 
 scalars. `pick` takes the instance whose specialisation the arguments meet, as the wrappers do; `kernels["symbol"]` names
 one. Nothing is checked here: that is the wrappers' business.
 
-Each contender is a CUDA graph of calls, so that no launch gap is timed; rounds are interleaved, because the card
-throttles within seconds; the median of the rounds counts.
+Each contender is a CUDA graph of calls, so that no launch gap is timed; rounds are interleaved, and the card rests before
+each graph, because it throttles within seconds; the median of the rounds counts.
 """
 import argparse
 import ctypes
@@ -247,12 +247,16 @@ def graph_of(call, count):
     return graph
 
 
-def interleaved(calls, count=20, rounds=11, rest=0):
+# Seconds in which a card that was hot has its clock again.
+REST = 0.03
+
+
+def interleaved(calls, count=20, rounds=11, rest=REST):
     """Median milliseconds per call of each contender: name -> function of nothing. `rest`: see `samples`."""
     return {name: statistics.median(values) for name, values in samples(calls, count, rounds, rest).items()}
 
 
-def samples(calls, count, rounds, rest=0):
+def samples(calls, count, rounds, rest=REST):
     """Milliseconds per call, one number per round, of each contender. Each is first in its turn. Before each graph the
     card rests for `rest` seconds: without that, what draws the power limit slows whoever comes next."""
     graphs = {name: graph_of(call, count) for name, call in calls.items()}
