@@ -25,7 +25,7 @@ export function outputOf(
 ): BufferSpec | undefined {
   const { dice, buffers } = shop;
   const known = buffers.filter((one) =>
-    one.written && one.type === type && !one.name.startsWith("Z") &&
+    one.type === type && one.name.startsWith("Y") &&
     (!whole || one.length >= shop.part * shop.programs)
   );
   if (known.length > 0 && dice.oneIn(2)) return dice.pick(known);

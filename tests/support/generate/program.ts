@@ -100,9 +100,9 @@ export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): Generat
   return {
     head,
     neighbours: makeNeighbours(dice),
-    pragmas: makePragmas(dice, scalars),
+    pragmas: makePragmas(dice, [...scalars, ...shop.scalars]),
     buffers: shop.buffers,
-    scalars,
+    scalars: [...scalars, ...shop.scalars],
     helpers: shop.helpers,
     body: [...shop.prelude, ...body, ...ends.filter((stmt): stmt is Stmt => stmt !== undefined)],
     numWarps: dice.oneIn(12) ? dice.pick([16, 32]) : dice.pick([1, 1, 2, 4, 8]),

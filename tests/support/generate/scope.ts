@@ -6,6 +6,7 @@ import {
   type BufferSpec,
   declarator,
   type Node,
+  type ScalarSpec,
   type Shape,
   spellTile,
   type Stmt,
@@ -20,6 +21,8 @@ export interface VariableSpec {
 /** One program in the making. */
 export class Workshop {
   readonly buffers: BufferSpec[] = [];
+  /** Parameters that statements asked for. */
+  readonly scalars: ScalarSpec[] = [];
   /** Declarations at the top of the kernel that expressions asked for. */
   readonly prelude: Stmt[] = [];
   readonly helpers: Stmt[] = [];

@@ -4,6 +4,7 @@ import { chain } from "./chains.ts";
 import { assignable } from "./elementwise.ts";
 import { exchange, inPlace, orderOf, promise, remark, walk } from "./effects.ts";
 import { makeExpr } from "./expressions.ts";
+import { matrix } from "./matrices.ts";
 import { anyPlace, outputOf, ownPart, placement } from "./places.ts";
 import { matmul, PRODUCTS } from "./tiles.ts";
 import { isFloat, isNarrow, type VariableSpec, type Workshop } from "./scope.ts";
@@ -387,6 +388,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, walk],
   [1, hiding],
   [1, chain],
+  [2, matrix],
   [2, accumulation],
   [1, stream],
   [3, branch],
