@@ -15,7 +15,8 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   select: "a where c holds, else b; both are computed",
   atomic_cas: "stores val where *p equals cmp; the old value",
   atomic_xchg: "stores val; the old value",
-  atomic_add: "adds val; the old value, 0 where the mask is off",
+  atomic_add:
+    "adds val; the old value, 0 where the mask is off; GPUs take float subnormals for 0 here",
   f32_atomic_add: "adds val; an old spelling",
   calloc:
     "reserves n bytes of constant memory, zeros until the host fills them; only as the initialiser of a `__constant__` buffer",

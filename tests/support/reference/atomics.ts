@@ -57,10 +57,22 @@ function changed(
 ): Cell {
   const operator = OPERATORS[name];
   if (operator === "exchange") return operand;
-  if (operator !== "compare") return binaryCell(operator, element, old, operand);
+  if (operator !== "compare") {
+    const result = binaryCell(operator, element, old, operand);
+    // GPUs add floats in global memory without subnormal numbers (PTX ISA 9.0, atom).
+    const flushes = operator === "add" && element === "float32" &&
+      [old, operand, result].some(isSubnormal);
+    return flushes ? unknown(element) : result;
+  }
   const equal = sameBits(element, old, operand);
   if (equal === undefined) throw new Undecided("a comparison is unknown");
   return equal ? must(second, "new value") : old;
+}
+
+/** Whether a float may be below the normal ones. */
+function isSubnormal(cell: Cell): boolean {
+  if (cell.kind !== "float" || (cell.value === 0 && cell.error === 0)) return false;
+  return Math.abs(cell.value) - cell.error < 2 ** -126;
 }
 
 /** What an exchange compares, as C11 does: the contents of memory, not values. Undefined where that is open. */
