@@ -15,6 +15,15 @@ export function terminatorOf(region: Region): Op {
   return must(region.ops.at(-1), "terminator");
 }
 
+/** How often each value is an operand; values that are none are absent. */
+export function countUses(func: Func): ReadonlyMap<Value, number> {
+  const uses = new Map<Value, number>();
+  walkOps(func.body, (op) => {
+    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
+  });
+  return uses;
+}
+
 /** Replaces every use of the map's keys. Replacements may be keys themselves, but not in a circle. */
 export function replaceUses(func: Func, replacements: ReadonlyMap<Value, Value>): void {
   if (replacements.size === 0) return;

@@ -10,7 +10,7 @@
 import type { Item, Operand } from "../ptx/func.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { TILE_OPS, type TileOp } from "../ir/ops.ts";
-import { walkOps } from "../ir/walk.ts";
+import { countUses, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import { fitsShared, type Target } from "../targets.ts";
@@ -55,13 +55,12 @@ const ALIGNMENT = 128;
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
 export function stageProducts(func: Func, options: StageOptions): Stages {
-  const uses = new Map<Value, number>();
   let products = 0;
   walkOps(func.body, (op) => {
-    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
     if (op.name === "dot") products++;
   });
   if (products === 0) return NO_STAGES;
+  const uses = countUses(func);
   const state: State = { func, uses, options, buffers: [], ringBytes: 0, isShareable: true };
   pipelineLoops(state, func.body);
   const pipelined = state.ringBytes;

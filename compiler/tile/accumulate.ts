@@ -5,7 +5,7 @@
  */
 import { constantOf } from "../ir/attrs.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import { walkOps } from "../ir/walk.ts";
+import { countUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Pass } from "./pass.ts";
 import { isZero } from "./rules/rule.ts";
@@ -13,10 +13,7 @@ import { isZero } from "./rules/rule.ts";
 export const accumulate: Pass = { name: "accumulate", run };
 
 function run(func: Func): boolean {
-  const uses = new Map<Value, number>();
-  walkOps(func.body, (op) => {
-    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
-  });
+  const uses = countUses(func);
   let changed = false;
   const visit = (region: Region): void => {
     const here = new Set(region.ops);

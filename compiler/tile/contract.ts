@@ -4,17 +4,14 @@
  * product that does not change would be computed in every round.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import { walkOps } from "../ir/walk.ts";
+import { countUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Pass } from "./pass.ts";
 
 export const contract: Pass = { name: "contract", run };
 
 function run(func: Func): boolean {
-  const uses = new Map<Value, number>();
-  walkOps(func.body, (op) => {
-    for (const value of op.operands) uses.set(value, (uses.get(value) ?? 0) + 1);
-  });
+  const uses = countUses(func);
   let changed = false;
   const visit = (region: Region): void => {
     const here = new Set(region.ops);

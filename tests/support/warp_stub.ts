@@ -53,10 +53,9 @@ export function matchOf(text: string): Match {
 
 const FRAME = 0x1000;
 
-/** A new warp with zeros in its frame. */
-export function newWarpStub(): WarpStub {
-  const memory = newMemory(1 << 17);
-  const block: BlockState = {
+/** A block of one warp. */
+export function newBlockStub(): BlockState {
+  return {
     index: [0, 0, 0],
     linear: 0,
     threads: LANES,
@@ -69,6 +68,12 @@ export function newWarpStub(): WarpStub {
     phase: 0,
     async: undefined,
   };
+}
+
+/** A new warp with zeros in its frame. */
+export function newWarpStub(): WarpStub {
+  const memory = newMemory(1 << 17);
+  const block = newBlockStub();
   const warp: WarpState = { block, index: 0, frame: FRAME, phase: 0, async: undefined };
   const machine: Machine = {
     memory,

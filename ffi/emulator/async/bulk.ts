@@ -4,7 +4,8 @@ import { Fault } from "../fault.ts";
 import { accessOf } from "../access/state.ts";
 import type { BlockState, Handler, HandlerContext, WarpFunction } from "../machine.ts";
 import { type BarrierUse, completeBytes } from "./barrier.ts";
-import { commitGroup, groupsOf, type GroupStore, openCopy, waitGroups } from "./groups.ts";
+import { type GroupStore, openCopy } from "./groups.ts";
+import { commitHandler, waitHandler } from "./group_handlers.ts";
 import { barrierOperand } from "./mbarrier.ts";
 import { markPending, pendingCopy } from "./pending.ts";
 import {
@@ -234,26 +235,10 @@ const prefetch: Handler = (match, context) => {
     });
 };
 
-const commit: Handler = (_match, { machine }) => (_w, mask) => {
-  if (!machine.checks) return;
-  const groups = groupsOf(store, machine.warp);
-  eachLane(mask, (lane) => commitGroup(groups, lane));
-};
-
-/** With `.read` only reading must be over, which is all that is kept of bulk groups. */
-const waitGroup: Handler = (match, context) => {
-  const { machine } = context;
-  const most = Number(context.literal(operandOf(match, "n")));
-  return (_w, mask) => {
-    if (!machine.checks) return;
-    const groups = groupsOf(store, machine.warp);
-    eachLane(mask, (lane) => waitGroups(machine, groups, lane, most));
-  };
-};
-
 export const BULK: Readonly<Record<string, Handler>> = {
   "cp.async.bulk": copy,
   "cp.async.bulk.prefetch": prefetch,
-  "cp.async.bulk.commit_group": commit,
-  "cp.async.bulk.wait_group": waitGroup,
+  "cp.async.bulk.commit_group": commitHandler(store),
+  // With `.read` only reading must be over, which is all that is kept of bulk groups.
+  "cp.async.bulk.wait_group": waitHandler(store),
 };

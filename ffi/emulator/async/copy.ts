@@ -12,6 +12,7 @@ import {
   unfinished,
   waitGroups,
 } from "./groups.ts";
+import { commitHandler, waitHandler } from "./group_handlers.ts";
 import { barrierOperand } from "./mbarrier.ts";
 import { markPending } from "./pending.ts";
 import { addressAt, eachLane, globalPlace, operandOf, sharedRange, wordAt } from "./reach.ts";
@@ -78,22 +79,6 @@ const copy: Handler = (match, context) => {
   };
 };
 
-const commit: Handler = (_match, { machine }) => (_w, mask) => {
-  if (!machine.checks) return;
-  const groups = groupsOf(store, machine.warp);
-  eachLane(mask, (lane) => commitGroup(groups, lane));
-};
-
-const waitGroup: Handler = (match, context) => {
-  const { machine } = context;
-  const most = Number(context.literal(operandOf(match, "n")));
-  return (_w, mask) => {
-    if (!machine.checks) return;
-    const groups = groupsOf(store, machine.warp);
-    eachLane(mask, (lane) => waitGroups(machine, groups, lane, most));
-  };
-};
-
 /** The same as a commit and a wait for all groups. */
 const waitAll: Handler = (_match, { machine }) => (_w, mask) => {
   if (!machine.checks) return;
@@ -124,8 +109,8 @@ const arrive: Handler = (match, context) => {
 
 export const COPY: Readonly<Record<string, Handler>> = {
   "cp.async": copy,
-  "cp.async.commit_group": commit,
-  "cp.async.wait_group": waitGroup,
+  "cp.async.commit_group": commitHandler(store),
+  "cp.async.wait_group": waitHandler(store),
   "cp.async.wait_all": waitAll,
   "cp.async.mbarrier.arrive": arrive,
 };

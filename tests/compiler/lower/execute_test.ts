@@ -10,41 +10,18 @@ import {
   printEntry,
 } from "../../support/lowering.ts";
 import { checkMatrixRun, type Placement } from "../../support/matrix_run.ts";
+import {
+  cdiv,
+  columnMajor,
+  type Configuration,
+  configured,
+  type Extents,
+  readKernel,
+  rowMajor,
+  runTransposition,
+  SIZES,
+} from "../../support/transposition.ts";
 import { must } from "../../../compiler/support/bug.ts";
-
-const cdiv = (a: number, b: number): number => Math.ceil(a / b);
-const SIZES: Readonly<Record<string, number>> = { int8: 1, half: 2, float: 4, double: 8 };
-
-interface Configuration {
-  readonly type: string;
-  readonly tm: number;
-  readonly tn: number;
-  readonly numWarps: number;
-}
-
-const read = (name: string): string =>
-  Deno.readTextFileSync(new URL(`../../../kernels/${name}.tc`, import.meta.url));
-
-/** A kernel of the repository in one configuration instead of its own: the general and the specialised instance. */
-function configured(file: string, kernel: string, c: Configuration): LoweredInstance[] {
-  const text = read(file).replaceAll(/^#pragma tri (variants?|configs?|tensor) .*\n/gm, "");
-  const pragmas = `#pragma tri kernel ${kernel}
-#pragma tri variant TYPE=${c.type}
-#pragma tri config TM=${c.tm}, TN=${c.tn}; num_warps=${c.numWarps}
-`;
-  return lowerText(pragmas + text, "sm_80", kernel);
-}
-
-interface Extents {
-  readonly rows: number;
-  readonly columns: number;
-  /** Elements between the end of a row and the next one, on either side. */
-  readonly gapX: number;
-  readonly gapY: number;
-  /** Elements before the first one, on either side. */
-  readonly startX: number;
-  readonly startY: number;
-}
 
 /** The specialised instance wants everything in units of 16 bytes. */
 function rounded(extents: Extents, unit: number): Extents {
@@ -57,30 +34,6 @@ function rounded(extents: Extents, unit: number): Extents {
     startX: up(extents.startX),
     startY: up(extents.startY),
   };
-}
-
-const rowMajor = (offset: number, stride: number): Placement => ({
-  offset,
-  rowStride: stride,
-  columnStride: 1,
-});
-const columnMajor = (offset: number, stride: number): Placement => ({
-  offset,
-  rowStride: 1,
-  columnStride: stride,
-});
-
-function runTransposition(instance: LoweredInstance, c: Configuration, e: Extents): void {
-  const [ldx, ldy] = [e.columns + e.gapX, e.rows + e.gapY];
-  checkMatrixRun(instance, {
-    elementBytes: must(SIZES[c.type], "size"),
-    rows: e.rows,
-    columns: e.columns,
-    from: rowMajor(e.startX, ldx),
-    to: columnMajor(e.startY, ldy),
-    grid: [cdiv(e.rows, c.tm), cdiv(e.columns, c.tn)],
-    scalars: [e.rows, e.columns, ldx, ldy],
-  });
 }
 
 function runCopy(instance: LoweredInstance, c: Configuration, e: Extents): void {
@@ -202,7 +155,7 @@ __global__ void k(${type} *X, ${type} *Y, int ld) {
 });
 
 Deno.test("lowerFunc() computes the shipped configurations of transpose right at ragged edges", () => {
-  const text = read("transpose");
+  const text = readKernel("transpose");
   const configs = [...text.matchAll(
     /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\} if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
   )].map(([, tm, tn, numWarps, not, size]) => ({
@@ -232,7 +185,7 @@ Deno.test("lowerFunc() computes the shipped configurations of transpose right at
 });
 
 Deno.test("lowerFunc() adds vectors up to their last element and not beyond", () => {
-  const text = read("vector_add").replace(
+  const text = readKernel("vector_add").replace(
     /^#pragma tri variants .*$/m,
     "#pragma tri variant TYPE=int",
   ).replace("1024", "128");

@@ -2,20 +2,12 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
-import {
-  type LoweredInstance,
-  lowerGeneral,
-  lowerText,
-  printEntry,
-} from "../../support/lowering.ts";
-import { checkMatrixRun, type Placement } from "../../support/matrix_run.ts";
+import { type LoweredInstance, lowerGeneral, printEntry } from "../../support/lowering.ts";
+import { type Configuration, configured, runTransposition } from "../../support/transposition.ts";
 import type { Op } from "../../../compiler/ir/func.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
-
-const cdiv = (a: number, b: number): number => Math.ceil(a / b);
-const SIZES: Readonly<Record<string, number>> = { int8: 1, half: 2, float: 4, double: 8 };
 
 const isTurned = ({ laidOut }: LoweredInstance): boolean => {
   const found: Op[] = [];
@@ -25,60 +17,9 @@ const isTurned = ({ laidOut }: LoweredInstance): boolean => {
   return found.length > 0;
 };
 
-interface Configuration {
-  readonly type: string;
-  readonly tm: number;
-  readonly tn: number;
-  readonly numWarps: number;
-  readonly target?: TargetName;
-}
-
-const KERNEL = Deno.readTextFileSync(new URL("../../../kernels/transpose.tc", import.meta.url))
-  .replaceAll(/^#pragma tri (variants?|configs?|tensor) .*\n/gm, "");
-
-function general({ type, tm, tn, numWarps, target = "sm_80" }: Configuration): LoweredInstance {
-  const instances = lowerText(
-    `#pragma tri kernel transpose
-#pragma tri variant TYPE=${type}
-#pragma tri config TM=${tm}, TN=${tn}; num_warps=${numWarps}
-${KERNEL}`,
-    target,
-    "transpose",
-  );
+function general(c: Configuration): LoweredInstance {
+  const instances = configured("transpose", "transpose", c);
   return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
-}
-
-interface Extents {
-  readonly rows: number;
-  readonly columns: number;
-  readonly gapX: number;
-  readonly gapY: number;
-  readonly startX: number;
-  readonly startY: number;
-}
-
-const rowMajor = (offset: number, stride: number): Placement => ({
-  offset,
-  rowStride: stride,
-  columnStride: 1,
-});
-const columnMajor = (offset: number, stride: number): Placement => ({
-  offset,
-  rowStride: 1,
-  columnStride: stride,
-});
-
-function run(instance: LoweredInstance, c: Configuration, e: Extents): void {
-  const [ldx, ldy] = [e.columns + e.gapX, e.rows + e.gapY];
-  checkMatrixRun(instance, {
-    elementBytes: must(SIZES[c.type], "size"),
-    rows: e.rows,
-    columns: e.columns,
-    from: rowMajor(e.startX, ldx),
-    to: columnMajor(e.startY, ldy),
-    grid: [cdiv(e.rows, c.tm), cdiv(e.columns, c.tn)],
-    scalars: [e.rows, e.columns, ldx, ldy],
-  });
 }
 
 Deno.test("rotateStore() turns rows of halves and floats that start anywhere, and no others", () => {
@@ -128,7 +69,7 @@ Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit 
     fc.property(anyConfiguration, anyExtents, (c, e) => {
       const instance = general(c);
       assert(c.tn === 1 || isTurned(instance));
-      run(instance, c, { ...e, columns: Math.min(e.columns, 3 * c.tn) });
+      runTransposition(instance, c, { ...e, columns: Math.min(e.columns, 3 * c.tn) });
     }),
     { numRuns: 40 },
   );
@@ -140,7 +81,7 @@ Deno.test("lowerRotate() meets every start of a row behind a boundary", () => {
     const instance = general(c);
     // Rows of Y lie 65 apart, so that 33 rows start at each of 32 places.
     for (const startY of [0, 1, 31]) {
-      run(instance, c, { rows: 64, columns: 33, gapX: 0, gapY: 1, startX: 1, startY });
+      runTransposition(instance, c, { rows: 64, columns: 33, gapX: 0, gapY: 1, startX: 1, startY });
     }
   }
 });
@@ -151,7 +92,14 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
       const c = { type, tm: 128, tn: 16, numWarps: 4, target };
       const instance = general(c);
       assert(isTurned(instance));
-      run(instance, c, { rows: 199, columns: 21, gapX: 0, gapY: 0, startX: 3, startY: 5 });
+      runTransposition(instance, c, {
+        rows: 199,
+        columns: 21,
+        gapX: 0,
+        gapY: 0,
+        startX: 3,
+        startY: 5,
+      });
     }
   });
 }

@@ -3,13 +3,14 @@ import type { Operand } from "../../../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../../../compiler/ptx/types.ts";
 import { bug, must } from "../../../../compiler/support/bug.ts";
 import { LANES, rowBytes } from "../../../../ffi/emulator/frame.ts";
-import type { BlockState, HandlerContext, Machine } from "../../../../ffi/emulator/machine.ts";
+import type { HandlerContext, Machine } from "../../../../ffi/emulator/machine.ts";
 import { newMemory, viewsOf } from "../../../../ffi/emulator/memory.ts";
 import type { Argument, Primitive } from "../../../../ffi/emulator/wasm/mod.ts";
 import type { ValueType } from "../../../../ffi/emulator/wasm/code.ts";
 import { WasmModule } from "../../../../ffi/emulator/wasm/module.ts";
 import { operandSource } from "../../../support/ptx_operands.ts";
 import type { Random } from "../../../support/random.ts";
+import { newBlockStub } from "../../../support/warp_stub.ts";
 
 export type Called = (...args: number[]) => number | undefined;
 
@@ -41,19 +42,7 @@ export function compilePrimitives(
 
 /** A machine over a memory, with one block of one warp. */
 export function machineOf(memory: WebAssembly.Memory): Machine {
-  const block: BlockState = {
-    index: [0, 0, 0],
-    linear: 0,
-    threads: LANES,
-    shape: [LANES, 1, 1],
-    shared: 0,
-    sharedBytes: 0,
-    warps: [],
-    cluster: [],
-    rank: 0,
-    phase: 0,
-    async: undefined,
-  };
+  const block = newBlockStub();
   return {
     memory,
     views: viewsOf(memory),
