@@ -92,7 +92,7 @@ packageTest("the npm package installs without scripts and runs on Node and Bun",
       const program = await installProgram(folder, specifier);
       const { code, output } = await run(folder, program, "dist/main.js");
       assertEquals(code, 0, `${name}\n${output}`);
-      assert(/^10 claims hold$/m.test(output), `${name}: ${output}`);
+      assert(/^11 claims hold$/m.test(output), `${name}: ${output}`);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -3,7 +3,15 @@
  * asserted, and its last line says how many there were.
  */
 import assert from "node:assert/strict";
-import { ArgumentError, Device, EmulatorError, LaunchError, type Tensor } from "@tri/tri/ffi";
+import {
+  ArgumentError,
+  type ConstantBuffer,
+  defineKernel,
+  Device,
+  EmulatorError,
+  LaunchError,
+  type Tensor,
+} from "@tri/tri/ffi";
 import { compileFile } from "@tri/tri";
 import { benchmark, compareRecordings, NoTimesError, type Recording, runBenchmark } from "@tri/tri/bench";
 import * as kernels from "@tri/tri/kernels";
@@ -20,6 +28,11 @@ async function claim(text: string, check: () => void | Promise<void>): Promise<v
     throw new Error(`${text}: not so`, { cause: error });
   }
   claims++;
+}
+
+interface Lookup {
+  (args: { readonly Y: Tensor<"int32"> }): void;
+  readonly constants: { readonly T: ConstantBuffer };
 }
 
 const random = (length: number): Float32Array =>
@@ -93,6 +106,30 @@ await claim("the compiler compiles", () => {
   } as never);
   assert.deepEqual(diagnostics, []);
   assert.match(kernel?.modules[0]?.ptx ?? "", /\.entry set/);
+});
+
+await claim("constant memory holds zeros, then what was set", async () => {
+  const text = "int __constant__ *T = calloc(16);\n" +
+    "__global__ void f(int *Y) { int r[4] = 0 ... 4; *(Y + r) = *(T + r); }";
+  const { kernels: [kernel] } = compileFile({ name: "f.tc", text }, { targets: ["sm_80"] } as never);
+  const { ptx = "", entries: [entry] = [] } = kernel?.modules[0] ?? {};
+  assert.ok(kernel !== undefined && entry !== undefined);
+  const f = defineKernel<Lookup, "Y">({
+    name: "f",
+    params: [{ kind: "pointer", name: "Y", access: "out" }],
+    contract: { grid: [{ text: "1", value: () => 1 }], tensors: [], ranges: [], requires: [] },
+    variants: [{ name: "default", bindings: {}, dtypes: { Y: "int32" } }],
+    instances: [{ ...entry, variant: "default", constants: {} }],
+    images: [{ target: "sm_80", kind: "ptx", base64: btoa(ptx) }],
+    constantBuffers: kernel.constants,
+  });
+  const Y = device.zeros("int32", [4]);
+  f({ Y });
+  assert.deepEqual([...await Y.read()], [0, 0, 0, 0]);
+  f.constants.T.set(Int32Array.of(5, 6), 4);
+  f({ Y });
+  assert.deepEqual([...await Y.read()], [0, 5, 6, 0]);
+  assert.throws(() => f.constants.T.set(new Int32Array(5)), ArgumentError);
 });
 
 await claim("what only a GPU can time is refused by errors of their own", async () => {
