@@ -7,6 +7,7 @@ import { packNpm } from "../../scripts/npm/pack.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { bundleModule } from "../../cli/bundle.ts";
+import { install, must0, npmTest, run } from "../support/npm.ts";
 import { newProject } from "../cli/support/new_project.ts";
 import { definitionOf } from "./tsserver.ts";
 
@@ -19,46 +20,6 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   "Bun": `@oven/bun-${PLATFORM}@latest`,
 };
 
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-}
-
-async function run(cwd: string, program: string, ...args: string[]): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    cwd,
-    env: { NO_COLOR: "1" },
-  })
-    .output();
-  const decoder = new TextDecoder();
-  return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
-}
-
-async function must0(cwd: string, program: string, ...args: string[]): Promise<void> {
-  const { code, output } = await run(cwd, program, ...args);
-  assertEquals(code, 0, `${program} ${args.join(" ")}\n${output}`);
-}
-
-async function reason(): Promise<string | undefined> {
-  try {
-    const { code } = await run(".", "npm", "view", "typescript", "version");
-    return code === 0 ? undefined : "npm's registry does not answer";
-  } catch {
-    return "there is no npm";
-  }
-}
-
-const skipped = await reason();
-
-function packageTest(title: string, fn: () => Promise<void>): void {
-  Deno.test({
-    name: skipped === undefined ? title : `${title} [skipped: ${skipped}]`,
-    ignore: skipped !== undefined,
-    fn,
-  });
-}
-
 const packFolder = Deno.makeTempDirSync({ prefix: "tri-pack-" });
 let packed: Promise<string> | undefined;
 Deno.test.afterAll(() => Deno.removeSync(packFolder, { recursive: true }));
@@ -69,7 +30,7 @@ function packOnce(): Promise<string> {
   return packed;
 }
 
-packageTest("the npm package installs without scripts and runs on Node and Bun", async () => {
+npmTest("the npm package installs without scripts and runs on Node and Bun", async () => {
   const folder = await Deno.makeTempDir({ prefix: "tri-npm-" });
   try {
     const tarball = await packOnce();
@@ -99,7 +60,7 @@ packageTest("the npm package installs without scripts and runs on Node and Bun",
   }
 });
 
-packageTest("tri new --package makes a project whose npm package runs in Node", async () => {
+npmTest("tri new --package makes a project whose npm package runs in Node", async () => {
   const folder = await Deno.makeTempDir({ prefix: "tri-new-" });
   try {
     const project = await newProject(folder, "my_kernel", "--package");
@@ -130,7 +91,7 @@ packageTest("tri new --package makes a project whose npm package runs in Node", 
   }
 });
 
-packageTest("tri build --bundle makes a module that Bun and Node 20 run", async () => {
+npmTest("tri build --bundle makes a module that Bun and Node 20 run", async () => {
   const folder = await Deno.makeTempDir({ prefix: "tri-bundle-" });
   try {
     const root = new URL("../../", import.meta.url).pathname;
@@ -170,11 +131,6 @@ console.log((await myKernel(y, { factor: 2 }).read()).join(" "));
 async function addSettings(file: string, tri: unknown): Promise<void> {
   const settings: Record<string, unknown> = JSON.parse(await Deno.readTextFile(file));
   await Deno.writeTextFile(file, JSON.stringify({ ...settings, tri }));
-}
-
-async function install(folder: string, ...packages: string[]): Promise<void> {
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  await must0(folder, "npm", "install", ...flags, ...packages);
 }
 
 /** Each in a folder of its own: two versions of one package do not fit beside one another. */
