@@ -10,11 +10,18 @@ export const VERSION: string = config.version;
  * the compiler rebuilds everything.
  */
 export function toolIdentity(): string {
+  return identityOf(["cli/", "codegen/", "compiler/"]);
+}
+
+/** The same of what a bundle holds beside wrappers, and of what bundles it. */
+export function runTimeIdentity(): string {
+  return identityOf(["cli/", "compiler/", "ffi/"]);
+}
+
+function identityOf(folders: readonly string[]): string {
   const root = new URL("..", import.meta.url);
   if (root.protocol !== "file:") return VERSION;
-  const modules = ["cli/", "codegen/", "compiler/"].flatMap((folder) =>
-    modulesIn(new URL(folder, root))
-  );
+  const modules = folders.flatMap((folder) => modulesIn(new URL(folder, root)));
   return `${VERSION}-${
     sha256(modules.map((url) => sha256(Deno.readFileSync(url))).join("\n")).slice(0, 16)
   }`;
