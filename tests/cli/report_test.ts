@@ -87,6 +87,8 @@ Deno.test("tri inspect --stage report --json has the whole profile of each entry
     `${KERNELS}transpose.tc`,
     "--variant",
     "TYPE=half",
+    "--configs",
+    "first",
     "--json",
   );
   const { entries, missing } = JSON.parse(stdout);
