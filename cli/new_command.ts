@@ -53,7 +53,7 @@ export async function runNew(
   terminal.say(
     own
       ? `next: cd ${names.kernel} && deno task test`
-      : "next: build the kernels, then run the test",
+      : `next: tri build kernels --out generated, then run tests/${names.kernel}_test.ts`,
   );
   return EXIT.ok;
 }

@@ -17,7 +17,6 @@ import { scalarOfWords } from "../../compiler/front/type_spelling.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";
 import { type Entity, entityAt } from "./entity.ts";
-import { macroParameterAt } from "./definition.ts";
 import { rangeOf } from "./places.ts";
 import { occurrencesIn } from "./references.ts";
 
@@ -82,7 +81,7 @@ function renamable(analysis: Analysis, spot: Spot): Renamable {
     return refuse(`\`${name}\` also stands in ${header.name}, which other files may use.`);
   }
   if (kind === "textual") checkTextual(analysis, name);
-  if (kind === "declared") checkDeclared(analysis, spot, entity);
+  if (kind === "declared") checkDeclared(spot, entity);
   return { entity, name, span };
 }
 
@@ -117,17 +116,11 @@ function checkTextual(analysis: Analysis, name: string): void {
 }
 
 /** A macro that names a variable means whatever has that name where the macro is used. */
-function checkDeclared(analysis: Analysis, { view: { facts } }: Spot, entity: Entity): void {
+function checkDeclared(spot: Spot, entity: Entity): void {
+  const { view: { facts } } = spot;
   const { name, declaration } = entity;
-  const inMacro = analysis.tokens.find(({ kind, text, span }) => {
-    if (kind !== "identifier" || text !== name) return false;
-    const spot = spotAt(analysis, span.start);
-    return spot.directive?.[0]?.text === "define" && macroParameterAt(spot) === undefined;
-  });
-  if (inMacro !== undefined) {
-    const { directive } = spotAt(analysis, inMacro.span.start);
-    refuse(`The macro \`${directive?.[1]?.text}\` names \`${name}\`: rename both by hand.`);
-  }
+  const macro = macroNaming(spot, name);
+  if (macro !== undefined) refuse(`The macro \`${macro}\` names \`${name}\`: rename both by hand.`);
   const pasted = facts.uses.find(({ span, entry }) => {
     const own = entry.kind === "variable" ? entry.variable.span : entry.span;
     return own.file === declaration.file && own.start === declaration.start &&
@@ -140,6 +133,17 @@ function checkDeclared(analysis: Analysis, { view: { facts } }: Spot, entity: En
   }
 }
 
+/** A macro, of this file or of a header, that says a word in its body. */
+function macroNaming(
+  { view: { parsed: { preprocessed } } }: Spot,
+  word: string,
+): string | undefined {
+  return [...preprocessed.macros.values()].find(({ origin, body, params = [] }) =>
+    origin === "file" && !params.includes(word) &&
+    body.some(({ kind, text }) => kind === "identifier" && text === word)
+  )?.name;
+}
+
 /** The new name must not be found where the old one was, nor find anything else. */
 function checkNewName(analysis: Analysis, spot: Spot, entity: Entity, newName: string): void {
   if (!/^[A-Za-z_]\w*$/.test(newName)) refuse(`\`${newName}\` is not a name.`);
@@ -147,6 +151,8 @@ function checkNewName(analysis: Analysis, spot: Spot, entity: Entity, newName: s
   if (word !== undefined) refuse(`\`${newName}\` is ${word}.`);
   const { macros } = spot.view.parsed.preprocessed;
   if (macros.has(newName)) refuse(`\`${newName}\` is a macro.`);
+  const macro = entity.kind === "declared" ? macroNaming(spot, newName) : undefined;
+  if (macro !== undefined) refuse(`The macro \`${macro}\` names \`${newName}\`.`);
   const taken = regionOf(analysis, spot, entity).find(({ kind, text }) =>
     kind === "identifier" && text === newName
   );

@@ -114,13 +114,16 @@ Deno.test("tri lsp renames what means the same and nothing else", async () => {
 });
 
 Deno.test("tri lsp says why a word cannot be renamed, and why a name cannot be taken", async () => {
-  using workspace = new Workspace({ "size.h": "#define SIZE 8\n" });
+  using workspace = new Workspace({
+    "size.h": "#define SIZE 8\n#define CLEAR() (unused = 0)\n",
+  });
   const client = await open(workspace);
   const refused: readonly (readonly [at: string, message: string])[] = [
     ["bool mask", "`bool` is a keyword"],
     ["get_program_id", "`get_program_id` is a built-in function"],
     ["SIZE", "`SIZE` is declared in size.h"],
     ["mask[", "The macro `MASKED` names `mask`"],
+    ["unused = unused", "The macro `CLEAR` names `unused`"],
     ["64\n", "There is no name here"],
     ["variants TYPE", "`variants` is not declared here"],
   ];
@@ -139,6 +142,7 @@ Deno.test("tri lsp says why a word cannot be renamed, and why a name cannot be t
     ["int", "`int` is a keyword"],
     ["exp", "`exp` is a built-in function"],
     ["2x", "`2x` is not a name"],
+    ["mask", "The macro `MASKED` names `mask`"],
   ];
   for (const [newName, message] of taken) {
     await assertRejects(() => rename(client, "N) {", newName), Error, message);
