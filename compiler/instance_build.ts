@@ -34,12 +34,20 @@ export interface BuiltInstance {
   readonly key: readonly string[];
 }
 
-/** What `runPasses` is told. */
+/** What building and `runPasses` are told. */
+export interface StageOptions extends RunOptions {
+  readonly checkPromises: boolean;
+}
+
 export function passOptions(
-  { verify }: CompileOptions,
+  { verify, debug }: CompileOptions,
   { options: { floats } }: InstancePlan,
-): RunOptions {
-  return { contract: floats.contract, ...(verify === undefined ? {} : { verify }) };
+): StageOptions {
+  return {
+    contract: floats.contract,
+    checkPromises: debug === true,
+    ...(verify === undefined ? {} : { verify }),
+  };
 }
 
 /** The typed kernel of an instance for one architecture. */
@@ -57,7 +65,7 @@ export function buildInstance(
   checked: CheckedKernel,
   kernelPlan: KernelPlan,
   plan: InstancePlan,
-  passes: RunOptions,
+  passes: StageOptions,
   reporter: Reporter,
 ): BuiltInstance | undefined {
   const { kernel } = checked;
@@ -96,7 +104,7 @@ export function buildSpecialized(
   kernel: TypedKernel,
   declared: Declared,
   specialization: Specialization | undefined,
-  passes: RunOptions,
+  passes: StageOptions,
   reporter: Reporter,
 ): Func {
   const assumptions = new Map<string, Assumption>(declared.promises);
@@ -110,7 +118,8 @@ export function buildSpecialized(
   for (const [name, value] of specialization?.values ?? []) {
     assumptions.set(name, { ...assumptions.get(name), value });
   }
-  const func = buildFunc(kernel, { assumptions }, reporter);
+  const { checkPromises } = passes;
+  const func = buildFunc(kernel, { assumptions, checkPromises }, reporter);
   runPasses(func, passes);
   return func;
 }

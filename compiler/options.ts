@@ -79,7 +79,10 @@ export interface CompileOptions {
   readonly warningsAsErrors?: boolean;
   /** The largest tile that is no mistake; 2^20 elements by default. */
   readonly maxTileElements?: number;
-  /** `__TRI_DEBUG__` is defined, and `assert` and `assume` are checked by cubins too, not only on the emulator. */
+  /**
+   * `__TRI_DEBUG__` is defined, `assert` and `assume` are checked by cubins too, not only on the emulator, and so are the
+   * promises of `__multipleof`, `__aligned` and `multiple_of` about locals.
+   */
   readonly debug?: boolean;
   /**
    * Say what is wrong and make no code: modules stay empty, and what only lowering for a target finds is not said.

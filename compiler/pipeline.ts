@@ -33,6 +33,7 @@ import {
   type BuiltInstance,
   checkInstance,
   passOptions,
+  type StageOptions,
 } from "./instance_build.ts";
 import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
 import type { TypedKernel } from "./front/typed.ts";
@@ -43,7 +44,6 @@ import { must } from "./support/bug.ts";
 import { type Diagnostic, Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
 import { type TargetName, TARGETS } from "./targets.ts";
-import type { RunOptions } from "./tile/passes.ts";
 import { checkTileLimits } from "./tile_limits.ts";
 
 /** A file with its kernels found and planned. */
@@ -266,7 +266,7 @@ function funcsOf(
   kernel: TypedKernel | undefined,
   { declared, funcs }: BuiltInstance,
   known: Map<TypedKernel, readonly Func[]>,
-  passes: RunOptions,
+  passes: StageOptions,
   reporter: Reporter,
 ): readonly Func[] {
   if (kernel === undefined) return [];

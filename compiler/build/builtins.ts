@@ -4,7 +4,7 @@ import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { append, type Context, emit, emitConstant } from "./context.ts";
-import { buildAssert, buildAssume, buildPrintf } from "./debug.ts";
+import { buildAssert, buildAssume, buildMultiple, buildPrintf } from "./debug.ts";
 import { buildReshape } from "./shape.ts";
 import { buildExchange, buildHalf, buildPair, buildSort } from "./tiles.ts";
 import { type BuiltinCall, type Emit, irType } from "./types.ts";
@@ -182,9 +182,7 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
     "multiple_of",
     (cx, call, [operand]) =>
       operand &&
-      emit(cx, "assume_multiple", [operand], operand.type, call.span, {
-        n: Number(call.options[0]),
-      }),
+      buildMultiple(cx, operand, Number(call.options[0]), call.args[0]?.span ?? call.span),
   ],
   ["constant-buffer", (cx, call) => {
     const [buffer = "", bytes] = call.options;

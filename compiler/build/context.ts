@@ -27,6 +27,7 @@ export interface Context {
   values: Map<number, Value>;
   /** The id of the last variable that the builder made; those are negative. */
   readonly made: { last: number };
+  readonly checkPromises: boolean;
 }
 
 /** Appends an operation with one result. */

@@ -1,9 +1,10 @@
 /** `printf`, `assert` and `assume` (language.md 7.4). */
 import type { TypedExpr } from "../front/typed.ts";
 import type { Value } from "../ir/func.ts";
+import { type IrType, isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type Span, useSite } from "../support/source.ts";
-import { append, type Context, emit, setVariable, valueOf } from "./context.ts";
+import { append, type Context, emit, emitConstant, setVariable, valueOf } from "./context.ts";
 import type { BuiltinCall } from "./types.ts";
 
 /** A line per program, or per element: what the format leaves open is closed. */
@@ -31,6 +32,23 @@ export function buildAssume(cx: Context, call: BuiltinCall, args: readonly Value
   append(cx, "check", args, [], call.span, { text: `assume(${sourceText(condition.span)})` });
   learn(cx, condition);
   return undefined;
+}
+
+/** The value, promised to be a multiple; builds for debugging check that. */
+export function buildMultiple(cx: Context, value: Value, n: number, span: Span): Value {
+  if (n > 1 && cx.checkPromises) {
+    const { element, shape } = value.type;
+    const type: IrType = { element: isPointer(element) ? "int64" : element, shape };
+    const number = isPointer(element) ? emit(cx, "convert", [value], type, span) : value;
+    const divisor = emitConstant(cx, BigInt(n), type, span);
+    const rest = emit(cx, "rem", [number, divisor], type, span);
+    const none = emitConstant(cx, 0n, type, span);
+    const holds = emit(cx, "eq", [rest, none], { ...type, element: "bool" }, span);
+    append(cx, "check", [holds], [], span, {
+      text: `assume(${sourceText(span)} is a multiple of ${n})`,
+    });
+  }
+  return emit(cx, "assume_multiple", [value], value.type, span, { n });
 }
 
 /** The text that a span covers, on one line; of macros their use. */

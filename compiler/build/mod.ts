@@ -16,12 +16,21 @@ export type Assumption = Partial<ParamFacts> & { readonly value?: number };
 export interface BuildOptions {
   /** What the instance's specialisation adds, by parameter. */
   readonly assumptions?: ReadonlyMap<string, Assumption>;
+  /** Whether promises about locals are checked where `assert` is. That changes code, so only where it was asked for. */
+  readonly checkPromises?: boolean;
 }
 
 /** The kernel as tile IR; the reporter hears of hints that cannot be followed. */
 export function buildFunc(kernel: TypedKernel, options: BuildOptions, reporter: Reporter): Func {
   const func = newFunc(kernel.name);
-  const cx: Context = { func, reporter, region: func.body, values: new Map(), made: { last: 0 } };
+  const cx: Context = {
+    func,
+    reporter,
+    region: func.body,
+    values: new Map(),
+    made: { last: 0 },
+    checkPromises: options.checkPromises === true,
+  };
   for (const param of kernel.params) {
     const { variable } = param;
     const type = irType(variable.type);

@@ -7,7 +7,6 @@ import { assignedIn } from "./assigned.ts";
 import {
   append,
   type Context,
-  emit,
   emitZero,
   inRegion,
   setAll,
@@ -15,6 +14,7 @@ import {
   valueOf,
   valuesOf,
 } from "./context.ts";
+import { buildMultiple } from "./debug.ts";
 import { hasExit, withoutExits } from "./exits.ts";
 import { buildExpr, buildTrue, buildValue } from "./expr.ts";
 import { irType } from "./types.ts";
@@ -72,7 +72,7 @@ function buildDeclaration(cx: Context, stmt: Of<"declare">): void {
     : buildValue(cx, stmt.value);
   const promise = stmt.multipleof ?? stmt.aligned;
   if (promise !== undefined && stmt.value !== undefined) {
-    value = emit(cx, "assume_multiple", [value], value.type, span, { n: promise });
+    value = buildMultiple(cx, value, promise, stmt.value.span);
   }
   setVariable(cx, variable, value);
 }

@@ -117,6 +117,12 @@ export const ELSEWHERE:
     ],
     [
       "4 Declarations",
+      "promises of locals, checked in builds for debugging",
+      "compiler/lower/calls_test.ts",
+      "buildMultiple() checks promises about locals in builds for debugging, tiles and pointers too",
+    ],
+    [
+      "4 Declarations",
       "broken promises of parameters are dropped",
       "compiler/front/check_function_test.ts",
       "check() drops promises that the kernel breaks, through any way a pointer takes",

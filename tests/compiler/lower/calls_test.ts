@@ -159,3 +159,20 @@ ptxasTest(
     }
   },
 );
+
+Deno.test("buildMultiple() checks promises about locals in builds for debugging, tiles and pointers too", () => {
+  const wrong = [
+    'int s __multipleof(4) = n; printf("%d", s);',
+    'printf("%d", multiple_of(n + 2, 2));',
+    'int r[8] __multipleof(3) = (0 ... 8) * 3 + n; printf("%d", r);',
+    'const int *p __aligned(16) = (const int *)((long)n + 3); printf("%p", p);',
+  ];
+  for (const body of wrong) {
+    const fault = assertThrows(() => printedBy(ptxOf(body, "sm_80", true)), Fault);
+    assertEquals(fault.kind, "failed assertion", body);
+    assertStringIncludes(fault.detail, "is a multiple of");
+    printedBy(ptxOf(body, "sm_80"));
+  }
+  const right = 'int s __multipleof(4) = n + 3; printf("%d", s + multiple_of(n * 6, 3));';
+  assertEquals(printedBy(ptxOf(right, "sm_80", true)), "38\n38\n");
+});
