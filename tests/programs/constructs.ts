@@ -381,6 +381,12 @@ export const CONSTRUCTS: readonly Construct[] = [
       y: [4294967296, -1],
     },
     {
+      name: "integers that go through floats to narrower integers saturate",
+      body:
+        "int r[16] = 0 ... 16; *(I + r) = (unsigned char[16])(double[16])(*(C + r)); I[16] = (char)(double)(n * 100); I[17] = (unsigned char)(float)(short)(n - 8); I[18] = (bool)(double)n; short s = n * 60; I[19] = (char)(float)s;",
+      i: [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 127, 0, 1, 127],
+    },
+    {
       name: "types of literals and of mixed operands",
       body:
         "half h = (half)f; bfloat16 b = f; I[0] = sizeof(floor(h)); I[1] = sizeof(exp(h)); I[2] = sizeof(h * 2); I[3] = sizeof(h * 2.0); I[4] = sizeof(h * 2.0f); I[5] = sizeof(h + b); I[6] = sizeof(f * 1.0l); I[7] = sizeof((char)1 + (char)1); I[8] = sizeof(4294967295); I[9] = sizeof(0xFFFFFFFF); I[10] = 0xE+1;",

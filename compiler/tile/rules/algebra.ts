@@ -189,15 +189,18 @@ export const ALGEBRA_RULES: readonly Rule[] = [
   },
   {
     name: "convert-twice",
-    doc: "(C)(B) x → (C) x, where B holds every value of x's type; (C*)(B*) p → (C*) p",
+    doc: "(C)(B) x → (C) x, where B holds every value of x's type; (C*)(B*) p → (C*) p. " +
+      "Not where integers go through floats to narrower ones: floats saturate, integers wrap",
     ops: ["convert"],
     apply: (op, rw) => {
       const inner = madeBy(op.operands[0], "convert");
       const source = inner?.operands[0];
-      if (source === undefined || !keepsValues(source.type.element, op.operands[0]?.type.element)) {
-        return undefined;
-      }
-      return rw.emit("convert", [source], resultOf(op).type, op.span);
+      const between = op.operands[0]?.type.element;
+      if (source === undefined || !keepsValues(source.type.element, between)) return undefined;
+      const { type } = resultOf(op);
+      const saturates = between !== undefined && isFloat(between) && wraps(type.element) &&
+        wraps(source.type.element) && !keepsValues(source.type.element, type.element);
+      return saturates ? undefined : rw.emit("convert", [source], type, op.span);
     },
   },
   {
@@ -239,6 +242,10 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     },
   },
 ];
+
+/** A number that wraps; what becomes a bool is only compared with 0. */
+const wraps = (element: Element): boolean =>
+  !isPointer(element) && element !== "bool" && SCALARS[element].class === "int";
 
 /** Whether converting between the two loses nothing. */
 function keepsValues(from: Element, to: Element | undefined): boolean {

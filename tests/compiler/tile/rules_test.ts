@@ -198,6 +198,7 @@ const CASES: readonly Case[] = [
     not: [
       `%1: int8 = convert %x\n%v: int32 = convert %1\nkeep %v: int32`,
       `%1: uint32 = convert %b\n%v: int64 = convert %1\nkeep %v: int64`, // sign lost in between
+      `%1: float64 = convert %x\n%v: uint8 = convert %1\nkeep %v: uint8`, // saturates
       `%1: float32 = convert %x\n%v: int32 = convert %1\nkeep %v: int32`, // 24 bits only
       `%1: bool = convert %x\n%v: int32 = convert %1\nkeep %v: int32`,
     ],
