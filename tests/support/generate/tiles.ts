@@ -122,7 +122,9 @@ export function matmul(shop: Workshop, wanted: Wanted, fuel: number): Node | und
   const [, types, feature] = dice.pick(rows);
   const modes = MODES[feature] ?? [];
   const mode = modes.length > 0 && dice.oneIn(3) ? `, "${dice.pick(modes)}"` : "";
-  const k = dice.pick([1, 2, 4, 8, 16, 32]);
+  // A thread holds so many elements and no more.
+  const fits = (k: number): boolean => Math.max(m, n) * k * countOf(batch) <= 4 * shop.part;
+  const k = dice.pick([1, 2, 4, 8, 16, 32].filter((k) => k === 1 || fits(k)));
   const lhs = makeExpr(shop, { type: dice.pick(types), shape: [m, k, ...batch] }, fuel - 1);
   const rhs = makeExpr(shop, { type: dice.pick(types), shape: [k, n, ...batch] }, fuel - 1);
   return dice.oneIn(3)
