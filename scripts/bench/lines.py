@@ -4,7 +4,8 @@
     python3 scripts/bench/lines.py --json FILE [--quick]
 
 The same operands as there in size and type, CUDA graphs of about 2 ms, 25 samples after 3 rounds to warm up, contenders
-of this process in turns, without rests, as there. Triton's configurations are tuned for every size, and its results compared with torch's first.
+of this process in turns, without rests, as there. Triton's configurations are tuned for every size, and its results
+compared with torch's first.
 """
 import json
 import math
