@@ -1,86 +1,74 @@
 /**
- * All tests: the kernels are built, types checked, then `deno test`, whose report gives the counts. What is skipped is listed with
- * its reason, which stands at the end of a title: "[skipped: no GPU]". The last line is
- * `N passed, N failed, N skipped`; arguments are passed on to `deno test`.
+ * All tests: the kernels are built, types checked, then the folders of tests/ run as suites side by side. What is skipped
+ * is listed with its reason, which stands at the end of a title: "[skipped: no GPU]". The last line is
+ * `N passed, N failed, N skipped`. Arguments are paths of tests to run instead, as one suite.
  */
+import { countsOf, describeSkipped, type Finished, runSuites, say, type Suite } from "./suites.ts";
 
-interface TestCase {
-  readonly file: string;
-  readonly title: string;
-  readonly outcome: "passed" | "failed" | "skipped";
+const TESTS = new URL("../tests/", import.meta.url);
+
+/** Suites that take longest, in the order in which they start, so that none is left over at the end. */
+const LONGEST: readonly string[] = [
+  "compiler/lower",
+  "emulator",
+  "cli",
+  "programs",
+  "docs",
+  "npm",
+  "compiler/ptx",
+  "ffi",
+];
+
+/** Folders of tests/ that are suites by their parts. */
+const IN_PARTS: readonly string[] = ["compiler"];
+
+/** A suite for each entry of tests/ that holds tests, or of a folder that runs in parts. */
+export function suitesOf(names: readonly string[]): Suite[] {
+  const rank = (name: string): number => {
+    const place = LONGEST.indexOf(name);
+    return place < 0 ? LONGEST.length : place;
+  };
+  return names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map((name) => ({ name, paths: [`tests/${name}`] }));
 }
 
-const CASE = /<testcase name="([^"]*)" classname="([^"]*)"[^>]*?(?:\/>|>([^]*?)<\/testcase>)/g;
-
-/** The test cases of a JUnit report as `deno test` writes it. */
-export function readJunit(xml: string): TestCase[] {
-  return [...xml.matchAll(CASE)].map(({ 1: title = "", 2: file = "", 3: body = "" }) => ({
-    file: unescapeXml(file),
-    title: unescapeXml(title),
-    outcome: /<(?:failure|error)\b/.test(body)
-      ? "failed"
-      : /<skipped\b/.test(body)
-      ? "skipped"
-      : "passed",
-  }));
+function entriesOf(folder: string): string[] {
+  return [...Deno.readDirSync(new URL(folder, TESTS))]
+    .map(({ name, isDirectory }) => ({ name: folder + name, isDirectory }))
+    .flatMap(({ name, isDirectory }) =>
+      isDirectory && IN_PARTS.includes(name)
+        ? entriesOf(`${name}/`)
+        : holdsTests(name, isDirectory)
+        ? [name]
+        : []
+    );
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&apos;": "'",
-  "&#39;": "'",
-  "&amp;": "&",
-};
-
-function unescapeXml(text: string): string {
-  return text.replace(/&(?:lt|gt|quot|apos|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+function holdsTests(name: string, isDirectory: boolean): boolean {
+  if (!isDirectory) return name.endsWith("_test.ts");
+  return [...Deno.readDirSync(new URL(`${name}/`, TESTS))]
+    .some((entry) => holdsTests(`${name}/${entry.name}`, entry.isDirectory));
 }
 
-/** Why tests were skipped, one line per reason and file. */
-export function describeSkipped(cases: readonly TestCase[]): string[] {
-  const skipped = cases.filter(({ outcome }) => outcome === "skipped");
-  const groups = Map.groupBy(skipped, ({ file, title }) => `${file}: ${reasonOf(title)}`);
-  return [...groups].map(([reason, { length }]) => `skipped ${length} in ${reason}`);
+async function deno(...args: string[]): Promise<boolean> {
+  const { success } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
+  return success;
 }
 
-function reasonOf(title: string): string {
-  return /\[skipped: (.*)\]$/.exec(title)?.[1] ?? "marked as ignored";
-}
-
-async function deno(...args: string[]): Promise<number> {
-  const { code } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
-  return code;
-}
-
-function say(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-}
-
-async function main(args: readonly string[]): Promise<number> {
+async function main(paths: readonly string[]): Promise<number> {
   // The GPU tests import the wrappers of the shipped kernels.
-  const isBuilt = await deno("task", "-q", "build-kernels") === 0;
-  const typesAreRight = await deno("check") === 0;
-  const report = await Deno.makeTempFile({ suffix: ".xml" });
-  try {
-    const code = await deno("test", "-A", "--no-check", `--junit-path=${report}`, ...args);
-    const cases = readJunit(await Deno.readTextFile(report));
-    const count = (outcome: TestCase["outcome"]): number =>
-      cases.filter((one) => one.outcome === outcome).length;
-    describeSkipped(cases).forEach(say);
-    // A module that does not load fails the run without being a test case.
-    const failedCases = count("failed");
-    const failedModules = code !== 0 && failedCases === 0 ? 1 : 0;
-    const failed = failedCases + failedModules + (typesAreRight ? 0 : 1) + (isBuilt ? 0 : 1);
-    if (!isBuilt) say("failed: deno task build-kernels");
-    if (!typesAreRight) say("failed: deno check");
-    if (failedModules > 0) say("failed: deno test ended with an error outside a test");
-    say(`${count("passed")} passed, ${failed} failed, ${count("skipped")} skipped`);
-    return failed === 0 ? 0 : 1;
-  } finally {
-    await Deno.remove(report);
-  }
+  const isBuilt = await deno("task", "-q", "build-kernels");
+  const typesAreRight = await deno("check", "-q");
+  const suites = paths.length === 0
+    ? suitesOf(entriesOf(""))
+    : [{ name: paths.join(" "), paths, isShown: true }];
+  const finished = await runSuites(suites);
+  describeSkipped(finished).forEach(say);
+  if (!isBuilt) say("failed: deno task build-kernels");
+  if (!typesAreRight) say("failed: deno check");
+  const steps: Finished[] = [isBuilt, typesAreRight].map((isRight) => ({ cases: [], isRight }));
+  say(countsOf([...finished, ...steps]));
+  return [...finished, ...steps].every(({ isRight }) => isRight) ? 0 : 1;
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args.length === 0 ? ["tests"] : Deno.args));
+if (import.meta.main) Deno.exit(await main(Deno.args));
