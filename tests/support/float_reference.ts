@@ -221,12 +221,10 @@ function converted(
     const integer = source.signed ? BigInt.asIntN(source.bits, bits) : bits;
     value = finite(integer < 0n, integer < 0n ? -integer : integer);
   }
-  // The ISA leaves NaN open here; hardware cuts its bits off, and what is left may be infinity.
+  // The ISA leaves NaN open here; an H200 cuts its bits off, and takes a unit off what is left where it saturates.
   if (context.mode === "rna" && value.kind === "nan") {
     const left = bits & ~0x1fffn;
-    return modifiers.has("satfinite") && (left & 0x7fffffffn) === 0x7f800000n
-      ? (left & 0x80000000n) | 0x7f7fe000n
-      : left;
+    return modifiers.has("satfinite") ? left - 0x2000n : left;
   }
   const mode = integerMode(modifiers);
   const target = integerOf(to);

@@ -1,4 +1,4 @@
-/** The kernels of tests/kernels/tables.tc on a device, against sums in double precision on the host. */
+/** The kernels of tables.tc beside this on a device, against sums in double precision on the host. */
 import { factsOf } from "../../cli/report_facts.ts";
 import { type CompiledKernel, compileFile, type TargetName } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -6,7 +6,7 @@ import { type ConstantBuffers, defineConstants, defineKernel, type Device } from
 import { assertEquals } from "./assert.ts";
 import { freshRandom, type Random } from "./random.ts";
 
-const FILE = new URL("../kernels/tables.tc", import.meta.url);
+const FILE = new URL("./tables.tc", import.meta.url);
 
 /** Taps of a step of `table_conv`, and the entries of its tables. */
 const TK = 16;

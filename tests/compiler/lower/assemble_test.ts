@@ -42,7 +42,7 @@ function compileShipped(options: CompileOptions): CompiledKernel[] {
 
 /** Kernels that read constant memory, which no shipped one does. */
 function compileTables(options: CompileOptions): readonly CompiledKernel[] {
-  const text = Deno.readTextFileSync(new URL("../../kernels/tables.tc", import.meta.url));
+  const text = Deno.readTextFileSync(new URL("../../support/tables.tc", import.meta.url));
   return compileFile({ name: "tables.tc", text }, options).kernels;
 }
 
