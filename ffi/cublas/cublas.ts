@@ -81,21 +81,21 @@ export class Cublas implements Disposable {
 
   /**
    * Queues out = a @ b on the device's default stream: M x K times K x N, each operand stored by rows or by columns
-   * with gaps between them or without, the result by rows. Can be recorded in a graph.
+   * with gaps between them or without, the result by rows. Can be recorded in a graph. All have the type of `a`.
    */
-  matmul<D extends ProductDType>(
+  matmul<D extends ProductDType, E extends D>(
     a: Tensor<D, 2>,
-    b: Tensor<NoInfer<D>, 2>,
-    out: Tensor<NoInfer<D>, 2>,
+    b: Tensor<E, 2>,
+    out: Tensor<E, 2>,
   ): void {
     this.prepare(a, b, out)();
   }
 
   /** Checks once; each call of what it returns queues the product. Throws `ArgumentError`. */
-  prepare<D extends ProductDType>(
+  prepare<D extends ProductDType, E extends D>(
     a: Tensor<D, 2>,
-    b: Tensor<NoInfer<D>, 2>,
-    out: Tensor<NoInfer<D>, 2>,
+    b: Tensor<E, 2>,
+    out: Tensor<E, 2>,
   ): () => void {
     if (this.#disposed) throw new DisposedError("Cublas");
     const [[m, k], [, n]] = [a.shape, b.shape];
