@@ -180,7 +180,7 @@ export const EXPRESSIONS = {
     "n = 2;",
   ),
   E5302: inside(
-    "Pointers to different types do not turn into each other by themselves; a cast says that it is meant.",
+    "A pointer converts implicitly to the same pointer type, to and from `void*`, and to `bool`, which is `!= NULL`. Pointers to different types need a cast. A pointer does not become a number: load the element with `*p`, or cast to `long` for the address. A number does not become a pointer, except the constant 0.",
     "float *p = I;",
     "float *p = (float*) I;",
   ),

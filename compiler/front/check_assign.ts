@@ -4,7 +4,7 @@ import type * as ast from "./ast.ts";
 import { spellType } from "./types.ts";
 import type { Variable } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { convertImplicitly, convertTo, pointerOf } from "./convert.ts";
+import { convertImplicitly, convertTo, pointerOf, reportInconvertible } from "./convert.ts";
 import {
   applyBinary,
   type ElementwiseOperator,
@@ -146,6 +146,11 @@ function update(
   const change = (from: Value): Value | undefined => {
     const computed = compute(from, rhs);
     const kept = computed && keepShape(cx, old, computed, at, operator);
+    if (kept !== undefined && pointerOf(kept) !== undefined && pointerOf(old) === undefined) {
+      // `b += p`: the sum is a pointer, and only `=` takes one as a bool (C11 6.5.16.2).
+      reportInconvertible(cx, rhs, elementOf(old.type), at.span);
+      return undefined;
+    }
     const converted = kept && convertImplicitly(cx, kept, elementOf(old.type), at.span);
     return converted && write(converted);
   };

@@ -27,6 +27,7 @@ import {
   convert,
   difference,
   elementOf,
+  isBool,
   logicalNot,
   offset,
   samePointee,
@@ -187,11 +188,6 @@ export function offsetPointer(
   const [first, second] = operands ?? [];
   if (first === undefined || second === undefined) return undefined;
   return swapped ? offset(second, first, at.span) : offset(first, second, at.span);
-}
-
-function isBool(value: Value): boolean {
-  const element = elementOf(value.type);
-  return element.kind === "scalar" && element.name === "bool";
 }
 
 /** E3011: a void* has no elements to load or to move by. */

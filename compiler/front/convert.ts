@@ -14,7 +14,8 @@ import {
 import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
-import { clashNotes, declarationNote } from "./origin.ts";
+import { operandText, pointerHint, reportNotScalar } from "./conversion_hints.ts";
+import { clashNotes } from "./origin.ts";
 import { type FloatName, roundDecimal } from "./decimal.ts";
 import {
   bitcast,
@@ -48,7 +49,8 @@ const IMPLICIT: Readonly<Record<TypeClass, Readonly<Record<TypeClass, Rule>>>> =
   bool: { bool: "value", integer: "value", float: "value", pointer: "null" },
   integer: { bool: "value", integer: "value", float: "value", pointer: "null" },
   float: { bool: "value", integer: "value", float: "value", pointer: "never" },
-  pointer: { bool: "never", integer: "never", float: "never", pointer: "pointer" },
+  // A pointer tested for null is a bool (C11 6.5.16.1).
+  pointer: { bool: "test", integer: "never", float: "never", pointer: "pointer" },
 };
 
 const CAST: Readonly<Record<TypeClass, Readonly<Record<TypeClass, Rule>>>> = {
@@ -204,22 +206,26 @@ export function convertImplicitly(
   if (rule === "pointer" && from.kind === "pointer" && to.kind === "pointer") {
     return convertPointer(cx, value, from, to, span);
   }
-  cx.reporter.error(
-    "E5302",
-    span,
-    `cannot convert ${spellType(from)} to ${spellType(to)} implicitly`,
-    rule === "never" && from.kind === "pointer" && to.kind === "scalar"
-      ? { hint: pointerHint(from, to) }
-      : rule === "null"
-      ? { hint: "only the constant 0 is a pointer by itself; offset a pointer instead" }
-      : {},
-  );
+  if (rule === "test") return convert(value, to);
+  reportInconvertible(cx, value, to, span);
   return undefined;
 }
 
-function pointerHint(from: PointerType, to: ElementType): string {
-  if (classOf(to) === "bool") return "compare it: `p != NULL`";
-  return from.pointee.kind === "void" ? "cast it to `long`" : "load what it points to: `*p`";
+/** E5302 between a pointer and a number. */
+export function reportInconvertible(
+  cx: Context,
+  value: Value,
+  to: ElementType,
+  span: Span,
+): void {
+  const from = elementOf(value.type);
+  const hint = from.kind === "pointer"
+    ? pointerHint(value, from, to)
+    : to.kind === "pointer" && isInteger(value)
+    ? "only the constant 0 is a pointer by itself; offset a pointer instead"
+    : undefined;
+  const message = `cannot convert ${spellType(from)} to ${spellType(to)} implicitly`;
+  cx.reporter.error("E5302", span, message, hint === undefined ? {} : { hint });
 }
 
 function convertPointer(
@@ -232,7 +238,7 @@ function convertPointer(
   const either = from.pointee.kind === "void" || to.pointee.kind === "void";
   if (!(either ? from.space === to.space : samePointee(from, to))) {
     cx.reporter.error("E5302", span, `cannot convert ${spellType(from)} to ${spellType(to)}`, {
-      hint: `cast it if that is meant: \`(${spellType(to)}) …\``,
+      hint: `cast it if that is meant: \`(${spellType(to)}) ${operandText(value, "…")}\``,
     });
     return undefined;
   }
@@ -348,17 +354,6 @@ export function stretch(
 }
 
 export const NEW_AXIS_HINT = "axes are matched from the last one; insert one with `x[:, newaxis]`";
-
-/** E5012. */
-function reportNotScalar(cx: Context, value: Value, span: Span): void {
-  const rank = shapeOf(value.type)?.length ?? 0;
-  const items = (operator: string): string => Array(rank).fill(operator).join(", ");
-  const shown = value.kind === "variable" ? value.variable.name : "x";
-  cx.reporter.error("E5012", span, `a scalar is needed here, not ${spellType(value.type)}`, {
-    ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
-    hint: `reduce it: \`${shown}[${items("+")}]\` or \`${shown}[${items("max")}]\``,
-  });
-}
 
 /** Converts as in an assignment and stretches to the type. */
 export function convertTo(

@@ -27,6 +27,11 @@ export function elementOf(type: ValueType): ElementType {
   return type.kind === "tile" ? type.element : type;
 }
 
+export function isBool({ type }: Value): boolean {
+  const element = elementOf(type);
+  return element.kind === "scalar" && element.name === "bool";
+}
+
 export function shapeOf(type: ValueType): ShapeOf {
   return type.kind === "tile" ? type.shape : undefined;
 }

@@ -91,7 +91,7 @@ export const CODES = {
   E5162: "a `bitcast` between different sizes",
   E5171: "division by zero in a constant expression",
   E5301: "an assignment to something that is not an lvalue",
-  E5302: "a value that does not convert to the pointer type it is assigned to",
+  E5302: "a pointer and a value or pointer of another type, which do not convert implicitly",
   E5303: "a conversion that drops `const`",
   E5304: "a compound assignment that would change the shape of its left side",
   E5305: "an assignment to a constant",

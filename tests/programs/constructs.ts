@@ -400,6 +400,16 @@ export const CONSTRUCTS: readonly Construct[] = [
       y: [-1.5],
     },
     {
+      name: "a pointer to bool: initialised, assigned, passed, returned, stored",
+      head:
+        "static int one(bool b) { return b ? 1 : 2; }\nstatic bool there(const float *p) { return p; }",
+      body:
+        "int r4[4] = 0 ... 4; const float *q = 0; const float *p[4] = r4 < 2 ? X + r4 : q; bool have[4] = p; bool b = q; " +
+        "*(I + r4) = have; I[4] = b; b = X; I[5] = b; I[6] = one(X) * 10 + one(q); I[7] = there(X) * 10 + there(q); " +
+        "have = X; *(I + 8 + r4) = have;",
+      i: [1, 1, 0, 0, 0, 1, 12, 10, 1, 1, 1, 1],
+    },
+    {
       name: "casts between all kinds of numbers",
       body:
         "float big = 3.0e9f * n; I[0] = (int)big; I[1] = (int)-2.9f; I[2] = (int)(NAN * f); I[3] = (bool)0.5f; L[0] = (long)big;",

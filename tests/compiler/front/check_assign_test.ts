@@ -28,6 +28,12 @@ testEffects("converts and stretches what is assigned", {
   "V = P;": "V = convert<void*>(P)",
   "P = V;": "P = convert<float*>(V)",
   "C = P;": "C = convert<const float*>(P)",
+  "b = P;": "b = convert<bool>(P)",
+  "b = V;": "b = convert<bool>(V)",
+  "b = C;": "b = convert<bool>(C)",
+  "m = P;": "m = broadcast<bool[16]>(convert<bool>(P))",
+  "m = p;": "m = convert<bool[16]>(p)",
+  "m = p + 1;": "m = convert<bool[16]>((p + int[16](1)))",
 });
 
 testEffects("evaluates address and mask of a compound assignment once", {
@@ -82,7 +88,10 @@ testCodes("refuses what cannot be assigned", {
   "P = 1;": "E5302",
   "P = I;": "E5302",
   "n = P;": "E5302",
-  "b = P;": "E5302",
+  "b += P;": "E5302",
+  "b -= P;": "E5022",
+  "b = x;": "E5012",
+  "b = p;": "E5012",
   "P = f;": "E5302",
   "f = write(P);": "E5302",
   "P = C;": "E5303",
