@@ -6,6 +6,7 @@
  *     deno run -A scripts/emulator_page.ts --check    fails if the page is not up to date
  */
 import { GROUPS, type PtxForm } from "../compiler/ptx/form.ts";
+import { DISTANCES, type Distances, printDistances } from "./emulator_distance.ts";
 import { faultMessages } from "./emulator_examples.ts";
 import { type JudgedForm, type JudgedRow, judgeRows, type Way, WAYS } from "./emulator_support.ts";
 
@@ -136,11 +137,20 @@ export function withGenerated(page: string): string {
     /\n+```$/,
     "\n```",
   );
-  return replaceSection(
-    replaceSection(page, "faults", faults),
-    "instructions",
-    printInstructions(),
-  );
+  return [
+    ["faults", faults],
+    ["distances", distances()],
+    ["instructions", printInstructions()],
+  ].reduce((text, [name = "", section = ""]) => replaceSection(text, name, section), page);
+}
+
+/** How far the emulator is from a GPU, as it was measured last. */
+function distances(): string {
+  const measured: Distances = JSON.parse(Deno.readTextFileSync(DISTANCES));
+  return [
+    `Compared with: ${measured.device}.`,
+    block([printDistances(measured)]),
+  ].join("\n\n");
 }
 
 function replaceSection(page: string, name: string, text: string): string {
