@@ -47,7 +47,13 @@ export class ArgumentError extends TriError {
     what: { readonly argument: string; readonly expected: string; readonly actual: string },
     options: TriErrorOptions = {},
   ) {
-    super(`Argument ${what.argument}: expected ${what.expected}, got ${what.actual}`, options);
+    const { argument, expected, actual } = what;
+    super(
+      actual === "undefined"
+        ? `Argument ${argument} is missing: expected ${expected}`
+        : `Argument ${argument}: expected ${expected}, got ${actual}`,
+      options,
+    );
     this.argument = what.argument;
     this.expected = what.expected;
     this.actual = what.actual;

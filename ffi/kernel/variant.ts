@@ -28,30 +28,73 @@ export function chooseVariant<Name extends string>(
     if (hasExtents(frame, variant)) return variant;
     first ??= variant;
   }
-  // Its extents do not fit: checking them says which and how.
-  if (first !== undefined) return first;
-  throw misfitError(frame);
+  if (first === undefined) throw misfitError(frame);
+  const error = extentError(frame);
+  if (error !== undefined) throw error;
+  return first;
 }
 
 /** Tensors have the extents that are constants of the variant. Whatever else is wrong with them is found later. */
 function hasExtents<Name extends string>(
-  { tensors }: Frame<Name>,
-  { general: { constants, contract } }: VariantModel<Name>,
+  frame: Frame<Name>,
+  variant: VariantModel<Name>,
 ): boolean {
-  const wanted = (extent: DimensionModel<Name>): number | undefined => {
-    if (extent.kind === "fixed") return extent.value;
-    if (extent.kind === "define") return undefined;
-    return constants.find(({ name }) => name === extent.expression.text)?.value;
-  };
-  for (const { position, extents } of contract.tensors) {
-    const shape = tensors[position]?.shape;
+  for (const { position, extents } of variant.general.contract.tensors) {
+    const shape = frame.tensors[position]?.shape;
     if (shape === undefined || shape.length !== extents.length) continue;
-    for (const [axis, extent] of extents.entries()) {
-      const value = wanted(extent);
+    for (let axis = 0; axis < extents.length; axis++) {
+      const value = constantExtent(variant, extents[axis]);
       if (value !== undefined && shape[axis] !== value) return false;
     }
   }
   return true;
+}
+
+function constantExtent<Name extends string>(
+  { general: { constants } }: VariantModel<Name>,
+  extent: DimensionModel<Name> | undefined,
+): number | undefined {
+  if (extent === undefined || extent.kind === "define") return undefined;
+  if (extent.kind === "fixed") return extent.value;
+  return constants.find(({ name }) => name === extent.expression.text)?.value;
+}
+
+/** Names the first extent that no variant has together with those before it, and all values that would do. */
+function extentError<Name extends string>(
+  frame: Frame<Name>,
+): ArgumentError | undefined {
+  const { variants } = frame.model;
+  let candidates = variants.filter((variant) => firstMisfit(frame, variant) === undefined);
+  const given: string[] = [];
+  for (const { position } of frame.model.pointers) {
+    const tensor = frame.tensors[position];
+    if (tensor === undefined || tensor === null) continue;
+    for (const [axis, actual] of tensor.shape.entries()) {
+      const wanted = candidates.map((variant) => {
+        const { tensors } = variant.general.contract;
+        const extents = tensors.find((contract) => contract.position === position)?.extents;
+        return extents?.length === tensor.shape.length
+          ? constantExtent(variant, extents[axis])
+          : undefined;
+      });
+      const fitting = candidates.filter((_, index) => (wanted[index] ?? actual) === actual);
+      if (fitting.length === 0) {
+        const known = [...new Set(wanted)].join(" or ");
+        const beside = given.length === 0 ? "" : ` beside ${given.join(", ")}`;
+        return frame.error(
+          position,
+          `shape[${axis}] = ${known}${beside}`,
+          `${actual} in ${tensor}`,
+          "a variant for another extent is a line `#pragma tri variants` in the kernel's source",
+        );
+      }
+      if (fitting.length < candidates.length) {
+        given.push(`shape[${axis}] = ${actual} of ${frame.labels[position]}`);
+      }
+      candidates = fitting;
+    }
+  }
+  return undefined;
 }
 
 /** The variant with this name. */

@@ -124,8 +124,8 @@ Deno.test("tri inspect --stage report tabulates what ptxas found", async () => {
       "blocks per SM  warps per SM  occupancy\n" +
       "x         sm_80         24    4096     16             8            4  " +
       "           16            64      100 %\n\n" +
-      "x (sm_80) was not run: Argument grid of x: expected a launch grid, because neither the " +
-      "kernel's code nor a pragma says it, got undefined\n",
+      "x (sm_80) was not run: Argument grid of x is missing: expected a launch grid, because neither " +
+      "the kernel's code nor a pragma says it\n",
   );
 });
 

@@ -144,6 +144,10 @@ Deno.test("Device.zeros() refuses an element type that there is not, and a shape
   using device = Device.fromDriver(new FakeDriver());
   const untyped: { zeros(dtype: unknown, shape?: unknown): unknown } = device;
   assertThrows(() => untyped.zeros("flaot32", [2]), ArgumentError, "dtype: expected one of bool,");
-  assertThrows(() => untyped.zeros("float32"), ArgumentError, "such as [2, 3], got undefined");
+  assertThrows(
+    () => untyped.zeros("float32"),
+    ArgumentError,
+    "Argument shape is missing: expected a list of integers, such as [2, 3]",
+  );
   assertThrows(() => untyped.zeros("float32", 4), ArgumentError, "such as [2, 3], got 4");
 });
