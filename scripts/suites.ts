@@ -25,9 +25,14 @@ export interface Finished {
   readonly isRight: boolean;
 }
 
-/** Runs suites in their order, as many at a time as there are processors. */
+/**
+ * Runs suites in their order, as many at a time as there are processors. All draw their random inputs from one seed, that of
+ * `TRI_SEED` or a fresh one, which is printed before the first suite and again if a suite fails.
+ */
 export async function runSuites(suites: readonly Suite[]): Promise<Finished[]> {
-  const waiting = [...suites];
+  const seed = Deno.env.get("TRI_SEED") ?? `${crypto.getRandomValues(new Uint32Array(1))[0] ?? 0}`;
+  const waiting = suites.map((suite) => ({ ...suite, env: { TRI_SEED: seed, ...suite.env } }));
+  say(`random inputs: TRI_SEED=${seed}`);
   const finished: Finished[] = [];
   const work = async (): Promise<void> => {
     for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
@@ -35,6 +40,7 @@ export async function runSuites(suites: readonly Suite[]): Promise<Finished[]> {
     }
   };
   await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, work));
+  if (finished.some(({ isRight }) => !isRight)) say(`TRI_SEED=${seed} repeats the random inputs`);
   return finished;
 }
 

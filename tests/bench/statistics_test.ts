@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { holm, mannWhitney, quantile, summarize } from "../../bench/statistics.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

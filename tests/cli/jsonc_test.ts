@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { JsonError, type JsonNode, parseJsonc } from "../../cli/jsonc.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 

@@ -1,6 +1,7 @@
 import { readStaged, Staging } from "../../cli/staging.ts";
 import { sha256, sha256OfFile } from "../../cli/hash.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { randomBytes } from "../support/random.ts";
 
 /** A folder that is gone when the test is done. */
 async function withFolder(test: (folder: string) => void): Promise<void> {
@@ -16,7 +17,7 @@ const names = (folder: string): string[] => [...Deno.readDirSync(folder)].map(({
 
 Deno.test("Staging keeps content on disk until it is disposed", () =>
   withFolder((folder) => {
-    const content = crypto.getRandomValues(new Uint8Array(1000));
+    const content = randomBytes(1000);
     {
       using staging = new Staging(folder);
       const [bytes, text] = [staging.add(content), staging.add("π")];

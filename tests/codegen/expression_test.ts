@@ -8,7 +8,7 @@ import {
 } from "../../codegen/expression.ts";
 import type { ContractExpr, ContractOperator } from "../../compiler/contract/types.ts";
 import { cdiv, exact, nextPow2, quotient, remainder } from "../../ffi/kernel/arithmetic.ts";
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { constant, gridExtent, operation, param } from "./fixtures.ts";
 

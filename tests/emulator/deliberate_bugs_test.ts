@@ -8,6 +8,7 @@ import { resolveSettings } from "../../ffi/emulator/driver/settings.ts";
 import type { FaultKind } from "../../ffi/emulator/fault.ts";
 import { createEmulator } from "../../ffi/emulator/launch.ts";
 import { Device, EmulatorError, type HostBytes } from "../../ffi/mod.ts";
+import { freshRandom } from "../support/random.ts";
 import {
   assert,
   assertEquals,
@@ -36,7 +37,8 @@ class WrongDriver extends EmulatorDriver {
 /** Transposes a matrix of singles with the changed image. */
 function run(change: Change, [rows, columns]: readonly [number, number] = [64, 64]): void {
   using device = Device.fromDriver(new WrongDriver(change));
-  const data = Float32Array.from({ length: rows * columns }, () => Math.random());
+  const random = freshRandom();
+  const data = Float32Array.from({ length: rows * columns }, () => random.unit());
   using x = device.tensor(data, [rows, columns]);
   using y = transpose(x);
   assertEquals(y.transpose().readSync(), data);

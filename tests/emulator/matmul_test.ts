@@ -1,7 +1,7 @@
 /** The shipped matrix products on the emulator: every image, every variant and instance, through the wrappers. */
 import { matmul } from "../../generated/matmul.ts";
 import { matmulPlain } from "../../generated/matmul_plain.ts";
-import { assertProductOf, operandOf } from "../support/products.ts";
+import { assertProductOf, cancel, operandOf, productNumbers } from "../support/products.ts";
 import { everyTarget } from "./devices.ts";
 import { checkMatmul } from "./matmul.ts";
 
@@ -18,6 +18,22 @@ everyTarget("matmul() multiplies one row and one column, on {}", (device) => {
 everyTarget("matmul() multiplies aligned matrices without bank conflicts, on {}", (device) => {
   for (const dtype of matmul.variants) {
     checkMatmul(device, dtype, { m: 80, n: 144, k: 96, gap: 0 }, "_s1");
+  }
+});
+
+everyTarget("matmul() rounds subnormal, overflowing and cancelling sums right, on {}", (device) => {
+  const [m, n, k] = [17, 18, 35];
+  for (const dtype of matmul.variants) {
+    if (dtype === "int8") continue;
+    for (const magnitude of ["small", "large", "ordinary"] as const) {
+      const [x, y] = [m * k, k * n].map((count) => productNumbers(dtype, count, magnitude));
+      if (x === undefined || y === undefined) continue;
+      if (magnitude === "ordinary") cancel(x, y, k, n);
+      using a = operandOf(device, dtype, [m, k], { values: x });
+      using b = operandOf(device, dtype, [k, n], { values: y });
+      using c = matmul(a.tensor, b.tensor);
+      assertProductOf(c, a, b);
+    }
   }
 });
 

@@ -1,5 +1,5 @@
 /** Look-up tables of block-sparse matrices, against sorting the places. */
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { blockTables } from "../../ffi/block_tables.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { Device } from "../../ffi/device.ts";
 import { OutOfMemoryError } from "../../ffi/errors.ts";
 import { sizeClass } from "../../ffi/pool.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { Device } from "../../ffi/device.ts";
 import { type DType, DTYPES, hostArray } from "../../ffi/dtype.ts";
 import { ArgumentError, DisposedError } from "../../ffi/errors.ts";

@@ -4,9 +4,10 @@
  */
 import { Device } from "@tri/tri/ffi";
 import { matmul } from "../../generated/matmul.ts";
-import { assert } from "../support/assert.ts";
 import { gpuTest } from "../support/gpu.ts";
-import { matrixOf, numbersOf, randomNumbers, ROUNDING, vectorOf } from "../support/numbers.ts";
+import { assertRounded, roundingError } from "../support/bounds.ts";
+import { matrixOf, numbersOf, vectorOf } from "../support/numbers.ts";
+import { productNumbers } from "../support/products.ts";
 
 type Variant = typeof matmul.variants[number];
 
@@ -31,12 +32,6 @@ const LARGE: readonly Size[] = [
   { m: 1000, n: 784, k: 1040, gap: 16 },
   { m: 501, n: 333, k: 777, gap: 3 },
 ];
-
-/** Of the whole range of int8, around 0 otherwise. */
-function numbers(dtype: Variant, count: number): number[] {
-  if (dtype !== "int8") return randomNumbers(dtype, count, 1);
-  return Array.from({ length: count }, () => Math.floor(Math.random() * 256) - 128);
-}
 
 const scalars = (dtype: Variant, values: readonly number[]): (number | bigint)[] =>
   dtype === "int8" ? values.map(BigInt) : [...values];
@@ -66,7 +61,7 @@ const POISON = 77;
 
 function check(device: Device, dtype: Variant, size: Size): void {
   const { m, n, k, gap } = size;
-  const [x, y] = [numbers(dtype, m * k), numbers(dtype, k * n)];
+  const [x, y] = [productNumbers(dtype, m * k), productNumbers(dtype, k * n)];
   using a = matrixOf(device, dtype, scalars(dtype, x), [m, k], gap);
   using b = matrixOf(device, dtype, scalars(dtype, y), [k, n], gap);
   const type = dtype === "int8" ? "int32" : dtype;
@@ -78,18 +73,18 @@ function check(device: Device, dtype: Variant, size: Size): void {
   matmul(a, b, { out });
   const z = numbersOf(buffer);
   const { sums, magnitudes } = reference(x, y, size);
-  const inSums = dtype === "int8" ? 0 : ROUNDING[dtype === "float64" ? dtype : "float32"] ?? NaN;
-  const atLast = dtype === "int8" ? 0 : ROUNDING[dtype] ?? NaN;
+  const sumType = dtype === "float64" ? "float64" : "float32";
   z.forEach((value, at) => {
     const [i, j] = [Math.floor(at / (n + gap)), at % (n + gap)];
     const isInside = i < m && j < n;
     const expected = isInside ? sums[i * n + j] ?? NaN : POISON;
-    const bound = isInside
-      ? 2 * (k + 1) * inSums * (magnitudes[i * n + j] ?? NaN) + atLast * Math.abs(expected)
-      : 0;
-    assert(
-      Math.abs(value - expected) <= bound,
-      `${dtype} ${m} x ${n} x ${k} [${i}, ${j}]: ${value} instead of ${expected}`,
+    const error = isInside ? roundingError(sumType, magnitudes[i * n + j] ?? NaN, 2 * (k + 1)) : 0;
+    assertRounded(
+      dtype === "int8" ? "integer" : dtype,
+      value,
+      expected,
+      error,
+      () => `${dtype} ${m} x ${n} x ${k} [${i}, ${j}]`,
     );
   });
 }

@@ -2,7 +2,7 @@
  * Random programs on a GPU: what they leave in memory is what the reference leaves there, as it is on the emulator. Each
  * is compiled for an architecture that the GPU runs. `TRI_PROGRAMS=2000` runs more of them, `TRI_SEED=…` the same again.
  */
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import { assert } from "../support/assert.ts";
@@ -11,11 +11,11 @@ import { supportedFeatures } from "../support/generate/features.ts";
 import { judge, report, type Verdict } from "../support/generate/judge.ts";
 import { gpuArch, gpuTest } from "../support/gpu.ts";
 import { driverRunner } from "../support/driver_runner.ts";
+import { SEED } from "../support/seed.ts";
 
 const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 80);
-const SEED = Deno.env.get("TRI_SEED");
 /** Each part of a run in parts has programs of its own. */
-const FRESH = (Date.now() * 16 + parseInt(Deno.env.get("TRI_PART") ?? "0")) % 2 ** 31;
+const PART = parseInt(Deno.env.get("TRI_PART") ?? "0");
 
 /** Architectures whose PTX the GPU runs: older ones, and its own. */
 function targetsOf(arch: number): TargetName[] {
@@ -30,7 +30,7 @@ gpuTest(
     // What a GPU prints goes to the terminal.
     const features = new Set([...supportedFeatures()].filter((name) => name !== "printf"));
     const targets = targetsOf(gpuArch);
-    const seed = SEED === undefined ? FRESH : Number(SEED);
+    const seed = (SEED + Math.imul(PART, 0x9e3779b1)) | 0;
     const programs = fc.sample(anyProgram(features), { seed, numRuns: COUNT });
     const driver = openCudaDriver();
     driver.makeCurrent(driver.retainContext(0));
@@ -56,7 +56,10 @@ gpuTest(
     }
     driver.releaseContext(0);
     driver.close();
-    assert(problems.length === 0, `TRI_SEED=${seed}\n${problems.slice(0, 8).join("\n")}`);
+    assert(
+      problems.length === 0,
+      `TRI_SEED=${SEED} TRI_PART=${PART}\n${problems.slice(0, 8).join("\n")}`,
+    );
     assert(counts.equal >= COUNT * 0.6, JSON.stringify(counts));
   },
 );

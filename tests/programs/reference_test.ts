@@ -1,5 +1,5 @@
 /** The reference interpreter itself: what it computes is checked in constructs_test.ts, here what it leaves open. */
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { roundFloat } from "../../compiler/support/arith.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";

@@ -4,7 +4,8 @@ import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "./assert.ts";
 import { assertInstance } from "./entry.ts";
-import { numbersOf, randomNumbers, ROUNDING, vectorOf } from "./numbers.ts";
+import { ROUNDING } from "./bounds.ts";
+import { numbersOf, randomNumbers, vectorOf } from "./numbers.ts";
 
 type Type = "float16" | "bfloat16" | "float32";
 

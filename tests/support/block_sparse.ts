@@ -1,9 +1,10 @@
 /** Block-sparse products against double precision: random patterns with empty rows and columns, on any device. */
 import { dds, dsd, sdd } from "../../generated/block_sparse.ts";
 import { blockTables, type Device, type DType, Tensor } from "../../ffi/mod.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { assert, assertEquals } from "./assert.ts";
-import { numbersOf, randomNumbers, ROUNDING, vectorOf } from "./numbers.ts";
+import { assertEquals } from "./assert.ts";
+import { assertRounded, roundingError } from "./bounds.ts";
+import { numbersOf, randomNumbers, vectorOf } from "./numbers.ts";
+import { freshRandom } from "./random.ts";
 
 /** Element types of the kernels. */
 export const BLOCK_TYPES = ["float16", "bfloat16", "float32"] as const;
@@ -34,10 +35,11 @@ interface Dense {
 
 /** A pattern; below full density a block row and a block column are empty. */
 export function randomMask({ blockRows, blockColumns, density }: BlockCase): boolean[] {
-  const [row, column] = [blockRows, blockColumns].map((n) => Math.floor(Math.random() * n));
+  const random = freshRandom();
+  const [row, column] = [blockRows, blockColumns].map((n) => random.below(Math.max(n, 1)));
   return Array.from({ length: blockRows * blockColumns }, (_, at) => {
     const isEmpty = Math.floor(at / blockColumns) === row || at % blockColumns === column;
-    return density === 1 || (!isEmpty && Math.random() < density);
+    return density === 1 || (!isEmpty && random.unit() < density);
   });
 }
 
@@ -139,12 +141,9 @@ function compare(
   terms: number,
 ): void {
   assertEquals(actual.length, sums.length, what);
-  const [single, final] = [ROUNDING.float32, ROUNDING[dtype]].map((unit) => must(unit, "rounding"));
   sums.forEach((sum, i) => {
-    // Halves below the least normal number have steps of 2^-24.
-    const bound = (terms + 1) * (single ?? NaN) * (magnitudes[i] ?? NaN) +
-      Math.max((final ?? NaN) * Math.abs(sum), 2 ** -25);
-    assert(Math.abs((actual[i] ?? NaN) - sum) <= bound, `${what} [${i}]: ${actual[i]} not ${sum}`);
+    const error = roundingError("float32", magnitudes[i] ?? NaN, terms + 1);
+    assertRounded(dtype, actual[i] ?? NaN, sum, error, () => `${what} [${i}]`);
   });
 }
 

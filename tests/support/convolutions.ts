@@ -3,8 +3,9 @@ import { conv2d } from "../../generated/conv2d.ts";
 import type { Device, Tensor } from "../../ffi/mod.ts";
 import { denseStrides } from "../../ffi/shape.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { assert, assertEquals } from "./assert.ts";
-import { numbersOf, randomNumbers, ROUNDING, stridedOf } from "./numbers.ts";
+import { assertEquals } from "./assert.ts";
+import { assertRounded, roundingError } from "./bounds.ts";
+import { numbersOf, randomNumbers, stridedOf } from "./numbers.ts";
 
 export type ConvolutionType = typeof conv2d.variants[number];
 
@@ -77,7 +78,6 @@ export function checkConvolution(
   const [inX, inF] = [denseStrides(shape), denseStrides(filterShape)];
   const at = (values: readonly number[], strides: readonly number[], ...index: number[]): number =>
     values[index.reduce((sum, i, axis) => sum + i * (strides[axis] ?? 0), 0)] ?? NaN;
-  const rounding = must(ROUNDING[dtype], "type");
   let place = 0;
   for (let n = 0; n < pictures; n++) {
     for (let p = 0; p < high; p++) {
@@ -96,13 +96,13 @@ export function checkConvolution(
               }
             }
           }
-          const bound = (r * s * channels + 1) * 2 ** -24 * magnitude + rounding * Math.abs(sum);
-          const found = ys[place++] ?? NaN;
-          assert(
-            Math.abs(found - sum) <= bound,
-            `${dtype} ${
-              JSON.stringify(convolution)
-            } [${n}, ${p}, ${q}, ${k}]: ${found} instead of ${sum}`,
+          const error = roundingError("float32", magnitude, r * s * channels + 1);
+          assertRounded(
+            dtype,
+            ys[place++] ?? NaN,
+            sum,
+            error,
+            () => `${dtype} ${JSON.stringify(convolution)} [${n}, ${p}, ${q}, ${k}]`,
           );
         }
       }

@@ -1,5 +1,5 @@
 /** Operands to try floating-point instructions on: special values, and bits that are random where it matters. */
-import fc from "fast-check";
+import fc from "./property.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 
 /** How a format divides its bits; in all of these the sign comes first. */

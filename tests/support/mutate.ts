@@ -1,5 +1,5 @@
 /** Texts with mistakes, for fuzzing: tokens lost, doubled, swapped, replaced, or spliced with those of another text. */
-import fc from "fast-check";
+import fc from "./property.ts";
 
 const ACTIONS = ["drop", "double", "swap", "replace", "insert", "splice", "character"] as const;
 

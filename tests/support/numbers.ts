@@ -3,19 +3,13 @@ import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
 import { bytesOf, DTYPES, hostArray } from "../../ffi/dtype.ts";
 import { denseStrides, scatter, spanElements } from "../../ffi/shape.ts";
 import { assert } from "./assert.ts";
+import { freshRandom } from "./random.ts";
 import { decode, encode, type Scalar } from "./typed_arrays.ts";
-
-/** Half a unit in the last place of 1. */
-export const ROUNDING: Readonly<Partial<Record<DType, number>>> = {
-  float16: 2 ** -11,
-  bfloat16: 2 ** -8,
-  float32: 2 ** -24,
-  float64: 2 ** -53,
-};
 
 /** Numbers in [-size, size), rounded to the type. */
 export function randomNumbers(dtype: DType, count: number, size: number): number[] {
-  const values = Array.from({ length: count }, () => (2 * Math.random() - 1) * size);
+  const random = freshRandom();
+  const values = Array.from({ length: count }, () => (2 * random.unit() - 1) * size);
   return decode(dtype, encode(dtype, values)).map(Number);
 }
 

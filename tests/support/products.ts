@@ -2,7 +2,9 @@
 import type { Device, DType, Tensor } from "../../ffi/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert } from "./assert.ts";
-import { matrixOf, numbersOf, randomNumbers, ROUNDING } from "./numbers.ts";
+import { assertRounded, roundingError } from "./bounds.ts";
+import { matrixOf, numbersOf, randomNumbers } from "./numbers.ts";
+import { freshRandom } from "./random.ts";
 
 /** Element types of the shipped products. */
 export type ProductType = "float16" | "bfloat16" | "float32" | "float64" | "int8";
@@ -16,11 +18,38 @@ export interface Operand<D extends DType = DType> extends Disposable {
   readonly values: readonly number[];
 }
 
-/** Fresh numbers: of the whole range of int8, around 1 otherwise. */
-export function productNumbers(dtype: ProductType, count: number): number[] {
-  return dtype === "int8"
-    ? Array.from({ length: count }, () => Math.floor(Math.random() * 256) - 128)
-    : randomNumbers(dtype, count, 1);
+/** Magnitudes of the elements: those of `small` have subnormal products, those of `large` products near overflow or beyond. */
+export type Magnitude = "ordinary" | "small" | "large";
+
+const SCALES: Readonly<
+  Record<Exclude<Magnitude, "ordinary">, Readonly<Record<Exclude<ProductType, "int8">, number>>>
+> = {
+  small: { float16: 2 ** -10, bfloat16: 2 ** -67, float32: 2 ** -67, float64: 2 ** -533 },
+  large: { float16: 2 ** 7, bfloat16: 2 ** 60, float32: 2 ** 60, float64: 2 ** 500 },
+};
+
+/** Fresh numbers: of the whole range of int8, in [-scale, scale) otherwise. */
+export function productNumbers(
+  dtype: ProductType,
+  count: number,
+  magnitude: Magnitude = "ordinary",
+): number[] {
+  if (dtype === "int8") {
+    const random = freshRandom();
+    return Array.from({ length: count }, () => random.below(256) - 128);
+  }
+  return randomNumbers(dtype, count, magnitude === "ordinary" ? 1 : SCALES[magnitude][dtype]);
+}
+
+/** Pairs of columns of x that differ in sign only, for rows of y in equal pairs: all of the sum but its last term cancels. */
+export function cancel(x: number[], y: number[], k: number, n: number): void {
+  x.forEach((value, at) => {
+    const q = at % k;
+    if (q % 2 === 0 && q + 1 < k) x[at + 1] = -value;
+  });
+  for (let q = 0; q + 1 < k; q += 2) {
+    for (let j = 0; j < n; j++) y[(q + 1) * n + j] = must(y[q * n + j], "element");
+  }
 }
 
 /** A matrix of fresh numbers with `gap` elements after each row or column. */
@@ -28,9 +57,13 @@ export function operandOf<D extends ProductType>(
   device: Device,
   dtype: D,
   [rows, columns]: readonly [number, number],
-  { storage = "rows", gap = 0 }: { readonly storage?: Storage; readonly gap?: number } = {},
+  { storage = "rows", gap = 0, values = productNumbers(dtype, rows * columns) }: {
+    readonly storage?: Storage;
+    readonly gap?: number;
+    /** Elements row by row; fresh ordinary numbers if not given. */
+    readonly values?: readonly number[];
+  } = {},
 ): Operand<D> {
-  const values = productNumbers(dtype, rows * columns);
   const scalars = dtype === "int8" ? values.map(BigInt) : values;
   const at = (i: number, j: number): number | bigint => must(scalars[i * columns + j], "element");
   const list = (
@@ -61,11 +94,6 @@ export function operandOf<D extends ProductType>(
   return { tensor, values, [Symbol.dispose]: () => tensor.buffer[Symbol.dispose]() };
 }
 
-/** Rounding of the sums, which are made in float for the narrow floats. */
-function sumRounding(dtype: ProductType): number {
-  return dtype === "int8" ? 0 : must(ROUNDING[dtype === "float64" ? "float64" : "float32"], "type");
-}
-
 /** Every element of `c` is as near to that of x @ y as the sums' rounding and `roundings` of the result allow. */
 export function assertProduct(
   c: readonly number[],
@@ -79,7 +107,9 @@ export function assertProduct(
   },
 ): void {
   assert(c.length === m * n, `${c.length} elements`);
-  const final = dtype === "int8" ? 0 : roundings * must(ROUNDING[dtype], "type");
+  // Sums of the narrow floats are made in float.
+  const sumType = dtype === "float64" ? "float64" : "float32";
+  const type = dtype === "int8" ? "integer" : dtype;
   for (let i = 0; i < m; i++) {
     for (let j = 0; j < n; j++) {
       let [sum, magnitude] = [0, 0];
@@ -88,14 +118,11 @@ export function assertProduct(
         sum += product;
         magnitude += Math.abs(product);
       }
-      // Parts that are rounded on the way are no larger than the magnitude.
-      const rounded = roundings === 1 ? Math.abs(sum) : magnitude;
-      const bound = (k + 1) * sumRounding(dtype) * magnitude + final * rounded;
-      const found = c[i * n + j];
-      assert(
-        Math.abs((found ?? NaN) - sum) <= bound,
-        `${dtype} ${m} x ${n} x ${k} [${i}, ${j}]: ${found} instead of ${sum}`,
-      );
+      // Parts that are rounded on the way are no larger than the magnitude; the last rounding is that of the result.
+      const inParts = type === "integer" ? 0 : roundingError(type, magnitude, roundings - 1);
+      const error = roundingError(sumType, magnitude, k + 1) + inParts;
+      const found = c[i * n + j] ?? NaN;
+      assertRounded(type, found, sum, error, () => `${dtype} ${m} x ${n} x ${k} [${i}, ${j}]`);
     }
   }
 }

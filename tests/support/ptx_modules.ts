@@ -1,5 +1,5 @@
 /** Random PTX modules with everything that a module can have. */
-import fc from "fast-check";
+import fc from "./property.ts";
 import type {
   Instruction,
   Item,

@@ -1,5 +1,5 @@
 /** Instructions made from the forms of PTX_OPS: what the table says is right, as a module for ptxas. */
-import fc from "fast-check";
+import fc from "./property.ts";
 import {
   type ModifierPiece,
   type OperandPiece,

@@ -1,5 +1,5 @@
 /** Random syntax trees for property tests: every tree that the parser can build, and some it cannot (missing parentheses). */
-import fc from "fast-check";
+import fc from "./property.ts";
 import type {
   Attribute,
   Block,

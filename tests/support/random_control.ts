@@ -2,7 +2,7 @@
  * Random programs of scalar control flow, as trees that fast-check can shrink: written as Triton-C, and run here
  * by a direct interpreter.
  */
-import fc from "fast-check";
+import fc from "./property.ts";
 
 type Expr =
   | { readonly kind: "number"; readonly value: number }

@@ -2,7 +2,7 @@
  * Random programs on square tiles in loops and branches: tiles and pointer tiles that are carried, turned, exchanged,
  * loaded and stored again in one buffer. Written as Triton-C, and run here on arrays.
  */
-import fc from "fast-check";
+import fc from "./property.ts";
 
 /** Rows and columns of the tiles. */
 export const SIDE = 16;

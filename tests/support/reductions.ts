@@ -4,7 +4,8 @@ import { reduceSum, sumRows } from "../../generated/reduce_sum.ts";
 import type { Device } from "../../ffi/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "./assert.ts";
-import { assertNear, matrixOf, numbersOf, randomNumbers, ROUNDING, vectorOf } from "./numbers.ts";
+import { ROUNDING } from "./bounds.ts";
+import { assertNear, matrixOf, numbersOf, randomNumbers, vectorOf } from "./numbers.ts";
 import type { Scalar } from "./typed_arrays.ts";
 
 type Summed = typeof reduceSum.variants[number];

@@ -10,7 +10,8 @@ import { rmsNorm, rmsNormBackward, rmsNormBackwardWeights } from "../../generate
 import { softmax, softmaxBackward } from "../../generated/softmax.ts";
 import type { Device, DType, Tensor } from "../../ffi/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { assertNear, matrixOf, numbersOf, randomNumbers, ROUNDING, vectorOf } from "./numbers.ts";
+import { ROUNDING } from "./bounds.ts";
+import { assertNear, matrixOf, numbersOf, randomNumbers, vectorOf } from "./numbers.ts";
 
 /** Rows, columns, and the gap after each row. */
 export type Size = readonly [rows: number, columns: number, gap: number];

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { analyse, spotAt } from "../../../cli/lsp/analysis.ts";
 import { completionsAt } from "../../../cli/lsp/completion.ts";
 import { definitionAt } from "../../../cli/lsp/definition.ts";

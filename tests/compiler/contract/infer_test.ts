@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { infer, type Inferred } from "../../../compiler/contract/infer.ts";
 import { evaluate, printExpr } from "../../../compiler/contract/expr.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { dumpTyped } from "../../../compiler/front/dump_typed.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Checked, checkText, inKernel } from "../../support/check.ts";

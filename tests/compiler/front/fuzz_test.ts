@@ -3,7 +3,7 @@
  * and kernels with tokens lost, doubled, swapped, replaced, or spliced with another kernel's.
  * `TRI_FUZZ=20000 deno test -A tests/compiler/front/fuzz_test.ts` tries more.
  */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { compileFile } from "../../../compiler/mod.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
 import { dumpTyped } from "../../../compiler/front/dump_typed.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { lex, type LexedFile } from "../../../compiler/front/lexer.ts";
 import { keywordGroup, KEYWORDS } from "../../../compiler/front/keywords.ts";
 import { decodeSource } from "../../../compiler/front/text.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import type { Token, TokenKind } from "../../../compiler/front/token.ts";
 import { dumpAst } from "../../../compiler/front/dump_ast.ts";
 import { keywordGroup, KEYWORDS } from "../../../compiler/front/keywords.ts";

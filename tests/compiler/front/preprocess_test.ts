@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { expandText, preprocess } from "../../../compiler/front/preprocess.ts";
 import { PREDEFINED_NAMES, predefinedMacros } from "../../../compiler/front/predefined.ts";
 import { parsePragmaLine } from "../../../compiler/front/read_pragmas.ts";

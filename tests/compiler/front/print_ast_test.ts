@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import type { Expr, Stmt, Unit } from "../../../compiler/front/ast.ts";
 import { parse } from "../../../compiler/front/parser.ts";
 import { preprocess } from "../../../compiler/front/preprocess.ts";

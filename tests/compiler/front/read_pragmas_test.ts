@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import type { PragmaItem } from "../../../compiler/front/pragma.ts";
 import { parsePragmaLine, readPragmas } from "../../../compiler/front/read_pragmas.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { CompilerBug } from "../../../compiler/support/bug.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { newOp } from "../../../compiler/ir/func.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";

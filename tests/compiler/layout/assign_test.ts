@@ -1,5 +1,5 @@
 /** Layouts change only where two sides really want different axes: every `convert_layout` is needed. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, lowerText, opsNamed } from "../../support/lowering.ts";
 import { pointerOf } from "../../../compiler/layout/anchors.ts";

@@ -7,7 +7,8 @@ import {
   opsNamed,
   printEntry,
 } from "../../support/lowering.ts";
-import { randomNumbers, ROUNDING } from "../../support/numbers.ts";
+import { ROUNDING } from "../../support/bounds.ts";
+import { randomNumbers } from "../../support/numbers.ts";
 import { encode } from "../../support/typed_arrays.ts";
 import { conversionOf, hasBlockBarrier } from "../../../compiler/lower/convert_layout.ts";
 import { must } from "../../../compiler/support/bug.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { idealWavefronts, wavefronts } from "../../support/banks.ts";
 import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { newFunc, newOp, newValue } from "../../../compiler/ir/func.ts";
 import type { Element } from "../../../compiler/ir/types.ts";

@@ -1,5 +1,5 @@
 /** NVIDIA's assemblers as judges of loops and branches: no warning, no spill, no stack, on every target. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { mapPool, runProcess } from "../../../cli/process.ts";
 import { findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/ptxas.ts";

@@ -1,5 +1,5 @@
 /** Random programs of nested loops, branches and exits leave in memory what a direct interpreter does. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
 import { lowerGeneral, printEntry } from "../../support/lowering.ts";

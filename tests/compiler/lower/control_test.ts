@@ -2,6 +2,8 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Argument, type Buffer, emulate, int } from "../../support/emulate.ts";
 import { type LoweredInstance, lowerText, printEntry } from "../../support/lowering.ts";
+import { randomNumbers } from "../../support/numbers.ts";
+import { randomBytes } from "../../support/random.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
@@ -30,7 +32,7 @@ function onAll(
 const numbers = (count: number, f: (i: number) => number): Int32Array =>
   Int32Array.from({ length: count }, (_, i) => f(i));
 const floats = (count: number): Float32Array =>
-  Float32Array.from({ length: count }, () => Math.random() - 0.5);
+  Float32Array.from(randomNumbers("float32", count, 0.5));
 
 /** A kernel of one program: results in Y. */
 const single = (body: string, params = "int n, int m"): string =>
@@ -68,7 +70,7 @@ __global__ void k(${type} *X, ${type} *Y, int n) {
         )
       ) {
         const size = (type === "char" ? 1 : 4) * n + 16;
-        const x = crypto.getRandomValues(new Uint8Array(size));
+        const x = randomBytes(size);
         const y = new Uint8Array(size);
         launch([x, y, int(n)], 3);
         assertEquals(y.slice(0, size - 16), x.slice(0, size - 16));
@@ -352,7 +354,7 @@ __global__ void k(${type} *X, ${type} *Y, int n, int ld) {
     onAll(text, (launch) => {
       for (const rounds of [0, 1, 3]) {
         const ld = 32 * Math.max(1, rounds);
-        const x = crypto.getRandomValues(new Uint8Array(32 * ld * size));
+        const x = randomBytes(32 * ld * size);
         const y = new Uint8Array(x.length);
         launch([x, y, int(32 * rounds), int(ld)]);
         for (let i = 0; i < 32 * rounds; i++) {

@@ -1,5 +1,5 @@
 /** Products of single tiles on the emulator: every target, every pair of types, any shape. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { checkProduct, PRODUCTS, type ProductTypes, spelled } from "../../support/product_run.ts";
 import { lowerText, printEntry } from "../../support/lowering.ts";

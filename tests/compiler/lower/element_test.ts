@@ -1,5 +1,5 @@
 /** Narrow elements as parts of words: what packing and unpacking emit, run and compared with plain bytes. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
 import { emulate } from "../../support/emulate.ts";

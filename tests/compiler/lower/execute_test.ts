@@ -1,5 +1,5 @@
 /** What lowered kernels do to memory, bit by bit, on the emulator. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
 import { Fault } from "../../../ffi/emulator/fault.ts";
 import { emulate, int } from "../../support/emulate.ts";

@@ -5,6 +5,7 @@ import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { erf } from "../../support/erf.ts";
+import { freshRandom } from "../../support/random.ts";
 import { decode, encode, firstDifference } from "../../support/typed_arrays.ts";
 import { CompiledText, zeros } from "../../support/value_run.ts";
 
@@ -54,16 +55,17 @@ const round = (type: ScalarName, values: readonly number[]): number[] =>
   decode(type, encode(type, values)).map(Number);
 
 function argumentsOf(name: string, type: ScalarName): { xs: number[]; ys: number[] } {
+  const random = freshRandom();
   const xs = Array.from({ length: COUNT }, (_, i) => {
     if (i < SPECIAL.length ** 2 && name === "pow") return must(SPECIAL[i % SPECIAL.length], "x");
     if (i < SPECIAL.length) return must(SPECIAL[i], "special");
-    const value = (2 * Math.random() - 1) * must(RANGES[i % RANGES.length], "range");
+    const value = (2 * random.unit() - 1) * must(RANGES[i % RANGES.length], "range");
     return /^(log|log2|sqrt|rsqrt|pow)$/.test(name) ? Math.abs(value) : value;
   });
   const ys = xs.map((_, i) =>
     i < SPECIAL.length ** 2
       ? must(SPECIAL[Math.floor(i / SPECIAL.length)], "y")
-      : (2 * Math.random() - 1) * 12
+      : (2 * random.unit() - 1) * 12
   );
   return { xs: round(type, xs), ys: round(type, ys) };
 }

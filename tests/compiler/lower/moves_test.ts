@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { Emitter, int } from "../../../compiler/lower/emitter.ts";
 import { emitMoves } from "../../../compiler/lower/moves.ts";

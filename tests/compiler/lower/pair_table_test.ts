@@ -1,5 +1,5 @@
 /** Equal numbers for equal pairs, others for others, past several growths of the table. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { PairTable } from "../../../compiler/lower/pair_table.ts";
 

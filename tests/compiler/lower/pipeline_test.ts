@@ -1,5 +1,5 @@
 /** Products in loops: operands that come rounds ahead, on the emulator, which sees races and steps beyond an end. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
 import { checkProduct, PRODUCTS, type ProductTypes, spelled } from "../../support/product_run.ts";

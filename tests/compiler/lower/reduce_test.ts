@@ -1,5 +1,5 @@
 /** Reductions and scans of tiles of any shape, axis, type and layout on the emulator, against plain loops. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { convertScalar, evalBinary, type ScalarValue } from "../../../compiler/support/arith.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";

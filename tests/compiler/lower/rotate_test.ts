@@ -1,5 +1,5 @@
 /** Stores whose rows are turned at run time, on the emulator. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
 import { type LoweredInstance, lowerGeneral, printEntry } from "../../support/lowering.ts";

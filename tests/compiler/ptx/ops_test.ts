@@ -1,5 +1,5 @@
 /** The instruction table against ptxas: every form, at the version and architecture where it is said to begin. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { readForm, type Since } from "../../../compiler/ptx/form.ts";
 import { matchInstruction } from "../../../compiler/ptx/match.ts";
 import { PTX_OPS } from "../../../compiler/ptx/ops.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { PtxCursor } from "../../../compiler/ptx/cursor.ts";
 import type { PtxNumber } from "../../../compiler/ptx/literal.ts";
 import { parseInteger, parseNumber, PRODUCT } from "../../../compiler/ptx/parse_constant.ts";

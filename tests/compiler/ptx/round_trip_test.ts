@@ -1,5 +1,5 @@
 /** Print and parse undo each other; no text at all makes the parser fail in another way than with PtxSyntaxError. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import type { PtxCode, PtxModule } from "../../../compiler/ptx/func.ts";
 import { matchInstruction } from "../../../compiler/ptx/match.ts";
 import { parsePtx, PtxSyntaxError } from "../../../compiler/ptx/parse.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
 import { diagnosticToJson, renderDiagnostic } from "../../../compiler/support/render.ts";
 import type { Span } from "../../../compiler/support/source.ts";

@@ -1,5 +1,5 @@
 /** Axis analysis against brute force: whatever it claims of a value must hold for the value's elements. */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { randomFunc } from "../../support/random_func.ts";
 import { runFunc, type Tile } from "../../support/tile_interpreter.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { Cublas } from "../../../ffi/cublas/cublas.ts";
 import { CublasError, CublasNotFoundError } from "../../../ffi/cublas/errors.ts";
 import { cublasLibraries, openCublasLibrary } from "../../../ffi/cublas/library.ts";

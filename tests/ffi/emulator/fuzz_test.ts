@@ -2,7 +2,7 @@
  * The emulator takes any text as PTX: a module loads, or the error says where it is wrong or what is missing; a kernel
  * that loads ends, or its fault says what it did. `TRI_FUZZ=20000` tries more.
  */
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { createEmulator } from "../../../ffi/emulator/launch.ts";
 import { Fault } from "../../../ffi/emulator/fault.ts";
 import { WINDOW } from "../../../ffi/emulator/memory.ts";

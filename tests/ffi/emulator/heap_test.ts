@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { liveIndex } from "../../../ffi/emulator/check/allocations.ts";
 import { Heap, HEAP_START, HeapFullError } from "../../../ffi/emulator/heap.ts";
 import { newMemory, type Views, viewsOf } from "../../../ffi/emulator/memory.ts";

@@ -1,6 +1,6 @@
 import { ArgumentError } from "../../../ffi/errors.ts";
 import { cdiv, exact, nextPow2, quotient, remainder } from "../../../ffi/kernel/arithmetic.ts";
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
 
 const integer = fc.maxSafeInteger();

@@ -4,7 +4,7 @@ import { defineKernel } from "../../../ffi/kernel/define.ts";
 import type { KernelFacts, MeasuredFacts } from "../../../ffi/kernel/facts.ts";
 import type { Device } from "../../../ffi/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { fakeGpu } from "./support.ts";
 
 function deviceInfo(name: string, arch: string): DeviceInfo {

@@ -1,7 +1,7 @@
 import { Device } from "../../../ffi/device.ts";
 import { liesBetweenRows, meets } from "../../../ffi/kernel/overlap.ts";
 import type { Tensor } from "../../../ffi/tensor.ts";
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { FakeDriver } from "../../support/fake_driver.ts";
 

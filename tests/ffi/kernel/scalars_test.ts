@@ -1,6 +1,6 @@
 import { type DType, DTYPES, hostArray } from "../../../ffi/dtype.ts";
 import { SCALARS } from "../../../ffi/kernel/scalars.ts";
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const INTEGERS = [

@@ -1,5 +1,5 @@
 /** cp.async.bulk in all directions, its reductions, and pipelines of both. */
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { assertEquals, assertThrows } from "../../../support/assert.ts";
 import { accessOf } from "../../../../ffi/emulator/access/state.ts";
 import { attend } from "../../../../ffi/emulator/check/order.ts";

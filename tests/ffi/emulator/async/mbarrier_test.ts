@@ -1,5 +1,5 @@
 /** Protocols of mbarriers, instruction by instruction. */
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { assert, assertEquals, assertThrows } from "../../../support/assert.ts";
 import { decodeBarrier, encodeBarrier } from "../../../../ffi/emulator/async/barrier.ts";
 import { Fault } from "../../../../ffi/emulator/fault.ts";

@@ -1,5 +1,5 @@
 /** Tensor copies against plain loops over elements, and against what an H200 did. */
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { assertEquals, assertThrows } from "../../../support/assert.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import {

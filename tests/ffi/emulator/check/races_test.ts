@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { Fault } from "../../../../ffi/emulator/fault.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
 import { emulate, kernelText } from "../../../support/emulate.ts";

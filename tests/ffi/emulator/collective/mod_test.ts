@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { PTX_OPS } from "../../../../compiler/ptx/ops.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { COLLECTIVES, syncMask } from "../../../../ffi/emulator/collective/mod.ts";

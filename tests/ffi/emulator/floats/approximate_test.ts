@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { FORMATS } from "../../../../ffi/emulator/floats/formats.ts";
 import { decode } from "../../../../ffi/emulator/floats/mod.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { floatOperation } from "../../../../ffi/emulator/floats/mod.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";

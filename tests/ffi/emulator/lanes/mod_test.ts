@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import type { Match } from "../../../../compiler/ptx/match.ts";
 import { isTypeName, TYPES } from "../../../../compiler/ptx/types.ts";
 import { must } from "../../../../compiler/support/bug.ts";

@@ -37,7 +37,7 @@ function checkRun(
   names: readonly string[],
   expected: (read: (name: string) => bigint) => Readonly<Record<string, bigint>>,
 ): void {
-  const random = freshRandom(1);
+  const random = freshRandom();
   for (const mask of MASKS) {
     const warp = newWarpStub();
     const registers = names.map(registerOf);
@@ -136,7 +136,7 @@ Deno.test("runLanes() converts from and to registers that are wider than the typ
 });
 
 Deno.test("CARRY_HANDLERS keep the condition code of each lane between instructions", () => {
-  const random = freshRandom(2);
+  const random = freshRandom();
   const warp = newWarpStub();
   const names = ["r_a", "r_b", "r_c", "r_d"].map(registerOf);
   const [a, b, c, d] = names.map((register) => fill(warp, register, random));

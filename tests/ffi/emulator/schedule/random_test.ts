@@ -1,5 +1,5 @@
 /** Random programs with branches and loops: what a warp computes together is what each thread computes alone. */
-import fc from "fast-check";
+import fc from "../../../support/property.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { emulate, kernelText } from "../../../support/emulate.ts";
 
