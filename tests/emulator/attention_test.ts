@@ -5,7 +5,7 @@ import { assertThrows } from "../support/assert.ts";
 import { checkAttention } from "../support/attention.ts";
 import { everyTarget } from "./devices.ts";
 
-everyTarget("attention() weighs values by their scores, on {}", (device) => {
+everyTarget("attention() weighs values by their scores, on {}", ["attention"], (device) => {
   const check = (
     dtype: "float16" | "bfloat16" | "float32",
     m: number,
@@ -18,7 +18,7 @@ everyTarget("attention() weighs values by their scores, on {}", (device) => {
   check("float32", 34, 35, 64);
 });
 
-everyTarget("attention() shows rows only what is before them, on {}", (device) => {
+everyTarget("attention() shows rows only what is before them, on {}", ["attention"], (device) => {
   const check = (
     dtype: "float16" | "bfloat16" | "float32",
     m: number,
@@ -32,7 +32,7 @@ everyTarget("attention() shows rows only what is before them, on {}", (device) =
   check("float16", 5, 3, 64);
 });
 
-everyTarget("attention() of nothing is zero, on {}", (device) => {
+everyTarget("attention() of nothing is zero, on {}", ["attention"], (device) => {
   checkAttention(device, "float16", { batches: 1, heads: 1, m: 3, n: 0, d: 64 }, false, true);
 });
 

@@ -17,23 +17,31 @@ const FULL = {
   64: { batch: 1, blockRows: 1, blockColumns: 2 },
 } as const;
 
-everyTarget("dsd(), dds(), sdd() multiply odd matrices of any pattern, on {}", (device) => {
-  for (const dtype of BLOCK_TYPES) {
-    for (const size of BLOCK_SIZES) {
-      const extents = { ...SPARSE[size], free: 37, gap: 1 };
-      checkBlockProducts(device, { dtype, size, ...extents, density: 0.6 });
+everyTarget(
+  "dsd(), dds(), sdd() multiply odd matrices of any pattern, on {}",
+  ["block_sparse"],
+  (device) => {
+    for (const dtype of BLOCK_TYPES) {
+      for (const size of BLOCK_SIZES) {
+        const extents = { ...SPARSE[size], free: 37, gap: 1 };
+        checkBlockProducts(device, { dtype, size, ...extents, density: 0.6 });
+      }
     }
-  }
-});
+  },
+);
 
-everyTarget("dsd(), dds(), sdd() multiply all blocks of aligned matrices, on {}", (device) => {
-  for (const dtype of BLOCK_TYPES) {
-    for (const size of BLOCK_SIZES) {
-      const extents = { ...FULL[size], free: 40, gap: 0 };
-      checkBlockProducts(device, { dtype, size, ...extents, density: 1 });
+everyTarget(
+  "dsd(), dds(), sdd() multiply all blocks of aligned matrices, on {}",
+  ["block_sparse"],
+  (device) => {
+    for (const dtype of BLOCK_TYPES) {
+      for (const size of BLOCK_SIZES) {
+        const extents = { ...FULL[size], free: 40, gap: 0 };
+        checkBlockProducts(device, { dtype, size, ...extents, density: 1 });
+      }
     }
-  }
-});
+  },
+);
 
 Deno.test("dsd(), dds(), sdd() give zeros where there are no blocks at all", () => {
   using device = Device.open({ device: "emulator" });

@@ -15,7 +15,7 @@ const ALIGNED: readonly Convolution[] = [
   { x: [1, 9, 4, 16], f: [72, 2, 3], dilation: [3, 1], pad: [0, 3] },
 ];
 
-everyTarget("conv2d() convolves pictures of any size, on {}", (device) => {
+everyTarget("conv2d() convolves pictures of any size, on {}", ["conv2d"], (device) => {
   for (const dtype of conv2d.variants) {
     for (const convolution of ODD) {
       assertEquals(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}`);
@@ -23,7 +23,7 @@ everyTarget("conv2d() convolves pictures of any size, on {}", (device) => {
   }
 });
 
-everyTarget("conv2d() takes whole vectors of aligned channels, on {}", (device) => {
+everyTarget("conv2d() takes whole vectors of aligned channels, on {}", ["conv2d"], (device) => {
   for (const dtype of conv2d.variants) {
     for (const convolution of ALIGNED) {
       assertInstance(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}_s1`);

@@ -5,18 +5,22 @@ import { assertEquals } from "../support/assert.ts";
 import { everyTarget } from "./devices.ts";
 import { assertMoved, columnMajor, type Placement, randomMatrix, rowMajor } from "./matrices.ts";
 
-everyTarget("copy() copies matrices of odd sizes in padded rows bit for bit, on {}", (device) => {
-  for (const dtype of copy.variants) {
-    for (const [rows, columns] of [[7, 517], [5, 1]] as const) {
-      using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 5, 3));
-      using y = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 2, 1));
-      copy(x.tensor, { out: y.tensor });
-      assertMoved(x, y, false);
+everyTarget(
+  "copy() copies matrices of odd sizes in padded rows bit for bit, on {}",
+  ["copy"],
+  (device) => {
+    for (const dtype of copy.variants) {
+      for (const [rows, columns] of [[7, 517], [5, 1]] as const) {
+        using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 5, 3));
+        using y = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 2, 1));
+        copy(x.tensor, { out: y.tensor });
+        assertMoved(x, y, false);
+      }
     }
-  }
-});
+  },
+);
 
-everyTarget("copy() copies aligned matrices without wasted sectors, on {}", (device) => {
+everyTarget("copy() copies aligned matrices without wasted sectors, on {}", ["copy"], (device) => {
   for (const dtype of copy.variants) {
     const [rows, columns] = [16, 512];
     using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns));
@@ -30,7 +34,7 @@ everyTarget("copy() copies aligned matrices without wasted sectors, on {}", (dev
   }
 });
 
-everyTarget("stridedCopy() copies between any two strides, on {}", (device) => {
+everyTarget("stridedCopy() copies between any two strides, on {}", ["copy"], (device) => {
   const [rows, columns] = [37, 45];
   const sides: readonly (readonly [Placement, Placement])[] = [
     [columnMajor(rows), rowMajor(columns)],

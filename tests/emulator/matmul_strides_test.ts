@@ -6,6 +6,7 @@ import { checkMatmul } from "./matmul.ts";
 
 everyTarget(
   "matmul() takes matrices stored by columns, without bank conflicts, on {}",
+  ["matmul"],
   (device) => {
     const storages = [["rows", "columns"], ["columns", "rows"], ["columns", "columns"]] as const;
     for (const dtype of matmul.variants) {
@@ -16,7 +17,7 @@ everyTarget(
   },
 );
 
-everyTarget("matmul() takes and fills matrices with any strides, on {}", (device) => {
+everyTarget("matmul() takes and fills matrices with any strides, on {}", ["matmul"], (device) => {
   for (const dtype of matmul.variants) {
     checkMatmul(device, dtype, { m: 19, n: 37, k: 41, gap: 3, storage: ["apart", "columns"] }, "");
     using a = operandOf(device, dtype, [35, 18], { storage: "columns", gap: 1 });

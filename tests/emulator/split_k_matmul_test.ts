@@ -6,15 +6,19 @@ import { checkSplit } from "../support/batches.ts";
 import { operandOf } from "../support/products.ts";
 import { everyTarget } from "./devices.ts";
 
-everyTarget("splitKMatmul() adds the parts of a product under locks, on {}", (device) => {
-  splitKMatmul.variants.forEach((dtype, i) => {
-    checkSplit(device, dtype, { m: 35, n: 67, k: 133, gap: 1, splits: 3 }, i % 2 === 0);
-    checkSplit(device, dtype, { m: 72, n: 32, k: 136, gap: 0, splits: 2 }, i % 2 === 1);
-  });
-  // More parts than steps, and one part.
-  checkSplit(device, "float32", { m: 3, n: 5, k: 7, gap: 2, splits: 5 }, true);
-  checkSplit(device, "float64", { m: 3, n: 5, k: 7, gap: 2, splits: 1 }, false);
-});
+everyTarget(
+  "splitKMatmul() adds the parts of a product under locks, on {}",
+  ["split_k_matmul"],
+  (device) => {
+    splitKMatmul.variants.forEach((dtype, i) => {
+      checkSplit(device, dtype, { m: 35, n: 67, k: 133, gap: 1, splits: 3 }, i % 2 === 0);
+      checkSplit(device, dtype, { m: 72, n: 32, k: 136, gap: 0, splits: 2 }, i % 2 === 1);
+    });
+    // More parts than steps, and one part.
+    checkSplit(device, "float32", { m: 3, n: 5, k: 7, gap: 2, splits: 5 }, true);
+    checkSplit(device, "float64", { m: 3, n: 5, k: 7, gap: 2, splits: 1 }, false);
+  },
+);
 
 Deno.test("splitKMatmul() refuses too few locks", () => {
   using device = Device.open({ device: "emulator" });

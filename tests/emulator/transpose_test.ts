@@ -10,6 +10,7 @@ type Variant = typeof transpose.variants[number];
 
 everyTarget(
   "transpose() turns matrices of odd sizes in padded rows bit for bit, on {}",
+  ["transpose"],
   (device) => {
     for (const dtype of transpose.variants) {
       const [rows, columns] = [131, 67];
@@ -23,6 +24,7 @@ everyTarget(
 
 everyTarget(
   "transpose() turns aligned matrices without bank conflicts or wasted sectors, on {}",
+  ["transpose"],
   (device) => {
     for (const dtype of transpose.variants) checkAligned(device, dtype);
   },
@@ -42,15 +44,19 @@ function checkAligned(device: Device, dtype: Variant): void {
   assertEquals(profile.divergentBranches, 0);
 }
 
-everyTarget("transpose() turns aligned matrices with ragged tiles, on {}", (device) => {
-  for (const dtype of transpose.variants) {
-    const unit = 16 / DTYPES[dtype].bytes;
-    const [rows, columns] = [5 * unit, 9 * unit];
-    using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, unit, unit));
-    using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 0, unit));
-    const { profile } = transpose(x.tensor, { out: y.tensor, profile: true });
-    assertInstance(profile.kernel, `transpose_${dtype}_a16`);
-    assertEquals(profile.shared.bankConflicts, 0);
-    assertMoved(x, y, true);
-  }
-});
+everyTarget(
+  "transpose() turns aligned matrices with ragged tiles, on {}",
+  ["transpose"],
+  (device) => {
+    for (const dtype of transpose.variants) {
+      const unit = 16 / DTYPES[dtype].bytes;
+      const [rows, columns] = [5 * unit, 9 * unit];
+      using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, unit, unit));
+      using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 0, unit));
+      const { profile } = transpose(x.tensor, { out: y.tensor, profile: true });
+      assertInstance(profile.kernel, `transpose_${dtype}_a16`);
+      assertEquals(profile.shared.bankConflicts, 0);
+      assertMoved(x, y, true);
+    }
+  },
+);

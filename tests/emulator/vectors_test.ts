@@ -5,13 +5,17 @@ import { assertEquals } from "../support/assert.ts";
 import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/reductions.ts";
 import { everyTarget } from "./devices.ts";
 
-everyTarget("reduceSum() adds vectors of any length to what is there, on {}", (device) => {
-  for (const dtype of SUMS) {
-    for (const length of [1, 4097, 9000]) checkReduceSum(device, dtype, length);
-  }
-});
+everyTarget(
+  "reduceSum() adds vectors of any length to what is there, on {}",
+  ["reduce_sum"],
+  (device) => {
+    for (const dtype of SUMS) {
+      for (const length of [1, 4097, 9000]) checkReduceSum(device, dtype, length);
+    }
+  },
+);
 
-everyTarget("sumRows() adds the rows of matrices of any size, on {}", (device) => {
+everyTarget("sumRows() adds the rows of matrices of any size, on {}", ["reduce_sum"], (device) => {
   for (const dtype of SUMS) {
     for (const size of [[1, 1], [130, 67]] as const) checkSumRows(device, dtype, size);
   }
@@ -19,6 +23,7 @@ everyTarget("sumRows() adds the rows of matrices of any size, on {}", (device) =
 
 everyTarget(
   "dropout() drops about as much as asked, the same for the same seed, on {}",
+  ["dropout"],
   (device) => {
     for (const dtype of dropout.variants) checkDropout(device, dtype, 5003);
   },
@@ -26,6 +31,7 @@ everyTarget(
 
 everyTarget(
   "dropout() has one mask for a seed, whatever the element type and alignment, on {}",
+  ["dropout"],
   (device) => {
     const ones = new Array<number>(4096).fill(1);
     const masks = dropout.variants.flatMap((dtype) =>
