@@ -15,8 +15,8 @@ interface Collected {
 /** Gathers the diagnostics of one file's instances. */
 export class DiagnosticCollector {
   readonly #found = new Map<string, Collected>();
-  /** Labels of all instances, by kernel. */
-  readonly #instances = new Map<string, Set<string>>();
+  /** Labels of all instances, by the offset of the kernel's definition, which variants may give several names. */
+  readonly #instances = new Map<number, Set<string>>();
 
   /** Diagnostics of the file as a whole. */
   addGeneral(diagnostics: readonly Diagnostic[]): void {
@@ -24,9 +24,9 @@ export class DiagnosticCollector {
   }
 
   /** Diagnostics of one instance; `label` names it and its defines. */
-  addInstance(kernel: string, label: string, diagnostics: readonly Diagnostic[]): void {
-    const labels = this.#instances.get(kernel) ?? new Set();
-    this.#instances.set(kernel, labels.add(label));
+  addInstance(definition: number, label: string, diagnostics: readonly Diagnostic[]): void {
+    const labels = this.#instances.get(definition) ?? new Set();
+    this.#instances.set(definition, labels.add(label));
     for (const diagnostic of diagnostics) this.#entry(diagnostic).instances.add(label);
   }
 

@@ -164,7 +164,7 @@ function stub(item: TopItem): TopItem {
   return { ...item, declarator: { ...declarator, ...params }, body: { ...body, items: [] } };
 }
 
-/** A macro may name the kernel; then only its place is the same in all instances. */
+/** A macro may name the kernel; where a configuration chooses its value, only the offset is the same in all instances. */
 function nameAt(kernels: readonly KernelSite[], { name, offset }: KernelSite): string {
   if (kernels.some((kernel) => kernel.name === name)) return name;
   return kernels.find((kernel) => kernel.offset === offset)?.name ?? name;
@@ -203,6 +203,10 @@ function returnsVoid({ specs, declarator }: FunctionDefinition): boolean {
 
 function kernelSites(unit: Unit): readonly KernelSite[] {
   return kernelDefinitions(unit).flatMap(({ declarator: { name } }) =>
-    name === undefined ? [] : [{ name: name.text, offset: useSite(name.span).start }]
+    name === undefined ? [] : [{
+      name: name.text,
+      offset: useSite(name.span).start,
+      isNamedByMacro: name.span.expansion !== undefined,
+    }]
   );
 }

@@ -39,7 +39,8 @@ import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_f
 import type { TypedKernel } from "./front/typed.ts";
 import type { Func } from "./ir/func.ts";
 import { Unsupporteds } from "./unsupported.ts";
-import type { CompiledKernel, CompileOptions, CompileResult } from "./options.ts";
+import { kernelsByName, namesOfFront } from "./kernel_sites.ts";
+import type { CompiledKernel, CompileOptions, CompileResult, Define } from "./options.ts";
 import { must } from "./support/bug.ts";
 import { type Diagnostic, Reporter } from "./support/diagnostic.ts";
 import type { SourceFile } from "./support/source.ts";
@@ -53,6 +54,8 @@ export interface PlannedFile {
   readonly parsed: ParsedFile;
   readonly kernels: readonly { readonly site: KernelSite; readonly plan: KernelPlan }[];
   readonly items: readonly PragmaItem[];
+  /** A value for each parameter of the file: what `parsed` was made with. */
+  readonly standIns: readonly Define[];
 }
 
 /** Compiles every instance of every kernel of a file. Never throws for what the text contains. */
@@ -64,7 +67,7 @@ export function compileFile(file: SourceFile, options: CompileOptions): CompileR
     compileKernel(front, site, plan, options, collector)
   );
 
-  for (const { plan } of kernels) reportUnusedParameters(plan, front.usedMacros(), general);
+  reportUnusedParameters(kernels.map(({ plan }) => plan), front.usedMacros(), general);
   reportUnusedDefines(options.defines ?? [], front.usedMacros(), items, general);
   collector.addGeneral(general.diagnostics);
   const diagnostics = collector.finish(file.name, options);
@@ -86,19 +89,26 @@ export function planFile(
   const front = new InstanceFront(file, options);
   const groups = readPragmas(file, reporter);
   const overrides = readOverrides(options, reporter);
-  const items = [...overrides.map(({ item }) => item), ...groups.flatMap((group) => group.items)];
-  const { parsed, sites } = findKernels(front, items, options, collector);
+  const itemGroups = [overrides.map(({ item }) => item), ...groups.map((group) => group.items)];
+  const standIns = firstBindings(itemGroups, defines);
+  const { parsed, sites: found } = findKernels(front, standIns, options, collector);
+  const nameWith = namesOfFront(front, smOf(options.targets[0]));
+  const sites = kernelsByName(found, groups, overrides, defines, nameWith);
   const assigned = assignItems(groups, overrides, sites, reporter);
   const kernels = sites
     .filter(({ name }) => options.kernels === undefined || options.kernels.includes(name))
     .map((site) => {
       const own: readonly SourcedItem[] = assigned.get(site.name) ?? [];
-      return {
-        site,
-        plan: planInstances(site.name, own, defines, reporter, options.configurations),
-      };
-    });
-  return { front, parsed, kernels, items };
+      const { name } = site;
+      const isOwn = site.isNamedByMacro === true
+        ? (bound: readonly Define[]): boolean => nameWith(site, bound) === name
+        : undefined;
+      const plan = planInstances(name, own, defines, reporter, options.configurations, isOwn);
+      return { site, plan };
+    })
+    // A name that only stand-ins give belongs to no instance.
+    .filter(({ site, plan }) => !site.isNamedByMacro || plan.instances.length > 0);
+  return { front, parsed, kernels, items: itemGroups.flat(), standIns };
 }
 
 /** Strongest first: the last one given. */
@@ -115,12 +125,12 @@ function readOverrides(
 /** Kernels by name. Which there are may depend on parameters, whose first values stand for all. */
 function findKernels(
   front: InstanceFront,
-  items: readonly PragmaItem[],
+  defines: readonly Define[],
   options: CompileOptions,
   collector: DiagnosticCollector,
 ): { readonly parsed: ParsedFile; readonly sites: readonly KernelSite[] } {
   const request = {
-    defines: firstBindings(items, options.defines ?? []),
+    defines,
     options: readOptions([]),
     sm: smOf(options.targets[0]),
   };
@@ -153,7 +163,7 @@ function compileKernel(
     const reporter = new Reporter();
     const label = labelOf(instance);
     const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
-    collector.addInstance(site.name, label, checked.diagnostics);
+    collector.addInstance(site.offset, label, checked.diagnostics);
     const passes = passOptions(options, instance);
     const built = buildInstance(checked, plan, instance, passes, reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
@@ -169,7 +179,7 @@ function compileKernel(
         const own = checkInstance(front, site, instance, smOf(target));
         if (own !== checked) {
           const found = own.diagnostics.map((diagnostic) => inTextFor(target, diagnostic));
-          collector.addInstance(site.name, label, found);
+          collector.addInstance(site.offset, label, found);
           if (isMissing(own)) reportMissing(site, plan, front.file, reporter);
         }
         if (checkOnly) continue;
@@ -183,7 +193,7 @@ function compileKernel(
       }
       unsupported.report(targets, reporter);
     }
-    collector.addInstance(site.name, label, reporter.diagnostics);
+    collector.addInstance(site.offset, label, reporter.diagnostics);
   }
   if (kernel === undefined) return undefined;
   const reporter = new Reporter();

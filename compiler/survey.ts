@@ -2,7 +2,7 @@
  * A file as an editor looks at it: what each piece of its text is in each instance. Works on broken text too, as far
  * as the parser and the checker get.
  */
-import { firstBindings, type InstancePlan, type KernelPlan } from "./contract/instances.ts";
+import type { InstancePlan, KernelPlan } from "./contract/instances.ts";
 import { readOptions } from "./contract/kernel_options.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import type { FunctionDefinition } from "./front/ast.ts";
@@ -11,7 +11,7 @@ import type { ParsedFile } from "./instance_front.ts";
 import type { CompileOptions } from "./options.ts";
 import { planFile } from "./pipeline.ts";
 import { Reporter } from "./support/diagnostic.ts";
-import type { SourceFile } from "./support/source.ts";
+import { type SourceFile, useSite } from "./support/source.ts";
 import { TARGETS } from "./targets.ts";
 
 /** The text as one instance of a kernel sees it. */
@@ -40,19 +40,18 @@ export interface Survey {
 export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
   const targets = options.targets.slice(-1);
   const sm = Math.max(0, ...targets.map((target) => TARGETS[target].sm));
-  const { front, kernels, items } = planFile(
+  const { front, kernels, standIns } = planFile(
     file,
     { ...options, targets },
     new DiagnosticCollector(),
     new Reporter(),
   );
   // While the head of a kernel is being typed, there is no instance, but its parameters are known.
-  const defines = firstBindings(items, options.defines ?? []);
   const viewOf = (site: { readonly name: string; readonly offset: number }, plan?: InstancePlan) =>
     once((): View => {
       const { facts, watch } = collectFacts();
       const request = {
-        defines: plan?.defines ?? defines,
+        defines: plan?.defines ?? standIns,
         options: plan?.options ?? readOptions([]),
         sm,
       };
@@ -84,7 +83,8 @@ export function kernelAt({ file, kernels }: Survey, offset: number): SurveyedKer
 
 function definitionOf({ unit }: ParsedFile, offset: number): FunctionDefinition | undefined {
   return unit.items.find((item): item is FunctionDefinition =>
-    item.kind === "function" && item.declarator.name?.span.start === offset
+    item.kind === "function" && item.declarator.name !== undefined &&
+    useSite(item.declarator.name.span).start === offset
   );
 }
 

@@ -9,12 +9,9 @@ import type { Span } from "../support/source.ts";
 import { chooseConfigs, type Coverage, wantedOf } from "./choose_configs.ts";
 import {
   axesOfItem,
-  type Bindings,
   configLabel,
   namesOf,
   passingConfigs,
-  product,
-  replaced,
   reportNoneLeft,
   settingsOf,
 } from "./configurations.ts";
@@ -22,7 +19,7 @@ import { type Given, readDefines } from "./given.ts";
 import { type SourcedItem, strongestItems } from "./items.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
 import { plannedSpecializations } from "./specialize.ts";
-import { deriveVariantName, makeUnique } from "./variant_name.ts";
+import { planVariants, variantDefines, variantNames } from "./variants.ts";
 
 /** A macro given by the build and where a pragma declares it. */
 export interface Parameter {
@@ -53,23 +50,28 @@ export interface KernelPlan {
   readonly parameters: readonly Parameter[];
 }
 
-/** Plans one kernel from its items and the `-D`s of the build. */
+/**
+ * Plans one kernel from its items and the `-D`s of the build. `isOwn` says which variants give its definition this name,
+ * where a macro names it.
+ */
 export function planInstances(
   kernel: string,
   assigned: readonly SourcedItem[],
   defines: readonly Define[],
   reporter: Reporter,
   configurations?: Configurations,
+  isOwn?: (defines: readonly Define[]) => boolean,
 ): KernelPlan {
   const items = strongestItems(assigned, reporter);
   const given = readDefines(defines);
   const parameters = declaredParameters(items, reporter);
   checkVariantNames(items, reporter);
   warnReplaced(items, given, reporter);
-  const variants = planVariants(items, given);
-  const names = makeUnique(
-    variants.map(({ name, bindings }) => name ?? deriveVariantName(Object.fromEntries(bindings))),
-  );
+  const all = planVariants(items, given);
+  const variants = isOwn === undefined
+    ? all
+    : all.filter(({ bindings }) => isOwn(variantDefines(items, given, bindings)));
+  const names = variantNames(kernel, variants, all);
   const specializations = plannedSpecializations(items);
   const isForOne = typeof configurations === "object" && "only" in configurations;
   const instances = variants.flatMap((variant, index): InstancePlan[] => {
@@ -102,14 +104,22 @@ export function planInstances(
 
 /** A stand-in for each parameter of a file, to find its kernels before any instance is planned. */
 export function firstBindings(
-  items: readonly PragmaItem[],
+  groups: readonly (readonly PragmaItem[])[],
   defines: readonly Define[],
 ): readonly Define[] {
   const given = readDefines(defines);
   const first = new Map<string, string>();
-  for (const item of items) {
-    for (const [name, values] of axesOfItem(item)) {
-      if (!first.has(name)) first.set(name, values[0] ?? "");
+  for (const items of groups) {
+    const variants = new Set<string>();
+    for (const item of items) {
+      if (item.kind === "variant") {
+        // A second variant of the same parameters; what it defines beside them, the first one leaves undefined.
+        if (item.bindings.some(({ name }) => variants.has(name))) continue;
+        for (const { name } of item.bindings) variants.add(name);
+      }
+      for (const [name, values] of axesOfItem(item)) {
+        if (!first.has(name)) first.set(name, values[0] ?? "");
+      }
     }
   }
   for (const [name, values] of given.lists) first.set(name, values[0] ?? "");
@@ -190,46 +200,4 @@ function warnReplaced(items: readonly SourcedItem[], given: Given, reporter: Rep
       );
     }
   }
-}
-
-// ---- variants -------------------------------------------------------------------------------------------
-
-interface Variant {
-  readonly name: string | undefined;
-  readonly bindings: Bindings;
-}
-
-/** `variants` lines multiply, each `variant` adds one combination. */
-function planVariants(items: readonly SourcedItem[], given: Given): readonly Variant[] {
-  const axes: (readonly [string, readonly string[]])[] = [];
-  const single: Variant[] = [];
-  for (const { item } of items) {
-    if (item.kind === "variants") axes.push(...axesOfItem(item));
-    if (item.kind === "variant") {
-      single.push({
-        name: item.name?.name,
-        bindings: new Map(item.bindings.map(({ name, value }) => [name, value])),
-      });
-    }
-  }
-  const products = axes.length === 0
-    ? []
-    : product(axes).map((bindings) => ({ name: undefined, bindings }));
-  const all: readonly Variant[] = [...products, ...single];
-  return distinct(
-    (all.length === 0 ? [{ name: undefined, bindings: new Map() }] : all).flatMap((variant) =>
-      replaced(variant.bindings, given).map((bindings) => ({ ...variant, bindings }))
-    ),
-  );
-}
-
-function distinct<
-  Entry extends { readonly bindings: Bindings; readonly name?: string | undefined },
->(
-  entries: readonly Entry[],
-): readonly Entry[] {
-  return [
-    ...new Map(entries.map((entry) => [JSON.stringify([entry.name, ...entry.bindings]), entry]))
-      .values(),
-  ];
 }

@@ -9,10 +9,12 @@ import type { Reporter } from "../support/diagnostic.ts";
 import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
 
-/** A kernel definition: its name and where the name stands in the main file. */
+/** A kernel: its name and where the name is in the main file. */
 export interface KernelSite {
   readonly name: string;
   readonly offset: number;
+  /** A macro gave it the name, so variants may give it others. */
+  readonly isNamedByMacro?: boolean;
 }
 
 /** An item and the override it came from; `undefined`: the file itself. */
@@ -47,10 +49,11 @@ export function assignItems(
     for (const { name } of targets) assigned.get(name)?.push({ item, origin });
   }
   for (const group of groups) {
-    const next = kernels.filter(({ offset }) =>
-      offset >= group.end
-    ).sort((a, b) => a.offset - b.offset)[0];
-    let targets = next === undefined ? undefined : [next.name];
+    const offset = Math.min(
+      ...kernels.map((kernel) => kernel.offset).filter((at) => at >= group.end),
+    );
+    const next = kernels.filter((kernel) => kernel.offset === offset).map(({ name }) => name);
+    let targets = next.length === 0 ? undefined : next;
     let isReported = false;
     for (const item of group.items) {
       if (item.kind === "kernel") {

@@ -3,7 +3,7 @@ import type { PragmaItem, PragmaText } from "../front/pragma.ts";
 import type { Define } from "../options.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 import { nearest } from "../support/spelling.ts";
-import type { KernelPlan } from "./instances.ts";
+import type { KernelPlan, Parameter } from "./instances.ts";
 
 /** `-D`s that neither the text nor a pragma mentions (W1023). */
 export function reportUnusedDefines(
@@ -30,17 +30,25 @@ export function reportUnusedDefines(
   }
 }
 
-/** Parameters of pragmas that neither the kernel nor its contract mentions (W9011). */
+/** Parameters of pragmas that neither the kernels nor their contracts mention (W9011): each once. */
 export function reportUnusedParameters(
-  plan: KernelPlan,
+  plans: readonly KernelPlan[],
   used: ReadonlySet<string>,
   reporter: Reporter,
 ): void {
-  const mentioned = namesInTexts(plan.items.flatMap(({ item }) => contractTexts(item)));
-  for (const { name, span } of plan.parameters) {
-    if (used.has(name) || mentioned.has(name)) continue;
+  const kernels = new Map<Parameter, string[]>();
+  for (const plan of plans) {
+    const mentioned = namesInTexts(plan.items.flatMap(({ item }) => contractTexts(item)));
+    for (const parameter of plan.parameters) {
+      if (used.has(parameter.name) || mentioned.has(parameter.name)) continue;
+      // Kernels that one definition makes share its pragmas.
+      const known = [...kernels.keys()].find(({ span }) => span === parameter.span) ?? parameter;
+      kernels.set(known, [...kernels.get(known) ?? [], `\`${plan.kernel}\``]);
+    }
+  }
+  for (const [{ name, span }, of] of kernels) {
     const near = nearest(name, used);
-    reporter.warn("W9011", span, `the parameter \`${name}\` is never used by \`${plan.kernel}\``, {
+    reporter.warn("W9011", span, `the parameter \`${name}\` is never used by ${of.join(", ")}`, {
       hint: near === undefined
         ? "remove it; it only multiplies the instances"
         : `did you mean \`${near}\`?`,

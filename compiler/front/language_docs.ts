@@ -129,7 +129,8 @@ export const PRAGMA_DOCS: Readonly<
   kernel: { form: "kernel NAME, …", doc: "the next pragmas are for these kernels" },
   variant: {
     form: "variant [NAME:] TYPE=half, …",
-    doc: "one combination of parameters that the caller chooses",
+    doc:
+      "one combination of parameters that the caller chooses; where one of them names the kernel, each name is a kernel with a wrapper of its own",
   },
   variants: { form: "variants TYPE in {float, half}, …", doc: "all combinations of these values" },
   config: {
