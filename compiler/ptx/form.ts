@@ -3,7 +3,7 @@
  *
  *     .RND?.ftz?.T d, a, b*2:b32, c:pred?
  *
- * Modifiers, in order: `.ftz` itself, `.lo|hi` one of these, `.RND` one of the GROUPS, `.T` and `.U` one of the
+ * Modifiers, in the order of the ISA (bind.ts takes others): `.ftz` itself, `.lo|hi` one of these, `.RND` one of the GROUPS, `.T` and `.U` one of the
  * types in the form's columns; `?` marks what may be absent.
  *
  * Operands: a name, then `*n` for a vector, `:type`, `+` where wider registers may hold the type, `?` where the

@@ -1,5 +1,6 @@
 /** Finds the row and the form of an instruction, or says why there is none. */
 import { bug } from "../support/bug.ts";
+import { bindAnyOrder, type Binding, bindInOrder, type Bound } from "./bind.ts";
 import {
   bothSince,
   type OperandPiece,
@@ -30,6 +31,16 @@ const longest: ReadonlyMap<string, number> = new Map(
     .sort((a, b) => a[1] - b[1]),
 );
 
+/** Rows by the first words of their names, with the further words; those with most words first. */
+const namesake: ReadonlyMap<
+  string,
+  readonly { readonly name: string; readonly words: readonly string[]; readonly row: PtxOpRow }[]
+> = Map.groupBy(
+  [...rows].map(([name, row]) => ({ name, words: name.split(".").slice(1), row }))
+    .sort((a, b) => b.words.length - a.words.length),
+  ({ name }) => name.split(".")[0] ?? name,
+);
+
 /** An instruction's row, its full name, and the modifiers that are not part of the name. */
 export interface FoundRow {
   readonly opcode: string;
@@ -50,6 +61,25 @@ export function findRow(opcode: string, modifiers: readonly string[]): FoundRow 
     if (row !== undefined) return { opcode: name, row, modifiers: words.slice(count) };
   }
   return undefined;
+}
+
+/**
+ * The rows whose names are among the words of a spelling, in whatever order, those with most words first: of
+ * `add.u32.cc` the row `add.cc`, then the row `add`.
+ */
+function rowsAmong(opcode: string, modifiers: readonly string[]): FoundRow[] {
+  const [first = "", ...rest] = [...opcode.split("."), ...modifiers];
+  const found: FoundRow[] = [];
+  for (const { name, words, row } of namesake.get(first) ?? []) {
+    const left = [...rest];
+    const has = words.every((word) => {
+      const at = left.indexOf(word);
+      if (at >= 0) left.splice(at, 1);
+      return at >= 0;
+    });
+    if (has) found.push({ opcode: name, row, modifiers: left });
+  }
+  return found;
 }
 
 /** Splits `cp.async.ca.shared.global` into the name of its row and its modifiers. */
@@ -78,25 +108,6 @@ export interface Match {
   readonly modifiers: readonly string[];
   readonly operands: readonly BoundOperand[];
   readonly since: Since;
-}
-
-type Bound = Map<string, string>;
-
-/** Assigns modifiers to the pieces of a form from piece `at` on. */
-function bindModifiers(
-  form: ReadForm,
-  modifiers: readonly string[],
-  at = 0,
-  from = 0,
-): Bound | undefined {
-  const piece = form.modifiers[at];
-  const modifier = modifiers[from];
-  if (piece === undefined) return modifier === undefined ? new Map() : undefined;
-  if (modifier !== undefined && piece.names.includes(modifier)) {
-    const rest = bindModifiers(form, modifiers, at + 1, from + 1);
-    if (rest !== undefined) return rest.set(piece.variable, modifier);
-  }
-  return piece.optional ? bindModifiers(form, modifiers, at + 1, from) : undefined;
 }
 
 function resolveType(type: string, bound: Bound): TypeName {
@@ -285,21 +296,24 @@ function spaceProblem(modifiers: readonly string[]): string | undefined {
 /** Instructions of PTX 1.0. */
 const ALWAYS: Since = { ptx: 10, sm: 10 };
 
-/** The form that an instruction has, or a sentence about what is wrong with it. */
-export function matchInstruction(instruction: Instruction): Match | string {
-  const found = findRow(instruction.opcode, instruction.modifiers);
-  if (found === undefined) return `unknown opcode ${instruction.opcode}`;
-  const { opcode, row, modifiers } = found;
-  if (row.forms.length === 0) {
-    return `${opcode} is not supported (PTX ISA 9.0, ${row.isa})`;
-  }
-  let problem = spaceProblem(modifiers);
-  if (problem !== undefined) return problem;
+const inOrder = (form: ReadForm, modifiers: readonly string[]): Binding | undefined => {
+  const bound = bindInOrder(form, modifiers);
+  return bound === undefined ? undefined : { bound, modifiers };
+};
+
+/** The form of a row that an instruction has, or a sentence about its operands; undefined if no form has its modifiers. */
+function matchRow(
+  { opcode, row, modifiers: written }: FoundRow,
+  bind: (form: ReadForm, modifiers: readonly string[]) => Binding | undefined,
+  given: readonly Operand[],
+): Match | string | undefined {
+  let problem: string | undefined;
   for (const form of row.forms) {
     const pieces = readForm(form);
-    const bound = bindModifiers(pieces, modifiers);
-    if (bound === undefined) continue;
-    const operands = assignOperands(pieces, bound, instruction.operands);
+    const binding = bind(pieces, written);
+    if (binding === undefined) continue;
+    const { bound, modifiers } = binding;
+    const operands = assignOperands(pieces, bound, given);
     if (typeof operands === "string") {
       problem ??= operands;
       continue;
@@ -308,10 +322,37 @@ export function matchInstruction(instruction: Instruction): Match | string {
       .reduce<Since>(bothSince, ALWAYS);
     return { opcode, row, form, bound, modifiers, operands, since };
   }
+  return problem;
+}
+
+const notSupported = ({ opcode, row }: FoundRow): string =>
+  `${opcode} is not supported (PTX ISA 9.0, ${row.isa})`;
+
+function noForm({ opcode, row, modifiers }: FoundRow): string {
   const unsupported = modifiers.find((name) => row.unsupported?.includes(name));
   if (unsupported !== undefined) {
     return `${opcode} with .${unsupported} is not supported (PTX ISA 9.0, ${row.isa})`;
   }
-  return problem ??
-    `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;
+  return `no form of ${opcode} has the modifiers ${modifiers.map((name) => `.${name}`).join("")}`;
+}
+
+/** The form that an instruction has, or a sentence about what is wrong with it. */
+export function matchInstruction(instruction: Instruction): Match | string {
+  const found = findRow(instruction.opcode, instruction.modifiers);
+  const written = found?.row.forms.length === 0
+    ? notSupported(found)
+    : found && (spaceProblem(found.modifiers) ?? matchRow(found, inOrder, instruction.operands));
+  if (typeof written === "object") return written;
+  const { opcode, modifiers, operands } = instruction;
+  const others = rowsAmong(opcode, modifiers);
+  for (const each of others) {
+    const isLonger = each.opcode.length > (found?.opcode.length ?? 0);
+    if (each.row.forms.length === 0 && isLonger) return notSupported(each);
+    if (spaceProblem(each.modifiers) !== undefined) continue;
+    const match = matchRow(each, bindAnyOrder, operands);
+    if (typeof match === "object") return match;
+  }
+  const named = found ?? others[0];
+  if (named === undefined) return `unknown opcode ${opcode}`;
+  return written ?? noForm(named);
 }

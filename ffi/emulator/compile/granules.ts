@@ -28,7 +28,7 @@ export function narrowestAccesses(
 /** Bytes that an instruction accesses at once; vectors are aligned as a whole. */
 function bytesOf(instruction: Instruction): number {
   const match = matchInstruction(instruction);
-  if (isCopy(instruction.opcode) || typeof match === "string") return 4;
+  if (typeof match === "string" || isCopy(match.opcode)) return 4;
   const modifiers = [...match.bound.values()];
   const type = modifiers.findLast(isTypeName);
   if (type === undefined) return 4;
