@@ -12,6 +12,9 @@ import type { Poly } from "./poly.ts";
 import { Reach } from "./reach.ts";
 import type { Access } from "./types.ts";
 
+/** Accesses of a kernel whose addresses are followed; parameters that further ones lead to have no tensor and no range. */
+const MAX_ACCESSES = 1000;
+
 /** A load, store or atomic at an affine address of one pointer parameter. */
 export interface MemoryAccess {
   readonly op: Op;
@@ -61,7 +64,7 @@ export function collectAccesses(func: Func): Accesses {
     }
     const roots = rootsOf(func, reach, pointer);
     for (const root of roots) noteDirection(direction, nameOf(root), op);
-    const address = analysis.pointer(pointer);
+    const address = affine.length < MAX_ACCESSES ? analysis.pointer(pointer) : undefined;
     if (address === undefined) {
       for (const root of roots) vague.add(root);
       return;

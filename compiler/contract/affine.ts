@@ -8,11 +8,15 @@
  * program looks at a whole value (compares it, widens it, adds it to a pointer) the claim is exact only if
  * the value fits its type; such places are collected as {@linkcode Observation}s, and whoever uses the
  * polynomial proves or demands that they fit.
+ *
+ * Values are worked out operands first, without recursion. What grows beyond the limits is as unknown as a loaded
+ * value.
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
+import { operandsOf, sourcesFirst } from "../ir/order.ts";
 import { constantOf as irConstant, intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { apply } from "./expr.ts";
@@ -20,6 +24,7 @@ import {
   addPoly,
   type Atom,
   gridAtom,
+  isFollowed,
   laneAtom,
   mapAtoms,
   mulPoly,
@@ -40,6 +45,11 @@ export interface Observation {
   readonly poly: Poly;
   readonly type: ScalarName;
 }
+
+/** Observations that one value may rest on. */
+const MAX_OBSERVATIONS = 64;
+/** Comparisons of one mask that are looked at; the others bound nothing. */
+const MAX_CONSTRAINTS = 32;
 
 /** An integer value; lanes are those of the value's own tile. */
 export interface AffineInt {
@@ -66,6 +76,7 @@ export interface Constraint {
 export class AffineAnalysis {
   readonly #ints = new Map<Value, AffineInt | undefined>();
   readonly #pointers = new Map<Value, AffinePointer | undefined>();
+  readonly #masks = new Map<Value, readonly Constraint[]>();
   readonly #params: ReadonlySet<Value>;
 
   constructor(func: Func) {
@@ -74,47 +85,43 @@ export class AffineAnalysis {
 
   /** An integer value as a polynomial; undefined: not affine as far as we see. */
   int(value: Value): AffineInt | undefined {
-    if (this.#ints.has(value)) return this.#ints.get(value);
-    const result = this.#int(value);
-    this.#ints.set(value, result);
-    return result;
+    for (const one of sourcesFirst(value, (known) => this.#ints.has(known))) {
+      this.#ints.set(one, this.#int(one));
+    }
+    return this.#ints.get(value);
   }
 
   /** The address in a pointer value. */
   pointer(value: Value): AffinePointer | undefined {
-    if (this.#pointers.has(value)) return this.#pointers.get(value);
-    const result = this.#pointer(value);
-    this.#pointers.set(value, result);
-    return result;
+    const base = (at: Value): readonly Value[] => operandsOf(at).slice(0, 1);
+    for (const one of sourcesFirst(value, (known) => this.#pointers.has(known), base)) {
+      this.#pointers.set(one, this.#pointer(one));
+    }
+    return this.#pointers.get(value);
   }
 
   /** What holds on lanes whose mask is set. Fewer than it could be, never more. */
   mask(value: Value): readonly Constraint[] {
+    for (const one of sourcesFirst(value, (known) => this.#masks.has(known), conjuncts)) {
+      this.#masks.set(one, this.#mask(one));
+    }
+    return must(this.#masks.get(value), "mask");
+  }
+
+  #mask(value: Value): readonly Constraint[] {
     const op = value.def;
     if (op === undefined) return [];
-    switch (op.name) {
-      case "and":
-        return [...this.mask(operand(op, 0)), ...this.mask(operand(op, 1))];
-      case "select": { // c ? a : false
-        const otherwise = operand(op, 2);
-        if (
-          irConstant(otherwise) !== 0n ||
-          value.type.shape.length !== operand(op, 0).type.shape.length
-        ) return [];
-        return [...this.mask(operand(op, 0)), ...this.mask(operand(op, 1))];
-      }
-      case "lt":
-      case "le":
-      case "gt":
-      case "ge":
-      case "eq":
-        return this.#comparison(op);
-    }
+    const [first, ...others] = conjuncts(value).map((one) =>
+      must(this.#masks.get(one), "part of a mask")
+    );
+    if (first === undefined) return COMPARISONS.has(op.name) ? this.#comparison(op) : [];
     const move = laneMove(op);
-    if (move === undefined) return [];
-    return this.mask(operand(op, 0)).flatMap((constraint) => {
+    if (move === undefined) {
+      return [...new Set([...first, ...others.flat()])].slice(0, MAX_CONSTRAINTS);
+    }
+    return first.map((constraint) => {
       const poly = mapAtoms(constraint.poly, move);
-      return [{ ...constraint, poly, observed: moveAll(constraint.observed, move) }];
+      return { ...constraint, poly, observed: moveAll(constraint.observed, move) };
     });
   }
 
@@ -123,10 +130,11 @@ export class AffineAnalysis {
     const lhs = this.int(operand(op, 0));
     const rhs = this.int(operand(op, 1));
     if (lhs === undefined || rhs === undefined || isPointer(type)) return [];
-    const observed = [...lhs.observed, ...rhs.observed, { poly: lhs.poly, type }, {
-      poly: rhs.poly,
-      type,
-    }];
+    const observed = allObserved(lhs.observed, rhs.observed, [
+      { poly: lhs.poly, type },
+      { poly: rhs.poly, type },
+    ]);
+    if (observed === undefined) return [];
     const difference = subPoly(lhs.poly, rhs.poly);
     const below = (poly: Poly, strict: boolean): Constraint => ({
       poly: strict ? addPoly(poly, polyOf(1)) : poly,
@@ -179,8 +187,10 @@ export class AffineAnalysis {
       const type = operand(op, 1).type.element;
       if (base === undefined || count === undefined || isPointer(type)) return undefined;
       const moved = scalePoly(count.poly, BigInt(bytesOf(element.pointee)));
-      const observed = [...base.observed, ...count.observed, { poly: count.poly, type }];
-      return { param: base.param, bytes: addPoly(base.bytes, moved), observed };
+      const observed = allObserved(base.observed, count.observed, [{ poly: count.poly, type }]);
+      const bytes = addPoly(base.bytes, moved);
+      if (observed === undefined || !isFollowed(bytes)) return undefined;
+      return { param: base.param, bytes, observed };
     }
     const source = op.operands[0];
     const move = laneMove(op);
@@ -200,6 +210,33 @@ export class AffineAnalysis {
 const operand = (op: Op, index: number): Value =>
   must(op.operands[index], `operand ${index} of ${op.name}`);
 const exact = (poly: Poly): AffineInt => ({ poly, observed: [] });
+
+/** Each once; undefined where there are too many. */
+function allObserved(
+  ...lists: readonly (readonly Observation[])[]
+): readonly Observation[] | undefined {
+  const [first = [], ...others] = lists.filter((list) => list.length > 0);
+  if (others.length === 0) return first;
+  const all = new Set(first);
+  for (const list of others) for (const observation of list) all.add(observation);
+  return all.size > MAX_OBSERVATIONS ? undefined : [...all];
+}
+
+const COMPARISONS: ReadonlySet<TileOp> = new Set<TileOp>(["lt", "le", "gt", "ge", "eq"]);
+
+/** The masks that all hold where this one does. */
+function conjuncts(mask: Value): readonly Value[] {
+  const op = mask.def;
+  if (op === undefined) return [];
+  if (op.name === "and") return [operand(op, 0), operand(op, 1)];
+  if (op.name === "select") { // c ? a : false
+    const { shape } = operand(op, 0).type;
+    return irConstant(operand(op, 2)) === 0n && mask.type.shape.length === shape.length
+      ? [operand(op, 0), operand(op, 1)]
+      : [];
+  }
+  return laneMove(op) === undefined ? [] : [operand(op, 0)];
+}
 
 type LaneMove = (atom: Atom) => Atom | undefined;
 
@@ -262,19 +299,23 @@ type IntRule = (
 const binary = (combine: (a: Poly, b: Poly) => Poly): IntRule => (op, _type, of) => {
   const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
   if (a === undefined || b === undefined) return undefined;
-  return bounded({ poly: combine(a.poly, b.poly), observed: [...a.observed, ...b.observed] });
+  return bounded(combine(a.poly, b.poly), allObserved(a.observed, b.observed));
 };
 
 /**
  * Contract expressions are plain numbers, exact to 2^53. A coefficient is multiplied with at most the extent
  * of a tile, 2^20 elements; larger ones are not followed.
  */
-function bounded(value: AffineInt): AffineInt | undefined {
+function bounded(
+  poly: Poly,
+  observed: readonly Observation[] | undefined,
+): AffineInt | undefined {
+  if (observed === undefined || !isFollowed(poly)) return undefined;
   const limit = 1n << 32n;
-  const fits = [...value.poly.values()].every(({ coefficient }) =>
+  const fits = [...poly.values()].every(({ coefficient }) =>
     coefficient < limit && coefficient > -limit
   );
-  return fits ? value : undefined;
+  return fits ? { poly, observed } : undefined;
 }
 
 /** Functions that are no polynomials, of values that all programs and lanes share. */
@@ -287,12 +328,15 @@ const uniform = (operator: ContractOperator): IntRule => (op, type, of) => {
     key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
     expr,
   };
-  const observed = [...a.observed, ...b.observed, { poly: a.poly, type }, { poly: b.poly, type }];
-  return { poly: polyOfAtom(atom), observed };
+  const observed = allObserved(a.observed, b.observed, [
+    { poly: a.poly, type },
+    { poly: b.poly, type },
+  ]);
+  return bounded(polyOfAtom(atom), observed);
 };
 
 const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
-  constant: (op) => bounded(exact(polyOf(BigInt(scalarAttr(op, "value"))))),
+  constant: (op) => bounded(polyOf(BigInt(scalarAttr(op, "value"))), []),
   program_id: (op) => exact(polyOfAtom(pidAtom(intAttr(op, "axis")))),
   num_programs: (op) => exact(polyOfAtom(gridAtom(intAttr(op, "axis")))),
   range: (op) => {
@@ -309,7 +353,7 @@ const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
     if (
       value === undefined || typeof count !== "bigint" || count < 0n || count >= SCALARS[type].bits
     ) return undefined;
-    return bounded({ poly: scalePoly(value.poly, 1n << count), observed: value.observed });
+    return bounded(scalePoly(value.poly, 1n << count), value.observed);
   },
   neg: (op, _type, of) => {
     const value = of(operand(op, 0));
@@ -326,7 +370,7 @@ const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
     if (value === undefined || isPointer(from)) return undefined;
     const widens = SCALARS[from].bits < SCALARS[type].bits;
     return widens
-      ? { poly: value.poly, observed: [...value.observed, { poly: value.poly, type: from }] }
+      ? bounded(value.poly, allObserved(value.observed, [{ poly: value.poly, type: from }]))
       : value;
   },
 };

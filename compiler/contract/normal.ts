@@ -10,6 +10,7 @@ import {
   type Atom,
   constantOf,
   gridAtom,
+  isFollowed,
   mulPoly,
   paramAtom,
   type Poly,
@@ -20,7 +21,7 @@ import {
   subPoly,
   type Term,
 } from "./poly.ts";
-import type { Operation } from "./expr.ts";
+import { type Operation, printExpr } from "./expr.ts";
 import type { ContractExpr } from "./types.ts";
 
 /** Whether two expressions have the same value for all extents; names of compile-time parameters do not matter. */
@@ -33,7 +34,10 @@ export function normalKey(expr: ContractExpr): string {
   return polyKey(normalForm(expr));
 }
 
-/** The expression as a polynomial; functions that are no polynomials become opaque atoms. */
+/**
+ * The expression as a polynomial; functions that are no polynomials become opaque atoms. So does what grows beyond
+ * the limits of polynomials: then only the same text is equal.
+ */
 export function normalForm(expr: ContractExpr): Poly {
   switch (expr.op) {
     case "const":
@@ -43,6 +47,11 @@ export function normalForm(expr: ContractExpr): Poly {
     case "grid":
       return polyOfAtom(gridAtom(expr.axis));
   }
+  const poly = ofOperation(expr);
+  return isFollowed(poly) ? poly : opaque(printExpr(expr), expr);
+}
+
+function ofOperation(expr: Operation): Poly {
   const parts = expr.args.map(normalForm);
   const part = (index: number): Poly => must(parts[index], `argument ${index}`);
   switch (expr.op) {

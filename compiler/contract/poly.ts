@@ -32,6 +32,24 @@ export type Poly = ReadonlyMap<string, Term>;
 
 export const ZERO: Poly = new Map();
 
+/** Terms of a polynomial that is followed. An index into a tensor of five axes has about ten. */
+const MAX_TERMS = 64;
+/** Atoms of a term that is followed: a stride that is a product of extents has as many as there are axes. */
+const MAX_DEGREE = 16;
+/** Characters of the keys of its atoms: quotients of quotients spell out all that they are made of. */
+const MAX_KEY_LENGTH = 2000;
+
+/** Whether a polynomial is small enough to be followed. */
+export function isFollowed(poly: Poly): boolean {
+  if (poly.size > MAX_TERMS) return false;
+  let length = 0;
+  for (const [key, { atoms }] of poly) {
+    length += key.length;
+    if (atoms.length > MAX_DEGREE || length > MAX_KEY_LENGTH) return false;
+  }
+  return true;
+}
+
 export const paramAtom = (name: string, unsigned = false): Atom => ({
   kind: "param",
   key: name,
@@ -78,6 +96,7 @@ export function subPoly(a: Poly, b: Poly): Poly {
   return addPoly(a, scalePoly(b, -1n));
 }
 
+/** Both must be small enough to be followed; their product may not be. */
 export function mulPoly(a: Poly, b: Poly): Poly {
   const terms: Term[] = [];
   for (const x of a.values()) {

@@ -10,7 +10,7 @@ import type { Func, Value } from "../ir/func.ts";
 import type { Span } from "../support/source.ts";
 import { isPointer } from "../ir/types.ts";
 import { type MemoryAccess, nameOf, pointeeBytes, wholeElements } from "./accesses.ts";
-import type { Observation } from "./affine.ts";
+import { type Observation, varies } from "./affine.ts";
 import { apply, constant, printExpr, substitute } from "./expr.ts";
 import type { Bound } from "./groups.ts";
 import { type GridExtents, type Interval, intervalOf, unite } from "./interval.ts";
@@ -18,6 +18,9 @@ import { limitsOf, limitsOfType } from "./magnitude.ts";
 import { normalKey } from "./normal.ts";
 import type { Poly } from "./poly.ts";
 import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
+
+/** Different ends of a parameter's range that are compared; a parameter with more of them has no range. */
+const MAX_ENDS = 32;
 
 /** The ranges of all parameters whose accesses are affine and happen in every launch. */
 export function rangesOf(
@@ -29,11 +32,13 @@ export function rangesOf(
       access.isConditional ? undefined : touched(param, access, grid)
     );
     const known = intervals.filter((interval) => interval !== undefined);
-    return known.length < intervals.length
-      ? []
-      : [{ param: nameOf(param), ...known.reduce(unite) }];
+    if (known.length < intervals.length) return [];
+    const distinct = [...new Map(known.map((interval) => [keyOf(interval), interval])).values()];
+    return distinct.length > MAX_ENDS ? [] : [{ param: nameOf(param), ...distinct.reduce(unite) }];
   });
 }
+
+const keyOf = ({ first, last }: Interval): string => `${normalKey(first)} … ${normalKey(last)}`;
 
 /** Elements of the parameter's own type that an access touches. */
 function touched(param: Value, access: MemoryAccess, grid: GridExtents): Interval | undefined {
@@ -53,6 +58,11 @@ export interface ProvenWrap {
   readonly value: bigint;
 }
 
+/** What comes of an observation, beside its condition: the end of it that wraps in every launch. */
+interface Demand {
+  readonly wrap?: bigint | undefined;
+}
+
 /** Conditions under which nothing observed wraps, and what wraps whatever the launch. */
 export function wrapRequirements(
   func: Func,
@@ -66,19 +76,41 @@ export function wrapRequirements(
   };
   const found = new Map<string, Requirement>();
   const wraps = new Map<number, ProvenWrap>();
+  /** Where no mask says more, all accesses of a shape that rest on an observation demand the same. */
+  const known = new Map<Observation, Map<string, Demand>>();
+  const demandOf = (
+    access: MemoryAccess,
+    observation: Observation,
+    bounds: readonly Bound[],
+  ): Demand => {
+    const { poly, type } = observation;
+    const work = (): Demand => {
+      const interval = intervalOf(poly, bounds, access.shape, grid);
+      if (interval === undefined) return {};
+      const condition = fitCondition(interval, type, grid, typeOf);
+      if (condition === undefined) return {};
+      found.set(normalKey(condition), { condition, text: printExpr(condition) });
+      return { wrap: provenEnd(interval, type, grid, typeOf) };
+    };
+    const isVarying = varies(poly);
+    if (isVarying && bounds.length > 0) return work();
+    const shapes = known.get(observation) ?? new Map<string, Demand>();
+    known.set(observation, shapes);
+    const shape = isVarying ? access.shape.join() : "";
+    const demand = shapes.get(shape) ?? work();
+    shapes.set(shape, demand);
+    return demand;
+  };
   const demand = (
     access: MemoryAccess,
-    { poly, type }: Observation,
+    observation: Observation,
     bounds: readonly Bound[],
   ): void => {
+    const { poly, type } = observation;
     if (SCALARS[type].bits >= 64 || isOneName(poly)) return;
-    const interval = intervalOf(poly, bounds, access.shape, grid);
-    const condition = interval && fitCondition(interval, type, grid, typeOf);
-    if (condition === undefined) return;
-    found.set(normalKey(condition), { condition, text: printExpr(condition) });
-    const value = interval && provenEnd(interval, type, grid, typeOf);
+    const { wrap } = demandOf(access, observation, bounds);
     const { span } = access.op;
-    if (value !== undefined) wraps.set(span.start, { span, type, value });
+    if (wrap !== undefined) wraps.set(span.start, { span, type, value: wrap });
   };
   for (const access of accesses) {
     if (access.isConditional) continue;
