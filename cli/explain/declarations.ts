@@ -43,7 +43,7 @@ export const DECLARATIONS = {
     "__global__ void f(int *X) { *X = 1; }\n__global__ void g(float *X) { *X = 1; }",
   ),
   E4022: file(
-    "Kernels are launched by the host. Put what two kernels share into a `static` function.",
+    "Kernels are launched by the host. Put what two kernels share into a `static` function. A kernel with the name of a built-in function, such as `dot`, hides that function: rename the kernel.",
     "__global__ void f(int *X) { *X = 1; }\n__global__ void g(int *X) { f(X); }",
     "static void put(int *X) { *X = 1; }\n__global__ void f(int *X) { put(X); }\n__global__ void g(int *X) { put(X); }",
   ),

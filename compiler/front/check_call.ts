@@ -59,7 +59,9 @@ function checkNamedCall(
     case "kernel":
       cx.reporter.error("E4022", span, `\`${name}\` is a kernel and cannot be called`, {
         notes: [{ message: "the kernel", span: entry.span }],
-        hint: "move what both need into a helper, a function without `__global__`",
+        hint: isBuiltin(name)
+          ? `its name hides the built-in function \`${name}\`: rename the kernel`
+          : "move what both need into a helper, a function without `__global__`",
       });
       checkArguments(cx, expr);
       return undefined;
@@ -69,12 +71,14 @@ function checkNamedCall(
     default:
       cx.reporter.error("E4029", span, `\`${name}\` is not a function here`, {
         notes: [{ message: `\`${name}\` was declared here`, span: entry.span }],
-        ...(BUILTINS.has(name) ? { hint: "rename it to reach the built-in function" } : {}),
+        ...(isBuiltin(name) ? { hint: "rename it to reach the built-in function" } : {}),
       });
       checkArguments(cx, expr);
       return undefined;
   }
 }
+
+const isBuiltin = (name: string): boolean => BUILTINS.has(name) || OLD_ATOMIC.test(name);
 
 function unwrap(expr: ast.Expr): ast.Expr {
   return expr.kind === "paren" ? unwrap(expr.inner) : expr;
@@ -94,6 +98,9 @@ function checkHelperCall(cx: Context, expr: Call, entry: HelperEntry): TypedExpr
     const message = `\`${helper.name}\` takes ${wanted}, not ${values.length}`;
     cx.reporter.error("E7001", expr.span, message, {
       notes: [{ message: `\`${helper.name}\` is declared here`, span: entry.span }],
+      ...(isBuiltin(helper.name)
+        ? { hint: "it hides the built-in function; rename it to reach that one" }
+        : {}),
     });
     return undefined;
   }
@@ -101,7 +108,11 @@ function checkHelperCall(cx: Context, expr: Call, entry: HelperEntry): TypedExpr
   for (const [at, type] of paramTypes.entries()) {
     const value = values[at];
     const converted = value && convertTo(cx, value, type, {
-      notes: [{ message: `the parameter is ${spellType(type)}`, span: entry.span }],
+      notes: [{
+        message: `the parameter is ${spellType(type)}` +
+          (isBuiltin(helper.name) ? "; this function hides the built-in one" : ""),
+        span: entry.span,
+      }],
     });
     if (converted !== undefined) args.push(converted);
   }

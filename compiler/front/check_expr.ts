@@ -9,6 +9,7 @@ import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "./builtins.ts";
 import { roundDecimal } from "./decimal.ts";
+import { foreignNameHint, replacementOfMember } from "./foreign_words.ts";
 import { parseChar, parseNumber, parseString } from "./literals.ts";
 import { checkAssign, checkStep } from "./check_assign.ts";
 import { checkBitcast, checkCast, checkSizeofExpr, checkSizeofType } from "./check_cast.ts";
@@ -47,11 +48,9 @@ function checkForm(cx: Context, expr: ast.Expr): TypedExpr | undefined {
       return checkCall(cx, expr);
     case "subscript":
       return checkSubscript(cx, expr);
-    case "member": {
-      const message = "structures are not supported, so nothing has members";
-      cx.reporter.error("E2002", expr.name.span, message);
+    case "member":
+      reportMember(cx, expr);
       return undefined;
-    }
     case "step":
       return checkStep(cx, expr, true);
     case "unary":
@@ -243,7 +242,8 @@ export function reportUndeclared(
     ...(what === "function" ? [] : Object.keys(BUILTIN_CONSTANTS)),
     ...(what === "function" ? BUILTINS.keys() : []),
   ]);
-  const suggestion = near === undefined ? undefined : `did you mean \`${near}\`?`;
+  const foreign = foreignNameHint(name);
+  const suggestion = foreign ?? (near === undefined ? undefined : `did you mean \`${near}\`?`);
   const isMacroName = /^[A-Z][A-Z0-9_]*$/.test(name);
   const later = cx.laterFunctions.get(name);
   const message = isMacroName
@@ -255,7 +255,30 @@ export function reportUndeclared(
   cx.reporter.error("E2001", span, message, {
     ...(hint === undefined ? {} : { hint }),
     ...(later === undefined ? {} : { notes: [{ message: "it is defined here", span: later }] }),
-    ...(near === undefined || later !== undefined ? {} : { fix: { span, replacement: near } }),
+    ...(near === undefined || later !== undefined || foreign !== undefined
+      ? {}
+      : { fix: { span, replacement: near } }),
+  });
+}
+
+/** `blockIdx.x` of CUDA, or a member of what has none. */
+function reportMember(cx: Context, { base, name, span }: Of<"member">): void {
+  if (base.kind !== "name" || cx.meaning(base.name, base.span) !== undefined) {
+    const message = "structures are not supported, so nothing has members";
+    cx.reporter.error("E2002", name.span, message);
+    return;
+  }
+  const replacement = replacementOfMember(base.name, name.text);
+  if (replacement === undefined) {
+    reportUndeclared(cx, base.name, base.span, "name");
+    return;
+  }
+  const shown = `${base.name}.${name.text}`;
+  if (cx.undeclared.has(shown)) return;
+  cx.undeclared.add(shown);
+  cx.reporter.error("E2001", span, `\`${shown}\` is not declared`, {
+    hint: `write \`${replacement}\``,
+    fix: { span, replacement },
   });
 }
 

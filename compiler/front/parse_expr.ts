@@ -16,6 +16,7 @@ import {
 import { keywordGroup } from "./keywords.ts";
 import type { ParseContext } from "./parse_context.ts";
 import { parseTypeNameHere, startsType } from "./parse_specs.ts";
+import { atTwoDots, readTwoDots } from "./two_dots.ts";
 import { isWord, type Token } from "./token.ts";
 import { sourceText } from "./token_cursor.ts";
 
@@ -136,8 +137,9 @@ function parseMisplacedLoad(p: ParseContext, lhs: Expr, star: Span): Expr {
 function parseRange(p: ParseContext): Expr {
   const { cursor } = p;
   const lo = parseCast(p);
-  if (!cursor.accept("...")) return lo;
-  const hi = parseCast(p);
+  const isMistyped = atTwoDots(p);
+  if (!isMistyped && !cursor.accept("...")) return lo;
+  const hi = (isMistyped ? readTwoDots(p) : undefined) ?? parseCast(p);
   const range: Expr = { kind: "range", lo, hi, span: joinSpans(lo.span, hi.span) };
   if (cursor.at("...")) {
     p.reporter.error("E5101", cursor.token.span, "ranges cannot be chained", {
@@ -294,6 +296,7 @@ function parsePostfix(p: ParseContext): Expr {
         break;
       case ".":
       case "->": {
+        if (atTwoDots(p)) return expr;
         cursor.next();
         const { token } = cursor;
         if (token.kind === "identifier") cursor.next();

@@ -16,6 +16,7 @@ import { parseConditional } from "./parse_expr.ts";
 import type { ParseContext } from "./parse_context.ts";
 import { isWord, type Token } from "./token.ts";
 import { KEYWORDS } from "./keywords.ts";
+import { FOREIGN_SPECIFIERS } from "./foreign_words.ts";
 import { reportUnknownType } from "./unknown_type.ts";
 
 type SpecWord =
@@ -96,6 +97,7 @@ export function startsType({ scopes }: ParseContext, token: Token): boolean {
 export function looksLikeUnknownType({ cursor, scopes }: ParseContext): boolean {
   const { kind, text } = cursor.token;
   if (kind !== "identifier" || scopes.kindOf(text) !== undefined) return false;
+  if (Object.hasOwn(FOREIGN_SPECIFIERS, text)) return true;
   let at = 1;
   if (isWord(cursor.ahead(1), "[")) {
     at += cursor.pastPair(1) - 1;
@@ -153,7 +155,8 @@ function parseSpec(p: ParseContext, specs: SpecsInProgress, place: SpecsPlace): 
   const row = specWord(token);
   switch (row?.role) {
     case undefined:
-      return parseNamedType(p, specs, place) || parseShapedType(p, specs, place);
+      return skipForeign(p, token) || parseNamedType(p, specs, place) ||
+        parseShapedType(p, specs, place);
     case "storage":
       if (place !== "declaration") cursor.complain("a type");
       cursor.next();
@@ -182,6 +185,18 @@ function parseSpec(p: ParseContext, specs: SpecsInProgress, place: SpecsPlace): 
       skipRejected(p, specs, row.isType, row.hint);
       return true;
   }
+}
+
+/** A specifier of CUDA's functions, such as `__launch_bounds__(128)`: one message, and the rest is read without it. */
+function skipForeign({ cursor, scopes, reporter }: ParseContext, token: Token): boolean {
+  const { kind, text, span } = token;
+  if (kind !== "identifier" || scopes.kindOf(text) !== undefined) return false;
+  const hint = Object.hasOwn(FOREIGN_SPECIFIERS, text) ? FOREIGN_SPECIFIERS[text] : undefined;
+  if (hint === undefined) return false;
+  cursor.next();
+  reporter.error("E2001", span, `\`${text}\` is not a word of Triton-C`, { hint });
+  if (cursor.at("(")) cursor.skipPair();
+  return true;
 }
 
 function typeSoFar({ words, type }: SpecsInProgress): TypeSpec | undefined {

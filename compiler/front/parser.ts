@@ -20,6 +20,7 @@ import {
   parseInits,
   parseStaticAssert,
 } from "./parse_decl.ts";
+import { FOREIGN_DECLARATIONS } from "./foreign_words.ts";
 import { parseExpr } from "./parse_expr.ts";
 import { parseSpecs, parseTypeNameHere, startsDeclaration } from "./parse_specs.ts";
 import { parseBody } from "./parse_stmt.ts";
@@ -140,5 +141,11 @@ function reportNoDeclaration({ cursor }: ParseContext): void {
     cursor.fail("a declaration", {
       hint: "this bracket closes nothing; a `}` before it may be one too many",
     });
-  } else cursor.fail("a declaration", { hint: "statements stand inside functions" });
+  } else {
+    const { text } = cursor.token;
+    const foreign = Object.hasOwn(FOREIGN_DECLARATIONS, text)
+      ? FOREIGN_DECLARATIONS[text]
+      : undefined;
+    cursor.fail("a declaration", { hint: foreign ?? "statements stand inside functions" });
+  }
 }
