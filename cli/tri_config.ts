@@ -7,6 +7,7 @@ import type { Reporter } from "../compiler/support/diagnostic.ts";
 import type { Span } from "../compiler/support/source.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import { type JsonMember, jsonMember, type JsonNode } from "./jsonc.ts";
+import type { KERNEL_SETTINGS } from "./settings_docs.ts";
 
 /** What deno.json says of one `.tc` file. */
 export interface FileConfig {
@@ -58,8 +59,10 @@ function readDefine(cx: Checker, { key, keySpan, value }: JsonMember): Define {
   return { name: key, value: cx.word(value, `the value of ${key}`) };
 }
 
-/** How each key under a kernel becomes pragma lines. */
-const KERNEL_KEYS: Readonly<Record<string, (cx: Checker, node: JsonNode) => string[]>> = {
+/** How a key under a kernel becomes pragma lines. */
+type PragmaLines = (cx: Checker, node: JsonNode) => string[];
+
+const LINES: Readonly<Record<keyof typeof KERNEL_SETTINGS, PragmaLines>> = {
   variants: (cx, node) =>
     cx.items(node, '"variants"').map((item) => `variant ${bindings(cx, item)}`),
   configs: (cx, node) => cx.items(node, '"configs"').map((item) => configLine(cx, item)),
@@ -86,6 +89,8 @@ const KERNEL_KEYS: Readonly<Record<string, (cx: Checker, node: JsonNode) => stri
       return WORD_OPTIONS.includes(key) ? `${key}(${word})` : `${key}=${word}`;
     }),
 };
+
+const KERNEL_KEYS: Readonly<Record<string, PragmaLines>> = LINES;
 
 function readKernel(cx: Checker, kernel: JsonMember): Override[] {
   return cx.members(kernel.value, `"${kernel.key}"`, Object.keys(KERNEL_KEYS)).flatMap((

@@ -94,7 +94,7 @@ export function planFile(
   const { parsed, sites: found } = findKernels(front, standIns, options, collector);
   const nameWith = namesOfFront(front, smOf(options.targets[0]));
   const sites = kernelsByName(found, groups, overrides, defines, nameWith);
-  const assigned = assignItems(groups, overrides, sites, reporter);
+  const assigned = assignItems(groups, overrides, sites, file.name, reporter);
   const kernels = sites
     .filter(({ name }) => options.kernels === undefined || options.kernels.includes(name))
     .map((site) => {
@@ -227,7 +227,7 @@ function reportMissing(
   reporter: Reporter,
 ): void {
   const span = parameters[0]?.span ?? { file, start: 0, end: 0 };
-  reporter.error("E9006", span, `not every instance of the file has the kernel \`${name}\``, {
+  reporter.error("E9006", span, `not every instance of ${file.name} has the kernel \`${name}\``, {
     hint: "define it outside of `#if`s that depend on parameters; let them choose between bodies",
   });
 }

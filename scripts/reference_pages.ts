@@ -11,6 +11,7 @@ import { EXPLANATIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
 import { KEYWORDS } from "../compiler/front/keywords.ts";
+import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/settings_docs.ts";
 import {
   ATTRIBUTE_DOCS,
   BUILTIN_DOCS,
@@ -157,10 +158,36 @@ function languagePage(): string {
   ].join("\n");
 }
 
+function settingsPage(): string {
+  return [
+    head("Settings", "cli/settings_docs.ts"),
+    "The key `tri` of `deno.json` says of a `.tc` file what its pragmas or the command line can say too. Its settings are " +
+    "stronger than pragmas and weaker than the command line. Comments are allowed; a key that there is not is E9020.\n",
+    "```json\n" + JSON.stringify({ tri: SETTINGS_EXAMPLE }, null, 2) + "\n```\n",
+    "`files` holds an object for each file, by its path from the project's root:\n",
+    table(["key", "value"], [
+      [
+        code("defines"),
+        "macros: a string or a number is the macro's tokens, `null` undefines it (`-D`, `-U`)",
+      ],
+      [code("kernels"), "an object for each kernel, by the name in the file"],
+    ]),
+    "\nThe keys of a kernel:\n",
+    table(
+      ["key", "form", "meaning", "as a pragma"],
+      Object.entries(KERNEL_SETTINGS).map((
+        [name, { form, doc, pragma }],
+      ) => [code(name), code(form), doc, code(`#pragma tri ${pragma}`)]),
+    ),
+    "\nTokens and expressions are those of [pragmas](language.md#pragmas); options are [those of pragmas](language.md#options) too.\n",
+  ].join("\n");
+}
+
 /** Every page by its name, formatted. */
 export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   const pages: readonly (readonly [string, string])[] = [
     ["cli.md", cliPage()],
+    ["settings.md", settingsPage()],
     ["diagnostics.md", diagnosticsPage()],
     ["language.md", languagePage()],
     ...await Promise.all(

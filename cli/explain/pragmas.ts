@@ -43,7 +43,7 @@ export const PRAGMAS = {
     "#pragma tri num_warps=4\n__global__ void f(int *X) { *X = 1; }",
   ),
   E9020: settings(
-    'The key "tri" of deno.json holds "files"; a file has "defines" and "kernels", as the reference says.',
+    'The key "tri" of deno.json holds "files"; a file has "defines" and "kernels". docs/reference/settings.md lists all keys.',
     '{ "tri": { "file": {} } }',
     '{ "tri": { "files": {} } }',
   ),

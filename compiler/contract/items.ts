@@ -32,18 +32,21 @@ export interface OverrideItem {
   readonly origin: string;
 }
 
-/** The items of each kernel, strongest source first. */
+/** The items of each kernel, strongest source first; `file` is the name of the file, for messages. */
 export function assignItems(
   groups: readonly PragmaGroup[],
   overrides: readonly OverrideItem[],
   kernels: readonly KernelSite[],
+  file: string,
   reporter: Reporter,
 ): ReadonlyMap<string, readonly SourcedItem[]> {
   const assigned = new Map<string, SourcedItem[]>(kernels.map(({ name }) => [name, []]));
   const unknown = new Set<string>();
   for (const { kernel, isForFile, item, origin } of overrides) {
     if (isForFile && kernel !== undefined && !unknown.has(kernel)) {
-      if (!isKernel({ name: kernel, span: item.span }, kernels, reporter)) unknown.add(kernel);
+      if (!isKernel({ name: kernel, span: item.span }, kernels, file, reporter)) {
+        unknown.add(kernel);
+      }
     }
     const targets = kernel === undefined ? kernels : kernels.filter(({ name }) => name === kernel);
     for (const { name } of targets) assigned.get(name)?.push({ item, origin });
@@ -57,9 +60,9 @@ export function assignItems(
     let isReported = false;
     for (const item of group.items) {
       if (item.kind === "kernel") {
-        targets = item.names.filter((name) => isKernel(name, kernels, reporter)).map(({ name }) =>
-          name
-        );
+        targets = item.names.filter((name) => isKernel(name, kernels, file, reporter)).map((
+          { name },
+        ) => name);
       } else if (targets === undefined) {
         if (!isReported && kernels.length > 0) reportNoKernel(item.span, reporter);
         isReported = true;
@@ -74,13 +77,14 @@ export function assignItems(
 function isKernel(
   { name, span }: PragmaName,
   kernels: readonly KernelSite[],
+  file: string,
   reporter: Reporter,
 ): boolean {
   const names = kernels.map((kernel) => kernel.name);
   if (names.includes(name)) return true;
   if (kernels.length === 0) return false; // the file has other errors
   const near = nearest(name, names);
-  reporter.error("E9006", span, `there is no kernel \`${name}\` in this file`, {
+  reporter.error("E9006", span, `there is no kernel \`${name}\` in ${file}`, {
     hint: near === undefined
       ? `there are ${names.map((other) => `\`${other}\``).join(", ")}`
       : `did you mean \`${near}\`?`,

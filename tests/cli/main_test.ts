@@ -95,6 +95,7 @@ Deno.test("tri check reports a kernel of deno.json that its file does not have",
   });
   const { code, stderr } = await tri(workspace, "check", "k");
   assertEquals([code, stderr.match(/error\[\w+\]/g)], [1, ["error[E9006]"]]);
+  assertStringIncludes(stderr, "there is no kernel `vector_ad` in k/add.tc");
   assertStringIncludes(stderr, "did you mean `vector_add`?");
 });
 

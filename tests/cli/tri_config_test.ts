@@ -1,4 +1,5 @@
 import { parseJsonc } from "../../cli/jsonc.ts";
+import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../../cli/settings_docs.ts";
 import { readTriConfig, type TriConfig, triMember } from "../../cli/tri_config.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
@@ -57,6 +58,17 @@ Deno.test("readTriConfig() translates every key into defines and pragma lines", 
     "math(fast)",
     "max_registers=64",
   ]);
+});
+
+Deno.test("readTriConfig() takes the example of docs/reference/settings.md, which has every key", () => {
+  const text = JSON.stringify({ tri: SETTINGS_EXAMPLE });
+  const reporter = new Reporter();
+  const node = must(triMember(parseJsonc({ name: "deno.json", text })), "the key");
+  const config = readTriConfig(node, () => true, reporter);
+  assertEquals(reporter.diagnostics, []);
+  assertEquals([...config.keys()], ["kernels/transpose.tc"]);
+  const { transpose } = SETTINGS_EXAMPLE.files["kernels/transpose.tc"].kernels;
+  assertEquals(Object.keys(transpose), Object.keys(KERNEL_SETTINGS));
 });
 
 Deno.test("readTriConfig() points at unknown keys and suggests known ones", () => {

@@ -381,7 +381,7 @@ __global__ void k2(int *X) { *X = 1; }
 `;
   const { diagnostics } = compileFile({ name: "k.tc", text }, OPTIONS);
   assertEquals(diagnostics.map(({ code, message }) => `${code} ${message}`), [
-    "E9006 not every instance of the file has the kernel `k1`",
+    "E9006 not every instance of k.tc has the kernel `k1`",
   ]);
 });
 

@@ -26,7 +26,13 @@ function plan(
     const read = parsePragmaLine(item, origin, reporter);
     return read === undefined ? [] : [{ kernel: undefined, isForFile: false, item: read, origin }];
   });
-  const items = assignItems(groups, parsed, [{ name: "k", offset: text.length - 6 }], reporter);
+  const items = assignItems(
+    groups,
+    parsed,
+    [{ name: "k", offset: text.length - 6 }],
+    "k.tc",
+    reporter,
+  );
   const made = planInstances("k", items.get("k") ?? [], defines.map(readDefine), reporter);
   return { plan: made, diagnostics: reporter.diagnostics };
 }
@@ -157,7 +163,7 @@ Deno.test("assignItems() gives a group to the next kernel unless it is directed 
   ).join("");
   const groups = readPragmas({ name: "k.tc", text: `${text}void a() {}` }, reporter);
   const sites = ["a", "b", "c"].map((name, index) => ({ name, offset: text.length + index }));
-  const assigned = assignItems(groups, [], sites, reporter);
+  const assigned = assignItems(groups, [], sites, "k.tc", reporter);
   assertEquals(
     [...assigned].map(([name, items]) => `${name}: ${items.map(({ item }) => item.kind).join()}`),
     [
