@@ -344,7 +344,8 @@ class TypesPrinter {
       typeParams: this.#typeParams(groups, false),
       params: [
         `args: ${flat(this.#applied("Arguments", groups))}`,
-        `options?: ${flat(this.#callOptions())} & ${this.#use("TuneOptions")}`,
+        // Each configuration has a grid of its own.
+        `options?: Omit<${flat(this.#callOptions())}, "grid"> & ${this.#use("TuneOptions")}`,
       ],
       returns: `Promise<${this.#use("TuneResult")}>`,
       doc: TUNE_DOC,

@@ -1,5 +1,13 @@
 /** Look-up tables of a block-sparse matrix, for kernels such as `sdd`, `dsd` and `dds`. */
 import { ArgumentError } from "./errors.ts";
+import { expectInteger } from "./numbers.ts";
+import { describeValue } from "./values.ts";
+
+/** The most blocks along an axis: far more than a matrix has, and few enough to count. */
+const MOST_BLOCKS = 2 ** 24;
+
+/** In the list of blocks' numbers: there is no block. */
+const NONE = -1;
 
 /** Where the blocks of a matrix are, counted in blocks. Numbers of blocks are those of the row-major order. */
 export interface BlockTables {
@@ -20,7 +28,8 @@ export interface BlockTables {
 }
 
 /**
- * The tables for the blocks that a mask names: one value per block, row-major, zero or false where no block is.
+ * The tables for the blocks that a mask names: one value per block, row-major, zero or false where no block is. Throws
+ * `ArgumentError` for a mask of another length and for values that are neither numbers nor truth values.
  *
  * ```ts
  * const { rowOffsets, columns } = blockTables([1, 0, 1, 1, 0, 0], 2, 3);
@@ -32,30 +41,33 @@ export function blockTables(
   blockRows: number,
   blockColumns: number,
 ): BlockTables {
-  for (const [argument, value] of Object.entries({ blockRows, blockColumns })) {
-    if (Number.isSafeInteger(value) && value >= 0) continue;
-    throw new ArgumentError({
-      argument: `${argument} of blockTables`,
-      expected: "a number of blocks",
-      actual: `${value}`,
-    });
-  }
-  if (mask.length !== blockRows * blockColumns) {
+  expectInteger("blockRows of blockTables", blockRows, 0, MOST_BLOCKS);
+  expectInteger("blockColumns of blockTables", blockColumns, 0, MOST_BLOCKS);
+  const length: unknown = typeof mask === "object" ? mask?.length : undefined;
+  if (length !== blockRows * blockColumns) {
     throw new ArgumentError({
       argument: "mask of blockTables",
       expected: `${blockRows} x ${blockColumns} values`,
-      actual: `${mask.length} values`,
+      actual: typeof length === "number" ? `${length} values` : describeValue(mask),
     });
   }
-  const numbers = Array.from({ length: mask.length }, () => 0);
+  const numbers: number[] = [];
   const rows: number[] = [];
   const columns: number[] = [];
   const rowOffsets = [0];
   for (let row = 0; row < blockRows; row++) {
     for (let column = 0; column < blockColumns; column++) {
       const at = row * blockColumns + column;
-      if (!mask[at]) continue;
-      numbers[at] = rows.length;
+      const value: unknown = mask[at];
+      if (typeof value !== "number" && typeof value !== "boolean") {
+        throw new ArgumentError({
+          argument: `mask[${at}] of blockTables`,
+          expected: "a number, true or false",
+          actual: describeValue(value),
+        });
+      }
+      numbers.push(value ? rows.length : NONE);
+      if (!value) continue;
       rows.push(row);
       columns.push(column);
     }
@@ -67,9 +79,10 @@ export function blockTables(
   for (let column = 0; column < blockColumns; column++) {
     for (let row = 0; row < blockRows; row++) {
       const at = row * blockColumns + column;
-      if (!mask[at]) continue;
+      const number = numbers[at] ?? NONE;
+      if (number === NONE) continue;
       columnRows.push(row);
-      columnPlaces.push(numbers[at] ?? 0);
+      columnPlaces.push(number);
     }
     columnOffsets.push(columnRows.length);
   }

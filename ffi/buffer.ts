@@ -1,9 +1,12 @@
 /** Device memory that tensors view. */
 import type { Device } from "./device.ts";
 import type { HostBytes } from "./dtype.ts";
+import { expectBranded, nameValue, registerBrand } from "./brands.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
+import { bytesInside } from "./host.ts";
+import { expectInteger } from "./numbers.ts";
 import type { Allocation } from "./pool.ts";
-import type { Stream } from "./stream.ts";
+import { isStream, type Stream } from "./stream.ts";
 
 /** A piece of device memory. Collected as garbage it goes back to the device, but late: rather dispose it. */
 export class DeviceBuffer {
@@ -16,10 +19,18 @@ export class DeviceBuffer {
   readonly #owner: Stream;
   #disposed = false;
 
+  static {
+    registerBrand("buffer", (value) => #owner in value);
+  }
+
   /** Use `device.empty()`. */
   constructor(device: Device, bytes: number, stream: Stream) {
+    expectBranded("device", device, "device of DeviceBuffer");
+    if (!isStream(stream) || stream.device !== device) throw otherStream(device, stream);
+    device.enter();
+    if (stream.disposed) throw new DisposedError("Stream");
     this.device = device;
-    this.bytes = bytes;
+    this.bytes = expectInteger("bytes of DeviceBuffer", bytes);
     this.#owner = stream;
     this.#allocation = bytes === 0 ? undefined : device.take(this, bytes, stream);
   }
@@ -47,44 +58,54 @@ export class DeviceBuffer {
    */
   use(stream: Stream, write: boolean): void {
     if (this.disposed) throw new DisposedError(this.#name());
-    if (stream.device !== this.device) {
-      throw new ArgumentError({
-        argument: "stream",
-        expected: `a stream of the tensor's device, ${this.device.label}`,
-        actual: stream.device.label === this.device.label
-          ? "one of the same GPU opened another time"
-          : `one of ${stream.device.label}`,
-      });
-    }
+    if (!isStream(stream) || stream.device !== this.device) throw otherStream(this.device, stream);
     stream.recording?.add(this, write);
     this.#allocation?.uses.add(stream, write);
   }
 
-  /** Copies host memory to the device, behind all other use; blocks until it is there. */
+  /**
+   * Copies host memory to the device, to `offset` bytes after the start, after all other use; blocks until it is there.
+   * Throws `ArgumentError` where it reaches out of the buffer.
+   */
   upload(from: HostBytes, offset: number): void {
-    if (this.bytes === 0) return;
+    const size = this.bytes;
+    const { bytes, offset: start } = bytesInside(from, { argument: "from", offset, size });
     const { stream } = this;
     this.use(stream, true);
+    if (size === 0) return;
     const driver = this.device.enter();
-    driver.copyToDevice(this.address + BigInt(offset), from, stream.handle);
+    driver.copyToDevice(this.address + BigInt(start), bytes, stream.handle);
     driver.synchronizeStream(stream.handle);
   }
 
-  /** Queues a copy to host memory; `to` is filled, and must not be touched, until the returned stream is done. */
+  /**
+   * Queues a copy to host memory from `offset` bytes after the start; `to` is filled, and must not be touched, until the
+   * returned stream is done. Throws `ArgumentError` where it reaches out of the buffer, and for host memory that is shared
+   * or can be resized.
+   */
   download(to: HostBytes, offset: number): Stream {
+    const { bytes, offset: start } = bytesInside(to, { argument: "to", offset, size: this.bytes });
+    if (bytes.buffer !== to.buffer) {
+      throw new ArgumentError({
+        argument: "to",
+        expected: "a typed array of an ArrayBuffer of fixed length",
+        actual: `one of ${nameValue(to.buffer)} that is shared or resizable`,
+      });
+    }
     const { stream } = this;
-    if (to.byteLength === 0) return stream;
     this.use(stream, false);
-    this.device.enter().copyToHost(to, this.address + BigInt(offset), stream.handle);
+    if (bytes.length === 0) return stream;
+    this.device.enter().copyToHost(bytes, this.address + BigInt(start), stream.handle);
     return stream;
   }
 
-  /** Queues setting every byte to `value`. */
+  /** Queues setting every byte to `value`, an integer from 0 to 255. */
   fill(value: number): void {
-    if (this.bytes === 0) return;
+    const byte = expectInteger("value of fill", value, 0, 255);
     const { stream } = this;
     this.use(stream, true);
-    this.device.enter().fill(this.address, value, this.bytes, stream.handle);
+    if (this.bytes === 0) return;
+    this.device.enter().fill(this.address, byte, this.bytes, stream.handle);
   }
 
   /** Gives the memory back for reuse; work already queued still has it. */
@@ -97,4 +118,16 @@ export class DeviceBuffer {
   #name(): string {
     return `Buffer of ${this.bytes} bytes`;
   }
+}
+
+function otherStream(device: Device, stream: unknown): ArgumentError {
+  return new ArgumentError({
+    argument: "stream",
+    expected: `a stream of the tensor's device, ${device.label}`,
+    actual: !isStream(stream)
+      ? nameValue(stream)
+      : stream.device.label === device.label
+      ? "one of the same GPU opened another time"
+      : `one of ${stream.device.label}`,
+  });
 }

@@ -1,16 +1,20 @@
 /** Devices: a GPU (or the emulator in its place) with its memory, streams, modules and tensors. */
 import { DeviceBuffer } from "./buffer.ts";
+import { expectBranded, registerBrand } from "./brands.ts";
 import type { DeviceInfo, Driver } from "./driver.ts";
-import { bytesOf, type DType, type DTypeOf, DTYPES, type HostArray } from "./dtype.ts";
+import { type DType, type DTypeOf, DTYPES, expectDType, type HostArray } from "./dtype.ts";
 import { ArgumentError, DisposedError, EMULATOR_REQUEST, NoDeviceError } from "./errors.ts";
 import { DeviceEvent } from "./event.ts";
-import { checkData } from "./host.ts";
+import { bytesOf, checkData, lengthOf } from "./host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
+import { checkOptions, optionNames, own } from "./options.ts";
 import { type Allocation, MemoryPool } from "./pool.ts";
-import { checkLayout, denseStrides, describe, listed, spanElements } from "./shape.ts";
+import { overlapsItself } from "./self_overlap.ts";
+import { describe, listed, spanElements, takeLayout } from "./shape.ts";
 import { Stream } from "./stream.ts";
 import { Tensor } from "./tensor.ts";
+import { describeValue } from "./values.ts";
 
 /** How a tensor is laid out and for which stream its memory is. */
 export interface TensorOptions {
@@ -19,6 +23,14 @@ export interface TensorOptions {
   /** The stream that uses it first; the device's default stream when not given. */
   readonly stream?: Stream;
 }
+
+const TENSOR_OPTIONS = optionNames<TensorOptions>({ strides: true, stream: true });
+const DATA_OPTIONS = optionNames<TensorOptions & { readonly dtype?: DType }>({
+  strides: true,
+  stream: true,
+  dtype: true,
+});
+const EVENT_OPTIONS = optionNames<{ readonly timing?: boolean }>({ timing: true });
 
 /**
  * An open device. Disposing it frees its memory, streams and modules; tensors on it cannot be used afterwards.
@@ -48,6 +60,10 @@ export class Device {
   readonly #finalizers: FinalizationRegistry<Allocation>;
   #disposed = false;
 
+  static {
+    registerBrand("device", (value) => #context in value);
+  }
+
   private constructor(driver: Driver, { ordinal, why, ownsDriver }: Opening) {
     this.driver = driver;
     this.why = why;
@@ -63,15 +79,20 @@ export class Device {
 
   /**
    * Opens a GPU if there is one, else the emulator; `label` says which, and `why` why. The option `device` or the
-   * environment variable TRI_DEVICE decide it.
+   * environment variable TRI_DEVICE decide it. Throws `ArgumentError` for options that there are not, and the errors of
+   * the driver where a GPU is asked for or there and does not work.
    */
   static open(options: OpenOptions = {}): Device {
     const { driver, ordinal, why } = chooseDriver(options);
     return Device.#openWith(driver, { ordinal, why, ownsDriver: true });
   }
 
-  /** Opens a device of a driver that the caller has and closes. */
+  /**
+   * Opens a device of a driver that the caller has and closes. Throws `ArgumentError` for what is no driver,
+   * `NoDeviceError` for a number from which the driver counts no device.
+   */
   static fromDriver(driver: Driver, ordinal = 0): Device {
+    expectDriver(driver);
     const why = "the program brings its driver";
     return Device.#openWith(driver, { ordinal, why, ownsDriver: false });
   }
@@ -101,7 +122,12 @@ export class Device {
     return this.#disposed;
   }
 
-  /** A tensor with a copy of the data. Without `dtype` the typed array decides: `Float32Array` is "float32". */
+  /**
+   * A tensor with a copy of the data. Without `dtype` the typed array decides: `Float32Array` is "float32". Without
+   * `strides` the data is row by row and of as many elements as the shape. With `strides` it is memory as it lies, gaps
+   * included, from the first element at least to the last; to just the last where several elements share memory. Throws
+   * `ArgumentError` for other lengths, `OutOfMemoryError`.
+   */
   tensor<A extends HostArray, const S extends readonly number[]>(
     data: A,
     shape: S,
@@ -118,37 +144,35 @@ export class Device {
     shape: readonly number[],
     options: TensorOptions & { readonly dtype?: DType | undefined } = {},
   ): Tensor {
-    const dtype = checkData(data, options.dtype);
-    checkLayout(shape, options.strides);
-    const strides = options.strides ?? denseStrides(shape);
-    const needed = spanElements(shape, strides);
-    const isDense = options.strides === undefined;
-    if (isDense ? data.length !== needed : data.length < needed) {
-      throw new ArgumentError({
-        argument: "data",
-        expected: `${isDense ? "" : "at least "}${needed} elements for shape ${listed(shape)}` +
-          (isDense ? "" : ` with strides ${listed(strides)}`),
-        actual: `${data.length}`,
-      });
-    }
-    const tensor = this.#allocate(dtype, shape, strides, data.length, options.stream);
-    tensor.buffer.upload(bytesOf(data), 0);
+    checkOptions("options of tensor", options, DATA_OPTIONS);
+    const wanted: unknown = own(options, "dtype");
+    if (wanted !== undefined) expectDType("dtype", wanted);
+    const dtype = checkData(data, wanted);
+    const bytes = bytesOf(data);
+    const length = lengthOf(data);
+    const given = own(options, "strides");
+    const layout = takeLayout(shape, given);
+    checkLength(length, layout, given !== undefined);
+    const tensor = this.#allocate(dtype, layout, length, own(options, "stream"));
+    tensor.buffer.upload(bytes, 0);
     return tensor;
   }
 
-  /** A tensor with undefined content. */
+  /** A tensor with undefined content. Throws `ArgumentError`, `OutOfMemoryError`. */
   empty<D extends DType, const S extends readonly number[]>(
     dtype: D,
     shape: S,
     options?: TensorOptions,
   ): Tensor<D, S["length"]>;
   empty(dtype: DType, shape: readonly number[], options: TensorOptions = {}): Tensor {
-    checkLayout(shape, options.strides);
-    const strides = options.strides ?? denseStrides(shape);
-    return this.#allocate(dtype, shape, strides, spanElements(shape, strides), options.stream);
+    checkOptions("options of a tensor", options, TENSOR_OPTIONS);
+    expectDType("dtype", dtype);
+    const layout = takeLayout(shape, own(options, "strides"));
+    const elements = spanElements(layout.shape, layout.strides);
+    return this.#allocate(dtype, layout, elements, own(options, "stream"));
   }
 
-  /** A tensor of zeros; with strides, the gaps are zero as well. */
+  /** A tensor of zeros; with strides, the gaps are zero as well. Throws `ArgumentError`, `OutOfMemoryError`. */
   zeros<D extends DType, const S extends readonly number[]>(
     dtype: D,
     shape: S,
@@ -168,12 +192,27 @@ export class Device {
 
   /** A new event; with `timing: false` it is cheaper and cannot measure time. */
   event(options: { readonly timing?: boolean } = {}): DeviceEvent {
-    return new DeviceEvent(this, { timing: options.timing ?? true });
+    checkOptions("options of event", options, EVENT_OPTIONS);
+    const timing = own(options, "timing") ?? true;
+    if (typeof timing !== "boolean") {
+      throw new ArgumentError({
+        argument: "timing",
+        expected: "true or false",
+        actual: describeValue(timing),
+      });
+    }
+    return new DeviceEvent(this, { timing });
   }
 
-  /** Loads a kernel image: a cubin or PTX text. `name` is for messages. */
-  loadModule(image: Uint8Array, name: string): KernelModule {
-    const module = new KernelModule(this, bytesOf(image), name);
+  /**
+   * Loads a kernel image: the bytes of a cubin, or PTX as bytes or text. `name` is for messages. Throws `ImageError` for
+   * what is neither, and for code that the device does not run.
+   */
+  loadModule(image: Uint8Array | string, name: string): KernelModule {
+    const bytes = typeof image === "string"
+      ? new TextEncoder().encode(image)
+      : bytesOf(image, "image");
+    const module = new KernelModule(this, bytes, name);
     this.#modules.add(module);
     return module;
   }
@@ -249,6 +288,8 @@ export class Device {
 
   /** Lets the later work of one stream wait for what is queued on another. */
   order(earlier: Stream, later: Stream): void {
+    this.#expectOwn("earlier of order", earlier);
+    this.#expectOwn("later of order", later);
     const driver = this.enter();
     driver.recordEvent(this.#orderEvent, earlier.handle);
     driver.waitForEvent(later.handle, this.#orderEvent);
@@ -256,6 +297,7 @@ export class Device {
 
   /** A stream is going: waits for it and takes over the memory kept for it. */
   retire(stream: Stream): void {
+    this.#expectOwn("stream of retire", stream);
     this.enter().synchronizeStream(stream.handle);
     this.#streams.delete(stream);
     this.#pool.move(stream, this.defaultStream);
@@ -263,23 +305,16 @@ export class Device {
 
   /** A module is gone. */
   forget(module: KernelModule): void {
+    expectBranded("module", module, "module of forget");
     this.#modules.delete(module);
   }
 
   #allocate(
     dtype: DType,
-    shape: readonly number[],
-    strides: readonly number[],
+    { shape, strides }: Layout,
     elements: number,
     stream: Stream = this.defaultStream,
   ): Tensor {
-    if (!Object.hasOwn(DTYPES, dtype)) {
-      throw new ArgumentError({
-        argument: "dtype",
-        expected: `one of ${Object.keys(DTYPES).join(", ")}`,
-        actual: String(dtype),
-      });
-    }
     const bytes = elements * DTYPES[dtype].bytes;
     if (!Number.isSafeInteger(bytes)) {
       throw new ArgumentError({
@@ -292,6 +327,99 @@ export class Device {
     if (bytes > 0) this.driver.describe?.(buffer.address, { dtype, shape, strides });
     return new Tensor(buffer, { dtype, shape, strides, offset: 0 }, true);
   }
+
+  #expectOwn(argument: string, stream: unknown): void {
+    expectBranded("stream", stream, argument);
+    if (stream.device === this) return;
+    throw new ArgumentError({
+      argument,
+      expected: `a stream of ${this.label}`,
+      actual: "one of another device",
+    });
+  }
+}
+
+interface Layout {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+}
+
+/** Data of a tensor has its elements and, where strides are given, at least the gaps between them. */
+function checkLength(length: number, { shape, strides }: Layout, isStrided: boolean): void {
+  const needed = spanElements(shape, strides);
+  const mayBeLonger = isStrided && length > needed && !overlapsItself(shape, strides);
+  if (length === needed || mayBeLonger) return;
+  const isShared = isStrided && length > needed;
+  const least = isStrided && !isShared ? "at least " : "";
+  const layout = isStrided ? ` with strides ${listed(strides)}` : "";
+  throw new ArgumentError(
+    {
+      argument: "data",
+      expected: `${least}${needed} elements for shape ${listed(shape)}${layout}`,
+      actual: `${length}`,
+    },
+    isShared
+      ? { hint: "several elements of such a tensor share memory, and data is that memory" }
+      : {},
+  );
+}
+
+/** What a driver must have; `satisfies` below finds one that is missing here. */
+const DRIVER_METHODS = {
+  deviceCount: true,
+  deviceInfo: true,
+  memoryInfo: true,
+  retainContext: true,
+  releaseContext: true,
+  makeCurrent: true,
+  synchronize: true,
+  allocate: true,
+  free: true,
+  copyToDevice: true,
+  copyToHost: true,
+  copyOnDevice: true,
+  fill: true,
+  createStream: true,
+  destroyStream: true,
+  synchronizeStream: true,
+  isStreamDone: true,
+  waitForEvent: true,
+  createEvent: true,
+  destroyEvent: true,
+  recordEvent: true,
+  synchronizeEvent: true,
+  isEventDone: true,
+  elapsedMilliseconds: true,
+  loadModule: true,
+  unloadModule: true,
+  getFunction: true,
+  findVariable: true,
+  functionInfo: true,
+  prepareLaunch: true,
+  beginCapture: true,
+  endCapture: true,
+  launchGraph: true,
+  destroyGraph: true,
+  close: true,
+} satisfies Record<
+  Exclude<keyof Driver, "name" | "imageKinds" | "watchesMemory" | "describe">,
+  true
+>;
+
+function expectDriver(driver: unknown): void {
+  const methods: Readonly<Record<string, unknown>> | undefined =
+    typeof driver === "object" && driver !== null
+      ? driver as Readonly<Record<string, unknown>>
+      : undefined;
+  const lacks = Object.keys(DRIVER_METHODS).find((name) => typeof methods?.[name] !== "function");
+  if (lacks === undefined) return;
+  throw new ArgumentError({
+    argument: "driver of fromDriver",
+    expected: "an object with the methods of Driver",
+    actual: methods === undefined
+      ? describeValue(driver)
+      : `${describeValue(driver)} without ${lacks}()`,
+  });
 }
 
 interface Opening {
@@ -308,7 +436,10 @@ function checkOrdinal(driver: Driver, ordinal: number): number {
       hint: `check \`nvidia-smi\` and CUDA_VISIBLE_DEVICES; without a GPU, ${EMULATOR_REQUEST}`,
     });
   }
-  throw new NoDeviceError(`No CUDA device ${ordinal}: ${count} found, numbered from 0`, {
-    hint: `use a device number from 0 to ${count - 1}; CUDA_VISIBLE_DEVICES may hide others`,
-  });
+  throw new NoDeviceError(
+    `No CUDA device ${describeValue(ordinal)}: ${count} found, numbered from 0`,
+    {
+      hint: `use a device number from 0 to ${count - 1}; CUDA_VISIBLE_DEVICES may hide others`,
+    },
+  );
 }

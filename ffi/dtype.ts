@@ -1,5 +1,7 @@
 /** Element types: their size, and the typed array that holds them on the host. One row each. */
-import { TriError } from "./errors.ts";
+import { ArgumentError, TriError } from "./errors.ts";
+import { expectInteger } from "./numbers.ts";
+import { describeValue } from "./values.ts";
 
 /** `Float16Array`, also for programs whose TypeScript has no types of it. */
 export type HalfArray = typeof globalThis extends
@@ -113,35 +115,54 @@ const NATURAL: NaturalDTypes = {
 /** The element type that a typed array means by itself; `Uint16Array` is "uint16", never "bfloat16". */
 export type DTypeOf<A extends HostArray> = NaturalDTypes[A[typeof Symbol.toStringTag]];
 
-/** The element type of a typed array; undefined when the value is not a typed array that tri knows. */
-export function dtypeOf(data: unknown): DType | undefined {
-  const tag = Object.prototype.toString.call(data).slice("[object ".length, -1);
-  return isNatural(tag) ? NATURAL[tag] : undefined;
+/** The element type that the typed arrays of this name mean; undefined where tri knows none. */
+export function naturalDType(name: unknown): DType | undefined {
+  return isNatural(name) ? NATURAL[name] : undefined;
 }
 
-function isNatural(tag: string): tag is keyof NaturalDTypes {
-  return Object.hasOwn(NATURAL, tag);
+function isNatural(name: unknown): name is keyof NaturalDTypes {
+  return typeof name === "string" && Object.hasOwn(NATURAL, name);
 }
 
-/** A new host array of zeros. */
+/** Throws `ArgumentError` for what is not the name of an element type. */
+export function expectDType(argument: string, value: unknown): asserts value is DType {
+  if (typeof value === "string" && Object.hasOwn(DTYPES, value)) return;
+  throw new ArgumentError({
+    argument,
+    expected: `one of ${Object.keys(DTYPES).join(", ")}`,
+    actual: describeValue(value),
+  });
+}
+
+/** A new host array of zeros. Throws `TriError` where the host has no memory for it. */
 export function hostArray<D extends DType>(dtype: D, length: number): HostArray<D>;
 export function hostArray(dtype: DType, length: number): HostArray {
-  return new DTYPES[dtype].array(length);
+  const { array } = DTYPES[dtype];
+  try {
+    return new array(length);
+  } catch (cause) {
+    throw new TriError(`The host has no memory for ${length} elements of ${dtype}`, {
+      hint: "read parts of the tensor, as `narrow()` makes them",
+      cause,
+    });
+  }
 }
 
 /** Bytes of host memory that the driver can read or fill; never shared between threads. */
 export type HostBytes = Uint8Array<ArrayBuffer>;
 
-/** The bytes of a typed array, not copied; copied when the array lies in shared memory, which FFI cannot take. */
-export function bytesOf(data: ArrayBufferView): HostBytes {
-  const { buffer, byteOffset, byteLength } = data;
-  return buffer instanceof ArrayBuffer
-    ? new Uint8Array(buffer, byteOffset, byteLength)
-    : new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength));
-}
-
-/** The bfloat16 nearest to a number, as its bits; ties go to the even one, as on the device. */
+/**
+ * The bfloat16 nearest to a number, as its bits from 0 to 65535; ties go to the even one, as on the device. Throws
+ * `ArgumentError` for what is no number.
+ */
 export function toBfloat16(value: number): number {
+  if (typeof value !== "number") {
+    throw new ArgumentError({
+      argument: "value of toBfloat16",
+      expected: "a number",
+      actual: describeValue(value),
+    });
+  }
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, value);
   const bits = view.getUint32(0);
@@ -155,8 +176,9 @@ export function toBfloat16(value: number): number {
   return up ? high + 1 : high;
 }
 
-/** The number that bfloat16 bits stand for. */
+/** The number that bfloat16 bits stand for. Throws `ArgumentError` for what is no integer from 0 to 65535. */
 export function fromBfloat16(bits: number): number {
+  expectInteger("bits of fromBfloat16", bits, 0, 0xffff);
   const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, bits << 16);
   return view.getFloat32(0);

@@ -1,6 +1,7 @@
 /** Events: marks in a stream that can be waited for and timed. */
 import type { Device } from "./device.ts";
-import { DisposedError, TriError } from "./errors.ts";
+import { expectBranded, registerBrand } from "./brands.ts";
+import { ArgumentError, DisposedError, TriError } from "./errors.ts";
 import type { Stream } from "./stream.ts";
 import { untilDone } from "./wait.ts";
 
@@ -12,8 +13,13 @@ export class DeviceEvent {
   #recorded = false;
   #disposed = false;
 
+  static {
+    registerBrand("event", (value) => #recorded in value);
+  }
+
   /** Use `device.event()`. */
   constructor(device: Device, options: { readonly timing: boolean }) {
+    expectBranded("device", device, "device of DeviceEvent");
     this.device = device;
     this.#handle = device.enter().createEvent(options);
   }
@@ -24,9 +30,14 @@ export class DeviceEvent {
     return this.#handle;
   }
 
-  /** Puts the mark behind all that is queued on the stream; replaces an earlier mark. */
+  /**
+   * Puts the mark after all that is queued on the stream, by default the device's default stream; replaces an earlier
+   * mark. Throws `ArgumentError` for a stream of another device.
+   */
   record(stream: Stream = this.device.defaultStream): this {
     const { handle } = this;
+    expectBranded("stream", stream, "stream of record");
+    this.#expectSameDevice("stream of record", stream);
     this.device.enter().recordEvent(handle, stream.handle);
     this.#recorded = true;
     return this;
@@ -49,8 +60,13 @@ export class DeviceEvent {
     return untilDone(() => this.done);
   }
 
-  /** Milliseconds on the device from an earlier event to this one; waits for both. */
+  /**
+   * Milliseconds on the device from an earlier event to this one; waits for both. Throws `ArgumentError` for an event of
+   * another device, `TriError` where one of the two was never recorded.
+   */
   millisecondsSince(start: DeviceEvent): number {
+    expectBranded("event", start, "start of millisecondsSince");
+    this.#expectSameDevice("start of millisecondsSince", start);
     if (!this.#recorded || !start.#recorded) {
       throw new TriError("Cannot measure the time between events that were not recorded", {
         hint: "call start.record(stream) before the work and end.record(stream) after it",
@@ -59,6 +75,15 @@ export class DeviceEvent {
     start.synchronize();
     this.synchronize();
     return this.device.enter().elapsedMilliseconds(start.handle, this.handle);
+  }
+
+  #expectSameDevice(argument: string, other: { readonly device: Device }): void {
+    if (other.device === this.device) return;
+    throw new ArgumentError({
+      argument,
+      expected: `one of the event's device, ${this.device.label}`,
+      actual: "one of another device",
+    });
   }
 
   /** Gives the event back; waits that are queued for it stay. */

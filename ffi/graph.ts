@@ -1,5 +1,7 @@
 /** Graphs: recorded work that is launched as a whole. */
-import { DisposedError } from "./errors.ts";
+import { expectBranded } from "./brands.ts";
+import { ArgumentError, DisposedError } from "./errors.ts";
+import { describeValue } from "./values.ts";
 import type { Stream } from "./stream.ts";
 
 /** Memory that knows which streams use it. */
@@ -31,14 +33,33 @@ export class Graph {
 
   /** Use `stream.capture()`. */
   constructor(stream: Stream, handle: bigint, recording: Recording) {
+    expectBranded("stream", stream, "stream of Graph");
+    if (typeof handle !== "bigint" || !(recording instanceof Recording)) {
+      throw new ArgumentError({
+        argument: "handle and recording of Graph",
+        expected: "what `stream.capture()` passes",
+        actual: `${describeValue(handle)} and ${describeValue(recording)}`,
+      });
+    }
     this.stream = stream;
     this.#handle = handle;
     this.#recording = recording;
   }
 
-  /** Queues the recorded work on a stream, by default on the one it was recorded on. */
+  /**
+   * Queues the recorded work on a stream, by default on the one it was recorded on. Throws `ArgumentError` for a stream
+   * of another device.
+   */
   launch(stream: Stream = this.stream): void {
     if (this.#disposed) throw new DisposedError("Graph");
+    expectBranded("stream", stream, "stream of launch");
+    if (stream.device !== this.stream.device) {
+      throw new ArgumentError({
+        argument: "stream of launch",
+        expected: `a stream of the graph's device, ${this.stream.device.label}`,
+        actual: "one of another device",
+      });
+    }
     const driver = stream.device.enter();
     this.#recording.replay(stream);
     driver.launchGraph(this.#handle, stream.handle);

@@ -1,8 +1,12 @@
 /** Loaded kernel images, the kernels in them and their variables. */
 import type { Device } from "./device.ts";
 import type { FunctionInfo, LaunchShape, PreparedLaunch } from "./driver.ts";
+import { expectBranded, registerBrand } from "./brands.ts";
 import type { HostBytes } from "./dtype.ts";
-import { CudaError, DisposedError, ImageError } from "./errors.ts";
+import { ArgumentError, CudaError, DisposedError, ImageError } from "./errors.ts";
+import { bytesOf } from "./host.ts";
+import { checkLaunchShape } from "./launch_shape.ts";
+import { describeValue } from "./values.ts";
 import { ModuleVariable } from "./variable.ts";
 
 /** A kernel image on a device. */
@@ -16,11 +20,17 @@ export class KernelModule {
   readonly #variables = new Map<string, ModuleVariable>();
   #disposed = false;
 
+  static {
+    registerBrand("module", (value) => #functions in value);
+  }
+
   /** Use `device.loadModule()`. */
   constructor(device: Device, image: HostBytes, name: string) {
+    expectBranded("device", device, "device of KernelModule");
+    expectName("name of KernelModule", name);
     this.device = device;
     this.name = name;
-    this.#handle = device.enter().loadModule(image, name);
+    this.#handle = device.enter().loadModule(bytesOf(image, "image"), name);
   }
 
   /** Whether it was disposed, by itself or with its device. */
@@ -28,8 +38,9 @@ export class KernelModule {
     return this.#disposed || this.device.disposed;
   }
 
-  /** The kernel with this entry name. */
+  /** The kernel with this entry name. Throws `ImageError` where the image has none. */
   function(name: string): KernelFunction {
+    expectName("name of a kernel", name);
     if (this.disposed) throw new DisposedError(`Module ${this.name}`);
     const known = this.#functions.get(name);
     if (known !== undefined) return known;
@@ -40,6 +51,7 @@ export class KernelModule {
 
   /** The variable with this name; undefined where the image has none. */
   variable(name: string): ModuleVariable | undefined {
+    expectName("name of a variable", name);
     if (this.disposed) throw new DisposedError(`Module ${this.name}`);
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
@@ -80,6 +92,15 @@ export class KernelFunction {
 
   /** Use `module.function()`. */
   constructor(module: KernelModule, name: string, handle: bigint) {
+    expectBranded("module", module, "module of KernelFunction");
+    expectName("name of KernelFunction", name);
+    if (typeof handle !== "bigint") {
+      throw new ArgumentError({
+        argument: "handle of KernelFunction",
+        expected: "a handle of the driver",
+        actual: describeValue(handle),
+      });
+    }
     this.module = module;
     this.name = name;
     this.#handle = handle;
@@ -90,9 +111,19 @@ export class KernelFunction {
     return this.#info ??= this.module.device.enter().functionInfo(this.#handle);
   }
 
-  /** Makes a launcher; its argument block is zeros until the caller fills it. */
+  /**
+   * Makes a launcher; its argument block is zeros until the caller fills it. Throws `ArgumentError` for sizes that no
+   * launch has. The launcher is the driver's own, which checks nothing.
+   */
   prepare(shape: LaunchShape): PreparedLaunch {
+    checkLaunchShape(shape);
     if (this.module.disposed) throw new DisposedError(`Module ${this.module.name}`);
     return this.module.device.enter().prepareLaunch(this.#handle, shape, this.name);
   }
+}
+
+/** A NUL would end the name on its way to the driver, and another one would be found. */
+function expectName(argument: string, name: unknown): void {
+  if (typeof name === "string" && !name.includes("\0")) return;
+  throw new ArgumentError({ argument, expected: "a name", actual: describeValue(name) });
 }

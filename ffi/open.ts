@@ -15,8 +15,10 @@ import {
   NoDeviceError,
   TriError,
 } from "./errors.ts";
+import { checkOptions, optionNames, own } from "./options.ts";
 import type { AllowedLibraries } from "./runtime/runtime.ts";
 import { spawnWorker } from "./threads/spawn.ts";
+import { describeValue } from "./values.ts";
 
 /** A device by name: the emulator, the first GPU, or a GPU by number. */
 export type DeviceName = "emulator" | "cuda" | `cuda:${number}`;
@@ -29,6 +31,15 @@ export interface OpenOptions extends EmulatorSettings {
    */
   readonly device?: DeviceName | number | undefined;
 }
+
+const OPEN_OPTIONS = optionNames<OpenOptions>({
+  device: true,
+  arch: true,
+  checks: true,
+  budget: true,
+  workers: true,
+  print: true,
+});
 
 /** A driver with the device to open on it. */
 export interface OpenDriver {
@@ -60,7 +71,9 @@ const THIS_MACHINE: Machine = {
 
 /** The driver and device that the options, the environment and the machine call for. */
 export function chooseDriver(options: OpenOptions, machine: Machine = THIS_MACHINE): OpenDriver {
-  const { device, ...settings } = options;
+  checkOptions("options of Device.open", options, OPEN_OPTIONS);
+  const device = own(options, "device");
+  const settings = settingsOf(options);
   const choice = askedFor(device, machine) ?? findCuda(machine);
   if (choice.kind === "open") return choice;
   if (choice.kind === "emulator") {
@@ -69,6 +82,20 @@ export function chooseDriver(options: OpenOptions, machine: Machine = THIS_MACHI
   if (device !== undefined) refuseSettings(settings);
   const { ordinal, why } = choice;
   return { kind: "open", driver: machine.openCuda(machine.libraries), ordinal, why };
+}
+
+/** Own properties alone, also for those who read them. */
+function settingsOf(options: OpenOptions): EmulatorSettings {
+  const { device: _device, ...settings } = options;
+  const { print } = settings;
+  if (Object.hasOwn(settings, "print") && print !== undefined && typeof print !== "function") {
+    throw new ArgumentError({
+      argument: "print",
+      expected: "a function that takes text",
+      actual: describeValue(print),
+    });
+  }
+  return Object.setPrototypeOf(settings, null);
 }
 
 type Choice =
@@ -89,14 +116,18 @@ type Asked = { readonly kind: "emulator" } | { readonly kind: "cuda"; readonly o
 
 function parseDevice(device: unknown, argument: string): Asked {
   if (device === "emulator") return { kind: "emulator" };
-  const ordinal = typeof device === "number" ? device : /^cuda(?::(\d+))?$/.exec(`${device}`);
+  const ordinal = typeof device === "number"
+    ? device
+    : typeof device === "string"
+    ? /^cuda(?::(\d+))?$/.exec(device)
+    : null;
   if (typeof ordinal === "number") return { kind: "cuda", ordinal };
   if (ordinal !== null) return { kind: "cuda", ordinal: Number(ordinal[1] ?? 0) };
   const number = argument === "device" ? ", or a GPU's number" : "";
   throw new ArgumentError({
     argument,
     expected: `"emulator", "cuda" (the first GPU), "cuda:1" (by number)${number}`,
-    actual: typeof device === "string" ? JSON.stringify(device) : String(device),
+    actual: describeValue(device),
   });
 }
 
@@ -107,7 +138,7 @@ function refuseSettings(settings: EmulatorSettings): void {
   throw new ArgumentError({
     argument: first[0],
     expected: 'nothing beside a GPU; it is an option of { device: "emulator" }',
-    actual: String(first[1]),
+    actual: describeValue(first[1]),
   });
 }
 

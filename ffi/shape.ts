@@ -1,6 +1,7 @@
 /** Shapes and strides: counting, checking and describing them, and copying strided elements on the host. */
 import type { DType, HostBytes } from "./dtype.ts";
 import { ArgumentError } from "./errors.ts";
+import { expectIntegers } from "./numbers.ts";
 
 /** One number per axis; a tuple where the rank is known, so that `const [rows, columns] = x.shape` are numbers. */
 export type Shape<R extends number = number> = Shapes[R];
@@ -55,44 +56,43 @@ export function isDense(shape: readonly number[], strides: readonly number[]): b
     shape.every((extent, axis) => extent === 1 || strides[axis] === dense[axis]);
 }
 
-/** Refuses extents and strides that are not non-negative safe integers, or of different ranks. */
-export function checkLayout(
-  shape: readonly number[],
-  strides: readonly number[] | undefined,
-): void {
-  checkCounts("shape", shape);
-  if (!Number.isSafeInteger(countElements(shape))) {
-    throw new ArgumentError({
-      argument: "shape",
-      expected: "fewer than 2^53 elements",
-      actual: listed(shape),
-    });
-  }
-  if (strides === undefined) return;
-  checkCounts("strides", strides);
-  if (strides.length !== shape.length) {
-    throw new ArgumentError({
-      argument: "strides",
-      expected: `${shape.length} strides for shape ${listed(shape)}`,
-      actual: listed(strides),
-    });
-  }
+/** The most axes that a tensor has: more than any program needs, and few enough to visit them recursively. */
+export const MAX_RANK = 64;
+
+/** A copy of a shape; throws `ArgumentError` for what is none. */
+export function takeShape(shape: unknown): number[] {
+  const extents = expectIntegers("shape", shape, MAX_RANK);
+  if (Number.isSafeInteger(countElements(extents))) return extents;
+  throw new ArgumentError({
+    argument: "shape",
+    expected: "fewer than 2^53 elements",
+    actual: listed(extents),
+  });
 }
 
-function checkCounts(argument: string, values: readonly number[]): void {
-  if (!Array.isArray(values)) {
+/** A copy of a shape and of its strides, which are row-major without gaps where none are given. */
+export function takeLayout(
+  shape: unknown,
+  strides: unknown,
+): { readonly shape: readonly number[]; readonly strides: readonly number[] } {
+  const extents = takeShape(shape);
+  if (strides === undefined) return { shape: extents, strides: denseStrides(extents) };
+  const steps = expectIntegers("strides", strides, MAX_RANK);
+  if (steps.length !== extents.length) {
     throw new ArgumentError({
-      argument,
-      expected: "a list of integers, such as [2, 3]",
-      actual: String(values),
+      argument: "strides",
+      expected: `${extents.length} strides for shape ${listed(extents)}`,
+      actual: listed(steps),
     });
   }
-  if (values.every((value) => Number.isSafeInteger(value) && value >= 0)) return;
-  throw new ArgumentError({
-    argument,
-    expected: "integers from 0 to 2^53 - 1",
-    actual: listed(values),
-  });
+  if (!Number.isSafeInteger(spanElements(extents, steps))) {
+    throw new ArgumentError({
+      argument: "strides",
+      expected: "fewer than 2^53 elements from the first to the last",
+      actual: `${listed(steps)} for shape ${listed(extents)}`,
+    });
+  }
+  return { shape: extents, strides: steps };
 }
 
 /** A strided array of elements in host memory. */

@@ -1,8 +1,13 @@
 /** Streams: queues of work on one device. Work on one stream is done in order. */
 import type { Device } from "./device.ts";
-import { DisposedError } from "./errors.ts";
+import { expectBranded, isBranded, nameValue, registerBrand } from "./brands.ts";
+import { ArgumentError, DisposedError } from "./errors.ts";
 import type { DeviceEvent } from "./event.ts";
 import { Graph, Recording } from "./graph.ts";
+import { describeValue } from "./values.ts";
+
+/** Whether the value is a stream, and not merely of its form. */
+export let isStream: (value: unknown) => value is Stream;
 
 /**
  * A queue of copies and launches. Tensors remember the streams that use them, so work on a tensor waits for
@@ -15,8 +20,15 @@ export class Stream {
   #recording: Recording | undefined;
   #disposed = false;
 
+  static {
+    isStream = (value): value is Stream =>
+      typeof value === "object" && value !== null && #handle in value;
+    registerBrand("stream", isStream);
+  }
+
   /** Use `device.stream()`. */
   constructor(device: Device) {
+    expectBranded("device", device, "device of Stream");
     this.device = device;
     this.#handle = device.enter().createStream();
   }
@@ -70,11 +82,22 @@ export class Stream {
     event[Symbol.dispose]();
   }
 
-  /** Lets what is queued here from now on wait for an event, or for all that is queued on another stream. */
+  /**
+   * Lets what is queued here from now on wait for an event, or for all that is queued on another stream. Throws
+   * `ArgumentError` for those of another device.
+   */
   waitFor(other: Stream | DeviceEvent): void {
     const { handle } = this;
     if (other === this) return;
-    if (!(other instanceof Stream)) {
+    const isEvent = isBranded("event", other);
+    if (!isEvent && !isStream(other) || other.device !== this.device) {
+      throw new ArgumentError({
+        argument: "other of waitFor",
+        expected: `a stream or an event of ${this.device.label}`,
+        actual: isEvent || isStream(other) ? "one of another device" : nameValue(other),
+      });
+    }
+    if (isEvent) {
       this.device.enter().waitForEvent(handle, other.handle);
     } else if (!other.disposed) {
       this.device.order(other, this);
@@ -83,9 +106,11 @@ export class Stream {
 
   /**
    * Records the work that `body` queues on this stream, without doing it, as a graph that can be launched
-   * again and again at less cost per launch. Reads and writes of host memory cannot be recorded.
+   * again and again at less cost per launch. Reads and writes of host memory cannot be recorded. The recording ends when
+   * `body` returns; throws `ArgumentError` for a `body` that is `async`, a generator, or returns a promise.
    */
   capture(body: () => void): Graph {
+    expectSynchronous(body);
     const { device, handle } = this;
     // Nothing outside the recording is then left to wait for.
     device.synchronize();
@@ -93,7 +118,12 @@ export class Stream {
     device.enter().beginCapture(handle);
     this.#recording = recording;
     try {
-      body();
+      const returned: unknown = body();
+      if (isThenable(returned)) {
+        // Nothing waits for the promise, so its failure would end the program.
+        returned.then(undefined, () => {});
+        throw asynchronousBody("one that returns a promise");
+      }
     } catch (error) {
       this.#abandonCapture();
       throw error;
@@ -104,8 +134,8 @@ export class Stream {
 
   #abandonCapture(): void {
     this.#recording = undefined;
-    const driver = this.device.enter();
     try {
+      const driver = this.device.enter();
       driver.destroyGraph(driver.endCapture(this.#handle));
     } catch {
       // The error that broke the recording is the one to report.
@@ -120,4 +150,32 @@ export class Stream {
     this.#disposed = true;
     driver.destroyStream(this.#handle);
   }
+}
+
+/** Functions whose calls end before their work is queued, as `Object.prototype.toString` names them. */
+const DEFERRED_KINDS: Readonly<Record<string, string>> = {
+  "[object AsyncFunction]": "an async function",
+  "[object AsyncGeneratorFunction]": "an async generator",
+  "[object GeneratorFunction]": "a generator",
+};
+
+function expectSynchronous(body: unknown): void {
+  if (typeof body !== "function") throw asynchronousBody(describeValue(body));
+  const deferred = DEFERRED_KINDS[Object.prototype.toString.call(body)];
+  if (deferred !== undefined) throw asynchronousBody(deferred);
+}
+
+function isThenable(
+  value: unknown,
+): value is { then(done: undefined, failed: () => void): unknown } {
+  return typeof value === "object" && value !== null && "then" in value &&
+    typeof value.then === "function";
+}
+
+function asynchronousBody(actual: string): ArgumentError {
+  return new ArgumentError({
+    argument: "body of capture",
+    expected: "a function that has queued all of its work when it returns",
+    actual,
+  }, { hint: "`await` what the work needs before the capture" });
 }

@@ -1,22 +1,29 @@
 /** Tensors: typed, strided views of device memory. */
 import type { DeviceBuffer } from "./buffer.ts";
 import type { Device } from "./device.ts";
-import { bytesOf, type DType, DTYPES, type HostArray, hostArray } from "./dtype.ts";
+import { expectBranded, registerBrand } from "./brands.ts";
+import { type DType, DTYPES, expectDType, type HostArray, hostArray } from "./dtype.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
-import { checkData } from "./host.ts";
+import { bytesOf, checkData, lengthOf } from "./host.ts";
+import { expectInteger, expectIntegers } from "./numbers.ts";
+import { checkOptions, optionNames } from "./options.ts";
+import { overlapsItself } from "./self_overlap.ts";
 import {
-  checkLayout,
   countElements,
   denseStrides,
   describe,
   gather,
   isDense,
   listed,
+  MAX_RANK,
   scatter,
   type Shape,
   spanElements,
+  takeLayout,
+  takeShape,
 } from "./shape.ts";
 import type { Stream } from "./stream.ts";
+import { describeValue } from "./values.ts";
 
 /** Where a tensor's elements lie in its buffer. Strides and offset in elements. */
 export interface TensorLayout<D extends DType = DType> {
@@ -29,6 +36,16 @@ export interface TensorLayout<D extends DType = DType> {
   /** Of the first element. */
   readonly offset: number;
 }
+
+const LAYOUT_NAMES = optionNames<TensorLayout>({
+  dtype: true,
+  shape: true,
+  strides: true,
+  offset: true,
+});
+
+/** Whether the value is a tensor, and not merely of its form. */
+export let isTensor: (value: unknown) => value is Tensor;
 
 /**
  * Elements of type `D` in `R` dimensions on a device. `device.tensor()`, `empty()` and `zeros()` make one that
@@ -56,21 +73,35 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   readonly #owner: boolean;
   #disposed = false;
 
-  /** Views a buffer; `owner` says that disposing the tensor disposes the buffer. */
+  static {
+    isTensor = (value): value is Tensor =>
+      typeof value === "object" && value !== null && #address in value;
+    registerBrand("tensor", isTensor);
+  }
+
+  /**
+   * Views a buffer; `owner` says that disposing the tensor disposes the buffer. Extents, strides and the offset are
+   * integers from 0, of at most 64 axes; throws `ArgumentError` for others, and where an element would lie outside of
+   * the buffer.
+   */
   constructor(buffer: DeviceBuffer, layout: TensorLayout<D>, owner = false) {
-    const { dtype, shape, strides, offset } = layout;
-    checkLayout(shape, strides);
+    expectBranded("buffer", buffer, "buffer of Tensor");
+    checkOptions("layout of Tensor", layout, LAYOUT_NAMES);
+    const { dtype } = layout;
+    expectDType("dtype", dtype);
+    const { shape, strides } = takeLayout(layout.shape, layout.strides);
+    const offset = expectInteger("offset", layout.offset);
     const elementBytes = DTYPES[dtype].bytes;
     this.device = buffer.device;
     this.buffer = buffer;
     this.dtype = dtype;
-    this.shape = [...shape] as readonly number[] as Shape<R>;
-    this.strides = [...strides] as readonly number[] as Shape<R>;
+    this.shape = shape as Shape<R>;
+    this.strides = strides as Shape<R>;
     this.offset = offset;
     this.elements = countElements(shape);
     this.spanBytes = spanElements(shape, strides) * elementBytes;
     this.#address = buffer.address + BigInt(offset * elementBytes);
-    this.#owner = owner;
+    this.#owner = owner === true;
     if (offset * elementBytes + this.spanBytes > buffer.bytes) {
       const reach = `${this} with strides ${listed(strides)} and offset ${offset}`;
       throw new ArgumentError({
@@ -119,18 +150,29 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     return this.#dense(raw);
   }
 
-  /** Replaces the elements by `data`, which is row by row without gaps; blocks until they are copied. */
+  /**
+   * Replaces the elements by `data`, which is row by row without gaps; blocks until they are copied. Throws
+   * `ArgumentError` for data of another length or type, and where elements of the tensor share memory.
+   */
   write(data: HostArray<D>): void {
+    if (this.disposed) throw this.#disposedError();
     checkData(data, this.dtype);
-    if (data.length !== this.elements) {
+    let bytes = bytesOf(data);
+    if (lengthOf(data) !== this.elements) {
       throw new ArgumentError({
         argument: "data",
         expected: `${this.elements} elements for ${this}`,
-        actual: `${data.length}`,
+        actual: `${lengthOf(data)}`,
       });
     }
+    if (overlapsItself(this.shape, this.strides)) {
+      throw new ArgumentError({
+        argument: "this",
+        expected: "a tensor whose elements lie apart",
+        actual: `${this} with strides ${listed(this.strides)}`,
+      }, { hint: "write to the tensor that it repeats elements of" });
+    }
     const elementBytes = DTYPES[this.dtype].bytes;
-    let bytes = bytesOf(data);
     if (!this.isContiguous) {
       // The gaps between the elements must survive: read the whole span, change the elements, write it back.
       const { raw, stream } = this.#download();
@@ -142,9 +184,12 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     this.buffer.upload(bytes, this.offset * elementBytes);
   }
 
-  /** The view with the axes in another order; `order[i]` is the axis that becomes axis `i`. */
+  /**
+   * The view with the axes in another order; `order[i]` is the axis that becomes axis `i`. Throws `ArgumentError` unless
+   * each axis is there once.
+   */
   permute(order: Shape<R>): Tensor<D, R> {
-    const axes = [...order];
+    const axes = expectIntegers("order", order, MAX_RANK);
     if (
       axes.length !== this.shape.length ||
       !axes.toSorted((a, b) => a - b).every((axis, i) => axis === i)
@@ -165,25 +210,33 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     return this.#view({ shape: [...this.shape].reverse(), strides: [...this.strides].reverse() });
   }
 
-  /** The view of `length` elements along an axis, from `start` on, every `step`-th. */
+  /**
+   * The view of `length` elements along an axis, from `start` on, every `step`-th. Throws `ArgumentError` for an axis that
+   * the tensor does not have, and for elements outside of it.
+   */
   narrow(axis: number, start: number, length: number, step = 1): Tensor<D, R> {
-    const extent = this.shape[axis];
+    const extent = Number.isInteger(axis) ? this.shape[axis] : undefined;
     if (extent === undefined) {
       throw new ArgumentError({
         argument: "axis",
-        expected: `an axis of ${this}: 0 to ${this.shape.length - 1}`,
-        actual: `${axis}`,
+        expected: this.shape.length === 0
+          ? `a tensor with axes rather than ${this}`
+          : `an axis of ${this}: 0 to ${this.shape.length - 1}`,
+        actual: describeValue(axis),
       });
     }
     const numbers = [start, length, step].every((value) =>
       Number.isSafeInteger(value) && value >= 0
     );
-    const last = length === 0 ? start : start + (length - 1) * step + 1;
-    if (!numbers || step === 0 || last > extent) {
+    if (
+      !numbers || step === 0 || (length === 0 ? start : start + (length - 1) * step + 1) > extent
+    ) {
       throw new ArgumentError({
         argument: "start, length, step",
         expected: `a range inside axis ${axis} of ${this}`,
-        actual: `${length} elements from ${start}, step ${step}`,
+        actual: `${describeValue(length)} elements from ${describeValue(start)}, step ${
+          describeValue(step)
+        }`,
       });
     }
     const stride = this.strides[axis] ?? 0;
@@ -195,9 +248,13 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     });
   }
 
-  /** The view of a contiguous tensor in another shape. */
+  /**
+   * The view of a contiguous tensor in another shape. Throws `ArgumentError` for a tensor with gaps, and for a shape of
+   * more or fewer elements.
+   */
   reshape<const S extends readonly number[]>(shape: S): Tensor<D, S["length"]> {
-    checkLayout(shape, undefined);
+    if (this.disposed) throw this.#disposedError();
+    const extents = takeShape(shape);
     if (!this.isContiguous) {
       throw new ArgumentError({
         argument: "this",
@@ -205,17 +262,17 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
         actual: `${this} with strides ${listed(this.strides)}`,
       }, { hint: "reshape before transposing or narrowing, or copy the tensor first" });
     }
-    if (countElements(shape) !== this.elements) {
+    if (countElements(extents) !== this.elements) {
       throw new ArgumentError({
         argument: "shape",
         expected: `${this.elements} elements, as in ${this}`,
-        actual: `${listed(shape)}: ${countElements(shape)} elements`,
+        actual: `${listed(extents)}: ${countElements(extents)} elements`,
       });
     }
     return new Tensor<D, S["length"]>(this.buffer, {
       dtype: this.dtype,
-      shape,
-      strides: denseStrides(shape),
+      shape: extents,
+      strides: denseStrides(extents),
       offset: this.offset,
     });
   }

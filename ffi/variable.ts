@@ -1,6 +1,9 @@
 /** Variables of loaded images: memory that a kernel knows by a name. */
 import type { HostBytes } from "./dtype.ts";
-import { DisposedError } from "./errors.ts";
+import { expectBranded } from "./brands.ts";
+import { ArgumentError, DisposedError } from "./errors.ts";
+import { bytesInside } from "./host.ts";
+import { expectInteger } from "./numbers.ts";
 import type { KernelModule } from "./module.ts";
 import { StreamUses } from "./pool.ts";
 import type { Stream } from "./stream.ts";
@@ -22,9 +25,10 @@ export class ModuleVariable {
     name: string,
     place: { readonly address: bigint; readonly bytes: number },
   ) {
+    expectBranded("module", module, "module of ModuleVariable");
     this.module = module;
     this.name = name;
-    this.bytes = place.bytes;
+    this.bytes = expectInteger("bytes of ModuleVariable", place?.bytes);
     this.#address = place.address;
     this.#uses = new StreamUses(module.device.defaultStream);
   }
@@ -42,24 +46,37 @@ export class ModuleVariable {
 
   /** As `use` of buffers: to be called before work that reads or writes the memory is queued on a stream. */
   use(stream: Stream, write: boolean): void {
+    expectBranded("stream", stream, "stream");
+    if (stream.device !== this.module.device) {
+      throw new ArgumentError({
+        argument: "stream",
+        expected: `a stream of the module's device, ${this.module.device.label}`,
+        actual: "one of another device",
+      });
+    }
     stream.recording?.add(this, write);
     this.#uses.add(stream, write);
   }
 
-  /** Copies host memory there, behind all launches that are queued; blocks until it is there. */
+  /**
+   * Copies host memory there, to `offset` bytes after the start, after all launches that are queued; blocks until it is
+   * there. Throws `ArgumentError` where it reaches out of the variable.
+   */
   upload(from: HostBytes, offset: number): void {
-    if (from.length === 0) return;
+    const place = { argument: "from", offset, size: this.bytes };
+    const { bytes, offset: start } = bytesInside(from, place);
     const { writer } = this.#uses;
     const stream = writer.disposed ? this.module.device.defaultStream : writer;
     this.use(stream, true);
-    this.#copy(from, offset, stream);
+    if (bytes.length > 0) this.#copy(bytes, start, stream);
   }
 
-  /** The same while nothing uses the memory: also where other streams record their work. */
+  /** The same at its start while nothing uses the memory: also where other streams record their work. */
   uploadFirst(from: HostBytes): void {
+    const { bytes } = bytesInside(from, { argument: "from", offset: 0, size: this.bytes });
     const stream = this.module.device.stream();
     try {
-      this.#copy(from, 0, stream);
+      this.#copy(bytes, 0, stream);
     } finally {
       stream[Symbol.dispose]();
     }

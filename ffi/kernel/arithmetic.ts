@@ -3,17 +3,18 @@
  * count in doubles, which are exact up to 2^53, and stop where a value could no longer be exact.
  */
 import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../values.ts";
 
 /** Largest magnitude of an intermediate result: a few of them still add up exactly. */
 export const EXACT_LIMIT = 2 ** 52;
 
 /** The value, if it is an integer within ±2^52. */
 export function exact(value: number): number {
-  if (value >= -EXACT_LIMIT && value <= EXACT_LIMIT) return value;
+  if (typeof value === "number" && value >= -EXACT_LIMIT && value <= EXACT_LIMIT) return value;
   throw new ArgumentError({
     argument: "sizes",
     expected: "sizes and addresses that compute to at most 2^52",
-    actual: `about ${value.toExponential(3)}`,
+    actual: typeof value === "number" ? `about ${value.toExponential(3)}` : describeValue(value),
   });
 }
 
@@ -24,6 +25,13 @@ export function quotient(dividend: number, divisor: number): number {
 
 /** Remainder with the dividend's sign, as C's. */
 export function remainder(dividend: number, divisor: number): number {
+  if (typeof dividend !== "number" || typeof divisor !== "number") {
+    throw new ArgumentError({
+      argument: "sizes",
+      expected: "numbers",
+      actual: `${describeValue(dividend)} and ${describeValue(divisor)}`,
+    });
+  }
   if (divisor === 0) {
     throw new ArgumentError({
       argument: "sizes",
@@ -43,6 +51,10 @@ export function cdiv(dividend: number, divisor: number): number {
 
 /** The least power of two that is not below the value; 1 for what is below 1. */
 export function nextPow2(value: number): number {
+  if (typeof value !== "number") {
+    const actual = describeValue(value);
+    throw new ArgumentError({ argument: "sizes", expected: "a number", actual });
+  }
   let power = 1;
   while (power < value) power *= 2;
   return power;

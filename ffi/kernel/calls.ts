@@ -1,20 +1,30 @@
 /** Calls of a kernel in either form: the arguments are gathered and checked, then the driver launches. */
 import type { PreparedLaunch } from "../driver.ts";
 import { ArgumentError, EMULATOR_REQUEST, LaunchError } from "../errors.ts";
+import { checkOptions, own } from "../options.ts";
 import { emptyProfile, type LaunchProfile, type Profiled } from "../profile.ts";
 import type { Stream } from "../stream.ts";
-import { Tensor } from "../tensor.ts";
+import { isTensor } from "../tensor.ts";
+import { describeValue } from "../values.ts";
 import { checkDemands, chooseInstance, computeGrid, holdsFor } from "./check.ts";
 import type { Choice } from "./choice.ts";
 import type { ConstantBuffers } from "./constants.ts";
 import type { KernelFacts } from "./facts.ts";
-import { describeValue, Frame } from "./frame.ts";
-import type { AnyOptions, CallForm, CallResult, Gathered, NamedValues } from "./gather.ts";
+import { Frame } from "./frame.ts";
+import {
+  type AnyOptions,
+  type CallForm,
+  type CallResult,
+  checkNames,
+  type Gathered,
+  type NamedValues,
+} from "./gather.ts";
 import { gridForSizes } from "./grid.ts";
 import { type Launcher, type LoadedKernel, LoadedKernels } from "./load.ts";
-import { checkBounds, checkOverlap, Touched } from "./memory.ts";
+import { checkBounds, checkOverlap, checkSelfOverlap, Touched } from "./memory.ts";
 import type { InstanceModel, KernelModel } from "./model.ts";
 import { SCALARS } from "./scalars.ts";
+import { GRID_OPTIONS, TUNE_OPTIONS } from "./option_names.ts";
 import type { Grid, PreparedCall } from "./types.ts";
 
 /** What a call returns: its result, or with `profile` the counters, beside the result if there is one. */
@@ -48,6 +58,8 @@ export class KernelCalls<Name extends string> {
   /** The grid of the call in hand. */
   readonly #grid: [number, number, number] = [1, 1, 1];
   readonly #touched = new Touched();
+  /** What messages call the options. */
+  readonly #optionsOf: string;
 
   constructor(
     facts: KernelFacts<Name>,
@@ -56,13 +68,17 @@ export class KernelCalls<Name extends string> {
   ) {
     this.#model = model;
     this.#frame = new Frame(model);
+    this.#optionsOf = `options of ${model.name}`;
     this.#loaded = new LoadedKernels(facts, constants);
   }
 
   /** Checks and launches; with `profile` it also returns what the kernel did. */
   launch<Args>(form: CallForm<Name, Args>, args: Args, options: AnyOptions): LaunchResult {
     const frame = this.#frame;
+    checkOptions(this.#optionsOf, options, form.optionNames);
+    const isProfiled = wantsProfile(options);
     let profile: LaunchProfile | undefined;
+    frame.enter();
     try {
       const { variant, stream } = form.gather(frame, args, options);
       const instance = this.#check({ variant, stream }, options);
@@ -72,9 +88,9 @@ export class KernelCalls<Name extends string> {
         this.#fill(launcher, instance);
         this.#use(stream, loaded);
         const [x, y, z] = this.#grid;
-        if (wantsProfile(options)) profile = this.#profile(launcher.prepared, stream);
+        if (isProfiled) profile = this.#profile(launcher.prepared, stream);
         else launcher.prepared.launch(x, y, z, stream.handle);
-      } else if (wantsProfile(options)) {
+      } else if (isProfiled) {
         profile = emptyProfile(this.#model.name, this.#grid);
       }
       const result = form.result(frame);
@@ -95,14 +111,16 @@ export class KernelCalls<Name extends string> {
     options: AnyOptions,
   ): PreparedCall<CallResult> {
     const frame = this.#frame;
+    checkOptions(this.#optionsOf, options, form.optionNames);
+    if (wantsProfile(options)) {
+      throw new ArgumentError({
+        argument: `profile of ${this.#model.name}.prepare`,
+        expected: "undefined, because prepared calls are for many launches",
+        actual: "true",
+      });
+    }
+    frame.enter();
     try {
-      if (wantsProfile(options)) {
-        throw new ArgumentError({
-          argument: `profile of ${this.#model.name}.prepare`,
-          expected: "undefined, because prepared calls are for many launches",
-          actual: "true",
-        });
-      }
       const { variant, stream } = form.gather(frame, args, options);
       const instance = this.#check({ variant, stream }, options);
       const result = form.result(frame);
@@ -131,6 +149,8 @@ export class KernelCalls<Name extends string> {
   ): Alternatives<Name> {
     const frame = this.#frame;
     const { name } = this.#model;
+    checkOptions(`options of ${name}.tune`, options, TUNE_OPTIONS);
+    frame.enter();
     try {
       const { variant, stream } = form.gather(frame, args, options);
       const { info, label } = stream.device;
@@ -158,6 +178,7 @@ export class KernelCalls<Name extends string> {
         checkDemands(frame, instance);
         checkBounds(frame, instance, this.#grid, this.#touched);
         checkOverlap(frame, instance, this.#touched);
+        checkSelfOverlap(frame, instance);
         const loaded = this.#loaded.on(stream.device);
         const launcher = loaded.newLauncher(instance);
         this.#fill(launcher, instance);
@@ -183,9 +204,12 @@ export class KernelCalls<Name extends string> {
   grid(form: CallForm<Name, NamedValues>, args: NamedValues, options: AnyOptions): Grid {
     const frame = this.#frame;
     const grid: [number, number, number] = [1, 1, 1];
+    checkOptions(`options of ${this.#model.name}.grid`, options, GRID_OPTIONS);
+    checkNames(this.#model, args);
+    frame.enter();
     try {
-      if (!this.#model.pointers.some(({ name }) => args[name] instanceof Tensor)) {
-        return gridForSizes(frame, args, options.variant);
+      if (!this.#model.pointers.some(({ name }) => isTensor(own(args, name)))) {
+        return gridForSizes(frame, args, own(options, "variant"));
       }
       const { variant } = form.gather(frame, args, options);
       frame.setAddresses();
@@ -203,13 +227,15 @@ export class KernelCalls<Name extends string> {
   ): InstanceModel<Name> | undefined {
     const frame = this.#frame;
     frame.setAddresses();
-    const device = options.grid === undefined ? stream.device.info : undefined;
+    const wanted = own(options, "grid");
+    const device = wanted === undefined ? stream.device.info : undefined;
     const instance = chooseInstance(frame, variant, device);
     // An empty launch touches nothing and can break no promise.
-    if (!computeGrid(frame, instance, options.grid, this.#grid)) return undefined;
+    if (!computeGrid(frame, instance, wanted, this.#grid)) return undefined;
     checkDemands(frame, instance);
     checkBounds(frame, instance, this.#grid, this.#touched);
     checkOverlap(frame, instance, this.#touched);
+    checkSelfOverlap(frame, instance);
     return instance;
   }
 
@@ -277,7 +303,8 @@ export class KernelCalls<Name extends string> {
   }
 }
 
-function wantsProfile({ profile }: NamedValues): boolean {
+function wantsProfile(options: NamedValues): boolean {
+  const profile = own(options, "profile");
   if (profile === undefined || typeof profile === "boolean") return profile === true;
   throw new ArgumentError({
     argument: "profile",

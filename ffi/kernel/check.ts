@@ -1,9 +1,10 @@
 /** What a launch must fulfil before the driver sees it: one device, conditions, alignment, a legal grid. */
 import type { DeviceInfo } from "../driver.ts";
+import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
-import { Stream } from "../stream.ts";
+import { isStream, type Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
-import { describeValue, type Frame } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import type { InstanceModel, VariantModel } from "./model.ts";
 import type { GridSize } from "./types.ts";
 
@@ -39,11 +40,11 @@ export function streamOf<Name extends string>(
       actual: "undefined",
     });
   }
-  if (!(stream instanceof Stream)) {
+  if (!isStream(stream)) {
     throw new ArgumentError({
       argument: `stream of ${frame.model.name}`,
       expected: "a stream, as `device.stream()` makes them",
-      actual: describeValue(stream),
+      actual: nameValue(stream),
     });
   }
   if (first !== undefined && stream.device !== first.device) {
@@ -133,19 +134,24 @@ export function computeGrid<Name extends string>(
       hint: "pass { grid: [x, y, z] }, or add a line `#pragma tri grid(…)` to the kernel's source",
     });
   }
+  const axes = wanted === undefined ? 3 : axesOf(frame, wanted);
   let isEmpty = false;
   for (let axis = 0; axis < 3; axis++) {
     const extent = wanted === undefined
       ? contract.grid?.[axis]?.value(frame.values) ?? 1
-      : wanted[axis] ?? 1;
+      : axis < axes
+      ? wanted[axis]
+      : 1;
     const limit = GRID_LIMITS[axis] ?? 0;
-    if (!(Number.isInteger(extent) && extent >= 0 && extent <= limit)) {
+    if (
+      typeof extent !== "number" || !Number.isInteger(extent) || extent < 0 || extent > limit
+    ) {
       const text = wanted === undefined ? contract.grid?.[axis]?.text ?? "1" : undefined;
       throw new ArgumentError({
         argument: `grid.${AXES[axis]} of ${frame.model.name}`,
         expected: `an integer from 0 to ${limit}`,
         actual: text === undefined
-          ? `${extent}`
+          ? nameValue(extent)
           : `${extent} = ${text} with ${frame.explain(text)}`,
       });
     }
@@ -154,6 +160,20 @@ export function computeGrid<Name extends string>(
   }
   if (isEmpty) refuseNegativeExtents(frame, instance);
   return !isEmpty;
+}
+
+/** How many axes a caller's grid has. Anything but a list of one to three is a mistake: no part of it may be ignored. */
+function axesOf<Name extends string>(frame: Frame<Name>, wanted: GridSize): number {
+  const isList = Array.isArray(wanted);
+  if (isList && wanted.length >= 1 && wanted.length <= 3) return wanted.length;
+  throw new ArgumentError(
+    {
+      argument: `grid of ${frame.model.name}`,
+      expected: "a list of one to three integers: [x], [x, y] or [x, y, z]",
+      actual: nameValue(wanted),
+    },
+    typeof wanted === "number" ? { hint: `pass { grid: [${wanted}] }` } : {},
+  );
 }
 
 /** No elements are nothing to do; fewer than none are a mistake, although the rounded-up grid may be empty too. */

@@ -1,9 +1,11 @@
 /** Constant memory of kernels: what the program puts there, and the images that have a copy of it. */
 import type { HostBytes } from "../dtype.ts";
+import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
+import { bytesOf } from "../host.ts";
+import { expectInteger } from "../numbers.ts";
 import type { ModuleVariable } from "../variable.ts";
 import type { ConstantFacts } from "./facts.ts";
-import { describeValue } from "./frame.ts";
 
 /**
  * A buffer that kernels declare by `char __constant__ *NAME = calloc(bytes);`. It holds zeros until it is set. What is
@@ -21,18 +23,23 @@ export class ConstantBuffer {
 
   /** Wrappers make them; use `kernel.constants.NAME`. */
   constructor(name: string, bytes: number) {
+    if (typeof name !== "string") {
+      const argument = "name of ConstantBuffer";
+      throw new ArgumentError({ argument, expected: "a name", actual: nameValue(name) });
+    }
     this.name = name;
-    this.bytes = bytes;
+    this.bytes = expectInteger("bytes of ConstantBuffer", bytes);
   }
 
   /**
-   * Replaces bytes, from `offset` on; the others stay. The data's own bytes count: pass an `Int32Array` where the kernel
+   * Replaces bytes, from byte `offset` on; the others stay. The data's own bytes count: pass an `Int32Array` where the kernel
    * reads `int`. Waits for the launches that are queued, and blocks until the data is on all devices. Throws
    * `ArgumentError` where it does not fit.
    */
   set(data: ArrayBufferView | ArrayBuffer, offset = 0): void {
     const bytes = this.#bytesOf(data);
-    if (!Number.isSafeInteger(offset) || offset < 0 || offset + bytes.length > this.bytes) {
+    expectInteger(`offset of ${this.name}.set`, offset);
+    if (offset + bytes.length > this.bytes) {
       throw new ArgumentError({
         argument: `data of ${this.name}.set`,
         expected: `at most ${this.bytes} bytes`,
@@ -68,14 +75,23 @@ export class ConstantBuffer {
   }
 
   #bytesOf(data: unknown): Uint8Array {
-    if (ArrayBuffer.isView(data)) {
-      return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const argument = `data of ${this.name}.set`;
+    if (ArrayBuffer.isView(data)) return bytesOf(data, argument);
+    if (data instanceof ArrayBuffer) {
+      try {
+        return new Uint8Array(data);
+      } catch (cause) {
+        const actual = "one that was transferred (detached)";
+        throw new ArgumentError(
+          { argument, expected: "an ArrayBuffer with its memory", actual },
+          { cause },
+        );
+      }
     }
-    if (data instanceof ArrayBuffer) return new Uint8Array(data);
     throw new ArgumentError({
-      argument: `data of ${this.name}.set`,
+      argument,
       expected: "a typed array or an ArrayBuffer",
-      actual: describeValue(data),
+      actual: nameValue(data),
     });
   }
 }
@@ -85,6 +101,13 @@ export type ConstantBuffers = Readonly<Record<string, ConstantBuffer>>;
 
 /** The constant buffers of a file, for all kernels of its wrapper. */
 export function defineConstants(facts: readonly ConstantFacts[]): ConstantBuffers {
+  if (!Array.isArray(facts) || !facts.every((fact) => typeof fact === "object" && fact !== null)) {
+    throw new ArgumentError({
+      argument: "facts of defineConstants",
+      expected: "a list of names with sizes in bytes, as `tri build` writes it",
+      actual: nameValue(facts),
+    });
+  }
   return Object.fromEntries(
     facts.map(({ name, bytes }) => [name, new ConstantBuffer(name, bytes)]),
   );

@@ -1,5 +1,7 @@
 /** Kernels as functions: what a generated wrapper exports. */
 import { KernelCalls, type LaunchResult } from "./calls.ts";
+import { nameValue } from "../brands.ts";
+import { ArgumentError } from "../errors.ts";
 import { type ConstantBuffers, defineConstants } from "./constants.ts";
 import type { KernelFacts } from "./facts.ts";
 import {
@@ -25,9 +27,13 @@ import type {
 interface AnyKernel<Name extends string> {
   (...args: readonly unknown[]): LaunchResult;
   prepare(...args: readonly unknown[]): PreparedCall<CallResult>;
-  launch(args: NamedValues, options?: AnyOptions): LaunchResult;
-  grid(args: NamedValues, options?: VariantOptions): Grid;
-  tune?(args: NamedValues, options?: AnyOptions & TuneOptions): Promise<TuneResult>;
+  launch(args: NamedValues, options?: AnyOptions, ...more: readonly unknown[]): LaunchResult;
+  grid(args: NamedValues, options?: VariantOptions, ...more: readonly unknown[]): Grid;
+  tune?(
+    args: NamedValues,
+    options?: AnyOptions & TuneOptions,
+    ...more: readonly unknown[]
+  ): Promise<TuneResult>;
   readonly variants: readonly string[];
   readonly contract: KernelDescription<Name>;
   readonly constants?: ConstantBuffers;
@@ -53,12 +59,20 @@ export function defineKernel<Kernel extends object, Name extends string>(
   facts: KernelFacts<Name>,
   shared?: ConstantBuffers,
 ): Kernel {
+  expectFacts(facts);
   let machinery: Machinery<Name> | undefined;
   const constants = pickConstants(facts, shared);
   const ready = (): Machinery<Name> => machinery ??= build(facts, constants ?? {});
   const places = facts.tensorCall?.inputs.length ?? 1;
-  const optionsOf = (args: readonly unknown[]): AnyOptions =>
-    (args[places] ?? NO_OPTIONS) as AnyOptions;
+  /** Checked by those who read them. */
+  const optionsOf = (args: readonly unknown[]): AnyOptions => {
+    if (args.length > places + 1) throw tooMany(facts.name, places + 1, args.length);
+    const options = args[places];
+    return options === undefined ? NO_OPTIONS : options as AnyOptions;
+  };
+  const refuseMore = (of: string, more: readonly unknown[]): void => {
+    if (more.length > 0) throw tooMany(`${facts.name}.${of}`, 2, 2 + more.length);
+  };
   const { images: _images, ...contract } = facts;
   const kernel: AnyKernel<Name> = Object.assign(
     (...args: readonly unknown[]): LaunchResult => {
@@ -70,19 +84,27 @@ export function defineKernel<Kernel extends object, Name extends string>(
         const { calls, own } = ready();
         return calls.prepare(own, args, optionsOf(args));
       },
-      launch(args: NamedValues, options = NO_OPTIONS): LaunchResult {
+      launch(args: NamedValues, options = NO_OPTIONS, ...more: readonly unknown[]): LaunchResult {
+        refuseMore("launch", more);
         const { calls, explicit } = ready();
         return calls.launch(explicit, args, options);
       },
-      grid(args: NamedValues, options: VariantOptions = NO_OPTIONS): Grid {
+      grid(
+        args: NamedValues,
+        options: VariantOptions = NO_OPTIONS,
+        ...more: readonly unknown[]
+      ): Grid {
+        refuseMore("grid", more);
         const { calls, explicit } = ready();
-        return calls.grid(explicit, args, { ...options });
+        return calls.grid(explicit, args, options as AnyOptions);
       },
       ...facts.tuning === undefined ? {} : {
         async tune(
           args: NamedValues,
           options: AnyOptions & TuneOptions = NO_OPTIONS,
+          ...more: readonly unknown[]
         ): Promise<TuneResult> {
+          refuseMore("tune", more);
           const { calls, explicit } = ready();
           return await tune(calls.alternatives(explicit, args, options), options);
         },
@@ -94,6 +116,29 @@ export function defineKernel<Kernel extends object, Name extends string>(
   );
   Object.defineProperty(kernel, "name", { value: facts.name });
   return kernel as object as Kernel;
+}
+
+function tooMany(of: string, most: number, count: number): ArgumentError {
+  return new ArgumentError({
+    argument: `arguments of ${of}`,
+    expected: `at most ${most}, the options last`,
+    actual: `${count}`,
+  });
+}
+
+/** What else is wrong with facts is found where they are read: they come from `tri build`. */
+function expectFacts(facts: unknown): void {
+  const isFacts = typeof facts === "object" && facts !== null && "name" in facts &&
+    typeof facts.name === "string" &&
+    ["params", "variants", "instances", "images"].every((name) =>
+      Array.isArray(Object.getOwnPropertyDescriptor(facts, name)?.value)
+    ) && "contract" in facts && typeof facts.contract === "object" && facts.contract !== null;
+  if (isFacts) return;
+  throw new ArgumentError({
+    argument: "facts of defineKernel",
+    expected: "the facts of a kernel, as `tri build` writes them",
+    actual: nameValue(facts),
+  });
 }
 
 /** The buffers that the kernel uses; undefined where it uses none. */

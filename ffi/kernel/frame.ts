@@ -1,9 +1,11 @@
 /**
  * The arguments of the call in hand. A kernel has one frame and fills it anew for each call, so that checking
- * a launch makes no garbage. Calls do not nest: nothing in between runs the caller's code.
+ * a launch makes no garbage. Code of the caller can run in between (getters of options, `print` of the emulator); a call
+ * of the same kernel from there is refused.
  */
-import { ArgumentError, DisposedError } from "../errors.ts";
-import { Tensor } from "../tensor.ts";
+import { nameValue } from "../brands.ts";
+import { ArgumentError, DisposedError, LaunchError } from "../errors.ts";
+import { isTensor, type Tensor } from "../tensor.ts";
 import { EXACT_LIMIT } from "./arithmetic.ts";
 import type { DimensionPlace, InstanceModel, KernelModel, VariantModel } from "./model.ts";
 import { SCALARS, type ScalarValue } from "./scalars.ts";
@@ -27,6 +29,7 @@ export class Frame<Name extends string> {
   /** What messages call each parameter. */
   labels: readonly string[];
   #constants: InstanceModel<Name>["constants"] | undefined;
+  #isInUse = false;
 
   constructor(model: KernelModel<Name>) {
     this.model = model;
@@ -41,8 +44,19 @@ export class Frame<Name extends string> {
     >;
   }
 
+  /** To be called before a call fills the frame; `clear` ends it. */
+  enter(): void {
+    if (this.#isInUse) {
+      throw new LaunchError(`Cannot call ${this.model.name} while a call of it is under way`, {
+        hint: "do not call it from a getter of its arguments, or from `print` of the emulator",
+      });
+    }
+    this.#isInUse = true;
+  }
+
   /** Forgets the last call, whose tensors must not be kept alive. */
   clear(): void {
+    this.#isInUse = false;
     const { tensors, scalars, definitions, allocated } = this;
     allocated.length = 0;
     for (let position = 0; position < tensors.length; position++) {
@@ -60,7 +74,7 @@ export class Frame<Name extends string> {
 
   /** Takes a pointer argument; null where the kernel can do without it. */
   setTensor(position: number, value: unknown, isOptional: boolean): void {
-    if (value instanceof Tensor) {
+    if (isTensor(value)) {
       if (value.disposed) {
         throw new DisposedError(
           `Argument ${this.labels[position]} of ${this.model.name} (${value})`,
@@ -73,7 +87,7 @@ export class Frame<Name extends string> {
       throw this.error(
         position,
         isOptional ? "a tensor or null" : "a tensor",
-        describeValue(value),
+        nameValue(value),
       );
     }
   }
@@ -88,7 +102,7 @@ export class Frame<Name extends string> {
   /** Takes a scalar argument; `variant` says of what type. */
   setScalar(position: number, value: unknown, variant: VariantModel<Name>): void {
     const row = SCALARS[variant.dtypes[position] ?? "int32"];
-    if (!row.accepts(value)) throw this.error(position, row.takes, describeValue(value));
+    if (!row.accepts(value)) throw this.error(position, row.takes, nameValue(value));
     this.scalars[position] = value;
     const param = this.model.params[position];
     if (param?.kind !== "scalar") return;
@@ -136,25 +150,5 @@ export class Frame<Name extends string> {
       `${name} = ${this.values[name]}`
     );
     return known.join(", ");
-  }
-}
-
-/** For messages: what a caller passed. */
-export function describeValue(value: unknown): string {
-  if (value instanceof Tensor) return `tensor ${value}`;
-  if (value === null || value === undefined) return `${value}`;
-  switch (typeof value) {
-    case "bigint":
-      return `${value}n`;
-    case "object":
-      return Array.isArray(value)
-        ? "an array"
-        : `an object of class ${value.constructor?.name ?? "null"}`;
-    case "string":
-      return JSON.stringify(value);
-    case "function":
-      return "a function";
-    default:
-      return String(value);
   }
 }

@@ -1,11 +1,14 @@
 /** The two forms of a call, and how each brings its arguments into the frame. */
+import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
+import { checkOptions, type NamedValues, own } from "../options.ts";
 import type { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
 import { bindTensors, checkComputed } from "./bind.ts";
 import { streamOf } from "./check.ts";
-import { describeValue, type Frame } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import type { ArgumentModel, KernelModel, TensorCallModel, VariantModel } from "./model.ts";
+import { CALL_OPTIONS } from "./option_names.ts";
 import { allocateOutputs } from "./output.ts";
 import type { CallOptions } from "./types.ts";
 import { chooseVariant } from "./variant.ts";
@@ -13,8 +16,7 @@ import { chooseVariant } from "./variant.ts";
 /** What a call returns: nothing, a tensor, or several by name. */
 export type CallResult = undefined | Tensor | Readonly<Record<string, Tensor>>;
 
-/** Values by name, as callers pass them. */
-export type NamedValues = Readonly<Record<string, unknown>>;
+export type { NamedValues } from "../options.ts";
 
 /** Options of a call; in the short form they also hold parameters that no tensor defines. */
 export type AnyOptions = CallOptions & NamedValues;
@@ -27,6 +29,8 @@ export interface Gathered<Name extends string> {
 
 /** A form of call. `Args` is what stands before the options. */
 export interface CallForm<Name extends string, Args> {
+  /** All that `options` may have. */
+  readonly optionNames: ReadonlySet<string>;
   gather(frame: Frame<Name>, args: Args, options: AnyOptions): Gathered<Name>;
   result(frame: Frame<Name>): CallResult;
 }
@@ -44,6 +48,7 @@ export function tensorForm<Name extends string>(
     model.params[position]?.kind === "pointer";
   const pointers = named.filter(isPointer);
   const scalars = named.filter((argument) => !isPointer(argument));
+  const results = new Set(outputs.map(({ name }) => name));
   const takeOutputs = (frame: Frame<Name>, out: unknown): void => {
     if (out === undefined) return;
     if (typeof out !== "object" || out === null) {
@@ -52,31 +57,38 @@ export function tensorForm<Name extends string>(
         expected: outputs.length === 1
           ? "a tensor"
           : `an object with ${outputs.map(({ name }) => name).join(", ")}`,
-        actual: describeValue(out),
+        actual: nameValue(out),
       });
     }
+    if (outputs.length !== 1) checkOptions(`out of ${model.name}`, out, results);
     const byName = out as NamedValues;
     for (const { position, name } of outputs) {
-      const value = outputs.length === 1 ? out : byName[name];
+      const value = outputs.length === 1 ? out : own(byName, name);
       if (value !== undefined) frame.setTensor(position, value, false);
     }
   };
   return {
+    optionNames: new Set([
+      ...named.map(({ name }) => name),
+      ...outputs.length === 0 ? [] : ["out"],
+      ...CALL_OPTIONS,
+    ]),
     gather(frame, args, options): Gathered<Name> {
       frame.labels = labels;
       for (let i = 0; i < inputs.length; i++) {
         frame.setTensor(inputs[i]?.position ?? 0, args[i], false);
       }
-      takeOutputs(frame, options["out"]);
+      takeOutputs(frame, own(options, "out"));
       for (const { position, name } of pointers) {
-        frame.setTensor(position, options[name], optional.has(position));
+        frame.setTensor(position, own(options, name), optional.has(position));
       }
-      const variant = chooseVariant(frame, options.variant);
+      const variant = chooseVariant(frame, own(options, "variant"));
       for (const { position, name } of scalars) {
+        const value = own(options, name);
         // An optional tensor may define it instead.
-        if (options[name] !== undefined) frame.setScalar(position, options[name], variant);
+        if (value !== undefined) frame.setScalar(position, value, variant);
       }
-      const stream = streamOf(frame, options.stream);
+      const stream = streamOf(frame, own(options, "stream"));
       frame.setConstants(variant.general);
       bindTensors(frame, variant);
       allocateOutputs(frame, variant, stream);
@@ -90,12 +102,12 @@ export function tensorForm<Name extends string>(
         return frame.tensors[only.position] ?? undefined;
       }
       if (only === undefined) return undefined;
-      const results: Record<string, Tensor> = {};
+      const byName: Record<string, Tensor> = {};
       for (const { position, name } of outputs) {
         const tensor = frame.tensors[position];
-        if (tensor !== undefined && tensor !== null) results[name] = tensor;
+        if (tensor !== undefined && tensor !== null) byName[name] = tensor;
       }
-      return results;
+      return byName;
     },
   };
 }
@@ -106,26 +118,26 @@ export function explicitForm<Name extends string>(
 ): CallForm<Name, NamedValues> {
   const labels = model.params.map(({ name }) => name);
   return {
+    optionNames: CALL_OPTIONS,
     gather(frame, args, options): Gathered<Name> {
       frame.labels = labels;
-      if (typeof args !== "object" || args === null) {
-        throw new ArgumentError({
-          argument: `arguments of ${model.name}`,
-          expected: `an object with ${labels.join(", ")}`,
-          actual: describeValue(args),
-        });
-      }
+      checkNames(model, args);
       for (const { position, name, isOptional } of model.pointers) {
-        frame.setTensor(position, args[name], isOptional);
+        frame.setTensor(position, own<NamedValues, string>(args, name), isOptional);
       }
-      const variant = chooseVariant(frame, options.variant);
+      const variant = chooseVariant(frame, own(options, "variant"));
       for (const position of model.scalars) {
-        frame.setScalar(position, args[labels[position] ?? ""], variant);
+        frame.setScalar(position, own(args, labels[position] ?? ""), variant);
       }
-      return { variant, stream: streamOf(frame, options.stream) };
+      return { variant, stream: streamOf(frame, own(options, "stream")) };
     },
     result(): undefined {
       return undefined;
     },
   };
+}
+
+/** Throws `ArgumentError` for arguments by name that have a name which is no parameter's. */
+export function checkNames<Name extends string>(model: KernelModel<Name>, args: unknown): void {
+  checkOptions(model.argumentsOf, args, model.paramNames);
 }

@@ -3,6 +3,7 @@
  * the tiles that programs have, may depend on the tensors; then there is no answer.
  */
 import { ArgumentError } from "../errors.ts";
+import { own } from "../options.ts";
 import { computeGrid } from "./check.ts";
 import type { Condition } from "./facts.ts";
 import type { Frame } from "./frame.ts";
@@ -25,7 +26,8 @@ export function gridForSizes<Name extends string>(
     if (size === undefined) continue;
     // A size that the grid reads but nobody gave must not be an earlier call's.
     frame.values[size] = NaN;
-    if (sizes[size] !== undefined) frame.setScalar(position, sizes[size], variant);
+    const value = own<NamedValues, string>(sizes, size);
+    if (value !== undefined) frame.setScalar(position, value, variant);
   }
   const grids = possibleInstances(frame, variant).map((instance) => {
     const grid: [number, number, number] = [1, 1, 1];

@@ -1,5 +1,6 @@
 /** The memory that a launch touches: inside its buffers, and apart where the kernel needs it. */
 import { DTYPES } from "../dtype.ts";
+import { overlapsItself } from "../self_overlap.ts";
 import type { Tensor } from "../tensor.ts";
 import { type Frame, GRID_NAMES } from "./frame.ts";
 import type { DimensionModel, InstanceModel, TensorModel } from "./model.ts";
@@ -96,6 +97,45 @@ function touch<Name extends string>(
   }
   touched.start[position] = address + first * bytes;
   touched.end[position] = address + (last + 1) * bytes;
+}
+
+/** Each element of a written tensor has memory of its own; several that share some would be written in any order. */
+export function checkSelfOverlap<Name extends string>(
+  frame: Frame<Name>,
+  { contract }: InstanceModel<Name>,
+): void {
+  for (const contracted of contract.tensors) {
+    const { position, isWritten, extents, strides } = contracted;
+    if (!isWritten || isNested(frame, contracted)) continue;
+    const tensor = frame.tensors[position];
+    if (tensor === undefined || tensor === null) continue;
+    const [shape, steps] = [extents, strides].map((dimensions) =>
+      dimensions.map((dimension) => valueOf(frame, dimension))
+    );
+    if (shape === undefined || steps === undefined || !overlapsItself(shape, steps)) continue;
+    throw frame.error(
+      position,
+      "elements that lie apart, because the kernel writes them",
+      `shape [${shape.join(", ")}] with strides [${steps.join(", ")}]`,
+      "tensors that repeat elements can be inputs only",
+    );
+  }
+}
+
+/** Whether each axis steps over all that the axes after it reach, as those of almost every tensor do. Makes no garbage. */
+function isNested<Name extends string>(
+  frame: Frame<Name>,
+  { extents, strides }: TensorModel<Name>,
+): boolean {
+  let reach = 0;
+  for (let axis = extents.length - 1; axis >= 0; axis--) {
+    const extent = valueOf(frame, extents[axis]);
+    if (extent <= 1) continue;
+    const stride = Math.abs(valueOf(frame, strides[axis]));
+    if (stride <= reach) return false;
+    reach += (extent - 1) * stride;
+  }
+  return true;
 }
 
 /** Written memory is apart from what the kernel may reach through another parameter. */

@@ -25,6 +25,9 @@ export interface KernelModel<Name extends string> {
   readonly facts: KernelFacts<Name>;
   readonly params: readonly ParamFacts<Name>[];
   readonly positions: ReadonlyMap<Name, number>;
+  readonly paramNames: ReadonlySet<string>;
+  /** What messages call the arguments by name. */
+  readonly argumentsOf: string;
   readonly pointers: readonly PointerModel<Name>[];
   readonly scalars: readonly number[];
   readonly variants: readonly VariantModel<Name>[];
@@ -115,6 +118,8 @@ export interface TensorModel<Name extends string> {
   readonly dimensions: readonly DimensionModel<Name>[];
   /** Accesses are bounded by a range of the contract rather than by the extents. */
   readonly hasRange: boolean;
+  /** The kernel writes it. */
+  readonly isWritten: boolean;
 }
 
 /** An extent or a stride of a tensor, which defines a parameter, is fixed, or is computed. */
@@ -146,7 +151,7 @@ export function modelKernel<Name extends string>(facts: KernelFacts<Name>): Kern
   const positions = new Map(params.map((param, position) => [param.name, position]));
   const contracts = new Map<ContractFacts<Name>, ContractModel<Name>>();
   const contractOf = (contract: ContractFacts<Name>): ContractModel<Name> => {
-    const known = contracts.get(contract) ?? modelContract(contract, positions);
+    const known = contracts.get(contract) ?? modelContract(contract, params, positions);
     contracts.set(contract, known);
     return known;
   };
@@ -158,6 +163,8 @@ export function modelKernel<Name extends string>(facts: KernelFacts<Name>): Kern
     facts,
     params,
     positions,
+    paramNames: new Set(params.map(({ name }) => name)),
+    argumentsOf: `arguments of ${facts.name}`,
     pointers: params.flatMap((param, position) =>
       param.kind !== "pointer" ? [] : [{
         position,
@@ -183,8 +190,8 @@ function positionOf<Name extends string>(positions: ReadonlyMap<Name, number>, n
   return position;
 }
 
-function isWritten(param: ParamFacts): boolean {
-  return param.kind === "pointer" && (param.access === "out" || param.access === "inout");
+function isWritten(param: ParamFacts | undefined): boolean {
+  return param?.kind === "pointer" && (param.access === "out" || param.access === "inout");
 }
 
 /**
@@ -308,6 +315,7 @@ function constantsOf<Name extends string>(instance: InstanceFacts<Name>): Consta
 
 function modelContract<Name extends string>(
   contract: ContractFacts<Name>,
+  params: readonly ParamFacts<Name>[],
   positions: ReadonlyMap<Name, number>,
 ): ContractModel<Name> {
   const ranges = contract.ranges.map(({ param, first, last }) => ({
@@ -334,6 +342,7 @@ function modelContract<Name extends string>(
       strides,
       dimensions: [...extents, ...strides],
       hasRange: ranges.some((range) => range.position === position),
+      isWritten: isWritten(params[position]),
     };
   };
   return {

@@ -1,6 +1,7 @@
 /** Adds timings to the file that `tri build` reads. */
 import { runtime } from "#runtime";
 import { ArgumentError, PermissionError, TriError } from "../errors.ts";
+import { describeValue } from "../values.ts";
 import {
   NO_TIMINGS,
   parseTuneFile,
@@ -17,13 +18,7 @@ export function saveTimings(
   place: Omit<TimingPlace, "key"> & { readonly key: ReadonlyMap<string, number> },
   timings: Timings,
 ): void {
-  if (!(url instanceof URL) || url.protocol !== "file:") {
-    throw new ArgumentError({
-      argument: "save",
-      expected: 'the URL of a file, such as new URL("kernels/f.tune.json", import.meta.url)',
-      actual: String(url),
-    });
-  }
+  expectFileUrl(url);
   const found = runtime.readFile(url);
   if (found.kind === "refused") throw refused("read", url, found);
   const known = found.kind === "absent"
@@ -38,6 +33,16 @@ export function saveTimings(
   const file = withTimings(known, { ...place, key: printKey([...key.keys()], key) }, timings);
   const written = runtime.replaceFile(url, printTuneFile(file));
   if (written.kind === "refused") throw refused("write", url, written);
+}
+
+/** Throws `ArgumentError` for what is not the URL of a file. */
+export function expectFileUrl(url: unknown): void {
+  if (url instanceof URL && url.protocol === "file:") return;
+  throw new ArgumentError({
+    argument: "save",
+    expected: 'the URL of a file, such as new URL("kernels/f.tune.json", import.meta.url)',
+    actual: url instanceof URL ? url.href : describeValue(url),
+  });
 }
 
 function refused(

@@ -1,8 +1,9 @@
 /** Tuning at run time: times the configurations that a wrapper ships, takes the fastest from then on, and can save it. */
 import { LaunchError } from "../errors.ts";
+import { own } from "../options.ts";
 import type { Stream } from "../stream.ts";
 import type { Alternative, Alternatives } from "./calls.ts";
-import { saveTimings } from "./save_timings.ts";
+import { expectFileUrl, saveTimings } from "./save_timings.ts";
 import type { Timing } from "./tune_file.ts";
 import type { TuneOptions, TuneResult } from "./types.ts";
 
@@ -14,8 +15,10 @@ const ROUNDS = 7;
 /** Times all configurations in turns; the median of the rounds counts. The kernel runs many times on the arguments. */
 export async function tune<Name extends string>(
   alternatives: Alternatives<Name>,
-  { save }: TuneOptions,
+  options: TuneOptions,
 ): Promise<TuneResult> {
+  const save = own(options, "save");
+  if (save !== undefined) expectFileUrl(save);
   const { kernel, variant, choice, key, stream, launches } = alternatives;
   const { info } = stream.device;
   const runners = await timeInTurns(launches, stream);

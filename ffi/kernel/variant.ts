@@ -3,6 +3,7 @@
  * several variants have these, by extents that a variant's constants fix.
  */
 import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../values.ts";
 import type { Frame } from "./frame.ts";
 import type { DimensionModel, KernelModel, VariantModel } from "./model.ts";
 
@@ -107,7 +108,7 @@ export function namedVariant<Name extends string>(
   throw new ArgumentError({
     argument: `variant of ${model.name}`,
     expected: `one of ${model.variants.map((candidate) => candidate.name).join(", ")}`,
-    actual: JSON.stringify(name),
+    actual: describeValue(name),
   });
 }
 

@@ -1,6 +1,6 @@
 import { Device } from "../../ffi/device.ts";
 import { ArgumentError, CudaError, DisposedError, NoDeviceError } from "../../ffi/errors.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { FakeDriver } from "../support/fake_driver.ts";
 
 Deno.test("Device.fromDriver() refuses a device that is not there", () => {
@@ -104,7 +104,7 @@ Deno.test("Device.tensor() refuses data of another length, another array, or no 
   assertThrows(
     () => device.tensor(untyped, [2]),
     ArgumentError,
-    "expected a typed array, got Array",
+    "expected a typed array, got [1, 2]",
   );
   const wrong = (): unknown =>
     // @ts-expect-error -- a Float32Array does not hold float64
@@ -150,4 +150,77 @@ Deno.test("Device.zeros() refuses an element type that there is not, and a shape
     "Argument shape is missing: expected a list of integers, such as [2, 3]",
   );
   assertThrows(() => untyped.zeros("float32", 4), ArgumentError, "such as [2, 3], got 4");
+});
+
+Deno.test("Device.tensor() refuses data that elements which share memory would drop", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  for (const [strides, needed] of [[[0, 1], 3], [[1, 1], 4]] as const) {
+    const error = assertThrows(
+      () => device.tensor(new Float32Array(6), [2, 3], { strides }),
+      ArgumentError,
+    );
+    assertEquals(
+      error.expected,
+      `${needed} elements for shape [2, 3] with strides [${strides.join(", ")}]`,
+    );
+    assertStringIncludes(error.message, "several elements of such a tensor share memory");
+    using tensor = device.tensor(new Float32Array(needed), [2, 3], { strides });
+    assertEquals(tensor.elements, 6);
+  }
+  using rows = device.tensor(new Float32Array(10), [2, 3], { strides: [5, 1] });
+  assertEquals(rows.spanBytes, 32);
+});
+
+Deno.test("Device methods refuse options with unknown names, and values that are none", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using other = Device.fromDriver(new FakeDriver());
+  const data = new Float32Array(6);
+  const methods: Readonly<Record<string, (...args: unknown[]) => unknown>> = Object(device);
+  const call = (method: string, ...args: unknown[]): () => unknown => () =>
+    methods[method]?.call(device, ...args);
+  for (
+    const [run, argument] of [
+      [call("tensor", data, [2, 3], { stride: [3, 1] }), "options of tensor"],
+      [call("tensor", data, [2, 3], { dtype: "constructor" }), "dtype"],
+      [call("tensor", data, [2, 3], { dtype: null }), "dtype"],
+      [call("tensor", data, [2, 3], { stream: null }), "stream"],
+      [call("tensor", data, [2, 3], { stream: other.defaultStream }), "stream"],
+      [call("tensor", data, [2, 3], null), "options of tensor"],
+      [call("tensor", { length: 6 }, [6]), "data"],
+      [call("tensor", { [Symbol.toStringTag]: "Float32Array", length: 6 }, [6]), "data"],
+      [call("empty", "constructor", [2]), "dtype"],
+      [call("empty", Symbol("s"), [2]), "dtype"],
+      [call("empty", "float32", [2], { dtype: "float32" }), "options of a tensor"],
+      [call("zeros", "float32", 5), "shape"],
+      [call("event", { timeing: false }), "options of event"],
+      [call("event", { timing: 1 }), "timing"],
+      [call("loadModule", null, "m"), "image"],
+      [call("loadModule", new Uint8Array(3)), "name of KernelModule"],
+      [call("order", null, device.defaultStream), "earlier of order"],
+      [call("order", device.defaultStream, other.defaultStream), "later of order"],
+      [call("retire", 5), "stream of retire"],
+      [call("forget", {}), "module of forget"],
+    ] as const
+  ) assertEquals(assertThrows(run, ArgumentError).argument, argument);
+  using tensor = device.tensor(data, [2, 3]);
+  assertEquals(tensor.readSync(), data);
+});
+
+Deno.test("Device.fromDriver() refuses what is no driver, and says what it lacks", () => {
+  const from = (driver: unknown, ordinal?: unknown): () => unknown => () =>
+    Reflect.apply(Device.fromDriver, Device, [driver, ordinal]);
+  for (
+    const [driver, actual] of [
+      [{}, "an object without deviceCount()"],
+      [null, "null"],
+      ["cuda", '"cuda"'],
+      [{ deviceCount: () => 1 }, "an object without deviceInfo()"],
+    ] as const
+  ) {
+    const error = assertThrows(from(driver), ArgumentError);
+    assertEquals([error.argument, error.actual], ["driver of fromDriver", actual]);
+  }
+  for (const ordinal of [Symbol("s"), 1n, "0", 0.5, -1, 1]) {
+    assertThrows(from(new FakeDriver(), ordinal), NoDeviceError, "No CUDA device");
+  }
 });

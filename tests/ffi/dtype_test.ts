@@ -1,14 +1,14 @@
 import fc from "../support/property.ts";
 import {
-  bytesOf,
   type DType,
-  dtypeOf,
   DTYPES,
+  expectDType,
   fromBfloat16,
   hostArray,
   toBfloat16,
 } from "../../ffi/dtype.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { ArgumentError } from "../../ffi/errors.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 
 Deno.test("DTYPES has the size of each element type's host array", () => {
   for (const [name, { bytes, array }] of Object.entries(DTYPES)) {
@@ -16,32 +16,9 @@ Deno.test("DTYPES has the size of each element type's host array", () => {
   }
 });
 
-Deno.test("dtypeOf() names the element type of every typed array and of nothing else", () => {
-  assertEquals(dtypeOf(new Float32Array(1)), "float32");
-  assertEquals(dtypeOf(new Float16Array(1)), "float16");
-  assertEquals(dtypeOf(new Uint16Array(1)), "uint16");
-  assertEquals(dtypeOf(new BigInt64Array(1)), "int64");
-  for (
-    const other of [[1, 2], new DataView(new ArrayBuffer(4)), new Uint8ClampedArray(1), null, "x"]
-  ) {
-    assertEquals(dtypeOf(other), undefined);
-  }
-});
-
 Deno.test("hostArray() makes zeros of the element type's array", () => {
   assertEquals(hostArray("bfloat16", 3), new Uint16Array(3));
   assertEquals(hostArray("uint64", 2), new BigUint64Array(2));
-});
-
-Deno.test("bytesOf() views plain memory and copies shared memory", () => {
-  const whole = new Uint16Array([1, 2, 3]);
-  const bytes = bytesOf(whole.subarray(1));
-  assertEquals(bytes.buffer, whole.buffer);
-  assertEquals(bytes, new Uint8Array([2, 0, 3, 0]));
-  const shared = new Uint8Array(new SharedArrayBuffer(2));
-  shared[1] = 7;
-  assertEquals(bytesOf(shared), new Uint8Array([0, 7]));
-  assert(bytesOf(shared).buffer instanceof ArrayBuffer);
 });
 
 Deno.test("fromBfloat16() and toBfloat16() keep every bfloat16", () => {
@@ -91,5 +68,22 @@ Deno.test("DTYPES knows the scalar types of the language", async () => {
   assertEquals(Object.keys(DTYPES).sort(), Object.keys(SCALARS).sort());
   for (const name of Object.keys(SCALARS) as DType[]) {
     assertEquals(DTYPES[name].bytes, Math.max(SCALARS[name].bits, 8) / 8, name);
+  }
+});
+
+Deno.test("fromBfloat16() and toBfloat16() refuse what is no bits and no number", () => {
+  for (const bits of [-1, 65536, 1.5, NaN, "1", 1n, null]) {
+    const wrong: () => unknown = Reflect.apply.bind(null, fromBfloat16, undefined, [bits]);
+    assertThrows(wrong, ArgumentError, "bits of fromBfloat16: expected an integer from 0 to 65535");
+  }
+  for (const value of ["1", 1n, null, Symbol("s")]) {
+    const wrong: () => unknown = Reflect.apply.bind(null, toBfloat16, undefined, [value]);
+    assertThrows(wrong, ArgumentError, "value of toBfloat16: expected a number");
+  }
+});
+
+Deno.test("expectDType() takes own names of the table alone", () => {
+  for (const name of ["constructor", "__proto__", "Float32", Symbol("s"), 3, null]) {
+    assertThrows(() => expectDType("dtype", name), ArgumentError, "dtype: expected one of bool,");
   }
 });

@@ -1,4 +1,5 @@
 /** Which device a program gets, on machines that tests make up. */
+import { Device } from "../../ffi/device.ts";
 import type { Driver } from "../../ffi/driver.ts";
 import type { EmulatorSettings } from "../../ffi/emulator/driver/settings.ts";
 import {
@@ -167,4 +168,35 @@ Deno.test("chooseDriver() refuses options of the emulator beside a GPU", () => {
   assertEquals(open({}, { device: "cuda", arch: undefined }).device, "cuda:0");
   // They stand by in case that there is no GPU.
   assertEquals(open({}, { arch: "sm_75" }).device, "cuda:0");
+});
+
+Deno.test("Device.open() refuses options that there are not, and what is no object", () => {
+  const open = (options: unknown): () => unknown => () =>
+    Reflect.apply(Device.open, Device, [options]);
+  for (
+    const [options, argument] of [
+      [{ devise: "emulator" }, "options of Device.open"],
+      ["emulator", "options of Device.open"],
+      [null, "options of Device.open"],
+      [{ device: Symbol("s") }, "device"],
+      [{ device: null }, "device"],
+      [{ device: ["emulator"] }, "device"],
+      [{ device: "emulator", print: 5 }, "print"],
+      [{ device: "emulator", arch: ["sm_90"] }, "arch"],
+      [{ device: "emulator", arch: 90n }, "arch"],
+      [{ device: "emulator", workers: Symbol("s") }, "workers"],
+      [{ device: "emulator", checks: Symbol("s") }, "checks"],
+    ] as const
+  ) assertEquals(assertThrows(open(options), ArgumentError).argument, argument);
+  assertThrows(open({ devise: "emulator" }), ArgumentError, "did you mean `device`?");
+});
+
+Deno.test("Device.open() takes nothing from Object.prototype", () => {
+  Object.assign(Object.prototype, { arch: "sm_1", print: 5 });
+  try {
+    using device = Device.open({ device: "emulator" });
+    assertEquals(device.arch, "sm_90");
+  } finally {
+    for (const name of ["arch", "print"]) Reflect.deleteProperty(Object.prototype, name);
+  }
 });

@@ -1,13 +1,13 @@
 import fc from "../support/property.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
 import {
-  checkLayout,
   denseStrides,
   describe,
   gather,
   isDense,
   scatter,
   spanElements,
+  takeLayout,
 } from "../../ffi/shape.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 
@@ -34,21 +34,34 @@ Deno.test("isDense() ignores the strides of axes with one element", () => {
   assert(!isDense([3, 2], [1, 3]));
 });
 
-Deno.test("checkLayout() refuses what is not a count", () => {
-  for (const shape of [[-1], [1.5], [NaN], [2 ** 53]]) {
-    assertThrows(() => checkLayout(shape, undefined), ArgumentError, "integers from 0 to 2^53 - 1");
+Deno.test("takeLayout() refuses what is no list of counts", () => {
+  const holes: number[] = [];
+  holes[1] = 3;
+  const liar = new Proxy([2, 3], {
+    get: (list, name) => name === "length" ? 1e9 : list[Number(name)],
+  });
+  for (
+    const shape of [[-1], [1.5], [NaN], [2 ** 53], holes, ["2"], [2n], 5, null, { length: 1, 0: 2 }]
+  ) {
+    assertThrows(() => takeLayout(shape, undefined), ArgumentError, "integers from 0 to 2^53 - 1");
   }
+  assertThrows(() => takeLayout(liar, undefined), ArgumentError, "at most 64 entries");
   assertThrows(
-    () => checkLayout([2 ** 40, 2 ** 40], undefined),
+    () => takeLayout([2 ** 40, 2 ** 40], undefined),
     ArgumentError,
     "fewer than 2^53 elements",
   );
-  assertThrows(
-    () => checkLayout([2, 3], [3]),
-    ArgumentError,
-    "2 strides for shape [2, 3], got [3]",
-  );
-  assertThrows(() => checkLayout([2], [-1]), ArgumentError, "Argument strides");
+  assertThrows(() => takeLayout([2 ** 30], [2 ** 40]), ArgumentError, "from the first to the last");
+  assertThrows(() => takeLayout([2, 3], [3]), ArgumentError, "2 strides for shape [2, 3], got [3]");
+  assertThrows(() => takeLayout([2], [-1]), ArgumentError, "Argument strides");
+});
+
+Deno.test("takeLayout() copies, and makes 0 of -0", () => {
+  const [shape, strides] = [[2, -0], [1, -0]];
+  const layout = takeLayout(shape, strides);
+  shape[0] = 9;
+  assertEquals(layout, { shape: [2, 0], strides: [1, 0] });
+  assert(Object.is(layout.shape[1], 0));
 });
 
 Deno.test("describe() names type and shape", () => {

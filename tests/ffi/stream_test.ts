@@ -1,5 +1,5 @@
 import { Device } from "../../ffi/device.ts";
-import { CudaError, DisposedError, TriError } from "../../ffi/errors.ts";
+import { ArgumentError, CudaError, DisposedError, TriError } from "../../ffi/errors.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { FakeDriver } from "../support/fake_driver.ts";
 
@@ -131,4 +131,86 @@ Deno.test("DeviceEvent disposal is idempotent and ends its use", () => {
   event[Symbol.dispose]();
   assertEquals(driver.names().filter((name) => name === "destroyEvent").length, 1);
   assertThrows(() => event.record(), DisposedError, "Event was disposed");
+});
+
+Deno.test("capture() refuses what cannot have queued its work when it returns", async () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using stream = device.stream();
+  using x = device.zeros("float32", [4]);
+  let ran = 0;
+  const body = async (): Promise<void> => {
+    ran++;
+    await Promise.resolve();
+    throw new Error("nobody waits for this");
+  };
+  const generator = function* (): Generator<number> {
+    yield ran++;
+  };
+  for (
+    const [wrong, actual] of [
+      [body, "an async function"],
+      [generator, "a generator"],
+      [() => void 0 as unknown, undefined],
+      [() => body(), "one that returns a promise"],
+      [5, "5"],
+      [null, "null"],
+      [undefined, "undefined"],
+      [{ call: 1 }, "an object"],
+    ] as const
+  ) {
+    const capture: () => unknown = () => Reflect.apply(stream.capture, stream, [wrong]);
+    if (actual === undefined) {
+      capture();
+      continue;
+    }
+    const error = assertThrows(capture, ArgumentError);
+    assertEquals([error.argument, error.actual], ["body of capture", actual]);
+    // The stream records no longer.
+    assertEquals(stream.recording, undefined);
+    x.buffer.fill(1);
+    stream.synchronize();
+  }
+  assertEquals(ran, 1);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+});
+
+Deno.test("streams, events and graphs refuse what is none of theirs", () => {
+  const driver = new FakeDriver();
+  using device = Device.fromDriver(driver);
+  using other = Device.fromDriver(driver);
+  using stream = device.stream();
+  using event = device.event();
+  using graph = stream.capture(() => {});
+  const forged: unknown[] = [
+    null,
+    5,
+    "stream",
+    Symbol("s"),
+    1n,
+    {},
+    { device, handle: 1n },
+    Object.create(Object.getPrototypeOf(stream)),
+    new Proxy(stream, {}),
+    device,
+    other.defaultStream,
+  ];
+  for (const value of forged) {
+    for (
+      const [of, method] of [
+        [stream, stream.waitFor],
+        [event, event.record],
+        [event, event.millisecondsSince],
+        [graph, graph.launch],
+      ] as const
+    ) {
+      const error = assertThrows(() => Reflect.apply(method, of, [value]), ArgumentError);
+      assert(error.expected !== "", error.message);
+    }
+  }
+  using foreign = other.event();
+  assertThrows(() => stream.waitFor(foreign), ArgumentError, "one of another device");
+  assertThrows(() => event.millisecondsSince(foreign), ArgumentError, "one of another device");
+  event.record(stream);
+  stream.waitFor(event);
+  graph.launch();
 });

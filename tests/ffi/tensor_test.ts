@@ -174,3 +174,56 @@ Deno.test("Tensor refuses a layout that its buffer does not hold", () => {
     "Argument buffer: expected 28 bytes for int32[2, 3] with strides [4, 1] and offset 0, got 24 bytes",
   );
 });
+
+Deno.test("Tensor refuses offsets that are none", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using owner = device.zeros("float32", [8]);
+  const view = (offset: unknown): Tensor =>
+    Reflect.construct(Tensor, [owner.buffer, {
+      dtype: "float32",
+      shape: [4],
+      strides: [1],
+      offset,
+    }]);
+  for (const offset of [1.5, -1, NaN, Infinity, -Infinity, 2 ** 53, 1n, "1", null, undefined]) {
+    const error = assertThrows(() => view(offset), ArgumentError);
+    assertEquals([error.argument, error.expected], ["offset", "an integer from 0 to 2^53 - 1"]);
+  }
+  assert(Object.is(view(-0).offset, 0));
+  assertThrows(() => view(5), ArgumentError, "Argument buffer: expected 36 bytes");
+  assertEquals(view(4).address, owner.address + 16n);
+});
+
+Deno.test("write() refuses tensors whose elements share memory", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using rows = device.tensor(new Float32Array([1, 2, 3]), [2, 3], { strides: [0, 1] });
+  assertEquals(rows.readSync(), new Float32Array([1, 2, 3, 1, 2, 3]));
+  const error = assertThrows(() => rows.write(new Float32Array(6)), ArgumentError);
+  assertEquals(error.expected, "a tensor whose elements lie apart");
+  assertEquals(rows.readSync(), new Float32Array([1, 2, 3, 1, 2, 3]));
+});
+
+Deno.test("write() and reshape() of a disposed view are refused although its memory is there", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using owner = device.zeros("float32", [4]);
+  const view = owner.narrow(0, 0, 4);
+  view[Symbol.dispose]();
+  assertThrows(() => view.write(new Float32Array(4).fill(1)), DisposedError);
+  assertThrows(() => view.reshape([2, 2]), DisposedError);
+  assertEquals(owner.readSync(), new Float32Array(4));
+});
+
+Deno.test("narrow() and permute() take axes by number alone", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using tensor = device.zeros("float32", [4, 3]);
+  for (const axis of ["0", "length", 0.5, -1, 2, 1n, Symbol("s"), null]) {
+    assertThrows(
+      () => Reflect.apply(tensor.narrow, tensor, [axis, 0, 1]),
+      ArgumentError,
+      "Argument axis: expected an axis of float32[4, 3]: 0 to 1",
+    );
+  }
+  for (const order of [null, 5, [0], [0, 0], [0, 1n], ["0", "1"], [0, Symbol("s")], "01"]) {
+    assertThrows(() => Reflect.apply(tensor.permute, tensor, [order]), ArgumentError, "order");
+  }
+});

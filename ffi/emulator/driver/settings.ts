@@ -1,6 +1,7 @@
 /** What a program can say of the emulator that it opens. */
 import { ArgumentError } from "../../errors.ts";
 import { processorThreads } from "../../threads/processors.ts";
+import { describeValue } from "../../values.ts";
 import { type Architecture, ARCHITECTURES, DEFAULT_ARCHITECTURE } from "./architectures.ts";
 
 /** Options of the emulator. */
@@ -35,16 +36,22 @@ const DEFAULT_BUDGET = 1e8;
 export function resolveSettings(settings: EmulatorSettings): ResolvedSettings {
   const { arch = DEFAULT_ARCHITECTURE, checks = true } = settings;
   const { budget = DEFAULT_BUDGET, workers = processorThreads() } = settings;
-  const architecture = Object.hasOwn(ARCHITECTURES, arch) ? ARCHITECTURES[arch] : undefined;
+  const architecture = typeof arch === "string" && Object.hasOwn(ARCHITECTURES, arch)
+    ? ARCHITECTURES[arch]
+    : undefined;
   if (architecture === undefined) {
     throw new ArgumentError({
       argument: "arch",
       expected: `one of ${Object.keys(ARCHITECTURES).join(", ")}`,
-      actual: JSON.stringify(arch),
+      actual: describeValue(arch),
     });
   }
   if (typeof checks !== "boolean") {
-    throw new ArgumentError({ argument: "checks", expected: "true or false", actual: `${checks}` });
+    throw new ArgumentError({
+      argument: "checks",
+      expected: "true or false",
+      actual: describeValue(checks),
+    });
   }
   checkCount("budget", budget);
   checkCount("workers", workers);
@@ -53,5 +60,9 @@ export function resolveSettings(settings: EmulatorSettings): ResolvedSettings {
 
 function checkCount(argument: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 1) return;
-  throw new ArgumentError({ argument, expected: "an integer from 1", actual: String(value) });
+  throw new ArgumentError({
+    argument,
+    expected: "an integer from 1",
+    actual: describeValue(value),
+  });
 }

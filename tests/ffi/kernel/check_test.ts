@@ -35,7 +35,7 @@ Deno.test("transpose() refuses what is no tensor", () => {
       [3, "3"],
       [4n, "4n"],
       ["x", `"x"`],
-      [[1, 2], "an array"],
+      [[1, 2], "[1, 2]"],
       [new Float32Array(2), "an object of class Float32Array"],
       [() => 1, "a function"],
     ] as const
@@ -55,7 +55,7 @@ Deno.test("transpose() refuses what is no tensor", () => {
   refused(gpu, () => untyped(x, { out: {} }), {
     argument: "out of transpose",
     expected: "a tensor",
-    actual: "an object of class Object",
+    actual: "an object",
   });
 });
 
@@ -222,6 +222,45 @@ Deno.test("transpose() refuses a grid beyond the limits", () => {
   }
 });
 
+Deno.test("transpose() refuses a grid that is no list of one to three integers", () => {
+  using gpu = fakeGpu();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  const expected = "a list of one to three integers: [x], [x, y] or [x, y, z]";
+  for (
+    const [grid, actual] of [
+      [5, "5"],
+      [{ x: 5 }, "an object"],
+      [[], "[]"],
+      [[1, 1, 1, 1], "[1, 1, 1, 1]"],
+      [new Date(0), "an object of class Date"],
+      [null, "null"],
+      ["12", '"12"'],
+      [new Uint32Array([1, 1]), "an object of class Uint32Array"],
+      [() => [1], "a function"],
+    ] as const
+  ) refused(gpu, () => untyped(x, { grid }), { argument: "grid of transpose", expected, actual });
+  assertThrows(() => untyped(x, { grid: 5 }), ArgumentError, "hint: pass { grid: [5] }");
+  for (
+    const [grid, actual] of [
+      [[1, undefined], "undefined"],
+      [new Array(2).fill(1, 0, 1), "undefined"],
+      [[1, "2"], '"2"'],
+      [[1, 2n], "2n"],
+      [[1, Symbol("s")], "Symbol(s)"],
+      [[1, [2]], "[2]"],
+    ] as const
+  ) {
+    refused(gpu, () => untyped(x, { grid }), {
+      argument: "grid.y of transpose",
+      expected: "an integer from 0 to 65535",
+      actual,
+    });
+  }
+  assertEquals(gpu.driver.launches.length, 0);
+  untyped(x, { grid: [2, 3, 4] });
+  assertEquals(gpu.driver.launches[0]?.grid, [2, 3, 4]);
+});
+
 Deno.test("grid() refuses sizes that were not given", () => {
   using gpu = fakeGpu();
   transpose(gpu.device.zeros("float32", [2, 3]));
@@ -277,7 +316,7 @@ Deno.test("launch() refuses values that are no numbers of the parameter's type",
   }
   refused(gpu, () => untyped.launch(undefined), {
     argument: "arguments of transpose",
-    expected: "an object with X, Y, M, N, ldx, ldy",
+    expected: "a plain object with X, Y, M, N, ldx, ldy",
     actual: "undefined",
   });
   refused(gpu, () => untyped.launch({ X: null, Y: y }), {
@@ -292,10 +331,8 @@ Deno.test("launch() refuses an address below the element's alignment", () => {
   using bytes = gpu.device.zeros("float32", [16]);
   using y = gpu.device.empty("float32", [4]);
   // Views keep to whole elements, so that only a broken tensor can get here.
-  const odd = new Proxy(bytes, {
-    get: (target, key) =>
-      key === "address" ? target.address + 2n : Reflect.get(target, key, target),
-  });
+  const odd = bytes.narrow(0, 0, 16);
+  Object.defineProperty(odd, "address", { value: bytes.address + 2n });
   const error = assertThrows(
     () => transpose.launch({ X: odd, Y: y, M: 2, N: 2, ldx: 2, ldy: 2 }),
     ArgumentError,

@@ -92,8 +92,6 @@ Deno.test("set() takes typed arrays, views and buffers, and refuses what does no
     const [data, offset, actual] of [
       [new Uint8Array(9), 0, "9 bytes at offset 0"],
       [new Int32Array(2), 4, "8 bytes at offset 4"],
-      [new Uint8Array(1), -1, "1 bytes at offset -1"],
-      [new Uint8Array(1), 0.5, "1 bytes at offset 0.5"],
     ] as const
   ) {
     const error = assertThrows(() => buffer.set(data, offset), ArgumentError);
@@ -102,6 +100,10 @@ Deno.test("set() takes typed arrays, views and buffers, and refuses what does no
       "at most 8 bytes",
       actual,
     ]);
+  }
+  for (const offset of [-1, 0.5, NaN, Infinity, 2 ** 53]) {
+    const error = assertThrows(() => buffer.set(new Uint8Array(1), offset), ArgumentError);
+    assertEquals([error.argument, error.actual], ["offset of AD.set", `${offset}`]);
   }
   const wrong: unknown = [1, 2];
   const error = assertThrows(() => buffer.set(wrong as Uint8Array), ArgumentError);

@@ -1,16 +1,22 @@
 /** Kernels with results by name, parameters that no tensor defines, wide numbers and optional tensors. */
-import { ArgumentError } from "../../../ffi/errors.ts";
+import { ArgumentError, LaunchError } from "../../../ffi/errors.ts";
 import type { Tensor } from "../../../ffi/tensor.ts";
 import { delete_, scaledAdd, split } from "../../golden/codegen/mixed.ts";
+import { transpose } from "../../golden/codegen/transpose.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
-import { counting, type FakeGpu, fakeGpu } from "./support.ts";
+import { counting, type FakeGpu, fakeGpu, TRANSPOSE_KERNELS } from "./support.ts";
 
 type Untyped = ((...args: unknown[]) => unknown) & {
   launch(args: unknown, options?: unknown): void;
+  prepare(...args: unknown[]): unknown;
 };
 
+type UntypedTranspose = Untyped & { grid(args: unknown, options?: unknown): unknown };
+
 function gpuWithAll(): FakeGpu {
-  return fakeGpu({}, { kernels: { scaled_add: () => {}, split: () => {}, delete: () => {} } });
+  return fakeGpu({}, {
+    kernels: { ...TRANSPOSE_KERNELS, scaled_add: () => {}, split: () => {}, delete: () => {} },
+  });
 }
 
 /** Tensors and options that scaledAdd() accepts. */
@@ -174,5 +180,148 @@ Deno.test("delete_() without a tensor contract takes every parameter", () => {
   run();
   delete_.launch({ p, n: 4 }, { grid: [1] });
   assertEquals(gpu.driver.launches.map(({ grid }) => grid), [[2, 3, 4], [1, 1, 1], [1, 1, 1]]);
-  assertThrows(() => (delete_ as unknown as Untyped)(), ArgumentError, "an object with p, n");
+  assertThrows(() => (delete_ as unknown as Untyped)(), ArgumentError, "a plain object with p, n");
+});
+
+Deno.test("options with a name that means nothing are refused, with the name that was meant", () => {
+  using gpu = gpuWithAll();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  const call = transpose as unknown as UntypedTranspose;
+  const refused = (run: () => unknown, argument: string, actual: string, hint?: string): void => {
+    const error = assertThrows(run, ArgumentError);
+    assertEquals([error.argument, error.actual, error.hint], [argument, actual, hint]);
+  };
+  const of = "options of transpose";
+  refused(() => call(x, { strem: 1 }), of, '"strem"', "did you mean `stream`?");
+  refused(() => call(x, { grids: [1] }), of, '"grids"', "did you mean `grid`?");
+  refused(() => call(x, { ["__proto__"]: 1 }), of, '"__proto__"');
+  refused(() => call.prepare(x, { Out: x }), of, '"Out"', "did you mean `out`?");
+  const args = { X: x, Y: x, M: 2, N: 3, ldx: 3, ldy: 2 };
+  refused(() => call.launch(args, { out: x }), of, '"out"');
+  refused(() => call.launch({ ...args, ldz: 1 }), "arguments of transpose", '"ldz"', LDX);
+  refused(() => call.grid({ M: 2, n: 3 }), "arguments of transpose", '"n"', "did you mean `N`?");
+  refused(
+    () => call.grid({ M: 2, N: 3 }, { varient: "int8" }),
+    "options of transpose.grid",
+    '"varient"',
+    "did you mean `variant`?",
+  );
+  using y = gpu.device.tensor(new Float16Array(8), [8]);
+  const several = split as unknown as Untyped;
+  refused(
+    () => several(y, { grid: [1], out: { low: y } }),
+    "out of split",
+    '"low"',
+    "did you mean `lo`?",
+  );
+  assertEquals(gpu.driver.launches.length, 0);
+});
+
+const LDX = "did you mean `ldx`?";
+
+Deno.test("options are a plain object, and arguments after them are refused", () => {
+  using gpu = gpuWithAll();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  const call = transpose as unknown as UntypedTranspose;
+  class Options {
+    grid = [1];
+  }
+  const inherited: unknown = Object.create({ grid: [1] });
+  for (const options of [null, 5, "out", [], x, new Options(), inherited, () => {}, new Date(0)]) {
+    for (const run of [() => call(x, options), () => call.prepare(x, options)]) {
+      const error = assertThrows(run, ArgumentError);
+      assertEquals(error.argument, "options of transpose");
+      assertEquals(error.expected, "a plain object with out, stream, variant, grid, profile");
+    }
+  }
+  assertEquals(assertThrows(() => call(x, x), ArgumentError).actual, "tensor float32[2, 3]");
+  const args = { X: x, Y: x, M: 2, N: 3, ldx: 3, ldy: 2 };
+  for (
+    const [run, most] of [
+      [() => call(x, {}, 5), 2],
+      [() => call(x, undefined, undefined), 2],
+      [() => call.prepare(x, {}, {}), 2],
+      [() => Reflect.apply(call.launch, undefined, [args, {}, {}]), 2],
+      [() => Reflect.apply(call.grid, undefined, [{ M: 2, N: 3 }, {}, {}]), 2],
+    ] as const
+  ) {
+    const error = assertThrows(run, ArgumentError);
+    assertEquals([error.expected, error.actual], [`at most ${most}, the options last`, "3"]);
+  }
+  call(x, Object.assign(Object.create(null), { grid: [1] }));
+  using _ = transpose(x, undefined);
+  assertEquals(gpu.driver.launches.length, 2);
+});
+
+Deno.test("options and arguments that Object.prototype has got do not count", () => {
+  using gpu = gpuWithAll();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  using y = gpu.device.empty("float32", [3, 2]);
+  const call = transpose as unknown as UntypedTranspose;
+  const polluted = {
+    grid: [7],
+    profile: true,
+    out: 5,
+    variant: "int8",
+    stream: 1,
+    strides: [0, 0],
+  };
+  const others = { dtype: "int8", timing: 1, M: 2, ldx: 9, wrong: 1 };
+  Object.assign(Object.prototype, polluted, others);
+  try {
+    using _ = transpose(x);
+    call.launch({ X: x, Y: y, M: 2, N: 3, ldx: 3, ldy: 2 });
+    assertEquals(gpu.driver.launches.map(({ grid }) => grid), [[1, 1, 1], [1, 1, 1]]);
+    const error = assertThrows(() => call.launch({ X: x, Y: y, N: 3, ldx: 3, ldy: 2 }));
+    assertEquals(error instanceof ArgumentError && error.argument, "M of transpose");
+    using z = gpu.device.tensor(new Int16Array(2), [2]);
+    assertEquals([z.dtype, z.strides], ["int16", [1]]);
+    using _event = gpu.device.event();
+  } finally {
+    for (const name of Object.keys({ ...polluted, ...others })) {
+      Reflect.deleteProperty(Object.prototype, name);
+    }
+  }
+});
+
+Deno.test("options whose getters call the kernel are refused, and the call after them works", () => {
+  using gpu = gpuWithAll();
+  using x = gpu.device.tensor(counting(6), [2, 3]);
+  const call = transpose as unknown as UntypedTranspose;
+  const nested = {
+    get out(): unknown {
+      return transpose(x);
+    },
+  };
+  assertThrows(() => call(x, nested), LaunchError, "while a call of it is under way");
+  assertEquals(gpu.driver.launches.length, 0);
+  using _ = transpose(x);
+  assertEquals(gpu.driver.launches.length, 1);
+});
+
+Deno.test("results whose elements share memory are refused, inputs that repeat elements are not", () => {
+  using gpu = gpuWithAll();
+  const { device } = gpu;
+  using x = device.tensor(counting(3), [2, 3], { strides: [0, 1] });
+  using _ = transpose(x);
+  assertEquals(gpu.driver.launches.length, 1);
+  for (const [strides, length] of [[[0, 1], 2], [[1, 1], 4]] as const) {
+    using out = device.tensor(counting(length), [3, 2], { strides });
+    const error = assertThrows(() => transpose(x, { out }), ArgumentError);
+    assertEquals([error.argument, error.actual], [
+      "out of transpose",
+      `shape [3, 2] with strides [${strides.join(", ")}]`,
+    ]);
+    assertEquals(error.expected, "elements that lie apart, because the kernel writes them");
+  }
+  using y = device.empty("float32", [6]);
+  assertThrows(
+    () => transpose.launch({ X: x, Y: y, M: 2, N: 3, ldx: 0, ldy: 1 }),
+    ArgumentError,
+    "Argument Y of transpose: expected elements that lie apart",
+  );
+  assertEquals(gpu.driver.launches.length, 1);
+  // One axis of one element, and rows between other rows.
+  transpose.launch({ X: x, Y: y, M: 1, N: 3, ldx: 0, ldy: 1 });
+  assertEquals(gpu.driver.launches.length, 2);
 });

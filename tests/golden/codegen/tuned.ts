@@ -99,7 +99,7 @@ export interface TransposeKernel {
    */
   tune<D extends TransposeDType>(
     args: TransposeArguments<D>,
-    options?: CallOptions<TransposeVariant> & TuneOptions,
+    options?: Omit<CallOptions<TransposeVariant>, "grid"> & TuneOptions,
   ): Promise<TuneResult>;
   /** Names of the variants. */
   readonly variants: readonly TransposeVariant[];

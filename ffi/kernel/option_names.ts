@@ -1,0 +1,20 @@
+/** The options that calls of every kernel take. */
+import { optionNames } from "../options.ts";
+import type { CallOptions, TuneOptions, VariantOptions } from "./types.ts";
+
+/** `profile` is `true`, or `false` for those who decide it at run time. */
+export const CALL_OPTIONS = optionNames<CallOptions & { readonly profile?: boolean }>({
+  stream: true,
+  variant: true,
+  grid: true,
+  profile: true,
+});
+
+/** Each configuration has a grid of its own. */
+export const TUNE_OPTIONS = optionNames<Omit<CallOptions, "grid"> & TuneOptions>({
+  stream: true,
+  variant: true,
+  save: true,
+});
+
+export const GRID_OPTIONS = optionNames<VariantOptions>({ variant: true });
