@@ -1,5 +1,7 @@
 /** Comparing two recordings: which lines got faster or slower, and whether that can be chance. */
-import type { BenchmarkRecord, Recording } from "./record.ts";
+import { checkOptions, optionNames } from "../ffi/options.ts";
+import { expectThat } from "./arguments.ts";
+import { type BenchmarkRecord, expectRecording, type Recording } from "./record.ts";
 import { holm, mannWhitney, summarize } from "./statistics.ts";
 
 /** What counts as a difference. */
@@ -39,12 +41,23 @@ export interface Comparison {
   readonly notes: readonly string[];
 }
 
-/** Compares the samples of two recordings, line by line and place by place. */
+const COMPARE_OPTIONS = optionNames<CompareOptions>({ significance: true, leastChange: true });
+
+/**
+ * Compares the samples of two recordings, line by line and place by place. Throws `ArgumentError` for what is no
+ * recording, and options that are no numbers.
+ */
 export function compareRecordings(
   before: Recording,
   after: Recording,
   options: CompareOptions = DEFAULT_COMPARE,
 ): Comparison {
+  expectRecording("before", before);
+  expectRecording("after", after);
+  checkOptions("options of compareRecordings", options, COMPARE_OPTIONS);
+  for (const [name, value] of Object.entries({ ...DEFAULT_COMPARE, ...options })) {
+    expectThat(typeof value === "number" && value >= 0, name, "a number from 0", value);
+  }
   const [old, now] = [samplesOf(before), samplesOf(after)];
   const pairs = [...old].flatMap(([key, sample]) => {
     const newer = now.get(key);

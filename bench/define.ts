@@ -1,6 +1,6 @@
 /** What a benchmark module declares: an axis, a unit, inputs for each place on the axis, and a line per provider. */
 import type { Device } from "../ffi/device.ts";
-import { ArgumentError } from "../ffi/errors.ts";
+import { areNumbers, expectThat, expectUnit, isOneOf, isRecord } from "./arguments.ts";
 
 /** The horizontal axis: parameters that all take the same value, and the values. */
 export interface Axis {
@@ -104,19 +104,28 @@ const NAME = /^[A-Za-z0-9_-]+$/;
  * });
  * ```
  *
- * Throws `ArgumentError` for a name that is no name, an axis without places or with one twice, or no line.
+ * Throws `ArgumentError` for a name that is no name, an axis without places or with one twice, no line, and for parts
+ * that are missing or of another type.
  */
 export function benchmark<Inputs>(definition: BenchmarkDefinition<Inputs>): Benchmark {
+  expectThat(isRecord(definition), "definition", "what a benchmark is made of", definition);
   const { name, title, x, measure, inputs } = definition;
+  expectThat(typeof title === "string", "title", "a text", title);
+  expectThat(typeof inputs === "function", "inputs", "a function", inputs);
+  expectThat(isRecord(definition.lines), "lines", "lines by name", definition.lines);
   const lines = Object.entries(definition.lines);
   for (const word of [name, ...lines.map(([line]) => line)]) {
-    expect(NAME.test(word), "name", "letters, digits, _ and -", JSON.stringify(word));
+    const isName = typeof word === "string" && NAME.test(word);
+    expectThat(isName, "name", "letters, digits, _ and -", word);
   }
-  expect(lines.length > 0, "lines", "at least one line", "none");
-  expect(x.names.length > 0, "x.names", "at least one name", "none");
-  expect(x.values.length > 0, "x.values", "at least one value", "none");
-  expect(new Set(x.values).size === x.values.length, "x.values", "each value once", `${x.values}`);
-  expect(x.values.every((value) => value > 0), "x.values", "positive numbers", `${x.values}`);
+  for (const [line, provider] of lines) {
+    const isLine = isRecord(provider) && typeof provider["label"] === "string" &&
+      typeof provider["prepare"] === "function";
+    expectThat(isLine, `lines.${line}`, "a label and a function prepare", provider);
+  }
+  expectThat(lines.length > 0, "lines", "at least one line", definition.lines);
+  expectMeasure(measure);
+  expectAxis(x);
   return {
     kind: "tri benchmark",
     name,
@@ -135,16 +144,37 @@ export function benchmark<Inputs>(definition: BenchmarkDefinition<Inputs>): Benc
 
 /** Whether a value is what `benchmark()` returns. */
 export function isBenchmark(value: unknown): value is Benchmark {
-  return typeof value === "object" && value !== null && "kind" in value &&
-    value.kind === "tri benchmark";
+  return isRecord(value) && value["kind"] === "tri benchmark" && isRecord(value["x"]) &&
+    areNumbers(value["x"]["values"]) && Array.isArray(value["lines"]) &&
+    isRecord(value["measure"]) && typeof value["open"] === "function";
 }
 
-/** Bytes or flops of a call; 0 where only times count. */
+/** Bytes or flops of a call; 0 where only times count. Throws `ArgumentError` for what is no measure. */
 export function workOf(measure: Measure, x: number): number {
+  expectMeasure(measure);
   if (measure.unit === "GB/s") return measure.bytes(x);
   return measure.unit === "TFLOP/s" ? measure.flops(x) : 0;
 }
 
-function expect(holds: boolean, argument: string, expected: string, actual: string): void {
-  if (!holds) throw new ArgumentError({ argument, expected, actual });
+/** The function of each unit that says how much a call does. */
+const WORK_OF_UNIT = { "GB/s": "bytes", "TFLOP/s": "flops", ms: undefined } as const;
+
+function expectMeasure(measure: Measure): void {
+  expectThat(isRecord(measure), "measure", "a unit", measure);
+  expectUnit("measure.unit", measure.unit);
+  const work = WORK_OF_UNIT[measure.unit];
+  if (work === undefined) return;
+  const count: unknown = Reflect.get(measure, work);
+  expectThat(typeof count === "function", `measure.${work}`, "a function", count);
+}
+
+function expectAxis(x: Axis): void {
+  expectThat(isRecord(x), "x", "an axis", x);
+  const { names, values, scale = "log" } = x;
+  const areNames = Array.isArray(names) && names.every((name) => typeof name === "string");
+  expectThat(areNames && names.length > 0, "x.names", "at least one name", names);
+  expectThat(areNumbers(values) && values.length > 0, "x.values", "at least one value", values);
+  expectThat(new Set(values).size === values.length, "x.values", "each value once", values);
+  expectThat(values.every((value) => value > 0), "x.values", "positive numbers", values);
+  expectThat(isOneOf(scale, ["log", "linear"]), "x.scale", '"log" or "linear"', scale);
 }

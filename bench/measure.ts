@@ -7,10 +7,14 @@
  * events, queued behind a write of `flushBytes`, which is more than the cache holds and long enough that the call is
  * queued before it is over.
  */
+import { expectBranded } from "../ffi/brands.ts";
 import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
 import type { DeviceEvent } from "../ffi/event.ts";
 import type { Graph } from "../ffi/graph.ts";
+import { expectInteger } from "../ffi/numbers.ts";
+import { checkOptions, optionNames } from "../ffi/options.ts";
+import { expectThat, isOneOf } from "./arguments.ts";
 import { Resources } from "./resources.ts";
 
 /** How times are taken. */
@@ -57,13 +61,19 @@ type Sampler = () => number;
 
 /**
  * Milliseconds per call, `timing.rounds` samples of each contender, in the order of the contenders. Each queues one
- * call on the device's default stream and allocates nothing. Throws `NoTimesError` on the emulator.
+ * call on the device's default stream and allocates nothing. Throws `NoTimesError` on the emulator, `ArgumentError` for
+ * contenders that are no functions and a timing out of range.
  */
 export function measure(
   device: Device,
   contenders: readonly (() => unknown)[],
   timing: Timing = DEFAULT_TIMING,
 ): number[][] {
+  expectBranded("device", device, "device of measure");
+  const areCalls = Array.isArray(contenders) &&
+    contenders.every((contender) => typeof contender === "function");
+  expectThat(areCalls, "contenders", "a list of functions", contenders);
+  checkTiming(timing);
   if (device.info.kind === "emulator") throw new NoTimesError(device);
   const resources = new Resources();
   try {
@@ -71,6 +81,30 @@ export function measure(
   } finally {
     resources.giveBack();
   }
+}
+
+const TIMING_NAMES = optionNames<Timing>({
+  rounds: true,
+  cache: true,
+  sampleMilliseconds: true,
+  maxCalls: true,
+  flushBytes: true,
+});
+
+/** Throws `ArgumentError` for a timing out of range. */
+export function checkTiming(timing: Timing): void {
+  checkOptions("timing", timing, TIMING_NAMES);
+  const { rounds, cache, sampleMilliseconds, maxCalls, flushBytes } = timing;
+  expectInteger("timing.rounds", rounds, 1);
+  expectInteger("timing.maxCalls", maxCalls, 1);
+  expectInteger("timing.flushBytes", flushBytes);
+  expectThat(isOneOf(cache, ["hot", "cold"]), "timing.cache", '"hot" or "cold"', cache);
+  expectThat(
+    Number.isFinite(sampleMilliseconds) && sampleMilliseconds > 0,
+    "timing.sampleMilliseconds",
+    "a positive number",
+    sampleMilliseconds,
+  );
 }
 
 function takeSamples(

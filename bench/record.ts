@@ -1,5 +1,6 @@
 /** Recordings: what a run of a benchmark module measured, as JSON with every sample, so that it can be judged later. */
-import { TriError } from "../ffi/errors.ts";
+import { ArgumentError, TriError } from "../ffi/errors.ts";
+import { expectThat, expectUnit } from "./arguments.ts";
 import type { Unit } from "./define.ts";
 
 /** A run of one module. */
@@ -80,14 +81,18 @@ export class RecordingError extends TriError {
   }
 }
 
-/** A time in the unit of a benchmark. */
+/** A time in the unit of a benchmark. Throws `ArgumentError` for another unit, and for what is no number. */
 export function valueOf(unit: Unit, work: number, milliseconds: number): number {
+  expectUnit("unit", unit);
+  expectThat(typeof work === "number", "work", "a number", work);
+  expectThat(typeof milliseconds === "number", "milliseconds", "a number", milliseconds);
   if (unit === "ms") return milliseconds;
   return work / milliseconds / (unit === "GB/s" ? 1e6 : 1e9);
 }
 
-/** The JSON text of a recording: the same for the same samples. */
+/** The JSON text of a recording: the same for the same samples. Throws `ArgumentError` for what is no recording. */
 export function printRecording(recording: Recording): string {
+  expectRecording("recording", recording);
   const text = JSON.stringify(recording, null, 1);
   // The samples of a line stay on one line of text.
   return `${
@@ -97,11 +102,17 @@ export function printRecording(recording: Recording): string {
 
 /** Six digits of a sample are more than any clock has. */
 export function roundSample(milliseconds: number): number {
+  expectThat(typeof milliseconds === "number", "milliseconds", "a number", milliseconds);
   return Number(milliseconds.toPrecision(6));
 }
 
-/** Reads what `printRecording()` wrote, or another program in that form. Throws `RecordingError`. */
+/**
+ * Reads what `printRecording()` wrote, or another program in that form; `file` is for messages. Throws
+ * `RecordingError`, and `ArgumentError` for what is no text.
+ */
 export function parseRecording(text: string, file: string): Recording {
+  expectThat(typeof text === "string", "text", "the text of a recording", text);
+  expectThat(typeof file === "string", "file", "a name for messages", file);
   const fail = (problem: string): never => {
     throw new RecordingError(file, problem);
   };
@@ -111,7 +122,22 @@ export function parseRecording(text: string, file: string): Recording {
   } catch (error) {
     return fail(error instanceof Error ? error.message : `${error}`);
   }
-  const found = new Reader(json, "the document", fail);
+  return takeRecording(json, fail);
+}
+
+/** Throws `ArgumentError` for what is no recording. */
+export function expectRecording(argument: string, value: unknown): void {
+  takeRecording(value, (problem) => {
+    throw new ArgumentError({
+      argument,
+      expected: "a recording, as `parseRecording()` returns it",
+      actual: `one in which ${problem}`,
+    });
+  });
+}
+
+function takeRecording(value: unknown, fail: (problem: string) => never): Recording {
+  const found = new Reader(value, "the document", fail);
   if (found.field("format").value !== FORMAT) fail(`its "format" is not ${JSON.stringify(FORMAT)}`);
   const device = found.field("device");
   const timing = found.field("timing");

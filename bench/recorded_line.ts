@@ -1,8 +1,10 @@
 /** Lines that other programs measured, from recordings. */
 import { runtime } from "#runtime";
 import { TriError } from "../ffi/errors.ts";
+import { checkOptions, optionNames } from "../ffi/options.ts";
+import { expectThat } from "./arguments.ts";
 import type { Contender, Line, Place } from "./define.ts";
-import { type BenchmarkRecord, parseRecording, type Recording } from "./record.ts";
+import { type BenchmarkRecord, expectRecording, parseRecording, type Recording } from "./record.ts";
 
 /** Which line of which file. */
 export interface RecordedSource {
@@ -16,11 +18,29 @@ export interface RecordedSource {
   readonly label: string;
 }
 
+const SOURCE_NAMES = optionNames<RecordedSource>({
+  file: true,
+  benchmark: true,
+  line: true,
+  label: true,
+});
+
+function expectFile(file: unknown): void {
+  const isFile = file instanceof URL && file.protocol === "file:";
+  expectThat(isFile, "file", 'the URL of a file, such as new URL("a.json", import.meta.url)', file);
+}
+
 /**
  * A line whose times come from a recording, such as one that a Python script wrote; it has gaps where the recording
  * has no such place. Throws `TriError` when the file cannot be read, `RecordingError` when it is no recording.
  */
-export function recordedLine({ file, benchmark, line, label }: RecordedSource): Line<unknown> {
+export function recordedLine(source: RecordedSource): Line<unknown> {
+  checkOptions("source of recordedLine", source, SOURCE_NAMES);
+  const { file, benchmark, line, label } = source;
+  expectFile(file);
+  for (const [argument, text] of Object.entries({ benchmark, line, label })) {
+    expectThat(typeof text === "string", argument, "a text", text);
+  }
   let rows: BenchmarkRecord["rows"] | undefined;
   return {
     label,
@@ -34,6 +54,7 @@ export function recordedLine({ file, benchmark, line, label }: RecordedSource): 
 
 /** Reads a recording from a file URL. Throws `TriError`, or `RecordingError` when it is none. */
 export function readRecording(file: URL): Recording {
+  expectFile(file);
   const read = runtime.readFile(file);
   if (read.kind !== "read") {
     throw new TriError(`Cannot read ${file.pathname}`, {
@@ -46,9 +67,11 @@ export function readRecording(file: URL): Recording {
 
 /**
  * A recording with the lines of others that measured the same benchmarks, as far as they have new names. Other
- * programs' places that the recording lacks are left out.
+ * programs' places that the recording lacks are left out. Throws `ArgumentError` for what is no recording.
  */
 export function addLines(recording: Recording, other: Recording): Recording {
+  expectRecording("recording", recording);
+  expectRecording("other", other);
   return {
     ...recording,
     benchmarks: recording.benchmarks.map((mine) => {

@@ -1,8 +1,11 @@
 /** Running benchmarks: place after place, all lines of a place in turns. */
+import { expectBranded } from "../ffi/brands.ts";
 import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
-import { type Benchmark, type Contender, workOf } from "./define.ts";
-import { DEFAULT_TIMING, measure, NoTimesError, type Timing } from "./measure.ts";
+import { checkOptions, optionNames } from "../ffi/options.ts";
+import { expectThat } from "./arguments.ts";
+import { type Benchmark, type Contender, isBenchmark, workOf } from "./define.ts";
+import { checkTiming, DEFAULT_TIMING, measure, NoTimesError, type Timing } from "./measure.ts";
 import {
   type BenchmarkRecord,
   type RecordedDevice,
@@ -19,6 +22,8 @@ export interface RunOptions {
   readonly onPlace?: (benchmark: Benchmark, x: number) => void;
 }
 
+const RUN_OPTIONS = optionNames<RunOptions>({ timing: true, onPlace: true });
+
 /** A benchmark's own code failed. */
 export class BenchmarkError extends TriError {
   /** The class, for those who compare names. */
@@ -32,20 +37,27 @@ export class BenchmarkError extends TriError {
 
 /**
  * Measures a benchmark at all its places. Throws `NoTimesError` on the emulator, `BenchmarkError` where the benchmark's
- * inputs or lines throw.
+ * inputs or lines throw, `ArgumentError` for options that there are not.
  */
 export async function runBenchmark(
   benchmark: Benchmark,
   device: Device,
   options: RunOptions = {},
 ): Promise<BenchmarkRecord> {
+  expectThat(isBenchmark(benchmark), "benchmark", "what `benchmark()` returns", benchmark);
+  expectBranded("device", device, "device of runBenchmark");
+  checkOptions("options of runBenchmark", options, RUN_OPTIONS);
+  const { timing = DEFAULT_TIMING, onPlace } = options;
+  checkTiming(timing);
+  const isTold = onPlace === undefined || typeof onPlace === "function";
+  expectThat(isTold, "onPlace", "a function", onPlace);
   if (device.info.kind === "emulator") throw new NoTimesError(device);
   const { name, title, x: axis, measure: { unit }, lines } = benchmark;
   const rows: RecordedRow[] = [];
   for (const x of axis.values) {
-    options.onPlace?.(benchmark, x);
+    onPlace?.(benchmark, x);
     try {
-      rows.push(await runPlace(benchmark, device, x, options.timing ?? DEFAULT_TIMING));
+      rows.push(await runPlace(benchmark, device, x, timing));
     } catch (error) {
       throw new BenchmarkError(`${name}, ${axis.names.join(" = ")} = ${x}`, error);
     }
@@ -87,8 +99,9 @@ function samplesOf(
 }
 
 /** What a recording says of a device. */
-export function describeDevice({ info }: Device): RecordedDevice {
-  const { name, arch, driverVersion } = info;
+export function describeDevice(device: Device): RecordedDevice {
+  expectBranded("device", device, "device of describeDevice");
+  const { name, arch, driverVersion } = device.info;
   const [major, minor] = [Math.floor(driverVersion / 1000), Math.floor(driverVersion % 1000 / 10)];
   return { name, arch, driver: `CUDA ${major}.${minor}` };
 }

@@ -1,4 +1,8 @@
-/** Medians, quantiles and the Mann-Whitney U test: all that recorded samples are asked. */
+/**
+ * Medians, quantiles and the Mann-Whitney U test: all that recorded samples are asked. Each throws `ArgumentError` for
+ * what is no list of numbers.
+ */
+import { expectNumbers, expectThat } from "./arguments.ts";
 
 /** What a table says of samples. */
 export interface Summary {
@@ -12,6 +16,8 @@ export interface Summary {
 
 /** The value below which a share `q` of the samples lies; between two samples it is interpolated. */
 export function quantile(samples: readonly number[], q: number): number {
+  expectNumbers("samples", samples);
+  expectThat(typeof q === "number" && q >= 0 && q <= 1, "q", "a number from 0 to 1", q);
   const sorted = samples.toSorted((a, b) => a - b);
   const place = q * (sorted.length - 1);
   const below = sorted[Math.floor(place)] ?? NaN;
@@ -39,6 +45,8 @@ const EXACT_SAMPLES = 60;
  * empty.
  */
 export function mannWhitney(a: readonly number[], b: readonly number[]): number {
+  expectNumbers("a", a);
+  expectNumbers("b", b);
   const total = a.length + b.length;
   if (a.length === 0 || b.length === 0) return 1;
   // Twice the ranks, which are whole numbers even where ties share a rank.
@@ -110,6 +118,7 @@ function normalTail(z: number): number {
  * procedure", 1979), in the same order.
  */
 export function holm(pValues: readonly number[]): number[] {
+  expectNumbers("pValues", pValues);
   const order = pValues.map((p, index) => ({ p, index })).sort((x, y) => x.p - y.p);
   const corrected = new Array<number>(pValues.length);
   let largest = 0;

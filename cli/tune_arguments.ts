@@ -2,7 +2,8 @@
 import { evaluate } from "../compiler/contract/expr.ts";
 import type { InstanceInfo } from "../compiler/contract/types.ts";
 import { SCALARS } from "../compiler/support/scalar.ts";
-import { bytesOf, type DType } from "../ffi/dtype.ts";
+import type { DType } from "../ffi/dtype.ts";
+import { bytesOf } from "../ffi/host.ts";
 import type { Device, Tensor } from "../ffi/mod.ts";
 import { type Arguments, chooseArguments, scalarValues, type Sizes } from "./report_arguments.ts";
 import { type Group, specializationOf } from "./tune_candidates.ts";

@@ -1,6 +1,8 @@
 /** A handle of cuBLAS, and its product of matrices in the terms of tensors. */
+import { expectBranded, nameValue } from "../brands.ts";
 import type { Device } from "../device.ts";
 import { ArgumentError, DisposedError } from "../errors.ts";
+import { overlap } from "../kernel/overlap.ts";
 import { listed } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
 import { CublasError } from "./errors.ts";
@@ -59,6 +61,7 @@ export class Cublas implements Disposable {
    * `CublasError` where it does not work, `ArgumentError` on the emulator.
    */
   static open(device: Device): Cublas {
+    expectBranded("device", device, "device of Cublas.open");
     if (device.info.kind === "emulator") {
       throw new ArgumentError({ argument: "device", expected: "a GPU", actual: device.label });
     }
@@ -81,7 +84,8 @@ export class Cublas implements Disposable {
 
   /**
    * Queues out = a @ b on the device's default stream: M x K times K x N, each operand stored by rows or by columns
-   * with gaps between them or without, the result by rows. Can be recorded in a graph. All have the type of `a`.
+   * with gaps between them or without, the result by rows and apart from the operands. Can be recorded in a graph. All
+   * have the type of `a`. Throws `ArgumentError`.
    */
   matmul<D extends ProductDType, E extends D>(
     a: Tensor<D, 2>,
@@ -98,6 +102,11 @@ export class Cublas implements Disposable {
     out: Tensor<E, 2>,
   ): () => void {
     if (this.#disposed) throw new DisposedError("Cublas");
+    for (const [argument, tensor] of Object.entries({ a, b, out })) {
+      this.#expectMatrix(argument, tensor);
+    }
+    expectDType("b", b, a.dtype);
+    expectDType("out", out, a.dtype);
     const [[m, k], [, n]] = [a.shape, b.shape];
     expectShape("b", b, [k, n]);
     expectShape("out", out, [m, n]);
@@ -108,6 +117,14 @@ export class Cublas implements Disposable {
         argument: "out",
         expected: "a matrix stored by rows",
         actual: `strides ${listed(out.strides)}`,
+      });
+    }
+    for (const operand of [a, b]) {
+      if (!overlap(out, operand)) continue;
+      throw new ArgumentError({
+        argument: "out",
+        expected: "memory apart from the operands, because it is written while they are read",
+        actual: `${out} overlapping ${operand}`,
       });
     }
     // cuBLAS stores by columns. What lies by rows is to it the transposed matrix, so it gets out^T = b^T @ a^T.
@@ -131,6 +148,19 @@ export class Cublas implements Disposable {
     };
   }
 
+  #expectMatrix(argument: string, tensor: Tensor): void {
+    expectBranded("tensor", tensor, argument);
+    const isMatrix = tensor.shape.length === 2 && Object.hasOwn(PRECISIONS, tensor.dtype);
+    if (isMatrix && tensor.device === this.device) return;
+    throw new ArgumentError({
+      argument,
+      expected: `a matrix of ${Object.keys(PRECISIONS).join(", ")} on ${this.device.label}`,
+      actual: tensor.device === this.device
+        ? nameValue(tensor)
+        : `${nameValue(tensor)} of another device`,
+    });
+  }
+
   /** Waits for the device's default stream, then gives the handle and the library back. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
@@ -149,6 +179,15 @@ export class Cublas implements Disposable {
     const name = STATUS_NAMES[status] ?? `status ${status}`;
     throw new CublasError(`${call} of ${this.#library.path} failed: ${name}`);
   }
+}
+
+function expectDType(argument: string, tensor: Tensor, dtype: ProductDType): void {
+  if (tensor.dtype === dtype) return;
+  throw new ArgumentError({
+    argument,
+    expected: `elements of ${dtype}, as those of a`,
+    actual: `${tensor}`,
+  });
 }
 
 function expectShape(argument: string, tensor: Tensor, shape: readonly number[]): void {

@@ -2,6 +2,13 @@
 import { DTYPES } from "../dtype.ts";
 import type { Tensor } from "../tensor.ts";
 
+/** Whether the memory that two tensors span has a byte in common, other than between the rows of one of them. */
+export function overlap(a: Tensor, b: Tensor): boolean {
+  const distance = Number(b.address - a.address);
+  return a.spanBytes > 0 && b.spanBytes > 0 && distance < a.spanBytes && -distance < b.spanBytes &&
+    !liesBetweenRows(a, b);
+}
+
 /** Stretches of memory by number; `end` is excluded. */
 export interface Stretches {
   readonly start: readonly number[];

@@ -107,8 +107,8 @@ Deno.test("benchmark() refuses what cannot be drawn or named", () => {
     [{ ...good, lines: {} }, "Argument lines: expected at least one line"],
     [{ ...good, x: { names: [], values: [1] } }, "Argument x.names: expected at least one name"],
     [axis([]), "Argument x.values: expected at least one value"],
-    [axis([2, 2]), "Argument x.values: expected each value once, got 2,2"],
-    [axis([0]), "Argument x.values: expected positive numbers, got 0"],
+    [axis([2, 2]), "Argument x.values: expected each value once, got [2, 2]"],
+    [axis([0]), "Argument x.values: expected positive numbers, got [0]"],
   ] as const;
   for (const [bad, message] of cases) assertThrows(() => benchmark(bad), ArgumentError, message);
   assert(isBenchmark(benchmark(good)) && !isBenchmark(good) && !isBenchmark(null));

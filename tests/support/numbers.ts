@@ -1,6 +1,7 @@
 /** Tensors of numbers, rounded to their types, and comparisons with references in double precision. */
 import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
-import { bytesOf, DTYPES, hostArray } from "../../ffi/dtype.ts";
+import { DTYPES, hostArray } from "../../ffi/dtype.ts";
+import { bytesOf } from "../../ffi/host.ts";
 import { denseStrides, scatter, spanElements } from "../../ffi/shape.ts";
 import { assert } from "./assert.ts";
 import { freshRandom } from "./random.ts";
