@@ -24,8 +24,8 @@ export function expectInteger(
  * places, so that neither holes nor overridden methods of arrays let others pass.
  */
 export function expectIntegers(argument: string, values: unknown, most: number): number[] {
-  const expected = "a list of integers from 0 to 2^53 - 1, such as [2, 3]";
   if (!isList(values)) {
+    const expected = "a list of integers, such as [2, 3]";
     throw new ArgumentError({ argument, expected, actual: describeValue(values) });
   }
   const { length } = values;
@@ -40,6 +40,7 @@ export function expectIntegers(argument: string, values: unknown, most: number):
   for (let i = 0; i < length; i++) {
     const value = values[i];
     if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+      const expected = "integers from 0 to 2^53 - 1";
       throw new ArgumentError({ argument, expected, actual: describeValue(values) });
     }
     copy.push(value + 0);
