@@ -2,13 +2,12 @@
  * One build, without the terminal: sources → compiled kernels → images → wrappers → files. The command
  * around it prints; this file only reports progress through a callback.
  */
-import type { Measured } from "../codegen/mod.ts";
+import type { ExportedNames, Measured } from "../codegen/mod.ts";
 import type { CompileOptions, KernelOutline } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { Counts, Skipped, SourceState } from "./build_state.ts";
 import { includeFinder, type Probes } from "./include.ts";
-import { type Content, hashOf } from "./output_folder.ts";
 import { folderOf, joinPath, relativePath } from "./paths.ts";
 import type { Project, Source } from "./project.ts";
 import {
@@ -21,7 +20,7 @@ import {
 } from "./ptxas.ts";
 import { mapPool } from "./process.ts";
 import { readStaged, type Staged, type Staging } from "./staging.ts";
-import type { Compiler, Image, Toolchain } from "./toolchain.ts";
+import type { Compiler, Image, Toolchain, Unwrappable } from "./toolchain.ts";
 
 /** The language of the wrappers. */
 export type Emit = "ts" | "js";
@@ -55,8 +54,9 @@ export interface Built {
   readonly skipped: readonly Skipped[];
   readonly warnings: readonly AssemblerWarning[];
   readonly probes: Probes;
-  readonly files: ReadonlyMap<string, Content>;
+  readonly files: ReadonlyMap<string, Staged>;
   readonly manifest: Readonly<Record<string, unknown>>;
+  readonly exports: ExportedNames;
 }
 
 /** What ptxas said about a kernel. */
@@ -68,6 +68,7 @@ export interface AssemblerWarning {
 
 /** ptxas refused a module: a defect in tri, not in the kernel. */
 export interface Rejected {
+  readonly stem: string;
   readonly kernel: string;
   readonly arch: string;
   readonly assembler: string;
@@ -178,6 +179,7 @@ export async function assembleAll(
   const rejected = done.flatMap(({ job, outcome }) =>
     outcome.kind === "failed"
       ? [{
+        stem: job.stem,
         kernel: job.kernel,
         arch: job.arch,
         assembler: `${job.assembler.path} ${job.assembler.version}`,
@@ -195,21 +197,21 @@ function assemblyJobs(plan: BuildPlan, { task, modules }: CompiledTask): Assembl
   });
 }
 
-/** Images to files: everything that one source gives. */
+/** Images to files: everything that one source gives, or why it can have no wrapper. */
 export async function finishTask(
   plan: BuildPlan,
   { task, diagnostics, kernels, modules, probes }: CompiledTask,
   assembled: readonly AssemblyOutcome[],
   staging: Staging,
   toolchain: Toolchain,
-): Promise<Built> {
+): Promise<Built | Diagnostic> {
   const { source } = task;
   const mine = assembled.filter(({ job }) => job.stem === source.stem);
   const images: Image[] = [];
   const skipped: Skipped[] = [];
   const warnings: AssemblerWarning[] = [];
   const resources: Record<string, Record<string, Readonly<Record<string, Resources>>>> = {};
-  const files = new Map<string, Content>();
+  const files = new Map<string, Staged>();
   const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
   const addImage = (image: Omit<Image, "content">, staged: Staged): void => {
     images.push({ ...image, content: () => readStaged(staged) });
@@ -247,6 +249,7 @@ export async function finishTask(
       probes,
       files: new Map(),
       manifest: {},
+      exports: { values: [], types: [] },
     };
   }
   const codegen = await toolchain.codegen();
@@ -259,6 +262,7 @@ export async function finishTask(
     embed: plan.embed,
     ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
   });
+  if ("unwrappable" in wrapper) return unwrappable(wrapper, kernels);
   for (const [end, text] of wrapper.modules) files.set(`${source.stem}${end}`, staging.add(text));
   return {
     source,
@@ -269,7 +273,17 @@ export async function finishTask(
     probes,
     files,
     manifest: withResources(wrapper.manifest, resources),
+    exports: wrapper.exports,
   };
+}
+
+function unwrappable(
+  { unwrappable, reason }: Unwrappable,
+  kernels: readonly KernelOutline[],
+): Diagnostic {
+  const { span } = must(kernels.find(({ name }) => name === unwrappable), "an unwrappable kernel");
+  const message = `No wrapper can be written for kernel ${unwrappable}: ${reason}`;
+  return { code: "E9041", severity: "error", message, span, notes: [] };
 }
 
 /** From the wrapper to its source. */
@@ -322,7 +336,8 @@ export function stateOf(built: Built, inputs: SourceState["inputs"]): SourceStat
     inputs: { ...inputs, includes: built.probes },
     counts: built.counts,
     skipped: built.skipped,
-    outputs: Object.fromEntries([...built.files].map(([path, content]) => [path, hashOf(content)])),
+    outputs: Object.fromEntries([...built.files].map(([path, { hash }]) => [path, hash])),
+    exports: built.exports,
   };
 }
 

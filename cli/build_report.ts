@@ -17,6 +17,18 @@ export interface Judged {
   readonly reason: string | undefined;
 }
 
+/** What went wrong, and what of it has no output therefore. */
+export interface Problems {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly rejected: readonly Rejected[];
+  /** Errors with `--werror`. */
+  readonly warnings: readonly AssemblerWarning[];
+  /** Sources that were to be built and were not. */
+  readonly failed: readonly string[];
+}
+
+const NO_PROBLEMS: Pick<Problems, "rejected" | "warnings"> = { rejected: [], warnings: [] };
+
 /** Says how a build ended, for people or as JSON, and gives the exit code. */
 export class BuildReport {
   readonly #view: View;
@@ -43,29 +55,22 @@ export class BuildReport {
     return this.invocation.text("out") ?? "generated";
   }
 
-  async failed(diagnostics: readonly Diagnostic[], rejected: readonly Rejected[]): Promise<number> {
-    if (this.#json) await this.#print({ ok: false, rejected }, diagnostics);
+  /** Nothing was written. */
+  async failed(
+    diagnostics: readonly Diagnostic[],
+    { rejected, warnings }: Pick<Problems, "rejected" | "warnings"> = NO_PROBLEMS,
+  ): Promise<number> {
+    if (this.#json) await this.#print({ ok: false, rejected, warnings }, diagnostics);
     else {
-      await showDiagnostics(diagnostics, this.context, this.#view);
-      for (const { kernel, arch, assembler, message } of rejected) {
-        this.#say(
-          `error: ${assembler} refused the code of ${kernel} for ${arch}. This is a defect in tri; please report it.`,
-        );
-        this.#say(`  ${message.replaceAll("\n", "\n  ")}`);
-      }
+      await this.#showProblems(diagnostics, rejected, warnings);
       this.#say("nothing was written");
     }
     return EXIT.kernels;
   }
 
-  async refusedWarnings(warnings: readonly AssemblerWarning[]): Promise<number> {
-    if (this.#json) await this.#print({ ok: false, warnings }, []);
-    else {
-      await showDiagnostics([], this.context, this.#view);
-      this.#sayWarnings(warnings);
-      this.#say("nothing was written, because of --werror");
-    }
-    return EXIT.kernels;
+  /** Another build into the folder has to end first. */
+  waiting(): void {
+    this.#say(`waiting for another build into ${this.#out}`);
   }
 
   async checked(
@@ -107,22 +112,19 @@ export class BuildReport {
   async built(
     sources: Readonly<Record<string, SourceState>>,
     builtSources: number,
-    diagnostics: readonly Diagnostic[],
-    warnings: readonly AssemblerWarning[],
+    { diagnostics, rejected, warnings, failed }: Problems,
     written: WriteReport,
     assemblers: Assemblers | undefined,
   ): Promise<number> {
     const counts = addCounts(Object.values(sources).map((source) => source.counts));
     const skipped = Object.values(sources).flatMap((source) => source.skipped);
+    const ok = failed.length === 0;
     if (this.#json) {
-      await this.#print(
-        { ok: true, upToDate: false, ...counts, ...written, skipped, warnings },
-        diagnostics,
-      );
-      return EXIT.ok;
+      const facts = { ok, upToDate: false, ...counts, ...written, skipped, warnings };
+      await this.#print({ ...facts, ...ok ? {} : { failed, rejected } }, diagnostics);
+      return ok ? EXIT.ok : EXIT.kernels;
     }
-    await showDiagnostics(diagnostics, this.context, this.#view);
-    this.#sayWarnings(warnings);
+    await this.#showProblems(diagnostics, rejected, warnings);
     this.#sayCounts(counts, builtSources, written);
     const empty = Object.values(sources).filter((source) => source.counts.kernels === 0);
     if (empty.length > 0) {
@@ -130,8 +132,27 @@ export class BuildReport {
         `without a kernel, so without a wrapper: ${empty.map(({ file }) => file).join(", ")}`,
       );
     }
+    for (const name of failed) {
+      const isKept = Object.values(sources).some(({ file }) => file === name);
+      this.#say(`not built: ${name}${isKept ? "; the output of its last build stays" : ""}`);
+    }
     this.#saySkipped(skipped, assemblers);
-    return EXIT.ok;
+    return ok ? EXIT.ok : EXIT.kernels;
+  }
+
+  async #showProblems(
+    diagnostics: readonly Diagnostic[],
+    rejected: readonly Rejected[],
+    warnings: readonly AssemblerWarning[],
+  ): Promise<void> {
+    await showDiagnostics(diagnostics, this.context, this.#view);
+    for (const { kernel, arch, assembler, message } of rejected) {
+      this.#say(
+        `error: ${assembler} refused the code of ${kernel} for ${arch}. This is a defect in tri; please report it.`,
+      );
+      this.#say(`  ${message.replaceAll("\n", "\n  ")}`);
+    }
+    this.#sayWarnings(warnings);
   }
 
   #sayCounts(
@@ -156,10 +177,12 @@ export class BuildReport {
   }
 
   #sayWarnings(warnings: readonly AssemblerWarning[]): void {
+    const { terminal } = this.context;
+    const severity = this.invocation.flag("werror")
+      ? terminal.style("red", "error")
+      : terminal.style("yellow", "warning");
     for (const { kernel, arch, message } of warnings) {
-      this.#say(
-        `${this.context.terminal.style("yellow", "warning")}: ${kernel} for ${arch}: ${message}`,
-      );
+      this.#say(`${severity}: ${kernel} for ${arch}: ${message}`);
     }
   }
 

@@ -2,13 +2,14 @@
  * `.tri-build.json` in the output folder: what went into the last build and what came out. Only content
  * hashes and names, no times and no absolute paths, so that it is the same in any folder.
  */
+import type { ExportedNames } from "../codegen/mod.ts";
 import type { Probes } from "./include.ts";
 import { joinPath } from "./paths.ts";
 import { readTextIfThere } from "./project.ts";
 
 /** The name of the file. */
 export const STATE_FILE = ".tri-build.json";
-const STATE_FORMAT = 1;
+const STATE_FORMAT = 2;
 
 /** What decides the output for one source. The names appear in "why is it stale" messages. */
 export interface BuildInputs {
@@ -41,6 +42,8 @@ export interface SourceState {
   readonly skipped: readonly Skipped[];
   /** SHA-256 of each file written, by path in the output folder. */
   readonly outputs: Readonly<Record<string, string>>;
+  /** What its wrapper exports. */
+  readonly exports: ExportedNames;
 }
 
 export interface BuildState {
@@ -49,9 +52,14 @@ export interface BuildState {
   readonly sources: Readonly<Record<string, SourceState>>;
   /** Files that belong to no single source. */
   readonly shared: Readonly<Record<string, string>>;
+  /**
+   * Files of an earlier build that the one which wrote this record removes. Left in the record by a build that ended
+   * before it had.
+   */
+  readonly removing: Readonly<Record<string, string>>;
 }
 
-const NOTHING: BuildState = { format: STATE_FORMAT, sources: {}, shared: {} };
+const NOTHING: BuildState = { format: STATE_FORMAT, sources: {}, shared: {}, removing: {} };
 
 /** The state of an output folder; an unreadable one counts as none. */
 export function readState(out: string): BuildState {
@@ -68,13 +76,15 @@ export function readState(out: string): BuildState {
 /** Our own file of our own format, unless someone edited it. */
 function isState(value: unknown): value is BuildState {
   return isRecord(value) && value.format === STATE_FORMAT && isHashes(value.shared) &&
-    isRecord(value.sources) && Object.values(value.sources).every(isSourceState);
+    isHashes(value.removing) && isRecord(value.sources) &&
+    Object.values(value.sources).every(isSourceState);
 }
 
 function isSourceState(value: unknown): value is SourceState {
   return isRecord(value) && typeof value.file === "string" && isHashes(value.outputs) &&
     isRecord(value.inputs) && isRecord(value.inputs.includes) && isRecord(value.counts) &&
-    Array.isArray(value.skipped);
+    Array.isArray(value.skipped) && isRecord(value.exports) &&
+    Array.isArray(value.exports.values) && Array.isArray(value.exports.types);
 }
 
 function isHashes(value: unknown): boolean {
@@ -86,8 +96,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** The state as text, keys sorted. */
-export function printState(sources: BuildState["sources"], shared: BuildState["shared"]): string {
-  return `${stableJson({ format: STATE_FORMAT, sources, shared })}\n`;
+export function printState(state: Omit<BuildState, "format">): string {
+  return `${stableJson({ format: STATE_FORMAT, ...state })}\n`;
 }
 
 /** JSON with the keys of every object sorted, so that it does not depend on the order of work. */
@@ -105,6 +115,7 @@ export function stableJson(value: unknown): string {
 /** Every file a state answers for, with its hash. */
 export function filesOf(state: BuildState): ReadonlyMap<string, string> {
   return new Map([
+    ...Object.entries(state.removing),
     ...Object.entries(state.shared),
     ...Object.values(state.sources).flatMap(({ outputs }) => Object.entries(outputs)),
   ]);

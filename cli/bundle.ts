@@ -3,6 +3,7 @@
  * process and needs no permission to start programs, as the native one would, which takes a tenth of the time; files are
  * found and read here.
  */
+import { pathToFileURL } from "node:url";
 import { bug, must } from "../compiler/support/bug.ts";
 import type { Platform } from "./commands.ts";
 import { environmentError } from "./failure.ts";
@@ -21,7 +22,7 @@ export async function bundleModule(wrappers: string, platform: Platform): Promis
   const esbuild = await startEsbuild();
   const { outputFiles } = await esbuild.build({
     stdin: {
-      contents: `export * from "${fileUrl(wrappers)}";\nexport * from "@tri/tri/ffi";\n`,
+      contents: `export * from "${pathToFileURL(wrappers).href}";\nexport * from "@tri/tri/ffi";\n`,
     },
     bundle: true,
     write: false,
@@ -95,12 +96,4 @@ async function textAt(url: URL): Promise<string> {
   const response = await fetch(url);
   if (response.ok) return await response.text();
   throw environmentError(`${url} does not load: ${response.status}`, "Look at the network.");
-}
-
-function fileUrl(path: string): string {
-  return new URL(
-    path.replaceAll("%", "%25").replaceAll("?", "%3F").replaceAll("#", "%23"),
-    "file:///",
-  )
-    .href;
 }

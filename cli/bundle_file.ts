@@ -10,7 +10,7 @@ import { sha256 } from "./hash.ts";
 import type { Invocation } from "./parse.ts";
 import { absolutePath, folderOf, joinPath } from "./paths.ts";
 import { readTextIfThere } from "./project.ts";
-import { replaceFile } from "./replace_file.ts";
+import { removeAbandonedReplacements, replaceFile } from "./replace_file.ts";
 import { runTimeIdentity } from "./version.ts";
 
 /** Bundles what was built. */
@@ -28,6 +28,7 @@ export async function writeBundle(
       "Take another name, or overwrite it with --force.",
     );
   }
+  removeAbandonedReplacements(path);
   const platform = PLATFORMS.find((name) => name === invocation.text("platform")) ?? "deno";
   const index = `mod.${invocation.text("emit") ?? "ts"}`;
   const entry = joinPath(absolutePath(invocation.text("out") ?? "generated"), index);

@@ -10,10 +10,14 @@ import { plural } from "./format.ts";
 import { hashOnDisk, updateFolder } from "./output_folder.ts";
 import type { Invocation } from "./parse.ts";
 import { absolutePath, joinPath } from "./paths.ts";
-import { isFile } from "./project.ts";
+import { isFile, isFolder } from "./project.ts";
+import { Staging } from "./staging.ts";
 
 /** The body of the command. */
-export function runCache(invocation: Invocation, context: CommandContext): Promise<number> {
+export async function runCache(
+  invocation: Invocation,
+  context: CommandContext,
+): Promise<number> {
   const [action = "list", ...more] = invocation.operands;
   const run = ACTIONS.get(action);
   if (run === undefined || more.length > 0) {
@@ -25,12 +29,16 @@ export function runCache(invocation: Invocation, context: CommandContext): Promi
         : `Did you mean ${near}?`,
     );
   }
-  run(invocation, context);
-  return Promise.resolve(EXIT.ok);
+  await run(invocation, context);
+  return EXIT.ok;
 }
 
-const ACTIONS: ReadonlyMap<string, (invocation: Invocation, context: CommandContext) => void> =
-  new Map([["list", list], ["clear", clear]]);
+type Action = (invocation: Invocation, context: CommandContext) => Promise<void> | void;
+
+const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ["list", list],
+  ["clear", clear],
+]);
 
 /** A recorded source. */
 interface Row {
@@ -72,9 +80,13 @@ function lineOf({ source, kernels, files, bytes, changed }: Row): string {
   return `${source}: ${facts}${stale}`;
 }
 
-function clear(invocation: Invocation, { terminal }: CommandContext): void {
+async function clear(invocation: Invocation, { terminal }: CommandContext): Promise<void> {
   const shown = invocation.text("out") ?? "generated";
   const out = absolutePath(shown);
+  // A build that runs ends first; what a killed one left goes too.
+  using _staging = isFolder(out)
+    ? await Staging.open(out, () => terminal.say(`waiting for a build into ${shown}`))
+    : undefined;
   const state = readState(out);
   const removed = remove(out, state);
   const kept = [...filesOf(state).keys()].filter((path) => isFile(joinPath(out, path)));

@@ -1,24 +1,12 @@
 /** `tri check`: compiles in memory and shows what is wrong. */
-import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { dropLocalUnusedDefines } from "./build.ts";
 import type { CommandContext } from "./commands.ts";
 import { EXIT } from "./failure.ts";
 import { formatOf, plural, showDiagnostics } from "./format.ts";
 import { includeFinder, type Probes } from "./include.ts";
 import type { Invocation } from "./parse.ts";
-import type { Source } from "./project.ts";
 import { checkKernelNames, hasErrors, openSession } from "./session.ts";
 import { tuneProbe } from "./tuned.ts";
-
-/** Sources that are text; none where deno.json is wrong, because they may be wrong only without it. */
-function sound(
-  sources: readonly Source[],
-  mistakes: readonly Diagnostic[],
-): readonly Source[] {
-  const broken = new Set(mistakes.map(({ span }) => span.file));
-  const good = sources.filter(({ file }) => !broken.has(file));
-  return good.length + broken.size > sources.length ? [] : good;
-}
 
 /** The body of the command. */
 export async function runCheck(invocation: Invocation, context: CommandContext): Promise<number> {
@@ -35,10 +23,10 @@ async function checkOnce(
 ): Promise<number> {
   const { terminal, toolchain } = context;
   const format = formatOf(invocation);
-  const { project, sources, optionsFor } = await openSession(invocation);
+  const { project, all, sources, optionsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
   const mistakes = project.reporter.diagnostics;
-  const results = sound(sources, mistakes).map((source, index) => {
+  const results = sources.map((source, index) => {
     terminal.progress(`checking ${index + 1}/${sources.length} ${source.file.name}`);
     const { resolve, probes } = includeFinder(project.root, invocation.list("include"));
     const options = { ...optionsFor(source), include: resolve };
@@ -50,13 +38,18 @@ async function checkOnce(
   const found = results.map(({ diagnostics }) => diagnostics);
   const diagnostics = [...mistakes, ...dropLocalUnusedDefines(found, true)];
   const ok = !hasErrors(diagnostics);
-  if (ok) checkKernelNames(invocation, results.flatMap(({ kernels }) => kernels));
+  if (ok) {
+    checkKernelNames(
+      invocation,
+      results.flatMap(({ kernels }) => kernels.map(({ name }) => name)),
+    );
+  }
   if (format === "json") {
     const renderer = await toolchain.render();
     terminal.print(
       `${
         JSON.stringify(
-          { ok, files: sources.length, diagnostics: diagnostics.map(renderer.json) },
+          { ok, files: all.length, diagnostics: diagnostics.map(renderer.json) },
           null,
           2,
         )
@@ -65,7 +58,7 @@ async function checkOnce(
   } else {
     await showDiagnostics(diagnostics, context, { format, root: project.root });
     if (diagnostics.length === 0) {
-      terminal.say(`${plural(sources.length, "file")} checked, nothing to report`);
+      terminal.say(`${plural(all.length, "file")} checked, nothing to report`);
       const empty = sources.filter((_, index) => results[index]?.kernels.length === 0);
       if (empty.length > 0) {
         terminal.say(`without a kernel: ${empty.map(({ file }) => file.name).join(", ")}`);

@@ -7,7 +7,7 @@ import { showDiagnostics, type View } from "./format.ts";
 import { includeFinder } from "./include.ts";
 import type { Invocation } from "./parse.ts";
 import { runProcess } from "./process.ts";
-import { ScratchFile } from "./scratch_file.ts";
+import { scratchFile } from "./scratch_file.ts";
 import { checkKernelNames, hasErrors, openSession } from "./session.ts";
 import { COMPILER_STAGES } from "./toolchain.ts";
 import { findTools } from "./tools.ts";
@@ -25,8 +25,8 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   if (invocation.operands.length !== 1) {
     throw usageError("tri inspect takes one file", "tri inspect FILE --stage ptx");
   }
-  const { project, sources, optionsFor } = await openSession(invocation);
-  const [source, another] = sources;
+  const { project, all, optionsFor } = await openSession(invocation);
+  const [source, another] = all;
   if (source === undefined || another !== undefined) {
     throw usageError("tri inspect takes one file, not a folder of several");
   }
@@ -53,7 +53,8 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   const result = compiler.compileFile(source.file, options);
   if (result.kernels.length < kernels.length && !hasErrors(result.diagnostics)) {
     const { kernels: _filter, ...whole } = options;
-    checkKernelNames(invocation, compiler.compileFile(source.file, whole).kernels);
+    const { kernels: known } = compiler.compileFile(source.file, whole);
+    checkKernelNames(invocation, known.map(({ name }) => name));
   }
   // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
   if (compilerStage !== undefined || hasErrors(result.diagnostics)) {
@@ -104,7 +105,7 @@ async function disassemble(
   arch: string,
   cubin: Uint8Array,
 ): Promise<string> {
-  using scratch = new ScratchFile("image.cubin", cubin);
+  using scratch = scratchFile(cubin);
   let reason = "";
   for (const path of paths) {
     const { code, stdout, stderr } = await runProcess(path, ["-c", scratch.path]);

@@ -1,20 +1,8 @@
 /** The output folder: files appear whole or not at all, and only when their bytes differ. */
-import { sha256, sha256OfFile } from "./hash.ts";
+import { sha256OfFile } from "./hash.ts";
 import { usageError, writeFailure } from "./failure.ts";
 import { folderOf, joinPath } from "./paths.ts";
 import type { Staged } from "./staging.ts";
-
-/** What a file holds, or the file that holds it until the build has succeeded. */
-export type Content = string | Uint8Array | Staged;
-
-/** The hash of what a file holds. */
-export function hashOf(content: Content): string {
-  return isStaged(content) ? content.hash : sha256(content);
-}
-
-function isStaged(content: Content): content is Staged {
-  return typeof content === "object" && "hash" in content;
-}
 
 export interface WriteReport {
   readonly written: readonly string[];
@@ -45,17 +33,17 @@ export function hashOnDisk(out: string, path: string): string | undefined {
  */
 export function updateFolder(
   out: string,
-  files: ReadonlyMap<string, Content>,
+  files: ReadonlyMap<string, Staged>,
   obsolete: ReadonlyMap<string, string>,
 ): WriteReport {
   const written: string[] = [];
   let unchanged = 0;
-  for (const [path, content] of files) {
-    if (hashOnDisk(out, path) === hashOf(content)) {
+  for (const [path, staged] of files) {
+    if (hashOnDisk(out, path) === staged.hash) {
       unchanged++;
       continue;
     }
-    writeAtomically(joinPath(out, path), content);
+    moveIntoPlace(staged, joinPath(out, path));
     written.push(path);
   }
   const removed = [...obsolete].filter(([path, hash]) => hashOnDisk(out, path) === hash)
@@ -70,13 +58,13 @@ export function updateFolder(
 /** Refuses to overwrite what tri did not write; `ours` are the paths that it did. */
 export function guardForeignFiles(
   out: string,
-  files: ReadonlyMap<string, Content>,
+  files: ReadonlyMap<string, Staged>,
   ours: ReadonlySet<string>,
 ): void {
-  for (const [path, content] of files) {
+  for (const [path, { hash }] of files) {
     if (ours.has(path)) continue;
     const found = hashOnDisk(out, path);
-    if (found === FOLDER || (found !== undefined && found !== hashOf(content))) {
+    if (found === FOLDER || (found !== undefined && found !== hash)) {
       throw usageError(
         `${joinPath(out, path)} is there already and was not written by tri`,
         "Take another folder with --out, or overwrite it with --force.",
@@ -85,23 +73,11 @@ export function guardForeignFiles(
   }
 }
 
-function writeAtomically(path: string, content: Content): void {
-  const temporary = isStaged(content) ? content.file : `${path}.tmp-${Deno.pid}`;
+function moveIntoPlace({ file }: Staged, path: string): void {
   try {
     Deno.mkdirSync(folderOf(path), { recursive: true });
-    if (!isStaged(content)) {
-      Deno.writeFileSync(
-        temporary,
-        typeof content === "string" ? new TextEncoder().encode(content) : content,
-      );
-    }
-    Deno.renameSync(temporary, path);
+    Deno.renameSync(file, path);
   } catch (error) {
-    try {
-      Deno.removeSync(temporary);
-    } catch {
-      // It was never made; the first error is the one to report.
-    }
     throw writeFailure(path, error);
   }
 }

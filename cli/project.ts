@@ -5,6 +5,7 @@ import type { SourceFile } from "../compiler/support/source.ts";
 import { environmentError, usageError } from "./failure.ts";
 import { JsonError, parseJsonc } from "./jsonc.ts";
 import { absolutePath, folderOf, isInside, joinPath, relativePath } from "./paths.ts";
+import { checkStem } from "./source_name.ts";
 import { readTriConfig, type TriConfig, triMember } from "./tri_config.ts";
 
 export interface Project {
@@ -70,42 +71,43 @@ export function findSources(project: Project, operands: readonly string[], out: 
       throw usageError(`Not a Triton-C file: ${operand}`, "Triton-C files end in .tc.");
     }
     const base = isDirectory ? path : folderOf(path);
-    const files = isDirectory ? walk(path, absolutePath(out)) : [path];
+    const files = isDirectory ? walk(path, path, absolutePath(out)) : [path];
     if (files.length === 0) throw usageError(`No .tc file in ${operand}`);
     for (const tc of files) {
+      // An operand may lie in another one; the first decides on the name.
+      if ([...found.values()].some(({ path }) => path === tc)) continue;
       const stem = relativePath(base, tc).slice(0, -".tc".length);
-      if (RESERVED_STEMS.has(stem) || stem === "" || stem.endsWith("/")) {
-        throw usageError(
-          `The wrapper of ${tc} would be ${stem}.ts, which tri keeps for itself`,
-          "Rename the file.",
-        );
-      }
       const other = found.get(stem);
-      if (other !== undefined && other.path !== tc) {
+      if (other !== undefined) {
         throw usageError(
           `Two files would be written as ${stem}.ts: ${other.path} and ${tc}`,
           "Rename one of them.",
         );
       }
-      found.set(stem, { path: tc, stem, file: readSource(project, tc) });
+      const file = readSource(project, tc);
+      checkStem(stem, file, project.reporter);
+      found.set(stem, { path: tc, stem, file });
     }
   }
   return [...found.values()].sort((a, b) => a.stem < b.stem ? -1 : 1);
 }
 
-/** Sources whose outputs would take the place of the index or of the manifest. */
-const RESERVED_STEMS = new Set(["mod", "manifest.json", ".tri-build.json"]);
-
 /** Folders that never hold sources. */
 const SKIPPED = new Set(["node_modules", ".git"]);
 
-function walk(folder: string, out: string): string[] {
-  if (folder === out) return [];
+/** Sources and output may share a folder, but what else lies in the output folder is not looked at. */
+function walk(folder: string, top: string, out: string): string[] {
+  if (folder === out && folder !== top) return [];
   const files: string[] = [];
   for (const entry of Deno.readDirSync(folder)) {
     const path = joinPath(folder, entry.name);
-    if (entry.isDirectory && !SKIPPED.has(entry.name)) files.push(...walk(path, out));
-    else if (!entry.isDirectory && entry.name.endsWith(".tc") && isFile(path)) files.push(path);
+    if (entry.isDirectory && !SKIPPED.has(entry.name)) files.push(...walk(path, top, out));
+    else if (!entry.isDirectory && entry.name.endsWith(".tc")) {
+      if (isFile(path)) files.push(path);
+      else if (entry.name.includes("\uFFFD")) {
+        throw usageError(`The name of ${path} is not UTF-8`, "Rename the file.");
+      }
+    }
   }
   return files;
 }

@@ -7,28 +7,16 @@ export const realToolchain: Toolchain = {
   compiler: () => import("../compiler/mod.ts"),
   codegen: async () => {
     const { CodegenError, generateIndex, generateWrapper } = await import("../codegen/mod.ts");
-    const { EXIT, Failure } = await import("./failure.ts");
     return {
       generate: async (input) => {
         try {
           return await generateWrapper(input);
         } catch (error) {
           if (!(error instanceof CodegenError)) throw error;
-          throw new Failure(EXIT.kernels, `${input.source.name}: ${error.message}`);
+          return { unwrappable: error.kernel, reason: error.reason };
         }
       },
-      index: async (modules, options) => {
-        try {
-          return await generateIndex(modules, options);
-        } catch (error) {
-          if (!(error instanceof CodegenError)) throw error;
-          throw new Failure(
-            EXIT.kernels,
-            error.message,
-            "Rename one of them, or build it into another folder with --out.",
-          );
-        }
-      },
+      index: generateIndex,
     };
   },
   render: async () => {

@@ -1,32 +1,17 @@
 /** A file for a program that reads no pipe; gone when disposed. */
-import { environmentError } from "./failure.ts";
-import { joinPath } from "./paths.ts";
+import { tmpdir } from "node:os";
+import { environmentError, failureOf } from "./failure.ts";
+import { TemporaryFile } from "./temporary_file.ts";
 
-export class ScratchFile implements Disposable {
-  readonly path: string;
-  readonly #folder: string;
-
-  constructor(name: string, content: Uint8Array) {
-    this.#folder = makeFolder();
-    this.path = joinPath(this.#folder, name);
-    Deno.writeFileSync(this.path, content);
-  }
-
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.#folder, { recursive: true });
-  }
-}
+const PREFIX = ".tri-scratch-";
 
 /** In the output folder, which tri may write to, or in the system's folder for such files. */
-function makeFolder(): string {
-  for (const dir of ["generated", undefined]) {
+export function scratchFile(content: Uint8Array): TemporaryFile {
+  for (const folder of [() => "generated", tmpdir]) {
     try {
-      return Deno.makeTempDirSync({ prefix: ".tri-", ...(dir === undefined ? {} : { dir }) });
+      return new TemporaryFile(folder(), PREFIX, content);
     } catch (error) {
-      if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.NotFound) {
-        continue;
-      }
-      throw error;
+      if (failureOf(error) === undefined && !(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
   throw environmentError(

@@ -8,11 +8,16 @@ import { usageError } from "./failure.ts";
 import type { Invocation } from "./parse.ts";
 import { findSources, openProject, type Project, type Source } from "./project.ts";
 import { selectTargets } from "./targets.ts";
-import { tuningOf } from "./tuned.ts";
+import { type Tuning, tuningOf } from "./tuned.ts";
 
 /** A project with the sources that a command line names. */
 export interface Session {
   readonly project: Project;
+  readonly all: readonly Source[];
+  /**
+   * Those that can be compiled: no mistake lies in the file itself. None where deno.json is wrong, because they may be
+   * wrong only without it.
+   */
   readonly sources: readonly Source[];
   readonly optionsFor: (source: Source) => CompileOptions;
   /** What tuning measured of a source's kernels. */
@@ -28,29 +33,42 @@ export function operandsOf(invocation: Invocation): readonly string[] {
 export async function openSession(invocation: Invocation): Promise<Session> {
   const operands = operandsOf(invocation);
   const project = openProject(operands[0] ?? ".");
-  const sources = findSources(project, operands, invocation.text("out") ?? "generated");
+  const all = findSources(project, operands, invocation.text("out") ?? "generated");
   const targets = await selectTargets(invocation.list("arch"));
   const which = invocation.text("configs") ?? "first";
+  // Read once, so that what is compiled is what the record of the build says.
+  const tunings = new Map<Source, Tuning>();
+  const tuningFor = (source: Source): Tuning => {
+    const tuning = tunings.get(source) ?? tuningOf(source.path, which);
+    tunings.set(source, tuning);
+    return tuning;
+  };
   return {
     project,
-    sources,
+    all,
+    sources: sound(all, project.reporter.diagnostics),
     optionsFor: (source) => {
-      const { configurations } = tuningOf(source.path, which);
+      const { configurations } = tuningFor(source);
       return {
         ...compileOptionsFor(source, invocation, project.config, targets),
         ...(configurations === undefined ? {} : { configurations }),
       };
     },
-    measuredFor: (source) => tuningOf(source.path, which).measured,
+    measuredFor: (source) => tuningFor(source).measured,
   };
+}
+
+function sound(sources: readonly Source[], mistakes: readonly Diagnostic[]): readonly Source[] {
+  const broken = new Set(mistakes.map(({ span }) => span.file));
+  const good = sources.filter(({ file }) => !broken.has(file));
+  return good.length + broken.size > sources.length ? [] : good;
 }
 
 /** Refuses a `--kernel` that no source has; of sources without errors all kernels are known. */
 export function checkKernelNames(
   invocation: Invocation,
-  kernels: readonly { readonly name: string }[],
+  known: readonly string[],
 ): void {
-  const known = kernels.map(({ name }) => name);
   const unknown = invocation.list("kernel").find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearest(unknown, known);

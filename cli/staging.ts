@@ -1,8 +1,11 @@
 /**
  * The files of a build until it is known whether it succeeds: on disk already, in a folder beside the places they are for,
- * so that memory does not grow with the number of kernels, and nothing is seen of a build that fails.
+ * so that memory does not grow with the number of kernels, and nothing is seen of a build that fails. Only the process
+ * that holds the lock beside the folder touches it and the output, so builds into one folder take turns; what a killed
+ * process left there has no lock, and the next command removes it.
  */
 import { sha256 } from "./hash.ts";
+import { lockFile, tryLockFile } from "./file_lock.ts";
 import { joinPath } from "./paths.ts";
 import { writeFailure } from "./failure.ts";
 
@@ -15,29 +18,48 @@ export interface Staged {
   readonly bytes: number;
 }
 
-const PREFIX = ".tri-staging-";
-/** A folder that is older than this is of a build that was killed. */
-const ABANDONED_MS = 3_600_000;
+/** The folder, in the output folder. */
+export const STAGING_FOLDER = ".tri-staging";
+/** The file whose lock protects the folder. */
+export const STAGING_LOCK = ".tri-staging.lock";
 
-/** The folder of one build; gone with everything in it when disposed. */
+/** The staging area of one build; gone with everything in it when disposed. */
 export class Staging implements Disposable {
   readonly #out: string;
   readonly #madeOut: boolean;
-  #folder: string | undefined;
+  readonly #lock: Deno.FsFile;
+  readonly #end = (): void => this[Symbol.dispose]();
   #count = 0;
 
-  /** `out` is the output folder, made if it is not there and removed again if it stays empty. */
-  constructor(out: string) {
+  private constructor(out: string, madeOut: boolean, lock: Deno.FsFile) {
     this.#out = out;
-    this.#madeOut = !exists(out);
+    this.#madeOut = madeOut;
+    this.#lock = lock;
+    // A command may end while a build runs, as `--watch` does on Ctrl-C.
+    globalThis.addEventListener("unload", this.#end);
+  }
+
+  /**
+   * `out` is the output folder, made if it is not there and removed again if it stays empty. `waiting` is called if
+   * another build into the folder has to end first.
+   */
+  static async open(out: string, waiting: () => void = () => {}): Promise<Staging> {
+    const madeOut = !exists(out);
+    try {
+      const lock = await lockIn(out, waiting);
+      removeFolder(out);
+      Deno.mkdirSync(joinPath(out, STAGING_FOLDER));
+      return new Staging(out, madeOut, lock);
+    } catch (error) {
+      throw writeFailure(out, error);
+    }
   }
 
   /** Puts content aside. */
   add(content: string | Uint8Array): Staged {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     try {
-      this.#folder ??= this.#makeFolder();
-      const file = joinPath(this.#folder, `${this.#count++}`);
+      const file = joinPath(this.#out, STAGING_FOLDER, `${this.#count++}`);
       Deno.writeFileSync(file, bytes);
       return { file, hash: sha256(bytes), bytes: bytes.length };
     } catch (error) {
@@ -45,19 +67,11 @@ export class Staging implements Disposable {
     }
   }
 
-  #makeFolder(): string {
-    Deno.mkdirSync(this.#out, { recursive: true });
-    for (const { name } of Deno.readDirSync(this.#out)) {
-      if (name.startsWith(PREFIX)) removeAbandoned(joinPath(this.#out, name));
-    }
-    return Deno.makeTempDirSync({ dir: this.#out, prefix: PREFIX });
-  }
-
   [Symbol.dispose](): void {
-    if (this.#folder === undefined) return;
-    Deno.removeSync(this.#folder, { recursive: true });
+    globalThis.removeEventListener("unload", this.#end);
+    release(this.#out, this.#lock);
     const isEmpty = Deno.readDirSync(this.#out)[Symbol.iterator]().next().done;
-    if (this.#madeOut && isEmpty) Deno.removeSync(this.#out);
+    if (this.#madeOut && isEmpty) removeIfEmpty(this.#out);
   }
 }
 
@@ -66,16 +80,56 @@ export function readStaged({ file }: Staged): Uint8Array<ArrayBuffer> {
   return Deno.readFileSync(file);
 }
 
-function removeAbandoned(folder: string): void {
-  const { mtime } = Deno.statSync(folder);
-  if (mtime !== null && Date.now() - mtime.getTime() > ABANDONED_MS) {
-    Deno.removeSync(folder, { recursive: true });
+/** Removes what a killed process left in an output folder. What a running build has there stays. */
+export function removeAbandonedStaging(out: string): void {
+  if (!exists(joinPath(out, STAGING_LOCK)) && !exists(joinPath(out, STAGING_FOLDER))) return;
+  try {
+    const lock = tryLockFile(joinPath(out, STAGING_LOCK));
+    if (lock !== undefined) release(out, lock);
+  } catch {
+    // It may belong to another user; then it is for their next command.
   }
 }
 
-function exists(folder: string): boolean {
+/** Another build that ends may remove the output folder again before the file is made in it. */
+async function lockIn(out: string, waiting: () => void): Promise<Deno.FsFile> {
+  for (;;) {
+    Deno.mkdirSync(out, { recursive: true });
+    try {
+      return await lockFile(joinPath(out, STAGING_LOCK), waiting);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+}
+
+/** The lock's file goes while it is locked: who waits for it sees that it is no longer there. */
+function release(out: string, lock: Deno.FsFile): void {
+  using _lock = lock;
+  removeFolder(out);
+  Deno.removeSync(joinPath(out, STAGING_LOCK));
+}
+
+function removeFolder(out: string): void {
   try {
-    Deno.statSync(folder);
+    Deno.removeSync(joinPath(out, STAGING_FOLDER), { recursive: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** Another build may have put its lock there by now. */
+function removeIfEmpty(folder: string): void {
+  try {
+    Deno.removeSync(folder);
+  } catch (error) {
+    if (exists(folder) && Deno.readDirSync(folder)[Symbol.iterator]().next().done) throw error;
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
     return true;
   } catch (error) {
     // Below a file nothing can be made, which making it will say.

@@ -2,7 +2,7 @@
  * What the commands need of the compiler and of codegen, loaded only when a command asks. Tests put their
  * own in place of {@linkcode realToolchain}.
  */
-import type { Measured } from "../codegen/mod.ts";
+import type { ExportedNames, IndexedModule, Measured } from "../codegen/mod.ts";
 import type { KernelConfigurations } from "../compiler/configurations.ts";
 import type { CompileOptions, CompileResult, KernelOutline } from "../compiler/options.ts";
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
@@ -53,21 +53,23 @@ export interface Wrapper {
   readonly modules: ReadonlyMap<string, string>;
   /** JSON for the manifest, by kernel. */
   readonly manifest: Readonly<Record<string, unknown>>;
+  /** What it exports. */
+  readonly exports: ExportedNames;
 }
 
-/** A wrapper that the index re-exports, with its kernels' names. */
-export interface IndexedModule {
-  readonly stem: string;
-  readonly kernels: readonly string[];
+/** A kernel that no wrapper can be written for. */
+export interface Unwrappable {
+  readonly unwrappable: string;
+  readonly reason: string;
 }
 
 export interface Codegen {
-  readonly generate: (input: WrapperInput) => Wrapper | Promise<Wrapper>;
+  readonly generate: (input: WrapperInput) => Promise<Wrapper | Unwrappable>;
   /** The module that re-exports the kernels of all wrappers, by what follows `mod`. */
   readonly index: (
     modules: readonly IndexedModule[],
     options: { readonly javascript: boolean },
-  ) => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
+  ) => Promise<ReadonlyMap<string, string>>;
 }
 
 export interface Toolchain {

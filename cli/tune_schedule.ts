@@ -1,6 +1,6 @@
 /** Gives runs to GPUs: those of one kind share its runs, different kinds time all of them. Results are written as they come. */
 import { EXIT, Failure } from "./failure.ts";
-import { replaceFile } from "./replace_file.ts";
+import { removeAbandonedReplacements, replaceFile } from "./replace_file.ts";
 import type { TargetName } from "../compiler/targets.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Run } from "./tune_arguments.ts";
@@ -12,7 +12,6 @@ import {
   type TimingPlace,
   type Timings,
   timingsAt,
-  type TuneFile,
   withTimings,
 } from "../ffi/kernel/tune_file.ts";
 import { readTuneFile, tunePathOf } from "./tune_file.ts";
@@ -47,7 +46,7 @@ export async function timeRuns(
   { force, limit }: TimingOptions,
   terminal: Terminal,
 ): Promise<RunResult[]> {
-  const files = new TuneFiles();
+  for (const { group } of runs) removeAbandonedReplacements(group.source.path);
   const kinds = Map.groupBy(gpus, ({ gpu }) => gpu.info.name);
   const results: RunResult[] = [];
   const lists = [...kinds.values()].map((members) => ({
@@ -65,14 +64,15 @@ export async function timeRuns(
           `${results.length}/${total} ${describe(place)} on GPU ${gpu.info.ordinal}`,
         );
         const path = tunePathOf(run.group.source.path);
+        const known = (): Timings => timingsAt(readTuneFile(path), place);
         const { candidates } = run.group;
-        const wanted = force ? candidates : untimed(candidates, files.timings(path, place));
+        const wanted = force ? candidates : untimed(candidates, known());
         if (wanted.length > 0) {
           const { timings, broken } = await process.measure(run, wanted);
           if (broken !== undefined) terminal.say(`not timed: ${describe(place)}: ${broken}`);
-          if (Object.keys(timings).length > 0) files.add(path, place, timings);
+          if (Object.keys(timings).length > 0) addTimings(path, place, timings);
         }
-        const timings = current(candidates, files.timings(path, place));
+        const timings = current(candidates, known());
         results.push({ run, place, timings, fresh: wanted.length });
       }
     });
@@ -104,33 +104,20 @@ function current(candidates: readonly Candidate[], known: Timings): Timings {
   }));
 }
 
-/** The files of timings, in memory and on disk. */
-class TuneFiles {
-  readonly #files = new Map<string, TuneFile>();
-
-  timings(path: string, place: TimingPlace): Timings {
-    return timingsAt(this.#file(path), place);
-  }
-
-  /** Adds and writes; a reader sees the old file or the new one. */
-  add(path: string, place: TimingPlace, timings: Timings): void {
-    const file = withTimings(this.#file(path), place, timings);
-    this.#files.set(path, file);
-    try {
-      replaceFile(path, printTuneFile(file));
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotCapable)) throw error;
-      throw new Failure(
-        EXIT.environment,
-        `tri may not write ${path}`,
-        'Use the task "tune", or run deno with --allow-write for that folder.',
-      );
-    }
-  }
-
-  #file(path: string): TuneFile {
-    const known = this.#files.get(path) ?? readTuneFile(path);
-    this.#files.set(path, known);
-    return known;
+/**
+ * Adds timings to the file and writes it; a reader sees the old file or the new one. It is read anew, because another
+ * `tri tune` may have added to it.
+ */
+function addTimings(path: string, place: TimingPlace, timings: Timings): void {
+  const file = withTimings(readTuneFile(path), place, timings);
+  try {
+    replaceFile(path, printTuneFile(file));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    throw new Failure(
+      EXIT.environment,
+      `tri may not write ${path}`,
+      'Use the task "tune", or run deno with --allow-write for that folder.',
+    );
   }
 }

@@ -1,10 +1,16 @@
 /** Declarations as text, laid out as `deno fmt` does. */
-import { type Doc, flat, layOut, LINE_WIDTH, newline } from "./doc.ts";
-import type { Declaration, InterfaceStructure, MemberStructure, TypeParam } from "./structure.ts";
+import { type Doc, flat, layOut, LINE_WIDTH, newline, quote } from "./doc.ts";
+import type {
+  Declaration,
+  InterfaceStructure,
+  MemberStructure,
+  ReexportedName,
+  TypeParam,
+} from "./structure.ts";
 
 /** One declaration with its doc comment. */
 export function printDeclaration(declaration: Declaration): string {
-  if (declaration.kind === "reexport") return `export * from ${JSON.stringify(declaration.from)};`;
+  if (declaration.kind === "reexport") return printReexport(declaration.from, declaration.names);
   const comment = printComment(declaration.doc, 0);
   const keyword = declaration.isExported ? "export " : "";
   switch (declaration.kind) {
@@ -21,6 +27,14 @@ export function printDeclaration(declaration: Declaration): string {
       return comment +
         printConst(`${keyword}const ${declaration.name}`, declaration.type, declaration.value);
   }
+}
+
+function printReexport(from: string, names: readonly ReexportedName[] | undefined): string {
+  if (names === undefined) return `export * from ${quote(from)};`;
+  const lines = names.map(({ name, isType, alias }) =>
+    `  ${isType ? "type " : ""}${name}${alias === undefined ? "" : ` as ${alias}`},\n`
+  );
+  return `export {\n${lines.join("")}} from ${quote(from)};`;
 }
 
 function printConst(name: string, type: string | undefined, value: Doc): string {

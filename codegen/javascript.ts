@@ -21,9 +21,8 @@ const OPTIONS: ts.CompilerOptions = {
   removeComments: false,
 };
 
-/** TypeScript text to JavaScript and declarations. Imports of generated modules end in `.js` then. */
-export function toJavaScript(typescript: string): JavaScriptModule {
-  const text = typescript.replaceAll(/^(export \* from "\.[^"]*)\.ts";$/gm, '$1.js";');
+/** TypeScript text to JavaScript and declarations. */
+export function toJavaScript(text: string): JavaScriptModule {
   const { outputText: module } = ts.transpileModule(text, { compilerOptions: OPTIONS });
   const { outputText: declarations, diagnostics = [] } = ts.transpileDeclaration(text, {
     compilerOptions: OPTIONS,

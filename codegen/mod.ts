@@ -5,10 +5,12 @@
 import { buildIndex, type IndexedModule } from "./index_module.ts";
 import { buildManifest, type KernelManifest } from "./manifest.ts";
 import { definitionsOf } from "./definitions.ts";
+import type { ExportedNames, ModuleStructure } from "./structure.ts";
 import { buildWrapper, type WrapperInput } from "./wrapper.ts";
 
 export type { ImageManifest, KernelManifest } from "./manifest.ts";
 export type { IndexedModule } from "./index_module.ts";
+export type { ExportedNames } from "./structure.ts";
 export { CodegenError } from "./plan.ts";
 export type { Measured, WrapperImage, WrapperInput } from "./wrapper.ts";
 
@@ -18,19 +20,26 @@ export interface GeneratedWrapper {
   readonly modules: ReadonlyMap<string, string>;
   /** By kernel: what the manifest says of it. */
   readonly manifest: Readonly<Record<string, KernelManifest>>;
+  /** What the wrapper exports. */
+  readonly exports: ExportedNames;
 }
 
 /** The wrapper module of one `.tc` file. Throws a `CodegenError` for kernels that cannot have one. */
 export async function generateWrapper(input: WrapperInput): Promise<GeneratedWrapper> {
   const { printModule } = await import("./emit.ts");
-  const typescript = printModule(buildWrapper(input, await hashOf(input.source.text)));
+  const wrapper = buildWrapper(input, await hashOf(input.source.text));
+  const typescript = printModule(wrapper);
   const manifest = input.kernels.map((
     kernel,
   ) => [kernel.name, buildManifest(kernel, input.images, input.embed)]);
   const modules = input.javascript === undefined
     ? new Map([[".ts", typescript]])
     : await javascriptModules(input, typescript, input.javascript.sourcePath);
-  return { modules, manifest: Object.fromEntries(manifest) };
+  return {
+    modules,
+    manifest: Object.fromEntries(manifest),
+    exports: exportsOf(wrapper),
+  };
 }
 
 async function javascriptModules(
@@ -49,17 +58,26 @@ async function javascriptModules(
   ]);
 }
 
-/** The `mod.ts` of a folder, or its `mod.js`. Throws a `CodegenError` for wrappers that export the same name. */
+/** The `mod.ts` of a folder, or its `mod.js`. */
 export async function generateIndex(
   modules: readonly IndexedModule[],
   options: { readonly javascript?: boolean } = {},
 ): Promise<ReadonlyMap<string, string>> {
   const { printModule } = await import("./emit.ts");
-  const typescript = printModule(buildIndex(modules));
+  const typescript = printModule(buildIndex(modules, options.javascript ? ".js" : ".ts"));
   if (!options.javascript) return new Map([[".ts", typescript]]);
   const { toJavaScript } = await import("./javascript.ts");
   const { module, declarations } = toJavaScript(typescript);
   return new Map([[".js", module], [".d.ts", declarations]]);
+}
+
+function exportsOf({ declarations }: ModuleStructure): ExportedNames {
+  const exported = declarations.flatMap((one) =>
+    one.kind !== "reexport" && one.isExported ? [one] : []
+  );
+  const names = (isValue: boolean): string[] =>
+    exported.filter(({ kind }) => (kind === "const") === isValue).map(({ name }) => name);
+  return { values: names(true), types: names(false) };
 }
 
 /** Enough of the content's SHA-256 to tell versions apart. */

@@ -17,6 +17,10 @@ import { camelCase, constantCase, pascalCase, RESERVED_NAMES, styledNames } from
 /** A kernel that no wrapper can be written for; the message is for the kernel's author. */
 export class CodegenError extends Error {
   override readonly name = "CodegenError";
+
+  constructor(readonly kernel: string, readonly reason: string) {
+    super(`Cannot wrap kernel ${kernel}: ${reason}`);
+  }
 }
 
 /** How one wrapper is written. */
@@ -163,9 +167,8 @@ function checkParameters(kernel: KernelOutline, contracts: readonly KernelContra
   );
   if (lists.size !== 1) {
     throw new CodegenError(
-      `Cannot wrap kernel ${kernel.name}: its variants have different parameters (${
-        [...lists].join("; ")
-      })`,
+      kernel.name,
+      `its variants have different parameters (${[...lists].join("; ")})`,
     );
   }
   const taken = contracts[0]?.params.find(({ name }) =>
@@ -173,7 +176,8 @@ function checkParameters(kernel: KernelOutline, contracts: readonly KernelContra
   );
   if (taken !== undefined) {
     throw new CodegenError(
-      `Cannot wrap kernel ${kernel.name}: rename its parameter ${taken.name}, which stands for the launch grid in wrappers`,
+      kernel.name,
+      `rename its parameter ${taken.name}, which stands for the launch grid in wrappers`,
     );
   }
 }
@@ -206,7 +210,8 @@ function planGroups(name: string, variants: readonly VariantPlan[]): {
       const letter = GROUP_LETTERS[group];
       if (letter === undefined) {
         throw new CodegenError(
-          `Cannot wrap kernel ${name}: more than ${GROUP_LETTERS.length} of its parameters have types of their own; tie some together`,
+          name,
+          `more than ${GROUP_LETTERS.length} of its parameters have types of their own; tie some together`,
         );
       }
       groups.push({ letter, types: distinct });

@@ -18,7 +18,26 @@ export type Declaration =
   | InterfaceStructure
   | (DeclarationBase & { readonly kind: "type"; readonly type: Doc })
   | (DeclarationBase & { readonly kind: "const"; readonly type?: string; readonly value: Doc })
-  | { readonly kind: "reexport"; readonly from: string };
+  | {
+    readonly kind: "reexport";
+    readonly from: string;
+    /** Everything when absent. */
+    readonly names?: readonly ReexportedName[];
+  };
+
+/** A name that a module hands on from another one. */
+export interface ReexportedName {
+  readonly name: string;
+  readonly isType: boolean;
+  /** What it is called here, if not the same. */
+  readonly alias?: string;
+}
+
+/** What a module exports. */
+export interface ExportedNames {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
 
 interface DeclarationBase {
   readonly name: string;

@@ -47,6 +47,14 @@ export const PRAGMAS = {
     '{ "tri": { "file": {} } }',
     '{ "tri": { "files": {} } }',
   ),
+  E9040: {
+    text:
+      "The wrapper is named like the `.tc` file, and a program imports it by that name. In an import, `%`, `#`, `?` and `\\` have a meaning of their own, which differs between runtimes, compilers and bundlers; control characters are removed. Rename the file or the folder.",
+  },
+  E9041: {
+    text:
+      "Wrappers have one list of parameters for all variants of a kernel, at most 23 parameters whose types vary independently, and `gridX`, `gridY` and `gridZ` for the launch grid. The message says which of these the kernel breaks.",
+  },
   W9001: file(
     "Two sources set the same thing differently: command line before deno.json before pragmas. The message says which one counts.",
     "#pragma tri num_warps=2\n__global__ void f(int *X) { *X = 1; }",

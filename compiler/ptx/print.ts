@@ -280,7 +280,7 @@ export function printModule(
     `.target ${module.target.replace(/, debug\b/, "")}`,
     `.address_size ${module.addressSize ?? 64}`,
     "",
-    ...module.files.map((file, i) => `.file ${i + 1} "${file}"`),
+    ...module.files.map((file, i) => `.file ${i + 1} "${fileName(file)}"`),
     ...(module.pragmas ?? []).map((text) => `.pragma "${text}";`),
     // Functions may call each other and stand in initial values.
     ...module.functions.map((fn) => `${printHead(fn)};`),
@@ -291,4 +291,9 @@ export function printModule(
     ...labels.print(),
     "",
   ].join("\n");
+}
+
+/** Strings of PTX have no escape for a quote: ptxas ends a name at the first one, also after a backslash. */
+function fileName(name: string): string {
+  return name.replaceAll(/["\\\p{Cc}]/gu, "_");
 }

@@ -1,37 +1,9 @@
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { fakePtxas, type RunOptions, type TriResult, Workspace } from "./support/tri_process.ts";
+import { BUILD, Shop } from "./support/shop.ts";
+import { fakePtxas, Workspace } from "./support/tri_process.ts";
 
-const BUILD = ["build", "kernels", "--out", "out", "--arch", "sm_80"];
 const TWO_KERNELS = { "kernels/a.tc": "kernel foo\n", "kernels/sub/b.tc": "kernel bar\n" };
-
-/** A workspace whose PATH has one ptxas that knows sm_80. */
-class Shop extends Workspace {
-  constructor(files: Readonly<Record<string, string>>, assemble?: string) {
-    super(files);
-    const fake = { version: "99.1", archs: ["sm_80"] };
-    this.writeProgram(
-      "bin/ptxas",
-      fakePtxas(assemble === undefined ? fake : { ...fake, assemble }),
-    );
-  }
-
-  build(...more: string[]): Promise<TriResult> {
-    return this.tri([...BUILD, ...more], this.options);
-  }
-
-  get options(): RunOptions {
-    return { env: { PATH: `${this.path}/bin:/bin` } };
-  }
-
-  mtimes(): Map<string, number | undefined> {
-    return new Map(
-      [...this.files("out").keys()].map((
-        name,
-      ) => [name, Deno.statSync(`${this.path}/${name}`).mtime?.getTime()]),
-    );
-  }
-}
 
 Deno.test("tri build writes wrappers, images, index, manifest and its own record", async () => {
   using shop = new Shop(TWO_KERNELS);
@@ -186,7 +158,6 @@ Deno.test("tri build reports all errors of all files, exits with 1 and writes no
   using shop = new Shop({
     "kernels/a.tc": "kernel foo\nerror first\nerror second\n",
     "kernels/b.tc": "error third\n",
-    "kernels/c.tc": "kernel fine\n",
   });
   const { code, stderr } = await shop.build();
   assertEquals(code, 1);
@@ -414,15 +385,6 @@ Deno.test("tri build gives sources without kernels no wrapper", async () => {
   assert(!shop.files("out").has("out/empty.ts"));
   assertEquals(shop.read("out/mod.ts"), 'export * from "./a.ts";\n');
   assertStringIncludes((await shop.build()).stderr, "nothing to do");
-});
-
-Deno.test("tri build refuses sources whose wrapper would replace a file of its own", async () => {
-  for (const name of ["mod", "manifest.json", ".tri-build.json", "", "sub/"]) {
-    using shop = new Shop({ [`kernels/${name}.tc`]: "kernel foo\n" });
-    const { code, stderr } = await shop.build();
-    assertEquals([code, shop.files("out").size], [2, 0], name);
-    assertStringIncludes(stderr, `would be ${name}.ts, which tri keeps for itself`);
-  }
 });
 
 Deno.test("tri build says what is in the way of its output", async () => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { runChecked } from "./support/run_checked.ts";
 import { REAL_MAIN, type TriResult, Workspace } from "./support/tri_process.ts";
 
 const VECTOR_ADD = `// Adds.
@@ -79,12 +80,32 @@ Deno.test("tri obeys -D, --config and --grid from the command line", async () =>
   assertStringIncludes(workspace.read("out/add/vector_add.sm_80.ptx"), ".reqntid 64");
 });
 
-Deno.test("tri build refuses two sources that export the same kernel", async () => {
-  using workspace = new Workspace({ "k/a.tc": VECTOR_ADD, "k/b.tc": VECTOR_ADD });
+Deno.test("tri build gives kernels of one name in two files an alias each in the index", async () => {
+  const other = VECTOR_ADD.replaceAll("vector_add", "other");
+  using workspace = new Workspace({
+    "k/a.tc": VECTOR_ADD,
+    "k/sub/b-c.tc": VECTOR_ADD + other,
+    "k/d.tc": other.replaceAll("other", "third"),
+  });
   const { code, stderr } = await tri(workspace, ...BUILD);
-  assertEquals([code, workspace.files("out").size], [1, 0]);
-  assertStringIncludes(stderr, "a.ts and b.ts would both export vectorAdd");
-  assertStringIncludes(stderr, "Rename one of them");
+  assertEquals(code, 0, stderr);
+  const index = workspace.read("out/mod.ts");
+  for (
+    const part of [
+      "  vectorAdd as vectorAdd_a,\n",
+      "  vectorAdd as vectorAdd_sub_b_c,\n",
+      "  type VectorAddKernel as VectorAddKernel_a,\n",
+      "  other,\n",
+      'export * from "./d.ts";',
+    ]
+  ) assertStringIncludes(index, part);
+  workspace.write(
+    "out/test.ts",
+    `import { other, third, vectorAdd_a, vectorAdd_sub_b_c, type VectorAddKernel_a } from "./mod.ts";
+    const kernels: VectorAddKernel_a[] = [vectorAdd_a, vectorAdd_sub_b_c];
+    console.log(kernels.length, other.variants.length, third.variants.length);`,
+  );
+  assertEquals(await runChecked(workspace, "out/test.ts"), "2 2 2\n");
 });
 
 Deno.test("tri check reports a kernel of deno.json that its file does not have", async () => {

@@ -7,7 +7,7 @@ import type { CompiledKernel, CompileOptions, CompileResult } from "../../../com
 import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
 import { positionOf, type SourceFile } from "../../../compiler/support/source.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
-import type { Toolchain, WrapperInput } from "../../../cli/toolchain.ts";
+import type { Toolchain, Unwrappable, Wrapper, WrapperInput } from "../../../cli/toolchain.ts";
 
 /** Stands in for the real one. */
 export const stubToolchain: Toolchain = {
@@ -23,17 +23,11 @@ export const stubToolchain: Toolchain = {
     }),
   codegen: () =>
     Promise.resolve({
-      generate: (input: WrapperInput) => ({
-        modules: new Map([[
-          input.javascript === undefined ? ".ts" : ".js",
-          `// ${input.source.name}\n${input.images.map(({ path }) => `// ${path}\n`).join("")}`,
-        ]]),
-        manifest: Object.fromEntries(input.kernels.map(({ name }) => [name, { name }])),
-      }),
+      generate: (input: WrapperInput) => Promise.resolve(generate(input)),
       index: (modules, { javascript }) => {
         const end = javascript ? ".js" : ".ts";
         const lines = modules.map(({ stem }) => `export * from "./${stem}${end}";\n`);
-        return new Map([[end, lines.join("")]]);
+        return Promise.resolve(new Map([[end, lines.join("")]]));
       },
     }),
   bench: () => Promise.resolve({ kind: "none", reason: "a stub has no GPU", remedy: "None." }),
@@ -46,6 +40,17 @@ export const stubToolchain: Toolchain = {
       json: ({ code, message }) => ({ code, message }),
     }),
 };
+
+function generate({ source, images, kernels, javascript }: WrapperInput): Wrapper | Unwrappable {
+  const bad = kernels.find(({ name }) => name === "unwrappable");
+  if (bad !== undefined) return { unwrappable: bad.name, reason: "a stub says so" };
+  const text = `// ${source.name}\n${images.map(({ path }) => `// ${path}\n`).join("")}`;
+  return {
+    modules: new Map([[javascript === undefined ? ".ts" : ".js", text]]),
+    manifest: Object.fromEntries(kernels.map(({ name }) => [name, { name }])),
+    exports: { values: kernels.map(({ name }) => name), types: [] },
+  };
+}
 
 function compileFile(file: SourceFile, options: CompileOptions): CompileResult {
   const diagnostics: Diagnostic[] = [];
