@@ -40,6 +40,8 @@ export interface Inferred {
   readonly access: Accesses["direction"];
   readonly tensors: readonly InferredTensor[];
   readonly shaping: ReadonlySet<string>;
+  /** Parameters that some operation takes, by position; what is promised of others matters to nothing. */
+  readonly used: ReadonlySet<number>;
   /** Ranges and requirements, given the grid that the contract ends up with. */
   readonly bounds: (grid: GridExtents) => Bounds;
 }
@@ -53,11 +55,24 @@ export function infer(func: Func): Inferred {
     access: direction,
     tensors: [...byParam].flatMap(([param, accesses]) => inferTensor(param, accesses) ?? []),
     shaping,
+    used: usedParams(func),
     bounds: (grid) => ({
       ranges: rangesOf(byParam, grid),
       ...wrapRequirements(func, affine, grid),
     }),
   };
+}
+
+function usedParams({ params, body }: Func): ReadonlySet<number> {
+  const positions = new Map(params.map((value, position) => [value, position]));
+  const used = new Set<number>();
+  walkOps(body, ({ operands }) => {
+    for (const operand of operands) {
+      const position = positions.get(operand);
+      if (position !== undefined) used.add(position);
+    }
+  });
+  return used;
 }
 
 function inferGrid(func: Func, accesses: readonly MemoryAccess[]): readonly (Shown | undefined)[] {

@@ -4,12 +4,12 @@
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
-import { apply, constant, printExpr } from "./expr.ts";
+import { apply, constant, paramsOf, printExpr } from "./expr.ts";
 import type { Declared, DeclaredGrid, DeclaredTensor } from "./declared.ts";
 import type { ProvenWrap } from "./ranges.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import type { Inferred } from "./infer.ts";
-import type { KernelParam, KernelParams } from "./kernel_params.ts";
+import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import { normalKey, sameExpr } from "./normal.ts";
 import { promisedMultiple } from "./specialize.ts";
 import { describeAxes, type InferredTensor } from "./tensors.ts";
@@ -37,8 +37,9 @@ export function mergeContract(
     grid.extents?.[axis] ?? (grid.extents === null ? undefined : constant(1))
   );
   reportWraps(bounds.wraps, reporter);
+  const needed = neededParams(kernel, grid, inferred);
   return {
-    params: kernel.params.map((param) => contractParam(param, declared, inferred)),
+    params: kernel.params.map((param) => contractParam(param, declared, inferred, needed)),
     grid: grid.extents,
     gridOrigin: grid.origin,
     tensors,
@@ -59,13 +60,31 @@ function distinct(requires: readonly Requirement[]): readonly Requirement[] {
   return [...byCondition.values()];
 }
 
-function contractParam(param: KernelParam, declared: Declared, inferred: Inferred): ContractParam {
+/** Parameters that the code or the grid reads. Promises about the others are not asked of callers. */
+function neededParams(
+  { params }: KernelParams,
+  { extents }: MergedGrid,
+  { used }: Inferred,
+): ReadonlySet<string> {
+  const names = params.flatMap(({ name }, position) => used.has(position) ? [name] : []);
+  return new Set([...names, ...(extents ?? []).flatMap(paramsOf)]);
+}
+
+function contractParam(
+  param: KernelParam,
+  declared: Declared,
+  inferred: Inferred,
+  needed: ReadonlySet<string>,
+): ContractParam {
   const { name, scalar: type } = param;
-  const multiple = promisedMultiple(param, declared);
+  const isNeeded = needed.has(name);
+  const natural = param.isPointer ? naturalAlignment(param) : 1;
+  const multiple = isNeeded ? promisedMultiple(param, declared) : natural;
   if (!param.isPointer) {
     return { kind: "scalar", name, type, ...(multiple > 1 ? { multipleof: multiple } : {}) };
   }
-  const noalias = param.attributes.noalias || declared.promises.get(name)?.noalias === true;
+  const noalias = isNeeded &&
+    (param.attributes.noalias || declared.promises.get(name)?.noalias === true);
   return {
     kind: "pointer",
     name,

@@ -196,7 +196,7 @@ function isWritten(param: ParamFacts | undefined): boolean {
 
 /**
  * A pure result must lie apart from everything else, whatever the kernel says: whether it may be computed in
- * place, no contract can tell. Other pointers need only do so where the kernel relies on it.
+ * place, no contract can tell. Other pointers need only do so where the kernel relies on it, and one without accesses never.
  */
 function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
@@ -204,6 +204,7 @@ function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[
     params.forEach((other, before) => {
       if (before >= position || param.kind !== "pointer" || other.kind !== "pointer") return;
       if (!isWritten(param) && !isWritten(other)) return;
+      if (param.access === "none" || other.access === "none") return;
       const demanded = param.noalias === true || other.noalias === true;
       if (demanded || param.access === "out" || other.access === "out") {
         pairs.push([before, position]);

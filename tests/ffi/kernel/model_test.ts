@@ -1,5 +1,6 @@
 /** Variants with contracts, alignments and types of their own. */
 import { ArgumentError } from "../../../ffi/errors.ts";
+import type { Access } from "../../../ffi/kernel/facts.ts";
 import { modelKernel } from "../../../ffi/kernel/model.ts";
 import { productWithANameThatFillsLines as product } from "../../golden/codegen/product.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
@@ -86,4 +87,33 @@ Deno.test("modelKernel() refuses facts that do not fit together", () => {
     variants: [{ name: "v", bindings: {}, dtypes: { p: "int8" } }],
   } as const;
   assertThrows(() => modelKernel<"p">(typed), TypeError, "no general instance");
+});
+
+Deno.test("modelKernel() keeps written memory apart from what the kernel accesses, and from nothing else", () => {
+  const apartFor = (accesses: readonly Access[], noalias: boolean): unknown =>
+    modelKernel<string>({
+      name: "f",
+      params: accesses.map((access, index) => ({
+        kind: "pointer",
+        name: `p${index}`,
+        access,
+        noalias,
+      })),
+      contract: { grid: null, tensors: [], ranges: [], requires: [] },
+      variants: [{
+        name: "v",
+        bindings: {},
+        dtypes: Object.fromEntries(accesses.map((_, index) => [`p${index}`, "int8"])),
+      }],
+      instances: [{ variant: "v", symbol: "f", threads: 32, sharedBytes: 0, constants: {} }],
+      images: [],
+    }).apart;
+  assertEquals(apartFor(["in", "out"], false), [[0, 1]]);
+  assertEquals(apartFor(["in", "inout"], false), []);
+  assertEquals(apartFor(["in", "inout"], true), [[0, 1]]);
+  assertEquals(apartFor(["in", "in"], true), []);
+  for (const noalias of [true, false]) {
+    assertEquals(apartFor(["none", "out"], noalias), []);
+    assertEquals(apartFor(["inout", "none", "in"], noalias), noalias ? [[0, 2]] : []);
+  }
 });
