@@ -14,8 +14,6 @@ Deno.test.beforeEach(() => {
 function seedFrom(text: string | undefined): number {
   if (text === undefined || text === "") {
     const [fresh = 0] = crypto.getRandomValues(new Uint32Array(1));
-    // deno-lint-ignore no-console -- a failure is repeated with this number
-    console.error(`random inputs: TRI_SEED=${fresh} repeats them`);
     return fresh;
   }
   const seed = Number(text);
@@ -25,9 +23,19 @@ function seedFrom(text: string | undefined): number {
   return seed;
 }
 
+let isPrinted = Deno.env.has("TRI_SEED");
+
+/** The seed of the run; it is printed when it is first used. */
+export function runSeed(): number {
+  // deno-lint-ignore no-console -- a failure is repeated with this number
+  if (!isPrinted) console.error(`random inputs: TRI_SEED=${SEED} repeats them`);
+  isPrinted = true;
+  return SEED;
+}
+
 /** A seed for the next sequence of the test: seeds that follow each other give unrelated sequences (Weyl sequence, hashed). */
 export function nextSeed(): number {
-  let mixed = Math.imul((SEED + 1) | 0, 0x9e3779b1) ^ Math.imul(++drawn, 0x85ebca6b);
+  let mixed = Math.imul((runSeed() + 1) | 0, 0x9e3779b1) ^ Math.imul(++drawn, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);
   return (mixed ^ (mixed >>> 16)) >>> 1;
