@@ -10,19 +10,20 @@
  * joining spans is meaningful only among tokens of one origin.
  */
 import type { Reporter } from "../support/diagnostic.ts";
-import { type Expansion, joinSpans, type Span, useSite } from "../support/source.ts";
+import { joinSpans, type Span, useSite } from "../support/source.ts";
 import { hiddenInBoth, type HideSet, type PpToken } from "./lexer.ts";
-import { isOperator, type Macro } from "./macros.ts";
-import { paste, stringify } from "./paste.ts";
+import type { MacroBudget } from "./macro_budget.ts";
+import type { Macro } from "./macros.ts";
+import { substitute } from "./substitute.ts";
 
 /** Gives one token after another, at the end `end` again and again. */
 export type TokenSource = () => PpToken;
 
 /**
  * What reads like a macro call but is computed by the preprocessor: `__LINE__`, and in `#if` `defined` and
- * `__type_is`. Gets the name and a source of the unexpanded tokens behind it.
+ * `__type_is`. Gets the name and a source of the unexpanded tokens behind it; undefined: nothing stands for it.
  */
-export type MacroOperator = (name: PpToken, expander: Expander) => PpToken;
+export type MacroOperator = (name: PpToken, expander: Expander) => PpToken | undefined;
 
 export interface ExpandContext {
   readonly macros: ReadonlyMap<string, Macro>;
@@ -30,16 +31,10 @@ export interface ExpandContext {
   readonly reporter: Reporter;
   /** Told of every identifier that was looked up, macro or not. */
   readonly lookedUp: (name: string) => void;
-  readonly budget: Budget;
+  /** Shared by all expansions of one text. */
+  readonly budget: MacroBudget;
 }
 
-/** Keeps macros that double themselves from running away; shared by all expansions of one file. */
-export interface Budget {
-  tokensLeft: number;
-}
-
-/** Far above any honest kernel (the largest published one has some thousand tokens). */
-export const MAX_EXPANDED_TOKENS = 250_000;
 /** Arguments within arguments. */
 const MAX_DEPTH = 200;
 
@@ -64,7 +59,11 @@ export class Expander {
       const token = this.take();
       if (token.kind !== "identifier") return token;
       const operator = this.#cx.operators.get(token.text);
-      if (operator !== undefined) return operator(token, this);
+      if (operator !== undefined) {
+        const result = operator(token, this);
+        if (result === undefined) continue;
+        return result;
+      }
       const macro = this.#cx.macros.get(token.text);
       this.#cx.lookedUp(token.text);
       if (macro === undefined || token.hide?.has(macro.name) || !this.#expand(token, macro)) {
@@ -90,8 +89,9 @@ export class Expander {
   expandList(tokens: readonly PpToken[]): PpToken[] {
     const last = tokens.at(-1);
     if (last !== undefined && this.#depth >= MAX_DEPTH) {
-      this.#overflow(last.span, `macro arguments are nested deeper than ${MAX_DEPTH}`);
-      return [...tokens];
+      const message = `macro arguments are nested deeper than ${MAX_DEPTH}`;
+      this.#cx.budget.exhaust(last.span, message, this.#cx.reporter);
+      return [];
     }
     return expandTokens(tokens, this.#cx, this.#depth + 1);
   }
@@ -124,7 +124,7 @@ export class Expander {
 
   /** Replaces a macro's name, and its arguments, by its body; false when the name stays. */
   #expand(name: PpToken, macro: Macro): boolean {
-    if (this.#cx.budget.tokensLeft <= 0) return false;
+    if (this.#cx.budget.isExhausted) return false;
     if (macro.params === undefined) {
       this.#replace(name, macro, [], name.span, name.hide);
       return true;
@@ -174,28 +174,19 @@ export class Expander {
   ): void {
     const { budget, reporter } = this.#cx;
     const result = substitute(macro, args, { name, use, expander: this, reporter, budget });
-    // Copying hide sets is work too: without it a chain of n macros would cost n².
-    budget.tokensLeft -= result.length + 1 + ((hide?.size ?? 0) >> 4);
-    if (budget.tokensLeft <= 0) {
-      this.#overflow(useSite(use), `macros expand to more than ${MAX_EXPANDED_TOKENS} tokens`);
-    }
     const hiding = new Map<HideSet | undefined, HideSet>();
     this.untake(result.map((token, i) => {
       let hidden = hiding.get(token.hide);
       if (hidden === undefined) {
         hidden = new Set([...hide ?? [], ...token.hide ?? [], macro.name]);
         hiding.set(token.hide, hidden);
+        budget.spendOnCopying(hidden.size);
       }
       const spaceBefore = i === 0 ? name.spaceBefore : token.spaceBefore;
       const lineStart = i === 0 && name.lineStart;
       return { ...token, hide: hidden, spaceBefore, lineStart };
     }));
-  }
-
-  #overflow(span: Span, message: string): void {
-    const { budget, reporter } = this.#cx;
-    if (budget.tokensLeft !== -Infinity) reporter.error("E1025", span, message);
-    budget.tokensLeft = -Infinity;
+    budget.check(useSite(use), reporter);
   }
 }
 
@@ -246,95 +237,4 @@ function comma(before: PpToken): PpToken {
   const { start } = before.span;
   const span = { ...before.span, start, end: start };
   return { kind: "punctuator", text: ",", span, spaceBefore: false, lineStart: false };
-}
-
-interface Use {
-  readonly name: PpToken;
-  readonly use: Span;
-  readonly expander: Expander;
-  readonly reporter: Reporter;
-  readonly budget: Budget;
-}
-
-/** The body with arguments put in, `#` and `##` applied. */
-function substitute(macro: Macro, args: readonly PpToken[][], use: Use): PpToken[] {
-  const { body } = macro;
-  const bodyExpansion: Expansion = { macro: macro.name, use: use.use };
-  const rebased = args.map((arg) => rebase(arg, macro, use));
-  const indexOf = (token: PpToken | undefined): number =>
-    token?.kind === "identifier" ? macro.params?.indexOf(token.text) ?? -1 : -1;
-  const fromBody = (token: PpToken): PpToken => ({
-    ...token,
-    span: { ...token.span, expansion: bodyExpansion },
-  });
-  const expanded: PpToken[][] = [];
-  const expandedArg = (index: number): PpToken[] =>
-    expanded[index] ??= use.expander.expandList(rebased[index] ?? []);
-  /** One operand of the body from index `at`, and how many tokens of the body it is. */
-  const operand = (at: number, raw: boolean): { tokens: PpToken[]; length: number } => {
-    const token = body[at];
-    if (token === undefined) return { tokens: [], length: 1 };
-    if (macro.params !== undefined && isOperator(token, "#")) {
-      const arg = rebased[indexOf(body[at + 1])] ?? [];
-      const span = joinSpans(token.span, body[at + 1]?.span ?? token.span);
-      return {
-        tokens: [fromBody({ ...token, kind: "string", text: stringify(arg), span })],
-        length: 2,
-      };
-    }
-    const index = indexOf(token);
-    if (index < 0) return { tokens: [fromBody(token)], length: 1 };
-    const arg = raw ? rebased[index] ?? [] : expandedArg(index);
-    const first = arg[0];
-    if (first === undefined) return { tokens: [], length: 1 };
-    const { spaceBefore } = token;
-    return { tokens: [{ ...first, spaceBefore }, ...arg.slice(1)], length: 1 };
-  };
-
-  const result: PpToken[] = [];
-  // Beyond the budget the rest is given up; whoever called reports that.
-  for (let at = 0; at < body.length && result.length <= use.budget.tokensLeft;) {
-    const operandLength = macro.params !== undefined && isOperator(body[at], "#") ? 2 : 1;
-    const pastes = isOperator(body[at + operandLength], "##");
-    let { tokens, length } = operand(at, pastes);
-    const start = at;
-    at += length;
-    while (isOperator(body[at], "##")) {
-      const right = operand(at + 1, true);
-      at += 1 + right.length;
-      const first = body[start];
-      const last = body[at - 1];
-      const span = first !== undefined && last !== undefined
-        ? { ...joinSpans(first.span, last.span), expansion: bodyExpansion }
-        : use.use;
-      tokens = paste(tokens, right.tokens, span, use.reporter);
-    }
-    for (const token of tokens) result.push(token);
-  }
-  return result;
-}
-
-/**
- * Argument tokens with this use put into their chains: behind whatever happened within the argument, and
- * before the expansions that the macro's own name came out of.
- */
-function rebase(arg: readonly PpToken[], macro: Macro, { name, use }: Use): PpToken[] {
-  const own: Expansion = { macro: macro.name, use };
-  const context = name.span.expansion;
-  const seen = new Map<Expansion | undefined, Expansion>([[context, own]]);
-  const move = (expansion: Expansion | undefined): Expansion => {
-    let moved = seen.get(expansion);
-    if (moved === undefined) {
-      moved = expansion === undefined ? own : {
-        macro: expansion.macro,
-        use: { ...expansion.use, expansion: move(expansion.use.expansion) },
-      };
-      seen.set(expansion, moved);
-    }
-    return moved;
-  };
-  return arg.map((token) => ({
-    ...token,
-    span: { ...token.span, expansion: move(token.span.expansion) },
-  }));
 }

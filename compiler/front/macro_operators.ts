@@ -45,12 +45,11 @@ function lineOf({ span }: PpToken): number {
   return positionOf(use.file, use.start).line;
 }
 
-function rejectPragma(name: PpToken, expander: Expander, reporter: Reporter): PpToken {
+function rejectPragma(name: PpToken, expander: Expander, reporter: Reporter): undefined {
   reporter.error("E1043", name.span, "`_Pragma` is not supported", {
     hint: "write a `#pragma` line",
   });
   if (nextIs(expander, "(")) expander.takeArguments();
-  return expander.next();
 }
 
 /** `defined X` or `defined(X)`. */

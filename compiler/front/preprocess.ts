@@ -16,16 +16,11 @@ import {
   type DirectiveLine,
   followDirective,
 } from "./directives.ts";
-import {
-  type ExpandContext,
-  Expander,
-  expandTokens,
-  listSource,
-  MAX_EXPANDED_TOKENS,
-} from "./expand.ts";
+import { type ExpandContext, Expander, expandTokens, listSource } from "./expand.ts";
 import { keywordGroup } from "./keywords.ts";
 import { lex, type LexedFile, type PpToken } from "./lexer.ts";
 import { conditionOperators, type OperatorContext, textOperators } from "./macro_operators.ts";
+import { MacroBudget } from "./macro_budget.ts";
 import { type Macro, type MacroTable, textMacro } from "./macros.ts";
 import type { PragmaText } from "./pragma.ts";
 import { PREDEFINED_NAMES } from "./predefined.ts";
@@ -93,7 +88,7 @@ export function expandText(text: PragmaText, macros: MacroTable, reporter: Repor
     operators: new Map(),
     reporter,
     lookedUp: () => {},
-    budget: { tokensLeft: MAX_EXPANDED_TOKENS },
+    budget: new MacroBudget(),
   };
   return deliverAll(new Expander(cx, listSource(inside, span)), reporter);
 }
@@ -131,13 +126,12 @@ class Preprocessor {
       lineDelta: () => this.#file().lineDelta,
       isDefined: (name) => this.#isDefined(name),
     };
-    const budget = { tokensLeft: MAX_EXPANDED_TOKENS };
     this.#text = {
       macros: this.#macros,
       operators: textOperators(operators),
       reporter,
       lookedUp: (name) => this.#noteUse(name),
-      budget,
+      budget: new MacroBudget(),
     };
     this.#condition = { ...this.#text, operators: conditionOperators(operators) };
     this.#host = this.#makeHost();

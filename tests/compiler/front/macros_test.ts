@@ -1,5 +1,5 @@
 import { useSite } from "../../../compiler/support/source.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 import { run } from "../../support/preprocess.ts";
 
 Deno.test("preprocess() expands the example of C11 6.10.3.5, number 3", () => {
@@ -209,4 +209,48 @@ Deno.test("preprocess() stops macros that double themselves and arguments that n
   assertEquals(run(`#define F(x) x\n${chain}\nF(A0)`).diagnostics.map(({ code }) => code), [
     "E1025",
   ]);
+});
+
+/** `#define M0(x) …` and n macros that each use the one before as `body` says. */
+function chained(n: number, body: (before: string) => string): string {
+  const lines = Array.from({ length: n }, (_, i) => `#define M${i + 1}(x) ${body(`M${i}`)}`);
+  return ["#define M0(x) x", ...lines].join("\n");
+}
+
+Deno.test("preprocess() expands hundreds of chained macros, with a link per macro in the tokens' chains", () => {
+  const { tokens, found } = run(`${chained(500, (before) => `${before}(x) + 1`)}\nM500(n)`);
+  assertEquals(found, []);
+  assertEquals(tokens.length - 1, 1001);
+  const uses: string[] = [];
+  for (let at = tokens[0]?.span.expansion; at !== undefined; at = at.use.expansion) {
+    uses.push(at.macro);
+  }
+  assertEquals(uses, Array.from({ length: 501 }, (_, i) => `M${i}`));
+});
+
+Deno.test("preprocess() expands arguments of macros within the limit on tokens", () => {
+  const grows = [
+    chained(60, (before) => `${before}(x-1)+${before}(x)`),
+    chained(60, (before) => `${before}(x+x)`),
+    chained(60, (before) => `DROP(${before}(x) ${before}(x))`) + "\n#define DROP(x)",
+    chained(60, (before) => `${before}(x##x)`),
+    chained(60, (before) => `${before}(x x)`) +
+    "\n#define STRING(x) #x\n#define M61(x) STRING(M60(x))",
+  ];
+  for (const [i, text] of grows.entries()) {
+    const last = i === 4 ? "M61" : "M60";
+    const { found, tokens } = run(`${text}\n${last}(n)`);
+    assertEquals(found.filter((code) => !code.startsWith("E1025")), [], text.slice(0, 100));
+    assertEquals(new Set(found).size, found.length);
+    assert(tokens.every((token) => token.text.length < 20_000_000));
+  }
+});
+
+Deno.test("preprocess() expands no macro any more once the limit is reached", () => {
+  const nested = `#define F(x) x\n#define N 4\n${"F(".repeat(30_000)}n${
+    ")".repeat(30_000)
+  }\nint a = N;`;
+  const { found, text } = run(nested);
+  assertEquals(found.map((one) => one.slice(0, 5)), ["E1025"]);
+  assertEquals(text.slice(-"int a = N ;".length), "int a = N ;");
 });
