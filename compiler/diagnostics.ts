@@ -17,6 +17,8 @@ export class DiagnosticCollector {
   readonly #found = new Map<string, Collected>();
   /** Labels of all instances, by the offset of the kernel's definition, which variants may give several names. */
   readonly #instances = new Map<number, Set<string>>();
+  /** Labels by list: what stands outside of kernels is one list for all of them. */
+  readonly #lists = new Map<readonly Diagnostic[], Set<string>>();
 
   /** Diagnostics of the file as a whole. */
   addGeneral(diagnostics: readonly Diagnostic[]): void {
@@ -27,6 +29,9 @@ export class DiagnosticCollector {
   addInstance(definition: number, label: string, diagnostics: readonly Diagnostic[]): void {
     const labels = this.#instances.get(definition) ?? new Set();
     this.#instances.set(definition, labels.add(label));
+    const added = this.#lists.get(diagnostics) ?? new Set();
+    if (added.has(label)) return;
+    this.#lists.set(diagnostics, added.add(label));
     for (const diagnostic of diagnostics) this.#entry(diagnostic).instances.add(label);
   }
 
@@ -49,7 +54,11 @@ export class DiagnosticCollector {
 
   /** In the order of the text, filtered and graded as the options say. */
   finish(mainFile: string, options: Grading): readonly Diagnostic[] {
-    const graded = [...this.#found.values()].map((entry) => this.#withInstance(entry))
+    const kernels = [
+      ...new Map([...this.#instances.values()].map((labels) => [[...labels].join("\n"), labels]))
+        .values(),
+    ];
+    const graded = [...this.#found.values()].map((entry) => withInstance(entry, kernels))
       .filter(({ code, severity }) => severity === "error" || isWanted(code, options))
       .map((diagnostic): Diagnostic =>
         options.warningsAsErrors === true ? { ...diagnostic, severity: "error" } : diagnostic
@@ -58,21 +67,25 @@ export class DiagnosticCollector {
     let errors = 0;
     return graded.filter(({ severity }) => severity !== "error" || ++errors <= Reporter.MAX_ERRORS);
   }
+}
 
-  /** Nothing to add when all instances of a kernel have it. */
-  #withInstance({ diagnostic, instances }: Collected): Diagnostic {
-    const partial = [...this.#instances.values()].find((labels) => {
-      const count = [...labels].filter((label) => instances.has(label)).length;
-      return count > 0 && count < labels.size;
-    });
-    if (partial === undefined) return diagnostic;
-    const [first, ...others] = [...partial].filter((label) => instances.has(label));
-    const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    return {
-      ...diagnostic,
-      notes: [...diagnostic.notes, { message: `in the instance ${first}${more}` }],
-    };
-  }
+/** Nothing to add when all instances of a kernel have it. */
+function withInstance(
+  { diagnostic, instances }: Collected,
+  kernels: readonly ReadonlySet<string>[],
+): Diagnostic {
+  if (instances.size === 0) return diagnostic;
+  const partial = kernels.find((labels) => {
+    const count = [...labels].filter((label) => instances.has(label)).length;
+    return count > 0 && count < labels.size;
+  });
+  if (partial === undefined) return diagnostic;
+  const [first, ...others] = [...partial].filter((label) => instances.has(label));
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return {
+    ...diagnostic,
+    notes: [...diagnostic.notes, { message: `in the instance ${first}${more}` }],
+  };
 }
 
 function isWanted(code: Diagnostic["code"], { suppress = [], enable = [] }: Grading): boolean {

@@ -137,7 +137,7 @@ function findKernels(
   const parsed = front.parse(request);
   const { kernels } = parsed;
   if (kernels.length === 0) {
-    collector.addGeneral(front.check(request, { name: "", offset: -1 }).diagnostics);
+    collector.addGeneral(front.check(request, { name: "", offset: -1 }).general);
   }
   return { parsed, sites: [...new Map(kernels.map((kernel) => [kernel.name, kernel])).values()] };
 }
@@ -163,7 +163,8 @@ function compileKernel(
     const reporter = new Reporter();
     const label = labelOf(instance);
     const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
-    collector.addInstance(site.offset, label, checked.diagnostics);
+    collector.addInstance(site.offset, label, checked.general);
+    collector.addInstance(site.offset, label, checked.own);
     const passes = passOptions(options, instance);
     const built = buildInstance(checked, plan, instance, passes, reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
@@ -178,7 +179,7 @@ function compileKernel(
       for (const target of targets) {
         const own = checkInstance(front, site, instance, smOf(target));
         if (own !== checked) {
-          const found = own.diagnostics.map((diagnostic) => inTextFor(target, diagnostic));
+          const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
           collector.addInstance(site.offset, label, found);
           if (isMissing(own)) reportMissing(site, plan, front.file, reporter);
         }
@@ -210,8 +211,8 @@ function compileKernel(
   };
 }
 
-const isMissing = ({ kernel, diagnostics }: CheckedKernel): boolean =>
-  kernel === undefined && !diagnostics.some(({ severity }) => severity === "error");
+const isMissing = ({ kernel, general, own }: CheckedKernel): boolean =>
+  kernel === undefined && ![...general, ...own].some(({ severity }) => severity === "error");
 
 /** What the text that the first target takes does not have. */
 function inTextFor(target: TargetName, diagnostic: Diagnostic): Diagnostic {

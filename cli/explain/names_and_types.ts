@@ -98,6 +98,11 @@ export const NAMES_AND_TYPES = {
     "__global__ void f(float t[16], float *X) { *X = 0; }",
     "__global__ void f(float *T, float *X) { float t[16] = *(T + 0 ... 16); *(X + 0 ... 16) = t; }",
   ),
+  E3027: inside(
+    "Types are compared level by level, so a pointer has at most 64 of them. Kernels seldom need more than two: a table of pointers is `float **`.",
+    "float *****************************************************************p = 0;",
+    "float **p = 0;",
+  ),
   W2015: file(
     "With `literals(double)` unsuffixed literals are `double`, as in C, and make the whole tile wide and slow. A suffix keeps the type.",
     "#pragma tri literals(double)\n__global__ void f(float *X) {\n  float t[16] = *(X + 0 ... 16);\n  *(X + 0 ... 16) = t * 2.0;\n}",

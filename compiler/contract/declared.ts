@@ -114,7 +114,9 @@ class ItemReader implements Declared {
   #param({ name, span }: PragmaName, code: "E9012" | "E9013"): KernelParam | undefined {
     const param = this.#kernel.params.find((candidate) => candidate.name === name);
     if (param === undefined) {
-      const near = nearest(name, this.#kernel.params.map((candidate) => candidate.name));
+      const near = this.#reporter.isFull
+        ? undefined
+        : nearest(name, this.#kernel.params.map((candidate) => candidate.name));
       this.#reporter.error(
         code,
         span,

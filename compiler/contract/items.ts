@@ -83,7 +83,7 @@ function isKernel(
   const names = kernels.map((kernel) => kernel.name);
   if (names.includes(name)) return true;
   if (kernels.length === 0) return false; // the file has other errors
-  const near = nearest(name, names);
+  const near = reporter.isFull ? undefined : nearest(name, names);
   reporter.error("E9006", span, `there is no kernel \`${name}\` in ${file}`, {
     hint: near === undefined
       ? `there are ${names.map((other) => `\`${other}\``).join(", ")}`

@@ -191,7 +191,9 @@ class Translator {
 
   #name(name: string, span: Span): ContractExpr | undefined {
     if (this.#scope.params.has(name)) return { op: "param", name };
-    const near = nearest(name, [...this.#scope.params, ...this.#scope.macros.keys()]);
+    const near = this.#reporter.isFull
+      ? undefined
+      : nearest(name, [...this.#scope.params, ...this.#scope.macros.keys()]);
     const advice = /^[A-Z_][A-Z0-9_]*$/.test(name)
       ? `pass \`-D${name}=…\` or declare it with \`#pragma tri\``
       : undefined;

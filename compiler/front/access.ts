@@ -51,12 +51,14 @@ interface Access {
   readonly access: "read" | "write";
 }
 
+/** What pointers are handed to: a variable, or the callers of a helper. */
+type Target = Variable | TypedHelper;
+
 /** Which parameters a pointer may come from, by following assignments, whatever their order. */
 class Roots {
-  readonly #of = new Map<Variable, Set<Variable>>();
+  readonly #of = new Map<Target, Set<Variable>>();
   readonly #helpers = new Set<TypedHelper>();
-  readonly #flows: { readonly to: Variable; readonly from: TypedExpr }[] = [];
-  readonly #returns = new Map<TypedHelper, TypedExpr[]>();
+  readonly #flows: { readonly to: Target; readonly from: TypedExpr }[] = [];
   readonly accesses: Access[] = [];
 
   constructor(params: readonly Variable[]) {
@@ -95,7 +97,7 @@ class Roots {
       case "constant":
         return new Set();
       case "call":
-        return this.#union(this.#returns.get(expr.helper) ?? []);
+        return this.#of.get(expr.helper) ?? new Set();
       default:
         return this.#union(operandsOf(expr));
     }
@@ -111,7 +113,7 @@ class Roots {
         this.#flows.push({ to: stmt.variable, from: stmt.value });
       }
       if (stmt.kind === "return" && stmt.value !== undefined && helper !== undefined) {
-        this.#returns.set(helper, [...this.#returns.get(helper) ?? [], stmt.value]);
+        this.#flows.push({ to: helper, from: stmt.value });
       }
       for (const expr of expressionsOf(stmt)) this.#visit(expr);
       this.#collect(statementsOf(stmt), helper);

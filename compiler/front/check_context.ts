@@ -64,26 +64,39 @@ export class Context {
   readonly doubleLiterals: boolean;
   readonly dotMode: string;
   /** Weak literals by their constant, which holds the `float` value until a type is met. */
-  readonly weak = new WeakMap<TypedExpr, WeakLiteral>();
+  readonly weak: WeakMap<TypedExpr, WeakLiteral>;
   /** Literals that are `double` only by C's rule, for W2015. */
-  readonly implicitDoubles = new WeakMap<TypedExpr, string>();
+  readonly implicitDoubles: WeakMap<TypedExpr, string>;
   readonly calls: HelperCall[] = [];
   /** Calls inside a tile `?:`: the bodies may neither load nor have effects. */
   readonly maskedCalls: { readonly helper: TypedHelper; readonly span: Span }[] = [];
   /** Names that were reported as undeclared; once is enough. */
-  readonly undeclared = new Set<string>();
+  readonly undeclared: Set<string>;
   /** Functions of the file, for calls that stand before the definition. */
-  readonly laterFunctions = new Map<string, Span>();
+  readonly laterFunctions: Map<string, Span>;
   /** Bytes of `__constant__` buffers so far. */
   constantBytes = 0n;
-  readonly file = new Scope();
-  scope = this.file;
+  readonly file: Scope;
+  scope: Scope;
   fn: FunctionState | undefined;
   /** Above 0 in `sizeof e` and in the dead side of a constant condition: folding problems do not count. */
   unevaluated = 0;
-  #variables = 0;
+  #variables: number;
 
-  constructor(readonly reporter: Reporter, options: CheckOptions) {
+  /** @param around of the file, for a function that is checked after it; it sees the first `seen` of its names */
+  constructor(
+    readonly reporter: Reporter,
+    options: CheckOptions,
+    around?: { readonly cx: Context; readonly seen: number },
+  ) {
+    const file = around?.cx;
+    this.weak = file?.weak ?? new WeakMap();
+    this.implicitDoubles = file?.implicitDoubles ?? new WeakMap();
+    this.undeclared = new Set(file?.undeclared);
+    this.laterFunctions = file?.laterFunctions ?? new Map();
+    this.file = file?.file ?? new Scope();
+    this.scope = around === undefined ? this.file : new Scope(this.file, around.seen);
+    this.#variables = file === undefined ? 0 : file.#variables;
     this.watch = options.watch;
     this.maxTileElements = options.maxTileElements ?? 2 ** 20;
     this.doubleLiterals = options.literals === "double";
@@ -127,7 +140,7 @@ export class Context {
         notes: [{ message: `\`${name}\` was declared here first`, span: earlier.span }],
       });
     } else if (this.scope !== this.file) {
-      const outer = this.scope.parent?.lookup(name);
+      const outer = this.scope.outer(name);
       if (outer !== undefined) {
         this.reporter.warn("W6021", entry.span, `\`${name}\` hides a declaration further out`, {
           notes: [{ message: "the hidden declaration", span: outer.span }],

@@ -237,7 +237,7 @@ export function reportUndeclared(
 ): void {
   if (cx.undeclared.has(name)) return;
   cx.undeclared.add(name);
-  const near = nearest(name, [
+  const near = cx.reporter.isFull ? undefined : nearest(name, [
     ...cx.scope.names(),
     ...(what === "function" ? [] : Object.keys(BUILTIN_CONSTANTS)),
     ...(what === "function" ? BUILTINS.keys() : []),

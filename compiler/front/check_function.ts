@@ -37,10 +37,10 @@ export function checkFunction(
   definition: ast.FunctionDefinition,
   fileHasGlobal: boolean,
 ): TypedKernel | undefined {
-  const { specs, declarator, body, span, doc } = definition;
+  const { specs, declarator, body, span } = definition;
   const head = readHead(cx, specs, declarator, resolveSpec(cx, specs.type));
   if (head === undefined) return undefined;
-  const isLegacy = !fileHasGlobal && looksLikeKernel(head);
+  const isLegacy = isLegacyKernel(head, fileHasGlobal);
   if (isLegacy) {
     cx.reporter.warn("W4028", head.name.span, `\`${head.name.text}\` is taken for a kernel`, {
       hint: "write `__global__` before it, or `static` if it is a helper",
@@ -49,9 +49,44 @@ export function checkFunction(
   }
   const isKernel = head.isGlobal || isLegacy;
   if (head.variadic !== undefined) rejectVariadic(cx, head.variadic, isKernel);
-  if (isKernel) return checkKernel(cx, head, body, span, doc);
+  if (isKernel) {
+    checkKernelHead(cx, head);
+    return checkKernelBody(cx, head, definition);
+  }
   checkHelper(cx, head, body, span);
   return undefined;
+}
+
+/** Makes a kernel's name known and checks the words before it; parameters and body wait. */
+export function checkKernelName(
+  cx: Context,
+  definition: ast.FunctionDefinition,
+  fileHasGlobal: boolean,
+): void {
+  const { declarator, body } = definition;
+  const params = declarator.params === undefined
+    ? {}
+    : { params: { params: [], span: declarator.params.span } };
+  checkFunction(cx, {
+    ...definition,
+    declarator: { ...declarator, ...params },
+    body: { ...body, items: [] },
+  }, fileHasGlobal);
+}
+
+/** Checks parameters and body of a kernel whose name is known; undefined when it turns out to be none. */
+export function checkNamedKernel(
+  cx: Context,
+  definition: ast.FunctionDefinition,
+  fileHasGlobal: boolean,
+): TypedKernel | undefined {
+  const { specs, declarator } = definition;
+  const head = readHead(cx, specs, declarator, resolveSpec(cx, specs.type));
+  if (head === undefined || !(head.isGlobal || isLegacyKernel(head, fileHasGlobal))) {
+    return undefined;
+  }
+  if (head.variadic !== undefined) rejectVariadic(cx, head.variadic, true);
+  return checkKernelBody(cx, head, definition);
 }
 
 /** A declaration without body: of a built-in it is ignored, of a helper it makes the name known. */
@@ -120,35 +155,36 @@ function readParam(cx: Context, syntax: ast.Param): Param {
 }
 
 /** Whether a function of a file without any `__global__` is one of the kernels it must have. */
-function looksLikeKernel({ isStatic, result, params }: Head): boolean {
-  return !isStatic && result.kind === "void" && params.every(({ type }) => type?.kind !== "tile");
+function isLegacyKernel({ isStatic, result, params }: Head, fileHasGlobal: boolean): boolean {
+  return !fileHasGlobal && !isStatic && result.kind === "void" &&
+    params.every(({ type }) => type?.kind !== "tile");
 }
 
-function checkKernel(
-  cx: Context,
-  head: Head,
-  body: ast.Block,
-  span: Span,
-  doc: string,
-): TypedKernel {
-  const { name, result } = head;
+function checkKernelHead(cx: Context, { name, result, isStatic }: Head): void {
   if (result.kind !== "void" && result.kind !== "poison") {
     cx.reporter.error("E4020", name.span, `a kernel returns nothing, not ${spellType(result)}`, {
       hint: "store results through a pointer parameter",
     });
   }
-  if (head.isStatic) {
+  if (isStatic) {
     cx.reporter.error("E4026", name.span, `the kernel \`${name.text}\` cannot be static`, {
       hint: "it is called from outside; leave the word out",
     });
   }
   declareKernel(cx, name);
+}
+
+function checkKernelBody(
+  cx: Context,
+  head: Head,
+  { body, span, doc }: ast.FunctionDefinition,
+): TypedKernel {
   const params: { variable: Variable; attributes: ParamAttributes }[] = [];
   const stmts = inBody(cx, head, true, undefined, (declared) => {
     params.push(...declared);
     return checkItems(cx, body.items).stmts;
   });
-  return { name: name.text, doc, params, body: stmts, span };
+  return { name: head.name.text, doc, params, body: stmts, span };
 }
 
 function declareKernel(cx: Context, name: ast.Name): void {

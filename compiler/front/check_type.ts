@@ -21,6 +21,8 @@ import { someExpr } from "./typed_walk.ts";
 
 const POISON: Type = { kind: "poison" };
 const MAX_RANK = 5;
+/** C11 5.2.4.1 asks for 12; stages recurse over types, and types are compared by their parts. */
+const MAX_POINTER_LEVELS = 64;
 
 /** A type before shape and pointers: what the specifiers say. */
 export function resolveSpec(cx: Context, spec: ast.TypeSpec): Type {
@@ -105,6 +107,7 @@ export function applyPointers(
 ): Type {
   let type = base;
   let qualifiers: Qualifiers = specs.qualifiers;
+  let levels = pointerLevels(base);
   for (const level of pointers) {
     if (type.kind === "tile") {
       cx.reporter.error("E3010", level.span, `there is no pointer to the tile ${spellType(type)}`, {
@@ -113,6 +116,11 @@ export function applyPointers(
       return POISON;
     }
     if (type.kind === "poison") return POISON;
+    if (++levels > MAX_POINTER_LEVELS) {
+      const message = `a pointer has at most ${MAX_POINTER_LEVELS} levels`;
+      cx.reporter.error("E3027", level.span, message, { hint: "leave out some of the `*`" });
+      return POISON;
+    }
     const pointer: PointerType = {
       kind: "pointer",
       pointee: type,
@@ -124,6 +132,12 @@ export function applyPointers(
     qualifiers = level.qualifiers;
   }
   return type;
+}
+
+function pointerLevels(type: Type): number {
+  let levels = 0;
+  for (let at = type; at.kind === "pointer"; at = at.pointee) levels++;
+  return levels;
 }
 
 /** Whether the declared thing itself is const: by the last star, or without stars by the specifiers. */

@@ -94,10 +94,7 @@ export function lex(file: SourceFile, reporter: Reporter): LexedFile {
     entry = { lexed, found: own.diagnostics };
     cache.set(file, entry);
   }
-  for (const { code, severity, span, message, ...details } of entry.found) {
-    if (severity === "error") reporter.error(code, span, message, details);
-    else reporter.warn(code, span, message, details);
-  }
+  for (const diagnostic of entry.found) reporter.add(diagnostic);
   return entry.lexed;
 }
 

@@ -38,27 +38,40 @@ export interface HelperEntry {
 
 /** One region of text in which a name is declared at most once. */
 export class Scope {
-  readonly #names = new Map<string, Entry>();
+  readonly #names = new Map<string, { readonly entry: Entry; readonly order: number }>();
 
-  constructor(readonly parent?: Scope) {}
+  /** @param seen so many declarations of the parent are visible here: those that stand before this scope */
+  constructor(readonly parent?: Scope, readonly seen = Infinity) {}
+
+  /** The number of declarations so far. */
+  get size(): number {
+    return this.#names.size;
+  }
 
   /** The entry of this very scope. */
   own(name: string): Entry | undefined {
-    return this.#names.get(name);
+    return this.#names.get(name)?.entry;
   }
 
   /** The innermost entry of a name. */
-  lookup(name: string): Entry | undefined {
-    return this.#names.get(name) ?? this.parent?.lookup(name);
+  lookup(name: string, seen = Infinity): Entry | undefined {
+    const own = this.#names.get(name);
+    return own !== undefined && own.order < seen ? own.entry : this.outer(name);
+  }
+
+  /** What the name means around this scope. */
+  outer(name: string): Entry | undefined {
+    return this.parent?.lookup(name, this.seen);
   }
 
   declare(name: string, entry: Entry): void {
-    this.#names.set(name, entry);
+    const order = this.#names.get(name)?.order ?? this.#names.size;
+    this.#names.set(name, { entry, order });
   }
 
   /** All names visible here, innermost first. */
-  *names(): IterableIterator<string> {
-    yield* this.#names.keys();
-    if (this.parent !== undefined) yield* this.parent.names();
+  *names(seen = Infinity): IterableIterator<string> {
+    for (const [name, { order }] of this.#names) if (order < seen) yield name;
+    if (this.parent !== undefined) yield* this.parent.names(this.seen);
   }
 }

@@ -8,7 +8,9 @@ import type { Token } from "./token.ts";
 /** Reports a type name that is not declared, and remembers it so that it is reported once. */
 export function reportUnknownType({ scopes, reporter }: ParseContext, { text, span }: Token): void {
   const isMacroName = /^[A-Z][A-Z0-9_]*$/.test(text);
-  const near = nearest(text, [...KEYWORDS.type, ...scopes.typeNames()]);
+  const near = reporter.isFull
+    ? undefined
+    : nearest(text, [...KEYWORDS.type, ...scopes.typeNames()]);
   const hint = foreignTypeHint(text) ?? (near && `did you mean \`${near}\`?`);
   reporter.error(
     "E2001",

@@ -39,6 +39,7 @@ export const CODES = {
   E3024: "a tile whose element is neither scalar nor pointer",
   E3025: "a shape written like a C array",
   E3026: "a kernel parameter that is a tile, or points to constant memory",
+  E3027: "a pointer with more levels than the compiler follows",
   E4001: "a variable at file scope",
   E4003: "an initialiser list of several values",
   E4005: "a variable read in its own initialiser",

@@ -60,10 +60,21 @@ export class Reporter {
     return this.#errors;
   }
 
+  /** Whether further errors are dropped, so that nobody sees what would help to mend them. */
+  get isFull(): boolean {
+    return this.#errors >= Reporter.MAX_ERRORS;
+  }
+
   error(code: Code, span: Span, message: string, details: DiagnosticDetails = {}): void {
     this.#errors++;
     if (this.#errors > Reporter.MAX_ERRORS) return;
     this.diagnostics.push({ code, severity: "error", message, span, notes: [], ...details });
+  }
+
+  /** What another reporter has collected. */
+  add({ code, severity, span, message, ...details }: Diagnostic): void {
+    if (severity === "error") this.error(code, span, message, details);
+    else this.warn(code, span, message, details);
   }
 
   warn(code: Code, span: Span, message: string, details: DiagnosticDetails = {}): void {
