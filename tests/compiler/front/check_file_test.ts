@@ -15,8 +15,18 @@ function sourcesIn(folder: string): (readonly [name: string, text: string])[] {
     .map(({ name }) => [`${folder}${name}`, Deno.readTextFileSync(new URL(name, url))]);
 }
 
+interface Both {
+  /** Typed trees of the whole, and of the kernels one by one. */
+  readonly whole: string;
+  readonly parts: string;
+  /** Diagnostics of the whole, of what stands outside of kernels, and of each kernel. */
+  readonly found: readonly string[];
+  readonly general: readonly string[];
+  readonly own: readonly (readonly string[])[];
+}
+
 /** The kernels of a text, each checked on its own, and all in one. */
-function checkBoth(text: string, defines: Readonly<Record<string, string>> = {}) {
+function checkBoth(text: string, defines: Readonly<Record<string, string>> = {}): Both {
   const { tokens, comments } = run(text, defines);
   const unit = parse(tokens, comments, new Reporter());
   const reporter = new Reporter();
