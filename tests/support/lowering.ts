@@ -46,7 +46,7 @@ export function lowerText(
   const found = kernels.flatMap(({ site, plan }) =>
     plan.instances.flatMap((instance): LoweredInstance[] => {
       const checked = checkInstance(front, site, instance, TARGETS[target].sm);
-      collector.addInstance(site.offset, "", checked.diagnostics);
+      collector.addInstance(site.offset, "", [...checked.general, ...checked.own]);
       const built = buildInstance(
         checked,
         plan,
