@@ -5,7 +5,12 @@ import type { Judged } from "./build_report.ts";
 import { type BuildState, filesOf, printState, stableJson, STATE_FILE } from "./build_state.ts";
 import type { SourceState } from "./build_state.ts";
 import { INDEX, MANIFEST_FILE, type Survey } from "./build_survey.ts";
-import { guardForeignFiles, updateFolder, type WriteReport } from "./output_folder.ts";
+import {
+  guardFolders,
+  guardForeignFiles,
+  updateFolder,
+  type WriteReport,
+} from "./output_folder.ts";
 import { joinPath } from "./paths.ts";
 import { isFile } from "./project.ts";
 import type { Staged, Staging } from "./staging.ts";
@@ -57,6 +62,7 @@ export async function writeOutput(
   if (!isForced) guardForeignFiles(out, files, new Set(earlier.keys()));
 
   const keptFiles = new Set(kept.flatMap(([, { outputs }]) => Object.keys(outputs)));
+  guardFolders([...files.keys(), ...keptFiles]);
   const obsolete = [...earlier].filter(([path]) => !files.has(path) && !keptFiles.has(path));
   const hashes = Object.fromEntries(shared.map(([path, { hash }]) => [path, hash]));
   const record = (removing: readonly (readonly [string, string])[]): [string, Staged] => {

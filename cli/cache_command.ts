@@ -5,7 +5,7 @@
 import { nearest } from "../compiler/support/spelling.ts";
 import { type BuildState, filesOf, readState, STATE_FILE } from "./build_state.ts";
 import type { CommandContext } from "./commands.ts";
-import { EXIT, usageError } from "./failure.ts";
+import { EXIT, failureOf, usageError } from "./failure.ts";
 import { plural } from "./format.ts";
 import { hashOnDisk, updateFolder } from "./output_folder.ts";
 import type { Invocation } from "./parse.ts";
@@ -84,9 +84,7 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
   const shown = invocation.text("out") ?? "generated";
   const out = absolutePath(shown);
   // A build that runs ends first; what a killed one left goes too.
-  using _staging = isFolder(out)
-    ? await Staging.open(out, () => terminal.say(`waiting for a build into ${shown}`))
-    : undefined;
+  using _staging = await turnIn(out, () => terminal.say(`waiting for a build into ${shown}`));
   const state = readState(out);
   const removed = remove(out, state);
   const kept = [...filesOf(state).keys()].filter((path) => isFile(joinPath(out, path)));
@@ -100,6 +98,17 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
       ? `nothing is recorded in ${shown}`
       : `${plural(removed.length, "file")} removed from ${shown}`,
   );
+}
+
+/** No turn where nothing can be written, as on a full disk: what is removed there is in nobody's way. */
+async function turnIn(out: string, waiting: () => void): Promise<Staging | undefined> {
+  if (!isFolder(out)) return undefined;
+  try {
+    return await Staging.open(out, waiting);
+  } catch (error) {
+    if (failureOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** Takes away what tri wrote and nobody changed, then the record. */

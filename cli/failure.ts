@@ -67,20 +67,36 @@ export function failureOf(error: unknown): Failure | undefined {
 /** What the system said, of errors that have no better message: `File exists`. */
 export function systemReason(error: unknown): string | undefined {
   if (!(error instanceof Error) || failureByKind(error)) return undefined;
-  return /^(.*) \(os error \d+\)/s.exec(error.message)?.[1];
+  return reasonIn(error);
 }
 
 /** Why a file could not be written, as the user sees it; a permission that Deno lacks is told by itself. */
 export function writeFailure(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) return error;
   const reason = error instanceof Deno.errors.PermissionDenied
     ? "Permission denied"
-    : systemReason(error);
-  return reason === undefined ? error : environmentError(
-    `Cannot write ${path}: ${reason}`,
-    error instanceof Deno.errors.PermissionDenied
-      ? "Take another folder with --out, or change the owner or the mode of this one."
-      : "Take another folder with --out, or move what is in the way.",
-  );
+    : reasonIn(error);
+  if (reason === undefined) return error;
+  const [, remedy = "Take another folder with --out, or move what is in the way."] =
+    WRITE_REMEDIES.find(([pattern]) => pattern.test(reason)) ?? [];
+  return environmentError(`Cannot write ${path}: ${reason}`, remedy);
+}
+
+/** What to do about a file that cannot be written, by what the system says. */
+const WRITE_REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /Permission denied|not permitted|Read-only/,
+    "Take another folder with --out, or change the owner or the mode of this one.",
+  ],
+  [
+    /No space left|quota|too large/,
+    "Free some disk space, or take a folder on another disk with --out.",
+  ],
+  [/name too long/, "Shorten the name of the source or of its kernels."],
+];
+
+function reasonIn({ message }: Error): string | undefined {
+  return /^(.*) \(os error \d+\)/s.exec(message)?.[1];
 }
 
 /** Errors that {@linkcode failureOf} has a remedy for. */

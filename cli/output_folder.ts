@@ -73,6 +73,20 @@ export function guardForeignFiles(
   }
 }
 
+/** Refuses paths of which one is the folder of another. */
+export function guardFolders(paths: Iterable<string>): void {
+  const files = new Set(paths);
+  for (const path of files) {
+    for (let folder = folderOf(path); folder !== "."; folder = folderOf(folder)) {
+      if (!files.has(folder)) continue;
+      throw usageError(
+        `${folder} would be a file and a folder in the output (for ${path})`,
+        "Rename one of the sources.",
+      );
+    }
+  }
+}
+
 function moveIntoPlace({ file }: Staged, path: string): void {
   try {
     Deno.mkdirSync(folderOf(path), { recursive: true });

@@ -16,7 +16,9 @@ export async function selectTargets(words: readonly string[]): Promise<TargetNam
       const near = nearest(word, [...ALL, "all", "native"]);
       throw usageError(
         `Unknown architecture: ${word}`,
-        near === undefined ? `Known: ${ALL.join(", ")}, all, native.` : `Did you mean ${near}?`,
+        `${near === undefined ? "" : `Did you mean ${near}? `}Known: ${
+          ALL.join(", ")
+        }, all, native.`,
       );
     }
   }

@@ -24,17 +24,23 @@ export class Terminal {
   /** Deno reads `NO_COLOR` itself, without needing a permission; it is stronger than `CLICOLOR_FORCE`. */
   readonly color: boolean = !Deno.noColor && (this.#live || colorForced());
   #progressShown = false;
+  readonly #lost = new Set<Stream>();
 
   /** A result: text for stdout, as it is. */
   print(text: string): void {
     this.#clearProgress();
-    writeAll(Deno.stdout, text);
+    this.#write(Deno.stdout, text);
   }
 
   /** A line about the work, for stderr. */
   say(line: string): void {
     this.#clearProgress();
-    writeAll(Deno.stderr, `${line}\n`);
+    this.#write(Deno.stderr, `${line}\n`);
+  }
+
+  /** Whether a reader has closed its end: of no use to go on for ever. */
+  get isLeft(): boolean {
+    return this.#lost.size > 0;
   }
 
   /** Replaces the progress line; nothing on a stream that is not a terminal. */
@@ -43,7 +49,7 @@ export class Terminal {
     // Some pseudo-terminals say that they are 0 columns wide.
     const width = Deno.consoleSize().columns || 80;
     this.#clearProgress();
-    writeAll(Deno.stderr, line.slice(0, width - 1));
+    this.#write(Deno.stderr, line.slice(0, width - 1));
     this.#progressShown = true;
   }
 
@@ -59,9 +65,27 @@ export class Terminal {
 
   #clearProgress(): void {
     if (!this.#progressShown) return;
-    writeAll(Deno.stderr, "\r\x1b[2K");
+    this.#write(Deno.stderr, "\r\x1b[2K");
     this.#progressShown = false;
   }
+
+  /**
+   * A reader that left, such as `head`, ends neither the work nor its exit code: a build is finished, and what has errors
+   * does not look like success. Where stderr cannot be written, nothing can say so.
+   */
+  #write(stream: Stream, text: string): void {
+    if (this.#lost.has(stream)) return;
+    try {
+      writeAll(stream, text);
+    } catch (error) {
+      this.#lost.add(stream);
+      if (stream === Deno.stdout && !(error instanceof Deno.errors.BrokenPipe)) throw error;
+    }
+  }
+}
+
+interface Stream {
+  writeSync(bytes: Uint8Array): number;
 }
 
 /** As on bixense.com/clicolors: anything but 0 wants colours also where no terminal is. */
@@ -69,15 +93,8 @@ function colorForced(): boolean {
   return (readEnv("CLICOLOR_FORCE") ?? "0") !== "0";
 }
 
-/** A pipe may take less than the whole text at once; a reader that left ends the program quietly. */
-function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+/** A pipe may take less than the whole text at once. */
+function writeAll(stream: Stream, text: string): void {
   let bytes = encoder.encode(text);
-  while (bytes.length > 0) {
-    try {
-      bytes = bytes.subarray(stream.writeSync(bytes));
-    } catch (error) {
-      if (error instanceof Deno.errors.BrokenPipe) Deno.exit(0);
-      throw error;
-    }
-  }
+  while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
 }

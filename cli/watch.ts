@@ -21,7 +21,7 @@ const SETTLE_MS = 60;
 /** How long to wait for an event before looking without one. */
 const CLOCK_MS = 1000;
 
-/** Runs until the user ends it (Ctrl-C, SIGTERM). What makes the very first round impossible is thrown. */
+/** Runs until the user ends it (Ctrl-C, SIGTERM) or stops reading what it says. What makes the very first round impossible is thrown. */
 export async function watch(
   invocation: Invocation,
   context: CommandContext,
@@ -32,7 +32,9 @@ export async function watch(
     const probes: Probes = {};
     const sources = readSources(invocation);
     const work = count === 0 ? round(probes) : surviving(round(probes), invocation, context);
-    if (await Promise.race([work, ended]) === "ended") break;
+    const end = await Promise.race([work, ended]);
+    if (end === "ended") break;
+    if (context.terminal.isLeft) return end;
     if (count === 0) context.terminal.say("watching; Ctrl-C ends");
     const change = nextChange(invocation, stableJson([sources, probes]), probes);
     if (await Promise.race([change, ended]) === "ended") break;

@@ -4,7 +4,8 @@ import { ImageError, PermissionError } from "../errors.ts";
 
 /** The bytes of a file; `url` is relative to nothing. */
 export function readFile(url: URL): Uint8Array<ArrayBuffer> {
-  const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
+  const path = shownPath(url);
+  const name = path.slice(path.lastIndexOf("/") + 1);
   if (url.protocol !== "file:") {
     throw new ImageError(name, `it lies at ${url}, and images are read from files only`, {
       hint: "build the wrapper with `tri build --embed`, which puts the images into the module",
@@ -14,10 +15,22 @@ export function readFile(url: URL): Uint8Array<ArrayBuffer> {
   if (file.kind === "read") return file.bytes;
   const { cause } = file;
   if (file.kind === "absent") {
-    throw new ImageError(name, `there is no file ${url.pathname}`, { cause });
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    throw new ImageError(name, `there is no file ${path}`, {
+      // What bundlers write to another place, such as esbuild, still looks for images beside itself.
+      hint:
+        `images lie beside the module of their wrapper, and bundlers leave them behind: build with \`tri build --embed\`, which puts them into the wrappers, or copy them to ${folder}`,
+      cause,
+    });
   }
-  throw new PermissionError(`Cannot read ${url.pathname}: permission denied`, {
-    hint: file.hint,
-    cause,
-  });
+  throw new PermissionError(`Cannot read ${path}: permission denied`, { hint: file.hint, cause });
+}
+
+/** As people write it, where that can be told. */
+function shownPath({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return pathname;
+  }
 }

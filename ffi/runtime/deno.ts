@@ -22,7 +22,10 @@ function readFile(url: URL): ReadFile {
   try {
     return { kind: "read", bytes: Deno.readFileSync(url) };
   } catch (cause) {
-    if (cause instanceof Deno.errors.NotFound) return { kind: "absent", cause };
+    if (
+      cause instanceof Deno.errors.NotFound || cause instanceof Deno.errors.NotADirectory ||
+      cause instanceof Deno.errors.IsADirectory
+    ) return { kind: "absent", cause };
     if (cause instanceof Deno.errors.NotCapable || cause instanceof Deno.errors.PermissionDenied) {
       const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));
       return { kind: "refused", hint: `run with --allow-read=${folder}`, cause };

@@ -14,7 +14,9 @@ export function readFile(url: URL): ReadFile {
     return { kind: "read", bytes: new Uint8Array(readFileSync(url)) };
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "ENOENT") return { kind: "absent", cause };
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR") {
+      return { kind: "absent", cause };
+    }
     if (code === "EACCES" || code === "EPERM") {
       return { kind: "refused", hint: "make it readable for the program's user", cause };
     }

@@ -16,7 +16,9 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const STUB_MAIN = must(import.meta.dirname, "the folder of this module") + "/stub_main.ts";
+/** The command with the stub compiler. */
+export const STUB_MAIN: string = must(import.meta.dirname, "the folder of this module") +
+  "/stub_main.ts";
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 /** The command itself. */
 export const REAL_MAIN: string = new URL("../../../cli/main.ts", import.meta.url).pathname;

@@ -134,6 +134,22 @@ Deno.test("loadImage() reads the file beside the wrapper, and says when it is mi
   assertStringIncludes(error.message, "there is no file");
 });
 
+Deno.test("readFile() says how to ship an image that a bundler has left behind", () => {
+  const here = new URL("with space/", import.meta.url);
+  // The second lies below a file.
+  for (const url of [new URL("gone.ptx", here), new URL(`${import.meta.url}/gone.ptx`)]) {
+    const { message } = assertThrows(() => readFile(url), ImageError, "gone.ptx: there is no file");
+    assertStringIncludes(
+      message,
+      "build with `tri build --embed`, which puts them into the wrappers",
+    );
+    assertStringIncludes(
+      message,
+      `or copy them to ${decodeURI(new URL(".", url).pathname).slice(0, -1)}`,
+    );
+  }
+});
+
 Deno.test("readFile() refuses what is no file, and names the remedy", () => {
   const error = assertThrows(
     () => readFile(new URL("https://example.com/a/f.cubin")),
