@@ -149,7 +149,7 @@ function allDefined<T>(values: readonly (T | undefined)[]): readonly T[] | undef
   return defined.length === values.length ? defined : undefined;
 }
 
-/** `cat`, `join`, `interleave` of two tiles of one shape. */
+/** `cat`, `join`, `interleave` of two tiles of one shape. They compute nothing, so equal element types stay as they are. */
 export function checkCat(
   cx: Context,
   call: BuiltinCall,
@@ -157,9 +157,11 @@ export function checkCat(
 ): Value | undefined {
   const [left, right] = [tileArgument(cx, call, first), tileArgument(cx, call, second)];
   if (left === undefined || right === undefined) return undefined;
-  const pair = isArithmetic(left) && isArithmetic(right)
-    ? unify(cx, [left, right])
-    : unifyPointers(left, right);
+  const pair = !isArithmetic(left) || !isArithmetic(right)
+    ? unifyPointers(left, right)
+    : sameScalar(left, right)
+    ? [left, right]
+    : unify(cx, [left, right]);
   const [a, b] = pair ?? [];
   if (a === undefined || b === undefined || !sameShape(left.type.shape, right.type.shape)) {
     const types = `${spellType(left.type)} and ${spellType(right.type)}`;
@@ -187,6 +189,11 @@ export function checkCat(
   }
   const type = checkTile(cx, elementOf(a.type), shape, call.span);
   return type && builtinNode(call, [a, b], type);
+}
+
+function sameScalar(left: TileValue, right: TileValue): boolean {
+  const [a, b] = [left.type.element, right.type.element];
+  return a.kind === "scalar" && b.kind === "scalar" && a.name === b.name;
 }
 
 /** `split0(x)`, `split1(x)`: the halves of a last axis of 2. */

@@ -77,9 +77,9 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   broadcast_to: "stretched to a shape",
   expand_dims: "with a new axis of extent 1",
   flip: "elements along an axis in reverse order",
-  cat: "b behind a, along axis 0",
-  join: "a and b side by side along a new last axis of extent 2",
-  interleave: "elements of a and b in turns along the last axis",
+  cat: "b after a, along axis 0; tiles of one element type keep it, others become their common type",
+  join: "a and b side by side along a new last axis of extent 2; types as for `cat`",
+  interleave: "elements of a and b in turns along the last axis; types as for `cat`",
   split0: "the first half of what join made",
   split1: "the second half of what join made",
   sum: "sum along an axis, or of all elements",
@@ -95,7 +95,9 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   cumprod: "inclusive products along an axis",
   cummax: "the largest so far along an axis",
   cummin: "the smallest so far along an axis",
-  sort: "sorted along an axis (the last), ascending unless `descending`; stable, NaN last",
+  sort:
+    "sorted along an axis (the last), ascending unless `descending`; -0 before +0 as for `min`, NaN last; elements that are " +
+    "equal then have equal bits, so stability cannot be observed",
   gather: "elements of x that an index tile names along an axis",
   histogram: "how many elements have each of the values 0 … bins - 1",
   dot: 'acc + a @ b; modes "ieee", "tf32", "tf32x3", "bf16x3", "f32acc"',

@@ -704,6 +704,19 @@ export const CONSTRUCTS: readonly Construct[] = [
     },
     { name: "`printf`", body: 'printf("n is %d\\n", n); I[0] = 1;', i: [1] },
     {
+      name: "`sort` down puts +0 in front of -0, NaN last",
+      body:
+        "int r[4] = 0 ... 4; float x[4] = r == 0 ? -0.0f * f : r == 1 ? NAN * f : r == 2 ? 0.0f : -f; float s[4] = sort(x, 0, 1); *(Y + r) = s > 0 || s <= 0 ? 1.0f / s : 2.0f;",
+      y: [Infinity, -Infinity, -1 / 1.5, 2].map(Math.fround),
+    },
+    {
+      name: "`cat` and `interleave` of narrow elements keep their type",
+      body:
+        "int r[4] = 0 ... 4; I[0] = sizeof(cat((half[4]) r, (half[4]) r)); char c[4] = (char[4]) (r * 100); *(I + 4 + 0 ... 8) = interleave(c, c); float8e4 e[4] = (float8e4[4]) r; *(Y + 0 ... 8) = (float) cat(e, e);",
+      y: [0, 1, 2, 3, 0, 1, 2, 3],
+      i: [16, 0, 0, 0, 0, 0, 100, 100, -56, -56, 44, 44],
+    },
+    {
       name: "`sort` puts -0 in front of +0, NaN last",
       body:
         "int r[4] = 0 ... 4; float x[4] = r == 0 ? 0.0f : r == 1 ? NAN * f : r == 2 ? -0.0f * f : -f; float s[4] = sort(x); *(Y + r) = s > 0 || s <= 0 ? 1.0f / s : 2.0f;",

@@ -84,10 +84,7 @@ Deno.test("flip() turns each axis", () => {
 Deno.test("cat(), join() and interleave() put tiles together; split0() and split1() take them apart", () => {
   for (const setup of SETUPS) {
     const count = countOf(setup.shape);
-    // They bring operands to a common type, which float8 is none: infinities come back as finite numbers.
-    const finite = (value: Scalar): Scalar =>
-      setup.type === "float8e5" && Math.abs(Number(value)) === Infinity ? 1 : value;
-    const [x, z] = [0, 1].map(() => randomValues(setup.type, count).map(finite));
+    const [x, z] = [0, 1].map(() => randomValues(setup.type, count));
     if (x === undefined || z === undefined) continue;
     const mixed = x.flatMap((value, i) => [value, must(z[i], "element")]);
     assertSame(compute(setup, "cat(x, z)", [x, z], 2 * count), [...x, ...z], setup);
