@@ -3,7 +3,7 @@ import { type Explanation, file, settings } from "./example.ts";
 
 export const PRAGMAS = {
   E9002: file(
-    "What a pragma says and what the kernel does are compared, because wrappers check calls by it. The message shows both; one of the two is wrong.",
+    "What a pragma says and what the kernel does are compared, because wrappers check calls by it. The message shows both; one of the two is wrong. A grid that differs by one element is usually a mask with `<=` in place of `<`.",
     "#pragma tri grid(cdiv(N, 32))\n__global__ void f(float *X, int N) {\n  int r[16] = get_program_id(0) * 16 + 0 ... 16;\n  *?(r < N) (X + r) = 0;\n}",
     "#pragma tri grid(cdiv(N, 16))\n__global__ void f(float *X, int N) {\n  int r[16] = get_program_id(0) * 16 + 0 ... 16;\n  *?(r < N) (X + r) = 0;\n}",
   ),

@@ -8,6 +8,7 @@ import { apply, constant, paramsOf, printExpr } from "./expr.ts";
 import type { Declared, DeclaredGrid, DeclaredTensor } from "./declared.ts";
 import type { ProvenWrap } from "./ranges.ts";
 import type { ScalarName } from "../support/scalar.ts";
+import { gridHint } from "./grid_hint.ts";
 import type { Inferred } from "./infer.ts";
 import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import { normalKey, sameExpr } from "./normal.ts";
@@ -145,7 +146,7 @@ function mergeGrid(
       `${axisText(axis)} is ${quoted(extent)} here, but the code shows ${quoted(shown.expr)}`,
       {
         notes: [{ message: `inferred from this bound on program id ${axis}`, span: shown.span }],
-        hint: "change one of the two, or leave the grid to the compiler",
+        hint: gridHint(extent, shown),
       },
     );
   });

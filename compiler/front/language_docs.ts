@@ -77,7 +77,8 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   broadcast_to: "stretched to a shape",
   expand_dims: "with a new axis of extent 1",
   flip: "elements along an axis in reverse order",
-  cat: "b after a, along axis 0; tiles of one element type keep it, others become their common type",
+  cat:
+    "b after a, along axis 0; tiles of one element type keep it, others become their common type",
   join: "a and b side by side along a new last axis of extent 2; types as for `cat`",
   interleave: "elements of a and b in turns along the last axis; types as for `cat`",
   split0: "the first half of what join made",
