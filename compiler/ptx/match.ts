@@ -343,6 +343,7 @@ export function matchInstruction(instruction: Instruction): Match | string {
     ? notSupported(found)
     : found && (spaceProblem(found.modifiers) ?? matchRow(found, inOrder, instruction.operands));
   if (typeof written === "object") return written;
+  let problem = written;
   const { opcode, modifiers, operands } = instruction;
   const others = rowsAmong(opcode, modifiers);
   for (const each of others) {
@@ -351,8 +352,9 @@ export function matchInstruction(instruction: Instruction): Match | string {
     if (spaceProblem(each.modifiers) !== undefined) continue;
     const match = matchRow(each, bindAnyOrder, operands);
     if (typeof match === "object") return match;
+    problem ??= match;
   }
   const named = found ?? others[0];
   if (named === undefined) return `unknown opcode ${opcode}`;
-  return written ?? noForm(named);
+  return problem ?? noForm(named);
 }

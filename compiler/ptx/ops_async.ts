@@ -6,12 +6,45 @@ const AMPERE: Since = { ptx: 70, sm: 80 };
 const LATER: Since = { ptx: 80, sm: 80 };
 const HOPPER: Since = { ptx: 80, sm: 90 };
 
-/** test_wait and try_wait: by state token or by parity. */
-const waits: readonly PtxForm[] = [
-  { form: ".SHARED?.b64 d:pred, [a], s:b64" },
-  { form: ".parity.SHARED?.b64 d:pred, [a], s:u32", since: { ptx: 71, sm: 80 } },
-  { form: ".acquire.cta|cluster.SHARED?.b64 d:pred, [a], s:b64", since: LATER },
-  { form: ".parity.acquire.cta|cluster.SHARED?.b64 d:pred, [a], s:u32", since: LATER },
+/** Orders that order nothing. */
+const RELAXED: Since = { ptx: 86, sm: 90 };
+
+/** test_wait and try_wait: by state token or by parity; with `time` after it, how long they wait. */
+function waitForms(time: "" | ", t:u32"): PtxForm[] {
+  const orders = [["", undefined], [".acquire.cta|cluster", LATER], [
+    ".relaxed.cta|cluster",
+    RELAXED,
+  ]] as const;
+  return orders.flatMap(([order, since]): PtxForm[] => [
+    {
+      form: `${order}.SHARED?.b64 d:pred, [a], s:b64${time}`,
+      ...(since === undefined ? {} : { since }),
+    },
+    {
+      form: `.parity${order}.SHARED?.b64 d:pred, [a], s:u32${time}`,
+      since: since ?? { ptx: 71, sm: 80 },
+    },
+  ]);
+}
+
+/** arrive and arrive_drop: at a barrier of the block with the state before, of the cluster without. */
+const arrivals: readonly PtxForm[] = [
+  { form: ".SHARED?.b64 d, [a]" },
+  { form: ".SHARED?.b64 d, [a], n:u32", since: { ptx: 78, sm: 90 } },
+  { form: ".noComplete.SHARED?.b64 d, [a], n:u32" },
+  { form: ".noComplete.release.cta.SHARED?.b64 d, [a], n:u32", since: LATER },
+  { form: ".expect_tx.SHARED?.b64 d, [a], n:u32", since: HOPPER },
+  { form: ".release.cta|cluster.SHARED?.b64 d, [a]", since: LATER },
+  { form: ".release.cta|cluster.SHARED?.b64 d, [a], n:u32", since: HOPPER },
+  { form: ".expect_tx.release.cta|cluster.SHARED?.b64 d, [a], n:u32", since: HOPPER },
+  { form: ".relaxed.cta|cluster.SHARED?.b64 d, [a], n:u32?", since: RELAXED },
+  { form: ".expect_tx.relaxed.cta|cluster.SHARED?.b64 d, [a], n:u32", since: RELAXED },
+  { form: ".shared::cluster.b64 _, [a], n:u32?", since: HOPPER },
+  { form: ".release.cta|cluster.shared::cluster.b64 _, [a], n:u32?", since: HOPPER },
+  { form: ".relaxed.cta|cluster.shared::cluster.b64 _, [a], n:u32?", since: RELAXED },
+  { form: ".expect_tx.shared::cluster.b64 _, [a], n:u32", since: HOPPER },
+  { form: ".expect_tx.release.cta|cluster.shared::cluster.b64 _, [a], n:u32", since: HOPPER },
+  { form: ".expect_tx.relaxed.cta|cluster.shared::cluster.b64 _, [a], n:u32", since: RELAXED },
 ];
 
 /** expect_tx and complete_tx. */
@@ -103,6 +136,7 @@ export const ASYNC_OPS = {
     ...reductions,
     { form: ".global.shared::cta.bulk_group.L2::cache_hint?.add.f32 [x], [a], n:u32, ^p" },
     { form: ".global.shared::cta.bulk_group.L2::cache_hint?.add.noftz.T [x], [a], n:u32, ^p", T: "f16 bf16" },
+    { form: ".global.shared::cta.bulk_group.L2::cache_hint?.min|max.T [x], [a], n:u32, ^p", T: "f16 bf16" },
   ] },
   "cp.reduce.async.bulk.tensor": { doc: "combines a box with what is there", isa: "9.7.9.25.5.3", effect: "write", since: HOPPER, unsupported: TENSOR_MODES, forms: [
     { form: ".DIM.global.shared::cta.add|min|max|inc|dec|and|or|xor.tile?.bulk_group.L2::cache_hint? [a,c], [x], ^p" },
@@ -153,30 +187,9 @@ export const ASYNC_OPS = {
   "mbarrier.inval": { doc: "ends a barrier", isa: "9.7.13.15.10", effect: "write", since: AMPERE, forms: [{ form: ".SHARED?.b64 [a]" }] },
   "mbarrier.expect_tx": { doc: "raises the bytes a barrier waits for", isa: "9.7.13.15.11", effect: "sync", since: HOPPER, forms: transactions },
   "mbarrier.complete_tx": { doc: "lowers the bytes a barrier waits for", isa: "9.7.13.15.12", effect: "sync", since: HOPPER, forms: transactions },
-  "mbarrier.arrive": { doc: "arrives at a barrier", isa: "9.7.13.15.13", effect: "sync", since: AMPERE, forms: [
-    { form: ".SHARED?.b64 d, [a]" },
-    { form: ".SHARED?.b64 d, [a], n:u32", since: { ptx: 78, sm: 90 } },
-    { form: ".noComplete.SHARED?.b64 d, [a], n:u32" },
-    { form: ".expect_tx.SHARED?.b64 d, [a], n:u32", since: HOPPER },
-    { form: ".release.cta|cluster.SHARED?.b64 d, [a]", since: LATER },
-    { form: ".release.cta|cluster.SHARED?.b64 d, [a], n:u32", since: HOPPER },
-    { form: ".expect_tx.release.cta|cluster.SHARED?.b64 d, [a], n:u32", since: HOPPER },
-    { form: ".shared::cluster.b64 _, [a], n:u32?", since: HOPPER },
-    { form: ".release.cta|cluster.shared::cluster.b64 _, [a], n:u32?", since: HOPPER },
-    { form: ".expect_tx.shared::cluster.b64 _, [a], n:u32", since: HOPPER },
-    { form: ".expect_tx.release.cta|cluster.shared::cluster.b64 _, [a], n:u32", since: HOPPER },
-  ] },
-  "mbarrier.arrive_drop": { doc: "arrives at a barrier and leaves it", isa: "9.7.13.15.14", effect: "sync", since: AMPERE, forms: [
-    { form: ".SHARED?.b64 d, [a]" },
-    { form: ".SHARED?.b64 d, [a], n:u32", since: { ptx: 78, sm: 90 } },
-    { form: ".noComplete.SHARED?.b64 d, [a], n:u32" },
-    { form: ".expect_tx.SHARED?.b64 d, [a], n:u32", since: HOPPER },
-  ] },
-  "mbarrier.test_wait": { doc: "whether a phase of a barrier is over", isa: "9.7.13.15.16", effect: "sync", since: AMPERE, forms: waits },
-  "mbarrier.try_wait": { doc: "waits a while for the end of a phase of a barrier", isa: "9.7.13.15.16", effect: "sync", since: { ptx: 78, sm: 90 }, forms: [
-    ...waits,
-    { form: ".SHARED?.b64 d:pred, [a], s:b64, t:u32" },
-    { form: ".parity.SHARED?.b64 d:pred, [a], s:u32, t:u32" },
-  ] },
+  "mbarrier.arrive": { doc: "arrives at a barrier", isa: "9.7.13.15.13", effect: "sync", since: AMPERE, forms: arrivals },
+  "mbarrier.arrive_drop": { doc: "arrives at a barrier and leaves it", isa: "9.7.13.15.14", effect: "sync", since: AMPERE, forms: arrivals },
+  "mbarrier.test_wait": { doc: "whether a phase of a barrier is over", isa: "9.7.13.15.16", effect: "sync", since: AMPERE, forms: waitForms("") },
+  "mbarrier.try_wait": { doc: "waits a while for the end of a phase of a barrier", isa: "9.7.13.15.16", effect: "sync", since: { ptx: 78, sm: 90 }, forms: [...waitForms(""), ...waitForms(", t:u32")] },
   "mbarrier.pending_count": { doc: "arrivals that a state token says are missing", isa: "9.7.13.15.17", effect: "pure", since: AMPERE, forms: [{ form: ".b64 d:u32, a" }] },
 } as const satisfies Record<string, PtxOpRow>;
