@@ -23,6 +23,23 @@ export class PtxCursor {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)] ?? bug("no tokens");
   }
 
+  /** Goes back to where so many tokens had been taken. */
+  rewind(position: number): void {
+    this.#at = position;
+  }
+
+  /** Takes all tokens up to the semicolon that ends a statement, and gives their text. */
+  takeStatement(): string {
+    const texts: string[] = [];
+    for (let depth = 0; depth > 0 || !this.is(";");) {
+      if (this.is("{")) depth++;
+      else if (this.is("}")) depth--;
+      if (depth < 0 || this.peek().kind === "end") this.fail("`;`");
+      texts.push(this.next().text);
+    }
+    return texts.join(" ");
+  }
+
   next(): PtxToken {
     const token = this.peek();
     if (token.kind !== "end") this.#at++;

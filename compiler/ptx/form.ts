@@ -3,8 +3,8 @@
  *
  *     .RND?.ftz?.T d, a, b*2:b32, c:pred?
  *
- * Modifiers, in the order of the ISA (bind.ts takes others): `.ftz` itself, `.lo|hi` one of these, `.RND` one of the GROUPS, `.T` and `.U` one of the
- * types in the form's columns; `?` marks what may be absent.
+ * Modifiers, in the order of the ISA (bind.ts takes others): `.ftz` itself, `.lo|hi` one of these, `.RND` one of the
+ * GROUPS, `.T` and `.U` one of the types in the form's columns; `?` marks what may be absent.
  *
  * Operands: a name, then `*n` for a vector, `:type`, `+` where wider registers may hold the type, `?` where the
  * operand may be absent. Names that begin with `d` are destinations. The type is `T` unless given, or the last type

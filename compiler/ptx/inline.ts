@@ -12,7 +12,7 @@
  */
 import type { PtxFunction, PtxKernel, PtxModule, PtxVariable } from "./func.ts";
 import { calledName, type Callees, expandKernel } from "./inline_call.ts";
-import { Names } from "./names.ts";
+import { hoistVariables, namesOf, withInitial } from "./hoist.ts";
 
 type Defined = Map<string, PtxFunction>;
 
@@ -53,20 +53,19 @@ function hoistStatics(module: PtxModule, defined: Defined): {
   readonly variables: PtxVariable[];
   readonly statics: Callees["statics"];
 } {
-  const names = new Names(
-    [module.variables, module.functions, module.kernels, module.aliases ?? []].flatMap((list) =>
-      list.map(({ name }) => name)
-    ),
-  );
+  const names = namesOf(module);
   const variables: PtxVariable[] = [];
   const statics = new Map<PtxFunction, Map<string, string>>();
   for (const fn of new Set(defined.values())) {
-    const renamed = new Map<string, string>();
-    for (const variable of fn.code?.variables ?? []) {
-      if (variable.space === "local" || variable.space === "param" || variable.extern) continue;
-      const name = names.fresh(`${fn.name}_${variable.name}`);
-      renamed.set(variable.name, name);
-      variables.push({ ...variable, name });
+    const own = (fn.code?.variables ?? []).filter(({ space, extern }) =>
+      space !== "local" && space !== "param" && extern !== true
+    );
+    const renamed = new Map(
+      own.map(({ name }) => [name, names.fresh(`${fn.name}_${name}`)] as const),
+    );
+    for (const variable of own) {
+      const name = renamed.get(variable.name) ?? variable.name;
+      variables.push({ ...withInitial(variable, renamed), name });
     }
     statics.set(fn, renamed);
   }
@@ -79,8 +78,9 @@ function hasCalls(kernel: PtxKernel): boolean {
     kernel.body.some((item) => calledName(item) !== undefined);
 }
 
-/** The module with calls expanded. Kernels without calls stay the same objects. */
-export function inlineCalls(module: PtxModule): PtxModule {
+/** The module with calls expanded. Kernels without calls or variables of the module stay the same objects. */
+export function inlineCalls(given: PtxModule): PtxModule {
+  const module = hoistVariables(given);
   if (!module.kernels.some(hasCalls)) return module;
   const defined = definedFunctions(module);
   const recursive = recursiveFunctions(defined);

@@ -17,7 +17,7 @@ const TOKEN = new RegExp(
     String.raw`((?:[A-Za-z][\w$]*|[%$_][\w$]+|_)(?:\.\w+(?:::\w+)*)*)`,
     String.raw`(\.[A-Za-z_]\w*(?:::\w+)*)`,
     String.raw`(0[fF][\da-fA-F]{8}|0[dD][\da-fA-F]{16}|0[xX][\da-fA-F]+U?|0[bB][01]+U?|` +
-    String.raw`\d+(?:\.\d*)?(?:[eE][+-]?\d+)?U?)(?![\w$])`,
+    String.raw`(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?U?)(?![\w$])`,
     String.raw`("[^"\n]*")`,
     String.raw`(<<|>>|[<>=!]=|&&|\|\||[{}()[\]<>,;:@!|+=*/%&^~?-])`,
   ].join("|"),

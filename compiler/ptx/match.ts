@@ -88,6 +88,11 @@ export function splitSpelling(spelling: string): { opcode: string; modifiers: re
   return findRow(first, rest) ?? { opcode: first, modifiers: rest };
 }
 
+/** Whether instructions of a row's name have forms. */
+export function isSupported(opcode: string): boolean {
+  return (rows.get(opcode)?.forms.length ?? 0) > 0;
+}
+
 /** One operand of a form, its type resolved, with what stands there. */
 export interface BoundOperand {
   readonly name: string;
@@ -355,6 +360,8 @@ export function matchInstruction(instruction: Instruction): Match | string {
     problem ??= match;
   }
   const named = found ?? others[0];
-  if (named === undefined) return `unknown opcode ${opcode}`;
+  if (named === undefined) {
+    return opcode.startsWith(".") ? `unknown directive ${opcode}` : `unknown opcode ${opcode}`;
+  }
   return problem ?? noForm(named);
 }

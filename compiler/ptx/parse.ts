@@ -117,7 +117,8 @@ function parseFunction(cursor: PtxCursor, linkage: Linkage, draft: Draft): void 
   };
   const known = draft.functions.get(name);
   draft.names.set(name, 0);
-  if (cursor.eat(";")) {
+  // Old declarations of functions end without a semicolon.
+  if (cursor.eat(";") || cursor.peek().kind === "end" || beginsDeclaration(cursor.peek().text)) {
     if (known === undefined) draft.functions.set(name, declared);
     return;
   }
@@ -134,6 +135,11 @@ const LINKAGE: Readonly<Record<string, Linkage>> = {
   ".common": { visible: true, common: true },
   ".extern": { extern: true },
 };
+
+function beginsDeclaration(text: string): boolean {
+  return text === ".entry" || text === ".func" || isSpace(text) || Object.hasOwn(LINKAGE, text) ||
+    Object.hasOwn(DIRECTIVES, text);
+}
 
 function parseDeclaration(cursor: PtxCursor, draft: Draft): void {
   const word = cursor.peek().text;

@@ -10,11 +10,12 @@ import type {
   Register,
 } from "./func.ts";
 import { findLabels, type Labels } from "./labels.ts";
-import { splitSpelling } from "./match.ts";
+import { isSupported, splitSpelling } from "./match.ts";
 import { parseNatural, parseOffset } from "./parse_constant.ts";
 import { parseList, parseOperand, parseRegister } from "./parse_operand.ts";
 import { parseRegisters } from "./parse_register.ts";
 import { parsePragma, parsePrototype } from "./parse_signature.ts";
+import { PtxSyntaxError } from "./syntax_error.ts";
 import { isSpace, parseNames, parseVariables } from "./parse_variable.ts";
 import { Scope } from "./scope.ts";
 
@@ -56,30 +57,65 @@ const ADDRESS_TAKERS: ReadonlySet<string> = new Set([
   "isspacep",
 ]);
 
+function parseOperands(cursor: PtxCursor, scope: Scope, opcode: string): Operand[] {
+  const operands: Operand[] = [];
+  if (cursor.is(";")) return operands;
+  const [isCall, wantsAddress] = [opcode === "call", ADDRESS_TAKERS.has(opcode)];
+  do {
+    operands.push(
+      isCall && cursor.is("(")
+        ? parseList(cursor, scope)
+        : parseOperand(cursor, scope, wantsAddress),
+    );
+  } while (cursor.eat(","));
+  return operands;
+}
+
+/** What follows the name of an instruction or directive that is not known, as text. */
+function parseText(cursor: PtxCursor): Operand[] {
+  const text = cursor.takeStatement();
+  return text === "" ? [] : [{ kind: "symbol", name: text }];
+}
+
+/** Operands of an instruction that is not supported may look like nothing that is known. */
+function parseUnknown(cursor: PtxCursor, scope: Scope, opcode: string): Operand[] {
+  const start = cursor.position;
+  try {
+    const operands = parseOperands(cursor, scope, opcode);
+    if (cursor.is(";")) return operands;
+  } catch (error) {
+    if (!(error instanceof PtxSyntaxError)) throw error;
+  }
+  cursor.rewind(start);
+  return parseText(cursor);
+}
+
+/** A directive that is not known fails like an instruction, where it is run: what else is in the module works. */
+function parseDirective(cursor: PtxCursor): Instruction {
+  const opcode = cursor.next().text;
+  const operands = parseText(cursor);
+  cursor.expect(";");
+  return { kind: "instruction", opcode, modifiers: [], operands };
+}
+
 function parseInstruction(cursor: PtxCursor, scope: Scope, { context }: Body): Instruction {
   let guard: Instruction["guard"];
   if (cursor.eat("@")) {
     const negated = cursor.eat("!");
     guard = { register: parseRegister(cursor, scope), negated };
   }
-  const { text } = cursor.take("word", "an instruction");
+  let { text } = cursor.take("word", "an instruction");
+  // Modifiers may stand apart: `ld.global .u32`.
+  while (cursor.peek().kind === "directive") text += cursor.next().text;
   let parts = context.spellings.get(text);
   if (parts === undefined) {
     parts = splitSpelling(text);
     context.spellings.set(text, parts);
   }
   const { opcode, modifiers } = parts;
-  const operands: Operand[] = [];
-  if (!cursor.is(";")) {
-    const [isCall, wantsAddress] = [opcode === "call", ADDRESS_TAKERS.has(opcode)];
-    do {
-      operands.push(
-        isCall && cursor.is("(")
-          ? parseList(cursor, scope)
-          : parseOperand(cursor, scope, wantsAddress),
-      );
-    } while (cursor.eat(","));
-  }
+  const operands = isSupported(opcode)
+    ? parseOperands(cursor, scope, opcode)
+    : parseUnknown(cursor, scope, opcode);
   cursor.expect(";");
   const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
   return guard === undefined ? instruction : { ...instruction, guard };
@@ -166,6 +202,22 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   },
 };
 
+/** Initial values name variables as the text does. */
+function resolveInitial(variable: PtxVariable, scope: Scope): PtxVariable {
+  const { initial } = variable;
+  if (initial === undefined) return variable;
+  const nameOf = (word: string): string => {
+    const found = scope.find(word);
+    return found?.kind === "symbol" ? found.name : word;
+  };
+  return {
+    ...variable,
+    initial: initial.map((value) =>
+      typeof value === "bigint" ? value : { ...value, symbol: nameOf(value.symbol) }
+    ),
+  };
+}
+
 function parseStatement(cursor: PtxCursor, scope: Scope, body: Body): void {
   const token = cursor.peek();
   const statement = Object.hasOwn(STATEMENTS, token.text) ? STATEMENTS[token.text] : undefined;
@@ -181,7 +233,11 @@ function parseStatement(cursor: PtxCursor, scope: Scope, body: Body): void {
     body.items.push(parseInstruction(cursor, scope, body));
   } else if (isSpace(token.text)) {
     const declare = (name: string, bytes: number): string | undefined => scope.symbol(name, bytes);
-    for (const each of parseVariables(cursor, {}, declare)) body.variables.push(each);
+    for (const each of parseVariables(cursor, {}, declare)) {
+      body.variables.push(resolveInitial(each, scope));
+    }
+  } else if (token.kind === "directive") {
+    body.items.push(parseDirective(cursor));
   } else cursor.fail("an instruction, a label or a declaration that is supported");
 }
 

@@ -3,7 +3,7 @@ import type { PtxCursor } from "./cursor.ts";
 import type { Operand, Register } from "./func.ts";
 import { beginsConstant, parseInteger, parseNumber, parseOffset } from "./parse_constant.ts";
 import type { Scope } from "./scope.ts";
-import { specialRegister } from "./special.ts";
+import { canonicalName, vectorElements } from "./special.ts";
 
 type Address = Extract<Operand, { kind: "address" }>;
 type Symbol = Extract<Operand, { kind: "symbol" }>;
@@ -22,11 +22,12 @@ function parseWord(cursor: PtxCursor, scope: Scope): Operand {
   const register = scope.find(whole);
   if (register?.kind === "register" && PART.test(part)) return { kind: "part", register, part };
   if (!text.startsWith("%")) return { kind: "symbol", name: text };
+  // There may be no such register: then the instruction is what fails, where it is run.
   const name = text.slice(1);
-  if (specialRegister(name) === undefined) {
-    cursor.fail("a declared register or a special register", token);
-  }
-  return { kind: "special", name };
+  const elements = vectorElements(name);
+  return elements === undefined
+    ? { kind: "special", name: canonicalName(name) }
+    : { kind: "vector", elements: elements.map((element) => ({ kind: "special", name: element })) };
 }
 
 /** `table[3]`: the byte offset of an element. */
@@ -64,13 +65,15 @@ function parseAddress(cursor: PtxCursor, scope: Scope): Address {
   };
 }
 
-function parseElements(cursor: PtxCursor, scope: Scope, close: string): Operand[] {
+/** Values up to the closing mark; vector registers are their elements where `flat`. */
+function parseElements(cursor: PtxCursor, scope: Scope, close: string, flat = false): Operand[] {
   const elements: Operand[] = [];
   do {
     const token = cursor.peek();
     const element = parseElement(cursor, scope);
-    if (element.kind === "vector") cursor.fail("a single value", token);
-    elements.push(element);
+    if (element.kind !== "vector") elements.push(element);
+    else if (flat) elements.push(...element.elements);
+    else cursor.fail("a single value", token);
   } while (cursor.eat(","));
   cursor.expect(close);
   return elements;
@@ -117,11 +120,11 @@ export function parseOperand(cursor: PtxCursor, scope: Scope, wantsAddress: bool
   return wantsAddress ? { ...first, offset } : { kind: "address", base: first, offset };
 }
 
-/** `(a, b)`: results or arguments of a call. */
+/** `(a, b)`: results or arguments of a call, with vector registers as their elements. */
 export function parseList(cursor: PtxCursor, scope: Scope): Operand {
   cursor.expect("(");
   if (cursor.eat(")")) return { kind: "list", elements: [] };
-  return { kind: "list", elements: parseElements(cursor, scope, ")") };
+  return { kind: "list", elements: parseElements(cursor, scope, ")", true) };
 }
 
 /** A declared register. */

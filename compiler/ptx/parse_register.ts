@@ -1,7 +1,8 @@
 /** Declarations of registers, from PTX text. */
 import type { PtxCursor } from "./cursor.ts";
+import { parseNatural } from "./parse_constant.ts";
 import type { Register, RegisterType } from "./func.ts";
-import { parseNames, parseVectorCount } from "./parse_variable.ts";
+import { parseAlign, parseNames, parseVectorCount } from "./parse_variable.ts";
 import type { Scope } from "./scope.ts";
 
 const REGISTER_TYPES: ReadonlySet<string> = new Set<RegisterType>([
@@ -31,16 +32,17 @@ export function isRegisterType(name: string): name is RegisterType {
   return REGISTER_TYPES.has(name);
 }
 
-/** `.b32 %r<5>, %x;`, `.v4 .f32 v;` after `.reg` */
+/** `.b32 %r<5>, %x;`, `.v4 .f32 v;` after `.reg`; registers have no alignment, but may be given one. */
 export function parseRegisters(cursor: PtxCursor, scope: Scope): Register[] {
   const registers: Register[] = [];
+  parseAlign(cursor);
   const vector = parseVectorCount(cursor);
   const type = cursor.peek().text.slice(1);
   if (!isRegisterType(type)) cursor.fail("a register type");
   cursor.next();
   do {
     const word = cursor.peek();
-    for (const name of parseNames(cursor, "a register name")) {
+    for (const name of parseNames(cursor, "a register name", parseNatural)) {
       const declared = vector === undefined
         ? scope.register(name, type)
         : scope.vectorRegister(name, type, vector);

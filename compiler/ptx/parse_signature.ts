@@ -65,8 +65,11 @@ export function parseParams(cursor: PtxCursor, scope: Scope): PtxParam[] {
   });
 }
 
-/** `.param .b32 x` or `.reg .b32 x`; names are declared in the scope of the function, if there is one. */
-function parseFormal(cursor: PtxCursor, scope: Scope | undefined): PtxFormal {
+/**
+ * `.param .b32 x` or `.reg .b32 x`; names are declared in the scope of the function, if there is one. A vector register
+ * is a formal per element.
+ */
+function parseFormal(cursor: PtxCursor, scope: Scope | undefined): PtxFormal[] {
   if (!cursor.eat(".reg")) {
     const token = cursor.peek();
     const { param, elementBytes } = parseParam(cursor);
@@ -74,20 +77,29 @@ function parseFormal(cursor: PtxCursor, scope: Scope | undefined): PtxFormal {
       ? param.name
       : scope.symbol(param.name, elementBytes);
     if (name === undefined) cursor.fail("a name that is not declared yet", token);
-    return { kind: "param", ...param, name };
+    return [{ kind: "param", ...param, name }];
   }
+  parseAlign(cursor);
+  const vector = parseVectorCount(cursor);
   const type = cursor.peek().text.slice(1);
   if (!isRegisterType(type)) cursor.fail("a register type");
   cursor.next();
   const token = cursor.peek();
   const [word = "", more] = parseNames(cursor, "a name");
   if (more !== undefined) cursor.fail("a single name", token);
-  if (scope === undefined) return { kind: "register", type, name: word.replace(/^%/, "") };
-  return scope.register(word, type) ?? cursor.fail("a name that is not declared yet", token);
+  // Prototypes have a scope of their own, but for `_`, which may be there more than once.
+  if (scope === undefined) {
+    const name = word.replace(/^%/, "");
+    return Array.from({ length: vector ?? 1 }, () => ({ kind: "register", type, name }));
+  }
+  const declared = vector === undefined
+    ? scope.register(word, type)
+    : scope.vectorRegister(word, type, vector);
+  return [declared ?? cursor.fail("a name that is not declared yet", token)].flat();
 }
 
 export function parseFormals(cursor: PtxCursor, scope?: Scope): PtxFormal[] {
-  return parseParenthesised(cursor, () => parseFormal(cursor, scope));
+  return parseParenthesised(cursor, () => parseFormal(cursor, scope)).flat();
 }
 
 /** Directives of kernels and functions, and how many numbers they take (PTX ISA 9.0, 11.4, 11.7 and 11.8). */

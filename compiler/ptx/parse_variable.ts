@@ -94,11 +94,11 @@ export function parseExtents(cursor: PtxCursor): number[] {
 }
 
 /** `name<5>`: the names that it stands for. */
-export function parseNames(cursor: PtxCursor, what: string): string[] {
+export function parseNames(cursor: PtxCursor, what: string, parse = parseCount): string[] {
   const { text } = cursor.take("word", what);
   if (!cursor.eat("<")) return [text];
   const token = cursor.peek();
-  const count = parseCount(cursor);
+  const count = parse(cursor);
   if (count > MOST_NAMES) cursor.fail(`a number of at most ${MOST_NAMES}`, token);
   cursor.expect(">");
   return Array.from({ length: count }, (_, i) => `${text}${i}`);

@@ -8,6 +8,8 @@ import type { TypeName } from "./types.ts";
 export interface SpecialRegister {
   readonly doc: string;
   readonly type: TypeName;
+  /** The narrower type that it had in PTX 1, which `mov` takes as well. */
+  readonly oldType?: TypeName;
   readonly since?: Since;
 }
 
@@ -16,8 +18,19 @@ const u32 = (doc: string, since?: Since): SpecialRegister =>
   since === undefined ? { doc, type: "u32" } : { doc, type: "u32", since };
 const u64 = (doc: string, since: Since): SpecialRegister => ({ doc, type: "u64", since });
 
+/** Axes of vectors, the last of which is 0, and their other names. */
+const AXES: readonly (readonly [axis: string, color: string])[] = [
+  ["x", "r"],
+  ["y", "g"],
+  ["z", "b"],
+  ["w", "a"],
+];
+
 function vector(name: string, doc: string, since?: Since): Record<string, SpecialRegister> {
-  return Object.fromEntries(["x", "y", "z"].map((axis) => [`${name}.${axis}`, u32(doc, since)]));
+  const register: SpecialRegister = since === undefined
+    ? { ...u32(doc), oldType: "u16" }
+    : u32(doc, since);
+  return Object.fromEntries(AXES.map(([axis]) => [`${name}.${axis}`, register]));
 }
 
 function numbered(
@@ -40,7 +53,7 @@ export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
   nwarpid: u32("most warps of a block", { ptx: 20, sm: 20 }),
   smid: u32("multiprocessor, volatile"),
   nsmid: u32("most multiprocessors", { ptx: 20, sm: 20 }),
-  gridid: u64("number of the launch", { ptx: 30, sm: 10 }),
+  gridid: { ...u64("number of the launch", { ptx: 30, sm: 10 }), oldType: "u32" },
   is_explicit_cluster: { doc: "whether the launch named a cluster", type: "pred", since: CLUSTER },
   ...vector("clusterid", "cluster in the grid", CLUSTER),
   ...vector("nclusterid", "clusters in the grid", CLUSTER),
@@ -65,6 +78,11 @@ export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
   reserved_smem_offset_begin: u32("start of the reserved shared memory", { ptx: 76, sm: 80 }),
   reserved_smem_offset_end: u32("end of the reserved shared memory", { ptx: 76, sm: 80 }),
   reserved_smem_offset_cap: u32("capacity of the reserved shared memory", { ptx: 76, sm: 80 }),
+  ...numbered(
+    "reserved_smem_offset_#",
+    2,
+    u32("place in the reserved shared memory", { ptx: 76, sm: 80 }),
+  ),
   total_smem_size: u32("bytes of shared memory of the block", { ptx: 41, sm: 20 }),
   aggr_smem_size: u32("bytes of shared memory with the reserved ones", { ptx: 81, sm: 90 }),
   dynamic_smem_size: u32("bytes of shared memory asked for at launch", { ptx: 41, sm: 20 }),
@@ -74,6 +92,19 @@ export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
 /** The special register of a name without its percent sign. */
 export function specialRegister(name: string): SpecialRegister | undefined {
   return Object.hasOwn(SPECIAL_REGISTERS, name) ? SPECIAL_REGISTERS[name] : undefined;
+}
+
+/** The names of a vector's elements: of `tid` `tid.x` to `tid.w`; undefined for what is none. */
+export function vectorElements(name: string): readonly string[] | undefined {
+  const elements = AXES.map(([axis]) => `${name}.${axis}`);
+  return elements.every((element) => specialRegister(element) !== undefined) ? elements : undefined;
+}
+
+/** A special register by the name in the text: elements of vectors have names of colours as well. */
+export function canonicalName(name: string): string {
+  const [vector = "", element] = name.split(".");
+  const axis = AXES.find(([, color]) => color === element)?.[0];
+  return axis === undefined ? name : `${vector}.${axis}`;
 }
 
 const vectors: ReadonlySet<string> = new Set(

@@ -49,7 +49,9 @@ function nameProblems(operand: Operand, kind: OperandKind, at: Place): string[] 
       return symbolProblems(operand.name, kind, at);
     case "special": {
       const special = specialRegister(operand.name);
-      if (special === undefined) return [`there is no special register %${operand.name}`];
+      if (special === undefined) {
+        return [`%${operand.name} is not declared, and no special register`];
+      }
       const problem = special.since === undefined ? undefined : sinceProblem(special.since, at);
       return problem === undefined ? [] : [`%${operand.name} ${problem}`];
     }
@@ -93,9 +95,11 @@ function registerProblems(instruction: Instruction, at: Place): string[] {
 /** `mov` takes a special register of its own size only. */
 function specialProblems(instruction: Instruction): string[] {
   const [target, source] = instruction.operands;
+  if (instruction.opcode !== "mov") return [];
   if (source?.kind !== "special" || target?.kind !== "register") return [];
-  const type = specialRegister(source.name)?.type;
-  if (type === undefined || holds(target.type, type, false)) return [];
+  const { type, oldType = type } = specialRegister(source.name) ?? {};
+  if (type === undefined || oldType === undefined) return [];
+  if (holds(target.type, type, false) || holds(target.type, oldType, false)) return [];
   return [`%${source.name} is .${type}, but %${target.name} is .${target.type}`];
 }
 

@@ -16,7 +16,7 @@ import { clusterCount, runGrid } from "./schedule/grid.ts";
 import { placed } from "./schedule/placed.ts";
 import { SLOT_ALIGN } from "./schedule/slot.ts";
 import { SlotPool } from "./schedule/slots.ts";
-import type { LaunchFacts } from "./schedule/specials.ts";
+import { type LaunchFacts, RESERVED_BYTES } from "./schedule/specials.ts";
 import type { Area, Team } from "./workers/team.ts";
 
 /** Facts about a kernel. */
@@ -72,6 +72,8 @@ export interface KernelSource {
 }
 
 const MAX_THREADS = 1024;
+/** Reserved shared memory begins at multiples of this. */
+const RESERVED_ALIGN = 16;
 
 /** A kernel that can be launched. */
 export function emulateKernel(host: KernelHost, source: KernelSource): {
@@ -211,13 +213,17 @@ function launchFacts(
   number: number,
 ): LaunchFacts {
   const size = cluster ?? clusterOf(kernel);
+  const own = variables.sharedBytes + sharedBytes;
+  const reserved = Math.ceil(own / RESERVED_ALIGN) * RESERVED_ALIGN;
   const facts: LaunchFacts = {
     grid,
     block,
     cluster: size ?? [1, 1, 1],
     hasCluster: size !== undefined,
     dynamicSharedBytes: sharedBytes,
-    sharedBytes: variables.sharedBytes + sharedBytes,
+    ...(variables.usesReserved
+      ? { sharedBytes: reserved + RESERVED_BYTES, reserved }
+      : { sharedBytes: own }),
     number,
   };
   if (grid.every((blocks, axis) => blocks % (facts.cluster[axis] ?? 1) === 0)) return facts;

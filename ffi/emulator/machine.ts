@@ -20,6 +20,8 @@ export interface BlockState {
   /** Where its shared memory is, and how many bytes of it there are. */
   readonly shared: number;
   readonly sharedBytes: number;
+  /** Where what is reserved of it begins, which is zero at the start; absent if nothing is. */
+  readonly reserved?: number;
   readonly warps: readonly WarpState[];
   /** The blocks of its cluster by rank; itself alone without clusters. */
   readonly cluster: readonly BlockState[];

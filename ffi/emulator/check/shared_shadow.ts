@@ -47,10 +47,12 @@ export class SharedShadows {
   #take(block: BlockState, tick: number, old: SharedShadow | undefined): SharedShadow {
     const words = (block.sharedBytes + 3) >> 2;
     const cellWords = this.shift < 0 ? 0 : ((block.sharedBytes >> this.shift) + 1) * CELL_WORDS;
+    const { sharedBytes, reserved = sharedBytes } = block;
     if (old?.written.length === words && old.cells.length === cellWords) {
       old.block = block;
       old.start = tick;
       old.written.fill(0);
+      setWritten(old, reserved, sharedBytes - reserved);
       return old;
     }
     const shadow = {
@@ -59,6 +61,7 @@ export class SharedShadows {
       block,
       start: tick,
     };
+    setWritten(shadow, reserved, sharedBytes - reserved);
     this.#shadows.set(block.shared, shadow);
     return shadow;
   }

@@ -4,10 +4,11 @@ import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { HEADER_BYTES, LANES, rowBytes } from "../frame.ts";
 import type { Interval } from "./dataflow.ts";
 
-/** A special register that a kernel reads, and its row. */
+/** A special register that a kernel reads, and its row, which has 64 bits for each lane if it is wide. */
 export interface SpecialRow {
   readonly name: string;
   readonly row: number;
+  readonly wide: boolean;
 }
 
 /** A value that is the same in all lanes of all warps, and its row. */
@@ -135,11 +136,14 @@ export class FrameLayout {
   }
 
   #special(name: string, bits: number): number {
-    const known = this.#specials.get(name);
+    // PTX 1 had narrower ones of the same names.
+    const wide = bits > 32;
+    const key = wide ? `${name} wide` : name;
+    const known = this.#specials.get(key);
     if (known !== undefined) return known;
     const row = this.#take(rowBytes(bits));
-    this.#specials.set(name, row);
-    this.specials.push({ name, row });
+    this.#specials.set(key, row);
+    this.specials.push({ name, row, wide });
     return row;
   }
 

@@ -2,7 +2,8 @@
  * How each instruction is done: by a primitive in WebAssembly if there is one, else by the handler of its family, else
  * lane by lane from its definition.
  */
-import type { Match } from "../../../compiler/ptx/match.ts";
+import type { Instruction, Operand } from "../../../compiler/ptx/func.ts";
+import { findRow, type Match } from "../../../compiler/ptx/match.ts";
 import { MEMORY } from "../access/mod.ts";
 import { ASYNC } from "../async/mod.ts";
 import { CALLS } from "../calls/mod.ts";
@@ -11,6 +12,7 @@ import { Fault, type FaultKind } from "../fault.ts";
 import { CARRY_HANDLERS, compileLanes, laneOperation } from "../lanes/mod.ts";
 import type { Handler, HandlerContext, WarpFunction } from "../machine.ts";
 import { MATRIX } from "../matrix/mod.ts";
+import { isConstantSpecial } from "../schedule/specials.ts";
 import { wasmForm } from "../wasm/mod.ts";
 import type { Argument } from "../wasm/primitive.ts";
 import { clockRead } from "./clock.ts";
@@ -58,7 +60,8 @@ export interface Choice {
 export function chooseStep(match: Match, context: HandlerContext): Choice | undefined {
   const { machine } = context;
   const clock = readsClock(match, context);
-  if (clock !== undefined) return { way: "handler", step: { kind: "function", run: clock } };
+  if (clock === undefined) refuseSpecials(match);
+  else return { way: "handler", step: { kind: "function", run: clock } };
   const handler = HANDLERS.get(match.opcode);
   const observing = machine.checks || machine.profile;
   const primitive = observing && isObserved(match) ? undefined : wasmForm(match);
@@ -84,8 +87,7 @@ export function chooseStep(match: Match, context: HandlerContext): Choice | unde
 export function selectStep(line: Line, context: HandlerContext): Step {
   const { match } = line;
   if (typeof match === "string") {
-    const isKnown = match.includes("not supported");
-    return failing(isKnown ? "unsupported instruction" : "illegal instruction", match, context);
+    return refused(line.instruction, match, context);
   }
   try {
     const choice = chooseStep(match, context);
@@ -98,6 +100,21 @@ export function selectStep(line: Line, context: HandlerContext): Step {
       : failing(kind, detail, context);
   }
   return unsupported(match, `the emulator has no ${match.opcode}`, context);
+}
+
+/** An instruction that has no form, with what is wrong with it. */
+function refused(
+  { opcode, modifiers }: Instruction,
+  problem: string,
+  context: HandlerContext,
+): Step {
+  const row = findRow(opcode, modifiers)?.row;
+  const isSupported = row !== undefined && !problem.includes("not supported");
+  const about = row === undefined || problem.includes("PTX ISA")
+    ? ""
+    : ` (PTX ISA 9.0, section ${row.isa})`;
+  const kind = isSupported ? "illegal instruction" : "unsupported instruction";
+  return failing(kind, `${problem}${about}`, context);
 }
 
 function unsupported({ row }: Match, detail: string, context: HandlerContext): Step {
@@ -116,6 +133,20 @@ function failing(
       throw new Fault(kind, detail, 31 - Math.clz32(mask & -mask), site);
     },
   };
+}
+
+/** Clocks are read by mov alone; of what is no special register nobody knows the value. */
+function refuseSpecials({ operands }: Match): void {
+  const refuse = (operand: Operand): void => {
+    if (operand.kind === "vector") operand.elements.forEach(refuse);
+    if (operand.kind !== "special" || isConstantSpecial(operand.name)) return;
+    throw new Fault(
+      "unsupported instruction",
+      `%${operand.name} is not declared, and no special register that the emulator reads here ` +
+        "(PTX ISA 9.0, chapter 10)",
+    );
+  };
+  for (const { operand } of operands) refuse(operand);
 }
 
 function readsClock(match: Match, context: HandlerContext): WarpFunction | undefined {

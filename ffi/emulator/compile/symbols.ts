@@ -2,6 +2,7 @@
 import type { PtxKernel, PtxModule, PtxVariable } from "../../../compiler/ptx/func.ts";
 import { forEachSymbol } from "../../../compiler/ptx/operand.ts";
 import { isTypeName, TYPES } from "../../../compiler/ptx/types.ts";
+import { isReserved } from "../schedule/specials.ts";
 import type { SymbolPlace } from "./context.ts";
 
 /** A variable or parameter and how large it is. */
@@ -19,6 +20,8 @@ export interface KernelVariables {
   /** In shared memory; those of unknown size come last and have no bytes. */
   readonly shared: readonly Extent[];
   readonly sharedBytes: number;
+  /** Whether it uses shared memory that the system keeps. */
+  readonly usesReserved: boolean;
   readonly local: readonly Extent[];
   readonly localBytes: number;
 }
@@ -85,6 +88,10 @@ export function kernelVariables(kernel: PtxKernel, module: PtxModule): KernelVar
     parameterBytes,
     shared: [...fixed.extents, ...dynamic.map(({ name }) => ({ name, place: start, bytes: 0 }))],
     sharedBytes: dynamic.length === 0 ? fixed.end : start,
+    usesReserved: kernel.body.some((item) =>
+      item.kind === "instruction" &&
+      item.operands.some((operand) => operand.kind === "special" && isReserved(operand.name))
+    ),
     local: local.extents,
     localBytes: alignUp(local.end, 16),
   };

@@ -48,8 +48,15 @@ function unpack(match: Match): LaneOperation {
   return laneOf(match, first, ...others);
 }
 
+/** mov of vectors, element by element. */
+function each(match: Match): LaneOperation {
+  return laneOf(match, (a) => a, (_a, b) => b, (_a, _b, c) => c, (_a, _b, _c, d) => d);
+}
+
 /** mov of one value or of a vector. */
 export function move(match: Match): LaneOperation {
+  const count = scalarDestinations(match).length;
+  if (count > 1 && scalarSources(match).length === count) return each(match);
   if (scalarDestinations(match).length > 1) return unpack(match);
   if (scalarSources(match).length > 1) return pack(match);
   return laneOf(match, (a) => a);

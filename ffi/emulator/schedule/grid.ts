@@ -131,6 +131,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
       shape: launch.block,
       shared: slot.shared + rank * slot.sharedStride,
       sharedBytes: launch.sharedBytes,
+      ...(launch.reserved === undefined ? {} : { reserved: launch.reserved }),
       warps,
       cluster: blocks,
       rank,
@@ -158,6 +159,8 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
     blocks.push(block);
   }
   for (const block of blocks) {
+    const { shared, sharedBytes, reserved = sharedBytes } = block;
+    machine.views.u8.fill(0, shared + reserved, shared + sharedBytes);
     for (const warp of block.warps) {
       writeHeader(machine, slot, warp, warpCount);
       const { i32 } = machine.views;

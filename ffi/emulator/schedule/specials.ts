@@ -12,14 +12,25 @@ export interface LaunchFacts {
   /** Whether the launch or the kernel named a cluster. */
   readonly hasCluster: boolean;
   readonly dynamicSharedBytes: number;
+  /** Reserved shared memory included. */
   readonly sharedBytes: number;
+  /** Where reserved shared memory begins; absent for kernels that do not ask for it. */
+  readonly reserved?: number;
   readonly number: number;
 }
 
 type Triple = readonly [number, number, number];
 type Value = (launch: LaunchFacts, warp: Warp, lane: number) => number;
 
-const AXES = ["x", "y", "z"] as const;
+const AXES = ["x", "y", "z", "w"] as const;
+
+/** Shared memory that the system keeps for itself and for libraries: as much as GPUs since sm_80 do. */
+export const RESERVED_BYTES = 1024;
+
+/** Whether a register names a place in reserved shared memory. */
+export function isReserved(name: string): boolean {
+  return name.startsWith("reserved_smem_offset_");
+}
 
 /** A register for each axis. */
 function axes(
@@ -77,20 +88,19 @@ const OF_PLACE: ReadonlyMap<string, Value> = new Map<string, Value>([
   ["lanemask_gt", (_launch, _warp, lane) => ~((2 << lane) - 1)],
   ["lanemask_ge", (_launch, _warp, lane) => ~((1 << lane) - 1)],
   ["dynamic_smem_size", ({ dynamicSharedBytes }) => dynamicSharedBytes],
-  ["total_smem_size", ({ sharedBytes }) => sharedBytes],
+  ["total_smem_size", ({ sharedBytes, reserved }) => reserved ?? sharedBytes],
   ["aggr_smem_size", ({ sharedBytes }) => sharedBytes],
-  ["reserved_smem_offset_begin", () => 0],
-  ["reserved_smem_offset_end", () => 0],
-  ["reserved_smem_offset_cap", () => 0],
+  ["reserved_smem_offset_begin", ({ reserved = 0 }) => reserved],
+  ["reserved_smem_offset_end", ({ reserved = 0 }) => reserved + RESERVED_BYTES],
+  ["reserved_smem_offset_cap", () => RESERVED_BYTES],
+  ["reserved_smem_offset_0", ({ reserved = 0 }) => reserved],
+  ["reserved_smem_offset_1", ({ reserved = 0 }) => reserved + RESERVED_BYTES / 2],
   ["current_graph_exec", () => 0],
 ]);
 
-/** 64-bit registers among them. */
-const WIDE: ReadonlySet<string> = new Set(["gridid", "current_graph_exec"]);
-
 /** Whether the emulator knows a register that keeps its value. */
 export function isConstantSpecial(name: string): boolean {
-  return OF_PLACE.has(name) || OF_BLOCK.has(name) || /^(?:pm\d|envreg\d)/.test(name);
+  return OF_PLACE.has(name) || OF_BLOCK.has(name) || /^(?:pm\d(?:_64)?|envreg\d+)$/.test(name);
 }
 
 /** Fills the rows of the special registers that a kernel reads; `known`: those of the place are there already. */
@@ -102,7 +112,7 @@ export function writeSpecials(
   known: boolean,
 ): void {
   const { i32 } = machine.views;
-  for (const { name, row } of rows) {
+  for (const { name, row, wide } of rows) {
     const at = (warp.frame + row) >> 2;
     const ofBlock = OF_BLOCK.get(name);
     if (ofBlock !== undefined) {
@@ -112,7 +122,7 @@ export function writeSpecials(
     const value = known ? undefined : OF_PLACE.get(name);
     if (value === undefined) continue;
     if (name === "is_explicit_cluster") i32[at] = -value(launch, warp, 0);
-    else if (WIDE.has(name)) {
+    else if (wide) {
       for (let lane = 0; lane < LANES; lane++) {
         i32[at + 2 * lane] = value(launch, warp, lane);
         i32[at + 2 * lane + 1] = 0;

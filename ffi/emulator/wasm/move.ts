@@ -33,6 +33,9 @@ function unpack(bits: number, count: number, value: Expr): readonly Expr[] {
 function moved(match: Match): Evaluate {
   const [target, source] = match.operands;
   const bits = TYPES[typesOf(match)[0] ?? "b32"].bits;
+  if (source?.operand.kind === "vector" && target?.operand.kind === "vector") {
+    return (_, ...values) => values;
+  }
   if (source?.operand.kind === "vector") return (_, ...values) => [pack(bits, values)];
   if (target?.operand.kind !== "vector") return (_, value) => [value];
   const { length } = target.operand.elements;
@@ -43,8 +46,12 @@ export function moveForm(match: Match): Primitive | undefined {
   const type = typesOf(match)[0];
   if (type === undefined || type === "pred" || type === "b128") return undefined;
   const shape = shapeOf(match);
-  // A special register may be wider than what is read of it.
   const bits = TYPES[type].bits;
+  // A special register may be wider than what is read of it.
+  if (bits === 16 && match.operands[1]?.operand.kind === "special") {
+    const evaluate: Evaluate = (_, value) => [op("v128.and", value, word(0xffff))];
+    return vectorPrimitive({ ...shape, name: "mov:16 of 32", evaluate });
+  }
   if (shape.sources.length === 1 && shape.results.length === 1) {
     return vectorPrimitive({ ...shape, name: `mov:${bits}`, evaluate: (_, value) => [value] });
   }
