@@ -1,6 +1,7 @@
 /** What programs pass to the functions of this folder: checked before anything is measured or read. */
 import { nameValue } from "../ffi/brands.ts";
 import { ArgumentError } from "../ffi/errors.ts";
+import { isList } from "../ffi/numbers.ts";
 
 /** Throws `ArgumentError` unless the value is what it must be. */
 export function expectThat(
@@ -14,7 +15,7 @@ export function expectThat(
 
 /** Whether the value is a list of numbers. */
 export function areNumbers(values: unknown): values is readonly number[] {
-  return Array.isArray(values) && values.every((value) => typeof value === "number");
+  return isList(values) && values.every((value) => typeof value === "number");
 }
 
 /** Throws `ArgumentError` for what is no list of numbers. */
@@ -24,7 +25,7 @@ export function expectNumbers(argument: string, values: unknown): void {
 
 /** Whether the value is an object whose properties can be looked at. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !isList(value);
 }
 
 /** Whether the value is one of some words. */

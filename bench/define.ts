@@ -1,5 +1,6 @@
 /** What a benchmark module declares: an axis, a unit, inputs for each place on the axis, and a line per provider. */
 import type { Device } from "../ffi/device.ts";
+import { isList } from "../ffi/numbers.ts";
 import { areNumbers, expectThat, expectUnit, isOneOf, isRecord } from "./arguments.ts";
 
 /** The horizontal axis: parameters that all take the same value, and the values. */
@@ -145,7 +146,7 @@ export function benchmark<Inputs>(definition: BenchmarkDefinition<Inputs>): Benc
 /** Whether a value is what `benchmark()` returns. */
 export function isBenchmark(value: unknown): value is Benchmark {
   return isRecord(value) && value["kind"] === "tri benchmark" && isRecord(value["x"]) &&
-    areNumbers(value["x"]["values"]) && Array.isArray(value["lines"]) &&
+    areNumbers(value["x"]["values"]) && isList(value["lines"]) &&
     isRecord(value["measure"]) && typeof value["open"] === "function";
 }
 
@@ -171,7 +172,7 @@ function expectMeasure(measure: Measure): void {
 function expectAxis(x: Axis): void {
   expectThat(isRecord(x), "x", "an axis", x);
   const { names, values, scale = "log" } = x;
-  const areNames = Array.isArray(names) && names.every((name) => typeof name === "string");
+  const areNames = isList(names) && names.every((name) => typeof name === "string");
   expectThat(areNames && names.length > 0, "x.names", "at least one name", names);
   expectThat(areNumbers(values) && values.length > 0, "x.values", "at least one value", values);
   expectThat(new Set(values).size === values.length, "x.values", "each value once", values);

@@ -12,7 +12,7 @@ import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
 import type { DeviceEvent } from "../ffi/event.ts";
 import type { Graph } from "../ffi/graph.ts";
-import { expectInteger } from "../ffi/numbers.ts";
+import { expectInteger, isList } from "../ffi/numbers.ts";
 import { checkOptions, optionNames } from "../ffi/options.ts";
 import { expectThat, isOneOf } from "./arguments.ts";
 import { Resources } from "./resources.ts";
@@ -70,7 +70,7 @@ export function measure(
   timing: Timing = DEFAULT_TIMING,
 ): number[][] {
   expectBranded("device", device, "device of measure");
-  const areCalls = Array.isArray(contenders) &&
+  const areCalls = isList(contenders) &&
     contenders.every((contender) => typeof contender === "function");
   expectThat(areCalls, "contenders", "a list of functions", contenders);
   checkTiming(timing);

@@ -3,7 +3,7 @@
  * of its own, so that each can be launched, and its conditions are demands.
  */
 import { macrosOf } from "../codegen/facts_section.ts";
-import { GRID_NAMES, printSource } from "../codegen/expression.ts";
+import { GRID_NAMES, namesRead, printSource } from "../codegen/expression.ts";
 import { type Environment, evaluate } from "../compiler/contract/expr.ts";
 import type { ContractExpr, InstanceInfo, Requirement } from "../compiler/contract/types.ts";
 import type { CompiledKernel, CompiledModule } from "../compiler/options.ts";
@@ -88,9 +88,14 @@ function contractFacts({ contract, specialization }: InstanceInfo): ContractFact
 }
 
 function expression(expr: ContractExpr): Expression {
+  const names = namesRead(expr);
   return {
     text: printSource(expr),
-    value: (values) => Number(evaluate(expr, environmentOf(values))),
+    // As in wrappers, what reads a size that nobody gave is no number.
+    value: (values) =>
+      names.some((name) => Number.isNaN(values[name]))
+        ? NaN
+        : Number(evaluate(expr, environmentOf(values))),
   };
 }
 

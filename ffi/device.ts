@@ -306,6 +306,13 @@ export class Device {
   /** A module is gone. */
   forget(module: KernelModule): void {
     expectBranded("module", module, "module of forget");
+    if (module.device !== this) {
+      throw new ArgumentError({
+        argument: "module of forget",
+        expected: `a module of ${this.label}`,
+        actual: "one of another device",
+      });
+    }
     this.#modules.delete(module);
   }
 

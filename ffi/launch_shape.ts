@@ -1,7 +1,7 @@
 /** The sizes that a program gives for launches of a kernel that it loaded itself. */
 import type { LaunchShape } from "./driver.ts";
 import { ArgumentError } from "./errors.ts";
-import { expectInteger, expectIntegers } from "./numbers.ts";
+import { expectInteger, expectIntegers, isList } from "./numbers.ts";
 import { checkOptions, optionNames } from "./options.ts";
 import { describeValue } from "./values.ts";
 
@@ -31,7 +31,7 @@ export function checkLaunchShape(shape: LaunchShape): void {
   expectInteger("sharedBytes", sharedBytes, 0, MOST.sharedBytes);
   expectInteger("parameterBytes", parameterBytes, 0, MOST.parameterBytes);
   if (parameterNames === undefined) return;
-  if (Array.isArray(parameterNames) && parameterNames.every((name) => typeof name === "string")) {
+  if (isList(parameterNames) && parameterNames.every((name) => typeof name === "string")) {
     return;
   }
   throw new ArgumentError({

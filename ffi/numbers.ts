@@ -48,11 +48,11 @@ export function expectIntegers(argument: string, values: unknown, most: number):
   return copy;
 }
 
-function isList(value: unknown): value is readonly unknown[] {
+/** `Array.isArray`, which throws for a Proxy that was revoked. */
+export function isList(value: unknown): value is readonly unknown[] {
   try {
     return Array.isArray(value);
   } catch {
-    // A revoked Proxy.
     return false;
   }
 }

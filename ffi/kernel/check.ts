@@ -2,6 +2,7 @@
 import type { DeviceInfo } from "../driver.ts";
 import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
+import { isList } from "../numbers.ts";
 import { isStream, type Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
 import type { Frame } from "./frame.ts";
@@ -32,7 +33,7 @@ export function streamOf<Name extends string>(
       );
     }
   }
-  const stream = wanted ?? first?.device.defaultStream;
+  const stream = wanted === undefined ? first?.device.defaultStream : wanted;
   if (stream === undefined) {
     throw new ArgumentError({
       argument: `stream of ${frame.model.name}`,
@@ -164,8 +165,7 @@ export function computeGrid<Name extends string>(
 
 /** How many axes a caller's grid has. Anything but a list of one to three is a mistake: no part of it may be ignored. */
 function axesOf<Name extends string>(frame: Frame<Name>, wanted: GridSize): number {
-  const isList = Array.isArray(wanted);
-  if (isList && wanted.length >= 1 && wanted.length <= 3) return wanted.length;
+  if (isList(wanted) && wanted.length >= 1 && wanted.length <= 3) return wanted.length;
   throw new ArgumentError(
     {
       argument: `grid of ${frame.model.name}`,

@@ -3,7 +3,7 @@ import type { HostBytes } from "../dtype.ts";
 import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
 import { bytesOf } from "../host.ts";
-import { expectInteger } from "../numbers.ts";
+import { expectInteger, isList } from "../numbers.ts";
 import type { ModuleVariable } from "../variable.ts";
 import type { ConstantFacts } from "./facts.ts";
 
@@ -101,7 +101,7 @@ export type ConstantBuffers = Readonly<Record<string, ConstantBuffer>>;
 
 /** The constant buffers of a file, for all kernels of its wrapper. */
 export function defineConstants(facts: readonly ConstantFacts[]): ConstantBuffers {
-  if (!Array.isArray(facts) || !facts.every((fact) => typeof fact === "object" && fact !== null)) {
+  if (!isList(facts) || !facts.every((fact) => typeof fact === "object" && fact !== null)) {
     throw new ArgumentError({
       argument: "facts of defineConstants",
       expected: "a list of names with sizes in bytes, as `tri build` writes it",

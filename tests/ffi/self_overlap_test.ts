@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/property.ts";
 import { overlapsItself } from "../../ffi/self_overlap.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
