@@ -12,9 +12,9 @@ import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
 import type { DeviceEvent } from "../ffi/event.ts";
 import type { Graph } from "../ffi/graph.ts";
-import { expectInteger, isList } from "../ffi/numbers.ts";
-import { checkOptions, optionNames } from "../ffi/options.ts";
-import { expectThat, isOneOf } from "./arguments.ts";
+import { isList } from "../ffi/numbers.ts";
+import { expectThat } from "./arguments.ts";
+import { checkTiming } from "./check_timing.ts";
 import { Resources } from "./resources.ts";
 
 /** How times are taken. */
@@ -81,30 +81,6 @@ export function measure(
   } finally {
     resources.giveBack();
   }
-}
-
-const TIMING_NAMES = optionNames<Timing>({
-  rounds: true,
-  cache: true,
-  sampleMilliseconds: true,
-  maxCalls: true,
-  flushBytes: true,
-});
-
-/** Throws `ArgumentError` for a timing out of range. */
-export function checkTiming(timing: Timing): void {
-  checkOptions("timing", timing, TIMING_NAMES);
-  const { rounds, cache, sampleMilliseconds, maxCalls, flushBytes } = timing;
-  expectInteger("timing.rounds", rounds, 1);
-  expectInteger("timing.maxCalls", maxCalls, 1);
-  expectInteger("timing.flushBytes", flushBytes);
-  expectThat(isOneOf(cache, ["hot", "cold"]), "timing.cache", '"hot" or "cold"', cache);
-  expectThat(
-    Number.isFinite(sampleMilliseconds) && sampleMilliseconds > 0,
-    "timing.sampleMilliseconds",
-    "a positive number",
-    sampleMilliseconds,
-  );
 }
 
 function takeSamples(

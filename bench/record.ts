@@ -1,6 +1,7 @@
 /** Recordings: what a run of a benchmark module measured, as JSON with every sample, so that it can be judged later. */
-import { ArgumentError, TriError } from "../ffi/errors.ts";
+import { TriError } from "../ffi/errors.ts";
 import { expectThat, expectUnit } from "./arguments.ts";
+import { expectRecording, FORMAT, takeRecording } from "./recording_reader.ts";
 import type { Unit } from "./define.ts";
 
 /** A run of one module. */
@@ -65,8 +66,7 @@ export interface RecordedRow {
   readonly times: Readonly<Record<string, readonly number[]>>;
 }
 
-/** The form of recordings that this version writes and reads. */
-export const FORMAT = "tri bench 1" as const;
+export { FORMAT };
 
 /** A text is no recording. */
 export class RecordingError extends TriError {
@@ -123,121 +123,4 @@ export function parseRecording(text: string, file: string): Recording {
     return fail(error instanceof Error ? error.message : `${error}`);
   }
   return takeRecording(json, fail);
-}
-
-/** Throws `ArgumentError` for what is no recording. */
-export function expectRecording(argument: string, value: unknown): void {
-  takeRecording(value, (problem) => {
-    throw new ArgumentError({
-      argument,
-      expected: "a recording, as `parseRecording()` returns it",
-      actual: `one in which ${problem}`,
-    });
-  });
-}
-
-function takeRecording(value: unknown, fail: (problem: string) => never): Recording {
-  const found = new Reader(value, "the document", fail);
-  if (found.field("format").value !== FORMAT) fail(`its "format" is not ${JSON.stringify(FORMAT)}`);
-  const device = found.field("device");
-  const timing = found.field("timing");
-  const date = found.optional("date");
-  return {
-    format: FORMAT,
-    module: found.field("module").text(),
-    device: {
-      name: device.field("name").text(),
-      arch: device.field("arch").text(),
-      driver: device.field("driver").text(),
-    },
-    ...(date === undefined ? {} : { date: date.text() }),
-    timing: {
-      cache: timing.field("cache").oneOf(["hot", "cold"]),
-      rounds: timing.field("rounds").number(),
-    },
-    benchmarks: found.field("benchmarks").list().map(readBenchmark),
-  };
-}
-
-function readBenchmark(found: Reader): BenchmarkRecord {
-  const x = found.field("x");
-  return {
-    name: found.field("name").text(),
-    title: found.field("title").text(),
-    x: {
-      names: x.field("names").list().map((name) => name.text()),
-      scale: x.field("scale").oneOf(["log", "linear"]),
-    },
-    unit: found.field("unit").oneOf(["GB/s", "TFLOP/s", "ms"]),
-    lines: found.field("lines").list().map((line) => {
-      const source = line.optional("source");
-      return {
-        name: line.field("name").text(),
-        label: line.field("label").text(),
-        ...(source === undefined ? {} : { source: source.text() }),
-      };
-    }),
-    rows: found.field("rows").list().map((row) => ({
-      x: row.field("x").number(),
-      work: row.field("work").number(),
-      times: Object.fromEntries(
-        row.field("times").entries().map(([line, times]) => [
-          line,
-          times.list().map((time) => time.number()),
-        ]),
-      ),
-    })),
-  };
-}
-
-/** A value of a parsed document with its place in it, for messages. */
-class Reader {
-  constructor(
-    readonly value: unknown,
-    readonly place: string,
-    readonly fail: (problem: string) => never,
-  ) {}
-
-  entries(): [string, Reader][] {
-    const { value } = this;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.fail(`${this.place} is not an object`);
-    }
-    return Object.entries(value).map(([name, inner]) => [name, this.#inner(name, inner)]);
-  }
-
-  optional(name: string): Reader | undefined {
-    return this.entries().find(([found]) => found === name)?.[1];
-  }
-
-  field(name: string): Reader {
-    return this.optional(name) ?? this.fail(`${this.place} has no "${name}"`);
-  }
-
-  list(): Reader[] {
-    const { value } = this;
-    if (!Array.isArray(value)) return this.fail(`${this.place} is not a list`);
-    return value.map((inner, index) => this.#inner(`${index}`, inner));
-  }
-
-  text(): string {
-    return typeof this.value === "string" ? this.value : this.fail(`${this.place} is no text`);
-  }
-
-  number(): number {
-    return typeof this.value === "number" ? this.value : this.fail(`${this.place} is no number`);
-  }
-
-  oneOf<const Word extends string>(words: readonly Word[]): Word {
-    return words.find((word) => word === this.value) ??
-      this.fail(`${this.place} is none of ${words.join(", ")}`);
-  }
-
-  #inner(name: string, value: unknown): Reader {
-    return new Reader(
-      value,
-      this.place === "the document" ? name : `${this.place}.${name}`,
-      this.fail,
-    );
-  }
 }

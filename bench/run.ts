@@ -5,7 +5,8 @@ import { TriError } from "../ffi/errors.ts";
 import { checkOptions, optionNames } from "../ffi/options.ts";
 import { expectThat } from "./arguments.ts";
 import { type Benchmark, type Contender, isBenchmark, workOf } from "./define.ts";
-import { checkTiming, DEFAULT_TIMING, measure, NoTimesError, type Timing } from "./measure.ts";
+import { checkTiming } from "./check_timing.ts";
+import { DEFAULT_TIMING, measure, NoTimesError, type Timing } from "./measure.ts";
 import {
   type BenchmarkRecord,
   type RecordedDevice,

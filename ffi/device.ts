@@ -18,7 +18,7 @@ import { describeValue } from "./values.ts";
 
 /** How a tensor is laid out and for which stream its memory is. */
 export interface TensorOptions {
-  /** In elements, one per axis; row-major without gaps when not given. */
+  /** In elements, one integer from 0 per axis; row-major without gaps when not given. 0 repeats the elements along an axis. */
   readonly strides?: readonly number[];
   /** The stream that uses it first; the device's default stream when not given. */
   readonly stream?: Stream;

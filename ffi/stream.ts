@@ -163,6 +163,9 @@ function expectSynchronous(body: unknown): void {
   if (typeof body !== "function") throw asynchronousBody(describeValue(body));
   const deferred = DEFERRED_KINDS[Object.prototype.toString.call(body)];
   if (deferred !== undefined) throw asynchronousBody(deferred);
+  // A call of a class is a TypeError of the language.
+  const text = Function.prototype.toString.call(body);
+  if (text.startsWith("class")) throw asynchronousBody("a class");
 }
 
 function isThenable(

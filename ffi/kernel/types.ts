@@ -2,19 +2,28 @@
 import type { Stream } from "../stream.ts";
 import type { KernelFacts } from "./facts.ts";
 
-/** A launch grid: programs along one to three axes. */
+/**
+ * A launch grid: programs along one to three axes, integers from 0 to 2^31 - 1 for x and to 65535 for y and z. What is
+ * absent is 1; with a 0 nothing is launched.
+ */
 export type GridSize = readonly [x: number, y?: number, z?: number];
 
 /** A launch grid with all three axes. */
 export type Grid = readonly [x: number, y: number, z: number];
 
-/** What every call of a kernel takes. */
+/**
+ * What every call of a kernel takes, as a plain object. Only its own properties count; a name that is no option is an
+ * `ArgumentError`.
+ */
 export interface CallOptions<Variant extends string = string> {
   /** Where the launch is queued; the device's default stream when absent. */
   readonly stream?: Stream | undefined;
   /** The variant to launch; the first that fits the arguments' types when absent. */
   readonly variant?: Variant | undefined;
-  /** Overrides the grid that the kernel's contract gives. */
+  /**
+   * Overrides the grid that the kernel's contract gives: `[x]`, `[x, y]` or `[x, y, z]`. Anything else is an
+   * `ArgumentError`.
+   */
   readonly grid?: GridSize | undefined;
 }
 
@@ -36,7 +45,10 @@ export interface VariantOptions<Variant extends string = string> {
   readonly variant?: Variant | undefined;
 }
 
-/** A call whose checks are done: each further call launches it again and returns the same result. */
+/**
+ * A call whose checks are done: each further call launches it again and returns the same result. Throws `DisposedError`
+ * once one of its tensors was disposed. Arguments are ignored, so that it can be a callback.
+ */
 export type PreparedCall<Result> = () => Result;
 
 /** What a kernel says of itself; plain data, but for the functions beside the expressions' texts. */
@@ -44,7 +56,7 @@ export type KernelDescription<Name extends string = string> = Omit<KernelFacts<N
 
 /** What tuning at run time takes beside the options of a call. */
 export interface TuneOptions {
-  /** Where to add the timings: the file `NAME.tune.json` beside the kernel's source, for the next `tri build`. */
+  /** Where to add the timings, the URL of a file: the file `NAME.tune.json` beside the kernel's source, for the next `tri build`. */
   readonly save?: URL | undefined;
 }
 

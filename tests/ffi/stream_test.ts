@@ -150,6 +150,7 @@ Deno.test("capture() refuses what cannot have queued its work when it returns", 
     const [wrong, actual] of [
       [body, "an async function"],
       [generator, "a generator"],
+      [class {}, "a class"],
       [() => void 0 as unknown, undefined],
       [() => body(), "one that returns a promise"],
       [5, "5"],

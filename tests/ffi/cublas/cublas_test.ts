@@ -107,6 +107,44 @@ Deno.test("Cublas.prepare() refuses shapes and storages that cuBLAS has no produ
   }
 });
 
+Deno.test("Cublas refuses what is no matrix of its device, and results over its operands", () => {
+  using rig = open();
+  using other = Device.fromDriver(new FakeDriver());
+  const { device, cublas } = rig;
+  const a = device.zeros("float32", [2, 2]);
+  const multiply = (...args: unknown[]): () => unknown => () =>
+    Reflect.apply(cublas.matmul, cublas, args);
+  const matrices = "a matrix of float16, bfloat16, float32, float64 on device 0 (Fake GPU)";
+  for (
+    const [args, argument, expected] of [
+      [[null, a, a], "a", "a tensor"],
+      [[a, {}, a], "b", "a tensor"],
+      [[a, a], "out", "a tensor"],
+      [[new Proxy(a, {}), a, a], "a", "a tensor"],
+      [[a, a, other.zeros("float32", [2, 2])], "out", matrices],
+      [[device.zeros("int32", [2, 2]), a, a], "a", matrices],
+      [[device.zeros("float32", [4]), a, a], "a", matrices],
+      [[a, device.zeros("float64", [2, 2]), a], "b", "elements of float32, as those of a"],
+      [
+        [a, a, a],
+        "out",
+        "memory apart from the operands, because it is written while they are read",
+      ],
+    ] as const
+  ) {
+    const error = assertThrows(multiply(...args), ArgumentError);
+    assertEquals([error.argument, error.expected], [argument, expected]);
+  }
+  for (const value of [null, {}, 5, a]) {
+    const opening = (): unknown => Reflect.apply(Cublas.open, Cublas, [value]);
+    assertThrows(opening, ArgumentError, "device of Cublas.open");
+  }
+  cublas.matmul(a, a, device.zeros("float32", [2, 2]));
+  // Columns of one matrix lie apart.
+  const wide = device.zeros("float32", [2, 4]);
+  cublas.matmul(wide.narrow(1, 0, 2), a, wide.narrow(1, 2, 2));
+});
+
 Deno.test("Cublas works on the default stream, can be recorded, and gives everything back", () => {
   const driver = new FakeDriver();
   using device = Device.fromDriver(driver);
