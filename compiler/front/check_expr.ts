@@ -18,6 +18,7 @@ import { checkConditional, checkLogical } from "./check_choice.ts";
 import { applyBinary, applyUnary } from "./check_operators.ts";
 import { checkAddress, checkLoad } from "./check_place.ts";
 import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check_tile.ts";
+import { reducedText } from "./conversion_hints.ts";
 import { toBool } from "./convert.ts";
 import { declarationNote } from "./origin.ts";
 import { constant, intConstant, isValue, reshape, scalarType, type Value } from "./nodes.ts";
@@ -131,7 +132,8 @@ export function checkCondition(cx: Context, expr: ast.Expr): Value | undefined {
     `a condition is one value, not ${spellType(value.type)}: a program has one flow of control`,
     {
       ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
-      hint: "choose by element with `?:` or `*?(mask)`, or test all at once with `c[any]`",
+      hint: "choose by element with `?:` or `*?(mask)`, or test all at once with " +
+        `\`${reducedText(value, "any")}\``,
     },
   );
   return undefined;

@@ -30,20 +30,18 @@ export function pointerHint(value: Value, from: PointerType, to: ElementType): s
 
 /** E5012. */
 export function reportNotScalar(cx: Context, value: Value, span: Span): void {
-  const rank = shapeOf(value.type)?.length ?? 0;
   const [first, second] = isBool(value) ? ["any", "all"] as const : ["+", "max"] as const;
-  const reduced = (operator: string): string =>
-    `\`${testedText(value)}[${Array(rank).fill(operator).join(", ")}]\``;
   cx.reporter.error("E5012", span, `a scalar is needed here, not ${spellType(value.type)}`, {
     ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
-    hint: `reduce it: ${reduced(first)} or ${reduced(second)}`,
+    hint: `reduce it: \`${reducedText(value, first)}\` or \`${reducedText(value, second)}\``,
   });
 }
 
-/** Pointers are not reduced; what a reduction takes is the comparison that became bools. */
-function testedText(value: Value): string {
-  if (value.kind !== "convert") return operandText(value, "x");
-  const { operand } = value;
-  const isPointer = operand.type.kind !== "void" && elementOf(operand.type).kind === "pointer";
-  return isPointer ? `(${operandText(operand, "p")} != NULL)` : operandText(operand, "x");
+/** The value reduced over all axes. Pointers are not reduced, but their comparison with NULL is. */
+export function reducedText(value: Value, operator: string): string {
+  const items = (shapeOf(value.type) ?? []).map(() => operator).join(", ");
+  const given = value.kind === "convert" ? value.operand : value;
+  const isPointer = given.type.kind !== "void" && elementOf(given.type).kind === "pointer";
+  const shown = isPointer ? `(${operandText(given, "p")} != NULL)` : operandText(given, "x");
+  return `${shown}[${items}]`;
 }
