@@ -25,6 +25,7 @@ export async function runBuild(invocation: Invocation, context: CommandContext):
   if (invocation.flag("bundle") && invocation.flag("check")) {
     throw usageError("--bundle and --check exclude each other");
   }
+  if (invocation.flag("bundle")) (await import("./bundle_file.ts")).guardBundle(invocation);
   if (!invocation.flag("watch")) return await buildOnce(invocation, context, {});
   if (invocation.flag("check")) throw usageError("--watch and --check exclude each other");
   const { watch } = await import("./watch.ts");

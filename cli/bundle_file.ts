@@ -3,15 +3,34 @@
  * line what it was made from, and what it held: while both are so, it stays.
  */
 import { BANNER, bundleModule } from "./bundle.ts";
-import { STATE_FILE } from "./build_state.ts";
+import { filesOf, readState, STATE_FILE } from "./build_state.ts";
 import { type CommandContext, PLATFORMS } from "./commands.ts";
-import { usageError } from "./failure.ts";
+import { usageError, writeFailure } from "./failure.ts";
 import { sha256 } from "./hash.ts";
 import type { Invocation } from "./parse.ts";
-import { absolutePath, folderOf, joinPath } from "./paths.ts";
-import { readTextIfThere } from "./project.ts";
+import { absolutePath, folderOf, joinPath, relativePath } from "./paths.ts";
+import { isFolder, readTextIfThere } from "./project.ts";
 import { removeAbandonedReplacements, replaceFile } from "./replace_file.ts";
 import { runTimeIdentity } from "./version.ts";
+
+const OTHER_NAME = "Take another name.";
+
+/** Refuses a name that no bundle can have, before anything is built. */
+export function guardBundle(invocation: Invocation): void {
+  const shown = invocation.text("bundle") ?? "";
+  const path = absolutePath(shown);
+  if (!/\.m?js$/.test(path)) {
+    throw usageError(`--bundle ${shown}: a bundle is JavaScript`, "Let its name end in .js.");
+  }
+  if (isFolder(path)) throw usageError(`--bundle ${shown} is a folder`, OTHER_NAME);
+  const before = readTextIfThere(path);
+  if (before !== undefined && !before.startsWith(BANNER) && !invocation.flag("force")) {
+    throw usageError(
+      `${shown} is there already and was not written by tri`,
+      "Take another name, or overwrite it with --force.",
+    );
+  }
+}
 
 /** Bundles what was built. */
 export async function writeBundle(
@@ -20,26 +39,32 @@ export async function writeBundle(
 ): Promise<void> {
   const shown = invocation.text("bundle") ?? "";
   const path = absolutePath(shown);
+  const out = absolutePath(invocation.text("out") ?? "generated");
+  if (filesOf(readState(out)).has(relativePath(out, path))) {
+    throw usageError(`${shown} is a file of the output, which the bundle is made of`, OTHER_NAME);
+  }
   const before = readTextIfThere(path);
   const isForced = invocation.flag("force");
-  if (before !== undefined && !before.startsWith(BANNER) && !isForced) {
-    throw usageError(
-      `${shown} is there already and was not written by tri`,
-      "Take another name, or overwrite it with --force.",
-    );
-  }
   removeAbandonedReplacements(path);
   const platform = PLATFORMS.find((name) => name === invocation.text("platform")) ?? "deno";
   const index = `mod.${invocation.text("emit") ?? "ts"}`;
-  const entry = joinPath(absolutePath(invocation.text("out") ?? "generated"), index);
+  const entry = joinPath(out, index);
   const inputs = inputsOf(folderOf(entry), platform, index);
   if (!isForced && before !== undefined && isMadeFrom(inputs, before)) return;
   const [banner = "", ...lines] = (await bundleModule(entry, platform)).split("\n");
   const body = lines.join("\n");
   const text = `${banner}\n${recordOf(inputs, body)}\n${body}`;
-  Deno.mkdirSync(folderOf(path), { recursive: true });
+  makeFolder(folderOf(path));
   replaceFile(path, text);
   terminal.say(`bundled for ${platform}: ${shown} (${Math.ceil(text.length / 1e3)} KB)`);
+}
+
+function makeFolder(path: string): void {
+  try {
+    Deno.mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw writeFailure(path, error, "another place");
+  }
 }
 
 /** What decides the bundle: the record of the build has the hashes of all wrappers. */

@@ -1,4 +1,5 @@
 /** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
+import { must } from "../compiler/support/bug.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The exit codes of `tri`. */
@@ -70,29 +71,36 @@ export function systemReason(error: unknown): string | undefined {
   return reasonIn(error);
 }
 
-/** Why a file could not be written, as the user sees it; a permission that Deno lacks is told by itself. */
-export function writeFailure(path: string, error: unknown): unknown {
+/**
+ * Why a file could not be written, as the user sees it; a permission that Deno lacks is told by itself. `instead` is
+ * where it could be written instead.
+ */
+export function writeFailure(
+  path: string,
+  error: unknown,
+  instead = "another folder with --out",
+): unknown {
   if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) return error;
   const reason = error instanceof Deno.errors.PermissionDenied
     ? "Permission denied"
     : reasonIn(error);
   if (reason === undefined) return error;
-  const [, remedy = "Take another folder with --out, or move what is in the way."] =
-    WRITE_REMEDIES.find(([pattern]) => pattern.test(reason)) ?? [];
-  return environmentError(`Cannot write ${path}: ${reason}`, remedy);
+  const [, remedy] = must(WRITE_REMEDIES.find(([pattern]) => pattern.test(reason)), reason);
+  return environmentError(`Cannot write ${path}: ${reason}`, remedy(instead));
 }
 
 /** What to do about a file that cannot be written, by what the system says. */
-const WRITE_REMEDIES: readonly (readonly [RegExp, string])[] = [
+const WRITE_REMEDIES: readonly (readonly [RegExp, (instead: string) => string])[] = [
   [
     /Permission denied|not permitted|Read-only/,
-    "Take another folder with --out, or change the owner or the mode of this one.",
+    (instead) => `Take ${instead}, or change the owner or the mode of this one.`,
   ],
   [
     /No space left|quota|too large/,
-    "Free some disk space, or take a folder on another disk with --out.",
+    (instead) => `Free some disk space, or take ${instead}, on another disk.`,
   ],
-  [/name too long/, "Shorten the name of the source or of its kernels."],
+  [/name too long/, () => "Shorten the name of the source or of its kernels."],
+  [/^/, (instead) => `Take ${instead}, or move what is in the way.`],
 ];
 
 function reasonIn({ message }: Error): string | undefined {

@@ -8,9 +8,10 @@ import type { Invocation } from "./parse.ts";
 import { findAssemblers } from "./ptxas.ts";
 import type { Sizes } from "./report_arguments.ts";
 import { showDiagnostics } from "./format.ts";
-import { hasErrors, openSession, type Session } from "./session.ts";
+import { checkKernelNames, hasErrors, openSession, type Session } from "./session.ts";
 import { numberParams, readSizes } from "./sizes.ts";
 import { targetOf } from "./targets.ts";
+import type { Compiler } from "./toolchain.ts";
 import type { BenchGpu } from "./tune_bench.ts";
 import { compileGroups, type Group } from "./tune_candidates.ts";
 import { type Run, runsOf } from "./tune_arguments.ts";
@@ -125,11 +126,22 @@ async function compileAll(
     }
     groups.push(...found);
   }
+  if (kernels.length > 0) checkKernels(invocation, session, compiler);
   if (groups.length > 0) return groups;
   throw usageError(
     "There is nothing to tune: no kernel here has more than one configuration",
     "Add some: `#pragma tri configs TM in {32, 64, 128}; num_warps in {4, 8}`, or --config.",
   );
+}
+
+/** A `--kernel` that no source has is not the same as one without a choice. */
+function checkKernels(invocation: Invocation, session: Session, compiler: Compiler): void {
+  const known = session.sources.flatMap((source) => {
+    const { resolve } = includeFinder(session.project.root, invocation.list("include"));
+    const options = { ...session.optionsFor(source), include: resolve, checkOnly: true };
+    return compiler.compileFile(source.file, options).kernels.map(({ name }) => name);
+  });
+  checkKernelNames(invocation, known);
 }
 
 /** What to launch the groups with: once for each --size, or for sizes that suit. */

@@ -91,6 +91,23 @@ async function sha256(text: string): Promise<string> {
   return sha256(text);
 }
 
+Deno.test("tri build takes a file that several operands name once, and follows no loop of links", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n", "kernels/sub/b.tc": "kernel bar\n" });
+  Deno.symlinkSync("../..", `${shop.path}/kernels/sub/up`);
+  Deno.symlinkSync("nowhere.tc", `${shop.path}/kernels/.#a.tc`);
+  const operands = ["kernels/sub", "kernels/sub/../sub/b.tc", "kernels/a.tc", "./kernels/a.tc"];
+  const { code, stderr } = await shop.build(...operands);
+  assertEquals(code, 0, stderr);
+  assertEquals(
+    shop.read("out/mod.ts"),
+    'export * from "./a.ts";\nexport * from "./sub/b.ts";\n',
+  );
+  Deno.symlinkSync("loop.tc", `${shop.path}/kernels/loop.tc`);
+  const loop = await shop.build();
+  assertEquals(loop.code, 3);
+  assertStringIncludes(loop.stderr, "Links go in a circle");
+});
+
 Deno.test("tri build refuses outputs that would be a file and a folder at once, and writes nothing", async () => {
   using shop = new Shop({ "kernels/a.tc": "kernel foo\n", "kernels/a.ts.tc": "kernel bar\n" });
   const { code, stderr } = await shop.build();

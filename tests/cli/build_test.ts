@@ -339,7 +339,7 @@ Deno.test("tri build refuses operands and options that make no sense", async () 
     [["empty"], "No .tc file in empty"],
     [["empty/readme"], "Not a Triton-C file"],
     [["a", "b"], "Two files would be written as x.ts"],
-    [["a", "--arch", "sm_81"], "Did you mean sm_80?"],
+    [["a", "--arch", "sm_81"], "Did you mean sm_80? Known: sm_70, sm_75, sm_80, "],
     [["a", "--jobs", "0"], "--jobs 0: not a number of jobs"],
     [["a", "-D", "1x=2"], "-D 1x: not the name of a macro"],
     [["a", "--no-warn", "W1004"], "--no-warn W1004: no such warning"],

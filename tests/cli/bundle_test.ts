@@ -118,6 +118,16 @@ Deno.test("tri build --bundle overwrites its own file only, and goes with no --c
   assertEquals(refused.code, 2);
   assertStringIncludes(refused.stderr, "was not written by tri");
   assertEquals(workspace.read("out/mine.js"), "mine\n");
+  for (const name of ["out/mod.ts", "k/double.tc", "k"]) {
+    const { code, stderr } = await workspace.tri([...words, name, "--force"], { main: REAL_MAIN });
+    assertEquals(code, 2, name);
+    assertStringIncludes(stderr, `--bundle ${name}: a bundle is JavaScript`);
+  }
+  assert(!workspace.files("out").has("out/mod.ts"), "names are looked at before anything is built");
+  const wrapper = [...words, "out/half.js", "--force", "--emit", "js"];
+  const over = await workspace.tri(wrapper, { main: REAL_MAIN });
+  assertEquals(over.code, 2);
+  assertStringIncludes(over.stderr, "out/half.js is a file of the output");
   assertEquals((await workspace.tri([...words, "out/b.js", "--check"])).code, 2);
   assert(BANNER.startsWith("//"));
 });

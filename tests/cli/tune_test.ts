@@ -290,3 +290,10 @@ Deno.test("tri build ships the winners, and their wrapper launches the one for t
   const wrong = await build(workspace, "--configs", "some");
   assertEquals([wrong.code, wrong.stdout], [2, ""]);
 });
+
+Deno.test("tri tune refuses a --kernel that no source has", async () => {
+  using workspace = new Workspace({ "kernels/scale.tc": SCALE });
+  const { code, stderr } = await tune(workspace, ["--kernel", "scael", "--num-warps", "4"]);
+  assertEquals(code, 2, stderr);
+  assertStringIncludes(stderr, "--kernel scael: there is no such kernel\nDid you mean scale?");
+});
