@@ -48,6 +48,13 @@ function recursiveFunctions(defined: Defined): Set<PtxFunction> {
   return recursive;
 }
 
+/** Whether a function can come to call itself. */
+export function isRecursive(module: PtxModule, name: string): boolean {
+  const defined = definedFunctions(module);
+  const fn = defined.get(name);
+  return fn !== undefined && recursiveFunctions(defined).has(fn);
+}
+
 /** Variables of functions that exist once, whoever calls: moved to the module under names that are free there. */
 function hoistStatics(module: PtxModule, defined: Defined): {
   readonly variables: PtxVariable[];

@@ -157,8 +157,8 @@ function atomicForms(destination: "d, " | ""): PtxForm[] {
 export const MEMORY_OPS = {
   mov: { doc: "the value; of a symbol its address; packs and unpacks vectors", isa: "9.7.9.3, 9.7.9.4", effect: "pure", forms: [
     { form: ".T d, $a", T: "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 b128" },
-    { form: ".VEC.T d*V, $a*V", T: "b16 u16 s16 b32 u32 s32 f32" },
-    { form: ".v2.T d*2, $a*2", T: "b64 u64 s64 f64" },
+    { form: ".v4.T d*4, $a*4", T: "b16 u16 s16 b32 u32 s32 f32" },
+    { form: ".v2.T d*2, $a*2", T: "b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64" },
     { form: ".b16 d:b16, a*2:b8" },
     { form: ".b16 d*2:b8, a:b16" },
     { form: ".b32 d:b32, a*2:b16" },

@@ -48,6 +48,8 @@ export class Fault extends Error {
     readonly site?: Site,
     /** Filled in by the launch. */
     readonly place?: FaultPlace,
+    /** What to do about it, where that is more than what helps with all faults of the kind. */
+    readonly hint?: string,
   ) {
     super(`${kind}: ${detail}`);
   }

@@ -94,6 +94,16 @@ export interface HandlerContext {
   literal(operand: Operand): bigint;
   /** An address; coordinates of tensor maps are read with `rows`. */
   address(operand: Operand): AddressRef;
+  /** What the kernel is in; absent for single instructions. */
+  readonly surroundings?: Surroundings;
+}
+
+/** What messages say of the module and the kernel that an instruction is in. */
+export interface Surroundings {
+  /** Why calls of a function are left: it is recursive, only declared, or calls were too many to expand. */
+  callee(name: string): "recursive" | "declared" | "expanded too often" | "unknown";
+  /** Whether the kernel asks for the barrier of a cooperative launch. */
+  wantsGridBarrier(): boolean;
 }
 
 /** Compiles an instruction. */

@@ -336,7 +336,8 @@ export function referenceOf(form: FloatForm, sources: readonly bigint[]): Result
     mode: MODES.find((mode) => names.includes(mode)) ?? "rn",
   };
   const [to, count] = unpack(types[0] ?? "");
-  const registerBits = Math.max(16, TYPES[form.result].bits);
+  const [target] = form.instruction.operands;
+  const registerBits = TYPES[target?.kind === "register" ? target.type : form.result].bits;
   const stride = count === 1 ? registerBits : strideOf(to);
   const format = integerOf(to) === undefined && opcode !== "testp" ? formatOf(to) : undefined;
   if (opcode === "cvt" && names.includes("rs")) {

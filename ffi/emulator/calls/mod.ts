@@ -3,6 +3,7 @@
  * "Formatted Output" and "Assertion"). All other calls were put in place of the call when the module was loaded.
  */
 import type { Operand } from "../../../compiler/ptx/func.ts";
+import { refuseCall, refuseIndirectCall } from "../refusals.ts";
 import { Fault } from "../fault.ts";
 import { HEADER } from "../frame.ts";
 import type { Handler, HandlerContext, Machine, WarpFunction } from "../machine.ts";
@@ -121,17 +122,12 @@ const listed = (operand: Operand | undefined): readonly Operand[] =>
 
 const call: Handler = (match, context): WarpFunction => {
   const operands = match.operands.map(({ operand }) => operand);
-  const at = operands.findIndex(({ kind }) => kind === "symbol");
+  const at = operands.findIndex(({ kind }) => kind !== "list");
   const callee = operands[at];
-  const name = callee?.kind === "symbol" ? callee.name : "";
+  if (callee?.kind !== "symbol") throw refuseIndirectCall(match.row.isa);
+  const { name } = callee;
   const extern = Object.hasOwn(EXTERNS, name) ? EXTERNS[name] : undefined;
-  if (extern === undefined) {
-    const what = name === "" ? "calls through pointers" : `the function ${name}`;
-    throw new Fault(
-      "unsupported instruction",
-      `the emulator has no ${what}, recursion included (PTX ISA 9.0, section ${match.row.isa})`,
-    );
-  }
+  if (extern === undefined) throw refuseCall(name, match.row.isa, context.surroundings);
   const args = listed(operands[at + 1]).map((operand) => offsetOf(operand, context));
   const [result] = listed(operands[at - 1]).map((operand) => offsetOf(operand, context));
   const { machine } = context;

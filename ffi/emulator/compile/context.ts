@@ -2,7 +2,7 @@
 import type { Operand } from "../../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { Fault, type Site } from "../fault.ts";
-import type { AddressRef, HandlerContext, Machine } from "../machine.ts";
+import type { AddressRef, HandlerContext, Machine, Surroundings } from "../machine.ts";
 import { WINDOW } from "../memory.ts";
 import type { FrameLayout } from "./layout.ts";
 
@@ -30,9 +30,11 @@ export function contextFor(
   symbols: Symbols,
   site: Site,
   sm: number,
+  surroundings?: Surroundings,
 ): HandlerContext {
   const row = (operand: Operand, type: TypeName): number => layout.row(operand, type);
   return {
+    ...(surroundings === undefined ? {} : { surroundings }),
     machine,
     site,
     sm,

@@ -21,6 +21,7 @@ import { FrameLayout } from "./layout.ts";
 import { type Line, linesOf } from "./lines.ts";
 import type { BlockFacts, Code, Program } from "./program.ts";
 import { selectStep } from "./select.ts";
+import { surroundingsOf } from "./surroundings.ts";
 import { classOf } from "./classes.ts";
 import { usesOf } from "./uses.ts";
 
@@ -54,8 +55,9 @@ export function compileKernel(options: CompileOptions): Program {
     (name) => addressOf(symbols, name),
   );
   const sm = Number(/\d+/.exec(module.target)?.[0] ?? 0);
+  const surroundings = surroundingsOf(kernel, module);
   const context = (line: Line): HandlerContext =>
-    contextFor(machine, layout, symbols, line.site, sm);
+    contextFor(machine, layout, symbols, line.site, sm, surroundings);
   const guardOf = ({ instruction: { guard } }: Line): Predicate | undefined =>
     guard === undefined
       ? undefined

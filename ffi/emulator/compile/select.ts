@@ -18,10 +18,16 @@ import type { Argument } from "../wasm/primitive.ts";
 import { clockRead } from "./clock.ts";
 import type { Step, StepArgument } from "./emit.ts";
 import type { Line } from "./lines.ts";
+import { GRID_BARRIER, refusalOf } from "../refusals.ts";
 
 const CONTROL: Readonly<Record<string, Handler>> = {
-  trap: (_, { site }) => (_w, mask) => {
-    throw new Fault("trap", "the kernel gave up", 31 - Math.clz32(mask & -mask), site);
+  trap: (_, { site, surroundings }) => (_w, mask) => {
+    const lane = 31 - Math.clz32(mask & -mask);
+    if (surroundings?.wantsGridBarrier() !== true) {
+      throw new Fault("trap", "the kernel gave up", lane, site);
+    }
+    const { what, hint } = GRID_BARRIER;
+    throw new Fault("trap", `the kernel gave up: ${what}`, lane, site, undefined, hint);
   },
   brkpt: () => () => {},
   pmevent: () => () => {},
@@ -94,12 +100,16 @@ export function selectStep(line: Line, context: HandlerContext): Step {
     if (choice !== undefined) return choice.step;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const { kind, detail } = error;
+    const { kind, detail, hint } = error;
     return kind === "unsupported instruction"
-      ? unsupported(match, detail, context)
-      : failing(kind, detail, context);
+      ? unsupported(match, { what: detail, hint }, context)
+      : failing(kind, detail, context, hint);
   }
-  return unsupported(match, `the emulator has no ${match.opcode}`, context);
+  const refusal = refusalOf(match.opcode);
+  const what = refusal === undefined
+    ? `the emulator has no ${match.opcode}`
+    : `${match.opcode}: ${refusal.what}`;
+  return unsupported(match, { what, hint: refusal?.hint }, context);
 }
 
 /** An instruction that has no form, with what is wrong with it. */
@@ -114,23 +124,30 @@ function refused(
     ? ""
     : ` (PTX ISA 9.0, section ${row.isa})`;
   const kind = isSupported ? "illegal instruction" : "unsupported instruction";
-  return failing(kind, `${problem}${about}`, context);
+  return failing(kind, `${problem}${about}`, context, refusalOf(opcode)?.hint);
 }
 
-function unsupported({ row }: Match, detail: string, context: HandlerContext): Step {
-  const about = detail.includes("PTX ISA") ? "" : ` (PTX ISA 9.0, section ${row.isa})`;
-  return failing("unsupported instruction", `${detail}${about}`, context);
+/** What is not done, and what to do instead if there is something. */
+interface Unsupported {
+  readonly what: string;
+  readonly hint: string | undefined;
+}
+
+function unsupported({ row }: Match, { what, hint }: Unsupported, context: HandlerContext): Step {
+  const about = /PTX ISA|Programming Guide/.test(what) ? "" : ` (PTX ISA 9.0, section ${row.isa})`;
+  return failing("unsupported instruction", `${what}${about}`, context, hint);
 }
 
 function failing(
   kind: FaultKind,
   detail: string,
   { site }: HandlerContext,
+  hint?: string,
 ): Step {
   return {
     kind: "function",
     run: (_w, mask) => {
-      throw new Fault(kind, detail, 31 - Math.clz32(mask & -mask), site);
+      throw new Fault(kind, detail, 31 - Math.clz32(mask & -mask), site, undefined, hint);
     },
   };
 }

@@ -55,7 +55,7 @@ function codeOf({ kind, detail }: Fault): string | undefined {
 
 /** The error for a fault. */
 export function emulatorError(fault: Fault, kernel: string): EmulatorError {
-  const { kind, detail, site, place } = fault;
+  const { kind, detail, site, place, hint = HINTS[kind] } = fault;
   return new EmulatorError({
     kind,
     code: codeOf(fault),
@@ -65,7 +65,7 @@ export function emulatorError(fault: Fault, kernel: string): EmulatorError {
     thread: place?.thread,
     instruction: site?.text,
     source: site === undefined ? undefined : sourceOf(site),
-    hint: HINTS[kind],
+    hint,
   });
 }
 

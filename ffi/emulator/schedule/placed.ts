@@ -15,7 +15,7 @@ export function placed(error: unknown, machine: Machine, kernel: string): unknow
   }
   // Faults of workers have their place already.
   if (!(error instanceof Fault) || error.place !== undefined) return error;
-  const { kind, detail, lane, site } = error;
+  const { kind, detail, lane, site, hint } = error;
   const [x, y] = block.shape;
   const thread = LANES * warp.index + (lane ?? 0);
   const place: FaultPlace = {
@@ -24,5 +24,5 @@ export function placed(error: unknown, machine: Machine, kernel: string): unknow
       ? {}
       : { thread: [thread % x, Math.floor(thread / x) % y, Math.floor(thread / (x * y))] }),
   };
-  return new Fault(kind, detail, lane, site, place);
+  return new Fault(kind, detail, lane, site, place, hint);
 }

@@ -53,7 +53,7 @@ export type Result =
     readonly kind: "fault";
     readonly fault: Pick<
       import("../fault.ts").Fault,
-      "kind" | "detail" | "lane" | "site" | "place"
+      "kind" | "detail" | "lane" | "site" | "place" | "hint"
     >;
   }
   | { readonly kind: "error"; readonly message: string };

@@ -57,11 +57,12 @@ export class Helper {
       Atomics.store(job.control, CONTROL.closed, 1);
       const found = placed(error, machine, job.kernel);
       if (!(found instanceof Fault)) return { kind: "error", message: String(found) };
-      const { kind, detail, lane, site, place } = found;
+      const { kind, detail, lane, site, place, hint } = found;
       const optional = {
         ...(lane === undefined ? {} : { lane }),
         ...(site === undefined ? {} : { site }),
         ...(place === undefined ? {} : { place }),
+        ...(hint === undefined ? {} : { hint }),
       };
       return { kind: "fault", fault: { kind, detail, ...optional } };
     }

@@ -144,8 +144,8 @@ function readResult(words: Int32Array): LaunchReport[] {
     case "report":
       return [result.report];
     case "fault": {
-      const { kind, detail, lane, site, place } = result.fault;
-      throw new Fault(kind, detail, lane, site, place);
+      const { kind, detail, lane, site, place, hint } = result.fault;
+      throw new Fault(kind, detail, lane, site, place, hint);
     }
     case "error":
       throw new Error(`a worker of the emulator failed: ${result.message}`);

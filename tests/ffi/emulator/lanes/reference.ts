@@ -338,6 +338,7 @@ const prmt: Reference = (match, [a = 0n, b = 0n, c = 0n]) => {
 
 const mov: Reference = (match, sources) => {
   const [d, a] = [instructionType(match), typeAt(match, "a")];
+  if (d === a) return [...sources];
   const count = TYPES[a].bits / TYPES[d].bits;
   const part = TYPES[a].bits;
   if (count < 1) {
