@@ -43,7 +43,7 @@ export function blockTables(
 ): BlockTables {
   expectInteger("blockRows of blockTables", blockRows, 0, MOST_BLOCKS);
   expectInteger("blockColumns of blockTables", blockColumns, 0, MOST_BLOCKS);
-  const length: unknown = typeof mask === "object" ? mask?.length : undefined;
+  const length = readLength(mask);
   if (length !== blockRows * blockColumns) {
     throw new ArgumentError({
       argument: "mask of blockTables",
@@ -95,4 +95,13 @@ export function blockTables(
     columnRows: Int32Array.from(columnRows),
     columnPlaces: Int32Array.from(columnPlaces),
   };
+}
+
+/** What an object says its length is; undefined where it has none, or an accessor that refuses the object. */
+function readLength(mask: unknown): unknown {
+  try {
+    return typeof mask === "object" && mask !== null ? Reflect.get(mask, "length") : undefined;
+  } catch {
+    return undefined;
+  }
 }

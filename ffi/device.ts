@@ -89,7 +89,7 @@ export class Device {
 
   /**
    * Opens a device of a driver that the caller has and closes. Throws `ArgumentError` for what is no driver,
-   * `NoDeviceError` for a number from which the driver counts no device.
+   * `NoDeviceError` where the driver has no device of this number.
    */
   static fromDriver(driver: Driver, ordinal = 0): Device {
     expectDriver(driver);

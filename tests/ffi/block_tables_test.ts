@@ -40,3 +40,16 @@ Deno.test("blockTables() refuses masks of another size", () => {
   ]);
   assertThrows(() => blockTables([], -1, 0), ArgumentError, "blockRows");
 });
+
+Deno.test("blockTables() refuses what is no mask, holes in it, and numbers of blocks that are none", () => {
+  const call = (...args: unknown[]): () => unknown => () =>
+    Reflect.apply(blockTables, undefined, args);
+  for (const mask of [null, "100110", 6, {}, Object.create(Float32Array.prototype)]) {
+    assertThrows(call(mask, 2, 3), ArgumentError, "Argument mask of blockTables");
+  }
+  assertThrows(call({ length: 6, 0: 1 }, 2, 3), ArgumentError, "mask[1] of blockTables");
+  assertThrows(call([1, 0, "1", 1, 0, 0], 2, 3), ArgumentError, "mask[2] of blockTables");
+  for (const count of [0.5, NaN, "2", 2n, Symbol("s"), 2 ** 53, 2 ** 25]) {
+    assertThrows(call([], count, 0), ArgumentError, "blockRows of blockTables");
+  }
+});

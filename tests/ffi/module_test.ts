@@ -1,5 +1,5 @@
 import { Device } from "../../ffi/device.ts";
-import { CudaError, DisposedError, ImageError } from "../../ffi/errors.ts";
+import { ArgumentError, CudaError, DisposedError, ImageError } from "../../ffi/errors.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { FakeDriver } from "../support/fake_driver.ts";
 
@@ -90,4 +90,52 @@ Deno.test("Device.loadModule() passes the driver's refusal on", () => {
     "scale.sm_70.cubin",
   );
   assert(error.cause instanceof CudaError);
+});
+
+Deno.test("Device.loadModule() takes PTX as text, and says of other text that it is none", () => {
+  using device = Device.open({ device: "emulator" });
+  const ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+  using module = device.loadModule(ptx, "text.ptx");
+  assertEquals(module.function("k").info.maxThreadsPerBlock > 0, true);
+  for (const text of ["", "…text…", "\x7fELF", "kernel.ptx"]) {
+    assertThrows(
+      () => device.loadModule(text, "text.ptx"),
+      ImageError,
+      "Cannot use kernel image text.ptx: it is not PTX text",
+    );
+  }
+  using gpu = Device.fromDriver(new FakeDriver());
+  using loaded = gpu.loadModule(ptx, "text.ptx");
+  assertEquals(loaded.name, "text.ptx");
+});
+
+Deno.test("KernelModule and KernelFunction refuse names and sizes that there cannot be", () => {
+  using device = Device.fromDriver(new FakeDriver({ kernels: { k: () => {} } }));
+  using module = device.loadModule(IMAGE, "k.ptx");
+  for (const name of [undefined, null, 5, Symbol("s"), "k\0", ["k"]]) {
+    for (const method of [module.function, module.variable]) {
+      assertThrows(() => Reflect.apply(method, module, [name]), ArgumentError, "a name");
+    }
+  }
+  const right = { block: [32, 1, 1], sharedBytes: 0, parameterBytes: 8 };
+  const fn = module.function("k");
+  for (
+    const wrong of [
+      { block: [32] },
+      { block: [0, 1, 1] },
+      { block: [1025, 1, 1] },
+      { block: [32, 32, 2] },
+      { block: 32 },
+      { sharedBytes: -1 },
+      { sharedBytes: 0.5 },
+      { parameterBytes: "8" },
+      { parameterNames: [1] },
+      { blocks: [1, 1, 1] },
+    ]
+  ) {
+    const prepare = (): unknown => Reflect.apply(fn.prepare, fn, [{ ...right, ...wrong }]);
+    assertThrows(prepare, ArgumentError);
+  }
+  assertThrows(() => Reflect.apply(fn.prepare, fn, []), ArgumentError, "shape of prepare");
+  Reflect.apply(fn.prepare, fn, [right]);
 });
