@@ -31,15 +31,28 @@ const longest: ReadonlyMap<string, number> = new Map(
     .sort((a, b) => a[1] - b[1]),
 );
 
+/** A row, and the words of its name after the first. */
+interface Namesake {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly row: PtxOpRow;
+}
+
 /** Rows by the first words of their names, with the further words; those with most words first. */
-const namesake: ReadonlyMap<
-  string,
-  readonly { readonly name: string; readonly words: readonly string[]; readonly row: PtxOpRow }[]
-> = Map.groupBy(
-  [...rows].map(([name, row]) => ({ name, words: name.split(".").slice(1), row }))
-    .sort((a, b) => b.words.length - a.words.length),
-  ({ name }) => name.split(".")[0] ?? name,
-);
+const namesake: ReadonlyMap<string, readonly Namesake[]> = groupRows();
+
+/** By hand, because the emulator runs on Node 20, which has no `Map.groupBy`. */
+function groupRows(): Map<string, Namesake[]> {
+  const groups = new Map<string, Namesake[]>();
+  for (const [name, row] of rows) {
+    const [first = name, ...words] = name.split(".");
+    const group = groups.get(first) ?? [];
+    group.push({ name, words, row });
+    groups.set(first, group);
+  }
+  for (const group of groups.values()) group.sort((a, b) => b.words.length - a.words.length);
+  return groups;
+}
 
 /** An instruction's row, its full name, and the modifiers that are not part of the name. */
 export interface FoundRow {
