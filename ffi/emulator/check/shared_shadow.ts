@@ -1,13 +1,9 @@
 /** The shadow of a block's shared memory: which bytes have been written, and the cells that races are found with. */
 import type { BlockState } from "../machine.ts";
 import { CELL_WORDS } from "./cells.ts";
+import type { WrittenBytes } from "./written.ts";
 
-/** Bits of a word of shared memory all of whose bytes have been written. */
-const WHOLE = 0xf;
-
-export interface SharedShadow {
-  /** Per word of shared memory, a bit for each byte that has been written. */
-  readonly written: Uint8Array;
+export interface SharedShadow extends WrittenBytes {
   readonly cells: Uint32Array;
   block: BlockState;
   /** Tick at which the block began to use it. */
@@ -64,35 +60,5 @@ export class SharedShadows {
     setWritten(shadow, reserved, sharedBytes - reserved);
     this.#shadows.set(block.shared, shadow);
     return shadow;
-  }
-}
-
-/** Whether all bytes from an offset on have been written. */
-export function isWritten({ written }: SharedShadow, offset: number, bytes: number): boolean {
-  if (((offset | bytes) & 3) === 0) {
-    for (let i = offset >> 2; i < (offset + bytes) >> 2; i++) {
-      if (written[i] !== WHOLE) return false;
-    }
-    return true;
-  }
-  return firstUnwritten(written, offset, bytes) < 0;
-}
-
-/** The first offset whose byte has not been written, or -1. */
-export function firstUnwritten(written: Uint8Array, offset: number, bytes: number): number {
-  for (let i = offset; i < offset + bytes; i++) {
-    if ((((written[i >> 2] ?? 0) >> (i & 3)) & 1) === 0) return i;
-  }
-  return -1;
-}
-
-/** Notes that bytes are written. */
-export function setWritten({ written }: SharedShadow, offset: number, bytes: number): void {
-  if (((offset | bytes) & 3) === 0) {
-    for (let i = offset >> 2; i < (offset + bytes) >> 2; i++) written[i] = WHOLE;
-    return;
-  }
-  for (let i = offset; i < offset + bytes; i++) {
-    written[i >> 2] = (written[i >> 2] ?? 0) | (1 << (i & 3));
   }
 }

@@ -23,7 +23,7 @@ const QUAD_PAIRS = 4;
 const layoutOf = (name: string | undefined): "row" | "col" =>
   name === "row" || name === "col" ? name : bug(`layout of mma: ${name}`);
 
-function readProduct({ modifiers }: Match): Product {
+export function readProduct({ modifiers }: Match): Product {
   const shape = modifiers.findIndex((name) => /^m\d+n\d+k\d+$/.test(name));
   const [m = 0, n = 0, k = 0] = (modifiers[shape] ?? "").slice(1).split(/[nk]/).map(Number);
   const layouts = modifiers.slice(shape + 1, shape + 3);

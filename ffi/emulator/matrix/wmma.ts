@@ -110,7 +110,7 @@ function typesOf({ modifiers }: Match, context: HandlerContext): readonly string
   return names.length === 2 ? [rounding, "f16", "f16", ...types] : names;
 }
 
-function readProduct(match: Match, context: HandlerContext, rows: ProductRows): Product {
+export function readProduct(match: Match, context: HandlerContext, rows: ProductRows): Product {
   const { m, n, k } = extentsOf(match);
   const [dType, aType, bType, cType] = typesOf(match, context);
   const saturates = match.modifiers.includes("satfinite");

@@ -1,0 +1,58 @@
+/** What one thread of the host remembers of undefined values: whether there are any, and where they came from. */
+import type { Site } from "../fault.ts";
+
+/** Where undefined bits come from. */
+export type Origin =
+  /** A register that the thread has not assigned. */
+  | { readonly kind: "register"; readonly name: string }
+  /** Memory; the clause says what a lane loaded: "load of 4 bytes at …, which nobody has written". */
+  | { readonly kind: "memory"; readonly site: Site; readonly loaded: (lane: number) => string }
+  /** A lane that takes no part in a shuffle. */
+  | { readonly kind: "lane"; readonly site: Site };
+
+export interface ShadowState {
+  /**
+   * 1 as soon as a launch has read something undefined from memory or from another lane. Until then the code of a
+   * kernel leaves out shadows that only such reads can set.
+   */
+  readonly flag: WebAssembly.Global;
+  readonly origins: Origin[];
+  /** Instructions by the number that shadows have of them; 0 is none. */
+  readonly sites: (Site | undefined)[];
+  /** Origins of undefined values that were stored, by their first place. */
+  readonly stored: Map<number, number>;
+}
+
+/** Stored values whose origin is remembered; of others the message says less. */
+const MOST_STORED = 1 << 16;
+
+export function newShadowState(): ShadowState {
+  return {
+    flag: new WebAssembly.Global({ value: "i32", mutable: true }, 0),
+    origins: [],
+    sites: [undefined],
+    stored: new Map(),
+  };
+}
+
+/** Begins a launch: nothing is undefined yet but registers. */
+export function startShadows(state: ShadowState): void {
+  state.flag.value = 0;
+  state.stored.clear();
+}
+
+/** Gives an origin a number. */
+export function addOrigin(state: ShadowState, origin: Origin): number {
+  return state.origins.push(origin) - 1;
+}
+
+/** Gives an instruction a number. */
+export function addSite(state: ShadowState, site: Site): number {
+  return state.sites.push(site) - 1;
+}
+
+/** Remembers where the undefined value that is stored at a place came from. */
+export function noteStored({ stored }: ShadowState, place: number, origin: number): void {
+  if (stored.size >= MOST_STORED) stored.clear();
+  stored.set(place, origin);
+}
