@@ -54,7 +54,7 @@ function sampleContext(): HandlerContext {
   const { machine } = newHost(newMemory(1 << 16));
   // Without checks accesses are done as programs without them see it.
   const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
-  const layout = new FrameLayout([], new Set(), () => 0n);
+  const layout = new FrameLayout([], new Map(), () => 0n);
   return contextFor(machine, layout, symbols, { kernel: "samples", text: "" }, 90);
 }
 

@@ -142,6 +142,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       constants: source.constants,
       parameters: { name: "arguments", place, bytes: variables.parameterBytes },
       shared: variables.shared,
+      local: variables.local,
       granules,
     };
     beginLaunch(machine, access);

@@ -7,6 +7,7 @@ import type { Match } from "../../compiler/ptx/match.ts";
 import type { TypeName } from "../../compiler/ptx/types.ts";
 import type { Site } from "./fault.ts";
 import type { Views, Window } from "./memory.ts";
+import type { Shadow } from "./shadow/place.ts";
 
 /** A block that runs. */
 export interface BlockState {
@@ -90,6 +91,8 @@ export interface HandlerContext {
   rows(operand: Operand, type: TypeName): readonly number[];
   /** Offset of a predicate's word, and what to xor its bits with: -1 for `!p`. Literals have a word as well. */
   predicate(operand: Operand): { readonly row: number; readonly invert: 0 | -1 };
+  /** The shadow of a register, if it has one; registers that are always defined have none. */
+  shadow(operand: Operand): Shadow | undefined;
   /** The value of an integer literal. */
   literal(operand: Operand): bigint;
   /** An address; coordinates of tensor maps are read with `rows`. */

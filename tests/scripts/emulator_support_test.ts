@@ -17,7 +17,7 @@ function faultOf(instruction: Instruction, match: Match | string): Fault {
   const { machine } = newHost(newMemory(1 << 16));
   const site = { kernel: "k", text: instruction.opcode };
   const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
-  const context = contextFor(machine, new FrameLayout([], new Set(), () => 0n), symbols, site, 90);
+  const context = contextFor(machine, new FrameLayout([], new Map(), () => 0n), symbols, site, 90);
   const line = { instruction, site, match, labels: [], sync: undefined };
   const step = selectStep(line, context);
   assertEquals(step.kind, "function");

@@ -3,6 +3,7 @@
  * is changed in one step.
  */
 import type { Match } from "../../../compiler/ptx/match.ts";
+import { TYPES } from "../../../compiler/ptx/types.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { Fault } from "../fault.ts";
 import { LANES } from "../frame.ts";
@@ -18,6 +19,7 @@ import {
   operandOf,
   type Row,
 } from "./element.ts";
+import { canCarry, carryLoad, carryStore, markBytes, shadowElements } from "../shadow/memory.ts";
 import { prepareAccess } from "./lanes.ts";
 import { KIND } from "./reach.ts";
 import { addressSpace, orderingOf } from "./spelling.ts";
@@ -59,11 +61,14 @@ export function atomic(match: Match, context: HandlerContext): WarpFunction {
     space: addressSpace(match, ref),
     ordering: { ...orderingOf(match), strong: true },
     atomic: true,
+    carries: canCarry(findOperand(match, "d")?.operand, context),
   });
   const { machine } = context;
   const { reach } = access;
+  const watch = machine.checks ? undefinedOperands(match, context) : undefined;
   return (w, mask) => {
     before(w, mask);
+    watch?.(w, mask, access.unwritten);
     const { views } = machine;
     const { places, kinds, kind } = reach;
     for (let lane = 0; lane < LANES; lane++) {
@@ -71,6 +76,35 @@ export function atomic(match: Match, context: HandlerContext): WarpFunction {
       const own = kind === KIND.mixed ? kinds[lane] ?? 0 : kind;
       for (const step of steps) step(views, w, lane, places[lane] ?? 0, own);
     }
+  };
+}
+
+/**
+ * Undefined values among the operands go to memory as those of stores do, and what was undefined there stays so unless
+ * it is exchanged. `lanes` are those that read bytes which hold nothing.
+ */
+function undefinedOperands(
+  match: Match,
+  context: HandlerContext,
+): (w: number, mask: number, lanes: number) => void {
+  const elements = (name: string): ReturnType<typeof shadowElements> => {
+    const bound = findOperand(match, name);
+    if (bound === undefined) return [];
+    return shadowElements(context, bound.operand, TYPES[bound.type].bits / 8, false);
+  };
+  const stores = ["b", "c"].flatMap((name) => carryStore(context, elements(name)) ?? []);
+  const results = elements("d");
+  const load = carryLoad(context, "atomic operation", results);
+  const exchanges = [...match.bound.values()].includes("exch");
+  const bytes = elements("b").reduce((sum, element) => sum + element.bytes, 0);
+  return (w, mask, lanes) => {
+    if (lanes !== 0) {
+      // The check has taken them for written already.
+      markBytes(context, lanes, bytes, false);
+      load(w, lanes);
+      if (exchanges) markBytes(context, lanes, bytes, true);
+    }
+    for (const store of stores) store(w, mask);
   };
 }
 

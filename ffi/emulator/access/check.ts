@@ -14,12 +14,12 @@ import {
 } from "../check/describe.ts";
 import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { attend, strongWrite, WHO, whoIs } from "../check/order.ts";
-import { firstUnwritten, isWritten, setWritten } from "../check/shared_shadow.ts";
 import { logSite, siteNumber, siteOf } from "../check/site_log.ts";
+import { firstUnwritten, isWritten, setWritten } from "../check/written.ts";
 import { Fault, type FaultKind, type Site } from "../fault.ts";
 import { HEADER, LANES } from "../frame.ts";
 import type { BlockState } from "../machine.ts";
-import { KIND } from "./reach.ts";
+import { KIND, ownerOf } from "./reach.ts";
 import type { Access } from "./state.ts";
 
 /** What an instruction does to memory. */
@@ -34,6 +34,8 @@ export interface AccessKind {
   readonly writes: boolean;
   /** Whether it does not race with others of its kind: volatile, relaxed and stronger, atomic. */
   readonly strong: boolean;
+  /** Whether it may read bytes that hold nothing: its registers are undefined then (`shadow/memory.ts`). */
+  readonly carries: boolean;
 }
 
 /** An instruction, as checks see it. */
@@ -81,6 +83,7 @@ export function checkAccess(access: Access, check: CheckedAccess, mask: number):
   const { reach } = access;
   if ((reach.bits & (check.align - 1)) !== 0) failMisaligned(access, check, mask);
   check.twice.lanes = 0;
+  access.unwritten = 0;
   const { kind } = reach;
   if (kind !== KIND.mixed) {
     checkKind(access, check, mask, kind);
@@ -111,7 +114,7 @@ function failMisaligned(access: Access, check: CheckedAccess, mask: number): voi
     const where = own === KIND.global
       ? describeGlobal(access.launch, place)
       : own === KIND.shared
-      ? describeShared(access.launch, place - ownerOf(access, lane).shared)
+      ? describeShared(access.launch, place - ownerOf(access.reach, lane).shared)
       : `address 0x${place.toString(16)}`;
     fail(check, "misaligned", lane, `at ${where}, which is no multiple of ${check.align}`);
   }
@@ -218,7 +221,7 @@ type Name = (access: Access, check: CheckedAccess, lane: number, place: number) 
 const globalName: Name = (access, _check, _lane, place) => describeGlobal(access.launch, place);
 
 const sharedName: Name = (access, _check, lane, place) =>
-  describeShared(access.launch, place - ownerOf(access, lane).shared);
+  describeShared(access.launch, place - ownerOf(access.reach, lane).shared);
 
 function failRace(
   access: Access,
@@ -244,10 +247,6 @@ function failRace(
   );
 }
 
-function ownerOf({ reach, machine }: Access, lane: number): BlockState {
-  return ((reach.remote >>> lane) & 1) === 0 ? machine.block : reach.owners[lane] ?? machine.block;
-}
-
 function checkShared(access: Access, check: CheckedAccess, mask: number): void {
   const { reach, machine, order } = access;
   attend(order, machine);
@@ -259,7 +258,7 @@ function checkShared(access: Access, check: CheckedAccess, mask: number): void {
   }
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    checkSharedOf(access, check, 1 << lane, ownerOf(access, lane), reach.places[lane] ?? 0);
+    checkSharedOf(access, check, 1 << lane, ownerOf(access.reach, lane), reach.places[lane] ?? 0);
   }
 }
 
@@ -280,10 +279,15 @@ function checkSharedOf(
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
       const offset = (places[lane] ?? 0) - base;
-      if (!isWritten(shadow, offset, bytes)) {
-        const first = firstUnwritten(shadow.written, offset, bytes);
-        failUnwritten(access, check, lane, offset, first);
-      }
+      if (isWritten(shadow, offset, bytes)) continue;
+      if (check.carries) access.unwritten |= 1 << lane;
+      else {failUnwritten(
+          access,
+          check,
+          lane,
+          offset,
+          firstUnwritten(shadow.written, offset, bytes),
+        );}
     }
   }
   const { shift } = shared;
@@ -347,10 +351,18 @@ function checkLocal(access: Access, check: CheckedAccess, mask: number): void {
   const frame = machine.warp.frame;
   const start = u32[(frame + HEADER.local) >>> 2] ?? 0;
   const bytes = u32[(frame + HEADER.localBytes) >>> 2] ?? 0;
+  const shadow = access.local.of(machine);
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
     const offset = (places[lane] ?? 0) - start - lane * bytes;
-    if (offset + check.bytes <= bytes) continue;
+    if (offset + check.bytes <= bytes) {
+      const at = lane * bytes + offset;
+      if (check.reads && check.carries && !isWritten(shadow, at, check.bytes)) {
+        access.unwritten |= 1 << lane;
+      }
+      if (check.writes) setWritten(shadow, at, check.bytes);
+      continue;
+    }
     fail(
       check,
       "out of bounds",

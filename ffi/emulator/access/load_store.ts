@@ -4,6 +4,13 @@ import type { HandlerContext, WarpFunction } from "../machine.ts";
 import type { Views } from "../memory.ts";
 import { failTwice } from "./check.ts";
 import { type Element, elementsOf, loadMove, type Move, operandOf, storeMove } from "./element.ts";
+import {
+  canCarry,
+  carryLoad,
+  carryStore,
+  type ShadowElement,
+  shadowElements,
+} from "../shadow/memory.ts";
 import { prepareAccess, type PreparedAccess } from "./lanes.ts";
 import { addressSpace, orderingOf } from "./spelling.ts";
 import { strongLoadMove, strongStoreMove } from "./strong.ts";
@@ -18,7 +25,9 @@ function vectorAccess(
   readonly elements: readonly Element[];
   readonly prepared: PreparedAccess;
   readonly strong: boolean;
+  readonly shadows: readonly ShadowElement[];
 } {
+  const { operand, type } = operandOf(match, value);
   const elements = elementsOf(context, operandOf(match, value));
   const bytes = elements.reduce((sum, element) => sum + element.bytes, 0);
   const ref = context.address(operandOf(match, "a").operand);
@@ -34,8 +43,11 @@ function vectorAccess(
     space: addressSpace(match, ref),
     ordering,
     atomic: false,
+    carries: verb === "load" && canCarry(operand, context),
   });
-  return { elements, prepared, strong: ordering.strong };
+  const [first] = elements;
+  const shadows = shadowElements(context, operand, first?.bytes ?? 0, /^s\d+$/.test(type));
+  return { elements, prepared, strong: ordering.strong, shadows };
 }
 
 /** Does all moves of an access. */
@@ -48,24 +60,35 @@ function all(moves: readonly Move[]): Move {
 }
 
 export function load(match: Match, context: HandlerContext): WarpFunction {
-  const { elements, prepared, strong } = vectorAccess(match, context, "d", "load");
+  const { elements, prepared, strong, shadows } = vectorAccess(match, context, "d", "load");
   const move = all(elements.map(strong ? strongLoadMove : loadMove));
   const { machine } = context;
-  const { access: { reach: { places } }, before } = prepared;
+  const { access, before } = prepared;
+  const { places } = access.reach;
+  if (!machine.checks) {
+    return (w, mask) => {
+      before(w, mask);
+      move(machine.views, places, mask, w);
+    };
+  }
+  const carry = carryLoad(context, "load", shadows);
   return (w, mask) => {
     before(w, mask);
     move(machine.views, places, mask, w);
+    if (access.unwritten !== 0) carry(w, access.unwritten);
   };
 }
 
 export function store(match: Match, context: HandlerContext): WarpFunction {
-  const { elements, prepared, strong } = vectorAccess(match, context, "b", "store");
+  const { elements, prepared, strong, shadows } = vectorAccess(match, context, "b", "store");
   const move = all(elements.map(strong ? strongStoreMove : storeMove));
   const { machine } = context;
   const { access, check, before } = prepared;
   const { places } = access.reach;
+  const carry = machine.checks ? carryStore(context, shadows) : undefined;
   return (w, mask) => {
     before(w, mask);
+    carry?.(w, mask);
     move(machine.views, places, mask, w);
     if (machine.checks && check.twice.lanes !== 0 && !strong) {
       const lanes = check.twice.lanes & mask;

@@ -39,6 +39,11 @@ export function newReach(machine: Machine): Reach {
   };
 }
 
+/** The block whose shared memory a lane reaches. */
+export function ownerOf({ machine, remote, owners }: Reach, lane: number): BlockState {
+  return ((remote >>> lane) & 1) === 0 ? machine.block : owners[lane] ?? machine.block;
+}
+
 /** Finds the places that the lanes of a mask reach. */
 export type Resolve = (w: number, mask: number) => void;
 

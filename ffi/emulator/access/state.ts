@@ -2,10 +2,12 @@
 import { GlobalShadow } from "../check/global_shadow.ts";
 import { type AccessLaunch, NO_LAUNCH } from "../check/launch.ts";
 import { newOrder, type Order, startOrder } from "../check/order.ts";
+import { LocalShadows } from "../check/local_shadow.ts";
 import { SharedShadows } from "../check/shared_shadow.ts";
 import { newSiteLog, type SiteLog } from "../check/site_log.ts";
 import { CounterLog } from "../count/log.ts";
 import type { Machine } from "../machine.ts";
+import { newShadowState, type ShadowState, startShadows } from "../shadow/state.ts";
 import { newReach, type Reach } from "./reach.ts";
 
 export interface Access {
@@ -15,7 +17,12 @@ export interface Access {
   readonly sites: SiteLog;
   readonly global: GlobalShadow;
   readonly shared: SharedShadows;
+  readonly local: LocalShadows;
+  /** Undefined values in registers. */
+  readonly shadows: ShadowState;
   readonly counters: CounterLog;
+  /** Lanes of the access that was checked last that read bytes which hold nothing. */
+  unwritten: number;
   launch: AccessLaunch;
 }
 
@@ -32,7 +39,10 @@ export function accessOf(machine: Machine): Access {
       sites: newSiteLog(),
       global: new GlobalShadow(),
       shared: new SharedShadows(),
+      local: new LocalShadows(),
+      shadows: newShadowState(),
       counters: new CounterLog(),
+      unwritten: 0,
       launch: NO_LAUNCH,
     };
     known.set(machine, access);
@@ -53,6 +63,7 @@ export function beginLaunch(machine: Machine, launch: AccessLaunch): void {
     global.clear();
     shared.clear();
   }
+  startShadows(access.shadows);
   startOrder(order);
   global.setGranule(launch.granules.global);
   shared.setGranule(launch.granules.shared);

@@ -4,6 +4,8 @@
  */
 import type { Operand } from "../../../compiler/ptx/func.ts";
 import { refuseCall, refuseIndirectCall } from "../refusals.ts";
+import { accessOf } from "../access/state.ts";
+import { setWritten } from "../check/written.ts";
 import { Fault } from "../fault.ts";
 import { HEADER } from "../frame.ts";
 import type { Handler, HandlerContext, Machine, WarpFunction } from "../machine.ts";
@@ -138,9 +140,12 @@ const call: Handler = (match, context): WarpFunction => {
       const value = extern(memory, args, lane, context);
       if (value === undefined || result === undefined) continue;
       const { i32 } = machine.views;
-      const local = (i32[(w + HEADER.local) >> 2] ?? 0) +
-        lane * (i32[(w + HEADER.localBytes) >> 2] ?? 0);
+      const start = i32[(w + HEADER.local) >> 2] ?? 0;
+      const local = start + lane * (i32[(w + HEADER.localBytes) >> 2] ?? 0);
       i32[(local + result) >> 2] = value;
+      if (machine.checks) {
+        setWritten(accessOf(machine).local.of(machine), local + result - start, 4);
+      }
     }
   };
 };

@@ -55,6 +55,14 @@ export function describeShared({ shared }: AccessLaunch, offset: number): string
   return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in shared memory`;
 }
 
+/** An offset in a thread's local memory: "byte 8 of buffer in local memory". */
+export function describeLocal({ local }: AccessLaunch, offset: number): string {
+  const variable = findExtent(local, offset, 1);
+  if (variable === undefined) return `offset ${offset} of local memory`;
+  const rest = offset - variable.place;
+  return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in local memory`;
+}
+
 /** A place in constant memory or beside it: "byte 260, 4 bytes past the end of AD (256 bytes) in constant memory". */
 export function describeConstant(constants: readonly Extent[], place: number): string {
   const known = constants.map(({ name, ...extent }) => ({ ...extent, label: name, freed: false }));

@@ -25,6 +25,8 @@ export interface AccessLaunch {
   readonly parameters: Extent;
   /** Variables in shared memory, by offset. */
   readonly shared: readonly Extent[];
+  /** Variables in local memory, by offset; parameters of inlined functions are among them. */
+  readonly local: readonly Extent[];
   /**
    * Bytes of the narrowest access of the kernel to shared and to global memory, at most 16, a power of two: races are
    * found between pieces of this size. 0 turns the detection of races off.
@@ -39,5 +41,6 @@ export const NO_LAUNCH: AccessLaunch = {
   constants: [],
   parameters: { name: "", place: 0, bytes: 0 },
   shared: [],
+  local: [],
   granules: { shared: 0, global: 0 },
 };

@@ -8,7 +8,12 @@ import { isBarrier, isBranch, isIndexed, type Line } from "./lines.ts";
 /** How a block ends. Numbers are blocks; the number of blocks itself means the end of the thread. */
 export type End =
   | { readonly kind: "next" }
-  | { readonly kind: "jump"; readonly target: number; readonly guard: Instruction["guard"] }
+  | {
+    readonly kind: "jump";
+    readonly target: number;
+    readonly guard: Instruction["guard"];
+    readonly line: Line;
+  }
   | { readonly kind: "indexed"; readonly line: Line; readonly targets: readonly number[] }
   | { readonly kind: "barrier"; readonly line: Line };
 
@@ -62,11 +67,11 @@ export function blocksOf(
       case "bra": {
         const [label] = operands;
         const to = label?.kind === "symbol" ? target(label.name) : exit;
-        return { lines: body, end: { kind: "jump", target: to, guard }, waits };
+        return { lines: body, end: { kind: "jump", target: to, guard, line: last }, waits };
       }
       case "ret":
       case "exit":
-        return { lines: body, end: { kind: "jump", target: exit, guard }, waits };
+        return { lines: body, end: { kind: "jump", target: exit, guard, line: last }, waits };
       case "brx.idx": {
         const [, list] = operands;
         const names = list?.kind === "symbol" ? lists.get(list.name) ?? [] : [];

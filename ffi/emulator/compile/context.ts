@@ -47,6 +47,10 @@ export function contextFor(
       operand.kind === "negated"
         ? { row: row(operand.operand, "pred"), invert: -1 }
         : { row: row(operand, "pred"), invert: 0 },
+    shadow: (operand) => {
+      const inner = operand.kind === "negated" ? operand.operand : operand;
+      return inner.kind === "register" ? layout.shadow(inner.name) : undefined;
+    },
     literal: (operand) => {
       if (operand.kind === "integer") return operand.value;
       throw new Fault("illegal instruction", "a literal is missing", undefined, site);

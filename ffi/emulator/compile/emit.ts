@@ -33,21 +33,23 @@ export interface Predicate {
   readonly invert: 0 | -1;
 }
 
-/** Words of lanes that have written a register. */
-export interface AssignedWord {
-  readonly word: number;
-  readonly register: string;
+/** What is to be done with the shadows of registers, for all lanes that come there. */
+export interface EmittedShadow {
+  /** Offsets of words: while all are 0 in those lanes, nothing. */
+  readonly words: readonly number[];
+  /** Whether that may be from the start, or only once something undefined has been read from memory. */
+  readonly always: boolean;
+  readonly run: WarpFunction;
 }
 
 export interface EmittedLine {
   readonly guard: Predicate | undefined;
   readonly step: Step;
   readonly site: Site;
-  /** Registers that lanes must have written before. */
-  readonly demands: readonly AssignedWord[];
-  /** Registers that lanes have written afterwards; or as much as they had of `copied`. */
-  readonly assigns: readonly AssignedWord[];
-  readonly copied: AssignedWord | undefined;
+  /** Before the instruction runs. */
+  readonly shadow: EmittedShadow | undefined;
+  /** Whether it may be the first to read something undefined from memory. */
+  readonly seeds: boolean;
 }
 
 export type EmittedEnd =
@@ -58,22 +60,17 @@ export type EmittedEnd =
   | { readonly kind: "computed"; readonly run: (w: number, mask: number) => number };
 
 export interface EmittedBlock {
+  /** Before anything else: what decides which lanes the first line waits for. */
+  readonly entry: EmittedShadow | undefined;
   readonly lines: readonly EmittedLine[];
+  /** Before the end. */
+  readonly endShadow: EmittedShadow | undefined;
   readonly end: EmittedEnd;
   /** Lanes that the first line needs: known, all, or by a row that the scheduler looks at. */
   readonly needs: number | "all" | "row" | undefined;
   /** Gives 0 while the first line has to wait for other warps. */
   readonly ready: (() => number) | undefined;
 }
-
-/** A register, and an instruction that reads it. */
-export interface RegisterRead {
-  readonly register: string;
-  readonly site: Site;
-}
-
-/** Called when lanes read a register that they have not written. */
-export type Unassigned = (w: number, lanes: number, read: number) => void;
 
 export type Imported = WarpFunction | ((w: number, mask: number) => number) | (() => number);
 
@@ -83,8 +80,8 @@ export interface Emitted {
   readonly functions: Readonly<
     Record<string, WarpFunction | ((w: number, mask: number) => number)>
   >;
-  /** Reads of registers that `Unassigned` gets by number. */
-  readonly reads: readonly RegisterRead[];
+  /** What `env.shadow` calls with a frame and a mask, by number. */
+  readonly shadows: readonly WarpFunction[];
 }
 
 const I32S = (count: number): ValueType[] => Array.from({ length: count }, () => "i32" as const);
@@ -98,11 +95,12 @@ export function emitKernel(blocks: readonly EmittedBlock[]): Emitted {
   const fuel = module.importGlobal("env", "fuel", "i32", true);
   const stoppedAt = module.importGlobal("env", "stoppedAt", "i32", true);
   const counts = module.importGlobal("env", "counts", "i32", false);
-  const unassigned = module.importFunction("env", "unassigned", I32S(3), []);
+  const undefinedSeen = module.importGlobal("env", "undefined", "i32", true);
+  const callShadow = module.importFunction("env", "shadow", I32S(3), []);
   const functions: Record<string, Imported> = {};
   const primitives = new Map<string, number>();
   const imported = new Map<EmittedLine | EmittedEnd | EmittedBlock, number>();
-  const reads: RegisterRead[] = [];
+  const shadows: WarpFunction[] = [];
   const give = (
     key: EmittedLine | EmittedEnd | EmittedBlock,
     run: Imported,
@@ -134,21 +132,27 @@ export function emitKernel(blocks: readonly EmittedBlock[]): Emitted {
     }
   }
 
-  const emitLine = (code: Code, line: EmittedLine, masked: number): void => {
+  /** `seen` is the local that says whether anything undefined has been read. */
+  const emitShadow = (code: Code, shadow: EmittedShadow | undefined, seen: number): void => {
+    if (shadow === undefined) return;
+    if (!shadow.always) code.op("local.get", seen).op("if");
+    for (const [i, word] of shadow.words.entries()) {
+      code.op("local.get", W).op("i32.load", word);
+      if (i > 0) code.op("i32.or");
+    }
+    code.op("local.get", MASK).op("i32.and").op("if");
+    code.op("local.get", W).op("local.get", MASK).op("i32.const", shadows.push(shadow.run) - 1);
+    code.op("call", callShadow).op("end");
+    if (!shadow.always) code.op("end");
+  };
+
+  const emitLine = (code: Code, line: EmittedLine, masked: number, seen: number): void => {
     let mask = MASK;
+    emitShadow(code, line.shadow, seen);
     if (line.guard !== undefined) {
       emitGuarded(code, line.guard);
       code.op("local.tee", masked).op("if");
       mask = masked;
-    }
-    for (const { word, register } of line.demands) {
-      code.op("local.get", mask).op("local.get", W).op("i32.load", word);
-      code.op("i32.const", -1).op("i32.xor").op("i32.and").op("if");
-      code.op("local.get", W).op("local.get", mask).op("local.get", W).op("i32.load", word);
-      code.op("i32.const", -1).op("i32.xor").op("i32.and");
-      code.op("i32.const", reads.push({ register, site: line.site }) - 1).op("call", unassigned).op(
-        "end",
-      );
     }
     const { step } = line;
     const callFunction = (): void => {
@@ -167,22 +171,19 @@ export function emitKernel(blocks: readonly EmittedBlock[]): Emitted {
         code.op("end");
       }
     }
-    for (const { word } of line.assigns) {
-      code.op("local.get", W).op("local.get", W).op("i32.load", word);
-      if (line.copied === undefined) code.op("local.get", mask).op("i32.or");
-      else {
-        code.op("local.get", mask).op("i32.const", -1).op("i32.xor").op("i32.and");
-        code.op("local.get", W).op("i32.load", line.copied.word);
-        code.op("local.get", mask).op("i32.and").op("i32.or");
-      }
-      code.op("i32.store", word);
-    }
     if (line.guard !== undefined) code.op("end");
+    if (line.seeds) code.op("global.get", undefinedSeen).op("local.set", seen);
   };
 
   const indices = blocks.map((block, pc) => {
     const { index, code } = module.function(I32S(2), ["i32"]);
     const masked = code.local("i32");
+    const seen = code.local("i32");
+    const watched = [block.entry, block.endShadow, ...block.lines.map(({ shadow }) => shadow)];
+    if (watched.some((shadow) => shadow?.always === false)) {
+      code.op("global.get", undefinedSeen).op("local.set", seen);
+    }
+    emitShadow(code, block.entry, seen);
     if (block.needs !== undefined) emitWait(code, block.needs);
     if (block.ready !== undefined) {
       code.op("call", imported.get(block) ?? 0).op("i32.eqz");
@@ -197,7 +198,8 @@ export function emitKernel(blocks: readonly EmittedBlock[]): Emitted {
     }
     code.op("global.get", fuel).op("i32.const", block.lines.length + 1).op("i32.sub");
     code.op("global.set", fuel);
-    for (const line of block.lines) emitLine(code, line, masked);
+    for (const line of block.lines) emitLine(code, line, masked, seen);
+    emitShadow(code, block.endShadow, seen);
     const { end } = block;
     if (end.kind === "next") code.op("i32.const", pc + 1);
     else if (end.kind === "barrier") code.op("i32.const", STOP.barrier);
@@ -209,7 +211,7 @@ export function emitKernel(blocks: readonly EmittedBlock[]): Emitted {
   });
 
   emitRun(module, indices, fuel, stoppedAt);
-  return { bytes: module.encode(), functions, reads };
+  return { bytes: module.encode(), functions, shadows };
 }
 
 /** The lanes of the mask for which a predicate holds. */

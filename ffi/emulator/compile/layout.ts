@@ -2,6 +2,7 @@
 import type { Operand, Register } from "../../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { HEADER_BYTES, LANES, rowBytes } from "../frame.ts";
+import { type Shadow, SHADOW_BYTES } from "../shadow/place.ts";
 import type { Interval } from "./dataflow.ts";
 
 /** A special register that a kernel reads, and its row, which has 64 bits for each lane if it is wide. */
@@ -9,6 +10,13 @@ export interface SpecialRow {
   readonly name: string;
   readonly row: number;
   readonly wide: boolean;
+}
+
+/** A register that threads may read before they have assigned it. */
+export interface InitialShadow {
+  readonly shadow: Shadow;
+  /** Number of its origin. */
+  readonly origin: number;
 }
 
 /** A value that is the same in all lanes of all warps, and its row. */
@@ -41,8 +49,11 @@ export function literalBits(
  */
 export class FrameLayout {
   readonly specials: SpecialRow[] = [];
-  /** Words of lanes that have written a register, of those that may be read before. */
-  readonly assigned = new Map<string, number>();
+  /** Shadows that say something when a warp begins. */
+  readonly initial: InitialShadow[] = [];
+  /** Where the words of shadows are, all in one piece. */
+  readonly shadowWords: { readonly start: number; readonly bytes: number };
+  readonly #shadows = new Map<string, Shadow>();
   readonly #registers = new Map<string, number>();
   readonly #constants = new Map<string, ConstantRow>();
   readonly #specials = new Map<string, number>();
@@ -51,26 +62,49 @@ export class FrameLayout {
 
   constructor(
     intervals: readonly Interval[],
-    unassigned: ReadonlySet<string>,
+    tracked: ReadonlyMap<string, Register>,
     readonly symbolAddress: (name: string) => bigint,
   ) {
-    for (const name of unassigned) this.assigned.set(name, this.#take(rowBytes(1)));
     const free = new Map<number, number[]>();
-    const active: { readonly last: number; readonly row: number; readonly bytes: number }[] = [];
+    // Rows by the place where they are free again.
+    const ending = new Map<number, { readonly row: number; readonly bytes: number }[]>();
+    let swept = 0;
     for (const { register, first, last } of intervals.toSorted((a, b) => a.first - b.first)) {
-      for (let i = active.length - 1; i >= 0; i--) {
-        const old = active[i];
-        if (old === undefined || old.last >= first) continue;
-        free.get(old.bytes)?.push(old.row);
-        active.splice(i, 1);
+      for (; swept < first; swept++) {
+        for (const { row, bytes } of ending.get(swept) ?? []) free.get(bytes)?.push(row);
+        ending.delete(swept);
       }
       const bytes = rowBytes(bitsOf(register));
       const bin = free.get(bytes) ?? [];
       free.set(bytes, bin);
       const row = bin.pop() ?? this.#take(bytes);
       this.#registers.set(register.name, row);
-      active.push({ last, row, bytes });
+      const list = ending.get(last);
+      if (list === undefined) ending.set(last, [{ row, bytes }]);
+      else list.push({ row, bytes });
     }
+    this.shadowWords = { start: this.#end, bytes: SHADOW_BYTES * tracked.size };
+    this.#placeShadows(tracked);
+  }
+
+  /** Registers that share a row share that of their undefined bits. */
+  #placeShadows(tracked: ReadonlyMap<string, Register>): void {
+    const rows = new Map<number, number>();
+    let word = this.#take(this.shadowWords.bytes);
+    for (const register of tracked.values()) {
+      const bits = bitsOf(register);
+      const own = this.#registers.get(register.name);
+      if (own === undefined) continue;
+      const row = bits === 1 ? word : rows.get(own) ?? this.#take(rowBytes(bits));
+      rows.set(own, row);
+      this.#shadows.set(register.name, { register, word, row, bits });
+      word += SHADOW_BYTES;
+    }
+  }
+
+  /** The shadow of a register, if it has one. */
+  shadow(name: string): Shadow | undefined {
+    return this.#shadows.get(name);
   }
 
   /** Bytes of a frame. */

@@ -1,29 +1,31 @@
 /** Compiles a kernel for the emulator: PTX to WebAssembly and what the scheduler has to know. */
 import type { PtxKernel, PtxModule } from "../../../compiler/ptx/func.ts";
-import { Fault } from "../fault.ts";
 import type { HandlerContext, Machine } from "../machine.ts";
 import { mayPassWait } from "../matrix/mod.ts";
 import { barrierStep } from "./barrier.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { indexedBranch } from "./branch.ts";
 import { addressOf, contextFor, type Symbols } from "./context.ts";
-import { flowOf, liveIntervals, maybeUnassigned } from "./dataflow.ts";
+import { livenessOf } from "./dataflow.ts";
 import {
-  type AssignedWord,
   emitKernel,
   type EmittedBlock,
   type EmittedEnd,
   type EmittedLine,
+  type EmittedShadow,
   type Predicate,
   type Step,
 } from "./emit.ts";
+import { accessOf } from "../access/state.ts";
+import { mayReadUndefined, type Tracking, trackRegisters } from "../shadow/flow.ts";
+import { demandDefined, type LineShadow, lineShadow } from "../shadow/line.ts";
+import { addOrigin } from "../shadow/state.ts";
 import { FrameLayout } from "./layout.ts";
 import { type Line, linesOf } from "./lines.ts";
 import type { BlockFacts, Code, Program } from "./program.ts";
 import { selectStep } from "./select.ts";
 import { surroundingsOf } from "./surroundings.ts";
 import { classOf } from "./classes.ts";
-import { usesOf } from "./uses.ts";
 
 /** Where running code tells how far it got; one per machine. */
 export interface Meters extends Pick<Code, "fuel" | "stoppedAt" | "takeStop"> {
@@ -42,18 +44,24 @@ export interface CompileOptions {
   readonly counts: (blocks: number) => number;
 }
 
+const NOT_TRACKED: Tracking = { tracked: new Map(), always: new Set() };
+
 /** Compiles a kernel; how accesses are watched is read from the machine now. */
 export function compileKernel(options: CompileOptions): Program {
   const { machine, module, kernel, symbols, meters } = options;
   const { lines, endLabels } = linesOf(kernel, module);
   const blocks = blocksOf(kernel, lines, endLabels);
-  const flow = flowOf(blocks);
-  const unassigned = machine.checks ? maybeUnassigned(flow) : new Set<string>();
-  const layout = new FrameLayout(
-    liveIntervals(flow),
-    unassigned,
-    (name) => addressOf(symbols, name),
-  );
+  const { intervals, unassigned } = livenessOf(blocks);
+  const { tracked, always } = machine.checks
+    ? trackRegisters(lines, unassigned, (name) => symbols.get(name)?.space === "local")
+    : NOT_TRACKED;
+  const layout = new FrameLayout(intervals, tracked, (name) => addressOf(symbols, name));
+  const { shadows: state } = accessOf(machine);
+  for (const { name } of unassigned) {
+    const shadow = layout.shadow(name);
+    if (shadow === undefined) continue;
+    layout.initial.push({ shadow, origin: addOrigin(state, { kind: "register", name }) });
+  }
   const sm = Number(/\d+/.exec(module.target)?.[0] ?? 0);
   const surroundings = surroundingsOf(kernel, module);
   const context = (line: Line): HandlerContext =>
@@ -62,10 +70,22 @@ export function compileKernel(options: CompileOptions): Program {
     guard === undefined
       ? undefined
       : { row: layout.row(guard.register, "pred"), invert: guard.negated ? -1 : 0 };
+  const emittedShadow = (shadow: LineShadow | undefined): EmittedShadow | undefined =>
+    shadow === undefined ? undefined : {
+      words: shadow.words,
+      always: shadow.registers.some((name) => always.has(name)),
+      run: shadow.run,
+    };
+  const isLocal = (name: string): boolean => symbols.get(name)?.space === "local";
+  const isWatched = tracked.size > 0;
   const emitted = blocks.map((block, pc): EmittedBlock => ({
-    lines: block.lines.map((line) =>
-      emittedLine(line, layout, context(line), guardOf(line), meters)
-    ),
+    entry: isWatched ? emittedShadow(entryShadow(block, context)) : undefined,
+    lines: block.lines.map((line) => ({
+      ...emittedLine(line, context(line), guardOf(line), meters),
+      shadow: isWatched ? emittedShadow(lineShadow(line, context(line))) : undefined,
+      seeds: isWatched && typeof line.match !== "string" && mayReadUndefined(line.match, isLocal),
+    })),
+    endShadow: isWatched ? emittedShadow(endShadow(block, context)) : undefined,
     end: emittedEnd(block, pc, machine, layout),
     needs: neededLanes(block),
     ready: readiness(block, machine),
@@ -87,7 +107,7 @@ export function compileKernel(options: CompileOptions): Program {
       site: end.kind === "barrier" ? end.line.site : first?.site,
     };
   });
-  const { bytes, functions, reads } = emitKernel(emitted);
+  const { bytes, functions, shadows } = emitKernel(emitted);
   const counts = options.counts(blocks.length);
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
     env: {
@@ -95,14 +115,8 @@ export function compileKernel(options: CompileOptions): Program {
       fuel: meters.fuel,
       stoppedAt: meters.stoppedAt,
       counts: new WebAssembly.Global({ value: "i32", mutable: false }, counts),
-      unassigned: (_w: number, lanes: number, read: number): void => {
-        throw new Fault(
-          "uninitialised register",
-          `%${reads[read]?.register} is read before it is written`,
-          31 - Math.clz32(lanes & -lanes),
-          reads[read]?.site,
-        );
-      },
+      undefined: state.flag,
+      shadow: (w: number, lanes: number, number: number): void => shadows[number]?.(w, lanes),
     },
     js: functions,
   });
@@ -154,31 +168,43 @@ function neededLanes(block: Block): number | "all" | "row" | undefined {
 
 function emittedLine(
   line: Line,
-  layout: FrameLayout,
   context: HandlerContext,
   guard: Predicate | undefined,
   meters: Meters,
-): EmittedLine {
-  const { reads, writes, copied, kills } = usesOf(line);
-  const word = ({ name }: { readonly name: string }): AssignedWord[] => {
-    const at = layout.assigned.get(name);
-    return at === undefined ? [] : [{ word: at, register: name }];
-  };
-  const copy = copied === undefined ? undefined : word(copied)[0];
-  // A guard is read whether or not a lane runs the instruction.
-  const read = reads.filter((register) => register !== line.instruction.guard?.register);
-  // Products of warp groups may ignore what they add to.
-  const demanded = typeof line.match !== "string" && !kills && line.instruction.guard === undefined
-    ? read.filter((register) => !writes.includes(register))
-    : read;
+): Omit<EmittedLine, "shadow" | "seeds"> {
   return {
     guard,
     step: polling(line, selectStep(line, context), meters),
     site: line.site,
-    demands: copy === undefined ? [...new Set(demanded)].flatMap(word) : [],
-    assigns: [...new Set(writes)].flatMap(word),
-    copied: copy,
   };
+}
+
+type ContextOf = (line: Line) => HandlerContext;
+
+/** The mask of the lanes that the first line of a block waits for must be defined before it waits. */
+function entryShadow({ waits, lines }: Block, contextOf: ContextOf): LineShadow | undefined {
+  const [first] = lines;
+  if (!waits || first === undefined || typeof first.sync !== "object") return undefined;
+  const { sync } = first;
+  if (sync.kind !== "register") return undefined;
+  const use = "it names the lanes that take part";
+  return demandDefined([{ register: sync, use }], contextOf(first));
+}
+
+/** What a block's end reads must be defined. */
+function endShadow({ end }: Block, contextOf: ContextOf): LineShadow | undefined {
+  switch (end.kind) {
+    case "next":
+      return undefined;
+    case "jump": {
+      const { guard, line } = end;
+      if (guard === undefined) return undefined;
+      const use = "a branch depends on it";
+      return demandDefined([{ register: guard.register, use }], contextOf(line));
+    }
+    default:
+      return lineShadow(end.line, contextOf(end.line));
+  }
 }
 
 /** Orders of loads that see what other threads store meanwhile. */

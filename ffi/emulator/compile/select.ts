@@ -48,11 +48,13 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
   HANDLER_TABLES.flatMap((table) => Object.entries(table)),
 );
 
-/** Instructions whose accesses are checked and counted; parameters need none of that. */
-function isObserved({ opcode, bound }: Match): boolean {
+/** Instructions whose accesses are checked and counted; parameters of the kernel need none of that. */
+function isObserved({ opcode, operands }: Match, context: HandlerContext): boolean {
   if (opcode !== "ld" && opcode !== "st") return false;
-  const space = bound.get("SPACE") ?? "";
-  return !space.startsWith("param");
+  const address = operands.find(({ operand }) => operand.kind === "address")?.operand;
+  const base = address?.kind === "address" ? address.base : undefined;
+  return base?.kind !== "symbol" || address === undefined ||
+    context.address(address).space !== "param";
 }
 
 /** How an instruction is done. */
@@ -70,7 +72,7 @@ export function chooseStep(match: Match, context: HandlerContext): Choice | unde
   else return { way: "handler", step: { kind: "function", run: clock } };
   const handler = HANDLERS.get(match.opcode);
   const observing = machine.checks || machine.profile;
-  const primitive = observing && isObserved(match) ? undefined : wasmForm(match);
+  const primitive = observing && isObserved(match, context) ? undefined : wasmForm(match);
   if (primitive !== undefined) {
     const step: Step = {
       kind: "primitive",

@@ -8,8 +8,6 @@ export interface Uses {
   readonly writes: readonly Register[];
   /** Whether lanes that run the instruction have all that it writes afterwards, whatever was there before. */
   readonly kills: boolean;
-  /** The register whose value is merely passed on. */
-  readonly copied: Register | undefined;
 }
 
 /** What a line reads and writes; the guard is read. */
@@ -19,13 +17,11 @@ export function usesOf(line: Line): Uses {
   const writes: Register[] = [];
   const { guard } = instruction;
   if (guard !== undefined) reads.push(guard.register);
-  if (typeof match === "string") return { reads, writes, kills: false, copied: undefined };
+  if (typeof match === "string") return { reads, writes, kills: false };
   // What products of warp groups add to may be ignored, by an operand of theirs.
   const adds = match.opcode === "wgmma.mma_async";
   for (const { destination, operand } of match.operands) {
     forEachRegister(operand, (register) => (destination ? writes : reads).push(register));
   }
-  const [, source] = instruction.operands;
-  const copied = match.opcode === "mov" && source?.kind === "register" ? source : undefined;
-  return { reads, writes, kills: guard === undefined && !adds, copied };
+  return { reads, writes, kills: guard === undefined && !adds };
 }

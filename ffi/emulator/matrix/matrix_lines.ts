@@ -14,12 +14,16 @@ export interface MatrixLines {
   /** Elements of a line, and their bits. */
   readonly length: number;
   readonly bits: number;
+  /** Whether what it loads may be undefined. */
+  readonly carries: boolean;
 }
 
 /** Where the first line is, and how far it is to the next. */
 export interface LinePlaces {
   readonly base: number;
   readonly pitch: number;
+  /** Whether some bytes that it reads hold nothing. */
+  unwritten: boolean;
 }
 
 const FIRST_LANE = 1;
@@ -29,7 +33,7 @@ const MOST_BYTES = 16;
 export function matrixLines(
   match: Match,
   context: HandlerContext,
-  { verb, lines, length, bits }: MatrixLines,
+  { verb, lines, length, bits, carries }: MatrixLines,
 ): (w: number) => LinePlaces {
   const { machine, site } = context;
   const operand = (name: string): Match["operands"][number] | undefined =>
@@ -50,8 +54,10 @@ export function matrixLines(
     reads: verb === "load",
     writes: verb === "store",
     strong: false,
+    carries,
   }, site);
-  const checkLines = ({ base, pitch }: LinePlaces): void => {
+  const checkLines = (found: LinePlaces): void => {
+    const { base, pitch } = found;
     const kind = reach.kind === KIND.mixed ? reach.kinds[0] ?? KIND.global : reach.kind;
     for (let first = 0; first < lines * perLine; first += LANES) {
       const count = Math.min(LANES, lines * perLine - first);
@@ -66,6 +72,7 @@ export function matrixLines(
       }
       reach.kind = kind;
       checkAccess(access, check, -1 >>> (LANES - count) | 0);
+      if (access.unwritten !== 0) found.unwritten = true;
     }
   };
   return (w) => {
@@ -74,7 +81,7 @@ export function matrixLines(
     const pitch = strideRow === undefined
       ? lineBytes
       : (machine.views.u32[(w + strideRow) >>> 2] ?? 0) * bits / 8;
-    const places = { base, pitch };
+    const places = { base, pitch, unwritten: false };
     if (machine.checks) checkLines(places);
     return places;
   };

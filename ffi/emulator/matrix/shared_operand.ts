@@ -75,6 +75,7 @@ export function sharedReader(context: HandlerContext, operand: SharedOperand): O
     reads: true,
     writes: false,
     strong: false,
+    carries: false,
   }, site);
   return (views, w, out, firstRow) => {
     const first = (w + row) >>> 2;

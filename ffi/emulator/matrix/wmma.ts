@@ -11,7 +11,9 @@ import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { wholeWarp } from "./aligned.ts";
 import { type Format, FORMATS, isFormatName } from "./formats.ts";
 import { plainFragment } from "./fragments.ts";
-import { matrixLines } from "./matrix_lines.ts";
+import { carryMatrixLoad, carryMatrixStore, type ForEachByte } from "../shadow/matrix_memory.ts";
+import { canCarry } from "../shadow/memory.ts";
+import { type LinePlaces, matrixLines } from "./matrix_lines.ts";
 import { multiplyAcross, type Product, type ProductRows, productRows } from "./product.ts";
 import { isSumFormatName, SUM_FORMATS } from "./sums.ts";
 
@@ -55,11 +57,34 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
   const registerRows = context.rows(registers.operand, registers.type);
   const parts = Math.max(1, 32 / bits);
   const { slots } = plainFragment(registerRows.length, parts, rows * columns);
-  const find = matrixLines(match, context, { verb, lines, length, bits });
-  const low = bits >= 32 ? -1 : 2 ** bits - 1;
+  const carries = verb === "load" && canCarry(registers.operand, context);
+  const find = matrixLines(match, context, { verb, lines, length, bits, carries });
   const words = bits / 32;
+  const elements = LANES * parts;
+  /** Where an element is, from the first one on. */
+  const offsetOf = (element: number, pitch: number): number => {
+    const [r, c] = [Math.floor(element / columns), element % columns];
+    return (byRows ? r : c) * pitch + (((byRows ? c : r) * bits) >> 3);
+  };
+  const found: { places: LinePlaces } = { places: { base: 0, pitch: 0, unwritten: false } };
+  const forEachByte: ForEachByte = (register, visit) => {
+    const { base, pitch } = found.places;
+    const bytes = Math.max(1, bits / 8);
+    for (let i = 0; i < elements; i++) {
+      const place = base + offsetOf(slots[register * elements + i] ?? 0, pitch);
+      for (let b = 0; b < bytes; b++) {
+        visit({ offset: Math.floor(i * bits / 8) + b, lane: 0, place: place + b });
+      }
+    }
+  };
+  const carryLoad = carryMatrixLoad(context, registers.operand, "load of a matrix", forEachByte);
+  const carryStore = verb === "store" && machine.checks
+    ? carryMatrixStore(context, registers.operand, forEachByte)
+    : undefined;
+  const low = bits >= 32 ? -1 : 2 ** bits - 1;
   return wholeWarp(match.opcode, context, (w) => {
-    const { base, pitch } = find(w);
+    const { base, pitch, unwritten } = found.places = find(w);
+    carryStore?.(w);
     const { i32, u8, u16 } = machine.views;
     let at = 0;
     for (const row of registerRows) {
@@ -68,8 +93,7 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
         let word = 0;
         for (let part = 0; part < parts; part++) {
           const element = slots[at++] ?? 0;
-          const [r, c] = [Math.floor(element / columns), element % columns];
-          const place = base + (byRows ? r : c) * pitch + (((byRows ? c : r) * bits) >> 3);
+          const place = base + offsetOf(element, pitch);
           if (words >= 1) {
             for (let i = 0; i < words; i++) {
               const [inFrame, inMemory] = [first + words * lane + i, (place >>> 2) + i];
@@ -79,7 +103,7 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
           } else if (verb === "store") {
             u16[place >>> 1] = (i32[first + lane] ?? 0) >>> (16 * part);
           } else {
-            const shift = ((byRows ? c : r) * bits) & 7;
+            const shift = ((byRows ? element % columns : Math.floor(element / columns)) * bits) & 7;
             const value = bits === 16 ? u16[place >>> 1] ?? 0 : (u8[place] ?? 0) >>> shift;
             word |= (value & low) << (bits * part);
           }
@@ -87,6 +111,7 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
         if (verb === "load" && words < 1) i32[first + lane] = word;
       }
     }
+    if (unwritten) carryLoad(w);
   });
 }
 

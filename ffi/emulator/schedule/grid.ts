@@ -6,6 +6,7 @@ import type { Program } from "../compile/program.ts";
 import { Fault } from "../fault.ts";
 import { HEADER, LANES } from "../frame.ts";
 import type { Machine } from "../machine.ts";
+import { fillShadow, SHADOW } from "../shadow/place.ts";
 import { afterExit, arriveAt, type Block } from "./barriers.ts";
 import { type LaunchFacts, writeSpecials } from "./specials.ts";
 import { isDone, runWarp, type Warp, type WarpEvents } from "./warp.ts";
@@ -164,7 +165,12 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
     for (const warp of block.warps) {
       writeHeader(machine, slot, warp, warpCount);
       const { i32 } = machine.views;
-      for (const word of layout.assigned.values()) i32[(warp.frame + word) >> 2] = 0;
+      const { start, bytes } = layout.shadowWords;
+      i32.fill(0, (warp.frame + start) >> 2, (warp.frame + start + bytes) >> 2);
+      for (const { shadow, origin } of layout.initial) {
+        fillShadow(machine.views, warp.frame, shadow, warp.live, warp.live);
+        i32[(warp.frame + shadow.word + SHADOW.origin) >> 2] = origin;
+      }
       writeSpecials(machine, layout.specials, launch, warp, slot.launch === launch);
     }
   }

@@ -2,7 +2,7 @@
 import { literalOf, scalarSources } from "../lanes/shape.ts";
 import type { WarpFunction } from "../machine.ts";
 import { type Carrying, shadowRow, whole } from "./carrying.ts";
-import { type Shadow, settleRow } from "./place.ts";
+import { settleRow, type Shadow } from "./place.ts";
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
@@ -89,8 +89,9 @@ function fromUnion(
       union.fill(0);
       for (const source of sources) {
         const own = Math.max(1, source.bits / 32);
-        if (source.bits === 1) union[0] = (union[0] ?? 0) | -((i32[(w + source.row) >>> 2] ?? 0) >>> lane & 1);
-        else {
+        if (source.bits === 1) {
+          union[0] = (union[0] ?? 0) | -((i32[(w + source.row) >>> 2] ?? 0) >>> lane & 1);
+        } else {
           const at = ((w + source.row) >>> 2) + own * lane;
           for (let i = 0; i < own; i++) union[i] = (union[i] ?? 0) | (i32[at + i] ?? 0);
         }
@@ -104,7 +105,10 @@ function fromUnion(
 }
 
 /** A rule for one result that is no predicate; `whole` for others. */
-function unionRule(carrying: Carrying, write: (union: Int32Array, words: number) => void): WarpFunction {
+function unionRule(
+  carrying: Carrying,
+  write: (union: Int32Array, words: number) => void,
+): WarpFunction {
   const [result] = carrying.results;
   return carrying.results.length === 1 && result !== undefined && result.bits > 1
     ? fromUnion(carrying, result, write)

@@ -47,21 +47,21 @@ export function shadowRow(context: HandlerContext, operand: Operand, type: TypeN
 }
 
 /** Results are undefined as a whole where any source is in any part. */
-export const whole: Rule = (carrying) => {
+export function whole(carrying: Carrying): WarpFunction {
   const { context: { machine }, results } = carrying;
   const badLanes = anyUndefined(carrying);
   return (w, lanes) => {
     const bad = badLanes(w, lanes);
     for (const result of results) fillShadow(machine.views, w, result, lanes, bad);
   };
-};
+}
 
 /** Results are undefined in all lanes where any source is in any lane. */
-export const everywhere: Rule = (carrying) => {
+export function everywhere(carrying: Carrying): WarpFunction {
   const { context: { machine }, results } = carrying;
   const badLanes = anyUndefined(carrying);
   return (w, lanes) => {
     const bad = badLanes(w, lanes) === 0 ? 0 : lanes;
     for (const result of results) fillShadow(machine.views, w, result, lanes, bad);
   };
-};
+}

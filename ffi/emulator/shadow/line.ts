@@ -5,7 +5,7 @@ import type { Line } from "../compile/lines.ts";
 import { usesOf } from "../compile/uses.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { type Demand, rolesOf } from "./roles.ts";
-import { cleanRow, clearShadow, fillShadow, type Shadow, SHADOW, undefinedLanes } from "./place.ts";
+import { cleanRow, clearShadow, fillShadow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
 import { failUndefined } from "./report.ts";
 import { ruleOf } from "./rules.ts";
 import { addSite } from "./state.ts";
@@ -97,12 +97,16 @@ export function lineShadow(line: Line, context: HandlerContext): LineShadow | un
     : ruleOf({ match, context, sources, results });
   const fail = (w: number, shadow: Shadow, bad: number, use: string): never =>
     failUndefined(state, machine.views, w, shadow, lowestLane(bad), use, site);
-  /** Notes for messages where what is undefined now came from. */
-  const trace = (w: number, from: Shadow, lanes: number): void => {
+  /** Notes for messages where what is undefined now came from, by the lane that a message would name. */
+  const trace = (w: number, from: readonly Shadow[], lanes: number): void => {
     const { views } = machine;
-    const origin = views.i32[(w + from.word + SHADOW.origin) >>> 2] ?? 0;
     for (const result of results) {
-      if (undefinedLanes(views, w, result, lanes) === 0) continue;
+      const bad = undefinedLanes(views, w, result, lanes);
+      if (bad === 0) continue;
+      const source = from.find((each) => undefinedLanes(views, w, each, bad & -bad) !== 0) ??
+        from.find((each) => undefinedLanes(views, w, each, -1) !== 0);
+      if (source === undefined) continue;
+      const origin = views.i32[(w + source.word + SHADOW.origin) >>> 2] ?? 0;
       views.i32[(w + result.word + SHADOW.origin) >>> 2] = origin;
       views.i32[(w + result.word + SHADOW.line) >>> 2] = number;
     }
@@ -122,18 +126,18 @@ export function lineShadow(line: Line, context: HandlerContext): LineShadow | un
       const bad = undefinedLanes(views, w, shadow, lanes);
       if (bad !== 0) fail(w, shadow, bad, use);
     }
-    const from = sources.find((source) => undefinedLanes(views, w, source, lanes) !== 0);
-    if (from === undefined || rule === undefined) {
+    const isDefined = sources.every((source) => undefinedLanes(views, w, source, lanes) === 0);
+    if (isDefined || rule === undefined) {
       for (const result of results) clearShadow(views, w, result, lanes);
     } else {
       for (const source of sources) cleanRow(views, w, source, lanes);
       rule(w, lanes);
-      trace(w, from, lanes);
+      trace(w, sources, lanes);
     }
     // Nobody can say whether these lanes ran it.
     if (open !== 0 && guardShadow !== undefined) {
       for (const result of results) fillShadow(views, w, result, open, open);
-      trace(w, guardShadow, open);
+      trace(w, [guardShadow], open);
     }
   };
   return {

@@ -102,9 +102,7 @@ export function wgmmaRule(carrying: Carrying): WarpFunction {
   const { match, context, sources, results } = carrying;
   const { machine } = context;
   const scale = match.operands.find(({ name }) => name === "s")?.operand;
-  const { row, invert } = scale === undefined
-    ? { row: 0, invert: 0 }
-    : context.predicate(scale);
+  const { row, invert } = scale === undefined ? { row: 0, invert: 0 } : context.predicate(scale);
   const sums = new Set(results.map(({ word }) => word));
   const factors = sources.filter(({ word }) => !sums.has(word));
   const spread = everywhere({ ...carrying, sources: factors });

@@ -1,19 +1,18 @@
 /**
- * Undefined values in memory. Shared and local memory have a bit per byte that says whether it holds anything: bytes
- * that nobody has written hold nothing, nor do those to which an undefined value was stored. Loads make the bits of
- * such bytes undefined. A byte of which only some bits are undefined, as bit fields have them, counts as defined.
+ * Undefined values in memory. Shared and local memory have a bit per byte that says whether it is defined: bytes that
+ * nobody has written are not, nor are those to which undefined bits were stored, which are remembered one by one. Loads
+ * make the same bits of their registers undefined.
  */
 import type { Operand } from "../../../compiler/ptx/func.ts";
-import { describeLocal, describeShared } from "../check/describe.ts";
+import { counted, describeLocal, describeShared } from "../check/describe.ts";
 import { firstUnwritten, setWritten, unsetWritten, type WrittenBytes } from "../check/written.ts";
-import { must } from "../../../compiler/support/bug.ts";
 import { HEADER } from "../frame.ts";
-import type { BlockState, HandlerContext } from "../machine.ts";
-import { KIND, type Reach } from "../access/reach.ts";
+import type { HandlerContext } from "../machine.ts";
+import { KIND, ownerOf } from "../access/reach.ts";
 import { type Access, accessOf } from "../access/state.ts";
-import { clearShadow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
+import { SHADOW, type Shadow, undefinedLanes } from "./place.ts";
 import { failUndefined } from "./report.ts";
-import { addOrigin, addSite, noteStored } from "./state.ts";
+import { addOrigin, addSite, noteStored, storedAt } from "./state.ts";
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
@@ -21,25 +20,35 @@ const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 export interface Bytes {
   readonly bytes: WrittenBytes;
   readonly base: number;
-}
-
-/** The block whose shared memory a lane reaches. */
-export function ownerOf({ machine }: Access, reach: Reach, lane: number): BlockState {
-  return ((reach.remote >>> lane) & 1) === 0 ? machine.block : reach.owners[lane] ?? machine.block;
+  /** The block or warp that they belong to. */
+  readonly owner: object;
 }
 
 /** The bytes that a lane reaches; undefined for memory that counts as written. */
-function bytesOf(access: Access, lane: number): Bytes | undefined {
+export function bytesOf(access: Access, lane: number): Bytes | undefined {
   const { reach, machine, shared, local, order } = access;
   const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
   if (kind === KIND.shared) {
-    const block = ownerOf(access, reach, lane);
-    return { bytes: shared.of(block, order.now), base: block.shared };
+    const block = ownerOf(reach, lane);
+    return { bytes: shared.of(block, order.now), base: block.shared, owner: block };
   }
   if (kind !== KIND.local) return undefined;
   const base = machine.views.u32[(machine.warp.frame + HEADER.local) >>> 2] ?? 0;
-  return { bytes: local.of(machine), base };
+  return { bytes: local.of(machine), base, owner: machine.warp };
 }
+
+/** The undefined bits of a byte, and where they came from if they were stored. */
+export function undefinedAt(
+  { shadows }: Access,
+  { bytes, base, owner }: Bytes,
+  place: number,
+): { readonly bits: number; readonly origin: number | undefined } {
+  if (firstUnwritten(bytes.written, place - base, 1) < 0) return DEFINED;
+  const { bits = 0xff, origin } = storedAt(shadows, place, owner) ?? {};
+  return { bits, origin };
+}
+
+const DEFINED = { bits: 0, origin: undefined } as const;
 
 /** An element of an access: its shadow if its register has one, and its bytes. */
 export interface ShadowElement {
@@ -95,6 +104,7 @@ export function carryLoad(
     loaded: (lane) => clauses[lane] ?? `${verb} of memory that holds no defined value`,
   });
   const total = elements.reduce((sum, { bytes }) => sum + bytes, 0);
+  const what = `${verb} of ${counted(total, "byte")}`;
   return (w, lanes) => {
     shadows.flag.value = 1;
     const { views } = machine;
@@ -104,19 +114,21 @@ export function carryLoad(
       const found = bytesOf(access, lane);
       if (found === undefined) continue;
       const { bytes: { written }, base } = found;
+      let last = 0;
       const place = reach.places[lane] ?? 0;
       const first = firstUnwritten(written, place - base, total);
-      clauses[lane] = clauseOf(access, verb, total, lane, place, first + base);
+      clauses[lane] = clauseOf(access, what, lane, place, first + base);
       for (const { shadow, at, bytes, signed } of elements) {
         if (shadow === undefined) continue;
         const stride = Math.max(4, shadow.bits / 8);
         const to = (w >>> 0) + shadow.row + stride * lane;
-        let [any, last, origin] = [0, 0, own];
+        let [any, origin] = [0, own];
         for (let i = 0; i < stride; i++) {
-          const offset = place - base + at + i;
-          if (i < bytes) last = firstUnwritten(written, offset, 1) < 0 ? 0 : 0xff;
-          else if (!signed || 8 * i >= shadow.bits) last = 0;
-          if (last !== 0 && i < bytes) origin = shadows.stored.get(place + at + i) ?? origin;
+          if (i < bytes) {
+            const byte = undefinedAt(access, found, place + at + i);
+            last = byte.bits;
+            origin = byte.origin ?? origin;
+          } else last = signed && (last & 0x80) !== 0 && 8 * i < shadow.bits ? 0xff : 0;
           u8[to + i] = last;
           any |= last;
         }
@@ -130,22 +142,28 @@ export function carryLoad(
   };
 }
 
+/** Where a lane reaches memory that has a bit per byte: "at tile + 8 in shared memory". */
+export function reachedClause(access: Access, lane: number, place: number): string {
+  const { reach, launch, machine } = access;
+  const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
+  const base = bytesOf(access, lane)?.base ?? 0;
+  const laneBytes = machine.views.u32[(machine.warp.frame + HEADER.localBytes) >>> 2] ?? 1;
+  return kind === KIND.shared
+    ? `at ${describeShared(launch, place - base)}`
+    : `at ${describeLocal(launch, (place - base) % laneBytes)}`;
+}
+
 function clauseOf(
   access: Access,
-  verb: string,
-  bytes: number,
+  what: string,
   lane: number,
   place: number,
   first: number,
 ): string {
-  const { reach, launch, machine } = access;
-  const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
-  const base = must(bytesOf(access, lane), "bytes").base;
-  const where = kind === KIND.shared
-    ? describeShared(launch, place - base)
-    : describeLocal(machine, place, lane);
-  const which = first === place ? "which nobody has written" : `whose byte ${first - place} nobody has written`;
-  return `${verb} of ${bytes} byte${bytes === 1 ? "" : "s"} at ${where}, ${which}`;
+  const which = first === place
+    ? "which nobody has written"
+    : `whose byte ${first - place} nobody has written`;
+  return `${what} ${reachedClause(access, lane, place)}, ${which}`;
 }
 
 /** Bits of a lane's element that are undefined, byte by byte. */
@@ -198,9 +216,9 @@ export function carryStore(
         setWritten(found.bytes, offset, bytes);
         if (!isUndefined) continue;
         undefinedBytes(views.u8, w, shadow, lane, bytes).forEach((bits, i) => {
-          if (bits !== 0xff) return;
+          if (bits === 0) return;
           unsetWritten(found.bytes, offset + i);
-          noteStored(shadows, place + i, origin);
+          noteStored(shadows, place + i, { bits, origin, owner: found.owner });
         });
       }
     }
@@ -217,15 +235,21 @@ function isMistake(bits: Uint8Array, fromMemory: boolean): boolean {
   return !(fromMemory && isPadded);
 }
 
-/** Notes that the bytes of lanes hold nothing, although they have just been written: a sum with what held nothing. */
-export function forgetBytes(context: HandlerContext, lanes: number, bytes: number): void {
-  const access = accessOf(context.machine);
+/** Notes that the bytes which lanes reach hold something, or that they hold nothing. */
+export function markBytes(
+  { machine }: HandlerContext,
+  lanes: number,
+  bytes: number,
+  holds: boolean,
+): void {
+  const access = accessOf(machine);
   for (let m = lanes; m !== 0; m &= m - 1) {
     const lane = lowestLane(m);
     const found = bytesOf(access, lane);
     if (found === undefined) continue;
     const offset = (access.reach.places[lane] ?? 0) - found.base;
-    for (let i = 0; i < bytes; i++) unsetWritten(found.bytes, offset + i);
+    if (holds) setWritten(found.bytes, offset, bytes);
+    else for (let i = 0; i < bytes; i++) unsetWritten(found.bytes, offset + i);
   }
 }
 
@@ -233,7 +257,7 @@ export function forgetBytes(context: HandlerContext, lanes: number, bytes: numbe
 export function carryAbsent(
   context: HandlerContext,
   shadow: Shadow,
-): (w: number, lanes: number, mask: number) => void {
+): (w: number, lanes: number) => void {
   const { machine, site } = context;
   const { shadows } = accessOf(machine);
   const number = addSite(shadows, site);
@@ -248,5 +272,3 @@ export function carryAbsent(
     for (let m = lanes; m !== 0; m &= m - 1) i32[((w + shadow.row) >>> 2) + lowestLane(m)] = -1;
   };
 }
-
-export { clearShadow };

@@ -43,7 +43,13 @@ export function clearShadow({ i32 }: Views, w: number, { word }: Shadow, lanes: 
 }
 
 /** Makes all bits of a register undefined in the lanes of `bad`, and none in the other ones of `lanes`. */
-export function fillShadow(views: Views, w: number, shadow: Shadow, lanes: number, bad: number): void {
+export function fillShadow(
+  views: Views,
+  w: number,
+  shadow: Shadow,
+  lanes: number,
+  bad: number,
+): void {
   const { i32 } = views;
   const { bits, row, word } = shadow;
   const at = (w + word) >>> 2;

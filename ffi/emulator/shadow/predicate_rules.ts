@@ -65,7 +65,7 @@ function differsForSure(
  * `.and` or `.or` settles the other.
  */
 export function compareRule(carrying: Carrying): WarpFunction {
-  const { match, context, results } = carrying;
+  const { match, context } = carrying;
   const [a, b, c] = scalarSources(match);
   const operation = laneOperation(match);
   const isPacked = match.modifiers.some((name) => name.endsWith("x2"));
@@ -109,9 +109,7 @@ export function compareRule(carrying: Carrying): WarpFunction {
   return (w, lanes) => {
     const { views } = machine;
     const open = openLanes(w, lanes);
-    const thirdOpen = thirdShadow === undefined
-      ? 0
-      : undefinedLanes(views, w, thirdShadow, lanes);
+    const thirdOpen = thirdShadow === undefined ? 0 : undefinedLanes(views, w, thirdShadow, lanes);
     const value = third === undefined ? 0 : (views.i32[(w + third.row) >>> 2] ?? 0) ^ third.invert;
     for (const [i, target] of targets.entries()) {
       if (target === undefined) continue;
@@ -123,7 +121,10 @@ export function compareRule(carrying: Carrying): WarpFunction {
         if (isOpen && (((thirdOpen >>> lane) & 1) === 1 || ((value >>> lane) & 1) !== settles)) {
           bad |= 1 << lane;
         } else if (!isOpen && evaluate !== undefined) {
-          const [x, y] = [valueAt(views, (w + rowA) >>> 2, lane), valueAt(views, (w + rowB) >>> 2, lane)];
+          const [x, y] = [
+            valueAt(views, (w + rowA) >>> 2, lane),
+            valueAt(views, (w + rowB) >>> 2, lane),
+          ];
           if (evaluate(x, y, 0, 0) !== evaluate(x, y, 1, 0)) bad |= 1 << lane;
         }
       }

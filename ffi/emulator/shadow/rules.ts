@@ -13,14 +13,7 @@ import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { movmatrix } from "../matrix/row_matrices.ts";
 import { bitwiseRule, halvesRule, leftRule } from "./bit_rules.ts";
 import { productRule, wgmmaRule } from "./matrix_rules.ts";
-import {
-  type Carrying,
-  everywhere,
-  type Rule,
-  shadowRow,
-  undefinedIn,
-  whole,
-} from "./carrying.ts";
+import { type Carrying, everywhere, type Rule, shadowRow, undefinedIn, whole } from "./carrying.ts";
 import { fillShadow, settleRow } from "./place.ts";
 import { compareRule, selectRule, voteRule } from "./predicate_rules.ts";
 
@@ -131,10 +124,14 @@ const convert: Rule = (carrying) => {
   return moves ? moving()(carrying) : whole(carrying);
 };
 
-const shuffle = across((match, context) => {
-  const handler = COLLECTIVES[match.opcode];
-  return handler === undefined ? () => {} : handler(match, context);
-}, "b", "c");
+const shuffle = across(
+  (match, context) => {
+    const handler = COLLECTIVES[match.opcode];
+    return handler === undefined ? () => {} : handler(match, context);
+  },
+  "b",
+  "c",
+);
 
 const logic = (table: number): Rule => (carrying) => bitwiseRule(carrying, table);
 

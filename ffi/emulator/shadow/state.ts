@@ -19,12 +19,20 @@ export interface ShadowState {
   readonly origins: Origin[];
   /** Instructions by the number that shadows have of them; 0 is none. */
   readonly sites: (Site | undefined)[];
-  /** Origins of undefined values that were stored, by their first place. */
-  readonly stored: Map<number, number>;
+  /** Bytes to which undefined bits were stored, by their place. */
+  readonly stored: Map<number, StoredByte>;
 }
 
-/** Stored values whose origin is remembered; of others the message says less. */
-const MOST_STORED = 1 << 16;
+/** A byte with undefined bits that was stored. */
+export interface StoredByte {
+  readonly bits: number;
+  readonly origin: number;
+  /** The block or warp whose memory it is: the next one there knows nothing of it. */
+  readonly owner: object;
+}
+
+/** Stored bytes that are remembered: others are undefined as a whole, from an unknown origin. */
+const MOST_STORED = 1 << 22;
 
 export function newShadowState(): ShadowState {
   return {
@@ -51,8 +59,18 @@ export function addSite(state: ShadowState, site: Site): number {
   return state.sites.push(site) - 1;
 }
 
-/** Remembers where the undefined value that is stored at a place came from. */
-export function noteStored({ stored }: ShadowState, place: number, origin: number): void {
+/** Remembers the undefined bits that are stored at a place. */
+export function noteStored({ stored }: ShadowState, place: number, byte: StoredByte): void {
   if (stored.size >= MOST_STORED) stored.clear();
-  stored.set(place, origin);
+  stored.set(place, byte);
+}
+
+/** What was stored at a place of which some bits are undefined; absent where nothing was stored. */
+export function storedAt(
+  { stored }: ShadowState,
+  place: number,
+  owner: object,
+): StoredByte | undefined {
+  const byte = stored.get(place);
+  return byte?.owner === owner ? byte : undefined;
 }

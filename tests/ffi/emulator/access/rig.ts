@@ -102,6 +102,7 @@ export class Rig {
       constants: [],
       parameters: { name: "arguments", place: 0, bytes: 0 },
       shared: [],
+      local: [],
       granules: { shared: granule, global: granule },
       ...this.#options.launch,
     });
@@ -214,6 +215,7 @@ export class Rig {
           ? operand.elements.map((element) => row(element, type))
           : [row(operand, type)],
       predicate: (operand) => ({ row: row(operand, "pred"), invert: 0 }),
+      shadow: () => undefined,
       literal: () => 0n,
       address: (operand) => {
         if (operand.kind !== "address") throw new Error("no address");

@@ -131,6 +131,7 @@ export class Bench {
       rows: (operand) =>
         (operand.kind === "vector" ? operand.elements : [operand]).map((each) => this.#rowOf(each)),
       predicate: (operand) => ({ row: this.#rowOf(operand), invert: 0 }),
+      shadow: () => undefined,
       literal: (operand) => operand.kind === "integer" ? operand.value : bug("no literal"),
       address: (operand) => {
         if (operand.kind !== "address" || operand.base?.kind !== "register") {

@@ -3,12 +3,7 @@ import { kernelText } from "../../../support/emulate.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { parsePtx } from "../../../../compiler/ptx/parse.ts";
 import { type Block, blocksOf } from "../../../../ffi/emulator/compile/blocks.ts";
-import {
-  flowOf,
-  type Interval,
-  liveIntervals,
-  maybeUnassigned,
-} from "../../../../ffi/emulator/compile/dataflow.ts";
+import { type Interval, livenessOf } from "../../../../ffi/emulator/compile/dataflow.ts";
 import { FrameLayout } from "../../../../ffi/emulator/compile/layout.ts";
 import { linesOf } from "../../../../ffi/emulator/compile/lines.ts";
 
@@ -20,7 +15,7 @@ function blocksIn(body: string): Block[] {
 }
 
 const unassignedIn = (body: string): string[] =>
-  [...maybeUnassigned(flowOf(blocksIn(body)))].sort();
+  livenessOf(blocksIn(body)).unassigned.map(({ name }) => name).sort();
 
 const HEAD = ".reg .b32 %a, %b, %c, %d; .reg .pred %p; .reg .b64 %q;";
 
@@ -50,7 +45,7 @@ Deno.test("linesOf() goes around barriers and warp-wide instructions that have a
   ]);
 });
 
-Deno.test("maybeUnassigned() names what some way to a use leaves unwritten", () => {
+Deno.test("livenessOf() names what some way to a use leaves unwritten", () => {
   assertEquals(unassignedIn(`${HEAD} mov.u32 %a, 1; add.u32 %b, %a, 1; ret;`), []);
   assertEquals(unassignedIn(`${HEAD} add.u32 %b, %a, 1; ret;`), ["a"]);
   // Written on one of two ways.
@@ -65,8 +60,10 @@ L: add.u32 %b, %a, 1; ret;`),
   add.u32 %b, %a, 1; ret;`),
     ["a"],
   );
-  // Copies pass on what they copy.
-  assertEquals(unassignedIn(`${HEAD} mov.u32 %b, %a; add.u32 %c, %b, 1; ret;`), ["a", "b"]);
+  // Copies are assigned; what is undefined in them is a matter of shadows.
+  assertEquals(unassignedIn(`${HEAD} mov.u32 %b, %a; add.u32 %c, %b, 1; ret;`), ["a"]);
+  // Never read: nothing to watch.
+  assertEquals(unassignedIn(`${HEAD} setp.eq.u32 %p, 0, 0; @%p mov.u32 %a, 1; ret;`), []);
   // In a loop, written behind its use.
   assertEquals(
     unassignedIn(`${HEAD} mov.u32 %c, 0;
@@ -75,11 +72,11 @@ L: add.u32 %c, %c, %a; mov.u32 %a, 1; setp.lt.u32 %p, %c, 9; @%p bra L; ret;`),
   );
 });
 
-Deno.test("liveIntervals() keeps what a loop carries alive through all of it", () => {
-  const intervals = liveIntervals(flowOf(blocksIn(`${HEAD}
+Deno.test("livenessOf() keeps what a loop carries alive through all of it", () => {
+  const { intervals } = livenessOf(blocksIn(`${HEAD}
   mov.u32 %a, 0; mov.u32 %b, 5;
 L: add.u32 %c, %a, %b; mov.u32 %d, %c; add.u32 %a, %a, 1; setp.lt.u32 %p, %a, 9; @%p bra L;
-  ret;`)));
+  ret;`));
   const of = (name: string): Interval =>
     must(intervals.find(({ register }) => register.name === name), name);
   for (const name of ["a", "b"]) {
@@ -90,14 +87,16 @@ L: add.u32 %c, %a, %b; mov.u32 %d, %c; add.u32 %a, %a, 1; setp.lt.u32 %p, %a, 9;
 
 Deno.test("FrameLayout shares rows between registers that are not needed at the same time", () => {
   const chain = Array.from({ length: 100 }, (_, i) => `add.u32 %r${i + 1}, %r${i}, 1;`).join("\n");
-  const flow = flowOf(blocksIn(`.reg .b32 %r<101>; mov.u32 %r0, 0; ${chain} ret;`));
-  const layout = new FrameLayout(liveIntervals(flow), new Set(), () => 0n);
+  const { intervals } = livenessOf(
+    blocksIn(`.reg .b32 %r<101>; mov.u32 %r0, 0; ${chain} ret;`),
+  );
+  const layout = new FrameLayout(intervals, new Map(), () => 0n);
   // The header and two or three rows of 128 bytes.
   assert(layout.bytes <= 64 + 3 * 128, `${layout.bytes}`);
 });
 
 Deno.test("FrameLayout writes literals once per value and width", () => {
-  const layout = new FrameLayout([], new Set(), () => 0n);
+  const layout = new FrameLayout([], new Map(), () => 0n);
   const row = (value: bigint, type: "u16" | "u32" | "s32" | "b64"): number =>
     layout.row({ kind: "integer", value }, type);
   assertEquals(row(7n, "u16"), row(7n, "u32"));

@@ -97,6 +97,7 @@ export function newStub(warps = 1): Stub {
       operand.kind === "negated"
         ? { row: rowOf(operand.operand), invert: -1 }
         : { row: rowOf(operand), invert: 0 },
+    shadow: () => undefined,
     literal: (operand) => operand.kind === "integer" ? operand.value : bug("no literal"),
     address: (operand) => {
       if (operand.kind !== "address" || operand.base?.kind !== "register") return bug("no address");

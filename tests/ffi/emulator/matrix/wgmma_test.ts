@@ -1,7 +1,7 @@
 import type { Operand } from "../../../../compiler/ptx/func.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { accessOf } from "../../../../ffi/emulator/access/state.ts";
-import { setWritten } from "../../../../ffi/emulator/check/shared_shadow.ts";
+import { setWritten } from "../../../../ffi/emulator/check/written.ts";
 import { Fault } from "../../../../ffi/emulator/fault.ts";
 import { mayPassWait } from "../../../../ffi/emulator/matrix/mod.ts";
 import { assert, assertEquals, assertThrows } from "../../../support/assert.ts";

@@ -91,6 +91,7 @@ export function contextOf(machine: Machine, layout: Layout): HandlerContext {
       row: layout.row(operand, "pred"),
       invert: operand.kind === "negated" ? -1 : 0,
     }),
+    shadow: () => undefined,
     literal: (operand) => operand.kind === "integer" ? operand.value : bug("no literal"),
     address: (operand) => {
       if (operand.kind !== "address") return bug("no address");
