@@ -11,6 +11,7 @@ import { REDUCE } from "./reduce.ts";
 import { SCAN } from "./scan.ts";
 import { SORT } from "./sort.ts";
 import { SYNC } from "./sync.ts";
+import { UNDEFINED } from "./undefined.ts";
 import { WGMMA } from "./wgmma.ts";
 import type { CorpusCase } from "./types.ts";
 
@@ -27,5 +28,6 @@ export const CORPUS: readonly CorpusCase[] = [
   ...SCAN,
   ...SORT,
   ...SYNC,
+  ...UNDEFINED,
   ...WGMMA,
 ];

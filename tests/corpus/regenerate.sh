@@ -8,9 +8,16 @@ compile() { # file, architecture, further options
   arch=$2
   shift 2
   nvcc -std=c++17 -ptx -O3 -arch="$arch" "$@" -o "$file.ptx" "$file.cu"
+  finish "$file" "$arch"
+}
+compile_debug() { # file, architecture: for a debugger, beside what `compile` makes of it
+  nvcc -std=c++17 -ptx -G -w -arch="$2" -o "$1_debug.ptx" "$1.cu"
+  finish "$1_debug" "$2"
+}
+finish() { # result, architecture
   # Line information names files by where they were; that says nothing elsewhere.
-  sed -i "s|$here/||; s|\"/[^\"]*/include/|\"include/|" "$file.ptx"
-  ptxas -arch="$arch" -o /dev/null "$file.ptx"
+  sed -i "s|$here/||; s|\"/[^\"]*/include/|\"include/|" "$1.ptx"
+  ptxas -arch="$2" -o /dev/null "$1.ptx"
 }
 compile reduce sm_80
 compile scan sm_80 -lineinfo
@@ -26,3 +33,7 @@ compile matrix sm_80
 compile async sm_80
 compile hopper sm_90
 compile wgmma sm_90a
+compile undefined sm_80
+compile_debug undefined sm_80
+compile blocks sm_80 --extended-lambda
+compile_debug undefined_bugs sm_80

@@ -8,7 +8,7 @@ import { type Demand, rolesOf } from "./roles.ts";
 import { cleanRow, clearShadow, fillShadow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
 import { failUndefined } from "./report.ts";
 import { ruleOf } from "./rules.ts";
-import { addSite } from "./state.ts";
+import { addAssignment } from "./state.ts";
 
 /** The shadows that an instruction has to do with. */
 export interface LineShadow {
@@ -19,6 +19,9 @@ export interface LineShadow {
   /** To be called for the lanes that come to the instruction, whatever its guard says. */
   readonly run: WarpFunction;
 }
+
+/** Instructions whose results are values as they were. */
+const COPIES: ReadonlySet<string> = new Set(["mov", "selp", "shfl", "shfl.sync"]);
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
@@ -88,7 +91,7 @@ export function lineShadow(line: Line, context: HandlerContext): LineShadow | un
   ];
   if (all.length === 0) return undefined;
   const state = accessOf(machine).shadows;
-  const number = addSite(state, site);
+  const number = addAssignment(state, site, COPIES.has(match.opcode));
   const predicate = guard === undefined ? undefined : context.predicate(
     guard.negated ? { kind: "negated", operand: guard.register } : guard.register,
   );

@@ -7,7 +7,7 @@ import type { HandlerContext } from "../machine.ts";
 import { bytesOf, reachedClause, undefinedAt } from "./memory.ts";
 import { settleRow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
 import { failUndefined } from "./report.ts";
-import { addOrigin, addSite, noteStored } from "./state.ts";
+import { addAssignment, addOrigin, noteStored } from "./state.ts";
 
 /** Where a byte of a register's row is in memory; undefined where it has none. */
 export interface RowByte {
@@ -34,12 +34,13 @@ export function carryMatrixLoad(
   const { machine, site } = context;
   const access = accessOf(machine);
   const { shadows: state } = access;
-  const number = addSite(state, site);
+  const number = addAssignment(state, site, true);
   let clause = "";
   const own = addOrigin(state, { kind: "memory", site, loaded: () => clause });
   const shadows = elementsOf(operand).map((element) => context.shadow(element));
   return (w) => {
     state.flag.value = 1;
+    clause = "";
     const { views } = machine;
     for (const [register, shadow] of shadows.entries()) {
       if (shadow === undefined) continue;
@@ -53,6 +54,7 @@ export function carryMatrixLoad(
         if (byte.bits === 0) return;
         views.u8[row + offset] = byte.bits;
         origin = byte.origin ?? origin;
+        if (clause !== "") return;
         clause = `${verb} ${reachedClause(access, lane, place)}, which nobody has written`;
       });
       settleRow(views, w, shadow, -1);

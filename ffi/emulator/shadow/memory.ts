@@ -12,7 +12,7 @@ import { KIND, ownerOf } from "../access/reach.ts";
 import { type Access, accessOf } from "../access/state.ts";
 import { SHADOW, type Shadow, undefinedLanes } from "./place.ts";
 import { failUndefined } from "./report.ts";
-import { addOrigin, addSite, noteStored, storedAt } from "./state.ts";
+import { addAssignment, addOrigin, noteStored, storedAt } from "./state.ts";
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
@@ -96,7 +96,7 @@ export function carryLoad(
   const { machine, site } = context;
   const access = accessOf(machine);
   const { shadows, reach } = access;
-  const number = addSite(shadows, site);
+  const number = addAssignment(shadows, site, true);
   const clauses: string[] = [];
   const own = addOrigin(shadows, {
     kind: "memory",
@@ -207,7 +207,10 @@ export function carryStore(
         if (found === undefined) {
           if (!isUndefined) continue;
           const bits = undefinedBytes(views.u8, w, shadow, lane, bytes);
-          if (!isMistake(bits, shadows.origins[origin]?.kind === "memory")) continue;
+          const line = views.i32[(w + shadow.word + SHADOW.line) >>> 2] ?? 0;
+          const isCopy = shadows.origins[origin]?.kind === "memory" &&
+            shadows.assignments[line]?.copies === true;
+          if (!isMistake(bits, isCopy)) continue;
           const use = "it is stored to global memory";
           failUndefined(shadows, views, w, shadow, lane, use, site);
         }
@@ -226,13 +229,13 @@ export function carryStore(
 }
 
 /**
- * Whether the undefined bits of a value that goes to global memory are a mistake. Whole bytes that came from memory,
- * beside bytes that are wholly defined, are the padding of a structure that is copied as a whole.
+ * Whether the undefined bits of a value that goes to global memory are a mistake. Whole bytes of a copy of memory, beside
+ * bytes that are wholly defined, are the padding of a structure.
  */
-function isMistake(bits: Uint8Array, fromMemory: boolean): boolean {
+function isMistake(bits: Uint8Array, isCopy: boolean): boolean {
   if (bits.every((byte) => byte === 0)) return false;
   const isPadded = bits.includes(0) && bits.every((byte) => byte === 0 || byte === 0xff);
-  return !(fromMemory && isPadded);
+  return !(isCopy && isPadded);
 }
 
 /** Notes that the bytes which lanes reach hold something, or that they hold nothing. */
@@ -260,7 +263,7 @@ export function carryAbsent(
 ): (w: number, lanes: number) => void {
   const { machine, site } = context;
   const { shadows } = accessOf(machine);
-  const number = addSite(shadows, site);
+  const number = addAssignment(shadows, site, false);
   const origin = addOrigin(shadows, { kind: "lane", site });
   return (w, lanes) => {
     shadows.flag.value = 1;

@@ -21,7 +21,7 @@ export function failUndefined(
 ): never {
   const { word, register } = shadow;
   const origin = state.origins[u32[(w + word + SHADOW.origin) >>> 2] ?? 0];
-  const assigned = state.sites[u32[(w + word + SHADOW.line) >>> 2] ?? 0];
+  const assigned = state.assignments[u32[(w + word + SHADOW.line) >>> 2] ?? 0]?.site;
   if (origin?.kind === "memory") {
     const user = origin.site === site ? "" : `; ${spell(site)}: ${use}`;
     throw new Fault("uninitialised memory", `${origin.loaded(lane)}${user}`, lane, origin.site);

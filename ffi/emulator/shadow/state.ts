@@ -10,6 +10,13 @@ export type Origin =
   /** A lane that takes no part in a shuffle. */
   | { readonly kind: "lane"; readonly site: Site };
 
+/** An instruction that assigned a register. */
+export interface Assignment {
+  readonly site: Site;
+  /** Whether it copies values as they are, such as a load. */
+  readonly copies: boolean;
+}
+
 export interface ShadowState {
   /**
    * 1 as soon as a launch has read something undefined from memory or from another lane. Until then the code of a
@@ -18,7 +25,7 @@ export interface ShadowState {
   readonly flag: WebAssembly.Global;
   readonly origins: Origin[];
   /** Instructions by the number that shadows have of them; 0 is none. */
-  readonly sites: (Site | undefined)[];
+  readonly assignments: (Assignment | undefined)[];
   /** Bytes to which undefined bits were stored, by their place. */
   readonly stored: Map<number, StoredByte>;
 }
@@ -38,7 +45,7 @@ export function newShadowState(): ShadowState {
   return {
     flag: new WebAssembly.Global({ value: "i32", mutable: true }, 0),
     origins: [],
-    sites: [undefined],
+    assignments: [undefined],
     stored: new Map(),
   };
 }
@@ -55,8 +62,8 @@ export function addOrigin(state: ShadowState, origin: Origin): number {
 }
 
 /** Gives an instruction a number. */
-export function addSite(state: ShadowState, site: Site): number {
-  return state.sites.push(site) - 1;
+export function addAssignment(state: ShadowState, site: Site, copies: boolean): number {
+  return state.assignments.push({ site, copies }) - 1;
 }
 
 /** Remembers the undefined bits that are stored at a place. */
