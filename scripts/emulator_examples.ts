@@ -29,7 +29,8 @@ const EXAMPLES: Readonly<Record<FaultKind, Example>> = {
   },
   "uninitialised memory": {
     shared: ".shared .align 4 .b32 tile[64];",
-    body: "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; ld.shared.f32 %f, [%a]; st.global.f32 [%y], %f;",
+    body:
+      "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; ld.shared.f32 %f, [%a]; st.global.f32 [%y], %f;",
   },
   "uninitialised register": {
     body: "setp.lt.u32 %p, %t, 8; @%p mov.f32 %f, 0f00000000; st.global.f32 [%y], %f;",
