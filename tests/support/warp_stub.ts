@@ -132,6 +132,7 @@ export function newWarpStub(): WarpStub {
       operand.kind === "negated"
         ? { row: row(operand.operand, "pred"), invert: -1 }
         : { row: row(operand, "pred"), invert: 0 },
+    shadow: () => undefined,
     literal: (operand) => operand.kind === "integer" ? operand.value : bug("no literal"),
     address: () => bug("no addresses here"),
   };

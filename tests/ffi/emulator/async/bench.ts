@@ -80,6 +80,7 @@ export class Bench {
       parameters: { name: "parameters", place: 0, bytes: 0 },
       arguments: [],
       shared: [],
+      local: [],
       granules: { shared: 4, global: 4 },
     });
   }
