@@ -1,7 +1,7 @@
 /** The shadow of a block's shared memory: which bytes have been written, and the cells that races are found with. */
 import type { BlockState } from "../machine.ts";
 import { CELL_WORDS } from "./cells.ts";
-import type { WrittenBytes } from "./written.ts";
+import { setWritten, type WrittenBytes } from "./written.ts";
 
 export interface SharedShadow extends WrittenBytes {
   readonly cells: Uint32Array;
