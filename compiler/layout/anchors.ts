@@ -98,23 +98,36 @@ function storesReached(
   users: Map<Value, Op[]>,
 ): { store: Op; order: readonly number[] }[] {
   const found: { store: Op; order: readonly number[] }[] = [];
-  const seen = new Set<Value>();
-  const visit = (value: Value, order: readonly number[]): void => {
-    if (seen.has(value)) return;
-    seen.add(value);
-    for (const user of users.get(value) ?? []) {
-      if (user.name === "store" && user.operands[1] === value) found.push({ store: user, order });
-      const result = user.results[0];
-      if (result === undefined || result.type.shape.length !== order.length) continue;
-      if (user.name === "permute") {
-        visit(result, intsAttr(user, "order").map((axis) => order[axis] ?? axis));
-      } else if ("elementwise" in TILE_OPS[user.name]) {
-        visit(result, order);
-      }
+  const [loaded] = load.results;
+  if (loaded === undefined) return found;
+  const seen = new Set([loaded]);
+  const usersOf = (value: Value): Iterator<Op> => (users.get(value) ?? [])[Symbol.iterator]();
+  const path = [{
+    value: loaded,
+    order: loaded.type.shape.map((_, axis) => axis),
+    users: usersOf(loaded),
+  }];
+  for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+    const { value, order } = top;
+    const { done, value: user } = top.users.next();
+    if (done === true) {
+      path.pop();
+      continue;
     }
-  };
-  const result = load.results[0];
-  if (result !== undefined) visit(result, result.type.shape.map((_, axis) => axis));
+    if (user.name === "store" && user.operands[1] === value) found.push({ store: user, order });
+    const result = user.results[0];
+    if (result === undefined || result.type.shape.length !== order.length || seen.has(result)) {
+      continue;
+    }
+    const next = user.name === "permute"
+      ? intsAttr(user, "order").map((axis) => order[axis] ?? axis)
+      : "elementwise" in TILE_OPS[user.name]
+      ? order
+      : undefined;
+    if (next === undefined) continue;
+    seen.add(result);
+    path.push({ value: result, order: next, users: usersOf(result) });
+  }
   return found;
 }
 

@@ -19,6 +19,7 @@ import {
 import type { IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
+import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { layoutKey, type LinearLayout, sameLayout } from "./linear.ts";
 import { isRepeatable, isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
 import { rotateStore } from "./rotate.ts";
@@ -107,7 +108,14 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
     value: Value,
     layout: LinearLayout | undefined,
     user: Op,
-  ): Value => {
+  ): Value => runOnHeap(find(scope, value, layout, user));
+
+  function* find(
+    scope: Scope,
+    value: Value,
+    layout: LinearLayout | undefined,
+    user: Op,
+  ): OnHeap<Value> {
     const key = keyOf(value, layout);
     const known = lookup(scope, key);
     if (known !== undefined) return known;
@@ -121,18 +129,21 @@ export function assignLayouts(func: Func, options: LayoutOptions): Func {
       !sameLayout(natural, layout);
     if (isElsewhere && !layouts.isSpread(value)) {
       target = conversionScope(scope, home);
-      const source = get(target, value, natural, user);
+      const source = yield find(target, value, natural, user);
       copy = convert(target, source, layout, op?.span ?? user.span);
     } else {
       const maker = must(op, "definition of a value used before it exists");
-      const operands = maker.operands.map((operand, index) =>
-        get(home, operand, layouts.ofOperand(maker, index, layout), maker)
-      );
+      const operands: Value[] = [];
+      for (const [index, operand] of maker.operands.entries()) {
+        operands.push(
+          yield find(home, operand, layouts.ofOperand(maker, index, layout), maker),
+        );
+      }
       copy = clone(home, maker, operands, layout);
     }
     target.copies.set(key, copy);
     return copy;
-  };
+  }
 
   const layoutOf = (value: Value): LinearLayout | undefined =>
     isTile(value) ? layouts.of(value) : undefined;

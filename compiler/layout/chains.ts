@@ -6,6 +6,7 @@
  */
 import { TILE_OPS } from "../ir/ops.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
+import { sourcesFirst } from "../ir/order.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Web } from "./webs.ts";
@@ -25,17 +26,12 @@ export function chainedProducts(
 }
 
 function productsBehind(value: Value, webs: ReadonlyMap<Value, Web>): Op[] {
-  const seen = new Set<Value>();
-  const found: Op[] = [];
-  const visit = (at: Value): void => {
-    if (seen.has(at)) return;
-    seen.add(at);
+  const sourcesOf = (at: Value): readonly Value[] => {
     const { def } = at;
-    const web = webs.get(at);
-    if (web !== undefined) web.sources.forEach(visit);
-    else if (def?.name === "dot") found.push(def);
-    else if (def !== undefined && "elementwise" in TILE_OPS[def.name]) def.operands.forEach(visit);
+    return webs.get(at)?.sources ??
+      (def !== undefined && "elementwise" in TILE_OPS[def.name] ? def.operands : []);
   };
-  visit(value);
-  return found;
+  return sourcesFirst(value, () => false, sourcesOf).flatMap((at) =>
+    !webs.has(at) && at.def?.name === "dot" ? [at.def] : []
+  );
 }

@@ -11,9 +11,11 @@ import { intAttr, intsAttr } from "../ir/attrs.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { isLookup } from "../ir/table.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
+import { sourcesFirst } from "../ir/order.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
+import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
@@ -25,6 +27,11 @@ import { unbroadcastLayout } from "./linear.ts";
 import { isSeparable, reducedLayout } from "./reduce.ts";
 import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
 import { type Web, websOf } from "./webs.ts";
+
+/** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
+type Search = OnHeap<LinearLayout | undefined>;
+/** A step of a search. */
+type Part<T> = Generator<Search, T, LinearLayout | undefined>;
 
 export interface LayoutOptions {
   readonly target: Target;
@@ -68,6 +75,10 @@ export class NaturalLayouts {
   readonly #chained: ReadonlySet<Op>;
   /** Webs whose layout is being looked for. */
   readonly #open = new Set<Web>();
+  /** Those that the present search ran into. */
+  #blockers = new Set<Web>();
+  /** Where nothing was found, and the webs that were in the way. */
+  readonly #undecided = new Map<Value | Web, ReadonlySet<Web>>();
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
@@ -88,14 +99,20 @@ export class NaturalLayouts {
 
   /** Depends on loaded data, or is carried by control flow: not to be computed twice. */
   isData(value: Value): boolean {
-    let known = this.#data.get(value);
-    if (known === undefined) {
-      const def = value.def;
-      known = def === undefined ? isTile(value) : !isRepeatable(def) || MADE_ONCE.has(def.name) ||
-        def.operands.some((operand) => isTile(operand) && this.isData(operand));
-      this.#data.set(value, known);
+    const tiles = (at: Value): readonly Value[] =>
+      this.#isMadeAgain(at) ? at.def.operands.filter(isTile) : [];
+    for (const one of sourcesFirst(value, (at) => this.#data.has(at), tiles)) {
+      const { def } = one;
+      const isData = def === undefined
+        ? isTile(one)
+        : !this.#isMadeAgain(one) || tiles(one).some((operand) => this.#data.get(operand));
+      this.#data.set(one, isData);
     }
-    return known;
+    return must(this.#data.get(value), "known value");
+  }
+
+  #isMadeAgain(value: Value): value is Value & { readonly def: Op } {
+    return value.def !== undefined && isRepeatable(value.def) && !MADE_ONCE.has(value.def.name);
   }
 
   /**
@@ -103,16 +120,17 @@ export class NaturalLayouts {
    * what was copied. An axis of one element that is put in on the way to a copy costs nothing either.
    */
   isSpread(value: Value): boolean {
-    let known = this.#spread.get(value);
-    if (known === undefined) {
-      const def = value.def;
-      const data = def?.operands.filter((one) => isTile(one) && this.isData(one)) ?? [];
-      known = def?.name === "broadcast" || def?.name === "expand_dims" ||
-        (def !== undefined && isElementwise(def) && data.length > 0 &&
-          data.every((one) => this.isSpread(one)));
-      this.#spread.set(value, known);
+    const dataOf = ({ def }: Value): readonly Value[] =>
+      def !== undefined && isElementwise(def)
+        ? def.operands.filter((one) => isTile(one) && this.isData(one))
+        : [];
+    for (const one of sourcesFirst(value, (at) => this.#spread.has(at), dataOf)) {
+      const data = dataOf(one);
+      const isSpread = one.def?.name === "broadcast" || one.def?.name === "expand_dims" ||
+        (data.length > 0 && data.every((operand) => this.#spread.get(operand)));
+      this.#spread.set(one, isSpread);
     }
-    return known;
+    return must(this.#spread.get(value), "known value");
   }
 
   /** How the rows of a store should be turned; its data has to move in any case. */
@@ -135,22 +153,34 @@ export class NaturalLayouts {
   }
 
   of(value: Value): LinearLayout {
-    return this.#find(value) ?? this.#plain(value.type.shape);
+    return runOnHeap(this.#find(value)) ?? this.#plain(value.type.shape);
+  }
+
+  /** As {@linkcode of}, in a search. */
+  *#of(value: Value): Part<LinearLayout> {
+    return (yield this.#find(value)) ?? this.#plain(value.type.shape);
   }
 
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
     return this.#anchors.get(op) ??
-      ((isAtomic(op) || op.name === "print") && op.operands.some(isTile)
-        ? this.#ofElements(op)
-        : undefined);
+      (this.#hasElements(op) ? this.#settled(this.#ofElements(op)) : undefined);
+  }
+
+  #hasElements(op: Op): boolean {
+    return (isAtomic(op) || op.name === "print") && op.operands.some(isTile);
+  }
+
+  /** What a search finds that always finds something. */
+  #settled(part: Part<LinearLayout>): LinearLayout {
+    return must(runOnHeap(part), "layout");
   }
 
   /** The layout an operand must have so that the result comes out in `layout` without moving. */
   ofOperand(op: Op, index: number, layout: LinearLayout | undefined): LinearLayout | undefined {
     const operand = must(op.operands[index], "operand");
     if (!isTile(operand)) return undefined;
-    if (op.name === "reduce") return this.#alongAxis(op);
+    if (op.name === "reduce") return this.#settled(this.#alongAxis(op));
     const isTaken = op.name === "rotate" || op.name === "gather" || op.name === "histogram";
     if (isTaken && index === 0) return this.of(operand);
     if (layout === undefined) return this.of(operand);
@@ -190,50 +220,67 @@ export class NaturalLayouts {
   }
 
   /** The layout in which a reduction or scan along an axis takes its operand. */
-  #alongAxis(op: Op): LinearLayout {
+  *#alongAxis(op: Op): Part<LinearLayout> {
     const operand = must(op.operands[0], "operand");
-    const layout = this.of(operand);
+    const layout = yield* this.#of(operand);
     return isSeparable(layout, intAttr(op, "axis")) ? layout : this.#plain(operand.type.shape);
   }
 
   /** Atomics go where their data is, each element from one thread; so do the values that are printed. */
-  #ofElements(op: Op): LinearLayout {
+  *#ofElements(op: Op): Part<LinearLayout> {
     const values = isAtomic(op) ? op.operands.slice(1) : op.operands;
     const source = values.find((operand) => isTile(operand) && this.isData(operand));
     return source === undefined
       ? this.#plain(must(op.operands.find(isTile), "tile operand").type.shape)
-      : this.of(source);
+      : yield* this.#of(source);
   }
 
   /** Undefined where nothing decides yet: inside a web that is being decided. */
-  #find(value: Value): LinearLayout | undefined {
+  *#find(value: Value): Search {
     const known = this.#naturals.get(value);
-    if (known !== undefined) return known;
+    if (known !== undefined || this.#isUndecided(value)) return known;
     const web = this.#webs.get(value);
-    const layout = web === undefined ? this.#compute(value) : this.#ofWeb(web, value);
-    if (layout !== undefined) this.#naturals.set(value, layout);
+    const outer = this.#blockers;
+    this.#blockers = new Set();
+    const layout = web === undefined ? yield* this.#compute(value) : yield* this.#ofWeb(web, value);
+    if (layout === undefined) this.#undecided.set(value, this.#blockers);
+    else this.#naturals.set(value, layout);
+    this.#blockers = outer;
+    if (layout === undefined) this.#isUndecided(value);
     return layout;
   }
 
-  #compute(value: Value): LinearLayout | undefined {
+  /** Whether a search that found nothing would find nothing again: what it ran into is still being decided. */
+  #isUndecided(at: Value | Web): boolean {
+    const blockers = this.#undecided.get(at);
+    if (blockers === undefined) return false;
+    for (const web of blockers) if (!this.#open.has(web)) return false;
+    for (const web of blockers) this.#blockers.add(web);
+    return true;
+  }
+
+  *#compute(value: Value): Search {
     const def = must(value.def, "operation of a value outside webs");
-    const access = this.ofAccess(def);
+    const access = this.#anchors.get(def) ??
+      (this.#hasElements(def) ? yield* this.#ofElements(def) : undefined);
     if (access !== undefined) return access;
     if (def.name === "dot") return this.#productOf(def).result;
-    if (def.name === "reduce") return reducedLayout(this.#alongAxis(def), intAttr(def, "axis"));
-    if (def.name === "scan" || def.name === "exchange") return this.#alongAxis(def);
-    if (def.name === "gather") return this.of(must(def.operands[1], "index"));
+    if (def.name === "reduce") {
+      return reducedLayout(yield* this.#alongAxis(def), intAttr(def, "axis"));
+    }
+    if (def.name === "scan" || def.name === "exchange") return yield* this.#alongAxis(def);
+    if (def.name === "gather") return yield* this.#of(must(def.operands[1], "index"));
     if (def.name === "histogram") return this.#plain(value.type.shape);
     const operand = def.operands[0];
     if (def.name === "permute" && operand !== undefined) {
-      const layout = this.#find(operand);
+      const layout = yield this.#find(operand);
       return layout && permuteLayout(layout, intsAttr(def, "order"));
     }
     if (
       (def.name === "reshape" || def.name === "expand_dims") && operand !== undefined &&
       isTile(operand)
     ) {
-      const layout = this.#find(operand);
+      const layout = yield this.#find(operand);
       return layout && reshapeLayout(layout, value.type.shape);
     }
     if (isElementwise(def)) {
@@ -241,7 +288,7 @@ export class NaturalLayouts {
       // Data that is spread goes where the other operand is.
       const settled = sources.filter((one) => !this.isSpread(one));
       for (const source of settled.length > 0 ? settled : sources) {
-        const layout = this.#find(source);
+        const layout = yield this.#find(source);
         if (layout !== undefined) return layout;
       }
       if (sources.length > 0) return undefined;
@@ -249,61 +296,63 @@ export class NaturalLayouts {
     return this.#plain(value.type.shape);
   }
 
-  #ofWeb(web: Web, value: Value): LinearLayout | undefined {
-    if (this.#open.has(web)) return undefined;
+  *#ofWeb(web: Web, value: Value): Search {
+    if (this.#open.has(web)) this.#blockers.add(web);
+    if (this.#open.has(web) || this.#isUndecided(web)) return undefined;
     this.#open.add(web);
-    const layout = this.#fromSources(web) ?? this.#wanted(web) ??
+    const layout = (yield* this.#fromSources(web)) ?? (yield* this.#wanted(web)) ??
       (this.#open.size > 1 ? undefined : this.#plain(value.type.shape));
     this.#open.delete(web);
     // One layout for all of them, whoever asked first.
     if (layout !== undefined) web.members.forEach((one) => this.#naturals.set(one, layout));
+    else {
+      this.#undecided.set(web, new Set(this.#open));
+      this.#isUndecided(web);
+    }
+    this.#blockers.delete(web);
     return layout;
   }
 
-  #fromSources(web: Web): LinearLayout | undefined {
+  *#fromSources(web: Web): Search {
     for (const source of web.sources) {
       if (!this.isData(source)) continue;
-      const layout = this.#find(source);
+      const layout = yield this.#find(source);
       if (layout !== undefined) return layout;
     }
     return undefined;
   }
 
   /** What the accesses want that members of the web lead to; else the webs do that they become part of. */
-  #wanted(web: Web): LinearLayout | undefined {
-    return this.#wantedBy(web, () => undefined) ?? this.#wantedBy(web, (value) => {
-      const into = this.#flows.get(value);
-      return into === undefined || into === web ? undefined : this.#ofWeb(into, value);
-    });
+  *#wanted(web: Web): Search {
+    return (yield* this.#wantedBy(web, false)) ?? (yield* this.#wantedBy(web, true));
   }
 
-  #wantedBy(
-    web: Web,
-    other: (value: Value) => LinearLayout | undefined,
-  ): LinearLayout | undefined {
+  *#wantedBy(web: Web, byWebs: boolean): Search {
     const seen = new Set<Value>();
-    const by = (value: Value): LinearLayout | undefined => {
-      if (seen.has(value)) return undefined;
-      seen.add(value);
-      const known = other(value);
-      if (known !== undefined) return known;
-      for (const user of this.#users.get(value) ?? []) {
-        const [result] = user.results;
-        const index = user.operands.indexOf(value);
-        const access = this.#anchors.get(user);
-        if (access !== undefined) return access;
-        if (user.name === "dot") return this.ofOperand(user, index, access);
-        const isTransparent = isElementwise(user) ||
-          ["permute", "broadcast", "reshape", "expand_dims"].includes(user.name);
-        if (!isTransparent || result === undefined) continue;
-        const wanted = by(result);
-        if (wanted !== undefined) return this.ofOperand(user, index, wanted);
-      }
-      return undefined;
-    };
     for (const member of web.members) {
-      const layout = by(member);
+      const layout = yield this.#wantedOf(member, web, byWebs, seen);
       if (layout !== undefined) return layout;
+    }
+    return undefined;
+  }
+
+  *#wantedOf(value: Value, web: Web, byWebs: boolean, seen: Set<Value>): Search {
+    if (seen.has(value)) return undefined;
+    seen.add(value);
+    const into = byWebs ? this.#flows.get(value) : undefined;
+    const known = into === undefined || into === web ? undefined : yield this.#ofWeb(into, value);
+    if (known !== undefined) return known;
+    for (const user of this.#users.get(value) ?? []) {
+      const [result] = user.results;
+      const index = user.operands.indexOf(value);
+      const access = this.#anchors.get(user);
+      if (access !== undefined) return access;
+      if (user.name === "dot") return this.ofOperand(user, index, access);
+      const isTransparent = isElementwise(user) ||
+        ["permute", "broadcast", "reshape", "expand_dims"].includes(user.name);
+      if (!isTransparent || result === undefined) continue;
+      const wanted = yield this.#wantedOf(result, web, byWebs, seen);
+      if (wanted !== undefined) return this.ofOperand(user, index, wanted);
     }
     return undefined;
   }

@@ -18,6 +18,7 @@ import { type AttrValue, type Func, newOp, type Op, type Value } from "../ir/fun
 import { TILE_OPS } from "../ir/ops.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
+import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "./anchors.ts";
 import { axisShifts, type LinearLayout, product } from "./linear.ts";
 
@@ -145,19 +146,19 @@ class Expansion {
 
   /** The value at the full shape; undefined where it depends on something that has to stay where it is. */
   of(value: Value): Value | undefined {
-    return this.#at(value, [...value.type.shape.keys()]);
+    return runOnHeap(this.#at(value, [...value.type.shape.keys()]));
   }
 
   /** `axes`: for each axis of the value, the one of the full shape it lies along. */
-  #at(value: Value, axes: readonly number[]): Value | undefined {
+  *#at(value: Value, axes: readonly number[]): OnHeap<Value | undefined> {
     const key = axes.join();
     const known = this.#known.get(value) ?? new Map<string, Value | undefined>();
     this.#known.set(value, known);
-    if (!known.has(key)) known.set(key, this.#make(value, axes));
+    if (!known.has(key)) known.set(key, yield this.#make(value, axes));
     return known.get(key);
   }
 
-  #make(value: Value, axes: readonly number[]): Value | undefined {
+  *#make(value: Value, axes: readonly number[]): OnHeap<Value | undefined> {
     const { element, shape } = value.type;
     const def = value.def;
     if (shape.length === 0) return this.make("splat", [value], element, this.shape);
@@ -170,21 +171,25 @@ class Expansion {
         return this.make("constant", [], element, this.shape, def.attrs);
       case "splat":
       case "broadcast":
-        return operand && this.#at(operand, operand.type.shape.length === 0 ? [] : axes);
+        return operand &&
+          (yield this.#at(operand, operand.type.shape.length === 0 ? [] : axes));
       case "expand_dims":
-        return operand && this.#at(operand, axes.toSpliced(intAttr(def, "axis"), 1));
+        return operand && (yield this.#at(operand, axes.toSpliced(intAttr(def, "axis"), 1)));
       case "permute": {
         const from = new Array<number>(axes.length).fill(0);
         intsAttr(def, "order").forEach((source, target) => from[source] = axes[target] ?? 0);
-        return operand && this.#at(operand, from);
+        return operand && (yield this.#at(operand, from));
       }
       default: {
         if (!("elementwise" in TILE_OPS[def.name])) return undefined;
-        const operands = def.operands.map((one) => this.#at(one, axes));
-        const known = operands.filter((one) => one !== undefined);
-        return known.length < operands.length
+        const operands: Value[] = [];
+        for (const one of def.operands) {
+          const operand = yield this.#at(one, axes);
+          if (operand !== undefined) operands.push(operand);
+        }
+        return operands.length < def.operands.length
           ? undefined
-          : this.make(def.name, known, element, this.shape, def.attrs);
+          : this.make(def.name, operands, element, this.shape, def.attrs);
       }
     }
   }

@@ -17,9 +17,39 @@ interface Source {
   readonly depth: number;
 }
 
+/** A web that grows; one that has become part of another one keeps its place in it. */
 interface Growing {
-  readonly members: Value[];
-  readonly sources: Source[];
+  into: Growing | undefined;
+  readonly members: (Value | Growing)[];
+  readonly sources: (Source | Growing)[];
+}
+
+/** The web that one has become part of. */
+function rootOf(web: Growing): Growing {
+  let root = web;
+  while (root.into !== undefined) root = root.into;
+  for (let at = web; at.into !== undefined && at.into !== root;) {
+    const next: Growing = at.into;
+    at.into = root;
+    at = next;
+  }
+  return root;
+}
+
+/** All that a web and its parts list, in order. */
+function flatten<T extends object>(
+  web: Growing,
+  listOf: (web: Growing) => readonly (T | Growing)[],
+): T[] {
+  const all: T[] = [];
+  const open = [listOf(web)[Symbol.iterator]()];
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const { done, value } = top.next();
+    if (done === true) open.pop();
+    else if ("into" in value) open.push(listOf(value)[Symbol.iterator]());
+    else all.push(value);
+  }
+  return all;
 }
 
 /** The web of each tile that is a parameter of a region or a result of control flow. */
@@ -33,7 +63,7 @@ export function websOf(func: Func): ReadonlyMap<Value, Web> {
   ): void =>
     targets.forEach((to, i) => {
       if (to.type.shape.length === 0) return;
-      if (!webs.has(to)) webs.set(to, { members: [to], sources: [] });
+      if (!webs.has(to)) webs.set(to, { into: undefined, members: [to], sources: [] });
       flows.push({ to, from: must(values[i], "value that flows"), depth });
     });
   const visit = (region: Region, depth: number): void => {
@@ -56,20 +86,23 @@ export function websOf(func: Func): ReadonlyMap<Value, Web> {
   };
   visit(func.body, 0);
   for (const { to, from, depth } of flows) {
-    const web = must(webs.get(to), "web");
-    const other = webs.get(from);
+    const web = rootOf(must(webs.get(to), "web"));
+    const own = webs.get(from);
+    const other = own && rootOf(own);
     if (other === undefined) web.sources.push({ value: from, depth });
     else if (other !== web) {
-      web.members.push(...other.members);
-      web.sources.push(...other.sources);
-      other.members.forEach((value) => webs.set(value, web));
+      web.members.push(other);
+      web.sources.push(other);
+      other.into = web;
     }
   }
   const finished = new Map<Growing, Web>();
-  return new Map([...webs].map(([value, web]) => {
+  return new Map([...webs].map(([value, growing]) => {
+    const web = rootOf(growing);
     const done = finished.get(web) ?? {
-      members: web.members,
-      sources: web.sources.toSorted((a, b) => b.depth - a.depth).map((source) => source.value),
+      members: flatten<Value>(web, ({ members }) => members),
+      sources: flatten<Source>(web, ({ sources }) => sources)
+        .sort((a, b) => b.depth - a.depth).map((source) => source.value),
     };
     finished.set(web, done);
     return [value, done];

@@ -141,10 +141,9 @@ const WORDS: ReadonlySet<string> = new Set(["load", "convert_layout", "stage_ste
 /** Whether all of these values come out of memory as they are: then narrow elements are packed already. */
 function arePacked(sources: readonly Value[]): boolean {
   const madeIn = (value: Value): Op | undefined => {
-    const { def } = value;
-    return def !== undefined && MOVING.has(def.name)
-      ? madeIn(must(def.operands[0], "operand"))
-      : def;
+    let { def } = value;
+    while (def !== undefined && MOVING.has(def.name)) ({ def } = must(def.operands[0], "operand"));
+    return def;
   };
   const makers = sources.map(madeIn);
   return makers.some((def) => def !== undefined && WORDS.has(def.name)) &&

@@ -16,6 +16,8 @@ export interface LowerContext {
   readonly emitter: Emitter;
   readonly numWarps: number;
   readonly values: Map<Value, Lowered>;
+  /** How many operations wait for their elements to be asked for, up to a value (deferred.ts). */
+  readonly deferred: Map<Value, number>;
   /** Shared memory is one buffer, reused by every exchange. */
   readonly shared: SharedBuffer;
   /** Buffers of operands of products. */

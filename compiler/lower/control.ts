@@ -31,11 +31,18 @@ function conditionOf(cx: LowerContext, value: Value): Operand {
 /** Lets values be what others are now. */
 function bind(cx: LowerContext, values: readonly Value[], sources: readonly Value[]): void {
   const elements = sources.map((source) => lowered(cx, source));
-  values.forEach((value, i) => cx.values.set(value, must(elements[i], "bound value")));
+  const deferred = sources.map((source) => cx.deferred.get(source) ?? 0);
+  values.forEach((value, i) => {
+    cx.values.set(value, must(elements[i], "bound value"));
+    cx.deferred.set(value, deferred[i] ?? 0);
+  });
 }
 
 function bindSlots(cx: LowerContext, values: readonly Value[], slots: readonly Slot[]): void {
-  values.forEach((value, i) => cx.values.set(value, must(slots[i], "slot").elements));
+  values.forEach((value, i) => {
+    cx.values.set(value, must(slots[i], "slot").elements);
+    cx.deferred.delete(value);
+  });
 }
 
 /** Fills the registers of slots. */

@@ -184,7 +184,7 @@ export class Emitter {
   }
 
   append(items: readonly Item[]): void {
-    this.frame.items.push(...items);
+    for (const item of items) this.frame.items.push(item);
     this.frame.place = undefined;
   }
 

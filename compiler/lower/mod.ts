@@ -13,6 +13,7 @@ import { assignLayouts } from "../layout/assign.ts";
 import { Calls } from "./calls.ts";
 import { emitAside, type LowerContext, SHARED_SYMBOL } from "./context.ts";
 import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
+import { limitDeferred } from "./deferred.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
 import { orderMemory } from "./order.ts";
@@ -102,6 +103,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     emitter,
     numWarps: options.numWarps,
     values: new Map(),
+    deferred: new Map(),
     shared: { bytes: 0, read: "nothing" },
     stages,
     constants: new Map(),
@@ -113,6 +115,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
         emitter.from(op.span);
         if (op.regions.length > 0) emitAside(cx);
         RULES[op.name](cx, op, laidOutAxisInfo);
+        limitDeferred(cx, op);
       }
       emitAside(cx);
     },

@@ -11,6 +11,7 @@ import { layoutKey, product } from "../layout/linear.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
+import { sourcesFirst } from "../ir/order.ts";
 import { isLookup } from "../ir/table.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
@@ -65,20 +66,17 @@ function rootsOf(func: Func): (pointer: Value) => Value | undefined {
       flow(op.results, leaving);
     }
   });
+  const params = new Set<Value>(func.params);
+  const sourcesOf = (value: Value): readonly Value[] =>
+    sources.get(value) ??
+      (value.def !== undefined && DERIVED.has(value.def.name)
+        ? value.def.operands.slice(0, 1)
+        : []);
   return (pointer) => {
-    const seen = new Set<Value>();
     const found = new Set<Value | undefined>();
-    const visit = (value: Value): void => {
-      if (seen.has(value)) return;
-      seen.add(value);
-      const from = sources.get(value);
-      const { def } = value;
-      if (from !== undefined) from.forEach(visit);
-      else if (def !== undefined && DERIVED.has(def.name)) {
-        visit(must(def.operands[0], "operand"));
-      } else found.add(func.params.includes(value) ? value : undefined);
-    };
-    visit(pointer);
+    for (const value of sourcesFirst(pointer, () => false, sourcesOf)) {
+      if (sourcesOf(value).length === 0) found.add(params.has(value) ? value : undefined);
+    }
     return found.size === 1 ? [...found][0] : undefined;
   };
 }

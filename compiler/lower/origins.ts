@@ -4,26 +4,38 @@
  */
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
+import { sourcesFirst } from "../ir/order.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 
 /** Element-wise operations that add their second operand. */
 const ADDING: ReadonlySet<string> = new Set(["add", "sub", "offset"]);
 const SHAPING: ReadonlySet<string> = new Set(["expand_dims", "broadcast", "reshape", "permute"]);
 
-/** Equal in all elements. */
-function isUniform(value: Value): boolean {
-  const { def } = value;
-  if (value.type.shape.length === 0) return true;
-  if (def === undefined) return false;
-  if (def.name === "splat" || def.name === "constant") return true;
-  return (SHAPING.has(def.name) || "elementwise" in TILE_OPS[def.name]) &&
-    def.operands.every(isUniform);
+/** Tells which values are equal in all elements. */
+function uniformity(): (value: Value) => boolean {
+  const known = new Map<Value, boolean>();
+  const isPlain = ({ def, type }: Value): boolean =>
+    type.shape.length === 0 || def?.name === "splat" || def?.name === "constant";
+  const sourcesOf = (value: Value): readonly Value[] => {
+    const { def } = value;
+    const isFollowed = def !== undefined && !isPlain(value) &&
+      (SHAPING.has(def.name) || "elementwise" in TILE_OPS[def.name]);
+    return isFollowed ? def.operands : [];
+  };
+  return (value) => {
+    for (const one of sourcesFirst(value, (at) => known.has(at), sourcesOf)) {
+      const sources = sourcesOf(one);
+      known.set(one, isPlain(one) || (sources.length > 0 && sources.every((at) => known.get(at))));
+    }
+    return known.get(value) === true;
+  };
 }
 
 /** For each value the one it steps from; itself where nothing is known. */
 export function originsOf(func: Func): (value: Value) => Value {
   const origins = new Map<Value, Value>();
   const of = (value: Value): Value => origins.get(value) ?? value;
+  const isUniform = uniformity();
 
   const visit = (op: Op): void => {
     const [a, b] = op.operands;

@@ -20,26 +20,33 @@ interface Term {
   readonly variety: number;
 }
 
+/** Summands that are reordered; a pointer with more of them is a sum of what it was before and these. */
+const MAX_TERMS = 64;
+
+const SHAPING: ReadonlySet<string> = new Set([
+  "splat",
+  "broadcast",
+  "expand_dims",
+  "reshape",
+  "permute",
+]);
+
 function pointerTerms(value: Value, axisInfo: AxisFacts): { base: Value; terms: Term[] } {
-  const def = value.def;
-  const pointer = def?.operands[0];
-  if (def === undefined || pointer === undefined) return { base: value, terms: [] };
-  if (["splat", "broadcast", "expand_dims", "reshape", "permute"].includes(def.name)) {
-    return pointerTerms(pointer, axisInfo);
+  const terms: Term[] = [];
+  let base = value;
+  while (terms.length < MAX_TERMS) {
+    const { def } = base;
+    const pointer = def?.operands[0];
+    if (def === undefined || pointer === undefined) break;
+    if (def.name === "offset" && bytesBehind(pointer) === bytesBehind(base)) {
+      const count = operand(def, 1);
+      const info = axisInfo(count);
+      const noCarry = startsAligned(count, info);
+      terms.push({ count, noCarry, variety: variety(count, info) });
+    } else if (!SHAPING.has(def.name)) break;
+    base = pointer;
   }
-  if (def.name !== "offset" || bytesBehind(pointer) !== bytesBehind(value)) {
-    return { base: value, terms: [] };
-  }
-  const count = operand(def, 1);
-  const { base, terms } = pointerTerms(pointer, axisInfo);
-  return {
-    base,
-    terms: [...terms, {
-      count,
-      noCarry: startsAligned(count, axisInfo(count)),
-      variety: variety(count, axisInfo(count)),
-    }],
-  };
+  return { base, terms: terms.reverse() };
 }
 
 export function bytesBehind(pointer: Value): number {

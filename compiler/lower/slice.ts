@@ -6,6 +6,7 @@
 import { stringsAttr } from "../ir/attrs.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS, type TileOp } from "../ir/ops.ts";
+import { sourcesFirst } from "../ir/order.ts";
 import { isLookup } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
@@ -33,21 +34,21 @@ export function parametersBehind(
   isGuarded: boolean,
 ): ReadonlySet<number> | undefined {
   const inside = new Set(region.ops);
+  const params = new Map(region.params.map((param, index) => [param, index]));
+  const isOutside = ({ def }: Value): boolean => def !== undefined && !inside.has(def);
   const seen = new Set<Value>();
   const found = new Set<number>();
-  const visit = (value: Value): boolean => {
-    if (seen.has(value)) return true;
-    seen.add(value);
-    const index = region.params.indexOf(value);
-    if (index >= 0) {
-      found.add(index);
-      return true;
+  for (const value of values) {
+    for (const one of sourcesFirst(value, (at) => seen.has(at) || isOutside(at))) {
+      seen.add(one);
+      const index = params.get(one);
+      if (index !== undefined) found.add(index);
+      const { def } = one;
+      const isAgain = def === undefined || isCopyable(def) || (isGuarded && isCheapLoad(def));
+      if (!isAgain) return undefined;
     }
-    const { def } = value;
-    if (def === undefined || !inside.has(def)) return true;
-    return (isCopyable(def) || (isGuarded && isCheapLoad(def))) && def.operands.every(visit);
-  };
-  return values.every(visit) ? found : undefined;
+  }
+  return found;
 }
 
 /** The operands of a load that also needs a condition. */
@@ -81,25 +82,26 @@ export function copySlice(
   guard?: Value,
 ): (value: Value) => Value {
   const inside = new Set(region.ops);
-  const copy = (value: Value): Value => {
-    const found = known.get(value);
-    if (found !== undefined) return found;
-    const { def } = value;
-    if (def === undefined || !inside.has(def)) return value;
-    const operands = def.operands.map(copy);
-    const op = newOp(
-      func,
-      def.name,
-      def.name === "load"
-        ? guardLoad(func, operands, must(guard, "guard"), def.span, out)
-        : operands,
-      def.results.map(({ type }) => type),
-      def.span,
-      def.attrs,
-    );
-    out.push(op);
-    def.results.forEach((result, i) => known.set(result, must(op.results[i], "copied result")));
-    return must(known.get(value), "copied value");
+  const isThere = (value: Value): boolean =>
+    known.has(value) || value.def === undefined || !inside.has(value.def);
+  const copyOf = (value: Value): Value => known.get(value) ?? value;
+  return (value) => {
+    for (const { def } of sourcesFirst(value, isThere)) {
+      if (def === undefined) continue;
+      const operands = def.operands.map(copyOf);
+      const op = newOp(
+        func,
+        def.name,
+        def.name === "load"
+          ? guardLoad(func, operands, must(guard, "guard"), def.span, out)
+          : operands,
+        def.results.map(({ type }) => type),
+        def.span,
+        def.attrs,
+      );
+      out.push(op);
+      def.results.forEach((result, i) => known.set(result, must(op.results[i], "copied result")));
+    }
+    return copyOf(value);
   };
-  return copy;
 }

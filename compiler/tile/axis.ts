@@ -5,6 +5,7 @@
  * leaves all of it true. What comes out of branches is known as far as all of them agree.
  */
 import type { Func, Op, Value } from "../ir/func.ts";
+import { operandsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
@@ -40,19 +41,47 @@ class Analysis {
   readonly known = new Map<Value, AxisInfo>();
   /** The loop of each parameter of a region. */
   readonly loops = new Map<Value, Op>();
+  readonly #used = new Map<Op, readonly Value[]>();
 
   of(value: Value): AxisInfo {
-    const known = this.known.get(value);
-    if (known !== undefined) return known;
-    const { def } = value;
-    if (def === undefined) {
-      const loop = this.loops.get(value);
-      if (loop !== undefined) this.#solve(loop);
+    const isKnown = (one: Value): boolean => this.known.has(one);
+    for (const one of sourcesFirst(value, isKnown, (at) => this.#sourcesOf(at))) {
+      const loop = one.def === undefined ? this.loops.get(one) : undefined;
+      if (loop !== undefined && !this.known.has(one)) this.#solve(loop);
+      // Solving a loop may have found it.
+      this.known.set(one, this.known.get(one) ?? this.#compute(one));
     }
-    // Solving a loop may have found it.
-    const info = this.known.get(value) ?? this.#compute(value);
-    this.known.set(value, info);
-    return info;
+    return must(this.known.get(value), "facts");
+  }
+
+  /** What must be known before a value: of a loop all that it uses, so that solving it asks for nothing outside. */
+  #sourcesOf(value: Value): readonly Value[] {
+    const { def } = value;
+    const loop = def === undefined ? this.loops.get(value) : def.name === "while" ? def : undefined;
+    if (loop !== undefined) return this.#usedBy(loop);
+    if (def?.name !== "if") return operandsOf(value);
+    const index = def.results.indexOf(value);
+    return def.regions.map((region) => must(terminatorOf(region).operands[index], "yielded value"));
+  }
+
+  /** Values from outside of a loop. */
+  #usedBy(loop: Op): readonly Value[] {
+    let used = this.#used.get(loop);
+    if (used === undefined) {
+      const inside = new Set<Value>();
+      const all = new Set(loop.operands);
+      for (const region of loop.regions) {
+        region.params.forEach((param) => inside.add(param));
+        walkOps(region, (op) => {
+          op.operands.forEach((operand) => all.add(operand));
+          op.results.forEach((result) => inside.add(result));
+          op.regions.forEach(({ params }) => params.forEach((param) => inside.add(param)));
+        });
+      }
+      used = [...all].filter((value) => !inside.has(value));
+      this.#used.set(loop, used);
+    }
+    return used;
   }
 
   #compute(value: Value): AxisInfo {
