@@ -171,7 +171,7 @@ export async function assembleAll(
   const done = await mapPool(jobs, plan.jobs, async (job): Promise<AssemblyOutcome> => {
     progress("assemble", finished, jobs.length, `${job.kernel} for ${job.arch}`);
     const text = new TextDecoder().decode(readStaged(job.ptx));
-    const outcome = await assemble(job.assembler, job.arch, text);
+    const outcome = await assemble(job.assembler, job.arch, text, staging.folder);
     finished++;
     if (outcome.kind === "failed") return { job, outcome };
     return { job, outcome: { ...outcome, cubin: staging.add(outcome.cubin) } };

@@ -6,19 +6,22 @@ export interface ProcessResult {
   readonly stderr: string;
 }
 
-/** Never throws for a program that cannot be started: that is code 127 with the reason in `stderr`. */
+/** `env` is added to the environment. Never throws for a program that cannot be started: that is code 127 with the reason in `stderr`. */
 export async function runProcess(
   path: string,
   args: readonly string[],
   input: string | Uint8Array = "",
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ProcessResult> {
+  const environment = loaderFreeEnvironment();
   try {
     const child = new Deno.Command(path, {
       args: [...args],
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
-      ...loaderFreeEnvironment(),
+      ...environment,
+      env: { ...environment.env, ...env },
     }).spawn();
     // Reading starts before writing, so that neither side waits for the other with a full pipe.
     const output = child.output();

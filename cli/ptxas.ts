@@ -128,20 +128,24 @@ const ELF_MAGIC = [0x7f, 0x45, 0x4c, 0x46];
 /** `.loc` and `.file`: with them ptxas writes tables for debuggers, which make a cubin three times as large. */
 const PLACES = /^ *\.(?:loc|file) .*\n/gm;
 
-/** Makes a cubin. */
+/**
+ * Makes a cubin. ptxas writes what it reads from a pipe to a temporary file, which stays when nobody reads its output any
+ * more; `folder` is where it may, instead of the system's.
+ */
 export async function assemble(
   assembler: Assembler,
   arch: string,
   ptx: string,
+  folder?: string,
 ): Promise<Assembled> {
   // `-v` is recorded in the image by newer assemblers: it is always given, so that equal PTX gives equal bytes.
-  const { code, stdout, stderr } = await runProcess(assembler.path, [
-    `-arch=${arch}`,
-    "-v",
-    "-o",
-    "/dev/stdout",
-    "-",
-  ], withoutChecks(ptx.replace(PLACES, "")));
+  const { code, stdout, stderr: log } = await runProcess(
+    assembler.path,
+    [`-arch=${arch}`, "-v", "-o", "/dev/stdout", "-"],
+    withoutChecks(ptx.replace(PLACES, "")),
+    folder === undefined ? {} : { TMPDIR: folder },
+  );
+  const stderr = folder === undefined ? log : log.replaceAll(`${folder}/`, "");
   if (code === NOT_STARTED || (code > 128 && code <= 128 + LAST_SIGNAL)) {
     throw environmentError(
       `${assembler.path} did not run to its end (exit code ${code}) ${stderr.trim()}`.trim(),

@@ -22,6 +22,7 @@ export interface Staged {
 export const STAGING_FOLDER = ".tri-staging";
 /** The file whose lock protects the folder. */
 export const STAGING_LOCK = ".tri-staging.lock";
+const MOST_TRIES = 10;
 
 /** The staging area of one build; gone with everything in it when disposed. */
 export class Staging implements Disposable {
@@ -55,11 +56,16 @@ export class Staging implements Disposable {
     }
   }
 
+  /** Where programs that the build runs may put what they need for a while. */
+  get folder(): string {
+    return joinPath(this.#out, STAGING_FOLDER);
+  }
+
   /** Puts content aside. */
   add(content: string | Uint8Array): Staged {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     try {
-      const file = joinPath(this.#out, STAGING_FOLDER, `${this.#count++}`);
+      const file = joinPath(this.folder, `${this.#count++}`);
       Deno.writeFileSync(file, bytes);
       return { file, hash: sha256(bytes), bytes: bytes.length };
     } catch (error) {
@@ -110,11 +116,16 @@ function release(out: string, lock: Deno.FsFile): void {
   Deno.removeSync(joinPath(out, STAGING_LOCK));
 }
 
+/** An assembler that outlives a killed build may still put a file there, which makes removing fail. */
 function removeFolder(out: string): void {
-  try {
-    Deno.removeSync(joinPath(out, STAGING_FOLDER), { recursive: true });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  for (let tries = 1;; tries++) {
+    try {
+      Deno.removeSync(joinPath(out, STAGING_FOLDER), { recursive: true });
+      return;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return;
+      if (tries === MOST_TRIES) throw error;
+    }
   }
 }
 

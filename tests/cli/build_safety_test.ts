@@ -69,6 +69,17 @@ Deno.test("tri build removes what a killed build left, also where nothing is to 
   assertEquals(shop.files("out").size, 0);
 });
 
+Deno.test("tri build gives assemblers a folder for their files, which goes with what they leave there", async () => {
+  using shop = new Shop(
+    { "kernels/a.tc": "kernel foo\n" },
+    `: >"$TMPDIR/left"; echo "warning at $TMPDIR/tmpxft_1-0_stdin, line 1" >&2; ${IMAGE}`,
+  );
+  const { code, stderr } = await shop.build();
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stderr, "foo for sm_80: warning at line 1\n");
+  assert(![...shop.files("out").keys()].some((name) => name.includes("left")));
+});
+
 Deno.test("tri build takes away what an earlier build was killed before it could remove", async () => {
   using shop = new Shop({ "kernels/a.tc": "kernel foo\n", "kernels/b.tc": "kernel bar\n" });
   await shop.build();
