@@ -73,6 +73,23 @@ async function buildFolder(
       ? report.failed(mistakes)
       : report.nothingToDo(survey.judged, survey.state);
   }
+  const tell = await inTurn(invocation, session, survey, context, report, probes);
+  return await tell();
+}
+
+/** Tells how the build ended; called when the output folder is as it stays. */
+type Tell = () => Promise<number>;
+
+/** Builds as soon as no other build is at the folder. */
+async function inTurn(
+  invocation: Invocation,
+  session: Session,
+  survey: Survey,
+  context: CommandContext,
+  report: BuildReport,
+  probes: Probes,
+): Promise<Tell> {
+  const { out } = survey.plan;
   using staging = await Staging.open(out, () => report.waiting());
   // Another build may have written the folder until it was this one's turn.
   const current = stableJson(readState(out)) === stableJson(survey.state)
@@ -91,7 +108,7 @@ async function produce(
   report: BuildReport,
   probes: Probes,
   staging: Staging,
-): Promise<number> {
+): Promise<Tell> {
   const { plan, judged, stale } = survey;
   const tasks = stale.map(({ source }) => ({
     source,
@@ -134,7 +151,7 @@ async function produce(
     ).map(({ file }) => file.name),
   };
   if (built.length === 0 && isDone({ ...survey, stale: [] }) && stale.length > 0) {
-    return report.failed(diagnostics, problems);
+    return () => report.failed(diagnostics, problems);
   }
   const { sources, report: written } = await writeOutput(
     survey,
@@ -143,7 +160,7 @@ async function produce(
     await context.toolchain.codegen(),
     staging,
   );
-  return report.built(sources, built.length, problems, written, survey.assemblers);
+  return () => report.built(sources, built.length, problems, written, survey.assemblers);
 }
 
 function isRejected({ task }: CompiledTask, rejected: readonly Rejected[]): boolean {
