@@ -42,6 +42,8 @@ class Analysis {
   /** The loop of each parameter of a region. */
   readonly loops = new Map<Value, Op>();
   readonly #used = new Map<Op, readonly Value[]>();
+  /** What was found for parameters of loops, weaker with each iteration of an outer one. */
+  readonly #solved = new Map<Value, AxisInfo>();
 
   of(value: Value): AxisInfo {
     const isKnown = (one: Value): boolean => this.known.has(one);
@@ -104,10 +106,18 @@ class Analysis {
     return either(value, must(then, "then"), must(otherwise, "else"));
   }
 
-  /** Finds what holds of a loop's parameters in every round. */
+  /**
+   * Finds what holds of a loop's parameters in every iteration. While an outer loop is solved, what is known outside of
+   * this one only gets weaker, so what was found before bounds what will be found: without that, each of n nested
+   * loops would be solved from the start for every iteration of the next outer one, 2^n times.
+   */
   #solve(loop: Op): void {
     const [test, body] = [must(loop.regions[0], "test"), must(loop.regions[1], "body")];
-    let entering = test.params.map((_, i) => this.of(must(loop.operands[i], "initial value")));
+    let entering = test.params.map((param, i) => {
+      const initial = this.of(must(loop.operands[i], "initial value"));
+      const before = this.#solved.get(param);
+      return before === undefined ? initial : either(param, before, initial);
+    });
     for (;;) {
       this.#forget(loop);
       test.params.forEach((param, i) => this.known.set(param, must(entering[i], "facts")));
@@ -124,9 +134,10 @@ class Analysis {
           this.of(must(terminatorOf(body).operands[i], "yielded value")),
         )
       );
-      if (next.every((info, i) => sameInfo(info, must(entering[i], "facts")))) return;
+      if (next.every((info, i) => sameInfo(info, must(entering[i], "facts")))) break;
       entering = next;
     }
+    test.params.forEach((param, i) => this.#solved.set(param, must(entering[i], "facts")));
   }
 
   /** What was computed inside a loop holds no longer. */
