@@ -30,6 +30,11 @@ interface Access {
   readonly isCopied: boolean;
 }
 
+interface Settled {
+  readonly start: ReadonlySet<Access>;
+  readonly left: ReadonlySet<Access>;
+}
+
 /** Operations that give a pointer into what their first operand points to. */
 const DERIVED: ReadonlySet<string> = new Set([
   "offset",
@@ -168,6 +173,13 @@ export function orderMemory(
       return old;
     });
 
+  const numbers = new Map<Access, number>();
+  const numberOf = (access: Access): number => {
+    const number = numbers.get(access) ?? numbers.size;
+    numbers.set(access, number);
+    return number;
+  };
+
   /** What is pending after a region. Barriers are inserted only at last, when nothing new comes round any more. */
   const walk = (region: Region, entry: Iterable<Access>, insert: boolean): Set<Access> => {
     let pending = new Set(entry);
@@ -192,19 +204,37 @@ export function orderMemory(
     if (insert) region.ops = out;
     return pending;
   };
-  const walkLoop = (op: Op, entry: ReadonlySet<Access>, insert: boolean): Set<Access> => {
+  /** What a loop meets at its start in any iteration, and what it leaves, by what is pending before it. */
+  const settled = new Map<Op, Map<string, Settled>>();
+  const settle = (op: Op, entry: ReadonlySet<Access>): Settled => {
+    // Iterations of outer loops mostly meet a loop as earlier ones did. Settling it anew each time would take a number
+    // of walks that is exponential in the depth of loops.
+    const key = [...entry].map(numberOf).sort((a, b) => a - b).join();
+    const known = settled.get(op) ?? new Map<string, Settled>();
+    settled.set(op, known);
+    const before = known.get(key);
+    if (before !== undefined) return before;
     const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
     const inside = definedIn(op);
     let start = new Set(entry);
     for (;;) {
-      const end = walk(body, walk(test, start, false), false);
-      const next = new Set([...start, ...nextRound(end, inside)]);
-      if (next.size === start.size) break;
+      const left = walk(test, start, false);
+      const next = new Set([...start, ...nextRound(walk(body, left, false), inside)]);
+      if (next.size === start.size) {
+        const found = { start, left };
+        known.set(key, found);
+        return found;
+      }
       start = next;
     }
-    const left = walk(test, start, insert);
-    if (insert) walk(body, left, true);
-    return left;
+  };
+  const walkLoop = (op: Op, entry: ReadonlySet<Access>, insert: boolean): Set<Access> => {
+    const { start, left } = settle(op, entry);
+    if (insert) {
+      walk(must(op.regions[0], "test"), start, true);
+      walk(must(op.regions[1], "body"), left, true);
+    }
+    return new Set(left);
   };
   walk(func.body, [], true);
 }

@@ -56,13 +56,21 @@ export function originsOf(func: Func): (value: Value) => Value {
     }
   };
 
+  /**
+   * Carried values that have another origin in some iteration. While an outer loop is visited again and again, ever
+   * fewer values have one origin, so what was found here stays found: each visit of n nested loops would else begin
+   * anew for each of the next outer one, 2^n times.
+   */
+  const restless = new Set<Value>();
+  const madeIn = new Map<Op, ReadonlySet<Value>>();
+
   /** A carried value steps from where the initial one does, unless a round gives it another origin. */
   const visitLoop = (op: Op): void => {
     const [test, body] = op.regions;
     if (test === undefined || body === undefined) return;
     const [leaving, yielded] = [terminatorOf(test).operands.slice(1), terminatorOf(body).operands];
-    const ofRound = definedIn(test);
-    const restless = new Set<Value>();
+    const ofRound = madeIn.get(op) ?? definedIn(test);
+    madeIn.set(op, ofRound);
     for (let changed = true; changed;) {
       test.params.forEach((param, i) => {
         const value = op.operands[i];
