@@ -80,9 +80,7 @@ export function preprocess(
  */
 export function expandText(text: PragmaText, macros: MacroTable, reporter: Reporter): Token[] {
   const { span } = text;
-  const inside = lex(span.file, reporter).tokens.filter((token) =>
-    token.kind !== "end" && token.span.start >= span.start && token.span.end <= span.end
-  );
+  const inside = tokensIn(span, lex(span.file, reporter).tokens);
   const cx: ExpandContext = {
     macros,
     operators: new Map(),
@@ -91,6 +89,21 @@ export function expandText(text: PragmaText, macros: MacroTable, reporter: Repor
     budget: new MacroBudget(),
   };
   return deliverAll(new Expander(cx, listSource(inside, span)), reporter);
+}
+
+/** The tokens of a part of a file, found by bisection: a file may hold a pragma per line. */
+function tokensIn({ start, end }: Span, tokens: readonly PpToken[]): readonly PpToken[] {
+  const firstFrom = (offset: number): number => {
+    let low = 0;
+    let high = tokens.length - 1; // the token of the end
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((tokens[middle]?.span.start ?? 0) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return tokens.slice(firstFrom(start), firstFrom(end));
 }
 
 /** One file on the include stack. */
