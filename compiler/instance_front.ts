@@ -21,6 +21,7 @@ import {
   sortDiagnostics,
   type SortedDiagnostics,
 } from "./kernel_definitions.ts";
+import { type Dependent, FrontCache } from "./front_cache.ts";
 import type { SourceFile } from "./support/source.ts";
 import { VERSION } from "./version.ts";
 
@@ -49,9 +50,13 @@ export interface CheckedKernel {
   readonly own: readonly Diagnostic[];
 }
 
-interface CachedFile {
-  /** Values of the macros that the text depends on. */
-  readonly macros: ReadonlyMap<string, string | undefined>;
+/**
+ * Of all texts that the instances of a file are. Each takes some microseconds to preprocess, parse and check; the
+ * largest shipped kernel has 200,000 in all its instances.
+ */
+const MAX_TOKENS = 2_000_000;
+
+interface CachedFile extends Dependent {
   readonly parsed: ParsedFile;
   readonly definitions: KernelDefinitions;
   readonly syntax: SortedDiagnostics;
@@ -63,6 +68,7 @@ interface CachedFile {
 interface CheckedText {
   readonly file: CheckedFile;
   readonly general: readonly Diagnostic[];
+  readonly isBroken: boolean;
   readonly kernels: Map<string, CheckedKernel>;
 }
 
@@ -70,7 +76,11 @@ interface CheckedText {
 export class InstanceFront {
   readonly file: SourceFile;
   readonly #options: CompileOptions;
-  readonly #cache: CachedFile[] = [];
+  readonly #cache = new FrontCache<CachedFile>();
+  readonly #used = new Set<string>();
+  #tokens = 0;
+  /** What stands for all texts beyond the limit. */
+  #refused: CachedFile | undefined;
 
   constructor(file: SourceFile, options: CompileOptions) {
     this.file = file;
@@ -79,7 +89,7 @@ export class InstanceFront {
 
   /** Macros from outside that any instance so far depended on. */
   usedMacros(): ReadonlySet<string> {
-    return new Set(this.#cache.flatMap(({ macros }) => [...macros.keys()]));
+    return this.#used;
   }
 
   parse(request: FrontRequest): ParsedFile {
@@ -92,7 +102,7 @@ export class InstanceFront {
     const key = `${literals} ${dot}`;
     const text = cached.checked.get(key) ?? this.#check(cached, request.options);
     cached.checked.set(key, text);
-    const name = nameAt(cached.parsed.kernels, site);
+    const name = nameAt(cached, site);
     const kernel = text.kernels.get(name) ?? checkKernel(cached, text, name);
     text.kernels.set(name, kernel);
     return kernel;
@@ -101,13 +111,8 @@ export class InstanceFront {
   /** The same once more, with the checker watched; nothing of it is kept. */
   watch(request: FrontRequest, site: KernelSite, watch: Watch): ParsedFile {
     const cached = this.#find(request);
-    const { parsed } = cached;
-    checkKernel(
-      cached,
-      this.#check(cached, request.options, watch),
-      nameAt(parsed.kernels, site),
-    );
-    return parsed;
+    checkKernel(cached, this.#check(cached, request.options, watch), nameAt(cached, site));
+    return cached.parsed;
   }
 
   #find({ defines, options, sm }: FrontRequest): CachedFile {
@@ -119,29 +124,38 @@ export class InstanceFront {
       numStages: numStages ?? 1,
       debug: this.#options.debug === true,
     });
-    const values = new Map<string, string | undefined>(Object.entries(predefined));
-    for (const { name, value } of defines) values.set(name, value ?? undefined);
-    const known = this.#cache.find(({ macros }) =>
-      [...macros].every(([name, value]) => values.get(name) === value)
-    );
+    const values = new Map(Object.entries(predefined));
+    for (const { name, value } of defines) {
+      if (value === null) values.delete(name);
+      else values.set(name, value);
+    }
+    const known = this.#cache.find(values);
     if (known !== undefined) return known;
-
-    const reporter = new Reporter();
+    if (this.#tokens > MAX_TOKENS) return this.#refused ??= this.#refuse();
     const include = this.#options.include;
+    const reporter = new Reporter();
     const preprocessed = preprocess(this.file, {
       defines,
       predefined,
       ...(include ? { include } : {}),
     }, reporter);
-    const unit = parse(preprocessed.tokens, preprocessed.comments, reporter);
-    const { diagnostics } = reporter;
-    const definitions = findDefinitions(unit);
-    const parsed = { preprocessed, unit, kernels: kernelSites(definitions) };
-    const macros = new Map([...preprocessed.usedMacros].map((name) => [name, values.get(name)]));
-    const syntax = sortDiagnostics(diagnostics, definitions);
-    const made: CachedFile = { macros, parsed, definitions, syntax, checked: new Map() };
-    this.#cache.push(made);
+    const made = cachedFile(preprocessed, values, reporter);
+    this.#tokens += made.tokens;
+    for (const name of made.used) this.#used.add(name);
+    this.#cache.add(made);
     return made;
+  }
+
+  #refuse(): CachedFile {
+    const reporter = new Reporter();
+    const span = { file: this.file, start: 0, end: 0 };
+    const message = `the instances of this file have more than ${MAX_TOKENS} tokens together`;
+    reporter.error("E9031", span, message, {
+      hint: "give it fewer variants and configurations, or split it into several files",
+    });
+    const nothing = { name: this.file.name, text: "" };
+    const preprocessed = preprocess(nothing, { defines: [], predefined: {} }, reporter);
+    return cachedFile(preprocessed, new Map(), reporter);
   }
 
   #check(
@@ -156,14 +170,34 @@ export class InstanceFront {
       ...(maxTileElements === undefined ? {} : { maxTileElements }),
       ...(watch === undefined ? {} : { watch }),
     });
-    return { file, general: [...syntax.outside, ...file.diagnostics], kernels: new Map() };
+    const general = [...syntax.outside, ...file.diagnostics];
+    return { file, general, isBroken: general.some(isError), kernels: new Map() };
   }
+}
+
+function cachedFile(
+  preprocessed: PreprocessResult,
+  values: ReadonlyMap<string, string>,
+  reporter: Reporter,
+): CachedFile {
+  const { tokens, comments, usedMacros: used } = preprocessed;
+  const unit = parse(tokens, comments, reporter);
+  const definitions = findDefinitions(unit);
+  return {
+    used,
+    values: new Map([...values].filter(([name]) => used.has(name))),
+    tokens: tokens.length,
+    parsed: { preprocessed, unit, kernels: kernelSites(definitions) },
+    definitions,
+    syntax: sortDiagnostics(reporter.diagnostics, definitions),
+    checked: new Map(),
+  };
 }
 
 /** Other kernels have parameters of their own, so what is wrong with them here does not count. */
 function checkKernel(
   { parsed, definitions, syntax }: CachedFile,
-  { file, general }: CheckedText,
+  { file, general, isBroken }: CheckedText,
   name: string,
 ): CheckedKernel {
   const checked = (definitions.named.get(name) ?? []).map((one) => file.check(one));
@@ -171,12 +205,14 @@ function checkKernel(
     ...syntax.inside.get(name) ?? [],
     ...checked.flatMap(({ diagnostics }) => diagnostics),
   ];
-  const isBroken = [...general, ...own].some(({ severity }) => severity === "error");
-  return { parsed, kernel: isBroken ? undefined : checked[0]?.kernel, general, own };
+  const kernel = isBroken || own.some(isError) ? undefined : checked[0]?.kernel;
+  return { parsed, kernel, general, own };
 }
 
+const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+
 /** A macro may name the kernel; where a configuration chooses its value, only the offset is the same in all instances. */
-function nameAt(kernels: readonly KernelSite[], { name, offset }: KernelSite): string {
-  if (kernels.some((kernel) => kernel.name === name)) return name;
-  return kernels.find((kernel) => kernel.offset === offset)?.name ?? name;
+function nameAt({ parsed, definitions }: CachedFile, { name, offset }: KernelSite): string {
+  if (definitions.named.has(name)) return name;
+  return parsed.kernels.find((kernel) => kernel.offset === offset)?.name ?? name;
 }

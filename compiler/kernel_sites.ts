@@ -25,27 +25,34 @@ export function namesOfFront(front: InstanceFront, sm: number): NameWith {
   };
 }
 
-/** The kernels by name; a definition that variants name differently is there under each name. */
+/**
+ * The kernels by name; a definition that variants name differently is there under each name. Variants are looked at as
+ * long as `allowsMore` says so.
+ */
 export function kernelsByName(
   sites: readonly KernelSite[],
   groups: readonly PragmaGroup[],
   overrides: readonly OverrideItem[],
   defines: readonly Define[],
   nameWith: NameWith,
+  allowsMore: () => boolean,
 ): readonly KernelSite[] {
   const given = readDefines(defines);
   const lists = [overrides.map(sourced), ...groups.flatMap(directedLists)].filter(hasVariants);
+  const variants = lists.flatMap((items) => {
+    if (!allowsMore()) return [];
+    return planVariants(items, given).map(({ bindings }) => variantDefines(items, given, bindings));
+  });
   const names = new Set(sites.map(({ name }) => name));
   return sites.flatMap((site) => {
     if (!site.isNamedByMacro) return [site];
     const own = [site];
-    for (const items of lists) {
-      for (const { bindings } of planVariants(items, given)) {
-        const name = nameWith(site, variantDefines(items, given, bindings));
-        if (names.has(name)) continue;
-        names.add(name);
-        own.push({ ...site, name });
-      }
+    for (const bound of variants) {
+      if (!allowsMore()) break;
+      const name = nameWith(site, bound);
+      if (names.has(name)) continue;
+      names.add(name);
+      own.push({ ...site, name });
     }
     return own;
   });

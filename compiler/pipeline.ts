@@ -21,6 +21,7 @@ import {
   type SourcedItem,
 } from "./contract/items.ts";
 import { readOptions } from "./contract/kernel_options.ts";
+import { PlanBudget } from "./contract/plan_budget.ts";
 import { entrySymbol } from "./contract/specialize.ts";
 import type { InstanceInfo } from "./contract/types.ts";
 import { reportUnusedDefines, reportUnusedParameters } from "./contract/unused.ts";
@@ -93,7 +94,9 @@ export function planFile(
   const standIns = firstBindings(itemGroups, defines);
   const { parsed, sites: found } = findKernels(front, standIns, options, collector);
   const nameWith = namesOfFront(front, smOf(options.targets[0]));
-  const sites = kernelsByName(found, groups, overrides, defines, nameWith);
+  const budget = new PlanBudget(file);
+  const allows = (): boolean => budget.allowsConfiguration(undefined, reporter);
+  const sites = kernelsByName(found, groups, overrides, defines, nameWith, allows);
   const assigned = assignItems(groups, overrides, sites, file.name, reporter);
   const kernels = sites
     .filter(({ name }) => options.kernels === undefined || options.kernels.includes(name))
@@ -103,7 +106,8 @@ export function planFile(
       const isOwn = site.isNamedByMacro === true
         ? (bound: readonly Define[]): boolean => nameWith(site, bound) === name
         : undefined;
-      const plan = planInstances(name, own, defines, reporter, options.configurations, isOwn);
+      const { configurations } = options;
+      const plan = planInstances(name, own, defines, reporter, configurations, isOwn, budget);
       return { site, plan };
     })
     // A name that only stand-ins give belongs to no instance.

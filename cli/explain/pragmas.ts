@@ -47,6 +47,15 @@ export const PRAGMAS = {
     '{ "tri": { "file": {} } }',
     '{ "tri": { "files": {} } }',
   ),
+  E9030: file(
+    "Lines of `variants` multiply, and each combination is compiled for each specialisation: at most 4096 instances of all kernels of a file. Filters of `configs` are asked about at most 50,000 configurations. Leave out what no caller needs, or split the file.",
+    "#pragma tri variants A in {1, 2, 3, 4, 5, 6, 7, 8, 9}, B in {1, 2, 3, 4, 5, 6, 7, 8, 9}, C in {1, 2, 3, 4, 5, 6, 7, 8, 9}, D in {1, 2, 3, 4, 5, 6, 7, 8, 9}\n__global__ void f(int *X) { *X = A + B + C + D; }",
+    "#pragma tri variants A in {1, 2, 3, 4, 5, 6, 7, 8, 9}\n__global__ void f(int *X, int b, int c, int d) { *X = A + b + c + d; }",
+  ),
+  E9031: {
+    text:
+      "Every combination of macro values that the text depends on is preprocessed and parsed on its own: at most 2,000,000 tokens of all instances of a file together. Give a long file fewer variants and configurations, or split it.",
+  },
   E9040: {
     text:
       "The wrapper is named like the `.tc` file, and a program imports it by that name. In an import, `%`, `#`, `?` and `\\` have a meaning of their own, which differs between runtimes, compilers and bundlers; control characters are removed. Rename the file or the folder.",

@@ -3,14 +3,14 @@
  * a variant can have.
  */
 import type { Axis, Binding, OptionSetting, PragmaItem, PragmaText } from "../front/pragma.ts";
-import { textMacro } from "../front/macros.ts";
+import { type Macro, textMacro } from "../front/macros.ts";
 import { isNumberOption } from "../front/pragma_options.ts";
-import type { MacroTable } from "../front/preprocess.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { ArithmeticError, evaluate } from "./expr.ts";
 import type { Given } from "./given.ts";
 import type { SourcedItem } from "./items.ts";
 import { parseContractExpr } from "./parse_expr.ts";
+import type { PlanBudget } from "./plan_budget.ts";
 
 /** Values of compile-time parameters, in order. */
 export type Bindings = ReadonlyMap<string, string>;
@@ -36,12 +36,15 @@ export function* passingConfigs(
   base: Bindings,
   specialization: number,
   reporter: Reporter,
+  budget: PlanBudget,
 ): Generator<Config> {
   const known = new Map([...base, [SPECIALIZED_MACRO, `${specialization}`]]);
+  const macroOf = macroReader();
   for (const config of planConfigs(items, given, base)) {
     const { bindings, condition } = config;
+    if (!budget.allowsConfiguration(condition?.span ?? items[0]?.item.span, reporter)) return;
     const all = new Map([...known, ...bindings]);
-    if (condition === undefined || holds(condition, all, reporter)) yield config;
+    if (condition === undefined || holds(condition, all, macroOf, reporter)) yield config;
   }
 }
 
@@ -61,47 +64,42 @@ export function configLabel({ bindings, options }: Config): string {
 const tidy = (text: string): string => text.trim().replace(/\s+/g, " ");
 
 /** `config` adds one, `configs` its product; lists given by `-D` multiply all of them. */
-function planConfigs(
+function* planConfigs(
   items: readonly SourcedItem[],
   given: Given,
   base: Bindings,
-): readonly Config[] {
-  const found: Config[] = [];
-  for (const { item } of items) {
-    if (item.kind === "config") {
-      found.push({
-        bindings: new Map(item.bindings.map(({ name, value }) => [name, value])),
-        options: item.options,
-      });
-    } else if (item.kind === "configs") {
-      const condition = item.condition === undefined ? {} : { condition: item.condition };
-      const settings = optionProduct(item.optionAxes);
-      for (const bindings of product(axesOfItem(item))) {
-        for (const options of settings) found.push({ bindings, options, ...condition });
+): Generator<Config> {
+  // Parameters of the variant keep the values they have there.
+  const extra = [...given.lists].filter(([name]) => !base.has(name));
+  for (const config of writtenConfigs(items)) {
+    for (const more of product(extra.filter(([name]) => !config.bindings.has(name)))) {
+      for (const bindings of replaced(config.bindings, given)) {
+        yield { ...config, bindings: new Map([...bindings, ...more]) };
       }
     }
   }
-  if (found.length === 0) found.push({ bindings: new Map(), options: [] });
-  // Parameters of the variant keep the values they have there.
-  const extra = [...given.lists].filter(([name]) => !base.has(name));
-  return found.flatMap((config) =>
-    product(extra.filter(([name]) => !config.bindings.has(name))).flatMap((more) =>
-      replaced(config.bindings, given).map((bindings) => ({
-        ...config,
-        bindings: new Map([...bindings, ...more]),
-      }))
-    )
-  );
 }
 
-function optionProduct(axes: readonly Axis[]): readonly (readonly OptionSetting[])[] {
-  let found: readonly (readonly OptionSetting[])[] = [[]];
-  for (const { name, values, span } of axes) {
-    found = found.flatMap((settings) =>
-      values.map((value) => [...settings, { name, value, span }])
-    );
+/** As the text lists them; one without parameters where it lists none. */
+function* writtenConfigs(items: readonly SourcedItem[]): Generator<Config> {
+  let isListed = false;
+  for (const { item } of items) {
+    if (item.kind === "config") {
+      isListed = true;
+      const bindings = new Map(item.bindings.map(({ name, value }) => [name, value]));
+      yield { bindings, options: item.options };
+    } else if (item.kind === "configs") {
+      isListed = true;
+      const condition = item.condition === undefined ? {} : { condition: item.condition };
+      const axes = item.optionAxes.map(({ name, values, span }) =>
+        values.map((value): OptionSetting => ({ name, value, span }))
+      );
+      for (const bindings of product(axesOfItem(item))) {
+        for (const options of choices(axes)) yield { bindings, options, ...condition };
+      }
+    }
   }
-  return found;
+  if (!isListed) yield { bindings: new Map(), options: [] };
 }
 
 /** The options of the file, then of the configuration, then of overrides: later ones win. */
@@ -117,9 +115,14 @@ export function settingsOf(
 }
 
 /** A filter with all parameters bound. What cannot be computed lets nothing through, and is reported. */
-function holds(condition: PragmaText, bindings: Bindings, reporter: Reporter): boolean {
+function holds(
+  condition: PragmaText,
+  bindings: Bindings,
+  macroOf: (name: string, value: string) => Macro,
+  reporter: Reporter,
+): boolean {
   const expr = parseContractExpr(condition, {
-    macros: macrosOf(bindings),
+    macros: new Map([...bindings].map(([name, value]) => [name, macroOf(name, value)])),
     params: new Set(),
     what: "parameters given by the build",
   }, reporter);
@@ -133,11 +136,16 @@ function holds(condition: PragmaText, bindings: Bindings, reporter: Reporter): b
   }
 }
 
-function macrosOf(bindings: Bindings): MacroTable {
+/** Values as macros, each read once: a filter is asked about thousands of combinations of few values. */
+function macroReader(): (name: string, value: string) => Macro {
   const silent = new Reporter(); // bad text is reported where the file is preprocessed
-  return new Map(
-    [...bindings].map(([name, value]) => [name, textMacro(name, value, "define", silent)]),
-  );
+  const known = new Map<string, Macro>();
+  return (name, value) => {
+    const key = `${name}=${value}`;
+    const macro = known.get(key) ?? textMacro(name, value, "define", silent);
+    known.set(key, macro);
+    return macro;
+  };
 }
 
 export function reportNoneLeft(
@@ -175,7 +183,7 @@ export function axesOfItem(item: PragmaItem): readonly (readonly [string, readon
 }
 
 /** The bindings with the values that `-D` gives instead. */
-export function replaced(bindings: Bindings, given: Given): readonly Bindings[] {
+export function replaced(bindings: Bindings, given: Given): Iterable<Bindings> {
   return product(
     [...bindings].map((
       [name, value],
@@ -184,14 +192,25 @@ export function replaced(bindings: Bindings, given: Given): readonly Bindings[] 
 }
 
 /** All ways to choose one value per axis; the last axis varies fastest. */
-export function product(
+export function* product(
   axes: readonly (readonly [string, readonly string[]])[],
-): readonly Bindings[] {
-  let found: readonly Bindings[] = [new Map()];
-  for (const [name, values] of axes) {
-    found = found.flatMap((bindings) =>
-      values.map((value) => new Map([...bindings, [name, value]]))
-    );
+): Generator<Bindings> {
+  const pairs = axes.map(([name, values]) => values.map((value) => [name, value] as const));
+  for (const chosen of choices(pairs)) yield new Map(chosen);
+}
+
+/** All ways to choose one entry of each list, one by one, as there may be more than memory holds. */
+function* choices<T>(lists: readonly (readonly T[])[]): Generator<readonly T[]> {
+  if (lists.some((list) => list.length === 0)) return;
+  const at = lists.map(() => 0);
+  for (;;) {
+    yield lists.flatMap((list, i) => list.slice(at[i], (at[i] ?? 0) + 1));
+    let last = lists.length - 1;
+    for (; last >= 0; last--) {
+      const next = (at[last] ?? 0) + 1;
+      at[last] = next < (lists[last]?.length ?? 0) ? next : 0;
+      if (at[last] !== 0) break;
+    }
+    if (last < 0) return;
   }
-  return found;
 }

@@ -18,6 +18,7 @@ import {
 import { type Given, readDefines } from "./given.ts";
 import { type SourcedItem, strongestItems } from "./items.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
+import { PlanBudget } from "./plan_budget.ts";
 import { plannedSpecializations } from "./specialize.ts";
 import { planVariants, variantDefines, variantNames } from "./variants.ts";
 
@@ -61,6 +62,7 @@ export function planInstances(
   reporter: Reporter,
   configurations?: Configurations,
   isOwn?: (defines: readonly Define[]) => boolean,
+  budget = new PlanBudget(),
 ): KernelPlan {
   const items = strongestItems(assigned, reporter);
   const given = readDefines(defines);
@@ -71,8 +73,12 @@ export function planInstances(
   const variants = isOwn === undefined
     ? all
     : all.filter(({ bindings }) => isOwn(variantDefines(items, given, bindings)));
-  const names = variantNames(kernel, variants, all);
   const specializations = plannedSpecializations(items);
+  const count = variants.length * specializations.length;
+  if (!budget.allowsInstances(count, items[0]?.item.span, reporter)) {
+    return { kernel, instances: [], items, parameters };
+  }
+  const names = variantNames(kernel, variants, all);
   const isForOne = typeof configurations === "object" && "only" in configurations;
   const instances = variants.flatMap((variant, index): InstancePlan[] => {
     const base = new Map([...given.single, ...variant.bindings]);
@@ -81,7 +87,7 @@ export function planInstances(
       specializations.map((specialization, number) => {
         // What is wrong with a filter is said once.
         const to = number === 0 ? reporter : new Reporter();
-        return [specialization, passingConfigs(items, given, base, number, to)];
+        return [specialization, passingConfigs(items, given, base, number, to, budget)];
       }),
     );
     const chosen = chooseConfigs(left, wantedOf(configurations, kernel, name));

@@ -17,9 +17,13 @@ function identifierPart(text: string): string {
 /** The names with `_2`, `_3`, … on those that came before. */
 export function makeUnique(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
+  const counts = new Map<string, number>();
   return names.map((name) => {
     let unique = name;
-    for (let count = 2; taken.has(unique); count++) unique = `${name}_${count}`;
+    for (let count = counts.get(name) ?? 2; taken.has(unique); count++) {
+      unique = `${name}_${count}`;
+      counts.set(name, count + 1);
+    }
     taken.add(unique);
     return unique;
   });

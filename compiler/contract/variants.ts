@@ -4,6 +4,7 @@ import type { Define } from "../options.ts";
 import { axesOfItem, type Bindings, product, replaced } from "./configurations.ts";
 import type { Given } from "./given.ts";
 import type { SourcedItem } from "./items.ts";
+import { MAX_INSTANCES } from "./plan_budget.ts";
 import { deriveVariantName, makeUnique } from "./variant_name.ts";
 
 /** One choice of the parameters that a caller sees. */
@@ -13,39 +14,32 @@ export interface Variant {
   readonly bindings: Bindings;
 }
 
-/** `variants` lines multiply, each `variant` adds one combination. */
+/** `variants` lines multiply, each `variant` adds one combination; one more than there may be at most. */
 export function planVariants(items: readonly SourcedItem[], given: Given): readonly Variant[] {
-  const axes: (readonly [string, readonly string[]])[] = [];
-  const single: Variant[] = [];
-  for (const { item } of items) {
-    if (item.kind === "variants") axes.push(...axesOfItem(item));
-    if (item.kind === "variant") {
-      single.push({
-        name: item.name?.name,
-        bindings: new Map(item.bindings.map(({ name, value }) => [name, value])),
-      });
+  const found = new Map<string, Variant>();
+  for (const { name, bindings: written } of writtenVariants(items)) {
+    for (const bindings of replaced(written, given)) {
+      const key = JSON.stringify([name, ...bindings]);
+      if (!found.has(key)) found.set(key, { name, bindings });
+      if (found.size > MAX_INSTANCES) return [...found.values()];
     }
   }
-  const products = axes.length === 0
-    ? []
-    : product(axes).map((bindings) => ({ name: undefined, bindings }));
-  const all: readonly Variant[] = [...products, ...single];
-  return distinct(
-    (all.length === 0 ? [{ name: undefined, bindings: new Map() }] : all).flatMap((variant) =>
-      replaced(variant.bindings, given).map((bindings) => ({ ...variant, bindings }))
-    ),
-  );
+  return [...found.values()];
 }
 
-function distinct<
-  Entry extends { readonly bindings: Bindings; readonly name?: string | undefined },
->(
-  entries: readonly Entry[],
-): readonly Entry[] {
-  return [
-    ...new Map(entries.map((entry) => [JSON.stringify([entry.name, ...entry.bindings]), entry]))
-      .values(),
-  ];
+/** As the text lists them; one without parameters where it lists none. */
+function* writtenVariants(items: readonly SourcedItem[]): Generator<Variant> {
+  const axes = items.flatMap(({ item }) => item.kind === "variants" ? axesOfItem(item) : []);
+  const single = items.flatMap(({ item }): Variant[] =>
+    item.kind !== "variant" ? [] : [{
+      name: item.name?.name,
+      bindings: new Map(item.bindings.map(({ name, value }) => [name, value])),
+    }]
+  );
+  if (axes.length > 0 || single.length === 0) {
+    for (const bindings of product(axes)) yield { name: undefined, bindings };
+  }
+  yield* single;
 }
 
 /** What a file is preprocessed with for a variant, in its first configuration. */
@@ -75,13 +69,21 @@ export function variantNames(
   variants: readonly Variant[],
   all: readonly Variant[],
 ): readonly string[] {
-  const valuesOf = (among: readonly Variant[], name: string): number =>
-    new Set(among.map(({ bindings }) => bindings.get(name))).size;
+  const counter = (among: readonly Variant[]): (name: string) => number => {
+    const counts = new Map<string, number>();
+    return (name) => {
+      const count = counts.get(name) ??
+        new Set(among.map(({ bindings }) => bindings.get(name))).size;
+      counts.set(name, count);
+      return count;
+    };
+  };
+  const [valuesHere, valuesOfAll] = [counter(variants), counter(all)];
   return makeUnique(variants.map(({ name, bindings }) => {
     if (name !== undefined) return name;
     const telling = [...bindings].filter(([parameter, value]) =>
       value.trim() !== kernel &&
-      (valuesOf(variants, parameter) > 1 || valuesOf(all, parameter) === 1 || isElementType(value))
+      (valuesHere(parameter) > 1 || valuesOfAll(parameter) === 1 || isElementType(value))
     );
     return deriveVariantName(Object.fromEntries(telling));
   }));

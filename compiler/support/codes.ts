@@ -122,6 +122,8 @@ export const CODES = {
   E9020: "settings in deno.json that do not fit the schema",
   E9040: "a name of a file or folder that modules cannot be imported by",
   E9041: "a kernel that no wrapper can be written for",
+  E9030: "kernels with more instances or configurations than the compiler follows",
+  E9031: "instances whose texts have more tokens together than the compiler follows",
   W1003: "blanks between a backslash and the end of the line",
   W1005: "a backslash that makes the next line part of a `//` comment",
   W1013: "a type that counts as 0 in a condition",

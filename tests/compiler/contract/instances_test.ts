@@ -174,3 +174,23 @@ Deno.test("assignItems() gives a group to the next kernel unless it is directed 
   );
   assertEquals(reporter.diagnostics.map(({ code }) => code), ["E9006"]);
 });
+
+Deno.test("planInstances() refuses variants that multiply beyond the limit, and all at once", () => {
+  const axes = Array.from({ length: 30 }, (_, i) => `A${i} in {1, 2, 3, 4}`);
+  const inLines = plan(axes.map((axis) => `variants ${axis}`));
+  assertEquals([show(inLines), codes(inLines)], [[], ["E9030"]]);
+  const inOne = plan([`variants ${axes.join(", ")}`]);
+  assertEquals([show(inOne), codes(inOne)], [[], ["E9030"]]);
+  const conditions = Array.from({ length: 5000 }, (_, i) => `n == ${i}`);
+  assertEquals(codes(plan([`specialize(${conditions.join(", ")})`])), ["E9030"]);
+});
+
+Deno.test("planInstances() takes the first of 4^30 configurations, and refuses to look through all", () => {
+  const axes = Array.from({ length: 30 }, (_, i) => `A${i} in {1, 2, 3, 4}`).join(", ");
+  const first = plan([`configs ${axes} if A29 > 1`]);
+  assertEquals(codes(first), []);
+  const config = first.plan.instances[0]?.config ?? {};
+  assertEquals([config.A0, config.A28, config.A29], ["1", "1", "2"]);
+  const none = plan([`configs ${axes} if A0 > 4`]);
+  assertEquals([show(none), codes(none)], [[], ["E9030"]]);
+});
