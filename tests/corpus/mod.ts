@@ -5,6 +5,7 @@ import { HALVES } from "./half.ts";
 import { HISTOGRAM } from "./histogram.ts";
 import { HOPPER } from "./hopper.ts";
 import { INTEGER } from "./integer.ts";
+import { LIBRARY } from "./library.ts";
 import { MATH } from "./math.ts";
 import { MATRIX } from "./matrix.ts";
 import { REDUCE } from "./reduce.ts";
@@ -22,6 +23,7 @@ export const CORPUS: readonly CorpusCase[] = [
   ...HISTOGRAM,
   ...HOPPER,
   ...INTEGER,
+  ...LIBRARY,
   ...MATH,
   ...MATRIX,
   ...REDUCE,

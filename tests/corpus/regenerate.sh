@@ -29,6 +29,7 @@ compile integer sm_80
 compile half sm_90
 compile math sm_80
 compile math_double sm_80
+compile library sm_80
 compile matrix sm_80
 compile async sm_80
 compile hopper sm_90
