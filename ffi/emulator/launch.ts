@@ -2,7 +2,7 @@
  * The emulator: PTX text in, launches of its kernels. What a program sees of it is the driver in `driver/`; this is
  * what the driver drives.
  */
-import type { PtxVariable } from "../../compiler/ptx/func.ts";
+import type { PtxModule } from "../../compiler/ptx/func.ts";
 import { inlineCalls } from "../../compiler/ptx/inline.ts";
 import { parsePtx } from "../../compiler/ptx/parse.ts";
 import type { Extent } from "./check/launch.ts";
@@ -13,7 +13,7 @@ import { Heap } from "./heap.ts";
 import { newHost } from "./host.ts";
 import { emulateKernel, type KernelInfo, type LaunchRequest } from "./kernel.ts";
 import type { Machine } from "./machine.ts";
-import { newMemory } from "./memory.ts";
+import { FUNCTION_STRIDE, newMemory } from "./memory.ts";
 import type { LaunchReport } from "./report.ts";
 import { type Spawn, Team } from "./workers/team.ts";
 
@@ -64,7 +64,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   let launches = 0;
   const load = (text: string): LoadedModule => {
     const module = inlineCalls(parsePtx(text));
-    const globals = placeGlobals(machine, heap, module.variables);
+    const globals = placeGlobals(machine, heap, module);
     const kernels = module.kernels.map((kernel) =>
       emulateKernel(
         { machine, meters, heap, team, number: () => ++launches },
@@ -76,27 +76,38 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       variables: new Map(globals.extents.map((variable) => [variable.name, variable])),
       unload: () => {
         kernels.forEach((kernel) => kernel.unload());
-        for (const { place } of globals.places.values()) heap.free(place);
+        for (const { place } of globals.extents) heap.free(place);
       },
     };
   };
   return { machine, heap, load, close: () => team.close() };
 }
 
+/** Functions and kernels have addresses, which may be passed on; only calls through them fail. */
+function* functionPlaces(
+  { functions, kernels, aliases = [] }: PtxModule,
+): Generator<[name: string, place: SymbolPlace]> {
+  let place = 0;
+  for (const { name } of [...functions, ...kernels, ...aliases]) {
+    place += FUNCTION_STRIDE;
+    yield [name, { space: "function", place }];
+  }
+}
+
 /** Puts the variables of a module into memory. */
 function placeGlobals(
   machine: Machine,
   heap: Heap,
-  variables: readonly PtxVariable[],
+  module: PtxModule,
 ): {
   readonly places: ReadonlyMap<string, SymbolPlace>;
   readonly extents: readonly Extent[];
   readonly constants: readonly Extent[];
 } {
-  const places = new Map<string, SymbolPlace>();
+  const places = new Map<string, SymbolPlace>(functionPlaces(module));
   const extents: Extent[] = [];
   const constants: Extent[] = [];
-  const own = variables.filter(({ space, extern }) =>
+  const own = module.variables.filter(({ space, extern }) =>
     (space === "global" || space === "const") && extern !== true
   );
   for (const variable of own) {

@@ -15,6 +15,11 @@ export const WINDOW = {
 
 export type Window = keyof typeof WINDOW;
 
+/** Upper word of addresses of functions and kernels, which nothing can be loaded from or stored to. */
+export const FUNCTION_WINDOW = 0x7f60;
+/** From one function's address to the next one's. */
+export const FUNCTION_STRIDE = 16;
+
 /**
  * Addresses of shared memory: an offset below a rank. Rank 0 is the block itself; n + 1 is block n of its cluster,
  * as `mapa` makes it.

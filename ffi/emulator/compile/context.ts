@@ -3,12 +3,15 @@ import type { Operand } from "../../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { Fault, type Site } from "../fault.ts";
 import type { AddressRef, HandlerContext, Machine, Surroundings } from "../machine.ts";
-import { WINDOW } from "../memory.ts";
+import { FUNCTION_WINDOW, WINDOW } from "../memory.ts";
 import type { FrameLayout } from "./layout.ts";
 
-/** A variable or parameter: its state space, and its place in memory or its offset in the space. */
+/**
+ * A variable or parameter: its state space, and its place in memory or its offset in the space. Functions and kernels
+ * have a space of their own.
+ */
 export interface SymbolPlace {
-  readonly space: "global" | "shared" | "const" | "local" | "param";
+  readonly space: "global" | "shared" | "const" | "local" | "param" | "function";
   readonly place: number;
 }
 
@@ -18,9 +21,15 @@ export type Symbols = ReadonlyMap<string, SymbolPlace>;
 export function addressOf(symbols: Symbols, name: string): bigint {
   const symbol = symbols.get(name);
   if (symbol === undefined) throw new Fault("unsupported instruction", `address of ${name}`);
-  const place = BigInt(symbol.place);
-  // Addresses of global memory are generic addresses, as on hardware.
-  return symbol.space === "global" ? (BigInt(WINDOW.global) << 32n) | place : place;
+  // Addresses of global memory and of functions are generic addresses, as on hardware.
+  const isGeneric = symbol.space === "global" || symbol.space === "function";
+  return isGeneric ? genericAddress(symbol) : BigInt(symbol.place);
+}
+
+/** An address in all of memory. */
+export function genericAddress({ space, place }: SymbolPlace): bigint {
+  const window = space === "function" ? FUNCTION_WINDOW : WINDOW[space];
+  return (BigInt(window) << 32n) | BigInt(place);
 }
 
 /** The context of one instruction. */
@@ -71,6 +80,9 @@ export function contextFor(
           throw new Fault("unsupported instruction", `address of ${base.name}`, undefined, site);
         }
         const { place, space } = symbol;
+        if (space === "function") {
+          throw new Fault("illegal instruction", `${base.name} is no variable`, undefined, site);
+        }
         return {
           row: undefined,
           bits: 64,

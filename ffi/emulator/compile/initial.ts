@@ -1,8 +1,7 @@
 /** Initial values of a module's variables. */
 import type { PtxVariable } from "../../../compiler/ptx/func.ts";
 import type { Machine } from "../machine.ts";
-import { WINDOW } from "../memory.ts";
-import type { SymbolPlace } from "./context.ts";
+import { genericAddress, type SymbolPlace } from "./context.ts";
 import { typeBytes } from "./symbols.ts";
 
 /** Writes the initial values of a variable to its place; the rest is zero already. */
@@ -20,11 +19,9 @@ export function writeInitial(
     if (typeof initial === "bigint") value = initial;
     else {
       const symbol = places.get(initial.symbol);
-      // Functions have no address here; a call through one is what fails.
       if (symbol === undefined) continue;
-      const isAddress = initial.generic || symbol.space === "global";
-      const window = isAddress ? BigInt(WINDOW[symbol.space]) << 32n : 0n;
-      value = window + BigInt(symbol.place) + initial.offset;
+      const isGeneric = initial.generic || symbol.space === "global" || symbol.space === "function";
+      value = (isGeneric ? genericAddress(symbol) : BigInt(symbol.place)) + initial.offset;
       for (let mask = initial.mask ?? 1n; (mask & 1n) === 0n; mask >>= 1n) value >>= 1n;
     }
     for (let b = 0; b < bytes; b++) {

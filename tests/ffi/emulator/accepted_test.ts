@@ -118,6 +118,18 @@ Deno.test("modifiers may stand apart from the opcode, numbers begin with a point
   );
 });
 
+Deno.test("functions have addresses that are passed on, compared and kept in tables", () => {
+  const before = `.func f { ret; } .func g { ret; } .global .u64 table[2] = {f, g};`;
+  const body = `mov.u64 %q1, f; mov.u64 %q2, g; setp.ne.u64 %p0, %q1, %q2; selp.u32 %r0, 1, 0, %p0;
+    setp.ne.u64 %p0, %q1, 0; selp.u32 %r1, 1, 0, %p0;
+    ld.global.u64 %q3, [table+8]; setp.eq.u64 %p0, %q3, %q2; selp.u32 %r2, 1, 0, %p0;`;
+  assertEquals(run(body, before), [1, 1, 1, 0]);
+  assertMatch(
+    assertThrows(() => run("mov.u64 %q1, f; ld.u32 %r0, [%q1];", before), Fault).message,
+    /out of bounds/,
+  );
+});
+
 /** The fault of a kernel that has an instruction of another kernel's module. */
 function faultOf(statement: string): Fault {
   return assertThrows(() => run(statement), Fault);
