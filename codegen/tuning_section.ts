@@ -1,6 +1,7 @@
 /** The part of a wrapper's facts that says which of several configurations a launch takes. */
 import type { KernelOutline } from "../compiler/options.ts";
 import type { InstanceInfo } from "../compiler/contract/types.ts";
+import { groupBy } from "../compiler/support/group_by.ts";
 import { array, type Doc, object, quote } from "./doc.ts";
 import type { Measured } from "./wrapper.ts";
 
@@ -24,7 +25,7 @@ export function hasChoices(kernel: KernelOutline): boolean {
 
 /** Instances that differ in their configuration alone, the first configuration first. */
 function choicesOf({ instances }: KernelOutline): readonly (readonly InstanceInfo[])[] {
-  const sets = Map.groupBy(
+  const sets = groupBy(
     instances,
     ({ configuration, symbol }) => configuration?.first ?? symbol,
   );

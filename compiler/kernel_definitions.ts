@@ -2,6 +2,7 @@
 import type { FunctionDefinition, Unit } from "./front/ast.ts";
 import type { KernelSite } from "./contract/items.ts";
 import type { Diagnostic } from "./support/diagnostic.ts";
+import { groupBy } from "./support/group_by.ts";
 import { type Span, useSite } from "./support/source.ts";
 
 /** The definitions that make kernels, in the order of the text. */
@@ -13,7 +14,7 @@ export interface KernelDefinitions {
 
 export function findDefinitions(unit: Unit): KernelDefinitions {
   const all = kernelDefinitions(unit);
-  const named = Map.groupBy(all, nameOf);
+  const named = groupBy(all, nameOf);
   return { all: new Set(all), named };
 }
 
@@ -42,7 +43,7 @@ export function sortDiagnostics(
   const regions = [...named].flatMap(([name, definitions]) =>
     definitions.map((definition): Region => ({ name, whole: useSite(definition.span) }))
   );
-  const files = Map.groupBy(
+  const files = groupBy(
     regions.toSorted((a, b) => a.whole.start - b.whole.start),
     ({ whole }) => whole.file,
   );

@@ -193,7 +193,7 @@ export class Device {
   /** A new event; with `timing: false` it is cheaper and cannot measure time. */
   event(options: { readonly timing?: boolean } = {}): DeviceEvent {
     checkOptions("options of event", options, EVENT_OPTIONS);
-    const timing = own(options, "timing") ?? true;
+    const { timing = true } = { timing: own(options, "timing") };
     if (typeof timing !== "boolean") {
       throw new ArgumentError({
         argument: "timing",

@@ -1,5 +1,6 @@
 /** Finds the row and the form of an instruction, or says why there is none. */
 import { bug } from "../support/bug.ts";
+import { groupBy } from "../support/group_by.ts";
 import { bindAnyOrder, type Binding, bindInOrder, type Bound } from "./bind.ts";
 import {
   bothSince,
@@ -39,20 +40,11 @@ interface Namesake {
 }
 
 /** Rows by the first words of their names, with the further words; those with most words first. */
-const namesake: ReadonlyMap<string, readonly Namesake[]> = groupRows();
-
-/** By hand, because the emulator runs on Node 20, which has no `Map.groupBy`. */
-function groupRows(): Map<string, Namesake[]> {
-  const groups = new Map<string, Namesake[]>();
-  for (const [name, row] of rows) {
-    const [first = name, ...words] = name.split(".");
-    const group = groups.get(first) ?? [];
-    group.push({ name, words, row });
-    groups.set(first, group);
-  }
-  for (const group of groups.values()) group.sort((a, b) => b.words.length - a.words.length);
-  return groups;
-}
+const namesake: ReadonlyMap<string, readonly Namesake[]> = groupBy(
+  [...rows].map(([name, row]): Namesake => ({ name, words: name.split(".").slice(1), row }))
+    .sort((a, b) => b.words.length - a.words.length),
+  ({ name }) => name.split(".")[0] ?? name,
+);
 
 /** An instruction's row, its full name, and the modifiers that are not part of the name. */
 export interface FoundRow {

@@ -194,6 +194,7 @@ Deno.test("Device methods refuse options with unknown names, and values that are
       [call("zeros", "float32", 5), "shape"],
       [call("event", { timeing: false }), "options of event"],
       [call("event", { timing: 1 }), "timing"],
+      [call("event", { timing: null }), "timing"],
       [call("loadModule", null, "m"), "image"],
       [call("loadModule", new Uint8Array(3)), "name of KernelModule"],
       [call("order", null, device.defaultStream), "earlier of order"],
