@@ -40,6 +40,7 @@ export {
   toBfloat16,
 } from "./dtype.ts";
 export type { EmulatorSettings } from "./emulator/driver/settings.ts";
+export type { CheckChoice, CheckLevel, CheckName } from "./emulator/check/levels.ts";
 export type { FaultKind } from "./emulator/fault.ts";
 export * from "./errors.ts";
 export { DeviceEvent } from "./event.ts";
@@ -49,6 +50,7 @@ export { KernelFunction, KernelModule } from "./module.ts";
 export type { DeviceName, OpenOptions } from "./open.ts";
 export type {
   AccessProfile,
+  EmulatorWarning,
   GlobalTraffic,
   LaunchProfile,
   Profiled,

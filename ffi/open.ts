@@ -39,6 +39,7 @@ const OPEN_OPTIONS = optionNames<OpenOptions>({
   budget: true,
   workers: true,
   print: true,
+  warn: true,
 });
 
 /** A driver with the device to open on it. */

@@ -1,4 +1,5 @@
 /** What a kernel did in one launch: counters that only the emulator has. */
+import type { FaultKind } from "./emulator/fault.ts";
 
 /** Accesses of global memory. A request is one instruction of one warp. */
 export interface GlobalTraffic {
@@ -34,6 +35,28 @@ export interface AccessProfile {
   readonly shared: SharedTraffic;
 }
 
+/** What a check of the emulator has found and does not stop the launch for. */
+export interface EmulatorWarning {
+  /** The check's name: a key of the option `checks`. */
+  readonly check: string;
+  /** What is wrong. */
+  readonly kind: FaultKind;
+  /** What was found, where, and what to do about it, as an error would say it. */
+  readonly message: string;
+  /** What was found, as a clause. */
+  readonly detail: string;
+  /** The entry that was launched. */
+  readonly kernel: string;
+  /** The block that did it, and the thread of that block, if one did. */
+  readonly block: readonly [x: number, y: number, z: number] | undefined;
+  /** The thread of that block. */
+  readonly thread: readonly [x: number, y: number, z: number] | undefined;
+  /** The PTX instruction. */
+  readonly instruction: string | undefined;
+  /** Where its source stands, such as "transpose.tc:14:3". */
+  readonly source: string | undefined;
+}
+
 /** Counters of one launch. */
 export interface LaunchProfile {
   /** The entry that ran. */
@@ -58,6 +81,8 @@ export interface LaunchProfile {
   readonly barriers: number;
   /** Branches at which the lanes of a warp parted. */
   readonly divergentBranches: number;
+  /** What checks have found and only warn of: each instruction once for each kind of finding. */
+  readonly warnings: readonly EmulatorWarning[];
 }
 
 /** What a call with `profile: true` returns beside its result. */
@@ -83,5 +108,6 @@ export function emptyProfile(kernel: string, grid: LaunchProfile["grid"]): Launc
     accesses: [],
     barriers: 0,
     divergentBranches: 0,
+    warnings: [],
   };
 }

@@ -1,6 +1,6 @@
 /** A kernel for each kind of fault, and what the emulator says of it. */
 import type { FaultKind } from "../ffi/mod.ts";
-import { Device, EmulatorError, type Tensor } from "../ffi/mod.ts";
+import { Device, EmulatorError, type EmulatorWarning, type Tensor } from "../ffi/mod.ts";
 
 interface Example {
   /** Body of `k(X, Y)`; `%x` and `%y` are the addresses of two tensors of 64 singles, `%t` is the thread. */
@@ -10,6 +10,10 @@ interface Example {
   /** Declarations of memory. */
   readonly shared?: string;
   readonly blocks?: number;
+  /** Directives of the kernel. */
+  readonly directives?: string;
+  /** Whether the message is a warning. */
+  readonly warns?: true;
   /** Whether X has been disposed of. */
   readonly disposed?: true;
 }
@@ -36,13 +40,22 @@ const EXAMPLES: Readonly<Record<FaultKind, Example>> = {
     body: "setp.lt.u32 %p, %t, 8; @%p mov.f32 %f, 0f00000000; st.global.f32 [%y], %f;",
   },
   "race": {
+    body: "ld.global.u32 %a, [%y]; add.u32 %a, %a, 1; st.global.u32 [%y], %a;",
+  },
+  "missing barrier": {
     shared: ".shared .align 4 .b32 tile[64];",
-    body:
-      "mov.u32 %a, tile; mad.lo.u32 %b, %t, 4, %a; st.shared.u32 [%b], %t; xor.b32 %c, %t, 63; bar.warp.sync -1;\n" +
-      "mad.lo.u32 %b, %c, 4, %a; st.shared.u32 [%b], %t;",
+    body: "mov.u32 %a, tile; mad.lo.u32 %b, %t, 4, %a; st.shared.u32 [%b], %t;\n" +
+      "xor.b32 %c, %t, 63; mad.lo.u32 %b, %c, 4, %a; ld.shared.u32 %c, [%b];",
   },
   "divergent barrier": {
     body: "setp.lt.u32 %p, %t, 40; @%p bra first; bar.sync 0; bra last; first: bar.sync 0; last:",
+  },
+  "member mask": {
+    body: "shfl.sync.idx.b32 %a, %t, 0, 31, 0xffff;",
+  },
+  "exited lanes": {
+    body: "setp.ge.u32 %p, %t, 40; @%p exit; vote.sync.ballot.b32 %a, 1, 0xffffffff;",
+    warns: true,
   },
   "barrier misuse": {
     shared: ".shared .align 8 .b64 full;",
@@ -62,6 +75,19 @@ mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %
     body:
       "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; mul.wide.u32 %o, %t, 4; add.u64 %x, %x, %o;\n" +
       "cp.async.ca.shared.global [%a], [%x], 4; cp.async.commit_group; ld.shared.f32 %f, [%a];",
+  },
+  "read-only memory": {
+    body: "mul.wide.u32 %o, %t, 4; add.u64 %y, %y, %o; st.global.f32 [%y], 0f00000000;\n" +
+      "ld.global.nc.f32 %f, [%y];",
+  },
+  "exited block": {
+    shared: ".shared .align 4 .b32 tile[64];",
+    body:
+      "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; st.shared.u32 [%a], %t; barrier.cluster.arrive; barrier.cluster.wait;\n" +
+      "mov.u32 %b, %cluster_ctarank; xor.b32 %b, %b, 1; mapa.shared::cluster.u32 %a, %a, %b;\n" +
+      "ld.shared::cluster.u32 %c, [%a];",
+    blocks: 2,
+    directives: ".reqnctapercluster 2, 1, 1",
   },
   "unsupported instruction": {
     body: "stacksave.u64 %o;",
@@ -84,13 +110,13 @@ mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %
   },
 };
 
-function textOf({ body, head = "", shared = "" }: Example): string {
+function textOf({ body, head = "", shared = "", directives = "" }: Example): string {
   return `.version 8.5
 .target sm_90
 .address_size 64
 .file 1 "k.cu"
 ${head}
-.visible .entry k(.param .u64 X, .param .u64 Y)
+.visible .entry k(.param .u64 X, .param .u64 Y) ${directives}
 {
 ${shared}
 .reg .pred %p; .reg .b32 %t, %a, %b, %c; .reg .b64 %x, %y, %o; .reg .f32 %f, %g;
@@ -104,9 +130,15 @@ ret;
 `;
 }
 
-/** Runs an example; what is thrown. */
-function run(example: Example): EmulatorError {
-  using device = Device.open({ device: "emulator", budget: 1e6, workers: 1 });
+/** Runs an example; what is thrown, or the warning. */
+function run(example: Example): Pick<EmulatorError, "kind" | "message"> {
+  const warnings: EmulatorWarning[] = [];
+  using device = Device.open({
+    device: "emulator",
+    budget: 1e6,
+    workers: 1,
+    warn: (warning) => warnings.push(warning),
+  });
   const module = device.loadModule(new TextEncoder().encode(textOf(example)), "k");
   const [x, y]: readonly Tensor[] = [1, 2].map(() => device.zeros("float32", [BLOCK]));
   const { argumentBlock, launch } = module.function("k").prepare({
@@ -124,6 +156,7 @@ function run(example: Example): EmulatorError {
     if (error instanceof EmulatorError) return error;
     throw error;
   }
+  if (warnings[0] !== undefined && example.warns === true) return warnings[0];
   throw new Error(`no fault:\n${textOf(example)}`);
 }
 

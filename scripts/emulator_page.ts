@@ -5,6 +5,7 @@
  *     deno run -A scripts/emulator_page.ts            rewrites the page
  *     deno run -A scripts/emulator_page.ts --check    fails if the page is not up to date
  */
+import { CHECK_NAMES, CHECKS } from "../ffi/emulator/check/levels.ts";
 import { GROUPS, type PtxForm } from "../compiler/ptx/form.ts";
 import { DISTANCES, type Distances, printDistances } from "./emulator_distance.ts";
 import { faultMessages } from "./emulator_examples.ts";
@@ -131,6 +132,21 @@ function wrap(text: string, indent: string): string {
   return `${text.slice(0, at).trimEnd()}\n${wrap(indent + text.slice(at + 1), indent)}`;
 }
 
+/** The table of checks. */
+export function printChecks(): string {
+  const rows = CHECK_NAMES.map((name) => {
+    const { finds, level, doc } = CHECKS[name];
+    return [`\`${name}\``, finds.join(", "), `\`"${level}"\``, doc];
+  });
+  const table = [["check", "finds", "default", "which is"], ...rows];
+  const widths = [0, 1, 2, 3].map((i) => Math.max(...table.map((row) => row[i]?.length ?? 0)));
+  const printed = table.map((row) =>
+    `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`
+  );
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+  return [printed[0], rule, ...printed.slice(1)].join("\n");
+}
+
 /** The page with all that is generated in its place. */
 export function withGenerated(page: string): string {
   const faults = block([...faultMessages().values()].map((message) => `${message}\n`)).replace(
@@ -138,6 +154,7 @@ export function withGenerated(page: string): string {
     "\n```",
   );
   return [
+    ["checks", printChecks()],
     ["faults", faults],
     ["distances", distances()],
     ["instructions", printInstructions()],

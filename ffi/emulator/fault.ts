@@ -8,11 +8,16 @@ export type FaultKind =
   | "uninitialised memory"
   | "uninitialised register"
   | "race"
+  | "missing barrier"
   | "divergent barrier"
+  | "member mask"
+  | "exited lanes"
   | "barrier misuse"
   | "deadlock"
   | "instruction budget"
   | "pending copy"
+  | "read-only memory"
+  | "exited block"
   | "unsupported instruction"
   | "illegal instruction"
   | "failed assertion"
@@ -34,6 +39,21 @@ export interface FaultPlace {
   readonly block: readonly [x: number, y: number, z: number];
   /** Absent where the fault is the block's. */
   readonly thread?: readonly [x: number, y: number, z: number];
+}
+
+/** A fault as plain data, which threads of the host can send each other. */
+export type FaultFacts = Pick<Fault, "kind" | "detail" | "lane" | "site" | "place" | "hint">;
+
+/** A fault's facts; what is absent stays absent. */
+export function factsOf({ kind, detail, lane, site, place, hint }: Fault): FaultFacts {
+  return {
+    kind,
+    detail,
+    ...(lane === undefined ? {} : { lane }),
+    ...(site === undefined ? {} : { site }),
+    ...(place === undefined ? {} : { place }),
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 /** Thrown where a kernel goes wrong; the launch turns it into an `EmulatorError`. */

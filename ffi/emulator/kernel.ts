@@ -1,13 +1,14 @@
 /** A kernel of a loaded module: compiled when it is first launched, run over grids. */
 import type { PtxKernel, PtxModule } from "../../compiler/ptx/func.ts";
 import { accessOf, beginLaunch } from "./access/state.ts";
+import { anyCheck, type CheckLevels, levelsFor } from "./check/levels.ts";
 import type { AccessLaunch, Extent, PointerArgument } from "./check/launch.ts";
 import type { SymbolPlace } from "./compile/context.ts";
 import { narrowestAccesses } from "./compile/granules.ts";
 import { compileKernel } from "./compile/mod.ts";
 import type { Program } from "./compile/program.ts";
 import { kernelSymbols, type KernelVariables, kernelVariables } from "./compile/symbols.ts";
-import { Fault } from "./fault.ts";
+import { factsOf, Fault, type FaultFacts } from "./fault.ts";
 import type { Heap } from "./heap.ts";
 import type { Host } from "./host.ts";
 import { WINDOW } from "./memory.ts";
@@ -45,12 +46,15 @@ export interface LaunchRequest {
   /** Dynamic shared memory. */
   readonly sharedBytes: number;
   readonly argumentBlock: Uint8Array;
-  readonly checks: boolean;
+  /** What is checked, and what is done about it; a boolean stands for the defaults or for nothing. */
+  readonly checks: boolean | CheckLevels;
   readonly profile: boolean;
   /** Warp-instructions that one block (or cluster of blocks) may run. */
   readonly budget: number;
   /** Threads of the host that may run blocks, the calling one included. */
   readonly workers: number;
+  /** Takes what checks have found and only warn of, at the end of the launch. */
+  readonly warn?: ((warning: FaultFacts) => void) | undefined;
 }
 
 /** The emulator that a kernel is in. */
@@ -113,10 +117,11 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     return made;
   };
   /** The program for launches that are watched in the same way. */
-  const programFor = (checks: boolean, profile: boolean, place: number): Program => {
-    machine.checks = checks;
+  const programFor = (levels: CheckLevels, profile: boolean, place: number): Program => {
+    const checks = machine.checks = anyCheck(levels);
     machine.profile = profile;
-    const key = `${checks} ${profile}`;
+    const unassigned = levels.uninitialized !== "off";
+    const key = `${checks} ${unassigned} ${profile}`;
     const known = programs.get(key);
     if (known !== undefined) return known;
     const program = compileKernel({
@@ -124,6 +129,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       module,
       kernel,
       symbols: kernelSymbols(variables, source.places, place),
+      unassigned,
       meters: host.meters,
       counts: (blocks) => allocate(16 * blocks, 16),
     });
@@ -131,12 +137,14 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     return program;
   };
   const launch = (request: LaunchRequest): LaunchReport => {
-    const { checks, profile, budget, argumentBlock, workers } = request;
+    const { profile, budget, argumentBlock, workers } = request;
+    const levels = typeof request.checks === "boolean" ? levelsFor(request.checks) : request.checks;
     const place = parameters ??= allocate(Math.max(16, variables.parameterBytes), 64);
-    const program = programFor(checks, profile, place);
+    const program = programFor(levels, profile, place);
     machine.views.u8.set(argumentBlock.subarray(0, variables.parameterBytes), place);
     const facts = launchFacts(request, kernel, variables, host.number());
     const access: AccessLaunch = {
+      levels,
       allocations: heap.table(),
       arguments: pointersOf(variables, argumentBlock),
       constants: source.constants,
@@ -159,7 +167,6 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
         localBytes: variables.localBytes,
         launch: facts,
         access,
-        checks,
         profile,
         budget,
       },
@@ -176,10 +183,13 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
         release: (slot) => pool.release(slot),
       });
       const own = reportOf(program, machine, counts, accessOf(machine));
-      return shift.finish().reduce(mergeReports, own);
+      const all = shift.finish().reduce(mergeReports, own);
+      if (request.warn !== undefined) all.warnings.forEach(request.warn);
+      return all;
     } catch (error) {
       slots.reset();
       shift.abandon();
+      for (const warning of accessOf(machine).warnings.values()) request.warn?.(factsOf(warning));
       throw placed(error, machine, kernel.name);
     }
   };

@@ -95,6 +95,10 @@ export interface HandlerContext {
   shadow(operand: Operand): Shadow | undefined;
   /** The value of an integer literal. */
   literal(operand: Operand): bigint;
+  /** Whether the instruction loads or stores what an update of one location does, `x = x + 1`; absent: unknown. */
+  isUpdate?(): boolean;
+  /** Whether it is a load by whose value a loop decides whether to go on; absent: no. */
+  polls?(): boolean;
   /** An address; coordinates of tensor maps are read with `rows`. */
   address(operand: Operand): AddressRef;
   /** What the kernel is in; absent for single instructions. */

@@ -1,8 +1,10 @@
 /** What a launch counted. */
 import type { Access } from "./access/state.ts";
 import type { Program } from "./compile/program.ts";
+import { warningKey } from "./check/report.ts";
 import { type AccessCounters, addCounters, newCounters } from "./count/counters.ts";
 import { type SiteCounters, sumCounters } from "./count/log.ts";
+import { factsOf, type FaultFacts } from "./fault.ts";
 import type { Machine } from "./machine.ts";
 import type { GridCounts } from "./schedule/grid.ts";
 
@@ -22,6 +24,8 @@ export interface LaunchReport {
   readonly access: AccessCounters;
   /** The same by instruction. */
   readonly sites: readonly SiteCounters[];
+  /** What checks have found and only warn of. */
+  readonly warnings: readonly FaultFacts[];
 }
 
 /** Puts together what was counted in one thread of the host. */
@@ -54,6 +58,7 @@ export function reportOf(
     divergentBranches: counts.divergences,
     access: sumCounters(sites),
     sites,
+    warnings: [...access.warnings.values()].map(factsOf),
   };
 }
 
@@ -72,6 +77,9 @@ export function mergeReports(a: LaunchReport, b: LaunchReport): LaunchReport {
     divergentBranches: a.divergentBranches + b.divergentBranches,
     access: addCounters(addCounters(newCounters(), a.access), b.access),
     sites: mergeSites(a.sites, b.sites),
+    warnings: [
+      ...new Map([...b.warnings, ...a.warnings].map((each) => [warningKey(each), each])).values(),
+    ],
   };
 }
 

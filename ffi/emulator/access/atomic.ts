@@ -57,6 +57,9 @@ export function atomic(match: Match, context: HandlerContext): WarpFunction {
     reads: true,
     writes: true,
     strong: true,
+    polls: match.opcode === "atom",
+    leavesOut: true,
+    isUpdate: () => true,
     ref,
     space: addressSpace(match, ref),
     ordering: { ...orderingOf(match), strong: true },
@@ -67,12 +70,12 @@ export function atomic(match: Match, context: HandlerContext): WarpFunction {
   const { reach } = access;
   const watch = machine.checks ? undefinedOperands(match, context) : undefined;
   return (w, mask) => {
-    before(w, mask);
-    watch?.(w, mask, access.unwritten);
+    const lanes = before(w, mask);
+    watch?.(w, lanes, access.unwritten);
     const { views } = machine;
     const { places, kinds, kind } = reach;
     for (let lane = 0; lane < LANES; lane++) {
-      if (((mask >>> lane) & 1) === 0) continue;
+      if (((lanes >>> lane) & 1) === 0) continue;
       const own = kind === KIND.mixed ? kinds[lane] ?? 0 : kind;
       for (const step of steps) step(views, w, lane, places[lane] ?? 0, own);
     }

@@ -4,17 +4,23 @@
  */
 import { hasPending, pendingProblem } from "../async/pending.ts";
 import { type AllocationTable, liveIndex, nearest } from "../check/allocations.ts";
-import { type Conflict, noteRead, noteWrite } from "../check/cells.ts";
 import {
-  describeConstant,
-  describeGlobal,
-  describeShared,
-  describeWho,
-  findExtent,
-} from "../check/describe.ts";
+  type Conflict,
+  findWritten,
+  lostUpdate,
+  noteRead,
+  noteStrongWrite,
+  noteWrite,
+} from "../check/cells.ts";
+import { conflictClause, kindOf } from "../check/conflict.ts";
+import { describeConstant, describeGlobal, describeShared, findExtent } from "../check/describe.ts";
 import { PAGE_BYTES } from "../check/global_shadow.ts";
-import { attend, strongWrite, WHO, whoIs } from "../check/order.ts";
-import { logSite, siteNumber, siteOf } from "../check/site_log.ts";
+import { checkOf } from "../check/levels.ts";
+import { attend, notePoll, type Order, strongWrite, WHO, whoIs } from "../check/order.ts";
+import { checkRemote } from "../check/remote.ts";
+import { report } from "../check/report.ts";
+import type { SharedShadow } from "../check/shared_shadow.ts";
+import { logSite, siteNumber } from "../check/site_log.ts";
 import { firstUnwritten, isWritten, setWritten } from "../check/written.ts";
 import { Fault, type FaultKind, type Site } from "../fault.ts";
 import { HEADER, LANES } from "../frame.ts";
@@ -36,10 +42,20 @@ export interface AccessKind {
   readonly strong: boolean;
   /** Whether it may read bytes that hold nothing: its registers are undefined then (`shadow/memory.ts`). */
   readonly carries: boolean;
+  /** Whether it is volatile and no load that a loop polls: programs took such accesses for barriers of a warp. */
+  readonly isVolatile?: boolean;
+  /** Whether it may wait for what other threads do. */
+  readonly polls?: boolean;
+  /** Whether it must not see what the launch writes: `.nc`. */
+  readonly readOnly?: boolean;
+  /** Whether lanes that are not allowed to may be left out; else their faults are errors. */
+  readonly leavesOut?: boolean;
+  /** Whether it loads or stores what an update of one location does: `x = x + 1`. */
+  readonly isUpdate?: () => boolean;
 }
 
 /** An instruction, as checks see it. */
-export interface CheckedAccess extends AccessKind {
+export interface CheckedAccess extends Required<AccessKind> {
   readonly site: Site;
   readonly number: number;
   /** Mark of what it does, in cells. */
@@ -54,11 +70,26 @@ export interface CheckedAccess extends AccessKind {
 
 /** What checks need of an instruction. */
 export function checkedAccess(access: Access, kind: AccessKind, site: Site): CheckedAccess {
+  const { verb, bytes, align, reads, writes, strong, carries } = kind;
+  const { isVolatile = false, polls = false, readOnly = false, leavesOut = false } = kind;
+  const { isUpdate = (): boolean => false } = kind;
+  // All have the same shape, which engines are grateful for.
   return {
-    ...kind,
+    verb,
+    bytes,
+    align,
+    reads,
+    writes,
+    strong,
+    carries,
+    isVolatile,
+    polls,
+    readOnly,
+    leavesOut,
+    isUpdate,
     site,
-    number: siteNumber(access.sites, site),
-    mark: kind.strong ? WHO.strong : 0,
+    number: siteNumber(access.sites, site, isUpdate),
+    mark: (strong ? WHO.strong : 0) | (isVolatile ? WHO.volatile : 0),
     table: undefined,
     start: 0,
     end: 0,
@@ -66,46 +97,62 @@ export function checkedAccess(access: Access, kind: AccessKind, site: Site): Che
   };
 }
 
-/** Throws what a lane did wrong. */
-export function fail(
+/** Reports what a lane did wrong. */
+function fail(
+  { machine }: Access,
   check: CheckedAccess,
   kind: FaultKind,
   lane: number,
   where: string,
-  bytes = check.bytes,
-): never {
-  const size = `${bytes} byte${bytes === 1 ? "" : "s"}`;
-  throw new Fault(kind, `${check.verb} of ${size} ${where}`, lane, check.site);
+): void {
+  const size = `${check.bytes} byte${check.bytes === 1 ? "" : "s"}`;
+  const fault = new Fault(kind, `${check.verb} of ${size} ${where}`, lane, check.site);
+  if (!check.leavesOut && ADDRESS_FAULTS.has(kind)) throw fault;
+  report(machine, fault);
 }
 
-/** Checks the accesses of the lanes of a mask whose places are in `access.reach`. */
-export function checkAccess(access: Access, check: CheckedAccess, mask: number): void {
-  const { reach } = access;
-  if ((reach.bits & (check.align - 1)) !== 0) failMisaligned(access, check, mask);
+/** Faults after which there is nothing to access. */
+const ADDRESS_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>(
+  ["out of bounds", "misaligned", "use after free"],
+);
+
+/**
+ * Checks the accesses of the lanes of a mask whose places are in `access.reach`. The result is the lanes whose
+ * accesses are to be done.
+ */
+export function checkAccess(access: Access, check: CheckedAccess, mask: number): number {
+  const { reach, launch: { levels } } = access;
+  let allowed = mask;
+  if ((reach.bits & (check.align - 1)) !== 0 && levels.alignment !== "off") {
+    allowed = failMisaligned(access, check, mask);
+    if (allowed === 0) return 0;
+  }
   check.twice.lanes = 0;
   access.unwritten = 0;
   const { kind } = reach;
-  if (kind !== KIND.mixed) {
-    checkKind(access, check, mask, kind);
-    return;
-  }
+  if (kind !== KIND.mixed) return checkKind(access, check, allowed, kind);
   const { low, high } = reach;
+  const aligned = allowed;
+  allowed = 0;
   for (let each = 0; each < KIND.mixed; each++) {
     let lanes = 0;
     [reach.low, reach.high] = [Infinity, 0];
     for (let lane = 0; lane < LANES; lane++) {
-      if (((mask >>> lane) & 1) === 0 || reach.kinds[lane] !== each) continue;
+      if (((aligned >>> lane) & 1) === 0 || reach.kinds[lane] !== each) continue;
       lanes |= 1 << lane;
       const place = reach.places[lane] ?? 0;
       reach.low = Math.min(reach.low, place);
       reach.high = Math.max(reach.high, place);
     }
-    if (lanes !== 0) checkKind(access, check, lanes, each);
+    if (lanes !== 0) allowed |= checkKind(access, check, lanes, each);
   }
   [reach.low, reach.high] = [low, high];
+  return allowed;
 }
 
-function failMisaligned(access: Access, check: CheckedAccess, mask: number): void {
+/** Reports lanes with misaligned addresses; the other ones are the result. */
+function failMisaligned(access: Access, check: CheckedAccess, mask: number): number {
+  let allowed = mask;
   const { places, kind, kinds } = access.reach;
   for (let lane = 0; lane < LANES; lane++) {
     const place = places[lane] ?? 0;
@@ -116,48 +163,55 @@ function failMisaligned(access: Access, check: CheckedAccess, mask: number): voi
       : own === KIND.shared
       ? describeShared(access.launch, place - ownerOf(access.reach, lane).shared)
       : `address 0x${place.toString(16)}`;
-    fail(check, "misaligned", lane, `at ${where}, which is no multiple of ${check.align}`);
+    fail(access, check, "misaligned", lane, `at ${where}, which is no multiple of ${check.align}`);
+    allowed &= ~(1 << lane);
   }
+  return allowed;
 }
 
-function checkKind(access: Access, check: CheckedAccess, mask: number, kind: number): void {
+function checkKind(access: Access, check: CheckedAccess, mask: number, kind: number): number {
   switch (kind) {
     case KIND.global:
-      checkGlobal(access, check, mask);
-      break;
+      return checkGlobal(access, check, mask);
     case KIND.shared:
-      checkShared(access, check, mask);
-      break;
+      return checkShared(access, check, mask);
     case KIND.local:
-      checkLocal(access, check, mask);
-      break;
+      return checkLocal(access, check, mask);
     default:
-      checkConstant(access, check, mask, kind);
+      return checkConstant(access, check, mask, kind);
   }
 }
 
-function checkGlobal(access: Access, check: CheckedAccess, mask: number): void {
+function checkGlobal(access: Access, check: CheckedAccess, all: number): number {
   const { reach, launch, global, order, machine } = access;
   const { low, high } = reach;
+  let mask = all;
   if (check.table !== launch.allocations || low < check.start || high + check.bytes > check.end) {
-    findBounds(access, check, mask);
+    mask = findBounds(access, check, all);
+    if (mask === 0) return 0;
   }
   const { shift } = global;
-  if (shift < 0) return;
+  if (shift < 0) return mask;
   attend(order, machine);
+  if (check.polls) notePoll(order);
   if (check.strong && check.writes) strongWrite(order);
   logSite(access.sites, order.now, check.number);
   const count = check.bytes >> shift;
   const me = whoIs(order, machine) | check.mark;
   const floor = order.start;
+  const readOnly = check.readOnly && launch.levels.readOnly !== "off";
   if (low === high && !check.writes) {
     const lane = 31 - Math.clz32(mask);
     const who = me | lane | (mask === 1 << lane ? 0 : WHO.several);
     const cells = global.page(low);
-    const conflict = noteRead(order, cells, global.cell(low), count, who, floor);
+    const cell = global.cell(low);
+    const conflict = readOnly
+      ? noteRare(order, check, cells, cell, count, who, floor)
+      : noteRead(order, cells, cell, count, who, floor);
     if (conflict !== undefined) failRace(access, check, lane, low, conflict, globalName);
-    return;
+    return mask;
   }
+  const rare = readOnly || (check.strong && check.writes);
   const { places } = reach;
   let page = -1;
   let cells = EMPTY;
@@ -169,18 +223,23 @@ function checkGlobal(access: Access, check: CheckedAccess, mask: number): void {
       cells = global.page(place);
     }
     const cell = (place & (PAGE_BYTES - 1)) >>> shift;
-    const conflict = check.writes
+    const conflict = rare
+      ? noteRare(order, check, cells, cell, count, me | lane, floor)
+      : check.writes
       ? noteWrite(order, cells, cell, count, me | lane, floor, check.twice)
       : noteRead(order, cells, cell, count, me | lane, floor);
     if (conflict !== undefined) failRace(access, check, lane, place, conflict, globalName);
   }
+  return mask;
 }
 
 const PAGE_SHIFT = Math.log2(PAGE_BYTES);
 const EMPTY: Uint32Array = new Uint32Array(0);
 
-/** Looks each lane's allocation up. */
-function findBounds(access: Access, check: CheckedAccess, mask: number): void {
+/** Looks each lane's allocation up; the result is the lanes that are inside of one. */
+function findBounds(access: Access, check: CheckedAccess, mask: number): number {
+  if (access.launch.levels.bounds === "off") return mask;
+  let allowed = mask;
   const { places } = access.reach;
   const { allocations } = access.launch;
   const { starts, ends } = allocations;
@@ -192,10 +251,15 @@ function findBounds(access: Access, check: CheckedAccess, mask: number): void {
     if (place >= check.start && place + check.bytes <= check.end) continue;
     const index = liveIndex(allocations, place);
     const end = ends[index] ?? 0;
-    if (index < 0 || place + check.bytes > end) failGlobal(access, check, lane, place, end);
+    if (index < 0 || place + check.bytes > end) {
+      failGlobal(access, check, lane, place, end);
+      allowed &= ~(1 << lane);
+      continue;
+    }
     check.start = starts[index] ?? 0;
     check.end = end;
   }
+  return allowed;
 }
 
 function failGlobal(
@@ -204,16 +268,17 @@ function failGlobal(
   lane: number,
   place: number,
   end: number,
-): never {
+): void {
   const found = nearest(access.launch.allocations, place);
   const where = describeGlobal(access.launch, place);
   if (place < end) {
     const over = place + check.bytes - end;
-    fail(check, "out of bounds", lane, `at ${where}: its last ${over} are past the end`);
+    fail(access, check, "out of bounds", lane, `at ${where}: its last ${over} are past the end`);
+    return;
   }
   const freed = found?.allocation.freed === true && found.offset >= 0 &&
     found.offset < found.allocation.bytes;
-  return fail(check, freed ? "use after free" : "out of bounds", lane, `at ${where}`);
+  fail(access, check, freed ? "use after free" : "out of bounds", lane, `at ${where}`);
 }
 
 type Name = (access: Access, check: CheckedAccess, lane: number, place: number) => string;
@@ -230,64 +295,64 @@ function failRace(
   place: number,
   conflict: Conflict,
   name: Name,
-): never {
-  const { order, machine, sites } = access;
-  const { who, tick, wrote } = conflict;
-  const several = (who & WHO.several) !== 0 ? " and other threads of its warp" : "";
-  const other = siteOf(sites, tick, order.now);
-  const line = other?.line === undefined ? "" : ` (${other.file ?? ""}:${other.line})`;
-  const by = other === undefined ? "" : `, by \`${other.text}\`${line}`;
-  const thread = machine.warp.index * LANES + lane;
-  return fail(
-    check,
-    "race",
-    lane,
-    `at ${name(access, check, lane, place)} by thread ${thread} is not ordered with ` +
-      `${wrote ? "a write" : "a read"} by ${describeWho(who, order.block)}${several}${by}`,
-  );
+): void {
+  const { isUpdate, site, writes } = check;
+  const present = { isUpdate, site, writes, lane };
+  const kind = kindOf(access, conflict, present);
+  const found = checkOf(kind);
+  if (found !== undefined && access.launch.levels[found] === "off") return;
+  const where = name(access, check, lane, place);
+  fail(access, check, kind, lane, `at ${where}${conflictClause(access, conflict, present)}`);
 }
 
-function checkShared(access: Access, check: CheckedAccess, mask: number): void {
+function checkShared(access: Access, check: CheckedAccess, mask: number): number {
   const { reach, machine, order } = access;
   attend(order, machine);
+  if (check.polls) notePoll(order);
   if (check.strong && check.writes) strongWrite(order);
   logSite(access.sites, order.now, check.number);
   if ((reach.remote & mask) === 0) {
-    checkSharedOf(access, check, mask, machine.block, reach.high);
-    return;
+    return checkSharedOf(access, check, mask, machine.block, reach.high);
   }
+  let allowed = 0;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    checkSharedOf(access, check, 1 << lane, ownerOf(access.reach, lane), reach.places[lane] ?? 0);
+    const owner = ownerOf(access.reach, lane);
+    if (owner !== machine.block) checkRemote(access, owner, lane, check.site);
+    allowed |= checkSharedOf(access, check, 1 << lane, owner, reach.places[lane] ?? 0);
   }
+  return allowed;
 }
 
 function checkSharedOf(
   access: Access,
   check: CheckedAccess,
-  mask: number,
+  all: number,
   block: BlockState,
   high: number,
-): void {
-  const { reach: { places }, machine, order, shared } = access;
+): number {
+  const { reach: { places }, machine, order, shared, launch: { levels } } = access;
   const { bytes, reads, writes } = check;
   const base = block.shared;
-  if (high + bytes - base > block.sharedBytes) failShared(access, check, mask, block);
-  if (hasPending(block)) checkPending(access, check, mask, block);
+  let mask = all;
+  if (high + bytes - base > block.sharedBytes && levels.bounds !== "off") {
+    mask = failShared(access, check, all, block);
+    if (mask === 0) return 0;
+  }
+  if (hasPending(block) && levels.copies !== "off") checkPending(access, check, mask, block);
   const shadow = shared.of(block, order.now);
-  if (reads) {
+  if (reads && levels.uninitialized !== "off") {
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
       const offset = (places[lane] ?? 0) - base;
       if (isWritten(shadow, offset, bytes)) continue;
       if (check.carries) access.unwritten |= 1 << lane;
-      else {failUnwritten(
-          access,
-          check,
-          lane,
-          offset,
-          firstUnwritten(shadow.written, offset, bytes),
-        );}
+      else {
+        // A write that comes later is found to race with this read: then what was missing is a barrier.
+        noteUnwritten(access, check, shadow, mask, base);
+        const first = firstUnwritten(shadow.written, offset, bytes);
+        failUnwritten(access, check, lane, offset, first);
+      }
     }
   }
   const { shift } = shared;
@@ -295,26 +360,71 @@ function checkSharedOf(
   const count = bytes >> shift;
   const me = whoIs(order, machine) | check.mark;
   const floor = block.cluster.length > 1 ? shadow.start : order.block.barrier;
+  const rare = check.strong && writes;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
     const offset = (places[lane] ?? 0) - base;
     if (writes) setWritten(shadow, offset, bytes);
     if (shift < 0) continue;
-    const conflict = writes
+    const conflict = rare
+      ? noteRare(order, check, cells, offset >> shift, count, me | lane, floor)
+      : writes
       ? noteWrite(order, cells, offset >> shift, count, me | lane, floor, check.twice)
       : noteRead(order, cells, offset >> shift, count, me | lane, floor);
     if (conflict !== undefined) failRace(access, check, lane, base + offset, conflict, sharedName);
   }
+  return mask;
 }
 
-function failShared(access: Access, check: CheckedAccess, mask: number, block: BlockState): void {
+/** Notes strong writes, and loads that do not see stores. */
+function noteRare(
+  order: Order,
+  check: CheckedAccess,
+  cells: Uint32Array,
+  cell: number,
+  count: number,
+  who: number,
+  floor: number,
+): Conflict | undefined {
+  if (!check.writes) {
+    return findWritten(cells, cell, count, floor) ??
+      noteRead(order, cells, cell, count, who, floor);
+  }
+  const lost = check.isVolatile && check.isUpdate()
+    ? lostUpdate(order, cells, cell, who, floor)
+    : undefined;
+  return lost ?? noteStrongWrite(order, cells, cell, count, who, floor, check.twice);
+}
+
+/** Notes the reads of lanes of which one reads what nothing has written. */
+function noteUnwritten(
+  { order, machine, shared: { shift }, reach: { places } }: Access,
+  check: CheckedAccess,
+  { cells }: SharedShadow,
+  mask: number,
+  base: number,
+): void {
+  if (shift < 0) return;
+  const me = whoIs(order, machine) | check.mark;
+  for (let lane = 0; lane < LANES; lane++) {
+    if (((mask >>> lane) & 1) === 0) continue;
+    const cell = ((places[lane] ?? 0) - base) >> shift;
+    noteRead(order, cells, cell, check.bytes >> shift, me | lane, order.now);
+  }
+}
+
+/** Reports lanes that go past the end of shared memory; the other ones are the result. */
+function failShared(access: Access, check: CheckedAccess, mask: number, block: BlockState): number {
+  let allowed = mask;
   const { places } = access.reach;
   for (let lane = 0; lane < LANES; lane++) {
     const offset = (places[lane] ?? 0) - block.shared;
     if (((mask >>> lane) & 1) === 0 || offset + check.bytes <= block.sharedBytes) continue;
     const where = `at offset ${offset} of shared memory, which has ${block.sharedBytes} bytes`;
-    fail(check, "out of bounds", lane, where);
+    fail(access, check, "out of bounds", lane, where);
+    allowed &= ~(1 << lane);
   }
+  return allowed;
 }
 
 function checkPending(access: Access, check: CheckedAccess, mask: number, block: BlockState): void {
@@ -326,7 +436,7 @@ function checkPending(access: Access, check: CheckedAccess, mask: number, block:
     const problem = pendingProblem(block, place, bytes, writes, machine.warp, lane);
     if (problem === undefined) continue;
     const where = describeShared(access.launch, place - block.shared);
-    fail(check, "pending copy", lane, `at ${where}: ${problem}`);
+    fail(access, check, "pending copy", lane, `at ${where}: ${problem}`);
   }
 }
 
@@ -336,16 +446,17 @@ function failUnwritten(
   lane: number,
   offset: number,
   first: number,
-): never {
+): void {
   const where = describeShared(access.launch, offset);
   const which = first === offset
     ? "which nobody has written"
     : `whose byte ${first - offset} nobody has written`;
-  return fail(check, "uninitialised memory", lane, `at ${where}, ${which}`);
+  fail(access, check, "uninitialised memory", lane, `at ${where}, ${which}`);
 }
 
 /** That addresses begin inside has been checked when they were resolved. */
-function checkLocal(access: Access, check: CheckedAccess, mask: number): void {
+function checkLocal(access: Access, check: CheckedAccess, mask: number): number {
+  let allowed = mask;
   const { machine, reach: { places } } = access;
   const { u32 } = machine.views;
   const frame = machine.warp.frame;
@@ -363,45 +474,41 @@ function checkLocal(access: Access, check: CheckedAccess, mask: number): void {
       if (check.writes) setWritten(shadow, at, check.bytes);
       continue;
     }
-    fail(
-      check,
-      "out of bounds",
-      lane,
-      `at offset ${offset} of local memory, which has ${bytes} bytes`,
-    );
+    const where = `at offset ${offset} of local memory, which has ${bytes} bytes`;
+    fail(access, check, "out of bounds", lane, where);
+    allowed &= ~(1 << lane);
   }
+  return allowed;
 }
 
-function checkConstant(access: Access, check: CheckedAccess, mask: number, kind: number): void {
-  const { launch: { constants, parameters }, reach: { places, low, high } } = access;
+function checkConstant(access: Access, check: CheckedAccess, mask: number, kind: number): number {
+  const { launch: { constants, parameters, levels }, reach: { places, low, high } } = access;
   const extents = kind === KIND.const ? constants : [parameters];
-  if (findExtent(extents, low, high + check.bytes - low) !== undefined) return;
+  if (findExtent(extents, low, high + check.bytes - low) !== undefined) return mask;
+  if (levels.bounds === "off") return mask;
+  let allowed = mask;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
     const place = places[lane] ?? 0;
     if (findExtent(extents, place, check.bytes) !== undefined) continue;
-    fail(
-      check,
-      "out of bounds",
-      lane,
-      kind === KIND.const
-        ? `at ${describeConstant(constants, place)}`
-        : `at address 0x${place.toString(16)}, which is not in the kernel's parameters`,
-    );
+    const where = kind === KIND.const
+      ? `at ${describeConstant(constants, place)}`
+      : `at address 0x${place.toString(16)}, which is not in the kernel's parameters`;
+    fail(access, check, "out of bounds", lane, where);
+    allowed &= ~(1 << lane);
   }
+  return allowed;
 }
 
-/** Throws that lanes of one instruction stored different values to one place; `lane` is one whose value was lost. */
-export function failTwice(access: Access, check: CheckedAccess, lane: number): never {
+/** Reports that lanes of one instruction stored to one place; `lane` is one whose value was lost. */
+export function failTwice(access: Access, check: CheckedAccess, lane: number): void {
   const { reach, machine } = access;
   const place = reach.places[lane] ?? 0;
   const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
   const where = (kind === KIND.shared ? sharedName : globalName)(access, check, lane, place);
   const thread = machine.warp.index * LANES + lane;
-  return fail(
-    check,
-    "race",
-    lane,
-    `at ${where} by thread ${thread}: another lane of the warp stores another value there`,
-  );
+  const what = check.isUpdate()
+    ? "another lane of the warp updates it at the same time, and one of the updates is lost"
+    : "another lane of the warp stores another value there";
+  fail(access, check, "race", lane, `at ${where} by thread ${thread}: ${what}`);
 }

@@ -3,7 +3,7 @@ import { acquire, release } from "../check/order.ts";
 import { countGlobal, countShared } from "../count/counters.ts";
 import { type CountingSite, countingSite } from "../count/log.ts";
 import { LANES } from "../frame.ts";
-import type { AddressRef, HandlerContext, WarpFunction } from "../machine.ts";
+import type { AddressRef, HandlerContext } from "../machine.ts";
 import { type AccessKind, checkAccess, type CheckedAccess, checkedAccess } from "./check.ts";
 import { KIND, resolver, type Space } from "./reach.ts";
 import type { Ordering } from "./spelling.ts";
@@ -22,8 +22,11 @@ export interface LaneAccess extends AccessKind {
 export interface PreparedAccess {
   readonly access: Access;
   readonly check: CheckedAccess;
-  /** Finds the places of the lanes, in `access.reach.places`. Throws a Fault where they must not be accessed. */
-  readonly before: WarpFunction;
+  /**
+   * Finds the places of the lanes, in `access.reach.places`. Throws a Fault where they must not be accessed; the
+   * result is the lanes that may go on, all unless such faults are only warned of.
+   */
+  readonly before: (w: number, mask: number) => number;
 }
 
 /** Makes an access ready. */
@@ -35,14 +38,16 @@ export function prepareAccess(context: HandlerContext, wanted: LaneAccess): Prep
   const check = checkedAccess(access, wanted, site);
   const counting = countingSite(site);
   const resolve = resolver(reach, wanted.ref, wanted.space, site);
-  const before: WarpFunction = (w, mask) => {
+  const before = (w: number, mask: number): number => {
     resolve(w, mask);
+    let lanes = mask;
     if (machine.checks) {
       if (ordering.releases) release(order, machine, ordering.scope);
-      checkAccess(access, check, mask);
+      lanes = checkAccess(access, check, mask);
       if (ordering.acquires) acquire(order, machine, ordering.scope);
     }
-    if (machine.profile) count(access, counting, mask, bytes, atomic);
+    if (machine.profile) count(access, counting, lanes, bytes, atomic);
+    return lanes;
   };
   return { access, check, before };
 }

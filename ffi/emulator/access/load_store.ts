@@ -32,6 +32,7 @@ function vectorAccess(
   const bytes = elements.reduce((sum, element) => sum + element.bytes, 0);
   const ref = context.address(operandOf(match, "a").operand);
   const ordering = orderingOf(match);
+  const polls = ordering.volatile && context.polls?.() === true;
   const prepared = prepareAccess(context, {
     verb,
     bytes,
@@ -39,6 +40,11 @@ function vectorAccess(
     reads: verb === "load",
     writes: verb === "store",
     strong: ordering.strong,
+    isVolatile: ordering.volatile && !polls,
+    polls: ordering.strong && verb === "load" && (!ordering.volatile || polls),
+    readOnly: [...match.bound.values()].includes("nc"),
+    leavesOut: true,
+    isUpdate: () => context.isUpdate?.() === true,
     ref,
     space: addressSpace(match, ref),
     ordering,
@@ -73,10 +79,22 @@ export function load(match: Match, context: HandlerContext): WarpFunction {
   }
   const carry = carryLoad(context, "load", shadows);
   return (w, mask) => {
-    before(w, mask);
-    move(machine.views, places, mask, w);
+    const lanes = before(w, mask);
+    move(machine.views, places, lanes, w);
     if (access.unwritten !== 0) carry(w, access.unwritten);
+    if (lanes !== mask) clear(machine.views, elements, mask & ~lanes, w);
   };
+}
+
+/** Gives lanes zeros. */
+function clear({ i32 }: Views, elements: readonly Element[], lanes: number, w: number): void {
+  for (let m = lanes; m !== 0; m &= m - 1) {
+    const lane = 31 - Math.clz32(m & -m);
+    for (const { row: { row, words } } of elements) {
+      const at = ((w + row) >>> 2) + words * lane;
+      i32.fill(0, at, at + words);
+    }
+  }
 }
 
 export function store(match: Match, context: HandlerContext): WarpFunction {
@@ -87,12 +105,14 @@ export function store(match: Match, context: HandlerContext): WarpFunction {
   const { places } = access.reach;
   const carry = machine.checks ? carryStore(context, shadows) : undefined;
   return (w, mask) => {
-    before(w, mask);
-    carry?.(w, mask);
-    move(machine.views, places, mask, w);
-    if (machine.checks && check.twice.lanes !== 0 && !strong) {
-      const lanes = check.twice.lanes & mask;
-      const lane = overwrittenLane(machine.views, elements, places, lanes, w);
+    const lanes = before(w, mask);
+    carry?.(w, lanes);
+    move(machine.views, places, lanes, w);
+    if (machine.checks && check.twice.lanes !== 0 && (!strong || check.isVolatile)) {
+      const twice = check.twice.lanes & lanes;
+      const lane = check.isVolatile && check.isUpdate()
+        ? 31 - Math.clz32(twice)
+        : overwrittenLane(machine.views, elements, places, twice, w);
       if (lane >= 0) failTwice(access, check, lane);
     }
   };

@@ -33,6 +33,7 @@ export function addressSpace(match: Match, ref: AddressRef): Space {
 export interface Ordering {
   /** Not weak: volatile, relaxed or stronger. */
   readonly strong: boolean;
+  readonly volatile: boolean;
   readonly acquires: boolean;
   readonly releases: boolean;
   readonly scope: Scope;
@@ -53,6 +54,7 @@ export function orderingOf({ bound }: Match): Ordering {
   const has = (...names: string[]): boolean => names.some((name) => words.has(name));
   return {
     strong: [...words].some((word) => STRONG.has(word)),
+    volatile: has("volatile"),
     acquires: has("acquire", "acq_rel"),
     releases: has("release", "acq_rel"),
     scope: has("cta") ? "block" : "beyond",

@@ -4,6 +4,7 @@ import { Fault } from "../fault.ts";
 import { accessOf } from "../access/state.ts";
 import type { BlockState, Handler, HandlerContext, WarpFunction } from "../machine.ts";
 import { type BarrierUse, completeBytes } from "./barrier.ts";
+import { noteBulk } from "./flights.ts";
 import { type GroupStore, openCopy } from "./groups.ts";
 import { commitHandler, waitHandler } from "./group_handlers.ts";
 import { barrierOperand } from "./mbarrier.ts";
@@ -92,6 +93,7 @@ export function lander(context: HandlerContext, effect: "writes" | "combines"): 
       write(range);
       if (copy !== undefined && bytes > 0) markPending(range.block, range.place, extent, copy);
     }
+    if (copy !== undefined) noteBulk(machine, copy, lane);
     for (const { barrier } of places) completeBytes(barrier, bytes, copy);
   };
 }

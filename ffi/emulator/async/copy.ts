@@ -1,5 +1,6 @@
 /** Handlers of cp.async without bulk: each thread copies 4, 8 or 16 bytes (PTX ISA 9.0, 9.7.9.25.3). */
 import type { Match } from "../../../compiler/ptx/match.ts";
+import { accessOf } from "../access/state.ts";
 import { release } from "../check/order.ts";
 import { Fault } from "../fault.ts";
 import type { Handler, HandlerContext } from "../machine.ts";
@@ -12,6 +13,7 @@ import {
   unfinished,
   waitGroups,
 } from "./groups.ts";
+import { watchGroups } from "./flights.ts";
 import { commitHandler, waitHandler } from "./group_handlers.ts";
 import { barrierOperand } from "./mbarrier.ts";
 import { markPending } from "./pending.ts";
@@ -75,6 +77,10 @@ const copy: Handler = (match, context) => {
       if (!machine.checks) return;
       markPending(range.block, range.place, bytes, openCopy(store, context, lane, "writes"));
     });
+    if (machine.checks) {
+      const groups = groupsOf(store, machine.warp);
+      watchGroups(machine, (lane) => unfinished(groups, lane));
+    }
     traffic.end(bytes);
   };
 };
@@ -83,8 +89,9 @@ const copy: Handler = (match, context) => {
 const waitAll: Handler = (_match, { machine }) => (_w, mask) => {
   if (!machine.checks) return;
   const groups = groupsOf(store, machine.warp);
+  const { now } = accessOf(machine).order;
   eachLane(mask, (lane) => {
-    commitGroup(groups, lane);
+    commitGroup(groups, lane, now);
     waitGroups(machine, groups, lane, 0);
   });
 };

@@ -13,6 +13,8 @@ interface ThreadGroups {
   open: PendingCopy[];
   /** Ended by commits, oldest first. */
   ended: (readonly PendingCopy[])[];
+  /** Tick at which the open group began. */
+  since: number;
 }
 
 /** The groups of one kind of a warp, by lane. */
@@ -24,7 +26,7 @@ export type GroupStore = WeakMap<WarpState, WarpGroups>;
 export function groupsOf(store: GroupStore, warp: WarpState): WarpGroups {
   let groups = store.get(warp);
   if (groups === undefined) {
-    groups = Array.from({ length: LANES }, (): ThreadGroups => ({ open: [], ended: [] }));
+    groups = Array.from({ length: LANES }, (): ThreadGroups => ({ open: [], ended: [], since: 0 }));
     store.set(warp, groups);
   }
   return groups;
@@ -37,17 +39,22 @@ export function openCopy(
   lane: number,
   effect: Effect,
 ): PendingCopy {
-  const open = groupsOf(store, machine.warp)[lane]?.open ?? [];
-  const last = open.find((copy) => copy.site === site && copy.effect === effect);
-  if (last !== undefined) return last;
-  const copy = pendingCopy(effect, site, accessOf(machine).order);
-  open.push(copy);
+  const thread = groupsOf(store, machine.warp)[lane];
+  const { order } = accessOf(machine);
+  const known = thread?.open.find((copy) => copy.site === site && copy.effect === effect);
+  if (known !== undefined) {
+    known.last = order.now;
+    return known;
+  }
+  const copy = pendingCopy(effect, site, order, thread?.since);
+  thread?.open.push(copy);
   return copy;
 }
 
-export function commitGroup(groups: WarpGroups, lane: number): void {
+export function commitGroup(groups: WarpGroups, lane: number, now: number): void {
   const thread = groups[lane];
   if (thread === undefined) return;
+  thread.since = now;
   thread.ended.push(thread.open);
   thread.open = [];
 }

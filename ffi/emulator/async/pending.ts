@@ -31,10 +31,18 @@ export interface PendingCopy {
   readonly site: Site;
   readonly order: Order;
   readonly seen: Observation[];
+  /** It was issued after the first tick and not after the last one. */
+  readonly first: number;
+  last: number;
 }
 
-export function pendingCopy(effect: Effect, site: Site, order: Order): PendingCopy {
-  return { effect, site, order, seen: [] };
+export function pendingCopy(
+  effect: Effect,
+  site: Site,
+  order: Order,
+  first = order.now,
+): PendingCopy {
+  return { effect, site, order, seen: [], first, last: order.now };
 }
 
 /** A place is four bytes: no copy is smaller. */
@@ -100,10 +108,10 @@ function isSettled({ order, seen }: PendingCopy, block: BlockState): boolean {
 }
 
 /** Whether a lane of the warp that {@linkcode attend} was told of knows that a copy is over. */
-function isOver({ order, seen }: PendingCopy, warp: WarpState, lane: number): boolean {
+export function isOver({ order, seen }: PendingCopy, warp: WarpState, lane: number): boolean {
   return seen.some((known) =>
     (known.warp === warp && ((known.lanes >>> lane) & 1) !== 0) ||
-    isOrdered(order, known.who, known.tick)
+    isOrdered(order, known.who, known.tick, lane)
   );
 }
 

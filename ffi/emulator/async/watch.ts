@@ -3,16 +3,17 @@
  * right bounds, of memory that was written, and ordered with the accesses of others. What threads must not do until
  * it is over is a matter of `pending.ts`.
  */
-import { type Access, accessOf } from "../access/state.ts";
+import { accessOf } from "../access/state.ts";
 import { liveIndex } from "../check/allocations.ts";
-import { type Conflict, noteRead, noteWrite } from "../check/cells.ts";
-import { describeGlobal, describeShared, describeWho } from "../check/describe.ts";
+import { type Conflict, noteRead, noteStrongWrite, noteWrite } from "../check/cells.ts";
+import { conflictClause, kindOf, type Present } from "../check/conflict.ts";
+import { describeGlobal, describeShared } from "../check/describe.ts";
 import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { type acquire, attend, type release, WHO, whoIs } from "../check/order.ts";
-import { logSite, siteNumber, siteOf } from "../check/site_log.ts";
+import { report } from "../check/report.ts";
+import { logSite, siteNumber } from "../check/site_log.ts";
 import { firstUnwritten, setWritten } from "../check/written.ts";
 import { Fault, type FaultKind } from "../fault.ts";
-import { LANES } from "../frame.ts";
 import type { HandlerContext, Machine } from "../machine.ts";
 import { type Effect, pendingProblem } from "./pending.ts";
 import type { SharedRange } from "./reach.ts";
@@ -40,8 +41,22 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
     bytes: number,
     where: string,
     lane: number,
-  ): never => {
-    throw new Fault(kind, `${VERBS[effect]} ${bytes} bytes at ${where}`, lane, site);
+  ): void => {
+    const fault = new Fault(kind, `${VERBS[effect]} ${bytes} bytes at ${where}`, lane, site);
+    // What is out of bounds cannot be left out of a copy.
+    if (kind === "out of bounds") throw fault;
+    report(machine, fault);
+  };
+  const failRace = (
+    conflict: Conflict,
+    effect: Effect,
+    bytes: number,
+    where: string,
+    lane: number,
+  ): void => {
+    const present: Present = { site, writes: effect !== "reads", lane, isUpdate: () => false };
+    const clause = conflictClause(access, conflict, present);
+    fail(kindOf(access, conflict, present), effect, bytes, `${where}${clause}`, lane);
   };
   const note = (
     cells: Uint32Array,
@@ -54,7 +69,9 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
     const who = whoIs(order, machine) | lane | (effect === "combines" ? WHO.strong : 0);
     return effect === "reads"
       ? noteRead(order, cells, first, count, who, floor)
-      : noteWrite(order, cells, first, count, who, floor, twice);
+      : effect === "writes"
+      ? noteWrite(order, cells, first, count, who, floor, twice)
+      : noteStrongWrite(order, cells, first, count, who, floor, twice);
   };
   const tick = (): void => {
     attend(order, machine);
@@ -63,12 +80,12 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
   return {
     global(place, bytes, effect, lane): void {
       if (!machine.checks) return;
-      const { allocations } = access.launch;
+      const { allocations, levels } = access.launch;
       const index = liveIndex(allocations, place);
       const where = (): string => describeGlobal(access.launch, place);
-      if (index < 0) fail("out of bounds", effect, bytes, where(), lane);
+      if (index < 0 && levels.bounds !== "off") fail("out of bounds", effect, bytes, where(), lane);
       const over = place + bytes - (allocations.ends[index] ?? 0);
-      if (over > 0) {
+      if (over > 0 && levels.bounds !== "off") {
         fail("out of bounds", effect, bytes, `${where()}: its last ${over} are past the end`, lane);
       }
       const { shift } = access.global;
@@ -82,10 +99,11 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
         const cell = access.global.cell(at);
         const count = (next - at) >> shift;
         const page = access.global.page(at);
-        const conflict = note(page, cell, count, effect, lane, order.start);
+        const copies = effect === "reads" && levels.copies !== "off" ? WHO.copy : 0;
+        const conflict = note(page, cell, count, effect, lane | copies, order.start);
         if (conflict !== undefined) {
           const found = describeGlobal(access.launch, at + ((conflict.cell - cell) << shift));
-          fail("race", effect, bytes, `${found} ${raceWith(access, conflict, lane)}`, lane);
+          failRace(conflict, effect, bytes, found, lane);
         }
         at = next;
       }
@@ -117,19 +135,10 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
       const conflict = note(shadow.cells, first, count, effect, lane, floor);
       if (conflict !== undefined) {
         const found = where(conflict.cell << shift);
-        fail("race", effect, bytes, `${found} ${raceWith(access, conflict, lane)}`, lane);
+        failRace(conflict, effect, bytes, found, lane);
       }
     },
   };
-}
-
-function raceWith({ order, machine, sites }: Access, conflict: Conflict, lane: number): string {
-  const { who, tick, wrote } = conflict;
-  const other = siteOf(sites, tick, order.now);
-  const by = other === undefined ? "" : `, by \`${other.text}\``;
-  return `by thread ${machine.warp.index * LANES + lane} is not ordered with ${
-    wrote ? "a write" : "a read"
-  } by ${describeWho(who, order.block)}${by}`;
 }
 
 /** An arrival at a barrier releases what the warp did before, a successful wait acquires what others released. */

@@ -1,5 +1,6 @@
 /** What checks know of a launch. The launch gives it, once per worker of the host; all of it is plain data. */
 import { type AllocationTable, makeTable } from "./allocations.ts";
+import { type CheckLevels, DEFAULT_LEVELS } from "./levels.ts";
 
 /** A piece of memory with a name. */
 export interface Extent {
@@ -16,6 +17,8 @@ export interface PointerArgument {
 }
 
 export interface AccessLaunch {
+  /** What is done about the findings of each check. */
+  readonly levels: CheckLevels;
   readonly allocations: AllocationTable;
   /** Names for allocations that have none. */
   readonly arguments: readonly PointerArgument[];
@@ -36,6 +39,7 @@ export interface AccessLaunch {
 
 /** Between launches: no memory at all. */
 export const NO_LAUNCH: AccessLaunch = {
+  levels: DEFAULT_LEVELS,
   allocations: makeTable([]),
   arguments: [],
   constants: [],

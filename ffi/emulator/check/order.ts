@@ -3,7 +3,7 @@
  * the shadow of memory keeps the tick of each access. Two accesses are ordered if between them lies
  *
  * - a barrier of the block, if both threads are in it;
- * - a barrier of the warp, if both are in it;
+ * - a barrier of the warp (`bar.warp.sync`), if it names both;
  * - a release by the warp of the first and after that an acquire by the warp of the second, for threads of one block;
  * - a release beyond the block by the block of the first and after that such an acquire by the block of the second.
  *
@@ -13,22 +13,28 @@
  * (PTX ISA 9.0, chapter 8 "Memory Consistency Model": causality order needs a release pattern, an acquire pattern or a
  * barrier between the threads.)
  */
+import { LANES } from "../frame.ts";
 import type { BlockState, Machine, WarpState } from "../machine.ts";
 
 /** How far a release or an acquire reaches. */
 export type Scope = "block" | "beyond";
 
 /**
- * Who accessed a cell of a shadow: thread in its block (10 bits), block (20 bits), and two marks.
+ * Who accessed a cell of a shadow: thread in its block (10 bits), block (18 bits, so that blocks 2^18 apart share a
+ * number), and four marks.
  */
 export const WHO = {
   lane: 31,
   thread: 0x3ff,
   blockShift: 10,
-  block: 0xfffff,
+  block: 0x3ffff,
   /** All that says who it was, and all but the lane. */
-  identity: 0x3fffffff,
-  warp: 0x3fffffe0,
+  identity: 0x0fffffff,
+  warp: 0x0fffffe0,
+  /** An asynchronous copy reads: the thread goes on meanwhile. */
+  copy: 0x10000000,
+  /** A strong access that is no means to wait for others: volatile, and no load that a loop polls. */
+  volatile: 0x20000000,
   /** Not a plain access: no race with others of its kind. */
   strong: 0x40000000,
   /** Several lanes of the warp did, not just the named one. */
@@ -56,6 +62,15 @@ interface WarpTrack {
   acquired: number;
   /** Tick of a fence that no strong write of the block has followed yet, or 0. */
   fenced: number;
+  /** Tick of the last access that may have waited for others: atomic, relaxed or stronger, a volatile load that polls. */
+  polled: number;
+  /**
+   * For barriers of a part of the warp: by lane and other lane, the tick before which the one knows what the other
+   * did. Absent as long as there was none.
+   */
+  met: Float64Array | undefined;
+  /** Whether a copy that a lane issued at a tick may still be under way for what a lane of the attended warp does. */
+  isCopying: ((lane: number, tick: number, now: number) => boolean) | undefined;
   readonly releases: Releases;
 }
 
@@ -69,6 +84,7 @@ export interface BlockTrack {
   acquired: number;
   /** The same for fences that reach beyond the block, and the warps with fences of any kind. */
   fenced: number;
+  polled: number;
   readonly fencing: WarpTrack[];
   readonly releases: Releases;
   readonly warps: WarpTrack[];
@@ -98,6 +114,9 @@ const newWarp = (phase: number): WarpTrack => ({
   barrier: 0,
   acquired: 0,
   fenced: 0,
+  polled: 0,
+  met: undefined,
+  isCopying: undefined,
   releases: newReleases(),
 });
 const newBlock = (id: number, start: number, phase: number): BlockTrack => ({
@@ -107,6 +126,7 @@ const newBlock = (id: number, start: number, phase: number): BlockTrack => ({
   barrier: start,
   acquired: 0,
   fenced: 0,
+  polled: 0,
   fencing: [],
   releases: newReleases(),
   warps: [],
@@ -181,6 +201,29 @@ export function attend(order: Order, machine: Machine): void {
     order.warp.barrier = ++order.now;
   }
   order.now++;
+}
+
+/** The attended warp makes an access that may have waited for what others did. */
+export function notePoll({ now, warp, block }: Order): void {
+  warp.polled = block.polled = now;
+}
+
+/** Lanes of the warp that runs meet at a barrier that names no others: each knows what the others know. */
+export function meet(order: Order, machine: Machine, lanes: number): void {
+  attend(order, machine);
+  const { warp, now } = order;
+  const met = warp.met ??= new Float64Array(LANES * LANES);
+  const together = new Float64Array(LANES);
+  const each = (run: (lane: number) => void): void => {
+    for (let m = lanes; m !== 0; m &= m - 1) run(31 - Math.clz32(m & -m));
+  };
+  each((lane) => {
+    for (let i = 0; i < LANES; i++) {
+      together[i] = Math.max(together[i] ?? 0, met[LANES * lane + i] ?? 0);
+    }
+  });
+  each((lane) => together[lane] = now);
+  each((lane) => met.set(together, LANES * lane));
 }
 
 /** Who a lane of the attended warp is. */
@@ -260,8 +303,15 @@ function isReleased(releases: Releases | undefined, tick: number, known: number)
   return (at[low] ?? Infinity) < known;
 }
 
-/** Whether what someone did at a tick comes before what the attended warp does now. */
-export function isOrdered(order: Order, who: number, tick: number): boolean {
+/** Whether what the attended warp did at a tick has been released, or a barrier has come since. */
+export function mayBeKnown({ block, warp }: Order, tick: number): boolean {
+  if (tick < block.barrier || tick < warp.barrier || tick < warp.fenced) return true;
+  return warp.met !== undefined || (warp.releases.of.at(-1) ?? 0) > tick ||
+    (block.releases.of.at(-1) ?? 0) > tick;
+}
+
+/** Whether what someone did at a tick comes before what a lane of the attended warp does now. */
+export function isOrdered(order: Order, who: number, tick: number, lane: number): boolean {
   const { block, warp } = order;
   if (((who >>> WHO.blockShift) & WHO.block) !== block.id || tick < block.start) {
     const id = (who >>> WHO.blockShift) & WHO.block;
@@ -269,6 +319,11 @@ export function isOrdered(order: Order, who: number, tick: number): boolean {
   }
   if (tick < block.barrier) return true;
   const other = block.warps[(who & WHO.thread) >> 5];
-  if (other === warp && tick < warp.barrier) return true;
+  if (other === warp) {
+    if (tick < warp.barrier) return true;
+    if (warp.met !== undefined && tick < (warp.met[LANES * lane + (who & WHO.lane)] ?? 0)) {
+      return true;
+    }
+  }
   return isReleased(other?.releases, tick, warp.acquired);
 }

@@ -4,8 +4,15 @@ import type { Site } from "../fault.ts";
 /** Ticks that are remembered. */
 const SIZE = 1 << 18;
 
+/** An instruction that accesses memory. */
+export interface LoggedSite {
+  readonly site: Site;
+  /** Whether it loads or stores what an update of one location loads and stores: `x = x + 1`. */
+  readonly isUpdate: () => boolean;
+}
+
 export interface SiteLog {
-  readonly sites: Site[];
+  readonly sites: LoggedSite[];
   /** By tick modulo its size: the number of the site. */
   readonly ring: Uint32Array;
 }
@@ -15,8 +22,8 @@ export function newSiteLog(): SiteLog {
 }
 
 /** A number for an instruction. */
-export function siteNumber(log: SiteLog, site: Site): number {
-  return log.sites.push(site) - 1;
+export function siteNumber(log: SiteLog, site: Site, isUpdate = (): boolean => false): number {
+  return log.sites.push({ site, isUpdate }) - 1;
 }
 
 /** Notes that an instruction accesses memory at a tick. */
@@ -25,6 +32,6 @@ export function logSite(log: SiteLog, tick: number, number: number): void {
 }
 
 /** The instruction of a tick, if that was not long ago. */
-export function siteOf(log: SiteLog, tick: number, now: number): Site | undefined {
+export function siteOf(log: SiteLog, tick: number, now: number): LoggedSite | undefined {
   return now - tick < SIZE ? log.sites[log.ring[tick & (SIZE - 1)] ?? -1] : undefined;
 }

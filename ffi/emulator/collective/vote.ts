@@ -1,6 +1,7 @@
 /** Votes, matching lanes, and which lanes run (PTX ISA 9.0, 9.7.13.2, 9.7.13.8 to 9.7.13.11 and 9.7.13.14). */
 import { TYPES } from "../../../compiler/ptx/types.ts";
-import { LANES } from "../frame.ts";
+import { meetLanes } from "../access/state.ts";
+import { HEADER, LANES } from "../frame.ts";
 import { modifiersOf, scalarSources, typeOf } from "../lanes/shape.ts";
 import type { Handler } from "../machine.ts";
 import type { Views } from "../memory.ts";
@@ -94,9 +95,9 @@ const activeMask: Handler = (match, context) => {
   return (w, mask) => storeWord(machine.views, w + d, mask, mask);
 };
 
-/** bar.warp.sync: the lanes have met; accesses before and after are ordered. */
-const meet: Handler = (_match, { machine }) => () => {
-  machine.warp.phase++;
+/** bar.warp.sync: the lanes have met; their accesses before and after are ordered. */
+const meet: Handler = (_match, { machine }) => (w, mask) => {
+  meetLanes(machine, mask, machine.views.i32[(w + HEADER.live) >>> 2] ?? 0);
 };
 
 export const VOTE: Readonly<Record<string, Handler>> = {

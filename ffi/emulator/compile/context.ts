@@ -40,6 +40,7 @@ export function contextFor(
   site: Site,
   sm: number,
   surroundings?: Surroundings,
+  facts: Pick<HandlerContext, "isUpdate" | "polls"> = {},
 ): HandlerContext {
   const row = (operand: Operand, type: TypeName): number => layout.row(operand, type);
   return {
@@ -47,6 +48,7 @@ export function contextFor(
     machine,
     site,
     sm,
+    ...facts,
     row,
     rows: (operand, type) =>
       operand.kind === "vector"

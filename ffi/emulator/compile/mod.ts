@@ -2,6 +2,7 @@
 import type { PtxKernel, PtxModule } from "../../../compiler/ptx/func.ts";
 import type { HandlerContext, Machine } from "../machine.ts";
 import { mayPassWait } from "../matrix/mod.ts";
+import { accessFacts } from "./access_facts.ts";
 import { barrierStep } from "./barrier.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { indexedBranch } from "./branch.ts";
@@ -22,6 +23,7 @@ import { demandDefined, type LineShadow, lineShadow } from "../shadow/line.ts";
 import { addOrigin } from "../shadow/state.ts";
 import { FrameLayout } from "./layout.ts";
 import { type Line, linesOf } from "./lines.ts";
+import { passingOf } from "./passing.ts";
 import type { BlockFacts, Code, Program } from "./program.ts";
 import { selectStep } from "./select.ts";
 import { surroundingsOf } from "./surroundings.ts";
@@ -39,6 +41,8 @@ export interface CompileOptions {
   readonly module: PtxModule;
   readonly kernel: PtxKernel;
   readonly symbols: Symbols;
+  /** Whether lanes are stopped that read registers before they are written. */
+  readonly unassigned: boolean;
   readonly meters: Meters;
   /** Where the counts of the kernel's blocks are to be kept, once it is known how many there are. */
   readonly counts: (blocks: number) => number;
@@ -52,7 +56,7 @@ export function compileKernel(options: CompileOptions): Program {
   const { lines, endLabels } = linesOf(kernel, module);
   const blocks = blocksOf(kernel, lines, endLabels);
   const { intervals, unassigned } = livenessOf(blocks);
-  const { tracked, always } = machine.checks
+  const { tracked, always } = options.unassigned
     ? trackRegisters(lines, unassigned, (name) => symbols.get(name)?.space === "local")
     : NOT_TRACKED;
   const layout = new FrameLayout(intervals, tracked, (name) => addressOf(symbols, name));
@@ -62,10 +66,14 @@ export function compileKernel(options: CompileOptions): Program {
     if (shadow === undefined) continue;
     layout.initial.push({ shadow, origin: addOrigin(state, { kind: "register", name }) });
   }
+  const facts = accessFacts(blocks);
   const sm = Number(/\d+/.exec(module.target)?.[0] ?? 0);
   const surroundings = surroundingsOf(kernel, module);
   const context = (line: Line): HandlerContext =>
-    contextFor(machine, layout, symbols, line.site, sm, surroundings);
+    contextFor(machine, layout, symbols, line.site, sm, surroundings, {
+      isUpdate: () => facts.isUpdate(line),
+      polls: () => facts.polls(line),
+    });
   const guardOf = ({ instruction: { guard } }: Line): Predicate | undefined =>
     guard === undefined
       ? undefined
@@ -90,7 +98,7 @@ export function compileKernel(options: CompileOptions): Program {
     needs: neededLanes(block),
     ready: readiness(block, machine),
   }));
-  const facts = blocks.map((block): BlockFacts => {
+  const blockFacts = blocks.map((block): BlockFacts => {
     const first = block.lines[0];
     const { end } = block;
     const needs = neededLanes(block);
@@ -104,6 +112,7 @@ export function compileKernel(options: CompileOptions): Program {
       barrier: end.kind === "barrier" && typeof end.line.match !== "string"
         ? barrierStep(end.line.match, context(end.line))
         : undefined,
+      meets: typeof first?.match === "object" && first.match.opcode === "bar.warp.sync",
       site: end.kind === "barrier" ? end.line.site : first?.site,
     };
   });
@@ -142,7 +151,15 @@ export function compileKernel(options: CompileOptions): Program {
     }
     return histogram;
   });
-  return { kernel: kernel.name, blocks: facts, layout, classes, counts, code };
+  return {
+    kernel: kernel.name,
+    blocks: blockFacts,
+    passing: passingOf(blocks),
+    layout,
+    classes,
+    counts,
+    code,
+  };
 }
 
 /** For instructions that wait for other warps of their group: whether those are far enough. */

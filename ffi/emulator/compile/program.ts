@@ -1,6 +1,7 @@
 /** A compiled kernel, as the scheduler sees it. */
 import type { Site } from "../fault.ts";
 import type { FrameLayout } from "./layout.ts";
+import type { Passing } from "./passing.ts";
 
 /** What running code stops with; results from 0 on are blocks to go on with. */
 export const STOP = {
@@ -39,6 +40,8 @@ export interface BlockFacts {
   /** For waiting first instructions: the row that holds the mask of lanes they need, or "all" that are live. */
   readonly needs: number | "all" | undefined;
   readonly barrier: BarrierStep | undefined;
+  /** Whether its first instruction is a `bar.warp.sync`: lanes at different ones with the same mask meet. */
+  readonly meets: boolean;
   /** The instruction that may wait, for messages. */
   readonly site: Site | undefined;
 }
@@ -66,6 +69,7 @@ export interface Code {
 export interface Program {
   readonly kernel: string;
   readonly blocks: readonly BlockFacts[];
+  readonly passing: Passing;
   readonly layout: FrameLayout;
   /** Per block: how many instructions of each class it has. */
   readonly classes: readonly ReadonlyMap<string, number>[];

@@ -13,12 +13,14 @@ import type {
 } from "../../driver.ts";
 import type { HostBytes } from "../../dtype.ts";
 import { type CudaError, OutOfMemoryError } from "../../errors.ts";
-import type { LaunchProfile } from "../../profile.ts";
+import type { EmulatorWarning, LaunchProfile } from "../../profile.ts";
 import { liveIndex } from "../check/allocations.ts";
 import { findExtent } from "../check/describe.ts";
+import { warningKey } from "../check/report.ts";
+import type { FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
-import { refusal } from "./failure.ts";
+import { refusal, warningOf } from "./failure.ts";
 import { loadImage, MAX_GRID, prepare } from "./kernels.ts";
 import { addressOf, placeOf, tensorInfo } from "./names.ts";
 import { profileOf } from "./profile.ts";
@@ -42,10 +44,18 @@ export class EmulatorDriver implements Driver {
   readonly #streams = new Streams();
   readonly #modules = new Map<bigint, LoadedModule>();
   readonly #functions = new Map<bigint, EmulatedKernel>();
+  /** Warnings that have been given already. */
+  readonly #warned = new Set<string>();
+  readonly #takeWarning: (warning: EmulatorWarning) => void;
   #next = 1n;
 
   /** Drives an emulator, which nobody else uses. */
-  constructor(emulator: Emulator, settings: ResolvedSettings) {
+  constructor(
+    emulator: Emulator,
+    settings: ResolvedSettings,
+    warn: (warning: EmulatorWarning) => void = ({ message }) => console.warn(`warning: ${message}`),
+  ) {
+    this.#takeWarning = warn;
     this.#emulator = emulator;
     this.#heap = emulator.heap;
     this.#settings = settings;
@@ -231,6 +241,7 @@ export class EmulatorDriver implements Driver {
     const { argumentBlock, run } = prepare(kernel, shape, name, {
       ...this.#settings,
       heap: this.#heap,
+      warn: (fault, kernel) => this.#warn(fault, kernel),
     });
     const call = "cuLaunchKernel";
     return {
@@ -274,6 +285,14 @@ export class EmulatorDriver implements Driver {
     for (const module of this.#modules.values()) module.unload();
     this.#modules.clear();
     this.#emulator.close();
+  }
+
+  /** Passes a warning on, unless it is an old one. */
+  #warn(fault: FaultFacts, kernel: string): void {
+    const key = `${kernel} ${warningKey(fault)}`;
+    if (this.#warned.has(key)) return;
+    this.#warned.add(key);
+    this.#takeWarning(warningOf(fault, kernel));
   }
 
   /** Device memory as the host sees it; all of it must be one live allocation's, or one variable's. */

@@ -1,6 +1,8 @@
 /** Errors of the emulator's driver, in the words and types of the run time. */
 import { CudaError, EmulatorError } from "../../errors.ts";
-import type { Fault, FaultKind, Site } from "../fault.ts";
+import type { EmulatorWarning } from "../../profile.ts";
+import { checkOf } from "../check/levels.ts";
+import type { FaultFacts, FaultKind, Site } from "../fault.ts";
 
 /** What to do about each kind of fault. */
 const HINTS: Readonly<Record<FaultKind, string>> = {
@@ -15,8 +17,13 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
   "uninitialised register": "give the variable a value on every path that leads to its use",
   "race":
     "put a barrier between the accesses, use an atomic operation, or let the threads touch different elements",
+  "missing barrier":
+    "put a barrier between the two instructions: __syncthreads(), or __syncwarp() where all threads are of one warp",
   "divergent barrier":
     "all threads must come to the same barrier: take it out of the branch or the loop that only some of them run",
+  "member mask": "name exactly the lanes that run the instruction, each lane itself among them",
+  "exited lanes":
+    "leave lanes that have exited out of the mask, or let them run to the instruction",
   "barrier misuse":
     "all threads must name the same barrier with the same number of threads, a multiple of 32",
   "deadlock":
@@ -25,6 +32,10 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
     "the kernel may never end: check the conditions of its loops; Device.open({ budget }) allows more instructions",
   "pending copy":
     "wait for the asynchronous copy (cp.async.wait_group, or its mbarrier) and then for a barrier before using its data",
+  "read-only memory":
+    "ld.global.nc (__ldg, const __restrict__) is for memory that the launch does not write: load without .nc",
+  "exited block":
+    "end the kernel with a barrier of the cluster after the last access to another block's shared memory",
   "unsupported instruction":
     "the emulator does not know this instruction: run the kernel on a GPU, or build it for another architecture",
   "illegal instruction":
@@ -40,6 +51,7 @@ const CODES_OF_FAULTS: Readonly<Partial<Record<FaultKind, string>>> = {
   "use after free": "R8001",
   "misaligned": "R8002",
   "race": "R8005",
+  "missing barrier": "R8005",
   "deadlock": "R8006",
   "instruction budget": "R8006",
   "uninitialised memory": "R8007",
@@ -48,13 +60,13 @@ const CODES_OF_FAULTS: Readonly<Partial<Record<FaultKind, string>>> = {
 };
 
 /** A promise that does not hold is checked as an assertion is, and says so. */
-function codeOf({ kind, detail }: Fault): string | undefined {
+function codeOf({ kind, detail }: FaultFacts): string | undefined {
   const isPromise = kind === "failed assertion" && detail.includes("assertion `assume(");
   return isPromise ? "R8003" : CODES_OF_FAULTS[kind];
 }
 
 /** The error for a fault. */
-export function emulatorError(fault: Fault, kernel: string): EmulatorError {
+export function emulatorError(fault: FaultFacts, kernel: string): EmulatorError {
   const { kind, detail, site, place, hint = HINTS[kind] } = fault;
   return new EmulatorError({
     kind,
@@ -67,6 +79,16 @@ export function emulatorError(fault: Fault, kernel: string): EmulatorError {
     source: site === undefined ? undefined : sourceOf(site),
     hint,
   });
+}
+
+/** A warning of a check. */
+export function warningOf(fault: FaultFacts, kernel: string): EmulatorWarning {
+  const { message, kind, detail, block, thread, instruction, source } = emulatorError(
+    fault,
+    kernel,
+  );
+  const check = checkOf(kind) ?? "";
+  return { check, kind, message, detail, kernel, block, thread, instruction, source };
 }
 
 /** Where an instruction's source stands, such as "transpose.tc:14:3"; undefined where the PTX does not say. */

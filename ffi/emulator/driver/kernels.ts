@@ -3,7 +3,8 @@ import { PtxSyntaxError } from "../../../compiler/ptx/syntax_error.ts";
 import type { LaunchShape } from "../../driver.ts";
 import type { HostBytes } from "../../dtype.ts";
 import { ImageError } from "../../errors.ts";
-import { Fault } from "../fault.ts";
+import { anyCheck } from "../check/levels.ts";
+import { Fault, type FaultFacts } from "../fault.ts";
 import type { Heap } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
 import type { LaunchReport } from "../report.ts";
@@ -55,6 +56,8 @@ export function loadImage(
 /** What launches need of the device. */
 export interface LaunchSettings extends ResolvedSettings {
   readonly heap: Heap;
+  /** Takes what checks have found and only warn of. */
+  readonly warn: (warning: FaultFacts, kernel: string) => void;
 }
 
 /** A kernel ready to run. */
@@ -77,7 +80,7 @@ export function prepare(
 ): PreparedKernel {
   const { info } = kernel;
   const { block, sharedBytes, parameterBytes } = shape;
-  const { architecture, heap, checks, budget, workers } = settings;
+  const { architecture, heap, levels, budget, workers, warn } = settings;
   const shared = info.sharedBytes + sharedBytes;
   if (shared > architecture.maxSharedBytes) {
     const about = `${name}, ${sharedBytes} bytes of shared memory`;
@@ -101,17 +104,18 @@ export function prepare(
       if (!grid.every((extent, axis) => isCount(extent, MAX_GRID[axis] ?? 0))) {
         refuseLaunch(`grid ${grid.join("×")}, block ${x}×${y}×${z}`);
       }
-      if (checks) nameArguments(heap, parameters, argumentBlock);
+      if (anyCheck(levels)) nameArguments(heap, parameters, argumentBlock);
       try {
         return kernel.launch({
           grid,
           block,
           sharedBytes,
           argumentBlock,
-          checks,
+          checks: levels,
           profile,
           budget,
           workers,
+          warn: (warning) => warn(warning, name),
         });
       } catch (error) {
         throw error instanceof Fault ? emulatorError(error, name) : error;

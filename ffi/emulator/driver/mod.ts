@@ -14,5 +14,5 @@ export function openEmulator(settings: EmulatorSettings = {}, spawn?: Spawn): Dr
   const resolved = resolveSettings(settings);
   const emulator = createEmulator(spawn === undefined ? {} : { spawn });
   if (settings.print !== undefined) setPrinter(emulator.machine, settings.print);
-  return new EmulatorDriver(emulator, resolved);
+  return new EmulatorDriver(emulator, resolved, settings.warn);
 }

@@ -2,7 +2,7 @@
 import type { GlobalTraffic, LaunchProfile, SharedTraffic } from "../../profile.ts";
 import type { AccessCounters } from "../count/counters.ts";
 import type { LaunchReport } from "../report.ts";
-import { sourceOf } from "./failure.ts";
+import { sourceOf, warningOf } from "./failure.ts";
 
 /** The profile of a launch. */
 export function profileOf(
@@ -24,6 +24,7 @@ export function profileOf(
     })),
     barriers,
     divergentBranches,
+    warnings: report.warnings.map((each) => warningOf(each, launch.kernel)),
   };
 }
 

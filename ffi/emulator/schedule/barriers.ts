@@ -6,6 +6,7 @@ import type { BarrierStep, Program } from "../compile/program.ts";
 import { Fault, type Site } from "../fault.ts";
 import { LANES } from "../frame.ts";
 import type { BlockState, Machine } from "../machine.ts";
+import { checkExited } from "./passing.ts";
 import type { Fragment, Warp } from "./warp.ts";
 
 /** A block as the scheduler sees it. */
@@ -14,12 +15,16 @@ export interface Block extends BlockState {
   readonly cluster: readonly Block[];
   /** Barriers where threads have arrived, by number. */
   readonly barriers: Map<number, Barrier>;
+  /** The blocks of the program in which threads have exited, in runs that are checked. */
+  readonly exits: number[];
 }
 
 /** A barrier between its first arrival and its end. */
 export interface Barrier {
   /** Arrived lanes by warp. */
   readonly arrived: Map<Warp, number>;
+  /** The blocks of the program that threads have arrived from. */
+  readonly places: number[];
   /** Threads that it waits for; undefined: all of the block. */
   readonly expected: number | undefined;
   /** Threads that said true, and that arrived, for reductions. */
@@ -78,9 +83,11 @@ export function arriveAt(
     throw new Fault("illegal instruction", detail, lane, facts?.site);
   }
   const barrier = block.barriers.get(id) ??
-    { arrived: new Map<Warp, number>(), expected: count, yes: 0, all: true };
+    { arrived: new Map<Warp, number>(), places: [], expected: count, yes: 0, all: true };
   block.barriers.set(id, barrier);
   checkArrival(program, warp, fragment, barrier, id, count, facts?.site);
+  if (!barrier.places.includes(fragment.pc)) barrier.places.push(fragment.pc);
+  if (count === undefined) checkExited(program, machine, block, fragment.pc);
   barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | fragment.mask);
   if (step.reduction !== undefined) {
     const { row, invert } = step.reduction.predicate;

@@ -3,11 +3,13 @@
  * be waiting for another one (a spin lock, a look-back), so the next one joins in, and they take turns.
  */
 import type { Program } from "../compile/program.ts";
+import { checkExit } from "../check/remote.ts";
 import { Fault } from "../fault.ts";
 import { HEADER, LANES } from "../frame.ts";
 import type { Machine } from "../machine.ts";
 import { fillShadow, SHADOW } from "../shadow/place.ts";
 import { afterExit, arriveAt, type Block } from "./barriers.ts";
+import { missingBarrier } from "./hunt.ts";
 import { type LaunchFacts, writeSpecials } from "./specials.ts";
 import { isDone, runWarp, type Warp, type WarpEvents } from "./warp.ts";
 
@@ -139,6 +141,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
       phase: 0,
       async: undefined,
       barriers: new Map(),
+      exits: [],
     };
     for (let w = 0; w < warpCount; w++) {
       const lanes = Math.min(LANES, threads - LANES * w);
@@ -151,6 +154,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
         phase: 0,
         async: undefined,
         live,
+        running: undefined,
         fragments: [{ pc: 0, mask: live, waiting: undefined, barrier: 0, ran: 0 }],
         slice: 0,
         exhausted: false,
@@ -215,13 +219,22 @@ function runCluster(
         if (isDone(warp)) continue;
         const { live } = warp;
         code.fuel.value = WARP_SLICE;
-        if (runWarp(program, machine, warp, events)) ran = true;
+        try {
+          if (runWarp(program, machine, warp, events)) ran = true;
+        } catch (error) {
+          throw missingBarrier(program, machine, block, error, events);
+        }
         const { kind, left: unused } = code.takeStop();
         const spent = WARP_SLICE - code.fuel.value - unused;
         if (kind !== "yielded" && spent > 0) worked = true;
         if (kind === "polled") polled = true;
         cluster.spent += spent;
-        if (warp.live !== live) afterExit(program, machine, block);
+        if (warp.live !== live) {
+          afterExit(program, machine, block);
+          if (machine.checks && block.cluster.length > 1 && block.warps.every(isDone)) {
+            checkExit(machine);
+          }
+        }
         if (!isDone(warp)) left = true;
       }
     }
@@ -236,28 +249,30 @@ function runCluster(
 
 /** Where threads wait that wait for ever. */
 function deadlock({ program }: GridWork, clusters: readonly Cluster[]): Fault {
-  const places = new Map<string, number>();
-  let barrier = false;
+  const places = new Map<number, { readonly where: string; threads: number }>();
+  let [barrier, apart] = [false, false];
   for (const cluster of clusters) {
     for (const block of cluster.blocks) {
       for (const warp of block.warps) {
         for (const { pc, mask, waiting } of warp.fragments) {
           const { site } = program.blocks[pc] ?? {};
           if (waiting !== undefined) barrier = true;
+          if (waiting === "lanes") apart = true;
           const where = site === undefined
             ? "a loop"
             : `\`${site.text}\`${site.line === undefined ? "" : ` (line ${site.line})`}`;
-          const key = `${waiting === "lanes" ? "for other lanes at" : "at"} ${where}`;
-          let threads = places.get(key) ?? 0;
-          for (let m = mask; m !== 0; m &= m - 1) threads++;
-          places.set(key, threads);
+          const waits = `${waiting === "lanes" ? "for other lanes " : ""}at ${where}`;
+          const key = waiting === "lanes" ? ~pc : pc;
+          const place = places.get(key) ?? { where: waits, threads: 0 };
+          for (let m = mask; m !== 0; m &= m - 1) place.threads++;
+          places.set(key, place);
         }
       }
     }
   }
-  const list = [...places].map(([place, threads]) => `${threads} ${place}`).join(", ");
+  const list = [...places.values()].map(({ where, threads }) => `${threads} ${where}`).join(", ");
   return new Fault(
-    barrier && places.size > 1 ? "divergent barrier" : "deadlock",
+    apart || (barrier && places.size > 1) ? "divergent barrier" : "deadlock",
     `threads wait for ever: ${list}`,
   );
 }

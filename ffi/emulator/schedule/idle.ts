@@ -18,6 +18,7 @@ export function idleWarp(): Warp {
     phase: 0,
     async: undefined,
     barriers: new Map(),
+    exits: [],
   };
   return {
     block,
@@ -27,6 +28,7 @@ export function idleWarp(): Warp {
     async: undefined,
     live: 0,
     fragments: [],
+    running: undefined,
     slice: 0,
     exhausted: false,
     clusterArrived: 0,

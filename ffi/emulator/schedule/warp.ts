@@ -7,10 +7,13 @@ import type { Program } from "../compile/program.ts";
 import { STOP } from "../compile/program.ts";
 import { HEADER } from "../frame.ts";
 import type { Machine, WarpState } from "../machine.ts";
+import { meetLanes } from "../access/state.ts";
+import { checkMembers } from "../collective/mod.ts";
 import type { Block } from "./barriers.ts";
+import { checkPassing, noteExit } from "./passing.ts";
 
 /** What a fragment waits for. */
-export type Waiting = "lanes" | "barrier" | "cluster";
+export type Waiting = "lanes" | "barrier" | "cluster" | "fault";
 
 /** Lanes that go together. */
 export interface Fragment {
@@ -28,6 +31,8 @@ export interface Warp extends WarpState {
   /** Lanes that have not exited; a copy is in the frame's header. */
   live: number;
   fragments: Fragment[];
+  /** The fragment that runs or ran last. */
+  running: Fragment | undefined;
   /** Slices so far. */
   slice: number;
   /** Whether the last slice ended in the middle of something: then another fragment begins the next one. */
@@ -48,6 +53,7 @@ function place(program: Program, machine: Machine, warp: Warp, pc: number, mask:
   if (mask === 0) return;
   const ran = warp.slice;
   if (pc >= program.blocks.length) {
+    noteExit(program, machine, warp);
     setLive(machine, warp, warp.live & ~mask);
     return;
   }
@@ -132,8 +138,11 @@ export function runWarp(
     const fragment = choose(warp);
     if (fragment === undefined) return ran;
     ran = true;
+    warp.running = fragment;
     const { pc, mask } = fragment;
-    const status = code.run(warp.frame, mask, pc, nextMeeting(program, warp, fragment));
+    const passing = checkPassing(program, machine, warp, fragment);
+    const meeting = nextMeeting(program, warp, fragment);
+    const status = code.run(warp.frame, mask, pc, Math.min(meeting, passing));
     settle(program, machine, warp, fragment, status, events);
   }
   warp.exhausted = warp.fragments.length > 1;
@@ -171,26 +180,31 @@ function settle(
   if (status === STOP.later) return;
   const facts = program.blocks[fragment.pc];
   if (status === STOP.barrier) {
-    if (facts?.barrier?.aligned === true && !gather(machine, warp, fragment, "all")) return;
-    events.arrive(warp, fragment);
-  } else if (gather(machine, warp, fragment, facts?.needs ?? "all")) {
+    const together = facts?.barrier?.aligned !== true ||
+      gather(program, machine, warp, fragment, "all").length > 0;
+    if (together) events.arrive(warp, fragment);
+    return;
+  }
+  for (const each of gather(program, machine, warp, fragment, facts?.needs ?? "all")) {
     i32[(frame + HEADER.forced) >> 2] = 1;
+    warp.running = each;
     // One block only: others may be behind.
-    const next = program.code.run(frame, fragment.mask, fragment.pc, 0);
-    settle(program, machine, warp, fragment, next, events);
+    const next = program.code.run(frame, each.mask, each.pc, 0);
+    settle(program, machine, warp, each, next, events);
   }
 }
 
 /**
- * Joins a fragment with those that wait at the same place for the same lanes. Whether all are there; if not, it waits.
- * `needs` is the row of the lanes' masks.
+ * Joins a fragment with those that wait at the same place for the same lanes. If all are there, the result is the
+ * fragment, and others that go on with it; if not, it waits. `needs` is the row of the lanes' masks.
  */
 function gather(
+  program: Program,
   machine: Machine,
   warp: Warp,
   fragment: Fragment,
   needs: number | "all",
-): boolean {
+): readonly Fragment[] {
   const { u32 } = machine.views;
   const maskOf = (lane: number): number =>
     needs === "all" ? -1 : (u32[((warp.frame + needs) >> 2) + lane] ?? 0) | 0;
@@ -201,6 +215,8 @@ function gather(
     const lane = lowestLane(m);
     if (maskOf(lane) === mask) group |= 1 << lane;
   }
+  const site = program.blocks[fragment.pc]?.site;
+  if (needs !== "all" && machine.checks) checkMembers(machine, site, mask, group);
   const rest = fragment.mask & ~group;
   if (rest !== 0) {
     warp.fragments.push({
@@ -220,5 +236,31 @@ function gather(
   }
   const complete = (mask & warp.live & ~fragment.mask) === 0;
   fragment.waiting = complete ? undefined : "lanes";
-  return complete;
+  if (complete) return [fragment];
+  return program.blocks[fragment.pc]?.meets === true
+    ? meetAnywhere(program, machine, warp, mask)
+    : [];
+}
+
+/**
+ * Fragments at any `bar.warp.sync` with a mask, if all of its lanes are at one: they meet, also at different ones
+ * (PTX ISA 9.0, 9.7.13.2; "in convergence" is asked for sm_6x and before only).
+ */
+function meetAnywhere(
+  program: Program,
+  machine: Machine,
+  warp: Warp,
+  mask: number,
+): readonly Fragment[] {
+  const { u32 } = machine.views;
+  const here = warp.fragments.filter(({ pc, waiting, mask: lanes }) => {
+    const { meets, needs } = program.blocks[pc] ?? {};
+    if (waiting !== "lanes" || meets !== true || typeof needs !== "number") return false;
+    return ((u32[((warp.frame + needs) >> 2) + lowestLane(lanes)] ?? 0) | 0) === mask;
+  });
+  const lanes = here.reduce((all, fragment) => all | fragment.mask, 0);
+  if ((mask & warp.live & ~lanes) !== 0) return [];
+  for (const fragment of here) fragment.waiting = undefined;
+  if (machine.checks) meetLanes(machine, lanes, warp.live);
+  return here;
 }

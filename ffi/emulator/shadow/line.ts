@@ -61,7 +61,7 @@ export function demandDefined(
     run: (w, mask) => {
       for (const { shadow, use } of all) {
         const bad = undefinedLanes(machine.views, w, shadow, mask);
-        if (bad !== 0) failUndefined(state, machine.views, w, shadow, lowestLane(bad), use, site);
+        if (bad !== 0) failUndefined(machine, state, w, shadow, lowestLane(bad), use, site);
       }
     },
   };
@@ -98,8 +98,8 @@ export function lineShadow(line: Line, context: HandlerContext): LineShadow | un
   const rule = results.length === 0 || sources.length === 0
     ? undefined
     : ruleOf({ match, context, sources, results });
-  const fail = (w: number, shadow: Shadow, bad: number, use: string): never =>
-    failUndefined(state, machine.views, w, shadow, lowestLane(bad), use, site);
+  const fail = (w: number, shadow: Shadow, bad: number, use: string): void =>
+    failUndefined(machine, state, w, shadow, lowestLane(bad), use, site);
   /** Notes for messages where what is undefined now came from, by the lane that a message would name. */
   const trace = (w: number, from: readonly Shadow[], lanes: number): void => {
     const { views } = machine;

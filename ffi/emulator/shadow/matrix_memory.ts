@@ -89,7 +89,8 @@ export function carryMatrixStore(
       const found = bytesOf(access, lane);
       if (found === undefined) {
         const use = "it is stored to global memory";
-        failUndefined(state, views, w, shadow, holder, use, site);
+        failUndefined(machine, state, w, shadow, holder, use, site);
+        return;
       }
       unsetWritten(found.bytes, place - found.base);
       noteStored(state, place, { bits, origin, owner: found.owner });

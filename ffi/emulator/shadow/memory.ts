@@ -212,7 +212,8 @@ export function carryStore(
             shadows.assignments[line]?.copies === true;
           if (!isMistake(bits, isCopy)) continue;
           const use = "it is stored to global memory";
-          failUndefined(shadows, views, w, shadow, lane, use, site);
+          failUndefined(machine, shadows, w, shadow, lane, use, site);
+          continue;
         }
         const place = (reach.places[lane] ?? 0) + at;
         const offset = place - found.base;

@@ -17,7 +17,6 @@ export interface SharedLaunch {
   readonly localBytes: number;
   readonly launch: LaunchFacts;
   readonly access: AccessLaunch;
-  readonly checks: boolean;
   readonly profile: boolean;
   readonly budget: number;
 }
@@ -51,9 +50,6 @@ export type Result =
   | { readonly kind: "report"; readonly report: import("../report.ts").LaunchReport }
   | {
     readonly kind: "fault";
-    readonly fault: Pick<
-      import("../fault.ts").Fault,
-      "kind" | "detail" | "lane" | "site" | "place" | "hint"
-    >;
+    readonly fault: import("../fault.ts").FaultFacts;
   }
   | { readonly kind: "error"; readonly message: string };

@@ -2,10 +2,11 @@
 import { inlineCalls } from "../../../compiler/ptx/inline.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { accessOf, beginLaunch } from "../access/state.ts";
+import { anyCheck } from "../check/levels.ts";
 import { compileKernel } from "../compile/mod.ts";
 import type { Program } from "../compile/program.ts";
 import { kernelSymbols, kernelVariables } from "../compile/symbols.ts";
-import { Fault } from "../fault.ts";
+import { factsOf, Fault } from "../fault.ts";
 import { type Host, newHost } from "../host.ts";
 import { viewsOf } from "../memory.ts";
 import { reportOf } from "../report.ts";
@@ -57,14 +58,7 @@ export class Helper {
       Atomics.store(job.control, CONTROL.closed, 1);
       const found = placed(error, machine, job.kernel);
       if (!(found instanceof Fault)) return { kind: "error", message: String(found) };
-      const { kind, detail, lane, site, place, hint } = found;
-      const optional = {
-        ...(lane === undefined ? {} : { lane }),
-        ...(site === undefined ? {} : { site }),
-        ...(place === undefined ? {} : { place }),
-        ...(hint === undefined ? {} : { hint }),
-      };
-      return { kind: "fault", fault: { kind, detail, ...optional } };
+      return { kind: "fault", fault: factsOf(found) };
     }
   }
 
@@ -112,11 +106,21 @@ export class Helper {
   #program(job: Job): Compiled {
     const { machine, meters } = this.#hostFor(job);
     machine.views = viewsOf(job.memory);
-    machine.checks = job.checks;
+    const { levels } = job.access;
+    const checks = machine.checks = anyCheck(levels);
     machine.profile = job.profile;
+    const unassigned = levels.uninitialized !== "off";
     const places = JSON.stringify([...job.places]);
-    const key = [job.checks, job.profile, job.parameters, job.counts, places, job.kernel, job.text]
-      .join("\n");
+    const key = [
+      checks,
+      unassigned,
+      job.profile,
+      job.parameters,
+      job.counts,
+      places,
+      job.kernel,
+      job.text,
+    ].join("\n");
     const known = this.#programs.get(key);
     if (known !== undefined) return known;
     const module = inlineCalls(parsePtx(job.text));
@@ -128,6 +132,7 @@ export class Helper {
       module,
       kernel,
       symbols: kernelSymbols(variables, job.places, job.parameters),
+      unassigned,
       meters,
       counts: () => job.counts,
     });

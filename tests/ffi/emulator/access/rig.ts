@@ -7,6 +7,7 @@ import { must } from "../../../../compiler/support/bug.ts";
 import { MEMORY } from "../../../../ffi/emulator/access/mod.ts";
 import { beginLaunch } from "../../../../ffi/emulator/access/state.ts";
 import type { AccessLaunch } from "../../../../ffi/emulator/check/launch.ts";
+import { DEFAULT_LEVELS } from "../../../../ffi/emulator/check/levels.ts";
 import { Fault } from "../../../../ffi/emulator/fault.ts";
 import { HEADER, LANES } from "../../../../ffi/emulator/frame.ts";
 import { Heap } from "../../../../ffi/emulator/heap.ts";
@@ -72,6 +73,7 @@ export class Rig {
         const frame = heap.allocate(FRAME_BYTES, 256, "frame", "system");
         const local = heap.allocate(LANES * LOCAL_BYTES, 256, "local", "system");
         states.push({ block, index, frame, phase: 0, async: undefined });
+        views.u32[(frame + HEADER.live) / 4] = -1;
         views.u32[(frame + HEADER.local) / 4] = local;
         views.u32[(frame + HEADER.localBytes) / 4] = LOCAL_BYTES;
         views.u32[(frame + HEADER.shared) / 4] = block.shared;
@@ -100,6 +102,7 @@ export class Rig {
       allocations: this.heap.table(),
       arguments: [],
       constants: [],
+      levels: DEFAULT_LEVELS,
       parameters: { name: "arguments", place: 0, bytes: 0 },
       shared: [],
       local: [],

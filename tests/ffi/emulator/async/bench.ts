@@ -6,6 +6,8 @@ import { bug, must } from "../../../../compiler/support/bug.ts";
 import { beginLaunch } from "../../../../ffi/emulator/access/state.ts";
 import { ASYNC } from "../../../../ffi/emulator/async/mod.ts";
 import { makeTable } from "../../../../ffi/emulator/check/allocations.ts";
+import { DEFAULT_LEVELS } from "../../../../ffi/emulator/check/levels.ts";
+import { HEADER } from "../../../../ffi/emulator/frame.ts";
 import type {
   BlockState,
   HandlerContext,
@@ -72,7 +74,11 @@ export class Bench {
       profile: false,
       yield: (): void => void this.yields++,
     };
+    for (const { warps } of cluster) {
+      for (const { frame } of warps) this.machine.views.i32[(frame + HEADER.live) / 4] = -1;
+    }
     beginLaunch(this.machine, {
+      levels: DEFAULT_LEVELS,
       allocations: makeTable([
         { place: GLOBAL, bytes: GLOBAL_BYTES, label: "buffer", freed: false },
       ]),

@@ -1,14 +1,24 @@
 /** The emulator in the place of libcuda: the suite of all drivers, and what only the emulator does. */
 import {
   ArgumentError,
+  type CheckChoice,
   CudaError,
   Device,
   EmulatorError,
+  type EmulatorWarning,
   ImageError,
   type LaunchProfile,
   NoDeviceError,
 } from "../../../../ffi/mod.ts";
-import { assert, assertEquals, assertMatch, assertThrows } from "../../../support/assert.ts";
+import { must } from "../../../../compiler/support/bug.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "../../../support/assert.ts";
+import { kernelText } from "../../../support/emulate.ts";
 import {
   counting,
   driverSuite,
@@ -117,6 +127,85 @@ Deno.test("Device.open() refuses settings that the emulator does not know", () =
       `Argument ${name}: expected `,
     );
   }
+});
+
+Deno.test("Device.open() refuses checks and levels that there are none of, and suggests one", () => {
+  const open = (checks: unknown): Device =>
+    Device.open({ device: "emulator", ...({ checks } as object) });
+  const error = assertThrows(() => open({ race: "warn" }), ArgumentError);
+  assertStringIncludes(
+    error.message,
+    "expected names among bounds, alignment, uninitialized, races",
+  );
+  assertStringIncludes(error.hint ?? "", "did you mean `races`?");
+  for (
+    const checks of [{ races: "warning" }, { races: true }, { toString: "off" }, [], null, "on"]
+  ) {
+    assertThrows(() => open(checks), ArgumentError, "Argument checks");
+  }
+  for (const checks of [{}, { races: "warn", bounds: undefined }, { exitedLanes: "error" }]) {
+    open(checks)[Symbol.dispose]();
+  }
+});
+
+/** Launches a kernel on 32 threads and one buffer of 32 words of zeros: what is warned of, and the profile. */
+function warned(body: string, checks: CheckChoice): {
+  readonly warnings: readonly EmulatorWarning[];
+  readonly profile: LaunchProfile;
+  readonly words: Int32Array;
+} {
+  const warnings: EmulatorWarning[] = [];
+  using device = Device.open({
+    device: "emulator",
+    checks,
+    workers: 1,
+    warn: (warning) => warnings.push(warning),
+  });
+  const module = device.loadModule(new TextEncoder().encode(kernelText(body)), "k");
+  const data = device.zeros("int32", [32]);
+  const { argumentBlock, launch, profile } = module.function("k").prepare({
+    block: [32, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 8,
+    parameterNames: ["DATA"],
+  });
+  new DataView(argumentBlock.buffer, argumentBlock.byteOffset).setBigUint64(0, data.address, true);
+  launch(1, 1, 1, device.defaultStream.handle);
+  const profiled = must(profile?.(1, 1, 1, device.defaultStream.handle), "profile");
+  return { warnings, profile: profiled, words: data.readSync() };
+}
+
+const RACY = `.reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [p0]; mov.u32 %r0, %tid.x; st.global.u32 [%rd0], %r0;`;
+/** Each thread adds one to the word after its own. */
+const OUTSIDE = `.reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1;
+  ld.global.u32 %r1, [%rd2+4]; add.u32 %r1, %r1, 1; st.global.u32 [%rd2+4], %r1;`;
+
+Deno.test("Device.open() lets a check warn: once for a device, and in each profile", () => {
+  const { warnings, profile } = warned(RACY, { races: "warn" });
+  assertEquals(warnings.map(({ check, kind, kernel }) => [check, kind, kernel]), [
+    ["races", "race", "k"],
+  ]);
+  assertStringIncludes(
+    warnings[0]?.message ?? "",
+    "Kernel k: race: store of 4 bytes at element 0 of DATA",
+  );
+  assertEquals(profile.warnings, warnings);
+});
+
+Deno.test("Device.open() lets a check be turned off", () => {
+  const { warnings, profile } = warned(RACY, { races: "off" });
+  assertEquals([warnings, profile.warnings], [[], []]);
+});
+
+Deno.test("Device.open() leaves accesses out that are out of bounds and only warned of", () => {
+  const { warnings, words } = warned(OUTSIDE, { bounds: "warn" });
+  assertEquals(warnings.map(({ kind, thread }) => [kind, thread?.[0]]), [
+    ["out of bounds", 31],
+    ["out of bounds", 31],
+  ]);
+  assertEquals([...words], [0, ...Array.from({ length: 31 }, () => 2)]);
 });
 
 Deno.test("Device.fromDriver() knows one emulator", () => {
