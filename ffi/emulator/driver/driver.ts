@@ -53,7 +53,7 @@ export class EmulatorDriver implements Driver {
   constructor(
     emulator: Emulator,
     settings: ResolvedSettings,
-    warn: (warning: EmulatorWarning) => void = ({ message }) => console.warn(`warning: ${message}`),
+    warn: (warning: EmulatorWarning) => void = writeWarning,
   ) {
     this.#takeWarning = warn;
     this.#emulator = emulator;
@@ -335,6 +335,12 @@ export class EmulatorDriver implements Driver {
     if (kernel === undefined) throw invalidHandle(call);
     return kernel;
   }
+}
+
+/** Where warnings go that the program does not take. */
+function writeWarning({ message }: EmulatorWarning): void {
+  // deno-lint-ignore no-console -- the standard error stream is where unasked warnings belong
+  console.warn(`warning: ${message}`);
 }
 
 function invalidHandle(call: string): CudaError {
