@@ -2,7 +2,7 @@
 import { CODES } from "../compiler/support/codes.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import type { CommandContext } from "./commands.ts";
-import { type Example, EXPLANATIONS } from "./explain/mod.ts";
+import { type Example, EXPLANATIONS, sectionText } from "./explain/mod.ts";
 import { EXIT, usageError } from "./failure.ts";
 import type { Invocation } from "./parse.ts";
 
@@ -40,8 +40,8 @@ function listOf(): string {
 function explanationOf(code: keyof typeof CODES): string {
   const { text, example } = EXPLANATIONS[code];
   const head = `${code}: ${CODES[code]}`;
-  return [head, "", ...wrapped(text), ...(example === undefined ? [] : shown(example)), ""]
-    .join("\n");
+  const programs = example === undefined ? [] : shown(example);
+  return [head, "", ...wrapped(text), "", sectionText(code), ...programs, ""].join("\n");
 }
 
 function shown(example: Example): string[] {

@@ -6,7 +6,7 @@ import { type Code, CODES } from "../compiler/support/codes.ts";
 import type { Diagnostic, Fix } from "../compiler/support/diagnostic.ts";
 import type { Expansion, Span } from "../compiler/support/source.ts";
 import { type FilePlace, placeOf } from "./diagnostic_place.ts";
-import { EXPLANATIONS } from "./explain/mod.ts";
+import { EXPLANATIONS, sectionText } from "./explain/mod.ts";
 import { VERSION } from "./version.ts";
 
 type Rename = (name: string) => string;
@@ -98,7 +98,7 @@ function ruleOf(code: Code): Rule {
   return {
     id: code,
     shortDescription: { text: CODES[code] },
-    help: { text: EXPLANATIONS[code].text },
+    help: { text: `${EXPLANATIONS[code].text} ${sectionText(code)}` },
     defaultConfiguration: { level: code.startsWith("W") ? "warning" : "error" },
   };
 }

@@ -7,7 +7,7 @@
  */
 import * as path from "node:path";
 import { COMMANDS, isCommand } from "../cli/commands.ts";
-import { EXPLANATIONS } from "../cli/explain/mod.ts";
+import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
 import { KEYWORDS } from "../compiler/front/keywords.ts";
@@ -72,22 +72,35 @@ function diagnosticsPage(): string {
       name,
       `${CODES[name]}${OFF_BY_DEFAULT.has(name) ? " (off by default: `--warn`)" : ""}`,
       EXPLANATIONS[name].text,
+      `[${SECTIONS[name]}](../language.md#${anchor(SECTIONS[name])})`,
     ]);
-    return `## ${title}\n\n${table(["code", "meaning", "why, and what to do"], rows)}\n`;
+    const titles = ["code", "meaning", "why, and what to do", "section"];
+    return `## ${title}\n\n${table(titles, rows)}\n`;
   });
   return [
     head("Diagnostics", "compiler/support/codes.ts and cli/explain/"),
     "Codes never change their meaning. E is an error; W is a warning, which `--no-warn CODE` turns off and `--werror` turns " +
-    "into an error. `tri explain CODE` adds a wrong program and the mended one.\n",
+    "into an error. `tri explain CODE` adds a wrong program and the mended one. The last column is the section of [the " +
+    "language](../language.md) that has the rule.\n",
     ...chapters,
   ].join("\n");
+}
+
+/** The anchor of a section of docs/language.md, as GitHub makes it of the heading. */
+function anchor(section: string): string {
+  const text = Deno.readTextFileSync(path.join(FOLDER, "../language.md"));
+  const title = /^#{2,3} (.*)$/gm;
+  const heading = [...text.matchAll(title)].map(([, found = ""]) => found)
+    .find((found) => found.split(" ")[0]?.replace(/\.$/, "") === section);
+  if (heading === undefined) throw new Error(`docs/language.md has no section ${section}`);
+  return heading.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-");
 }
 
 function isCode(name: string): name is Code {
   return Object.hasOwn(CODES, name);
 }
 
-function languagePage(): string {
+function namesPage(): string {
   const builtins = [...Map.groupBy(BUILTINS.values(), ({ canonical }) => canonical)].flatMap(
     ([canonical, [first, ...others]]) => {
       if (first === undefined) return [];
@@ -107,7 +120,7 @@ function languagePage(): string {
   ]);
   return [
     head("Names of the language", "the tables in compiler/front"),
-    "[language-coverage.md](../language-coverage.md) lists every construct and whether it compiles.\n",
+    "[language.md](../language.md) has the rules, [language-coverage.md](../language-coverage.md) a test of every construct.\n",
     "## Types\n",
     table(
       ["type", "name", "bits"],
@@ -179,7 +192,7 @@ function settingsPage(): string {
         [name, { form, doc, pragma }],
       ) => [code(name), code(form), doc, code(`#pragma tri ${pragma}`)]),
     ),
-    "\nTokens and expressions are those of [pragmas](language.md#pragmas); options are [those of pragmas](language.md#options) too.\n",
+    "\nTokens and expressions are those of [pragmas](names.md#pragmas); options are [those of pragmas](names.md#options) too.\n",
   ].join("\n");
 }
 
@@ -189,7 +202,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ["cli.md", cliPage()],
     ["settings.md", settingsPage()],
     ["diagnostics.md", diagnosticsPage()],
-    ["language.md", languagePage()],
+    ["names.md", namesPage()],
     ...await Promise.all(
       Object.entries(MODULE_PAGES).map(async ([name, page]): Promise<[string, string]> => [
         name,

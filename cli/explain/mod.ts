@@ -9,6 +9,7 @@ import { PREPROCESSOR } from "./preprocessor.ts";
 import { STATEMENTS } from "./statements.ts";
 
 export type { Example, Explanation } from "./example.ts";
+export { SECTIONS, sectionText } from "./sections.ts";
 
 export const EXPLANATIONS: Readonly<Record<Code, Explanation>> = {
   ...PREPROCESSOR,

@@ -5,7 +5,7 @@ import {
   MarkupKind,
   type Position,
 } from "vscode-languageserver-protocol";
-import { EXPLANATIONS } from "../explain/mod.ts";
+import { EXPLANATIONS, sectionText } from "../explain/mod.ts";
 
 /** The hover with the explanations of the diagnostics at a position below it. */
 export function withExplanations(
@@ -17,7 +17,7 @@ export function withExplanations(
     isBefore(start, position) && isBefore(position, end)
   );
   const said = [...new Set(here.map(({ code }) => code))].flatMap((code) =>
-    isCode(code) ? [`**${code}** ${EXPLANATIONS[code].text}`] : []
+    isCode(code) ? [`**${code}** ${EXPLANATIONS[code].text} ${sectionText(code)}`] : []
   );
   if (said.length === 0) return hover;
   const known = hover?.contents;

@@ -4,12 +4,15 @@ import { Workspace } from "./support/tri_process.ts";
 
 const NO_PERMISSIONS = { permissions: [] };
 
-Deno.test("tri explain says what a code means and shows both programs", async () => {
+Deno.test("tri explain says what a code means, where its rule is, and shows both programs", async () => {
   using workspace = new Workspace();
   const { code, stdout, stderr } = await workspace.tri(["explain", "e5010"], NO_PERMISSIONS);
   assertEquals([code, stderr], [0, ""]);
   assertStringIncludes(stdout, `E5010: ${CODES.E5010}\n`);
-  assertStringIncludes(stdout, "Wrong:\n\n    __global__ void f(");
+  assertStringIncludes(
+    stdout,
+    "\n\nLanguage: section 5.3 of docs/language.md.\n\nWrong:\n\n    __global__ void f(",
+  );
   assertStringIncludes(stdout, "= a[:, newaxis] + b[newaxis, :];");
 });
 

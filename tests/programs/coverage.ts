@@ -341,8 +341,8 @@ export const ELSEWHERE:
 
 const HEAD = `# What of the language works
 
-Each construct of the language reference, section by section, with the test that shows it: all of
-them are compiled for every architecture and run on the emulator against a reference interpreter.
+Each construct of [the language](language.md), section by section, with the test that shows it: all
+of them are compiled for every architecture and run on the emulator against a reference interpreter.
 This file is made from \`tests/programs/constructs.ts\`; \`deno task bless\` writes it anew.
 
 Random programs (\`tests/programs/random_test.ts\`) mix them.

@@ -6,7 +6,7 @@ import {
   HoverRequest,
   SignatureHelpRequest,
 } from "vscode-languageserver-protocol/node";
-import { EXPLANATIONS } from "../../../cli/explain/mod.ts";
+import { EXPLANATIONS, sectionText } from "../../../cli/explain/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
 import { LspClient } from "../support/lsp_client.ts";
@@ -220,7 +220,8 @@ Deno.test("tri lsp explains a diagnostic and offers the change that mends it", a
     HELPERS.replace('#include "size.h"', "#define SIZE 2").replace("HALF;", "HALV;"),
   );
   const diagnostics = [...await client.diagnostics("a.tc")];
-  assertStringIncludes(await hover(client, "a.tc", "HALV"), EXPLANATIONS.E2001.text);
+  const explained = `${EXPLANATIONS.E2001.text} ${sectionText("E2001")}`;
+  assertStringIncludes(await hover(client, "a.tc", "HALV"), explained);
   const [action] = await client.connection.sendRequest(CodeActionRequest.type, {
     textDocument: { uri: client.uri("a.tc") },
     range: must(diagnostics[0], "a diagnostic").range,
