@@ -82,7 +82,7 @@ export const PRAGMAS = {
     "#pragma tri config T=16\n__global__ void f(int *X) { *X = T; }",
   ),
   W9015: file(
-    "A hint was read, but this loop cannot follow it: the number of rounds is not constant, or there is nothing to load ahead.",
+    "A hint was read, but this loop cannot follow it: the number of iterations is not constant, or there would be more than 1024 copies. `flatten` is never followed.",
     "__global__ void f(int *X, int n) {\n#pragma unroll\n  for (int i = 0; i < n; i++) *(X + i) = i;\n}",
     "__global__ void f(int *X, int n) {\n#pragma unroll 4\n  for (int i = 0; i < n; i++) *(X + i) = i;\n}",
   ),
