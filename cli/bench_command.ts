@@ -16,9 +16,8 @@ import { printComparison } from "./bench/comparison_text.ts";
 import { measureModule } from "./bench/module.ts";
 import { saveRecording } from "./bench/save.ts";
 import { printTables } from "./bench/table.ts";
-import type { CommandContext } from "./commands.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { environmentError, EXIT, Failure, usageError } from "./failure.ts";
-import type { Invocation } from "./parse.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The body of the command. */

@@ -3,15 +3,14 @@
  * files that it tells of. There is no other cache, so an output folder can be copied, committed or thrown away whole.
  */
 import { nearest } from "../compiler/support/spelling.ts";
-import { type BuildState, filesOf, readState, STATE_FILE } from "./build_state.ts";
-import type { CommandContext } from "./commands.ts";
+import { type BuildState, filesOf, readState, STATE_FILE } from "./build/state.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, failureOf, usageError } from "./failure.ts";
-import { plural } from "./format.ts";
-import { hashOnDisk, updateFolder } from "./output_folder.ts";
-import type { Invocation } from "./parse.ts";
-import { absolutePath, joinPath } from "./paths.ts";
-import { isFile, isFolder } from "./project.ts";
-import { Staging } from "./staging.ts";
+import { plural } from "./diagnostics/format.ts";
+import { hashOnDisk, updateFolder } from "./files/output_folder.ts";
+import { absolutePath, joinPath } from "./files/paths.ts";
+import { isFile, isFolder } from "./project/project.ts";
+import { Staging } from "./files/staging.ts";
 
 /** The body of the command. */
 export async function runCache(

@@ -1,12 +1,11 @@
 /** `tri check`: compiles in memory and shows what is wrong. */
-import { dropLocalUnusedDefines } from "./build.ts";
-import type { CommandContext } from "./commands.ts";
+import { dropLocalUnusedDefines } from "./build/build.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT } from "./failure.ts";
-import { formatOf, plural, showDiagnostics } from "./format.ts";
-import { includeFinder, type Probes } from "./include.ts";
-import type { Invocation } from "./parse.ts";
-import { checkKernelNames, hasErrors, openSession } from "./session.ts";
-import { tuneProbe } from "./tuned.ts";
+import { formatOf, plural, showDiagnostics } from "./diagnostics/format.ts";
+import { includeFinder, type Probes } from "./project/include.ts";
+import { checkKernelNames, hasErrors, openSession } from "./project/session.ts";
+import { tuneProbe } from "./tune/tuned.ts";
 
 /** The body of the command. */
 export async function runCheck(invocation: Invocation, context: CommandContext): Promise<number> {

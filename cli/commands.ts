@@ -1,257 +1,7 @@
-/** COMMANDS: every command and option of `tri`. Parsing, `--help` and "did you mean" all read these tables. */
+/** COMMANDS: every command of `tri`. Parsing, `--help` and "did you mean" read this table and OPTIONS. */
 import { CODES } from "../compiler/support/codes.ts";
-import type { Invocation } from "./parse.ts";
-import type { Terminal } from "./terminal.ts";
-import { COMPILER_STAGES, type Toolchain } from "./toolchain.ts";
-
-/** What a command may use besides its options. */
-export interface CommandContext {
-  readonly terminal: Terminal;
-  readonly toolchain: Toolchain;
-}
-
-/** Does the work; the result is the exit code. */
-export type CommandBody = (invocation: Invocation, context: CommandContext) => Promise<number>;
-
-export interface OptionRow {
-  readonly type: "flag" | "text";
-  readonly short?: string;
-  /** What stands for the value in the help. */
-  readonly value?: string;
-  readonly default?: string;
-  readonly many?: true;
-  /** The line after `#pragma tri` that the option stands for; such options obey `--kernel`. */
-  readonly pragma?: (value: string) => string;
-  /** The only values that there are. */
-  readonly choices?: readonly string[];
-  readonly help: string;
-}
-
-export interface CommandRow {
-  readonly summary: string;
-  readonly operands: string;
-  /** The only operands that there are. */
-  readonly operandChoices?: readonly string[];
-  readonly options: readonly OptionName[];
-  /** Where a default differs from the option's own. */
-  readonly defaults?: Readonly<Partial<Record<OptionName, string>>>;
-  /** Loads the body, so that `--help` starts at once. */
-  readonly load: () => Promise<CommandBody>;
-}
-
-/** What `tri inspect` prints. */
-export const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
-export type Stage = (typeof STAGES)[number];
-
-/** Where bundles run. */
-export const PLATFORMS = ["deno", "node", "bun"] as const;
-export type Platform = (typeof PLATFORMS)[number];
-
-/** Shells that can be taught. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-
-/** Ways to give diagnostics. */
-export const FORMATS = ["pretty", "json", "sarif", "github"] as const;
-export type Format = (typeof FORMATS)[number];
-
-export const OPTIONS = {
-  out: { type: "text", value: "DIR", default: "generated", help: "folder for the output" },
-  arch: {
-    type: "text",
-    value: "LIST",
-    many: true,
-    default: "all",
-    help: "architectures, e.g. sm_90,sm_80; all; native: the GPUs of this machine",
-  },
-  define: {
-    type: "text",
-    short: "D",
-    value: "NAME[=VALUE]",
-    many: true,
-    help: "define a macro or compile-time parameter",
-  },
-  undefine: { type: "text", short: "U", value: "NAME", many: true, help: "undefine a macro" },
-  include: {
-    type: "text",
-    short: "I",
-    value: "DIR",
-    many: true,
-    help: "folder to look for #include files",
-  },
-  kernel: {
-    type: "text",
-    value: "NAME",
-    many: true,
-    help: "the options of the next group that follow are for this kernel alone",
-  },
-  variant: {
-    type: "text",
-    value: "BINDINGS",
-    many: true,
-    pragma: (value) => `variant ${value}`,
-    help: 'a combination of parameters the caller chooses, e.g. "TYPE=half"',
-  },
-  config: {
-    type: "text",
-    value: "BINDINGS",
-    many: true,
-    pragma: (value) => `config ${value}`,
-    help: 'a combination the tuner chooses, e.g. "TM=64, TN=64; num_warps=4"',
-  },
-  configs: {
-    type: "text",
-    value: "WHICH",
-    default: "tuned",
-    choices: ["tuned", "all", "first"],
-    help: "configurations to compile, tuned being the winners in NAME.tune.json, else the first",
-  },
-  grid: {
-    type: "text",
-    value: "EXPRS",
-    many: true,
-    pragma: (value) => `grid(${value})`,
-    help: 'the launch grid, e.g. "cdiv(M, TM), cdiv(N, TN)"',
-  },
-  key: {
-    type: "text",
-    value: "NAMES",
-    many: true,
-    pragma: (value) => `key(${value})`,
-    help: "parameters whose change re-selects the configuration",
-  },
-  "num-warps": {
-    type: "text",
-    value: "N",
-    many: true,
-    pragma: (value) => `num_warps=${value}`,
-    help: "warps in a block",
-  },
-  "num-stages": {
-    type: "text",
-    value: "N",
-    many: true,
-    pragma: (value) => `num_stages=${value}`,
-    help: "depth of software pipelining",
-  },
-  require: {
-    type: "text",
-    value: "EXPR",
-    many: true,
-    pragma: (value) => `require(${value})`,
-    help: "a condition checked before each launch",
-  },
-  "max-tile-elements": {
-    type: "text",
-    value: "N",
-    help: "the largest tile that is no mistake (default: 1048576)",
-  },
-  debug: {
-    type: "flag",
-    help: "define __TRI_DEBUG__; cubins check assert and assume (the emulator always does)",
-  },
-  werror: { type: "flag", help: "treat warnings as errors" },
-  "no-warn": { type: "text", value: "CODE", many: true, help: "turn a warning off, e.g. W1003" },
-  warn: {
-    type: "text",
-    value: "CODE",
-    many: true,
-    help: "turn a warning on that is off by default",
-  },
-  embed: { type: "flag", help: "put the images into the wrapper modules" },
-  emit: {
-    type: "text",
-    value: "LANGUAGE",
-    default: "ts",
-    choices: ["ts", "js"],
-    help: "ts: TypeScript wrappers; js: JavaScript, declarations, and maps from these to the .tc",
-  },
-  bundle: {
-    type: "text",
-    value: "FILE",
-    help: "also write all wrappers, with run time and images, as one JavaScript module",
-  },
-  platform: {
-    type: "text",
-    value: "PLATFORM",
-    default: "deno",
-    choices: PLATFORMS,
-    help: "where the bundle runs",
-  },
-  "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
-  jobs: {
-    type: "text",
-    short: "j",
-    value: "N",
-    help: "assemblers that run at once (default: the number of cores)",
-  },
-  check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
-  watch: { type: "flag", help: "again whenever a file changes, until Ctrl-C" },
-  explain: { type: "flag", help: "say why each source is built" },
-  force: { type: "flag", help: "do also what is up to date" },
-  json: { type: "flag", help: "print one JSON document on stdout" },
-  format: {
-    type: "text",
-    value: "FORMAT",
-    default: "pretty",
-    choices: FORMATS,
-    help: "diagnostics as pretty text, as json (--json), as sarif 2.1.0, or as commands for github",
-  },
-  stage: {
-    type: "text",
-    value: "STAGE",
-    default: "ptx",
-    choices: STAGES,
-    help: "what to print",
-  },
-  size: {
-    type: "text",
-    value: "NAME=N",
-    many: true,
-    help:
-      "parameters of a run, e.g. M=512,N=300 (default: fits the contract); tune: once for each run",
-  },
-  rounds: {
-    type: "text",
-    value: "N",
-    default: "25",
-    help: "samples of each line at each place; lines take turns",
-  },
-  cache: {
-    type: "text",
-    value: "STATE",
-    default: "hot",
-    choices: ["hot", "cold"],
-    help: "of L2; hot: it keeps what the last call left; cold: it is flushed before each call",
-  },
-  save: { type: "text", value: "DIR", help: "write NAME.json, NAME.svg and NAME.html there" },
-  with: {
-    type: "text",
-    value: "FILE",
-    many: true,
-    help: "add the lines of another recording, such as one that a Python script wrote",
-  },
-  date: { type: "text", value: "DATE", help: "the day to note in the recording (default: none)" },
-  compare: { type: "flag", help: "compare two recordings: before, after" },
-  "least-change": {
-    type: "text",
-    value: "PERCENT",
-    default: "2",
-    help: "what a median must change by to count in --compare",
-  },
-  "fail-if-slower": { type: "flag", help: "exit with 1 if --compare finds a line slower" },
-  timeout: {
-    type: "text",
-    value: "SECONDS",
-    default: "10",
-    help: "what takes longer for a launch is left out, as if it never ended",
-  },
-  estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
-  package: { type: "flag", help: "a project of its own that makes an npm package of its kernels" },
-  help: { type: "flag", short: "h", help: "show this help" },
-  version: { type: "flag", short: "V", help: "show the version" },
-} as const satisfies Record<string, OptionRow>;
-
-export type OptionName = keyof typeof OPTIONS;
+import type { CommandRow } from "./command.ts";
+import { type OptionName, optionRow, SHELLS } from "./options.ts";
 
 /** Options that say what is compiled; the same for every command that compiles. */
 const COMPILE: readonly OptionName[] = [
@@ -295,53 +45,45 @@ export const COMMANDS = {
       "format",
       "help",
     ],
-    load: async () => (await import("./build_command.ts")).runBuild,
   },
   check: {
     summary: "report what is wrong in .tc files; write nothing",
     operands: "[DIR or FILE]...",
     options: [...COMPILE, ...WARNINGS, "configs", "watch", "json", "format", "help"],
-    load: async () => (await import("./check_command.ts")).runCheck,
   },
   inspect: {
     summary: "print what one stage of the compiler makes of a file",
     operands: "FILE",
     options: ["stage", ...COMPILE, "configs", "size", "json", "help"],
     defaults: { arch: "sm_90" },
-    load: async () => (await import("./inspect_command.ts")).runInspect,
   },
   lsp: {
     summary: "be the language server of an editor, on stdin and stdout",
     operands: "",
     options: [...COMPILE, ...WARNINGS, "help"],
-    load: async () => (await import("./lsp_command.ts")).runLsp,
   },
   cache: {
     summary: "list what the record of the last build knows, or clear its output",
     operands: "[list or clear]",
     operandChoices: ["list", "clear"],
     options: ["out", "json", "help"],
-    load: async () => (await import("./cache_command.ts")).runCache,
   },
   new: {
     summary: "make a kernel, its test and its benchmark, in the project here or in a new one",
     operands: "NAME",
     options: ["package", "help"],
-    load: async () => (await import("./new_command.ts")).runNew,
   },
   completions: {
     summary: "print what completes words of tri in a shell",
     operands: "SHELL",
     operandChoices: SHELLS,
     options: ["help"],
-    load: async () => (await import("./completions_command.ts")).runCompletions,
   },
   explain: {
     summary: "say what a diagnostic means, with a wrong and a right program",
     operands: "[CODE]...",
     operandChoices: Object.keys(CODES),
     options: ["help"],
-    load: async () => (await import("./explain_command.ts")).runExplain,
   },
   bench: {
     summary: "time a benchmark module on a GPU; draw and compare recordings",
@@ -358,29 +100,21 @@ export const COMMANDS = {
       "json",
       "help",
     ],
-    load: async () => (await import("./bench_command.ts")).runBench,
   },
   tune: {
     summary: "time the configurations of kernels on the GPUs here, for tri build to choose by",
     operands: "[DIR or FILE]...",
     options: [...COMPILE, "size", "timeout", "estimate", "force", "jobs", "help"],
     defaults: { arch: "sm_90", configs: "first" },
-    load: async () => (await import("./tune_command.ts")).runTune,
   },
   doctor: {
     summary: "show what was found: GPUs, driver, assemblers, permissions",
     operands: "",
     options: ["json", "help"],
-    load: async () => (await import("./doctor_command.ts")).runDoctor,
   },
 } as const satisfies Record<string, CommandRow>;
 
 export type CommandName = keyof typeof COMMANDS;
-
-/** The row of an option, with the optional columns visible to the type checker. */
-export function optionRow(name: OptionName): OptionRow {
-  return OPTIONS[name];
-}
 
 /** The row of a command. */
 export function commandRow(name: CommandName): CommandRow {

@@ -1,11 +1,11 @@
 /** `tri completions SHELL`: prints the script that teaches a shell the words of tri. */
-import { type CommandContext, SHELLS } from "./commands.ts";
+import type { CommandContext, Invocation } from "./command.ts";
+import { SHELLS } from "./options.ts";
 import { bashCompletions } from "./completions/bash.ts";
 import { fishCompletions } from "./completions/fish.ts";
 import { commandWords } from "./completions/model.ts";
 import { zshCompletions } from "./completions/zsh.ts";
 import { EXIT, usageError } from "./failure.ts";
-import type { Invocation } from "./parse.ts";
 
 const PRINTERS = { bash: bashCompletions, zsh: zshCompletions, fish: fishCompletions } as const;
 

@@ -1,6 +1,6 @@
 /** `tri doctor`: what this machine has, and what cannot be built here. */
 import { TARGETS } from "../compiler/targets.ts";
-import type { CommandContext } from "./commands.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import {
   type DefaultDevice,
@@ -8,10 +8,9 @@ import {
   findDefaultDevice,
   findGpus,
   type Gpus,
-} from "./gpus.ts";
-import type { Invocation } from "./parse.ts";
-import { type Assemblers, findAssemblers, printPtxVersion } from "./ptxas.ts";
-import { findTools, type FoundTool } from "./tools.ts";
+} from "./tools/gpus.ts";
+import { type Assemblers, findAssemblers, printPtxVersion } from "./tools/ptxas.ts";
+import { findTools, type FoundTool } from "./tools/tools.ts";
 import { VERSION } from "./version.ts";
 
 interface Findings {

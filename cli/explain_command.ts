@@ -1,10 +1,9 @@
 /** `tri explain`: what a diagnostic means, with a program that has the mistake and one that has not. */
 import { CODES } from "../compiler/support/codes.ts";
 import { nearest } from "../compiler/support/spelling.ts";
-import type { CommandContext } from "./commands.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { type Example, EXPLANATIONS, sectionText } from "./explain/mod.ts";
 import { EXIT, usageError } from "./failure.ts";
-import type { Invocation } from "./parse.ts";
 
 /** Columns of a line of text. */
 const WIDTH = 90;

@@ -1,13 +1,6 @@
 /** The text of `--help`, from the tables of commands and options. */
-import {
-  type CommandName,
-  commandRow,
-  COMMANDS,
-  defaultOf,
-  isCommand,
-  type OptionName,
-  optionRow,
-} from "./commands.ts";
+import { type CommandName, commandRow, COMMANDS, defaultOf, isCommand } from "./commands.ts";
+import { type OptionName, optionRow } from "./options.ts";
 
 /** `tri --help`. */
 export function helpText(): string {

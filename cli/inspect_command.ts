@@ -1,16 +1,16 @@
 /** `tri inspect`: prints one stage of one file. */
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
-import { type AssembledModule, assembleModules, noAssembler } from "./assembled_modules.ts";
-import { type CommandContext, type Stage, STAGES } from "./commands.ts";
+import { type AssembledModule, assembleModules, noAssembler } from "./build/assembled_modules.ts";
+import type { CommandContext, Invocation } from "./command.ts";
+import { type Stage, STAGES } from "./options.ts";
 import { environmentError, EXIT, usageError } from "./failure.ts";
-import { showDiagnostics, type View } from "./format.ts";
-import { includeFinder } from "./include.ts";
-import type { Invocation } from "./parse.ts";
-import { runProcess } from "./process.ts";
-import { scratchFile } from "./scratch_file.ts";
-import { checkKernelNames, hasErrors, openSession } from "./session.ts";
-import { COMPILER_STAGES } from "./toolchain.ts";
-import { findTools } from "./tools.ts";
+import { showDiagnostics, type View } from "./diagnostics/format.ts";
+import { includeFinder } from "./project/include.ts";
+import { runProcess } from "./tools/process.ts";
+import { scratchFile } from "./files/scratch_file.ts";
+import { checkKernelNames, hasErrors, openSession } from "./project/session.ts";
+import { COMPILER_STAGES } from "./tools/toolchain.ts";
+import { findTools } from "./tools/tools.ts";
 
 /** Stages of the compiler that differ between architectures. */
 const PER_TARGET: ReadonlySet<string> = new Set(["layout", "ptx"]);
@@ -61,7 +61,7 @@ export async function runInspect(invocation: Invocation, context: CommandContext
     return await finish(result.diagnostics, context, view);
   }
   if (stage === "report") {
-    const { runReport } = await import("./report_stage.ts");
+    const { runReport } = await import("./report/stage.ts");
     return await runReport(result, invocation, context);
   }
   const { images, missing } = await assembleModules(result);

@@ -1,10 +1,9 @@
 /** `tri lsp`: a language server on stdin and stdout, until its editor says `exit` or goes away. */
 import process from "node:process";
-import type { CommandContext } from "./commands.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { serve } from "./lsp/server.ts";
 import { workspaceFor } from "./lsp/workspace.ts";
-import type { Invocation } from "./parse.ts";
-import { selectTargets } from "./targets.ts";
+import { selectTargets } from "./project/targets.ts";
 
 /** The body of the command. */
 export async function runLsp(

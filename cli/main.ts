@@ -1,5 +1,5 @@
 /** `tri`: the command itself. */
-import { realToolchain } from "./real_toolchain.ts";
+import { realToolchain } from "./tools/real_toolchain.ts";
 import { runTri } from "./run.ts";
 
 if (import.meta.main) Deno.exit(await runTri(Deno.args, realToolchain));

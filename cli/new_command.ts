@@ -1,7 +1,7 @@
 /** `tri new`: a kernel with its test and its benchmark, in the project here or in one that it makes. */
 import { camelCase, RESERVED_NAMES, styledNames } from "../codegen/names.ts";
 import { must } from "../compiler/support/bug.ts";
-import type { CommandContext } from "./commands.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, usageError } from "./failure.ts";
 import {
   type Files,
@@ -10,9 +10,8 @@ import {
   projectFiles,
   TEMPLATE_WORDS,
 } from "./new/files.ts";
-import type { Invocation } from "./parse.ts";
-import { absolutePath, folderOf, joinPath, relativePath } from "./paths.ts";
-import { CONFIG_NAMES, isFile, isFolder, openProject } from "./project.ts";
+import { absolutePath, folderOf, joinPath, relativePath } from "./files/paths.ts";
+import { CONFIG_NAMES, isFile, isFolder, openProject } from "./project/project.ts";
 
 /** The body of the command. */
 export async function runNew(

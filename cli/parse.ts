@@ -5,48 +5,13 @@
 import { parseArgs } from "node:util";
 import type { Override } from "../compiler/options.ts";
 import { nearest } from "../compiler/support/spelling.ts";
-import {
-  type CommandName,
-  commandRow,
-  COMMANDS,
-  defaultOf,
-  isCommand,
-  type OptionName,
-  optionRow,
-  OPTIONS,
-} from "./commands.ts";
+import { Invocation } from "./command.ts";
+import { type CommandName, commandRow, COMMANDS, defaultOf, isCommand } from "./commands.ts";
+import { type OptionName, optionRow, OPTIONS } from "./options.ts";
 import { usageError } from "./failure.ts";
 
-/** A command with its options, in the user's words. */
-export class Invocation {
-  constructor(
-    readonly command: CommandName,
-    readonly operands: readonly string[],
-    /** Pragma lines from `--grid`, `--config`, … in order. */
-    readonly overrides: readonly Override[],
-    private readonly values: ReadonlyMap<OptionName, readonly string[]>,
-  ) {}
-
-  /** Whether it was given. */
-  flag(name: OptionName): boolean {
-    return this.values.has(name);
-  }
-
-  /** The last value given, or the default. */
-  text(name: OptionName): string | undefined {
-    return this.values.get(name)?.at(-1) ?? defaultOf(this.command, name);
-  }
-
-  list(name: OptionName): readonly string[] {
-    const given = this.values.get(name);
-    if (given !== undefined) return given;
-    const preset = defaultOf(this.command, name);
-    return preset === undefined ? [] : [preset];
-  }
-}
-
 export type Parsed =
-  | { readonly kind: "run"; readonly invocation: Invocation }
+  | { readonly kind: "run"; readonly command: CommandName; readonly invocation: Invocation }
   | { readonly kind: "help"; readonly command?: CommandName }
   | { readonly kind: "version" };
 
@@ -59,7 +24,7 @@ export function parseCommandLine(words: readonly string[]): Parsed {
   const command = commandNamed(first);
   return rest.includes("--help") || rest.includes("-h")
     ? { kind: "help", command }
-    : { kind: "run", invocation: parseOptions(command, rest) };
+    : { kind: "run", command, invocation: parseOptions(command, rest) };
 }
 
 function helpOn(word: string | undefined): Parsed {
@@ -122,7 +87,13 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
       "Put it before the options that are meant for that kernel.",
     );
   }
-  return new Invocation(command, operands, overrides, values);
+  return new Invocation(
+    command,
+    operands,
+    overrides,
+    values,
+    (name) => defaultOf(command, name),
+  );
 }
 
 type Token = NonNullable<ReturnType<typeof tokenize>>[number];

@@ -1,11 +1,11 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
 import { commandHelpText, helpText } from "./help.ts";
-import { commandRow } from "./commands.ts";
-import { asksForJson } from "./format.ts";
-import { failureOf, tellFailure } from "./failure.ts";
+import { BODIES } from "./bodies.ts";
 import { parseCommandLine } from "./parse.ts";
+import { asksForJson } from "./diagnostics/format.ts";
+import { failureOf, tellFailure } from "./failure.ts";
 import { Terminal } from "./terminal.ts";
-import type { Toolchain } from "./toolchain.ts";
+import type { Toolchain } from "./tools/toolchain.ts";
 
 /** `words` are what follows `tri`. */
 export async function runTri(words: readonly string[], toolchain: Toolchain): Promise<number> {
@@ -20,7 +20,7 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
         terminal.print(`tri ${(await import("./version.ts")).VERSION}\n`);
         return 0;
       case "run": {
-        const body = await commandRow(parsed.invocation.command).load();
+        const body = await BODIES[parsed.command]();
         return await body(parsed.invocation, { terminal, toolchain });
       }
     }

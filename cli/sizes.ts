@@ -2,7 +2,7 @@
 import type { CompiledKernel } from "../compiler/options.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import { usageError } from "./failure.ts";
-import type { Sizes } from "./report_arguments.ts";
+import type { Sizes } from "./report/arguments.ts";
 
 /** The parameters of kernels that are numbers. */
 export function numberParams(kernels: readonly Pick<CompiledKernel, "instances">[]): Set<string> {

@@ -1,6 +1,6 @@
 /** Which tri this is. */
 import config from "../deno.json" with { type: "json" };
-import { sha256 } from "./hash.ts";
+import { sha256 } from "./files/hash.ts";
 
 /** From deno.json. */
 export const VERSION: string = config.version;

@@ -3,15 +3,20 @@
  * the files; events of the file system only say when to look. A slow clock looks too, because folders that are
  * deleted and made anew, network file systems and full event tables send no events.
  */
-import { stableJson } from "./build_state.ts";
-import type { CommandContext } from "./commands.ts";
+import { stableJson } from "./build/state.ts";
+import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, Failure, failureOf, tellFailure } from "./failure.ts";
-import { formatOf } from "./format.ts";
-import { probeAgain, type Probes } from "./include.ts";
-import type { Invocation } from "./parse.ts";
-import { absolutePath, folderOf, joinPath } from "./paths.ts";
-import { CONFIG_NAMES, findSources, isFolder, openProject, readTextIfThere } from "./project.ts";
-import { operandsOf } from "./session.ts";
+import { formatOf } from "./diagnostics/format.ts";
+import { probeAgain, type Probes } from "./project/include.ts";
+import { absolutePath, folderOf, joinPath } from "./files/paths.ts";
+import {
+  CONFIG_NAMES,
+  findSources,
+  isFolder,
+  openProject,
+  readTextIfThere,
+} from "./project/project.ts";
+import { operandsOf } from "./project/session.ts";
 
 /** One run of the command; notes the included files that it looked for in `probes`. */
 export type Round = (probes: Probes) => Promise<number>;

@@ -11,7 +11,7 @@ import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
 import { KEYWORDS } from "../compiler/front/keywords.ts";
-import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/settings_docs.ts";
+import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/project/settings_docs.ts";
 import {
   ATTRIBUTE_DOCS,
   BUILTIN_DOCS,
@@ -47,7 +47,7 @@ function cliPage(): string {
   const commands = Object.keys(COMMANDS).filter(isCommand);
   const block = (text: string): string => "```text\n" + text.trimEnd() + "\n```\n";
   return [
-    head("The command line", "cli/commands.ts"),
+    head("The command line", "cli/commands.ts and cli/options.ts"),
     "`deno task tri COMMAND`, or `deno run -P=tri cli/main.ts COMMAND`. The output of `--help`:\n",
     block(helpText()),
     ...commands.flatMap((name) => [`## tri ${name}\n`, block(commandHelpText(name))]),
@@ -173,7 +173,7 @@ function namesPage(): string {
 
 function settingsPage(): string {
   return [
-    head("Settings", "cli/settings_docs.ts"),
+    head("Settings", "cli/project/settings_docs.ts"),
     "The key `tri` of `deno.json` says of a `.tc` file what its pragmas or the command line can say too. Its settings are " +
     "stronger than pragmas and weaker than the command line. Comments are allowed; a key that there is not is E9020.\n",
     "```json\n" + JSON.stringify({ tri: SETTINGS_EXAMPLE }, null, 2) + "\n```\n",

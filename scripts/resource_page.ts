@@ -8,8 +8,8 @@
  *
  * Registers are the assembler's choice, so the page names its version, and where there is another one nothing is compared.
  */
-import { type Occupancy, occupancyOf } from "../cli/occupancy.ts";
-import { findAssemblers, type Resources } from "../cli/ptxas.ts";
+import { type Occupancy, occupancyOf } from "../cli/report/occupancy.ts";
+import { findAssemblers, type Resources } from "../cli/tools/ptxas.ts";
 import { type Target, TARGETS } from "../compiler/targets.ts";
 
 /** The page. */

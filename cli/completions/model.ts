@@ -1,5 +1,6 @@
 /** What can be completed, from the tables of commands and options; each shell prints it in its own language. */
-import { type CommandName, commandRow, COMMANDS, isCommand, optionRow } from "../commands.ts";
+import { type CommandName, commandRow, COMMANDS, isCommand } from "../commands.ts";
+import { optionRow } from "../options.ts";
 
 /** What may stand somewhere. */
 export type Values =

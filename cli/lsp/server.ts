@@ -26,7 +26,7 @@ import {
   TextDocumentSyncKind,
 } from "vscode-languageserver-protocol/node";
 import { failureOf } from "../failure.ts";
-import type { Compiler } from "../toolchain.ts";
+import type { Compiler } from "../tools/toolchain.ts";
 import { VERSION } from "../version.ts";
 import { type Placed, placeDiagnostic } from "./diagnostics.ts";
 import { Documents } from "./documents.ts";

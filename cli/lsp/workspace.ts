@@ -7,11 +7,11 @@ import type { CompileOptions, IncludeResolver } from "../../compiler/options.ts"
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
 import type { TargetName } from "../../compiler/targets.ts";
-import { compileOptionsFor } from "../compile_options.ts";
-import { includeFinder } from "../include.ts";
-import type { Invocation } from "../parse.ts";
-import { absolutePath, isInside, joinPath, relativePath } from "../paths.ts";
-import { openProject } from "../project.ts";
+import { compileOptionsFor } from "../project/compile_options.ts";
+import { includeFinder } from "../project/include.ts";
+import type { Invocation } from "../command.ts";
+import { absolutePath, isInside, joinPath, relativePath } from "../files/paths.ts";
+import { openProject } from "../project/project.ts";
 
 /** A document as the compiler sees it. */
 export interface Prepared {

@@ -1,6 +1,6 @@
 /** Kernels that the emulator is timed with: shipped ones at a useful size, and small ones that do one thing a lot. */
-import { chooseArguments, type Sizes } from "../../cli/report_arguments.ts";
-import { factsOf } from "../../cli/report_facts.ts";
+import { chooseArguments, type Sizes } from "../../cli/report/arguments.ts";
+import { factsOf } from "../../cli/report/facts.ts";
 import { compileFile } from "../../compiler/mod.ts";
 import type { CompiledKernel } from "../../compiler/options.ts";
 import { must } from "../../compiler/support/bug.ts";

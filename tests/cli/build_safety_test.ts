@@ -98,7 +98,7 @@ Deno.test("tri build takes away what an earlier build was killed before it could
 });
 
 async function sha256(text: string): Promise<string> {
-  const { sha256 } = await import("../../cli/hash.ts");
+  const { sha256 } = await import("../../cli/files/hash.ts");
   return sha256(text);
 }
 

@@ -1,4 +1,5 @@
-import { commandRow, COMMANDS, isCommand, optionRow, OPTIONS } from "../../cli/commands.ts";
+import { commandRow, COMMANDS, isCommand } from "../../cli/commands.ts";
+import { optionRow, OPTIONS } from "../../cli/options.ts";
 import { VERSION } from "../../cli/version.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { fakePtxas, Workspace } from "./support/tri_process.ts";

@@ -2,7 +2,8 @@ import { bashCompletions } from "../../cli/completions/bash.ts";
 import { fishCompletions } from "../../cli/completions/fish.ts";
 import { type CommandWords, commandWords } from "../../cli/completions/model.ts";
 import { zshCompletions } from "../../cli/completions/zsh.ts";
-import { commandRow, COMMANDS, isCommand, SHELLS } from "../../cli/commands.ts";
+import { commandRow, COMMANDS, isCommand } from "../../cli/commands.ts";
+import { SHELLS } from "../../cli/options.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { Workspace } from "./support/tri_process.ts";
 

@@ -2,7 +2,7 @@
  * Commands that are killed at random moments: the next one ends as if nothing had happened, nothing is torn, nothing is
  * left. `TRI_KILLS=200 deno test -A tests/cli/kill_test.ts` kills more.
  */
-import { BANNER } from "../../cli/bundle.ts";
+import { BANNER } from "../../cli/build/bundle.ts";
 import { parseTuneFile } from "../../ffi/kernel/tune_file.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { freshRandom, type Random } from "../support/random.ts";

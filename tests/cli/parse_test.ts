@@ -1,5 +1,6 @@
 import { Failure } from "../../cli/failure.ts";
-import { type Invocation, parseCommandLine } from "../../cli/parse.ts";
+import type { Invocation } from "../../cli/command.ts";
+import { parseCommandLine } from "../../cli/parse.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 
 function invocation(...words: string[]): Invocation {

@@ -6,7 +6,7 @@ import * as path from "node:path";
 import { packNpm } from "../../scripts/npm/pack.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { bundleModule } from "../../cli/bundle.ts";
+import { bundleModule } from "../../cli/build/bundle.ts";
 import { install, must0, npmTest, run } from "../support/npm.ts";
 import { newProject } from "../cli/support/new_project.ts";
 import { definitionOf } from "./tsserver.ts";

@@ -1,5 +1,5 @@
 /** The page of resources, and the rule behind it: no shipped entry spills. */
-import { findAssemblers } from "../../cli/ptxas.ts";
+import { findAssemblers } from "../../cli/tools/ptxas.ts";
 import {
   incomparable,
   MANIFEST,

@@ -1,5 +1,5 @@
 /** The kernels of tables.tc beside this on a device, against sums in double precision on the host. */
-import { factsOf } from "../../cli/report_facts.ts";
+import { factsOf } from "../../cli/report/facts.ts";
 import { type CompiledKernel, compileFile, type TargetName } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type ConstantBuffers, defineConstants, defineKernel, type Device } from "../../ffi/mod.ts";

@@ -3,11 +3,11 @@ import { CODES } from "../../../compiler/support/codes.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
 import { decodeSource } from "../../../compiler/front/text.ts";
-import { compileOptionsFor } from "../../../cli/compile_options.ts";
+import { compileOptionsFor } from "../../../cli/project/compile_options.ts";
 import { type Example, type Explanation, EXPLANATIONS } from "../../../cli/explain/mod.ts";
-import { parseJsonc } from "../../../cli/jsonc.ts";
+import { parseJsonc } from "../../../cli/project/jsonc.ts";
 import { parseCommandLine } from "../../../cli/parse.ts";
-import { readTriConfig, triMember } from "../../../cli/tri_config.ts";
+import { readTriConfig, triMember } from "../../../cli/project/tri_config.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const ENTRIES: readonly (readonly [string, Explanation])[] = Object.entries(EXPLANATIONS);

@@ -1,7 +1,7 @@
 /** Texts as the language server sees them, without an editor. */
 import type { TextEdit } from "vscode-languageserver-protocol";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import { includeFinder } from "../../../cli/include.ts";
+import { includeFinder } from "../../../cli/project/include.ts";
 import type { Prepared } from "../../../cli/lsp/workspace.ts";
 
 const KERNELS = new URL("../../../kernels", import.meta.url).pathname;

@@ -7,7 +7,12 @@ import type { CompiledKernel, CompileOptions, CompileResult } from "../../../com
 import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
 import { positionOf, type SourceFile } from "../../../compiler/support/source.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
-import type { Toolchain, Unwrappable, Wrapper, WrapperInput } from "../../../cli/toolchain.ts";
+import type {
+  Toolchain,
+  Unwrappable,
+  Wrapper,
+  WrapperInput,
+} from "../../../cli/tools/toolchain.ts";
 
 /** Stands in for the real one. */
 export const stubToolchain: Toolchain = {

@@ -3,7 +3,7 @@
  * numbers multiply to. TRI_TEST_FAULT, TRI_TEST_CRASH and TRI_TEST_HANG name configurations whose timing fails, ends the
  * process, and never ends; TRI_TEST_HANG_AFTER says after how many timings none ends any more.
  */
-import { serveTimings } from "../../../cli/tune_serve.ts";
+import { serveTimings } from "../../../cli/tune/serve.ts";
 import { CudaError, Device } from "../../../ffi/mod.ts";
 
 const named = (name: string, label: string): boolean => Deno.env.get(name) === label;

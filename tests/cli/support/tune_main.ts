@@ -1,7 +1,7 @@
 /** `tri` with two GPUs that are emulators, for tests of `tri tune` as a process; `tune_child.ts` is what times on them. */
-import { realToolchain } from "../../../cli/real_toolchain.ts";
+import { realToolchain } from "../../../cli/tools/real_toolchain.ts";
 import { runTri } from "../../../cli/run.ts";
-import { type BenchGpu, startDeno } from "../../../cli/tune_bench.ts";
+import { type BenchGpu, startDeno } from "../../../cli/tune/bench.ts";
 
 const CHILD = new URL("tune_child.ts", import.meta.url);
 

@@ -3,9 +3,9 @@
  * that knows it. No warning, no spill, no stack; and where rows are aligned, 16 bytes an access down to the SASS.
  */
 import { assert, assertEquals } from "../../support/assert.ts";
-import { mapPool, runProcess } from "../../../cli/process.ts";
-import { type Assembler, findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/ptxas.ts";
-import { findTools } from "../../../cli/tools.ts";
+import { mapPool, runProcess } from "../../../cli/tools/process.ts";
+import { type Assembler, findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/tools/ptxas.ts";
+import { findTools } from "../../../cli/tools/tools.ts";
 import {
   compileFile,
   type CompileOptions,

@@ -1,8 +1,8 @@
 /** NVIDIA's assemblers as judges of loops and branches: no warning, no spill, no stack, on every target. */
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { mapPool, runProcess } from "../../../cli/process.ts";
-import { findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/ptxas.ts";
+import { mapPool, runProcess } from "../../../cli/tools/process.ts";
+import { findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/tools/ptxas.ts";
 import { lowerGeneral, printEntry } from "../../support/lowering.ts";
 import { anyProgram, printProgram } from "../../support/random_control.ts";
 import { anyTileProgram, printTileProgram } from "../../support/random_tiles.ts";

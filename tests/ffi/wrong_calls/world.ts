@@ -1,5 +1,5 @@
 /** What wrong calls are made at: a device of the emulator with one of everything, and calls that still have to work. */
-import { factsOf } from "../../../cli/report_facts.ts";
+import { factsOf } from "../../../cli/report/facts.ts";
 import { compileFile } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import {

@@ -1,0 +1,17 @@
+/** BODIES: what each command does, loaded when it runs, so that `--help` starts at once. */
+import type { CommandBody } from "./command.ts";
+import type { CommandName } from "./commands.ts";
+
+export const BODIES: Readonly<Record<CommandName, () => Promise<CommandBody>>> = {
+  build: async () => (await import("./build/command.ts")).runBuild,
+  check: async () => (await import("./check_command.ts")).runCheck,
+  inspect: async () => (await import("./inspect_command.ts")).runInspect,
+  lsp: async () => (await import("./lsp_command.ts")).runLsp,
+  cache: async () => (await import("./cache_command.ts")).runCache,
+  new: async () => (await import("./new_command.ts")).runNew,
+  completions: async () => (await import("./completions_command.ts")).runCompletions,
+  explain: async () => (await import("./explain_command.ts")).runExplain,
+  bench: async () => (await import("./bench_command.ts")).runBench,
+  tune: async () => (await import("./tune/command.ts")).runTune,
+  doctor: async () => (await import("./doctor_command.ts")).runDoctor,
+};

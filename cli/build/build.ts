@@ -1,0 +1,362 @@
+/**
+ * One build, without the terminal: sources → compiled kernels → images → wrappers → files. The command
+ * around it prints; this file only reports progress through a callback.
+ */
+import type { ExportedNames, Measured } from "../../codegen/mod.ts";
+import type { CompileOptions, KernelOutline } from "../../compiler/options.ts";
+import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
+import { must } from "../../compiler/support/bug.ts";
+import type { Counts, Skipped, SourceState } from "./state.ts";
+import { includeFinder, type Probes } from "../project/include.ts";
+import { folderOf, joinPath, relativePath } from "../files/paths.ts";
+import type { Project, Source } from "../project/project.ts";
+import {
+  assemble,
+  type Assembled,
+  type Assembler,
+  chooseAssembler,
+  ptxVersionOf,
+  type Resources,
+} from "../tools/ptxas.ts";
+import { mapPool } from "../tools/process.ts";
+import { readStaged, type Staged, type Staging } from "../files/staging.ts";
+import type { Compiler, Image, Toolchain, Unwrappable } from "../tools/toolchain.ts";
+
+/** The language of the wrappers. */
+export type Emit = "ts" | "js";
+
+/** Everything that is decided before the first source is compiled. */
+export interface BuildPlan {
+  readonly project: Project;
+  readonly includeFolders: readonly string[];
+  readonly assemblers: readonly Assembler[];
+  /** False: PTX only, as the user wished. */
+  readonly cubins: boolean;
+  readonly embed: boolean;
+  readonly emit: Emit;
+  /** Absolute path of the output folder. */
+  readonly out: string;
+  readonly jobs: number;
+}
+
+/** A source that is not up to date. */
+export interface Task {
+  readonly source: Source;
+  readonly options: CompileOptions;
+  readonly measured: readonly Measured[];
+}
+
+/** What became of one task. */
+export interface Built {
+  readonly source: Source;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly counts: Counts;
+  readonly skipped: readonly Skipped[];
+  readonly warnings: readonly AssemblerWarning[];
+  readonly probes: Probes;
+  readonly files: ReadonlyMap<string, Staged>;
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly exports: ExportedNames;
+}
+
+/** What ptxas said about a kernel. */
+export interface AssemblerWarning {
+  readonly kernel: string;
+  readonly arch: string;
+  readonly message: string;
+}
+
+/** ptxas refused a module: a defect in tri, not in the kernel. */
+export interface Rejected {
+  readonly stem: string;
+  readonly kernel: string;
+  readonly arch: string;
+  readonly assembler: string;
+  readonly message: string;
+}
+
+/** Called before each step with how much of it is done. */
+export type Progress = (
+  step: "compile" | "assemble",
+  done: number,
+  total: number,
+  what: string,
+) => void;
+
+/** The result of compiling all tasks. */
+export interface CompiledTask {
+  readonly task: Task;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly kernels: readonly KernelOutline[];
+  readonly modules: readonly PtxModule[];
+  readonly probes: Probes;
+}
+
+/** A PTX module that lies on disk. */
+export interface PtxModule {
+  readonly kernel: string;
+  readonly arch: string;
+  /** Its PTX version, times ten. */
+  readonly version: number;
+  readonly ptx: Staged;
+}
+
+/** Text to PTX, for every task. */
+export async function compileTasks(
+  plan: BuildPlan,
+  tasks: readonly Task[],
+  compiler: Compiler,
+  staging: Staging,
+  progress: Progress,
+): Promise<CompiledTask[]> {
+  const compiled: CompiledTask[] = [];
+  for (const [index, task] of tasks.entries()) {
+    progress("compile", index, tasks.length, task.source.file.name);
+    compiled.push(compileOne(plan, task, compiler, staging));
+    // Lets signals and timers through between files.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return compiled;
+}
+
+function compileOne(
+  plan: BuildPlan,
+  task: Task,
+  compiler: Compiler,
+  staging: Staging,
+): CompiledTask {
+  const finder = includeFinder(plan.project.root, plan.includeFolders);
+  const { diagnostics, kernels } = compiler.compileFile(task.source.file, {
+    ...task.options,
+    include: finder.resolve,
+  });
+  const modules = kernels.flatMap(({ name, modules }) =>
+    modules.map(({ target, ptx }) => ({
+      kernel: name,
+      arch: target,
+      version: ptxVersionOf(ptx),
+      ptx: staging.add(ptx),
+    }))
+  );
+  const outlines = kernels.map((kernel) => ({
+    ...kernel,
+    modules: kernel.modules.map(({ target, entries }) => ({ target, entries })),
+  }));
+  return { task, diagnostics, kernels: outlines, modules, probes: finder.probes };
+}
+
+interface AssemblyJob extends PtxModule {
+  readonly stem: string;
+  readonly assembler: Assembler;
+}
+
+type Made = Omit<Extract<Assembled, { kind: "cubin" }>, "cubin"> & { readonly cubin: Staged };
+
+interface AssemblyOutcome {
+  readonly job: AssemblyJob;
+  readonly outcome: Made | Extract<Assembled, { kind: "failed" }>;
+}
+
+/** PTX to cubins, for all tasks at once so that all cores have work. */
+export async function assembleAll(
+  plan: BuildPlan,
+  compiled: readonly CompiledTask[],
+  staging: Staging,
+  progress: Progress,
+): Promise<{ readonly done: readonly AssemblyOutcome[]; readonly rejected: readonly Rejected[] }> {
+  // The longest first, so that no core is left with a long one at the end.
+  const jobs = (plan.cubins ? compiled.flatMap((entry) => assemblyJobs(plan, entry)) : [])
+    .sort((a, b) => b.ptx.bytes - a.ptx.bytes);
+  let finished = 0;
+  const done = await mapPool(jobs, plan.jobs, async (job): Promise<AssemblyOutcome> => {
+    progress("assemble", finished, jobs.length, `${job.kernel} for ${job.arch}`);
+    const text = new TextDecoder().decode(readStaged(job.ptx));
+    const outcome = await assemble(job.assembler, job.arch, text, staging.folder);
+    finished++;
+    if (outcome.kind === "failed") return { job, outcome };
+    return { job, outcome: { ...outcome, cubin: staging.add(outcome.cubin) } };
+  });
+  const rejected = done.flatMap(({ job, outcome }) =>
+    outcome.kind === "failed"
+      ? [{
+        stem: job.stem,
+        kernel: job.kernel,
+        arch: job.arch,
+        assembler: `${job.assembler.path} ${job.assembler.version}`,
+        message: outcome.message,
+      }]
+      : []
+  );
+  return { done, rejected };
+}
+
+function assemblyJobs(plan: BuildPlan, { task, modules }: CompiledTask): AssemblyJob[] {
+  return modules.flatMap((module) => {
+    const assembler = chooseAssembler(plan.assemblers, module.arch, module.version);
+    return typeof assembler === "string" ? [] : [{ ...module, stem: task.source.stem, assembler }];
+  });
+}
+
+/** Images to files: everything that one source gives, or why it can have no wrapper. */
+export async function finishTask(
+  plan: BuildPlan,
+  { task, diagnostics, kernels, modules, probes }: CompiledTask,
+  assembled: readonly AssemblyOutcome[],
+  staging: Staging,
+  toolchain: Toolchain,
+): Promise<Built | Diagnostic> {
+  const { source } = task;
+  const mine = assembled.filter(({ job }) => job.stem === source.stem);
+  const images: Image[] = [];
+  const skipped: Skipped[] = [];
+  const warnings: AssemblerWarning[] = [];
+  const resources: Record<string, Record<string, Readonly<Record<string, Resources>>>> = {};
+  const files = new Map<string, Staged>();
+  const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
+  const addImage = (image: Omit<Image, "content">, staged: Staged): void => {
+    images.push({ ...image, content: () => readStaged(staged) });
+    if (!plan.embed) files.set(`${folder}${image.path}`, staged);
+  };
+  for (const { kernel, arch, version, ptx } of modules) {
+    const path = `${baseStem(source.stem)}/${kernel}.${arch}`;
+    addImage({ kernel, target: arch, kind: "ptx", path: `${path}.ptx` }, ptx);
+    if (!plan.cubins) continue;
+    const found = mine.find(({ job }) => job.kernel === kernel && job.arch === arch);
+    if (found?.outcome.kind === "cubin") {
+      addImage(
+        { kernel, target: arch, kind: "cubin", path: `${path}.cubin` },
+        found.outcome.cubin,
+      );
+      warnings.push(...found.outcome.warnings.map((message) => ({ kernel, arch, message })));
+      (resources[kernel] ??= {})[arch] = found.outcome.resources;
+    } else {
+      const reason = chooseAssembler(plan.assemblers, arch, version);
+      skipped.push({
+        kernel,
+        arch,
+        reason: typeof reason === "string" ? reason : "it was not assembled",
+      });
+    }
+  }
+  // What others include needs no wrapper.
+  if (kernels.length === 0) {
+    return {
+      source,
+      diagnostics,
+      counts: countsOf([]),
+      skipped,
+      warnings,
+      probes,
+      files: new Map(),
+      manifest: {},
+      exports: { values: [], types: [] },
+    };
+  }
+  const codegen = await toolchain.codegen();
+  const wrapper = await codegen.generate({
+    source: source.file,
+    stem: source.stem,
+    kernels,
+    images,
+    measured: task.measured,
+    embed: plan.embed,
+    ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
+  });
+  if ("unwrappable" in wrapper) return unwrappable(wrapper, kernels);
+  for (const [end, text] of wrapper.modules) files.set(`${source.stem}${end}`, staging.add(text));
+  return {
+    source,
+    diagnostics,
+    counts: countsOf(kernels),
+    skipped,
+    warnings,
+    probes,
+    files,
+    manifest: withResources(wrapper.manifest, resources),
+    exports: wrapper.exports,
+  };
+}
+
+function unwrappable(
+  { unwrappable, reason }: Unwrappable,
+  kernels: readonly KernelOutline[],
+): Diagnostic {
+  const { span } = must(kernels.find(({ name }) => name === unwrappable), "an unwrappable kernel");
+  const message = `No wrapper can be written for kernel ${unwrappable}: ${reason}`;
+  return { code: "E9041", severity: "error", message, span, notes: [] };
+}
+
+/** From the wrapper to its source. */
+function sourcePathOf({ project, out }: BuildPlan, { file, stem }: Source): string {
+  return relativePath(folderOf(joinPath(out, stem)), joinPath(project.root, file.name));
+}
+
+function baseStem(stem: string): string {
+  return must(stem.split("/").at(-1), "the last part of a stem");
+}
+
+function withResources(
+  manifest: Readonly<Record<string, unknown>>,
+  resources: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(manifest).map(([kernel, facts]) => [
+      kernel,
+      typeof facts === "object" && facts !== null
+        ? { ...facts, resources: resources[kernel] ?? {} }
+        : facts,
+    ]),
+  );
+}
+
+function countsOf(kernels: readonly KernelOutline[]): Counts {
+  const variants = kernels.map(({ instances }) =>
+    new Set(instances.map(({ variant }) => JSON.stringify(variant))).size
+  );
+  return {
+    kernels: kernels.length,
+    variants: variants.reduce((sum, count) => sum + count, 0),
+    instances: kernels.reduce((sum, { instances }) => sum + instances.length, 0),
+  };
+}
+
+/** Sums counts. */
+export function addCounts(all: readonly Counts[]): Counts {
+  return all.reduce((sum, one) => ({
+    kernels: sum.kernels + one.kernels,
+    variants: sum.variants + one.variants,
+    instances: sum.instances + one.instances,
+  }), { kernels: 0, variants: 0, instances: 0 });
+}
+
+/** The record of a built source. */
+export function stateOf(built: Built, inputs: SourceState["inputs"]): SourceState {
+  return {
+    file: built.source.file.name,
+    inputs: { ...inputs, includes: built.probes },
+    counts: built.counts,
+    skipped: built.skipped,
+    outputs: Object.fromEntries([...built.files].map(([path, { hash }]) => [path, hash])),
+    exports: built.exports,
+  };
+}
+
+/** A command-line define that other files use is no mistake: W1023 counts only if every file says it. */
+export function dropLocalUnusedDefines(
+  results: readonly (readonly Diagnostic[])[],
+  everything: boolean,
+): Diagnostic[] {
+  const shown = new Set<string>();
+  return results.flatMap((diagnostics) =>
+    diagnostics.filter((diagnostic) => {
+      if (diagnostic.code !== "W1023") return true;
+      const everywhere = everything &&
+        results.every((others) =>
+          others.some(({ code, message }) => code === "W1023" && message === diagnostic.message)
+        );
+      if (!everywhere || shown.has(diagnostic.message)) return false;
+      shown.add(diagnostic.message);
+      return true;
+    })
+  );
+}

@@ -1,0 +1,105 @@
+/** The output folder: files appear whole or not at all, and only when their bytes differ. */
+import { sha256OfFile } from "./hash.ts";
+import { usageError, writeFailure } from "../failure.ts";
+import { folderOf, joinPath } from "./paths.ts";
+import type { Staged } from "./staging.ts";
+
+export interface WriteReport {
+  readonly written: readonly string[];
+  readonly unchanged: number;
+  readonly removed: readonly string[];
+}
+
+/** What is there instead of a file; no hash reads like this. */
+const FOLDER = "folder";
+
+/** The hash of a file in the folder; undefined when it is not there. */
+export function hashOnDisk(out: string, path: string): string | undefined {
+  try {
+    return sha256OfFile(joinPath(out, path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return undefined;
+    }
+    if (error instanceof Deno.errors.IsADirectory) return FOLDER;
+    throw error;
+  }
+}
+
+/**
+ * Writes `files` and takes away those of an earlier build (`obsolete`, with the hash they were written with),
+ * unless someone changed them. The first of `files` is the record of what is ours: written first, an
+ * interrupted build is seen and mended by the next.
+ */
+export function updateFolder(
+  out: string,
+  files: ReadonlyMap<string, Staged>,
+  obsolete: ReadonlyMap<string, string>,
+): WriteReport {
+  const written: string[] = [];
+  let unchanged = 0;
+  for (const [path, staged] of files) {
+    if (hashOnDisk(out, path) === staged.hash) {
+      unchanged++;
+      continue;
+    }
+    moveIntoPlace(staged, joinPath(out, path));
+    written.push(path);
+  }
+  const removed = [...obsolete].filter(([path, hash]) => hashOnDisk(out, path) === hash)
+    .map(([path]) => path);
+  for (const path of removed) {
+    Deno.removeSync(joinPath(out, path));
+    removeEmptyFolders(out, folderOf(path));
+  }
+  return { written, unchanged, removed };
+}
+
+/** Refuses to overwrite what tri did not write; `ours` are the paths that it did. */
+export function guardForeignFiles(
+  out: string,
+  files: ReadonlyMap<string, Staged>,
+  ours: ReadonlySet<string>,
+): void {
+  for (const [path, { hash }] of files) {
+    if (ours.has(path)) continue;
+    const found = hashOnDisk(out, path);
+    if (found === FOLDER || (found !== undefined && found !== hash)) {
+      throw usageError(
+        `${joinPath(out, path)} is there already and was not written by tri`,
+        "Take another folder with --out, or overwrite it with --force.",
+      );
+    }
+  }
+}
+
+/** Refuses paths of which one is the folder of another. */
+export function guardFolders(paths: Iterable<string>): void {
+  const files = new Set(paths);
+  for (const path of files) {
+    for (let folder = folderOf(path); folder !== "."; folder = folderOf(folder)) {
+      if (!files.has(folder)) continue;
+      throw usageError(
+        `${folder} would be a file and a folder in the output (for ${path})`,
+        "Rename one of the sources.",
+      );
+    }
+  }
+}
+
+function moveIntoPlace({ file }: Staged, path: string): void {
+  try {
+    Deno.mkdirSync(folderOf(path), { recursive: true });
+    Deno.renameSync(file, path);
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
+}
+
+function removeEmptyFolders(out: string, folder: string): void {
+  for (let at = folder; at !== "."; at = folderOf(at)) {
+    const path = joinPath(out, at);
+    if (!Deno.readDirSync(path)[Symbol.iterator]().next().done) return;
+    Deno.removeSync(path);
+  }
+}

@@ -1,0 +1,96 @@
+/** Translates the command line and deno.json into what the compiler takes. The command line is stronger. */
+import type { CompileOptions, Define, Override } from "../../compiler/options.ts";
+import { type Code, CODES } from "../../compiler/support/codes.ts";
+import { nearest } from "../../compiler/support/spelling.ts";
+import type { TargetName } from "../../compiler/targets.ts";
+import { usageError } from "../failure.ts";
+import type { Invocation } from "../command.ts";
+import type { Source } from "./project.ts";
+import type { FileConfig, TriConfig } from "./tri_config.ts";
+
+/** The options for one source; everything but the include resolver. */
+export function compileOptionsFor(
+  source: Source,
+  invocation: Invocation,
+  config: TriConfig,
+  targets: readonly TargetName[],
+): CompileOptions {
+  const fromFile = config.get(source.file.name);
+  const defines = commandLineDefines(invocation);
+  return {
+    targets,
+    defines: [...weakerDefines(fromFile, defines), ...defines],
+    overrides: [...weakerOverrides(fromFile, invocation.overrides), ...invocation.overrides],
+    suppress: invocation.list("no-warn").map((word) => warningCode("no-warn", word)),
+    enable: invocation.list("warn").map((word) => warningCode("warn", word)),
+    warningsAsErrors: invocation.flag("werror"),
+    ...(invocation.flag("debug") ? { debug: true } : {}),
+    ...maxTileElements(invocation),
+  };
+}
+
+function maxTileElements(invocation: Invocation): Pick<CompileOptions, "maxTileElements"> {
+  const text = invocation.text("max-tile-elements");
+  if (text === undefined) return {};
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw usageError(`--max-tile-elements ${text}: not a number of elements`);
+  }
+  return { maxTileElements: Number(text) };
+}
+
+function commandLineDefines(invocation: Invocation): Define[] {
+  const defines = invocation.list("define").map((text): Define => {
+    const equals = text.indexOf("=");
+    const name = equals < 0 ? text : text.slice(0, equals);
+    return { name: macroName("-D", name), value: equals < 0 ? "1" : text.slice(equals + 1) };
+  });
+  const undefines = invocation.list("undefine").map((name): Define => ({
+    name: macroName("-U", name),
+    value: null,
+  }));
+  return [...defines, ...undefines];
+}
+
+function macroName(option: string, name: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw usageError(`${option} ${name}: not the name of a macro`);
+  return name;
+}
+
+function weakerDefines(config: FileConfig | undefined, stronger: readonly Define[]): Define[] {
+  return (config?.defines ?? []).filter(({ name }) =>
+    !stronger.some((define) => define.name === name)
+  );
+}
+
+function weakerOverrides(
+  config: FileConfig | undefined,
+  stronger: readonly Override[],
+): Override[] {
+  return (config?.overrides ?? []).filter((weak) =>
+    !stronger.some((strong) =>
+      overrideKind(strong) === overrideKind(weak) &&
+      (strong.kernel === undefined || strong.kernel === weak.kernel)
+    )
+  );
+}
+
+/** `grid`, `config`, `tensor X`, `num_warps`: what an override replaces. */
+function overrideKind({ text }: Override): string {
+  return /^tensor\s+\w+|^\w+/.exec(text)?.[0] ?? text;
+}
+
+function warningCode(option: string, word: string): Code {
+  const known = Object.keys(CODES).filter(isCode).filter((code) => code.startsWith("W"));
+  const code = known.find((candidate) => candidate === word);
+  if (code !== undefined) return code;
+  if (/^E\d{4}$/.test(word)) throw usageError(`--${option} ${word}: an error cannot be turned off`);
+  const near = nearest(word, known);
+  throw usageError(
+    `--${option} ${word}: no such warning`,
+    near === undefined ? undefined : `Did you mean ${near}?`,
+  );
+}
+
+function isCode(word: string): word is Code {
+  return Object.hasOwn(CODES, word);
+}

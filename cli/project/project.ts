@@ -1,0 +1,154 @@
+/** The project a command works in: its root, its deno.json, and the `.tc` files that the operands name. */
+import { decodeSource } from "../../compiler/front/text.ts";
+import { Reporter } from "../../compiler/support/diagnostic.ts";
+import type { SourceFile } from "../../compiler/support/source.ts";
+import { environmentError, usageError } from "../failure.ts";
+import { JsonError, parseJsonc } from "./jsonc.ts";
+import { absolutePath, folderOf, isInside, joinPath, relativePath } from "../files/paths.ts";
+import { checkStem } from "../build/source_name.ts";
+import { readTriConfig, type TriConfig, triMember } from "./tri_config.ts";
+
+export interface Project {
+  /** Absolute. Names in outputs and diagnostics are relative to it. */
+  readonly root: string;
+  readonly config: TriConfig;
+  /** What is wrong with deno.json, and sources that are no text. */
+  readonly reporter: Reporter;
+}
+
+/** A `.tc` file to compile. */
+export interface Source {
+  readonly file: SourceFile;
+  /** Absolute path on disk. */
+  readonly path: string;
+  /** Output name without extension, with folders: `transpose`, `blas/gemm`. */
+  readonly stem: string;
+}
+
+/** Where settings stand. */
+export const CONFIG_NAMES = ["deno.json", "deno.jsonc"];
+
+/** The project of a file or folder: the nearest folder above it with a deno.json, else the working folder. */
+export function openProject(operand: string): Project {
+  const start = absolutePath(operand);
+  const cwd = absolutePath(".");
+  const reporter = new Reporter();
+  for (let folder = isFolder(start) ? start : folderOf(start);; folder = folderOf(folder)) {
+    for (const name of CONFIG_NAMES) {
+      const text = readTextIfThere(joinPath(folder, name));
+      if (text !== undefined) {
+        return { root: folder, config: readConfig({ name, text }, folder, reporter), reporter };
+      }
+    }
+    if (folder === folderOf(folder)) break;
+  }
+  const root = isInside(cwd, start) ? cwd : isFolder(start) ? start : folderOf(start);
+  return { root, config: new Map(), reporter };
+}
+
+function readConfig(file: SourceFile, root: string, reporter: Reporter): TriConfig {
+  try {
+    const tri = triMember(parseJsonc(file));
+    if (tri === undefined) return new Map();
+    return readTriConfig(tri, (path) => isFile(joinPath(root, path)), reporter);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    reporter.error("E9020", error.span, error.message);
+    return new Map();
+  }
+}
+
+/** All `.tc` files that the operands name, sorted by stem. */
+export function findSources(project: Project, operands: readonly string[], out: string): Source[] {
+  const found = new Map<string, Source>();
+  for (const operand of operands) {
+    const path = absolutePath(operand);
+    const isDirectory = isFolder(path);
+    if (!isDirectory && !isFile(path)) {
+      throw usageError(`No such file or folder: ${operand}`);
+    }
+    if (!isDirectory && !path.endsWith(".tc")) {
+      throw usageError(`Not a Triton-C file: ${operand}`, "Triton-C files end in .tc.");
+    }
+    const base = isDirectory ? path : folderOf(path);
+    const files = isDirectory ? walk(path, path, absolutePath(out)) : [path];
+    if (files.length === 0) throw usageError(`No .tc file in ${operand}`);
+    for (const tc of files) {
+      // An operand may lie in another one; the first decides on the name.
+      if ([...found.values()].some(({ path }) => path === tc)) continue;
+      const stem = relativePath(base, tc).slice(0, -".tc".length);
+      const other = found.get(stem);
+      if (other !== undefined) {
+        throw usageError(
+          `Two files would be written as ${stem}.ts: ${other.path} and ${tc}`,
+          "Rename one of them.",
+        );
+      }
+      const file = readSource(project, tc);
+      checkStem(stem, file, project.reporter);
+      found.set(stem, { path: tc, stem, file });
+    }
+  }
+  return [...found.values()].sort((a, b) => a.stem < b.stem ? -1 : 1);
+}
+
+/** Folders that never hold sources. */
+const SKIPPED = new Set(["node_modules", ".git"]);
+
+/** Sources and output may share a folder, but what else lies in the output folder is not looked at. */
+function walk(folder: string, top: string, out: string): string[] {
+  if (folder === out && folder !== top) return [];
+  const files: string[] = [];
+  for (const entry of Deno.readDirSync(folder)) {
+    const path = joinPath(folder, entry.name);
+    if (entry.isDirectory && !SKIPPED.has(entry.name)) files.push(...walk(path, top, out));
+    else if (!entry.isDirectory && entry.name.endsWith(".tc")) {
+      if (isFile(path)) files.push(path);
+      else if (entry.name.includes("\uFFFD")) {
+        throw usageError(`The name of ${path} is not UTF-8`, "Rename the file.");
+      }
+    }
+  }
+  return files;
+}
+
+function readSource({ root, reporter }: Project, path: string): SourceFile {
+  return decodeSource(relativePath(root, path), Deno.readFileSync(path), reporter);
+}
+
+/** The text of a file that may be missing. */
+export function readTextIfThere(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return undefined;
+    }
+    if (error instanceof Deno.errors.IsADirectory) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the path names a file. */
+export function isFile(path: string): boolean {
+  return statIfThere(path)?.isFile === true;
+}
+
+/** Whether the path names a folder. */
+export function isFolder(path: string): boolean {
+  return statIfThere(path)?.isDirectory === true;
+}
+
+function statIfThere(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return undefined;
+    }
+    if (error instanceof Deno.errors.FilesystemLoop) {
+      throw environmentError(`Links go in a circle: ${path}`, "Remove one of them.");
+    }
+    throw error;
+  }
+}

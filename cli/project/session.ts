@@ -1,0 +1,84 @@
+/** What `build`, `check` and `inspect` do first: find the project and its sources, settle the options. */
+import type { Measured } from "../../codegen/mod.ts";
+import type { CompileOptions } from "../../compiler/options.ts";
+import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
+import { nearest } from "../../compiler/support/spelling.ts";
+import { compileOptionsFor } from "./compile_options.ts";
+import { usageError } from "../failure.ts";
+import type { Invocation } from "../command.ts";
+import { findSources, openProject, type Project, type Source } from "./project.ts";
+import { selectTargets } from "./targets.ts";
+import { type Tuning, tuningOf } from "../tune/tuned.ts";
+
+/** A project with the sources that a command line names. */
+export interface Session {
+  readonly project: Project;
+  readonly all: readonly Source[];
+  /**
+   * Those that can be compiled: no mistake lies in the file itself. None where deno.json is wrong, because they may be
+   * wrong only without it.
+   */
+  readonly sources: readonly Source[];
+  readonly optionsFor: (source: Source) => CompileOptions;
+  /** What tuning measured of a source's kernels. */
+  readonly measuredFor: (source: Source) => readonly Measured[];
+}
+
+/** The files and folders that a command works on. */
+export function operandsOf(invocation: Invocation): readonly string[] {
+  return invocation.operands.length === 0 ? ["."] : invocation.operands;
+}
+
+/** Throws a {@linkcode Failure} for what the command line has wrong. */
+export async function openSession(invocation: Invocation): Promise<Session> {
+  const operands = operandsOf(invocation);
+  const project = openProject(operands[0] ?? ".");
+  const all = findSources(project, operands, invocation.text("out") ?? "generated");
+  const targets = await selectTargets(invocation.list("arch"));
+  const which = invocation.text("configs") ?? "first";
+  // Read once, so that what is compiled is what the record of the build says.
+  const tunings = new Map<Source, Tuning>();
+  const tuningFor = (source: Source): Tuning => {
+    const tuning = tunings.get(source) ?? tuningOf(source.path, which);
+    tunings.set(source, tuning);
+    return tuning;
+  };
+  return {
+    project,
+    all,
+    sources: sound(all, project.reporter.diagnostics),
+    optionsFor: (source) => {
+      const { configurations } = tuningFor(source);
+      return {
+        ...compileOptionsFor(source, invocation, project.config, targets),
+        ...(configurations === undefined ? {} : { configurations }),
+      };
+    },
+    measuredFor: (source) => tuningFor(source).measured,
+  };
+}
+
+function sound(sources: readonly Source[], mistakes: readonly Diagnostic[]): readonly Source[] {
+  const broken = new Set(mistakes.map(({ span }) => span.file));
+  const good = sources.filter(({ file }) => !broken.has(file));
+  return good.length + broken.size > sources.length ? [] : good;
+}
+
+/** Refuses a `--kernel` that no source has; of sources without errors all kernels are known. */
+export function checkKernelNames(
+  invocation: Invocation,
+  known: readonly string[],
+): void {
+  const unknown = invocation.list("kernel").find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = nearest(unknown, known);
+  throw usageError(
+    `--kernel ${unknown}: there is no such kernel`,
+    near === undefined ? `Kernels here: ${known.join(", ") || "none"}.` : `Did you mean ${near}?`,
+  );
+}
+
+/** Whether there is an error among them. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}

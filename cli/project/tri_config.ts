@@ -1,0 +1,182 @@
+/**
+ * The `tri` key of deno.json (language.md, section 10.5): checked by hand, so that each mistake has a caret
+ * and a hint (E9020), and translated into the defines and pragma lines that the compiler takes.
+ */
+import type { Define, Override } from "../../compiler/options.ts";
+import type { Reporter } from "../../compiler/support/diagnostic.ts";
+import type { Span } from "../../compiler/support/source.ts";
+import { nearest } from "../../compiler/support/spelling.ts";
+import { type JsonMember, jsonMember, type JsonNode } from "./jsonc.ts";
+import type { KERNEL_SETTINGS } from "./settings_docs.ts";
+
+/** What deno.json says of one `.tc` file. */
+export interface FileConfig {
+  readonly defines: readonly Define[];
+  readonly overrides: readonly Override[];
+}
+
+/** By path from the project root, e.g. `kernels/transpose.tc`. */
+export type TriConfig = ReadonlyMap<string, FileConfig>;
+
+/** The options of a pragma whose value stands in parentheses: `math(fast)`. The others take `= N`. */
+const WORD_OPTIONS = ["fp_contract", "ftz", "fast_div", "math", "dot", "literals"];
+const NUMBER_OPTIONS = ["num_warps", "num_stages", "max_registers"];
+/** Options that may differ between configurations; they stand after `;` in `config`. */
+const CONFIG_OPTIONS = ["num_warps", "num_stages"];
+
+/** Reads the value of the key `tri`. `exists` tells whether a path from the root names a file. */
+export function readTriConfig(
+  node: JsonNode,
+  exists: (path: string) => boolean,
+  reporter: Reporter,
+): TriConfig {
+  const cx = new Checker(reporter);
+  const config = new Map<string, FileConfig>();
+  for (const member of cx.members(node, '"tri"', ["files"])) {
+    for (const file of cx.members(member.value, '"files"')) {
+      if (!exists(file.key)) cx.fail(file.keySpan, `No such file in this project: ${file.key}`);
+      config.set(file.key, readFile(cx, file));
+    }
+  }
+  return config;
+}
+
+function readFile(cx: Checker, file: JsonMember): FileConfig {
+  const defines: Define[] = [];
+  const overrides: Override[] = [];
+  for (const { key, value } of cx.members(file.value, `"${file.key}"`, ["defines", "kernels"])) {
+    for (const member of cx.members(value, `"${key}"`)) {
+      if (key === "defines") defines.push(readDefine(cx, member));
+      else overrides.push(...readKernel(cx, member));
+    }
+  }
+  return { defines, overrides };
+}
+
+function readDefine(cx: Checker, { key, keySpan, value }: JsonMember): Define {
+  if (!/^[A-Za-z_]\w*$/.test(key)) cx.fail(keySpan, `Not the name of a macro: ${key}`);
+  if (value.kind === "null") return { name: key, value: null };
+  return { name: key, value: cx.word(value, `the value of ${key}`) };
+}
+
+/** How a key under a kernel becomes pragma lines. */
+type PragmaLines = (cx: Checker, node: JsonNode) => string[];
+
+const LINES: Readonly<Record<keyof typeof KERNEL_SETTINGS, PragmaLines>> = {
+  variants: (cx, node) =>
+    cx.items(node, '"variants"').map((item) => `variant ${bindings(cx, item)}`),
+  configs: (cx, node) => cx.items(node, '"configs"').map((item) => configLine(cx, item)),
+  key: (cx, node) => {
+    const names = cx.items(node, '"key"').map((item) => cx.string(item, "a parameter's name"));
+    return [`key(${names.join(", ")})`];
+  },
+  grid: (cx, node) => {
+    const extents = cx.items(node, '"grid"').map((item) => cx.word(item, "an extent of the grid"));
+    if (node.kind === "array" && (extents.length < 1 || extents.length > 3)) {
+      cx.fail(node.span, "A grid has one to three extents");
+    }
+    return [`grid(${extents.join(", ")})`];
+  },
+  tensors: (cx, node) =>
+    cx.members(node, '"tensors"').map(({ key, value }) =>
+      `tensor ${key} : ${cx.string(value, "a tensor contract")}`
+    ),
+  require: (cx, node) =>
+    cx.items(node, '"require"').map((item) => `require(${cx.string(item, "a condition")})`),
+  options: (cx, node) =>
+    cx.members(node, '"options"', [...NUMBER_OPTIONS, ...WORD_OPTIONS]).map(({ key, value }) => {
+      const word = cx.word(value, `the value of ${key}`);
+      return WORD_OPTIONS.includes(key) ? `${key}(${word})` : `${key}=${word}`;
+    }),
+};
+
+const KERNEL_KEYS: Readonly<Record<string, PragmaLines>> = LINES;
+
+function readKernel(cx: Checker, kernel: JsonMember): Override[] {
+  return cx.members(kernel.value, `"${kernel.key}"`, Object.keys(KERNEL_KEYS)).flatMap((
+    { key, value },
+  ) =>
+    (KERNEL_KEYS[key]?.(cx, value) ?? []).map((text) => ({
+      kernel: kernel.key,
+      isForFile: true,
+      text,
+      origin: `<deno.json ${kernel.key}.${key}>`,
+    }))
+  );
+}
+
+function bindings(cx: Checker, node: JsonNode): string {
+  return cx.members(node, "a combination of parameters")
+    .map(({ key, value }) => `${key}=${cx.word(value, `the value of ${key}`)}`)
+    .join(", ");
+}
+
+function configLine(cx: Checker, node: JsonNode): string {
+  const all = cx.members(node, "a configuration");
+  const print = (members: readonly JsonMember[]): string =>
+    members.map(({ key, value }) => `${key}=${cx.word(value, `the value of ${key}`)}`).join(", ");
+  const parameters = all.filter(({ key }) => !CONFIG_OPTIONS.includes(key));
+  const options = all.filter(({ key }) => CONFIG_OPTIONS.includes(key));
+  return `config ${print(parameters)}${options.length === 0 ? "" : `; ${print(options)}`}`;
+}
+
+/** Asks for shapes of JSON; reports what does not fit and goes on with nothing. */
+class Checker {
+  constructor(private readonly reporter: Reporter) {}
+
+  fail(span: Span, message: string, hint?: string): void {
+    this.reporter.error("E9020", span, message, hint === undefined ? {} : { hint });
+  }
+
+  /** The members of an object, of which only `known` keys may occur. */
+  members(node: JsonNode, what: string, known?: readonly string[]): readonly JsonMember[] {
+    if (node.kind !== "object") {
+      this.fail(node.span, `Expected an object for ${what}, found ${aJson(node)}`);
+      return [];
+    }
+    return node.members.filter((member, index) => {
+      if (node.members.findIndex(({ key }) => key === member.key) !== index) {
+        this.fail(member.keySpan, `"${member.key}" occurs twice in ${what}`);
+        return false;
+      }
+      if (known === undefined || known.includes(member.key)) return true;
+      const near = nearest(member.key, known);
+      this.fail(
+        member.keySpan,
+        `Unknown key "${member.key}" in ${what}`,
+        near === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${near}"?`,
+      );
+      return false;
+    });
+  }
+
+  items(node: JsonNode, what: string): readonly JsonNode[] {
+    if (node.kind === "array") return node.items;
+    this.fail(node.span, `Expected a list for ${what}, found ${aJson(node)}`);
+    return [];
+  }
+
+  string(node: JsonNode, what: string): string {
+    if (node.kind === "string" && node.value.trim() !== "") return node.value;
+    this.fail(node.span, `Expected ${what} in a string, found ${aJson(node)}`);
+    return "";
+  }
+
+  /** A token list: a string, or a number for convenience. */
+  word(node: JsonNode, what: string): string {
+    if (node.kind === "number") return String(node.value);
+    if (node.kind === "string") return node.value;
+    this.fail(node.span, `Expected a string or a number for ${what}, found ${aJson(node)}`);
+    return "";
+  }
+}
+
+function aJson(node: JsonNode): string {
+  if (node.kind === "string" && node.value.trim() === "") return "an empty string";
+  return node.kind === "null" ? "null" : `${/^[aeiou]/.test(node.kind) ? "an" : "a"} ${node.kind}`;
+}
+
+/** The `tri` member of a parsed deno.json. */
+export function triMember(root: JsonNode): JsonNode | undefined {
+  return jsonMember(root, "tri");
+}

@@ -1,0 +1,79 @@
+/** Runs every entry of compiled kernels once on the emulator, to count what it does. */
+import type { CompiledKernel } from "../../compiler/options.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../../ffi/mod.ts";
+import { type Arguments, chooseArguments, scalarValues, type Sizes } from "./arguments.ts";
+import { factsOf } from "./facts.ts";
+
+/** An entry, and what it did. */
+export interface EntryRun {
+  readonly kernel: string;
+  readonly instance: string;
+  readonly arch: string;
+  readonly outcome: Ran | NotRun;
+}
+
+/** An entry that came to its end. */
+export interface Ran {
+  readonly kind: "ran";
+  readonly scalars: Sizes;
+  readonly profile: LaunchProfile;
+}
+
+/** An entry that could not be launched, or failed. */
+export interface NotRun {
+  readonly kind: "not run";
+  readonly reason: string;
+}
+
+/** The part of a kernel function that this needs. */
+interface Launchable {
+  launch(
+    args: Readonly<Record<string, unknown>>,
+    options: { readonly variant: string; readonly stream: Stream; readonly profile: true },
+  ): LaunchProfile;
+}
+
+/** Runs all entries of a kernel for all of its targets; `sizes` replaces what contracts would choose. */
+export function runKernel(kernel: CompiledKernel, sizes: Sizes): EntryRun[] {
+  return kernel.modules.flatMap((module) => {
+    const { target } = module;
+    const facts = factsOf(kernel, module);
+    const launchable: Launchable = defineKernel(facts);
+    using device = Device.open({ device: "emulator", arch: target.replace(/a$/, "") });
+    return kernel.instances.map((instance): EntryRun => ({
+      kernel: kernel.name,
+      instance: instance.symbol,
+      arch: target,
+      outcome: runInstance(launchable, instance.symbol, chooseArguments(instance, sizes), device),
+    }));
+  });
+}
+
+function runInstance(
+  kernel: Launchable,
+  variant: string,
+  chosen: Arguments | string,
+  device: Device,
+): Ran | NotRun {
+  if (typeof chosen === "string") return { kind: "not run", reason: chosen };
+  const { scalars, tensors, absent } = chosen;
+  using made = new DisposableStack();
+  try {
+    const arguments_ = scalarValues(chosen);
+    for (const name of absent) arguments_[name] = null;
+    for (const { param, dtype, shape, strides, isRead } of tensors) {
+      const make = isRead ? device.zeros.bind(device) : device.empty.bind(device);
+      arguments_[param] = made.use(make(dtype, shape, { strides }));
+    }
+    const profile = kernel.launch(arguments_, {
+      variant,
+      stream: device.defaultStream,
+      profile: true,
+    });
+    return { kind: "ran", scalars, profile };
+  } catch (error) {
+    if (!(error instanceof TriError)) throw error;
+    return { kind: "not run", reason: must(error.message.split("\nhint: ")[0], "message") };
+  }
+}

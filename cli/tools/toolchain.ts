@@ -1,0 +1,88 @@
+/**
+ * What the commands need of the compiler and of codegen, loaded only when a command asks. Tests put their
+ * own in place of {@linkcode realToolchain}.
+ */
+import type { ExportedNames, IndexedModule, Measured } from "../../codegen/mod.ts";
+import type { KernelConfigurations } from "../../compiler/configurations.ts";
+import type { CompileOptions, CompileResult, KernelOutline } from "../../compiler/options.ts";
+import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
+import type { SourceFile } from "../../compiler/support/source.ts";
+import type { Bench } from "../tune/bench.ts";
+
+export interface Compiler {
+  readonly compileFile: (file: SourceFile, options: CompileOptions) => CompileResult;
+  readonly listConfigurations: (
+    file: SourceFile,
+    options: CompileOptions,
+  ) => readonly KernelConfigurations[];
+  readonly inspect: (file: SourceFile, options: CompileOptions, stage: CompilerStage) => string;
+}
+
+/** Stages that need no other program. */
+export const COMPILER_STAGES = ["tokens", "ast", "types", "ir", "layout", "ptx"] as const;
+export type CompilerStage = (typeof COMPILER_STAGES)[number];
+
+/** An image that lies beside the wrapper, or goes into it. */
+export interface Image {
+  readonly kernel: string;
+  readonly target: string;
+  readonly kind: "ptx" | "cubin";
+  /** From the folder of the wrapper module. */
+  readonly path: string;
+  /** Its bytes, read from where they lie. */
+  readonly content: () => Uint8Array;
+}
+
+/** What a wrapper module is made of. */
+export interface WrapperInput {
+  readonly source: SourceFile;
+  readonly stem: string;
+  readonly kernels: readonly KernelOutline[];
+  readonly images: readonly Image[];
+  readonly measured: readonly Measured[];
+  readonly embed: boolean;
+  /** JavaScript with declarations, instead of TypeScript. */
+  readonly javascript?: {
+    /** The source's path from the wrapper's folder. */
+    readonly sourcePath: string;
+  };
+}
+
+export interface Wrapper {
+  /** Text of its modules by what follows the stem, such as `.ts`. */
+  readonly modules: ReadonlyMap<string, string>;
+  /** JSON for the manifest, by kernel. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+  /** What it exports. */
+  readonly exports: ExportedNames;
+}
+
+/** A kernel that no wrapper can be written for. */
+export interface Unwrappable {
+  readonly unwrappable: string;
+  readonly reason: string;
+}
+
+export interface Codegen {
+  readonly generate: (input: WrapperInput) => Promise<Wrapper | Unwrappable>;
+  /** The module that re-exports the kernels of all wrappers, by what follows `mod`. */
+  readonly index: (
+    modules: readonly IndexedModule[],
+    options: { readonly javascript: boolean },
+  ) => Promise<ReadonlyMap<string, string>>;
+}
+
+export interface Toolchain {
+  /** Goes into every cache key: another tool, another output. */
+  readonly identity: () => string;
+  readonly compiler: () => Promise<Compiler>;
+  readonly codegen: () => Promise<Codegen>;
+  readonly render: () => Promise<Renderer>;
+  /** The GPUs that kernels are timed on. */
+  readonly bench: () => Promise<Bench>;
+}
+
+export interface Renderer {
+  readonly text: (diagnostic: Diagnostic, color: boolean) => string;
+  readonly json: (diagnostic: Diagnostic) => unknown;
+}

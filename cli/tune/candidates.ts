@@ -1,0 +1,171 @@
+/** What there is to time: every configuration of a file's kernels, compiled and assembled on its own. */
+import type { CompiledKernel, CompiledModule, CompileOptions } from "../../compiler/options.ts";
+import type { InstanceInfo } from "../../compiler/contract/types.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import { sha256 } from "../files/hash.ts";
+import { occupancyOf } from "../report/occupancy.ts";
+import { mapPool } from "../tools/process.ts";
+import {
+  assemble,
+  type Assembler,
+  chooseAssembler,
+  ptxVersionOf,
+  type Resources,
+} from "../tools/ptxas.ts";
+import type { Source } from "../project/project.ts";
+import type { Compiler } from "../tools/toolchain.ts";
+
+/** One configuration of a kernel for one target, with entries for all variants that may have it. */
+export interface CompiledConfig {
+  readonly config: string;
+  readonly kernel: CompiledKernel;
+  readonly module: CompiledModule;
+  /** Undefined where no assembler is; the driver then takes PTX. */
+  readonly cubin: Uint8Array | undefined;
+  readonly resources: Readonly<Record<string, Resources>>;
+}
+
+/** An entry that can be timed. */
+export interface Candidate {
+  readonly compiled: CompiledConfig;
+  readonly instance: InstanceInfo;
+  /** Identifies the code, whatever the entry is called and wherever its text stands in the source. */
+  readonly code: string;
+  /** Why it cannot run on the target, if that is known. */
+  readonly misfit: string | undefined;
+}
+
+/** Entries of which a launch takes one: they differ in configuration alone. */
+export interface Group {
+  readonly source: Source;
+  readonly target: TargetName;
+  readonly kernel: string;
+  readonly variant: string;
+  readonly specialization: string;
+  readonly key: readonly string[];
+  readonly candidates: readonly Candidate[];
+  /** The variant's instances, to see which of them a launch would take. */
+  readonly siblings: readonly InstanceInfo[];
+}
+
+/** What went wrong with a configuration. */
+export type Complaint = (config: string, message: string) => void;
+
+/** Compiles all configurations of the kernels that have a choice. */
+export async function compileGroups(
+  source: Source,
+  options: CompileOptions,
+  compiler: Compiler,
+  assemblers: readonly Assembler[],
+  jobs: number,
+  complain: Complaint,
+): Promise<Group[]> {
+  const choices = compiler.listConfigurations(source.file, options)
+    .filter(({ isChoice }) => isChoice);
+  const compiled: Omit<CompiledConfig, "cubin" | "resources">[] = [];
+  for (const { kernel, configs } of choices) {
+    for (const config of configs) {
+      const result = compiler.compileFile(source.file, {
+        ...options,
+        kernels: [kernel],
+        configurations: { only: config },
+      });
+      const error = result.diagnostics.find(({ severity }) => severity === "error");
+      if (error !== undefined) complain(`${kernel}, ${config}`, `${error.code} ${error.message}`);
+      for (const kernel of result.kernels) {
+        for (const module of kernel.modules) compiled.push({ config, kernel, module });
+      }
+      await Promise.resolve();
+    }
+  }
+  const assembled = await mapPool(compiled, jobs, async (one): Promise<CompiledConfig[]> => {
+    const { module: { target, ptx }, config, kernel } = one;
+    const assembler = chooseAssembler(assemblers, target, ptxVersionOf(ptx));
+    if (typeof assembler === "string") return [{ ...one, cubin: undefined, resources: {} }];
+    const outcome = await assemble(assembler, target, ptx);
+    if (outcome.kind === "cubin") return [{ ...one, ...outcome }];
+    complain(`${kernel.name}, ${config}`, outcome.message);
+    return [];
+  });
+  return groupsOf(source, assembled.flat());
+}
+
+function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] {
+  const entries = compiled.flatMap((one) =>
+    one.kernel.instances.map((instance) => ({ compiled: one, instance }))
+  );
+  const sets = Map.groupBy(
+    entries,
+    ({ compiled: { kernel, module }, instance }) =>
+      JSON.stringify([
+        kernel.name,
+        module.target,
+        instance.variant.name,
+        specializationOf(instance),
+      ]),
+  );
+  return [...sets.values()].filter((set) => set.length > 1).map((set): Group => {
+    const { compiled: { kernel, module }, instance } = must(set[0], "an entry");
+    const siblings = new Map(
+      entries.filter((entry) =>
+        entry.compiled.kernel.name === kernel.name &&
+        entry.instance.variant.name === instance.variant.name
+      ).map((entry) => [specializationOf(entry.instance), entry.instance]),
+    );
+    return {
+      source,
+      target: module.target,
+      kernel: kernel.name,
+      variant: instance.variant.name,
+      specialization: specializationOf(instance),
+      key: kernel.key,
+      candidates: set.map(({ compiled, instance }) => ({
+        compiled,
+        instance,
+        code: codeOf(compiled.module.ptx, instance.symbol),
+        misfit: misfitOf(compiled, instance),
+      })),
+      siblings: [...siblings.values()],
+    };
+  });
+}
+
+/** `general`, or what the entry's name ends in. */
+export function specializationOf({ symbol, specialization }: InstanceInfo): string {
+  return specialization.length === 0 ? "general" : symbol.slice(symbol.lastIndexOf("_") + 1);
+}
+
+/** The entry's own text without its name, and without what says where it stands in the source. */
+function codeOf(ptx: string, symbol: string): string {
+  const entries = ptx.split(/(?=^\.visible \.entry )/m);
+  const own = entries.filter((text) =>
+    !text.startsWith(".visible .entry ") || isEntry(text, symbol)
+  );
+  const text = own.join("").replaceAll(symbol, "entry")
+    .replace(/^\s*\.(?:loc|file)\b.*\n/gm, "").replace(/\/\/.*$/gm, "");
+  return sha256(text).slice(0, 16);
+}
+
+function isEntry(text: string, symbol: string): boolean {
+  return /^\.visible \.entry ([\w$]+)/.exec(text)?.[1] === symbol;
+}
+
+/** What the assembler's report says against running the entry. */
+function misfitOf(
+  { module, resources }: CompiledConfig,
+  { symbol }: InstanceInfo,
+): string | undefined {
+  const target = TARGETS[module.target];
+  const entry = must(module.entries.find((one) => one.symbol === symbol), `entry ${symbol}`);
+  const found = resources[symbol];
+  const sharedBytes = entry.sharedBytes + (found?.sharedBytes ?? 0);
+  if (sharedBytes > target.sharedBytesPerBlock) {
+    return `needs ${sharedBytes} bytes of shared memory; ${target.name} has ${target.sharedBytesPerBlock}`;
+  }
+  if (found === undefined) return undefined;
+  const needs = { threads: entry.threads, registers: found.registers, sharedBytes };
+  return occupancyOf(target, needs).blocks > 0
+    ? undefined
+    : `${entry.threads} threads of ${found.registers} registers are more than ${target.name} has`;
+}

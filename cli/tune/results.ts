@@ -1,0 +1,31 @@
+/** What `tri tune` prints at its end: the winner of each run, and what it gains. */
+import { describe, type RunResult } from "./schedule.ts";
+import { fastestFirst } from "../../ffi/kernel/tune_file.ts";
+
+/** A paragraph per run: all configurations, the fastest first. */
+export function printResults(results: readonly RunResult[]): string {
+  return results.map(printResult).join("\n");
+}
+
+function printResult({ run, place, timings, fresh }: RunResult): string {
+  const order = fastestFirst(timings);
+  const [best] = order;
+  const least = microsecondsOf(timings, best);
+  const width = Math.max(...Object.keys(timings).map((config) => config.length));
+  const rows = order.map((config) => {
+    const time = microsecondsOf(timings, config);
+    const factor = config === best ? "" : `  ${(time / least).toFixed(2)} times as long`;
+    return `  ${config.padEnd(width)}  ${Number(time.toPrecision(4))} µs${factor}`;
+  });
+  const failures = Object.entries(timings).flatMap(([config, timing]) =>
+    "failed" in timing ? [`  ${config.padEnd(width)}  left out: ${timing.failed}`] : []
+  );
+  const known = run.group.candidates.length - fresh;
+  const from = known === 0 ? "" : `; ${known} of ${run.group.candidates.length} were known`;
+  return [`${describe(place)} on ${place.gpu}${from}`, ...rows, ...failures, ""].join("\n");
+}
+
+function microsecondsOf(timings: RunResult["timings"], config: string | undefined): number {
+  const timing = config === undefined ? undefined : timings[config];
+  return timing === undefined || "failed" in timing ? NaN : timing.microseconds;
+}

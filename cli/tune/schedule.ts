@@ -1,0 +1,123 @@
+/** Gives runs to GPUs: those of one kind share its runs, different kinds time all of them. Results are written as they come. */
+import { EXIT, Failure } from "../failure.ts";
+import { removeAbandonedReplacements, replaceFile } from "../files/replace_file.ts";
+import type { TargetName } from "../../compiler/targets.ts";
+import type { Terminal } from "../terminal.ts";
+import type { Run } from "./arguments.ts";
+import type { BenchGpu } from "./bench.ts";
+import type { Candidate } from "./candidates.ts";
+import {
+  printKey,
+  printTuneFile,
+  type TimingPlace,
+  type Timings,
+  timingsAt,
+  withTimings,
+} from "../../ffi/kernel/tune_file.ts";
+import { readTuneFile, tunePathOf } from "./file.ts";
+import { TimingProcess } from "./process.ts";
+
+/** A GPU and the target whose code it gets. */
+export interface TargetedGpu {
+  readonly gpu: BenchGpu;
+  readonly target: TargetName;
+}
+
+/** What is known of a run's configurations in the end. */
+export interface RunResult {
+  readonly run: Run;
+  readonly place: TimingPlace;
+  readonly timings: Timings;
+  /** Configurations that were timed now. */
+  readonly fresh: number;
+}
+
+export interface TimingOptions {
+  /** Also what has a timing. */
+  readonly force: boolean;
+  /** Seconds that a launch may take. */
+  readonly limit: number;
+}
+
+/** Times what has no timing yet, or all of it. */
+export async function timeRuns(
+  runs: readonly Run[],
+  gpus: readonly TargetedGpu[],
+  { force, limit }: TimingOptions,
+  terminal: Terminal,
+): Promise<RunResult[]> {
+  for (const { group } of runs) removeAbandonedReplacements(group.source.path);
+  const kinds = Map.groupBy(gpus, ({ gpu }) => gpu.info.name);
+  const results: RunResult[] = [];
+  const lists = [...kinds.values()].map((members) => ({
+    members,
+    runs: runs.filter(({ group }) => group.target === members[0]?.target),
+  }));
+  const total = lists.reduce((sum, list) => sum + list.runs.length, 0);
+  await Promise.all(lists.flatMap(({ members, runs }) => {
+    const queue = runs.values();
+    return members.map(async ({ gpu }) => {
+      await using process = new TimingProcess(gpu, limit);
+      for (const run of queue) {
+        const place = placeOf(run, gpu);
+        terminal.progress(
+          `${results.length}/${total} ${describe(place)} on GPU ${gpu.info.ordinal}`,
+        );
+        const path = tunePathOf(run.group.source.path);
+        const known = (): Timings => timingsAt(readTuneFile(path), place);
+        const { candidates } = run.group;
+        const wanted = force ? candidates : untimed(candidates, known());
+        if (wanted.length > 0) {
+          const { timings, broken } = await process.measure(run, wanted);
+          if (broken !== undefined) terminal.say(`not timed: ${describe(place)}: ${broken}`);
+          if (Object.keys(timings).length > 0) addTimings(path, place, timings);
+        }
+        const timings = current(candidates, known());
+        results.push({ run, place, timings, fresh: wanted.length });
+      }
+    });
+  }));
+  const order = new Map(runs.map((run, index) => [run, index]));
+  return results.toSorted((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
+}
+
+function placeOf({ group, arguments: { scalars } }: Run, { info }: BenchGpu): TimingPlace {
+  const { kernel, variant, specialization, key } = group;
+  const { name: gpu, arch } = info;
+  return { gpu, arch, kernel, variant, specialization, key: printKey(key, scalars) };
+}
+
+/** For people. */
+export function describe({ kernel, variant, specialization, key }: TimingPlace): string {
+  return [kernel, variant, specialization, key].join(" ");
+}
+
+/** Timings of other code say nothing. */
+function untimed(candidates: readonly Candidate[], known: Timings): Candidate[] {
+  return candidates.filter(({ compiled, code }) => known[compiled.config]?.code !== code);
+}
+
+function current(candidates: readonly Candidate[], known: Timings): Timings {
+  return Object.fromEntries(candidates.flatMap(({ compiled: { config } }) => {
+    const timing = known[config];
+    return timing === undefined ? [] : [[config, timing]];
+  }));
+}
+
+/**
+ * Adds timings to the file and writes it; a reader sees the old file or the new one. It is read anew, because another
+ * `tri tune` may have added to it.
+ */
+function addTimings(path: string, place: TimingPlace, timings: Timings): void {
+  const file = withTimings(readTuneFile(path), place, timings);
+  try {
+    replaceFile(path, printTuneFile(file));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    throw new Failure(
+      EXIT.environment,
+      `tri may not write ${path}`,
+      'Use the task "tune", or run deno with --allow-write for that folder.',
+    );
+  }
+}

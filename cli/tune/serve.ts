@@ -1,0 +1,21 @@
+/** The body of a process that times on one GPU: requests on stdin, reports on stdout, until stdin ends. */
+import { Stopwatch, type TimedGpu } from "./measure.ts";
+import { printReport, readRequests, type TimingReport } from "./messages.ts";
+
+/** Serves until there is nothing more to do; does not return. */
+export async function serveTimings(gpu: TimedGpu): Promise<never> {
+  const stopwatch = new Stopwatch(gpu, tell);
+  // Requests are read also while a kernel runs: if it never ends, the end of stdin still ends this process.
+  for await (const request of readRequests(Deno.stdin.readable)) {
+    stopwatch.measure(request).then((report) => {
+      tell(report);
+      if (report.kind !== "timings") Deno.exit(1);
+    });
+  }
+  Deno.exit(0);
+}
+
+function tell(report: TimingReport): void {
+  const bytes = new TextEncoder().encode(printReport(report));
+  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+}

@@ -1,0 +1,51 @@
+import { includeFinder, probeAgain } from "../../../cli/project/include.ts";
+import { sha256 } from "../../../cli/files/hash.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { Workspace } from "../support/tri_process.ts";
+
+const FROM = { name: "k/main.tc", text: "" };
+
+Deno.test("includeFinder() looks beside the file first, then in the -I folders in order", () => {
+  using workspace = new Workspace({ "p/k/a.h": "near", "p/i1/a.h": "one", "p/i2/b.h": "two" });
+  const root = `${workspace.path}/p`;
+  const { resolve } = includeFinder(root, [`${root}/i1`, `${root}/i2`]);
+  assertEquals(resolve("a.h", "quoted", FROM), { name: "k/a.h", text: "near" });
+  assertEquals(resolve("a.h", "angled", FROM), { name: "i1/a.h", text: "one" });
+  assertEquals(resolve("b.h", "quoted", FROM), { name: "i2/b.h", text: "two" });
+  assertEquals(resolve("c.h", "quoted", FROM), undefined);
+});
+
+Deno.test("includeFinder() gives the same object for the same file", () => {
+  using workspace = new Workspace({ "k/a.h": "" });
+  const { resolve } = includeFinder(workspace.path, []);
+  const other = { name: "k/sub/x.h", text: "" };
+  assertEquals(
+    resolve("a.h", "quoted", FROM) === resolve("../a.h", "quoted", other),
+    true,
+  );
+});
+
+Deno.test("includeFinder() tells a file outside the project from one that is missing", () => {
+  using workspace = new Workspace({ "secret.h": "", "p/k/main.tc": "" });
+  const { resolve } = includeFinder(`${workspace.path}/p`, []);
+  assertEquals(resolve("../../secret.h", "quoted", FROM), "outside");
+  assertEquals(resolve(`${workspace.path}/secret.h`, "quoted", FROM), "outside");
+  assertEquals(resolve("../../none.h", "quoted", FROM), undefined);
+});
+
+Deno.test("probeAgain() sees what changed, came and went since", () => {
+  using workspace = new Workspace({ "k/a.h": "1", "i/b.h": "2" });
+  const finder = includeFinder(workspace.path, [`${workspace.path}/i`]);
+  finder.resolve("a.h", "quoted", FROM);
+  finder.resolve("b.h", "quoted", FROM);
+  assertEquals(finder.probes, { "k/a.h": sha256("1"), "k/b.h": null, "i/b.h": sha256("2") });
+  assertEquals(probeAgain(workspace.path, finder.probes), finder.probes);
+  workspace.write("k/a.h", "3");
+  workspace.write("k/b.h", "4");
+  workspace.remove("i/b.h");
+  assertEquals(probeAgain(workspace.path, finder.probes), {
+    "k/a.h": sha256("3"),
+    "k/b.h": sha256("4"),
+    "i/b.h": null,
+  });
+});

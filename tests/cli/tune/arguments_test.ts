@@ -1,0 +1,101 @@
+import { listConfigurations } from "../../../compiler/configurations.ts";
+import { compileFile, inspect } from "../../../compiler/mod.ts";
+import { compileGroups, type Group } from "../../../cli/tune/candidates.ts";
+import { makeArguments, runsOf } from "../../../cli/tune/arguments.ts";
+import { Device, Tensor } from "../../../ffi/mod.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+async function groupsOf(kernel: string, ...overrides: readonly string[]): Promise<Group[]> {
+  const url = new URL(`../../../kernels/${kernel}.tc`, import.meta.url);
+  const file = { name: `kernels/${kernel}.tc`, text: Deno.readTextFileSync(url) };
+  return await compileGroups(
+    { file, path: url.pathname, stem: kernel },
+    {
+      targets: ["sm_80"],
+      overrides: overrides.map((text) => ({ text, origin: "<test>" })),
+      suppress: ["W9001"],
+    },
+    { compileFile, listConfigurations, inspect },
+    [],
+    1,
+    (config, message) => {
+      throw new Error(`${config}: ${message}`);
+    },
+  );
+}
+
+/** The key's values, run by run. */
+function keysOf(group: Group, sizes: readonly (readonly [string, number])[][] = []): unknown {
+  const runs = runsOf(group, sizes.map((values) => new Map(values)));
+  return typeof runs === "string"
+    ? runs
+    : runs.map(({ arguments: { scalars } }) => group.key.map((name) => scalars.get(name)));
+}
+
+Deno.test("runsOf() chooses sizes that a call takes the code for: even ones for the specialised, odd for the general", async () => {
+  const groups = await groupsOf(
+    "transpose",
+    "variant TYPE=float",
+    "configs TM in {32, 64}, TN in {64}",
+  );
+  assertEquals(groups.map((group) => [group.specialization, group.key, keysOf(group)]), [
+    ["general", ["M", "N"], [[1023, 1023], [4095, 4095]]],
+    ["a16", ["M", "N"], [[1024, 1024], [4096, 4096]]],
+  ]);
+  const sizes = [[["M", 100], ["N", 64]], [["M", 7], ["N", 9]]] as const;
+  assertEquals(groups.map((group) => keysOf(group, sizes.map((size) => [...size]))), [
+    [[7, 9]],
+    [[100, 64]],
+  ]);
+});
+
+Deno.test("makeArguments() fills what is read with numbers from 0.5 to 1 of either sign, and integers with zeros", async () => {
+  using device = Device.open({ device: "emulator" });
+  for (const [type, isFloat] of [["half", true], ["double", true], ["int", false]] as const) {
+    const [group] = await groupsOf(
+      "transpose",
+      `variant TYPE=${type}`,
+      "configs TM in {32, 64}, TN in {64}",
+    );
+    assert(group !== undefined);
+    const [run] = runsOf(group, [new Map([["M", 33], ["N", 65]])]);
+    assert(typeof run === "object");
+    using made = new DisposableStack();
+    const { X, M, ldx } = makeArguments(run.arguments, device, made);
+    assertEquals([M, ldx], [33, 65]);
+    assert(X instanceof Tensor);
+    const values = [...await X.read()].map(Number);
+    assertEquals(values.length, 33 * 65);
+    const isRight = (value: number): boolean =>
+      isFloat ? Math.abs(value) >= 0.5 && Math.abs(value) <= 1 : value === 0;
+    assert(values.every(isRight));
+    if (isFloat) assert(new Set(values).size > 500 && values.some((value) => value < 0));
+  }
+});
+
+Deno.test("runsOf() lays matrices by columns for the code that demands it", async () => {
+  const groups = await groupsOf(
+    "matmul",
+    "variant float16: TYPE=half, SUM=float, OUT=half",
+    "configs MB in {32, 64}, NB in {64}, KB in {32}",
+  );
+  const runs = groups.flatMap((group) => {
+    const found = runsOf(group, []);
+    assert(typeof found === "object", `${found}`);
+    return found.slice(0, 1);
+  });
+  const strides = ["stride_a_0", "stride_a_1", "stride_b_0", "stride_b_1"];
+  assertEquals(
+    runs.map(({ group, arguments: { scalars } }) => [
+      group.specialization,
+      ...strides.map((name) => scalars.get(name)),
+    ]),
+    [
+      ["general", 1023, 1, 1023, 1],
+      ["s1", 1024, 1, 1024, 1],
+      ["s2", 1024, 1, 1, 1024],
+      ["s3", 1, 1024, 1024, 1],
+      ["s4", 1, 1024, 1, 1024],
+    ],
+  );
+});
