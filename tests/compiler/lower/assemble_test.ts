@@ -4,7 +4,12 @@
  */
 import { assert, assertEquals } from "../../support/assert.ts";
 import { mapPool, runProcess } from "../../../cli/tools/process.ts";
-import { type Assembler, findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/tools/ptxas.ts";
+import {
+  type Assembler,
+  findAssemblers,
+  ptxVersionOf,
+  resourcesIn,
+} from "../../../cli/tools/ptxas.ts";
 import { findTools } from "../../../cli/tools/tools.ts";
 import {
   compileFile,
