@@ -24,6 +24,7 @@ export type {
   Configurations,
   ConstantBuffer,
   Define,
+  IncludeRefusal,
   IncludeResolver,
   KernelOutline,
   ModuleOutline,

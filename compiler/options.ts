@@ -27,12 +27,18 @@ export interface Override {
   readonly origin: string;
 }
 
+/** Why a file that is there is not included. */
+export interface IncludeRefusal {
+  /** What follows "because". */
+  readonly refused: string;
+}
+
 /** Finds an included file; undefined: not found; "outside": outside the project root. */
 export type IncludeResolver = (
   name: string,
   kind: "quoted" | "angled",
   from: SourceFile,
-) => SourceFile | "outside" | undefined;
+) => SourceFile | "outside" | IncludeRefusal | undefined;
 
 /**
  * Which configurations become entries. `also`: those chosen, beside the first of each variant. `only`: just this one, of all variants that may have it, under the names that the first one has.

@@ -89,6 +89,14 @@ export const PREPROCESSOR = {
       },
     },
   ),
+  E1033: {
+    text:
+      "Headers are files of at most 4 MiB. A device or a pipe may never end, and is not opened; where the system refuses the file, the message is the system's.",
+  },
+  E1034: {
+    text:
+      "Files that include each other twice each are read 2^n times: at most 1,000,000 tokens of all included files together. `#pragma once` at the top of a file includes it once.",
+  },
   E1040: file(
     "The program says that it cannot be compiled like this; the text is its author's.",
     '#ifndef __TRI__\n#else\n#error "not with this compiler"\n#endif\n__global__ void f(int *X) { *X = 1; }',

@@ -29,7 +29,7 @@ export function includedAt(
   ) ?? [];
   const name = quoted ?? angled;
   const found = name && include?.(name, quoted === undefined ? "angled" : "quoted", file);
-  return typeof found === "object" ? found : undefined;
+  return typeof found === "object" && !("refused" in found) ? found : undefined;
 }
 
 /** Where a macro, or a compile-time parameter that a pragma declares, gets its meaning. */

@@ -68,7 +68,7 @@ function preferOpen(resolve: IncludeResolver, root: string, openText: OpenText):
   const edited = new Map<SourceFile, SourceFile>();
   return (name, kind, from) => {
     const found = resolve(name, kind, from);
-    if (found === undefined || found === "outside") return found;
+    if (found === undefined || found === "outside" || "refused" in found) return found;
     const known = edited.get(found);
     if (known !== undefined) return known;
     const uri = uriIn(root, found.name);

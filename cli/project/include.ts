@@ -1,5 +1,5 @@
 /** Finds what `#include` names (language.md, section 1.4) and remembers every place it looked at. */
-import type { IncludeResolver } from "../../compiler/options.ts";
+import type { IncludeRefusal, IncludeResolver } from "../../compiler/options.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
 import { sha256 } from "../files/hash.ts";
 import {
@@ -10,7 +10,7 @@ import {
   relativePath,
   resolvePath,
 } from "../files/paths.ts";
-import { readTextIfThere } from "./project.ts";
+import { readHeader } from "./header.ts";
 
 /** Content hash of every place looked at, by path from the root; null: nothing was there. */
 export type Probes = Record<string, string | null>;
@@ -26,13 +26,13 @@ export function includeFinder(root: string, folders: readonly string[]): Include
   const probes: Probes = {};
   const known = new Map<string, SourceFile>();
 
-  const look = (path: string): SourceFile | undefined => {
+  const look = (path: string): SourceFile | IncludeRefusal | undefined => {
     const name = relativePath(root, path);
     const seen = known.get(name);
     if (seen !== undefined) return seen;
-    const text = readTextIfThere(path);
-    probes[name] = text === undefined ? null : sha256(text);
-    if (text === undefined) return undefined;
+    const text = readHeader(path);
+    probes[name] = probeOf(text);
+    if (typeof text !== "string") return text;
     const file = { name, text };
     known.set(name, file);
     return file;
@@ -47,7 +47,7 @@ export function includeFinder(root: string, folders: readonly string[]): Include
         const file = look(path);
         if (file !== undefined) return file;
       } else {
-        outside ||= readTextIfThere(path) !== undefined;
+        outside ||= isThere(path);
       }
     }
     return outside ? "outside" : undefined;
@@ -59,8 +59,20 @@ export function includeFinder(root: string, folders: readonly string[]): Include
 export function probeAgain(root: string, probes: Probes): Probes {
   return Object.fromEntries(
     Object.keys(probes).map((name) => {
-      const text = readTextIfThere(joinPath(root, name));
-      return [name, text === undefined ? null : sha256(text)];
+      return [name, probeOf(readHeader(joinPath(root, name)))];
     }),
   );
+}
+
+const probeOf = (text: ReturnType<typeof readHeader>): string | null =>
+  typeof text === "string" ? sha256(text) : null;
+
+/** Whether there is anything but a folder; what it holds is no concern of the project. */
+function isThere(path: string): boolean {
+  try {
+    return !Deno.statSync(path).isDirectory;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return false;
+  }
 }

@@ -112,7 +112,13 @@ function walk(folder: string, top: string, out: string): string[] {
   return files;
 }
 
+/** More is no text that somebody wrote, and may be more than memory holds. */
+const MAX_SOURCE_BYTES = 64 << 20;
+
 function readSource({ root, reporter }: Project, path: string): SourceFile {
+  if (Deno.statSync(path).size > MAX_SOURCE_BYTES) {
+    throw usageError(`${path} is larger than ${MAX_SOURCE_BYTES >> 20} MiB`, "Split it.");
+  }
   return decodeSource(relativePath(root, path), Deno.readFileSync(path), reporter);
 }
 

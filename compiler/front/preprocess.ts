@@ -64,6 +64,9 @@ const EMPTY_HEADERS: ReadonlySet<string> = new Set([
 const MAX_INCLUDE_DEPTH = 64;
 /** Files that include each other twice each would otherwise be read 2^64 times. */
 const MAX_INCLUDES = 10_000;
+/** Of all included files; what conditions skip counts an eighth. */
+const MAX_INCLUDED_TOKENS = 1_000_000;
+const SKIPPED_TOKENS = 8;
 
 /** Text to tokens for one instance of a file. */
 export function preprocess(
@@ -128,6 +131,7 @@ class Preprocessor {
   readonly #condition: ExpandContext;
   readonly #host: DirectiveHost;
   #includes = 0;
+  #includedTokens = 0;
 
   constructor(file: SourceFile, options: PreprocessOptions, reporter: Reporter) {
     this.#options = options;
@@ -246,6 +250,7 @@ class Preprocessor {
         const pragma = this.#directive(token, file);
         if (pragma !== undefined) return pragma;
       } else if (this.#conditions.active) {
+        if (this.#files.length > 1) this.#countIncluded(1);
         return token;
       }
     }
@@ -269,6 +274,19 @@ class Preprocessor {
     return followDirective(line, this.#host);
   }
 
+  /** Beyond the limit, nothing more of the open files is read. */
+  #countIncluded(tokens: number): void {
+    const before = this.#includedTokens;
+    this.#includedTokens += tokens;
+    if (before > MAX_INCLUDED_TOKENS || this.#includedTokens <= MAX_INCLUDED_TOKENS) return;
+    this.#includes = Infinity;
+    const { lexed: { file, tokens: read }, next } = must(this.#files[0], "the main file");
+    const at = read[next - 1]?.span ?? { file, start: 0, end: 0 };
+    const message = `the included files have more than ${MAX_INCLUDED_TOKENS} tokens together`;
+    this.#reporter.error("E1034", at, message, { hint: "write `#pragma once` at their tops" });
+    for (const open of this.#files.slice(1)) open.next = open.lexed.tokens.length - 1;
+  }
+
   #include(name: string, kind: "quoted" | "angled", span: Span): void {
     if (this.#includes > MAX_INCLUDES) return;
     const from = this.#file().lexed.file;
@@ -281,6 +299,9 @@ class Preprocessor {
         ? `beside \`${from.name}\` or in the \`-I\` folders`
         : "in the `-I` folders";
       this.#reporter.error("E1030", span, `\`${name}\` was not found ${places}`);
+    } else if ("refused" in found) {
+      const message = `\`${name}\` is not included because ${found.refused}`;
+      this.#reporter.error("E1033", span, message);
     } else if (!this.#readOnce.has(found.name)) {
       this.#includes++;
       const cycle = this.#files.some(({ lexed }) => lexed.file.name === found.name);
@@ -291,7 +312,9 @@ class Preprocessor {
         this.#reporter.error("E1032", span, message, { hint: "write `#pragma once` at its top" });
         this.#includes = Infinity;
       } else {
-        this.#enter(lex(found, this.#reporter));
+        const lexed = lex(found, this.#reporter);
+        this.#countIncluded(lexed.tokens.length / SKIPPED_TOKENS);
+        this.#enter(lexed);
       }
     }
   }

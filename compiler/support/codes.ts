@@ -17,6 +17,8 @@ export const CODES = {
   E1030: "an included file was not found",
   E1031: "an included file lies outside the project",
   E1032: "files include each other too deeply or in a cycle",
+  E1033: "an included file that is not read: no regular file, too large, or refused by the system",
+  E1034: "included files with more tokens together than the compiler follows",
   E1040: "`#error`",
   E1043: "`_Pragma` is not supported",
   E2001: "a name that nothing declares",

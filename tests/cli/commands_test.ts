@@ -274,6 +274,17 @@ Deno.test("tri says a failure as JSON where --json is given", async () => {
   });
 });
 
+Deno.test("tri check opens no source that is a device, and none that is larger than memory", async () => {
+  using workspace = new Workspace();
+  Deno.symlinkSync("/dev/zero", `${workspace.path}/zero.tc`);
+  assertEquals((await workspace.tri(["check", "zero.tc"])).code, 2);
+  const large = Deno.openSync(`${workspace.path}/large.tc`, { create: true, write: true });
+  large.truncateSync(2 ** 40);
+  large.close();
+  const { code, stderr } = await workspace.tri(["check", "large.tc"]);
+  assertEquals([code, stderr.includes("is larger than 64 MiB")], [2, true]);
+});
+
 Deno.test("tri passes --max-tile-elements on, if it is a number", async () => {
   using workspace = new Workspace({ "a.tc": "kernel x\n" });
   assertEquals((await workspace.tri(["check", "--max-tile-elements", "64"])).code, 0);

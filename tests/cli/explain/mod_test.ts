@@ -73,7 +73,14 @@ Deno.test("EXPLANATIONS show a program that gives the code, and one that gives n
 
 Deno.test("EXPLANATIONS lack a program only where no short text can show the mistake", () => {
   const without = ENTRIES.filter(([, { example }]) => example === undefined);
-  assertEquals(without.map(([code]) => code), ["E1001", "E9031", "E9040", "E9041"]);
+  assertEquals(without.map(([code]) => code), [
+    "E1001",
+    "E1033",
+    "E1034",
+    "E9031",
+    "E9040",
+    "E9041",
+  ]);
   const reporter = new Reporter();
   decodeSource("f.tc", new Uint8Array([0xff]), reporter);
   assertEquals(reporter.diagnostics.map(({ code }) => code), ["E1001"]);

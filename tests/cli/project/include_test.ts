@@ -49,3 +49,37 @@ Deno.test("probeAgain() sees what changed, came and went since", () => {
     "i/b.h": null,
   });
 });
+
+/** What the system has to say differs; that there is a reason counts. */
+function isRefused(found: ReturnType<ReturnType<typeof includeFinder>["resolve"]>): boolean {
+  return typeof found === "object" && "refused" in found && found.refused !== "";
+}
+
+Deno.test("includeFinder() opens neither devices nor pipes, and reads no file without end", () => {
+  using workspace = new Workspace({ "k/main.tc": "" });
+  const { resolve, probes } = includeFinder(workspace.path, []);
+  Deno.symlinkSync("/dev/zero", `${workspace.path}/k/zero.h`);
+  Deno.symlinkSync("circle.h", `${workspace.path}/k/circle.h`);
+  new Deno.Command("mkfifo", { args: [`${workspace.path}/k/pipe.h`] }).outputSync();
+  Deno.mkdirSync(`${workspace.path}/k/folder.h`);
+  const large = Deno.openSync(`${workspace.path}/k/large.h`, { create: true, write: true });
+  large.truncateSync(2 ** 40);
+  large.close();
+  for (const name of ["zero.h", "pipe.h", "large.h", "circle.h"]) {
+    assertEquals([name, isRefused(resolve(name, "quoted", FROM))], [name, true]);
+    assertEquals(probes[`k/${name}`], null);
+  }
+  assertEquals(resolve("folder.h", "quoted", FROM), undefined);
+  assertEquals(resolve("/dev/zero", "quoted", FROM), "outside");
+  assertEquals(resolve("../../../../../../../../dev/zero", "quoted", FROM), "outside");
+  assertEquals(probeAgain(workspace.path, probes), probes);
+});
+
+Deno.test("includeFinder() takes names that no file can have", () => {
+  using workspace = new Workspace({ "k/main.tc": "" });
+  const { resolve } = includeFinder(workspace.path, []);
+  for (const name of ["x".repeat(100_000), "a/".repeat(50_000), "a\0b"]) {
+    const found = resolve(name, "quoted", FROM);
+    assertEquals(found === undefined || isRefused(found), true, name.slice(0, 10));
+  }
+});

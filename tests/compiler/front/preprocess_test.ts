@@ -271,6 +271,35 @@ Deno.test("preprocess() reports includes that are missing, outside, malformed or
   for (const [text, found] of cases) assertEquals(run(text, {}, files).found, found, text);
 });
 
+Deno.test("preprocess() reports an include that its host refuses, with the reason", () => {
+  const reporter = new Reporter();
+  preprocess({ name: "t.tc", text: '#include "zero.h"' }, {
+    defines: [],
+    predefined: {},
+    include: () => ({ refused: "it is a device" }),
+  }, reporter);
+  assertEquals(reporter.diagnostics.map(({ code, message }) => `${code} ${message}`), [
+    "E1033 `zero.h` is not included because it is a device",
+  ]);
+});
+
+Deno.test("preprocess() ends includes that multiply, whatever each of them holds", () => {
+  const twice = (name: string): string => `#include "${name}"\n#include "${name}"\n`;
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [`f${i}.h`, twice(`f${i + 1}.h`)]),
+  );
+  assertEquals(run(twice("f0.h"), {}, { ...files, "f40.h": "" }).found, ["E1032 f38.h:1:10"]);
+  const wide = run(twice("f30.h"), {}, { ...files, "f40.h": ";".repeat(50_000) });
+  assertEquals(wide.found, ["E1034 1:10"]);
+  assertEquals(wide.tokens.length < 1_100_000, true);
+  const skipped = `#if 0\n${";".repeat(100_000)}\n#endif\n`;
+  assertEquals(run(twice("f30.h"), {}, { ...files, "f40.h": skipped }).found.at(0), "E1034 1:10");
+  const deep = Object.fromEntries(
+    Array.from({ length: 100_000 }, (_, i) => [`f${i}.h`, `#include "f${i + 1}.h"`]),
+  );
+  assertEquals(run('#include "f0.h"', {}, deep).found, ["E1032 f63.h:1:10"]);
+});
+
 Deno.test("preprocess() ignores pragmas for kernels in included files, with a warning", () => {
   assertEquals(
     run('#include "p"', {}, { p: "#pragma tri grid(1)\n#pragma tri loop flatten" }).found,
