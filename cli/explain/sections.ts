@@ -18,6 +18,8 @@ export const SECTIONS: Readonly<Record<Code, string>> = {
   E1030: "1.4",
   E1031: "1.4",
   E1032: "1.4",
+  E1033: "1.4",
+  E1034: "1.4",
   E1040: "1.2",
   E1043: "1.2",
   E2001: "2.1",
