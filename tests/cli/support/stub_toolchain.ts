@@ -88,7 +88,7 @@ function linesOf(file: SourceFile, options: CompileOptions): Line[] {
     ({ 1: word = "", 2: rest = "", index }) => {
       if (word !== "include") return [{ word, rest, start: index }];
       const included = options.include?.(rest.replaceAll('"', ""), "quoted", file);
-      if (included === undefined || included === "outside") {
+      if (included === undefined || included === "outside" || "refused" in included) {
         return [{ word: "error", rest: `cannot include ${rest}`, start: index }];
       }
       return linesOf(included, options).map((line) => ({ ...line, start: index }));
