@@ -11,7 +11,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import fc from "../support/property.ts";
 import { type Argument, type Operation, operationsOf } from "./wrong_calls/operations.ts";
 import { CallersError, countValues, valueAt } from "./wrong_calls/values.ts";
-import { type Objects, World } from "./wrong_calls/world.ts";
+import { World } from "./wrong_calls/world.ts";
 
 const COUNT = Number(Deno.env.get("TRI_CALLS") ?? 1000);
 
@@ -98,7 +98,7 @@ function isCallers(error: unknown): boolean {
 async function judge(call: () => unknown, mustFail: boolean): Promise<void> {
   try {
     const result: unknown = await call();
-    if (result instanceof runtime.Device) result[Symbol.dispose]();
+    giveBack(result);
   } catch (error) {
     if (isCallers(error)) return;
     assert(error instanceof TriError, `${error instanceof Error ? error.stack : error}`);
@@ -108,11 +108,12 @@ async function judge(call: () => unknown, mustFail: boolean): Promise<void> {
   assert(!mustFail, "the call was not refused");
 }
 
-function disposeAll(objects: Objects): void {
-  for (const object of Object.values(objects)) {
-    const dispose: unknown = Reflect.get(object, Symbol.dispose);
-    if (typeof dispose === "function") Reflect.apply(dispose, object, []);
-  }
+/** Disposes what can be, so that a long run does not fill the device. */
+function giveBack(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  const dispose: unknown = Reflect.get(value, Symbol.dispose);
+  if (typeof dispose === "function") Reflect.apply(dispose, value, []);
+  else if ("result" in value) giveBack(value.result);
 }
 
 async function tryMistake(world: World, mistake: Mistake): Promise<void> {
@@ -124,7 +125,7 @@ async function tryMistake(world: World, mistake: Mistake): Promise<void> {
   const { args, mustFail } = wrongCall(operation, mistake, value);
   const call = (): unknown => operation.run(...args);
   try {
-    if (mistake.before === "disposed") disposeAll(objects);
+    if (mistake.before === "disposed") Object.values(objects).forEach(giveBack);
     if (mistake.before === "in a capture") {
       let inside: Promise<void> | undefined;
       await judge(() => {
