@@ -11,8 +11,10 @@ import {
   nearest,
   type TensorInfo,
 } from "./check/allocations.ts";
+import { Holes } from "./holes.ts";
 import type { Machine } from "./machine.ts";
 import { viewsOf } from "./memory.ts";
+import { PlaceList } from "./places.ts";
 
 /** Below this nothing is allocated: null pointers, and pointers near null, point nowhere. */
 export const HEAP_START = 4096;
@@ -44,12 +46,6 @@ export class HeapFullError extends Error {
   }
 }
 
-/** A range of memory that nobody has. */
-interface Hole {
-  start: number;
-  end: number;
-}
-
 interface Entry extends Allocation {
   readonly kind: AllocationKind;
   /** Where the gap behind it ends. */
@@ -63,9 +59,11 @@ const alignUp = (value: number, align: number): number => Math.ceil(value / alig
 export class Heap {
   readonly #machine: Pick<Machine, "memory" | "views">;
   /** All allocations, freed ones in quarantine too, by place. */
-  readonly #entries: Entry[] = [];
-  readonly #holes: Hole[] = [];
-  readonly #quarantine: Entry[] = [];
+  readonly #entries = new PlaceList<Entry>();
+  readonly #holes = new Holes();
+  /** In the order in which they were freed; those before `#first` have left it. */
+  #quarantine: Entry[] = [];
+  #first = 0;
   readonly #limit: number;
   #quarantined = 0;
   #used = 0;
@@ -81,7 +79,7 @@ export class Heap {
     this.#machine = machine;
     this.#limit = limit;
     this.#end = machine.memory.buffer.byteLength;
-    if (start < this.#end) this.#holes.push({ start: alignUp(start, ALIGN), end: this.#end });
+    if (start < this.#end) this.#holes.add(alignUp(start, ALIGN), this.#end);
   }
 
   /** The most bytes that memory can have. */
@@ -98,12 +96,12 @@ export class Heap {
   allocate(bytes: number, align: number, label: string, kind: AllocationKind = "device"): number {
     const wanted = alignUp(bytes + GAP, ALIGN);
     const step = Math.max(align, ALIGN);
-    const place = this.#fit(wanted, step) ?? this.#grow(wanted, step) ??
-      (this.#release(0), this.#fit(wanted, step) ?? this.#grow(wanted, step));
+    const place = this.#holes.take(wanted, step, false) ?? this.#grow(wanted, step) ??
+      (this.#release(0), this.#holes.take(wanted, step, true) ?? this.#grow(wanted, step));
     if (place === undefined) throw new HeapFullError(bytes, this.freeBytes);
     this.#used += wanted;
     const entry = { place, bytes, label, kind, end: place + wanted, freed: false };
-    this.#entries.splice(this.#indexAfter(place), 0, entry);
+    this.#entries.add(entry);
     this.#table = undefined;
     return place;
   }
@@ -139,7 +137,7 @@ export class Heap {
   /** What kernels may touch now: plain data, the same object until something changes. */
   table(): AllocationTable {
     return this.#table ??= makeTable(
-      this.#entries.filter(({ kind }) => kind === "device")
+      this.#entries.all().filter(({ kind }) => kind === "device")
         .map(({ place, bytes, label, freed, tensor }) => ({
           place,
           bytes,
@@ -150,40 +148,26 @@ export class Heap {
     );
   }
 
+  /** The live device memory that a place is in. */
+  liveAt(place: number): Allocation | undefined {
+    const entry = this.#entries.before(place);
+    if (entry === undefined || entry.kind !== "device" || entry.freed) return undefined;
+    return place < entry.place + entry.bytes ? entry : undefined;
+  }
+
+  /** Whether live device memory, perhaps of no bytes, begins at a place. */
+  isAllocated(place: number): boolean {
+    const entry = this.#entryAt(place);
+    return entry?.kind === "device" && !entry.freed;
+  }
+
   #entryAt(place: number): Entry | undefined {
-    const entry = this.#entries[this.#indexAfter(place) - 1];
+    const entry = this.#entries.before(place);
     return entry?.place === place ? entry : undefined;
   }
 
-  /** The index of the first allocation behind a place. */
-  #indexAfter(place: number): number {
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#entries[middle]?.place ?? 0) <= place) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** Takes the first hole that is large enough. */
-  #fit(bytes: number, align: number): number | undefined {
-    for (const [i, hole] of this.#holes.entries()) {
-      const start = alignUp(hole.start, align);
-      if (start + bytes > hole.end) continue;
-      const rest = [
-        { start: hole.start, end: start },
-        { start: start + bytes, end: hole.end },
-      ].filter((piece) => piece.start < piece.end);
-      this.#holes.splice(i, 1, ...rest);
-      return start;
-    }
-    return undefined;
-  }
-
   #grow(bytes: number, align: number): number | undefined {
-    const last = this.#holes.at(-1);
-    const start = alignUp(last?.end === this.#end ? last.start : this.#end, align);
+    const start = alignUp(this.#holes.startOf(this.#end), align);
     const needed = alignUp(start + bytes - this.#end, PAGE);
     const most = this.#limit - this.#end;
     if (needed > most) return undefined;
@@ -197,39 +181,27 @@ export class Heap {
     const old = this.#end;
     this.#end = this.#machine.memory.buffer.byteLength;
     this.#machine.views = viewsOf(this.#machine.memory);
-    this.#addHole(old, this.#end);
-    return this.#fit(bytes, align);
+    this.#holes.add(old, this.#end);
+    return this.#holes.take(bytes, align, true);
   }
 
   /** Ends the quarantine of what was freed first, until so many bytes are left in it. */
   #release(bytes: number): void {
     while (this.#quarantined > bytes) {
-      const entry = this.#quarantine.shift();
+      const entry = this.#quarantine[this.#first++];
       if (entry === undefined) return;
       this.#quarantined -= entry.end - entry.place;
       this.#reuse(entry);
     }
+    if (2 * this.#first < this.#quarantine.length) return;
+    this.#quarantine = this.#quarantine.slice(this.#first);
+    this.#first = 0;
   }
 
   #reuse(entry: Entry): void {
-    this.#entries.splice(this.#indexAfter(entry.place) - 1, 1);
+    this.#entries.remove(entry.place);
     this.#used -= entry.end - entry.place;
-    this.#addHole(entry.place, entry.end);
+    this.#holes.add(entry.place, entry.end);
     this.#table = undefined;
-  }
-
-  #addHole(start: number, end: number): void {
-    const holes = this.#holes;
-    let at = holes.findIndex((hole) => hole.start > start);
-    if (at < 0) at = holes.length;
-    const [before, after] = [holes[at - 1], holes[at]];
-    if (after?.start === end) {
-      after.start = start;
-      if (before?.end === start) {
-        before.end = after.end;
-        holes.splice(at, 1);
-      }
-    } else if (before?.end === start) before.end = end;
-    else holes.splice(at, 0, { start, end });
   }
 }

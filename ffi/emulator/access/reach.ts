@@ -48,20 +48,26 @@ export function ownerOf({ machine, remote, owners }: Reach, lane: number): Block
 export type Resolve = (w: number, mask: number) => void;
 
 const TWO_32 = 2 ** 32;
+const TWO_64 = 2 ** 64;
 
 function illegal(address: number, what: string, lane: number, site: Site): never {
-  const text = address < 0 ? `-0x${(-address).toString(16)}` : `0x${address.toString(16)}`;
-  throw new Fault("out of bounds", `address ${text} is not ${what}`, lane, site);
+  throw new Fault("out of bounds", `address 0x${address.toString(16)} is not ${what}`, lane, site);
 }
 
-/** The address of a lane, exact for every legal one. */
-function addressOf(machine: Machine, w: number, ref: AddressRef, lane: number): number {
+/**
+ * The address of a lane: the sum of base and offset, which wraps at 2^32 or 2^64 as that of hardware does. Exact below
+ * 2^53, where all legal addresses are.
+ */
+export function addressOf(machine: Machine, w: number, ref: AddressRef, lane: number): number {
   const { row, bits, offset } = ref;
-  if (row === undefined) return offset;
+  if (row === undefined) return offset < 0 ? TWO_64 + offset : offset;
   const { u32 } = machine.views;
   const at = (w + row) >>> 2;
   if (bits === 32) return ((u32[at + lane] ?? 0) + offset) >>> 0;
-  return (u32[at + 2 * lane + 1] ?? 0) * TWO_32 + (u32[at + 2 * lane] ?? 0) + offset;
+  const sum = (u32[at + 2 * lane] ?? 0) + offset;
+  const carry = Math.floor(sum / TWO_32);
+  const upper = ((u32[at + 2 * lane + 1] ?? 0) + carry) >>> 0;
+  return upper * TWO_32 + (sum - carry * TWO_32);
 }
 
 /** An address that is the same in all lanes. */
@@ -143,7 +149,7 @@ function resolveShared(reach: Reach, ref: AddressRef, row: number, site: Site): 
   const words = bits >> 5;
   const slow = (w: number, lane: number): number => {
     const address = addressOf(machine, w, ref, lane);
-    if (address < 0 || address >= TWO_32) {
+    if (address >= TWO_32) {
       illegal(address, "an address of shared memory", lane, site);
     }
     return sharedPlace(reach, address, lane, site);
@@ -186,7 +192,7 @@ function resolveLocal(reach: Reach, ref: AddressRef, site: Site): Resolve {
       if (((mask >>> lane) & 1) === 0) continue;
       const address = addressOf(machine, w, ref, lane);
       // Checked even when other accesses are not: what lies behind it is the neighbour's.
-      if (address < 0 || address >= bytes) {
+      if (address >= bytes) {
         illegal(address, `in the ${bytes} bytes of local memory`, lane, site);
       }
       const place = start + lane * bytes + address;

@@ -4,8 +4,10 @@ import type { BoundOperand, Match } from "../../../compiler/ptx/match.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { Fault, type Site } from "../fault.ts";
 import { LANES } from "../frame.ts";
-import type { AddressRef, BlockState, Machine } from "../machine.ts";
+import type { BlockState, Machine } from "../machine.ts";
 import { SHARED_OFFSET_MASK, SHARED_RANK_SHIFT, WINDOW } from "../memory.ts";
+
+export { addressOf as addressAt } from "../access/reach.ts";
 
 const TWO_32 = 2 ** 32;
 
@@ -29,15 +31,6 @@ export function eachLane(mask: number, visit: (lane: number) => void): void {
 /** A lane's value in a row of 32 bits. */
 export function wordAt(machine: Machine, w: number, row: number, lane: number): number {
   return machine.views.u32[((w + row) >>> 2) + lane] ?? 0;
-}
-
-/** A lane's address, exact for every legal one. */
-export function addressAt(machine: Machine, w: number, ref: AddressRef, lane: number): number {
-  const { row, bits, offset } = ref;
-  if (row === undefined) return offset;
-  if (bits === 32) return (wordAt(machine, w, row, lane) + offset) >>> 0;
-  const high = wordAt(machine, w, row, 2 * lane + 1);
-  return high * TWO_32 + wordAt(machine, w, row, 2 * lane) + offset;
 }
 
 export function hex(address: number): string {

@@ -57,6 +57,15 @@ function isObserved({ opcode, operands }: Match, context: HandlerContext): boole
     context.address(address).space !== "param";
 }
 
+/** Whether an address is a register and an offset beyond 32 bits, which primitives do not have. */
+function isFar({ operands }: Match, context: HandlerContext): boolean {
+  return operands.some(({ operand }) => {
+    if (operand.kind !== "address" || operand.base?.kind !== "register") return false;
+    const { offset } = context.address(operand);
+    return offset !== (offset | 0);
+  });
+}
+
 /** How an instruction is done. */
 export interface Choice {
   /** A primitive, the function that its family has, or its definition for each lane. */
@@ -72,7 +81,9 @@ export function chooseStep(match: Match, context: HandlerContext): Choice | unde
   else return { way: "handler", step: { kind: "function", run: clock } };
   const handler = HANDLERS.get(match.opcode);
   const observing = machine.checks || machine.profile;
-  const primitive = observing && isObserved(match, context) ? undefined : wasmForm(match);
+  const primitive = (observing && isObserved(match, context)) || isFar(match, context)
+    ? undefined
+    : wasmForm(match);
   if (primitive !== undefined) {
     const step: Step = {
       kind: "primitive",

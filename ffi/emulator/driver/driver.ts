@@ -14,7 +14,6 @@ import type {
 import type { HostBytes } from "../../dtype.ts";
 import { type CudaError, OutOfMemoryError } from "../../errors.ts";
 import type { EmulatorWarning, LaunchProfile } from "../../profile.ts";
-import { liveIndex } from "../check/allocations.ts";
 import { findExtent } from "../check/describe.ts";
 import { warningKey } from "../check/report.ts";
 import type { FaultFacts } from "../fault.ts";
@@ -114,8 +113,7 @@ export class EmulatorDriver implements Driver {
 
   free(address: bigint): void {
     const place = placeOf(address);
-    const table = this.#heap.table();
-    if (place === undefined || table.starts[liveIndex(table, place)] !== place) {
+    if (place === undefined || !this.#heap.isAllocated(place)) {
       throw refusal("CUDA_ERROR_INVALID_VALUE", "cuMemFree");
     }
     this.#heap.free(place);
@@ -312,9 +310,8 @@ export class EmulatorDriver implements Driver {
   }
 
   #isAllocated(place: number, length: number): boolean {
-    const table = this.#heap.table();
-    const index = liveIndex(table, place);
-    return index >= 0 && place + length <= (table.ends[index] ?? 0);
+    const found = this.#heap.liveAt(place);
+    return found !== undefined && place + length <= found.place + found.bytes;
   }
 
   /** Kernels reach it by addresses of constant memory only, so it is no allocation. */

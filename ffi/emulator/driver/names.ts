@@ -1,7 +1,7 @@
 /** Names for device memory, so that faults can speak of "element 24 of Y" rather than of addresses. */
 import { DTYPES } from "../../dtype.ts";
 import type { Contents } from "../../driver.ts";
-import { liveIndex, type TensorInfo } from "../check/allocations.ts";
+import type { TensorInfo } from "../check/allocations.ts";
 import type { Heap } from "../heap.ts";
 import { WINDOW } from "../memory.ts";
 
@@ -36,20 +36,19 @@ export function nameArguments(
 ): void {
   const { buffer, byteOffset, byteLength } = argumentBlock;
   const view = new DataView(buffer, byteOffset, byteLength);
-  const table = heap.table();
   const names = new Map<number, string[]>();
   for (const { name, offset } of parameters) {
     if (offset + POINTER_BYTES > byteLength || view.getUint32(offset + 4, true) !== WINDOW.global) {
       continue;
     }
-    const start = table.starts[liveIndex(table, view.getUint32(offset, true))];
+    const start = heap.liveAt(view.getUint32(offset, true))?.place;
     if (start === undefined) continue;
     const known = names.get(start);
     if (known === undefined) names.set(start, [name]);
     else known.push(name);
   }
   for (const [place, known] of names) {
-    const tensor = heap.find(place)?.allocation.tensor;
+    const tensor = heap.liveAt(place)?.tensor;
     const name = known.join(" and ");
     if (tensor !== undefined && tensor.name !== name) heap.describe(place, { ...tensor, name });
   }

@@ -6,6 +6,7 @@ import {
   type Emulator,
   type LaunchReport,
 } from "../../../../ffi/emulator/launch.ts";
+import { emulate, kernelText } from "../../../support/emulate.ts";
 import { WINDOW } from "../../../../ffi/emulator/memory.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../../support/assert.ts";
 
@@ -160,4 +161,18 @@ Deno.test("the last block must not read what others wrote without a fence", () =
   );
   assertEquals(fault.kind, "race");
   assertStringIncludes(fault.detail, "thread 0 of block 0");
+});
+
+Deno.test("addresses of kernels wrap at 2^64, with and without checks", () => {
+  for (const checks of [true, false]) {
+    const out = new Uint32Array(4);
+    emulate(
+      kernelText(`.reg .b64 %a, %b; .reg .b32 %r;
+  ld.param.u64 %a, [p0]; mov.u32 %r, 7; sub.s64 %b, %a, 0x200000000; st.global.u32 [%b+0x200000004], %r;
+  add.s64 %b, %a, 0x7ffffff8; st.global.u32 [%b-0x7ffffff0], %r;
+  ret;`),
+      { args: [out], block: [1, 1, 1], checks },
+    );
+    assertEquals([...out], [0, 7, 7, 0]);
+  }
 });

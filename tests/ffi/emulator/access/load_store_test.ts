@@ -1,4 +1,4 @@
-import { assertEquals } from "../../../support/assert.ts";
+import { assertEquals, assertMatch } from "../../../support/assert.ts";
 import { Rig } from "./rig.ts";
 
 /** An integer type in memory, read byte by byte. */
@@ -116,6 +116,32 @@ Deno.test("st takes literals and negative offsets", () => {
   const y = rig.device(256);
   rig.begin().point("d0", (lane) => y + 4 * lane + 8).run("st.global.u32 [%d0+-8], 77;");
   for (let lane = 0; lane < 32; lane++) assertEquals(rig.machine.views.u32[y / 4 + lane], 77);
+});
+
+Deno.test("ld and st add offsets as 64 bits, and wrap", () => {
+  for (const checks of [true, false]) {
+    const rig = new Rig({ checks, granule: 1 });
+    const x = rig.device(64, "x");
+    rig.begin().point("d0", () => x + 8);
+    const address = rig.get64("d0", 0);
+    const value = (offset: bigint, base = address - offset): number =>
+      rig.set64("d1", () => base).run(`ld.global.b32 %r1, [%d1${offset < 0n ? "" : "+"}${offset}];`)
+        .get("r1", 0);
+    rig.run("ld.global.b32 %r2, [%d0];");
+    // 2^64 is 0, forwards and back.
+    for (const offset of [0n, 8n, -8n, 2n ** 31n - 1n, -(2n ** 31n), 2n ** 40n, -(2n ** 40n)]) {
+      assertEquals(value(offset), rig.get("r2", 0), `${offset}`);
+    }
+    assertEquals(value(2n ** 32n, address + 2n ** 64n - 2n ** 32n), rig.get("r2", 0));
+    rig.set64("d2", () => -16n).set("r3", (lane) => 100 + lane);
+    for (const space of ["local", "shared"]) {
+      rig.run(`st.${space}.b32 [%d2+16], %r3;`, 4).run(`ld.${space}.b32 %r4, [%d2+16];`, 4);
+      assertEquals(rig.get("r4", 2), 102);
+    }
+    rig.set64("d3", () => (0x7f30n << 32n) - 4n).run("ld.b32 %r5, [%d3+4];", 4);
+    assertEquals(rig.get("r5", 2), 102);
+    assertMatch(rig.fault("ld.local.b32 %r4, [%d2+8];", 4).detail, /^address 0x/);
+  }
 });
 
 Deno.test("ld reads every state space, by symbol and by register, also by generic addresses", () => {

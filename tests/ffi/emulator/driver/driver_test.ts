@@ -19,6 +19,8 @@ import {
   assertThrows,
 } from "../../../support/assert.ts";
 import { kernelText } from "../../../support/emulate.ts";
+import { openEmulator } from "../../../../ffi/emulator/driver/mod.ts";
+import { freshRandom } from "../../../support/random.ts";
 import {
   counting,
   driverSuite,
@@ -377,4 +379,25 @@ Deno.test("Driver.prepareLaunch() refuses blocks and arguments that do not fit t
   assertThrows(() => prepare([1025, 1, 1], 16), CudaError, "kernel scale, block 1025×1×1");
   assertThrows(() => prepare([0, 1, 1], 16), CudaError, "block 0×1×1");
   assertThrows(() => prepare([32, 1, 1], 8), CudaError, "8 bytes of arguments");
+});
+
+Deno.test("Driver.free() takes memory back in any order, however much there is", () => {
+  const driver = openEmulator({});
+  driver.makeCurrent(driver.retainContext(0));
+  const random = freshRandom();
+  const live: bigint[] = [];
+  const content = new Uint8Array(4);
+  for (let i = 0; i < 60_000; i++) {
+    if (live.length > 0 && i >= 30_000) {
+      const at = random.below(live.length);
+      const last = live.pop();
+      const address = live[at] ?? last;
+      if (last !== undefined && at < live.length) live[at] = last;
+      if (address === undefined) continue;
+      driver.copyToHost(content, address, 0n);
+      driver.free(address);
+    } else live.push(driver.allocate(4));
+  }
+  assertEquals(live.length, 0);
+  driver.close();
 });
