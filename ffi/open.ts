@@ -88,13 +88,11 @@ export function chooseDriver(options: OpenOptions, machine: Machine = THIS_MACHI
 /** Own properties alone, also for those who read them. */
 function settingsOf(options: OpenOptions): EmulatorSettings {
   const { device: _device, ...settings } = options;
-  const { print } = settings;
-  if (Object.hasOwn(settings, "print") && print !== undefined && typeof print !== "function") {
-    throw new ArgumentError({
-      argument: "print",
-      expected: "a function that takes text",
-      actual: describeValue(print),
-    });
+  for (const [argument, takes] of [["print", "text"], ["warn", "a warning"]] as const) {
+    const value: unknown = own(settings, argument);
+    if (value === undefined || typeof value === "function") continue;
+    const expected = `a function that takes ${takes}`;
+    throw new ArgumentError({ argument, expected, actual: describeValue(value) });
   }
   return Object.setPrototypeOf(settings, null);
 }

@@ -182,6 +182,7 @@ Deno.test("Device.open() refuses options that there are not, and what is no obje
       [{ device: null }, "device"],
       [{ device: ["emulator"] }, "device"],
       [{ device: "emulator", print: 5 }, "print"],
+      [{ device: "emulator", warn: 5 }, "warn"],
       [{ device: "emulator", arch: ["sm_90"] }, "arch"],
       [{ device: "emulator", arch: 90n }, "arch"],
       [{ device: "emulator", workers: Symbol("s") }, "workers"],

@@ -145,6 +145,7 @@ export function operationsOf(
         budget: a(1000, optional(isInteger(1))),
         workers: a(1, optional(isInteger(1))),
         print: a(() => {}, optional(isFunction)),
+        warn: a(() => {}, optional(isFunction)),
       },
     },
     {
