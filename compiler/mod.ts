@@ -11,9 +11,9 @@
  *
  * @module
  */
-export { compileFile } from "./pipeline.ts";
-export { type KernelConfigurations, listConfigurations } from "./configurations.ts";
-export { inspect, type Selection, type Stage } from "./inspect.ts";
+export { compileFile } from "./driver/pipeline.ts";
+export { type KernelConfigurations, listConfigurations } from "./driver/configurations.ts";
+export { inspect, type Selection, type Stage } from "./driver/inspect.ts";
 export type {
   CompiledEntry,
   CompiledKernel,

@@ -9,8 +9,8 @@ import * as path from "node:path";
 import { COMMANDS, isCommand } from "../cli/commands.ts";
 import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
-import { KEYWORDS } from "../compiler/front/keywords.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins.ts";
+import { KEYWORDS } from "../compiler/preprocess/keywords.ts";
 import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/project/settings_docs.ts";
 import {
   ATTRIBUTE_DOCS,
@@ -19,9 +19,9 @@ import {
   MACRO_DOCS,
   OPTION_DOCS,
   PRAGMA_DOCS,
-} from "../compiler/front/language_docs.ts";
-import { HINTS } from "../compiler/front/loop_hints.ts";
-import { isOptionName, optionUsage } from "../compiler/front/pragma_options.ts";
+} from "../compiler/check/language_docs.ts";
+import { HINTS } from "../compiler/parse/loop_hints.ts";
+import { isOptionName, optionUsage } from "../compiler/pragma/pragma_options.ts";
 import { type Code, CODES, OFF_BY_DEFAULT } from "../compiler/support/codes.ts";
 import { SCALARS } from "../compiler/support/scalar.ts";
 import { MODULE_PAGES, modulePage } from "./reference_modules.ts";
@@ -119,7 +119,7 @@ function namesPage(): string {
     doc + (/`.*`(.*)/.exec(isOptionName(name) ? optionUsage(name) : "")?.[1] ?? ""),
   ]);
   return [
-    head("Names of the language", "the tables in compiler/front"),
+    head("Names of the language", "the tables in compiler/check"),
     "[language.md](../language.md) has the rules, [language-coverage.md](../language-coverage.md) a test of every construct.\n",
     "## Types\n",
     table(

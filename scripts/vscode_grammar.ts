@@ -5,14 +5,14 @@
  *     deno run -A scripts/vscode_grammar.ts --check    fails if it is not up to date
  */
 import * as path from "node:path";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/front/builtins.ts";
-import { REDUCTIONS } from "../compiler/front/check_tile.ts";
-import { DIRECTIVE_WORDS } from "../compiler/front/directives.ts";
-import { KEYWORDS } from "../compiler/front/keywords.ts";
-import { HINTS } from "../compiler/front/loop_hints.ts";
-import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../compiler/front/pragma_items.ts";
-import { PREDEFINED_NAMES } from "../compiler/front/predefined.ts";
-import { TYPE_NAMES } from "../compiler/front/type_spelling.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins.ts";
+import { REDUCTIONS } from "../compiler/check/check_tile.ts";
+import { DIRECTIVE_WORDS } from "../compiler/preprocess/directives.ts";
+import { KEYWORDS } from "../compiler/preprocess/keywords.ts";
+import { HINTS } from "../compiler/parse/loop_hints.ts";
+import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../compiler/pragma/pragma_items.ts";
+import { PREDEFINED_NAMES } from "../compiler/preprocess/predefined.ts";
+import { TYPE_NAMES } from "../compiler/preprocess/type_spelling.ts";
 
 /** Where the grammar is. */
 export const GRAMMAR: string = path.join(

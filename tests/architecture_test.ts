@@ -14,7 +14,7 @@ const TABLE = `
 | folder | does | may import |
 |---|---|---|
 | \`compiler/support\` | shared | nothing |
-| \`compiler/front\` | parses | support |
+| \`compiler/parse\` | parses | support |
 | \`codegen\` | wrappers | compiler |
 | \`ffi\` | run time | \`compiler/ptx\` only (for the emulator) |
 | \`cli\` | command | all |
@@ -26,24 +26,24 @@ Deno.test("readLayers() reads the table of ARCHITECTURE.md", () => {
     must(layers.find((layer) => layer.folder === folder), folder);
   assertEquals(layers.length, 5);
   assertEquals(row("compiler/support").mayImport, []);
-  assert(row("compiler/front").mayImport.includes("compiler/support"));
+  assert(row("compiler/parse").mayImport.includes("compiler/support"));
   assertEquals(row("ffi").mayImport, ["compiler/ptx"]);
   assertEquals(row("cli").mayImport, ["*"]);
 });
 
 Deno.test("findViolations() finds imports against the table, and only those", () => {
   const edges = [
-    ["compiler/front/lex.ts", "compiler/support/source.ts"],
-    ["compiler/front/lex.ts", "compiler/front/token.ts"],
-    ["compiler/front/lex.ts", "codegen/mod.ts"],
-    ["compiler/support/source.ts", "compiler/front/lex.ts"],
-    ["codegen/mod.ts", "compiler/front/lex.ts"],
+    ["compiler/parse/lex.ts", "compiler/support/source.ts"],
+    ["compiler/parse/lex.ts", "compiler/parse/token.ts"],
+    ["compiler/parse/lex.ts", "codegen/mod.ts"],
+    ["compiler/support/source.ts", "compiler/parse/lex.ts"],
+    ["codegen/mod.ts", "compiler/parse/lex.ts"],
     ["ffi/mod.ts", "compiler/ptx/parse.ts"],
     ["ffi/mod.ts", "compiler/support/bug.ts"],
     ["cli/main.ts", "ffi/mod.ts"],
   ].map(([importer = "", imported = ""]) => ({ importer, imported }));
   assertEquals(findViolations(readLayers(TABLE), edges).map(({ importer }) => importer), [
-    "compiler/front/lex.ts",
+    "compiler/parse/lex.ts",
     "compiler/support/source.ts",
     "ffi/mod.ts",
   ]);

@@ -1,8 +1,8 @@
 /** A document as requests look at it: its text, what the compiler knows of it, and what stands under the cursor. */
 import type { CompiledKernel } from "../../compiler/options.ts";
-import { lex, type PpToken } from "../../compiler/front/lexer.ts";
+import { lex, type PpToken } from "../../compiler/preprocess/lexer.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
-import type { Token } from "../../compiler/front/token.ts";
+import type { Token } from "../../compiler/preprocess/token.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import {
   kernelAt,
@@ -10,7 +10,7 @@ import {
   type SurveyedKernel,
   surveyFile,
   type View,
-} from "../../compiler/survey.ts";
+} from "../../compiler/driver/survey.ts";
 import type { Prepared } from "./workspace.ts";
 
 export interface Analysis {

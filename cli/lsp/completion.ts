@@ -4,17 +4,17 @@ import {
   CompletionItemKind,
   MarkupKind,
 } from "vscode-languageserver-protocol";
-import { BUILTIN_DOCS } from "../../compiler/front/language_docs.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/front/builtins.ts";
-import { DIRECTIVE_WORDS } from "../../compiler/front/directives.ts";
-import { type Facts, nameSpan } from "../../compiler/front/facts.ts";
-import { KEYWORDS } from "../../compiler/front/keywords.ts";
-import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/front/pragma_items.ts";
-import type { Entry } from "../../compiler/front/scope.ts";
-import { TYPE_NAMES } from "../../compiler/front/type_spelling.ts";
-import { spellType } from "../../compiler/front/types.ts";
-import { visibleNames } from "../../compiler/front/visible.ts";
-import type { Name } from "../../compiler/front/ast.ts";
+import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { DIRECTIVE_WORDS } from "../../compiler/preprocess/directives.ts";
+import { type Facts, nameSpan } from "../../compiler/check/facts.ts";
+import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";
+import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/pragma/pragma_items.ts";
+import type { Entry } from "../../compiler/check/scope.ts";
+import { TYPE_NAMES } from "../../compiler/preprocess/type_spelling.ts";
+import { spellType } from "../../compiler/check/types.ts";
+import { visibleNames } from "../../compiler/check/visible.ts";
+import type { Name } from "../../compiler/parse/ast.ts";
 import { isInProse, type Spot } from "./analysis.ts";
 import { helperSignature } from "./functions.ts";
 import { definitionOf } from "./macro_hover.ts";

@@ -1,7 +1,7 @@
 /** Go to definition: of variables, functions, typedefs, macros, compile-time parameters and included files. */
 import type { Location } from "vscode-languageserver-protocol";
-import { entryAt, nameSpan } from "../../compiler/front/facts.ts";
-import type { Entry } from "../../compiler/front/scope.ts";
+import { entryAt, nameSpan } from "../../compiler/check/facts.ts";
+import type { Entry } from "../../compiler/check/scope.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { locationOf, useLocationOf } from "./places.ts";

@@ -1,7 +1,7 @@
 /** What a word stands for, so that two words can be said to mean the same. */
-import type { Name, Unit } from "../../compiler/front/ast.ts";
-import type { PpToken } from "../../compiler/front/lexer.ts";
-import { visibleNames } from "../../compiler/front/visible.ts";
+import type { Name, Unit } from "../../compiler/parse/ast.ts";
+import type { PpToken } from "../../compiler/preprocess/lexer.ts";
+import { visibleNames } from "../../compiler/check/visible.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import type { Spot } from "./analysis.ts";
 import { macroParameterAt } from "./definition.ts";

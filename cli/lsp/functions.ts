@@ -1,8 +1,8 @@
 /** Functions of a file as hover and completion show them. */
 import { printExpr } from "../../compiler/contract/expr.ts";
-import type { FunctionDefinition } from "../../compiler/front/ast.ts";
-import type { Entry, HelperEntry } from "../../compiler/front/scope.ts";
-import { spellType } from "../../compiler/front/types.ts";
+import type { FunctionDefinition } from "../../compiler/parse/ast.ts";
+import type { Entry, HelperEntry } from "../../compiler/check/scope.ts";
+import { spellType } from "../../compiler/check/types.ts";
 import { useSite } from "../../compiler/support/source.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { code } from "./markdown.ts";

@@ -1,16 +1,16 @@
 /** Hover: what the thing under the cursor is, as Markdown. */
 import { type Hover, MarkupKind } from "vscode-languageserver-protocol";
-import type { InstancePlan } from "../../compiler/contract/instances.ts";
-import { BUILTIN_DOCS } from "../../compiler/front/language_docs.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/front/builtins.ts";
-import { entryAt, type Facts, nameSpan, valueAt } from "../../compiler/front/facts.ts";
-import type { Entry } from "../../compiler/front/scope.ts";
-import { scalarOfWords } from "../../compiler/front/type_spelling.ts";
-import type { TypedExpr } from "../../compiler/front/typed.ts";
-import { spellType } from "../../compiler/front/types.ts";
+import type { InstancePlan } from "../../compiler/instances/instances.ts";
+import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { entryAt, type Facts, nameSpan, valueAt } from "../../compiler/check/facts.ts";
+import type { Entry } from "../../compiler/check/scope.ts";
+import { scalarOfWords } from "../../compiler/preprocess/type_spelling.ts";
+import type { TypedExpr } from "../../compiler/check/typed.ts";
+import { spellType } from "../../compiler/check/types.ts";
 import { SCALARS } from "../../compiler/support/scalar.ts";
 import type { Span } from "../../compiler/support/source.ts";
-import type { View } from "../../compiler/survey.ts";
+import type { View } from "../../compiler/driver/survey.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { parameterFacts } from "./contract_facts.ts";
 import { includedAt, macroParameterAt } from "./definition.ts";

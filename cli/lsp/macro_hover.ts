@@ -1,8 +1,8 @@
 /** Macros and compile-time parameters: how they are defined, and what they become where the cursor is. */
-import { spans } from "../../compiler/front/facts.ts";
-import type { Macro } from "../../compiler/front/macros.ts";
-import { PREDEFINED_NAMES } from "../../compiler/front/predefined.ts";
-import { spell } from "../../compiler/front/spell.ts";
+import { spans } from "../../compiler/check/facts.ts";
+import type { Macro } from "../../compiler/preprocess/macros.ts";
+import { PREDEFINED_NAMES } from "../../compiler/preprocess/predefined.ts";
+import { spell } from "../../compiler/preprocess/spell.ts";
 import type { Expansion, Span } from "../../compiler/support/source.ts";
 import type { Spot } from "./analysis.ts";
 import { code } from "./markdown.ts";

@@ -1,6 +1,6 @@
 /** Find references: the words of a document, and of the header that declares it, that mean the same thing. */
 import type { Location } from "vscode-languageserver-protocol";
-import { lex } from "../../compiler/front/lexer.ts";
+import { lex } from "../../compiler/preprocess/lexer.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";

@@ -8,12 +8,12 @@ import {
   ResponseError,
   type WorkspaceEdit,
 } from "vscode-languageserver-protocol";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/front/builtins.ts";
-import { keywordGroup } from "../../compiler/front/keywords.ts";
-import type { PpToken } from "../../compiler/front/lexer.ts";
-import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/front/pragma_items.ts";
-import { PREDEFINED_NAMES } from "../../compiler/front/predefined.ts";
-import { scalarOfWords } from "../../compiler/front/type_spelling.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { keywordGroup } from "../../compiler/preprocess/keywords.ts";
+import type { PpToken } from "../../compiler/preprocess/lexer.ts";
+import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/pragma/pragma_items.ts";
+import { PREDEFINED_NAMES } from "../../compiler/preprocess/predefined.ts";
+import { scalarOfWords } from "../../compiler/preprocess/type_spelling.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";
 import { type Entity, entityAt } from "./entity.ts";

@@ -1,8 +1,8 @@
 /** Signature help: the function around the cursor, and which of its arguments it stands in. */
 import { MarkupKind, type SignatureHelp } from "vscode-languageserver-protocol";
-import { BUILTIN_DOCS } from "../../compiler/front/language_docs.ts";
-import { BUILTINS } from "../../compiler/front/builtins.ts";
-import type { PpToken } from "../../compiler/front/lexer.ts";
+import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
+import { BUILTINS } from "../../compiler/check/builtins.ts";
+import type { PpToken } from "../../compiler/preprocess/lexer.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { helperParameters, helperSignature } from "./functions.ts";
 

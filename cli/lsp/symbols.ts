@@ -1,6 +1,6 @@
 /** The outline of a document: macros, constants, helpers and kernels. */
 import { type DocumentSymbol, SymbolKind } from "vscode-languageserver-protocol";
-import type { Name, TopItem } from "../../compiler/front/ast.ts";
+import type { Name, TopItem } from "../../compiler/parse/ast.ts";
 import { type SourceFile, type Span, useSite } from "../../compiler/support/source.ts";
 import type { Analysis } from "./analysis.ts";
 import { headOf } from "./functions.ts";

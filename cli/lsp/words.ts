@@ -5,7 +5,7 @@ import {
   MACRO_DOCS,
   OPTION_DOCS,
   PRAGMA_DOCS,
-} from "../../compiler/front/language_docs.ts";
+} from "../../compiler/check/language_docs.ts";
 
 /** Attributes by keyword. */
 export const ATTRIBUTES: Readonly<Record<string, string>> = {

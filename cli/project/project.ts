@@ -1,5 +1,5 @@
 /** The project a command works in: its root, its deno.json, and the `.tc` files that the operands name. */
-import { decodeSource } from "../../compiler/front/text.ts";
+import { decodeSource } from "../../compiler/preprocess/text.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
 import { environmentError, usageError } from "../failure.ts";

@@ -3,7 +3,7 @@
  * own in place of {@linkcode realToolchain}.
  */
 import type { ExportedNames, IndexedModule, Measured } from "../../codegen/mod.ts";
-import type { KernelConfigurations } from "../../compiler/configurations.ts";
+import type { KernelConfigurations } from "../../compiler/driver/configurations.ts";
 import type { CompileOptions, CompileResult, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";

@@ -1,4 +1,4 @@
-/** Built-in functions as operations of tile IR, by the canonical names of front/builtins.ts. */
+/** Built-in functions as operations of tile IR, by the canonical names of check/builtins.ts. */
 import type { Span } from "../support/source.ts";
 import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";

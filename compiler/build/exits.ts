@@ -12,8 +12,8 @@
  *       …                       } while (go);
  *     }
  */
-import type { TypedExpr, TypedStmt, ValueType, Variable } from "../front/typed.ts";
-import { statementsOf } from "../front/typed_walk.ts";
+import type { TypedExpr, TypedStmt, ValueType, Variable } from "../check/typed.ts";
+import { statementsOf } from "../check/typed_walk.ts";
 import type { Span } from "../support/source.ts";
 
 type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;

@@ -4,11 +4,12 @@
  * inlined. Nothing is optimised here beyond not building what a constant condition rules out.
  */
 import type { Reporter } from "../support/diagnostic.ts";
-import type { TypedKernel, TypedParam } from "../front/typed.ts";
+import type { TypedKernel, TypedParam } from "../check/typed.ts";
 import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
 import { append, type Context, emitConstant, setVariable } from "./context.ts";
 import { buildBody } from "./stmt.ts";
 import { irType } from "./types.ts";
+import { leastCommonMultiple } from "../support/arith.ts";
 
 /** A further multiple (elements for integers, bytes for pointers), promises, and what an integer is. */
 export type Assumption = Partial<ParamFacts> & { readonly value?: number };
@@ -58,10 +59,4 @@ function factsOf({ attributes }: TypedParam, assumed: Assumption = {}): ParamFac
     readonly: attributes.readonly || assumed.readonly === true,
     writeonly: attributes.writeonly || assumed.writeonly === true,
   };
-}
-
-function leastCommonMultiple(a: number, b: number): number {
-  let [x, y] = [a, b];
-  while (y !== 0) [x, y] = [y, x % y];
-  return a / x * b;
 }

@@ -1,6 +1,6 @@
 /** Types of the language as types of tile IR: qualifiers are dropped, signedness stays. */
-import type { ElementType, PointerType } from "../front/types.ts";
-import type { TypedExpr, ValueType } from "../front/typed.ts";
+import type { ElementType, PointerType } from "../check/types.ts";
+import type { TypedExpr, ValueType } from "../check/typed.ts";
 import type { Value } from "../ir/func.ts";
 import type { Element, IrType } from "../ir/types.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
 /** Copies of a loop's body, as `unroll` asks for them (language.md 10.3). */
-import { hasEffect } from "../front/effects.ts";
-import type { TypedExpr, TypedStmt } from "../front/typed.ts";
+import { hasEffect } from "../check/effects.ts";
+import type { TypedExpr, TypedStmt } from "../check/typed.ts";
 import { constantOf } from "../ir/attrs.ts";
 import { convertScalar, evalBinary, evalUnary, type ScalarValue } from "../support/arith.ts";
 import type { ScalarName } from "../support/scalar.ts";

@@ -2,18 +2,19 @@
  * The contract that pragmas and overrides state for one instance: their texts read with its macros, names
  * checked against the kernel's parameters. Whether it agrees with the code is `merge.ts`'s question.
  */
-import type { PragmaItem, PragmaName, PragmaText } from "../front/pragma.ts";
-import type { MacroTable } from "../front/preprocess.ts";
-import { spellType } from "../front/types.ts";
+import type { PragmaItem, PragmaName, PragmaText } from "../pragma/pragma.ts";
+import type { MacroTable } from "../preprocess/preprocess.ts";
+import { spellType } from "../check/types.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
 import { apply, constant, constantValue, dividesByZero, printExpr } from "./expr.ts";
-import type { SourcedItem } from "./items.ts";
-import type { KernelParam, KernelParams } from "./kernel_params.ts";
+import type { SourcedItem } from "../pragma/pragma.ts";
+import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
 import type { Access, ContractExpr, Requirement } from "./types.ts";
+import { leastCommonMultiple } from "../support/arith.ts";
 
 export interface DeclaredGrid {
   readonly extents: readonly ContractExpr[];
@@ -285,9 +286,11 @@ function equationsIn(
   return value === undefined ? [] : [[a, value]];
 }
 
-/** The least number that both divide. */
-export function leastCommonMultiple(a: number, b: number): number {
-  let [x, y] = [a, b];
-  while (y !== 0) [x, y] = [y, x % y];
-  return a / x * b;
+/** What attributes, pragmas and the type promise: elements for integers, bytes for pointers. */
+export function promisedMultiple(one: KernelParam, declared: Declared): number {
+  const { multipleof, aligned } = one.attributes;
+  const natural = one.isPointer ? naturalAlignment(one) : 1;
+  const stated = leastCommonMultiple(multipleof ?? 1, aligned ?? 1);
+  const promise = declared.promises.get(one.name)?.multipleof ?? 1;
+  return [natural, stated, promise].reduce(leastCommonMultiple);
 }

@@ -5,7 +5,7 @@
 import { walkOps } from "../ir/walk.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { paramsOf } from "./expr.ts";
-import type { SourcedItem } from "./items.ts";
+import type { SourcedItem } from "../pragma/pragma.ts";
 import type { KernelParams } from "./kernel_params.ts";
 import type { KernelContract } from "./types.ts";
 

@@ -5,14 +5,18 @@
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import { apply, constant, paramsOf, printExpr } from "./expr.ts";
-import type { Declared, DeclaredGrid, DeclaredTensor } from "./declared.ts";
+import {
+  type Declared,
+  type DeclaredGrid,
+  type DeclaredTensor,
+  promisedMultiple,
+} from "./declared.ts";
 import type { ProvenWrap } from "./ranges.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { gridHint } from "./grid_hint.ts";
 import type { Inferred } from "./infer.ts";
 import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import { normalKey, sameExpr } from "./normal.ts";
-import { promisedMultiple } from "./specialize.ts";
 import { describeAxes, type InferredTensor } from "./tensors.ts";
 import type {
   Access,

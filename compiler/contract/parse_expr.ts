@@ -2,12 +2,12 @@
  * Pragma text to contract expressions (language.md 10.3): C integer expressions over the kernel's scalar
  * parameters, with the macros of an instance expanded, and `cdiv min max next_pow2 sizeof(type)`.
  */
-import type { Expr, Specs, TypeName } from "../front/ast.ts";
-import { parseNumber } from "../front/literals.ts";
-import { parseExpression } from "../front/parser.ts";
-import type { PragmaText } from "../front/pragma.ts";
-import { expandText, type MacroTable } from "../front/preprocess.ts";
-import { scalarOfWords } from "../front/type_spelling.ts";
+import type { Expr, Specs, TypeName } from "../parse/ast.ts";
+import { parseNumber } from "../preprocess/literals.ts";
+import { parseExpression } from "../parse/parser.ts";
+import type { PragmaText } from "../pragma/pragma.ts";
+import { expandText, type MacroTable } from "../preprocess/preprocess.ts";
+import { scalarOfWords } from "../preprocess/type_spelling.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { nearest } from "../support/spelling.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";

@@ -2,7 +2,7 @@
  * Reads the text that `printFunc` writes, for tests and for going on from a dump. The text is ours, so a
  * mistake in it is a {@linkcode CompilerBug} with the line. Spans point into the text itself.
  */
-import { axisShifts, INPUTS, type LinearLayout } from "../layout/linear.ts";
+import { axisShifts, INPUTS, type LinearLayout } from "../linear/linear.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { lineText, positionOf, type SourceFile, type Span } from "../support/source.ts";

@@ -15,7 +15,7 @@
  * After layout assignment tiles read `float32[64] #l0`, and `#l0 = [64] register(…) lane(…) warp(…)` stands
  * above the function.
  */
-import { layoutKey, type LinearLayout, spellLayout } from "../layout/linear.ts";
+import { layoutKey, type LinearLayout, spellLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { AttrValue, Func, Op, ParamFacts, Region, Value } from "./func.ts";
 import type { Element, IrType } from "./types.ts";

@@ -1,7 +1,7 @@
 /** What the verifier asks of single operations beyond their row in TILE_OPS. */
 import { must } from "../support/bug.ts";
 import { convertScalar } from "../support/arith.ts";
-import { product } from "../layout/linear.ts";
+import { product } from "../linear/linear.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { intAttr, intsAttr, scalarAttr } from "./attrs.ts";
 import type { Op, Value } from "./func.ts";

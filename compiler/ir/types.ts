@@ -1,6 +1,6 @@
 /** Types of tile IR values: an element and a shape; after layout assignment also a layout. */
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
-import type { LinearLayout } from "../layout/linear.ts";
+import type { LinearLayout } from "../linear/linear.ts";
 
 export interface PointerElement {
   readonly kind: "pointer";

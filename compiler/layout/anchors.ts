@@ -13,7 +13,7 @@ import { walkOps } from "../ir/walk.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
-import { invertOrder, type LinearLayout, permuteLayout, product } from "./linear.ts";
+import { invertOrder, type LinearLayout, permuteLayout, product } from "../linear/linear.ts";
 
 /** Accesses that choose their layouts by their addresses. */
 const ANCHORS: ReadonlySet<TileOp> = new Set<TileOp>(["load", "store", "prefetch"]);

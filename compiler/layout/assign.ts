@@ -20,7 +20,7 @@ import type { IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { layoutKey, type LinearLayout, sameLayout } from "./linear.ts";
+import { layoutKey, type LinearLayout, sameLayout } from "../linear/linear.ts";
 import { isRepeatable, isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
 import { rotateStore } from "./rotate.ts";
 

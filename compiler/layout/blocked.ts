@@ -5,7 +5,7 @@
  * an optional register block along a second axis, then lanes along the contiguous axis so that a warp covers
  * whole rows, then warps over the other axes, and what is left to registers again.
  */
-import { axisShifts, type LinearLayout, log2 } from "./linear.ts";
+import { axisShifts, type LinearLayout, log2 } from "../linear/linear.ts";
 
 export interface BlockedSpec {
   readonly shape: readonly number[];

@@ -15,8 +15,8 @@
  * span(V, P) only in 0. So S is chosen outside both sides' span(V, P); for a transposition the pairs
  * "column bit ^ row bit" appear by themselves.
  */
-import { contains, emptySpace, extend, solve, spaceOf } from "./f2.ts";
-import { applyBases, freeMask, indexBits, type LinearLayout } from "./linear.ts";
+import { contains, emptySpace, extend, solve, spaceOf } from "../linear/f2.ts";
+import { applyBases, freeMask, indexBits, type LinearLayout } from "../linear/linear.ts";
 
 export interface SharedPlan {
   readonly kind: "shared";

@@ -12,7 +12,7 @@ import type { Op } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { ask, type Target } from "../targets.ts";
-import { type LinearLayout, log2, product } from "./linear.ts";
+import { type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
 
 export interface DotLayouts {

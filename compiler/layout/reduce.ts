@@ -6,7 +6,14 @@
  * tensor cores are so; a layout that is not is changed first.
  */
 import { bug, must } from "../support/bug.ts";
-import { axisShifts, type Input, INPUTS, type LinearLayout, log2, product } from "./linear.ts";
+import {
+  axisShifts,
+  type Input,
+  INPUTS,
+  type LinearLayout,
+  log2,
+  product,
+} from "../linear/linear.ts";
 
 /** A hardware bit that moves along an axis, by a power of two. */
 export interface AxisBit {

@@ -20,7 +20,7 @@ import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "./anchors.ts";
-import { axisShifts, type LinearLayout, product } from "./linear.ts";
+import { axisShifts, type LinearLayout, product } from "../linear/linear.ts";
 
 /**
  * Bytes that one access of a warp covers, where turning pays: at 32 (bytes) and 256 (doubles), an H200 was no faster

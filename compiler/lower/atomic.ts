@@ -6,7 +6,7 @@ import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
-import { freeMask, log2, product } from "../layout/linear.ts";
+import { freeMask, log2, product } from "../linear/linear.ts";
 import { maskOf } from "../layout/anchors.ts";
 import { bug, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";

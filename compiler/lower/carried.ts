@@ -9,7 +9,7 @@
 import type { Operand, Register } from "../ptx/func.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { freeMask } from "../layout/linear.ts";
+import { freeMask } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { type LowerContext, type Lowered, registerCount } from "./context.ts";
 import { bankOf, packAccess, type Ref, unpackAccess, whole } from "./element.ts";

@@ -7,7 +7,7 @@ import type { Operand } from "../ptx/func.ts";
 import { CHECK_BEGIN, CHECK_END } from "../ptx/checks.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
-import { freeMask, log2 } from "../layout/linear.ts";
+import { freeMask, log2 } from "../linear/linear.ts";
 import { positionOf, useSite } from "../support/source.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import { copyBits, type LowerContext, lowered, ownerPredicate, registerCount } from "./context.ts";

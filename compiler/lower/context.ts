@@ -1,7 +1,7 @@
 /** What every lowering rule gets: the emitter, the values lowered so far, and the thread's coordinates. */
 import type { Operand } from "../ptx/func.ts";
 import type { Op, Value } from "../ir/func.ts";
-import { applyBases, type LinearLayout } from "../layout/linear.ts";
+import { applyBases, type LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { type Emitter, type Frame, int } from "./emitter.ts";
 import type { Ref } from "./element.ts";

@@ -1,6 +1,6 @@
 /** Carries out a change of layout: renames registers, or exchanges through swizzled shared memory. */
 import { type ConversionPlan, planConversion, type SharedPlan } from "../layout/conversion.ts";
-import type { LinearLayout } from "../layout/linear.ts";
+import type { LinearLayout } from "../linear/linear.ts";
 import { axisBits } from "../layout/reduce.ts";
 import { intAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";

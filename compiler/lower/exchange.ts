@@ -6,7 +6,7 @@ import type { Operand } from "../ptx/func.ts";
 import type { Op } from "../ir/func.ts";
 import { intAttr } from "../ir/attrs.ts";
 import { type Element, isPointer } from "../ir/types.ts";
-import { axisShifts, freeMask, type LinearLayout, log2, product } from "../layout/linear.ts";
+import { axisShifts, freeMask, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
 import {

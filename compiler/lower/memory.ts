@@ -1,6 +1,6 @@
 /** Global loads and stores: as few and as wide as layout, alignment and mask allow. */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
-import { axisShifts, freeMask, log2 } from "../layout/linear.ts";
+import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
 import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "../layout/anchors.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { stringsAttr } from "../ir/attrs.ts";

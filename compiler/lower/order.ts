@@ -7,7 +7,7 @@
  * A round of a loop meets what the round before left behind: what is pending at the end of a loop is pending at its
  * start, until nothing new comes round. A pointer made in the loop is another one in the next round.
  */
-import { layoutKey, product } from "../layout/linear.ts";
+import { layoutKey, product } from "../linear/linear.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";

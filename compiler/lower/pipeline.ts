@@ -9,7 +9,7 @@ import { TILE_OPS } from "../ir/ops.ts";
 import { isLookup } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
-import { applyBases, elementAt } from "../layout/linear.ts";
+import { applyBases, elementAt } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { ask } from "../targets.ts";
 import { accessGroups } from "./memory.ts";

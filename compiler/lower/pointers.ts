@@ -5,7 +5,7 @@
 import type { Operand } from "../ptx/func.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { axisShifts } from "../layout/linear.ts";
+import { axisShifts } from "../linear/linear.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { lowerScaled } from "./arithmetic.ts";
 import { type LowerContext, lowered, memo } from "./context.ts";

@@ -5,7 +5,7 @@
 import type { Operand } from "../ptx/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
-import { axisShifts, freeMask, log2 } from "../layout/linear.ts";
+import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import {
   atRegister,

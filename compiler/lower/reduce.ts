@@ -12,7 +12,7 @@ import {
   keptRegisterBits,
   reducedLayout,
 } from "../layout/reduce.ts";
-import type { LinearLayout } from "../layout/linear.ts";
+import type { LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Operand } from "../ptx/func.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";

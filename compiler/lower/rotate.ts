@@ -6,7 +6,7 @@ import type { Operand } from "../ptx/func.ts";
 import { intAttr, scalarAttr } from "../ir/attrs.ts";
 import { bytesOf } from "../ir/types.ts";
 import type { Op, Value } from "../ir/func.ts";
-import { axisShifts, freeMask, type LinearLayout, log2 } from "../layout/linear.ts";
+import { axisShifts, freeMask, type LinearLayout, log2 } from "../linear/linear.ts";
 import { rotatedBytes, rotatedPitch } from "../layout/rotate.ts";
 import { must } from "../support/bug.ts";
 import {

@@ -2,7 +2,7 @@
 import type { Op, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import type { AxisInfo } from "../tile/axis.ts";
-import { axisShifts, type LinearLayout } from "../layout/linear.ts";
+import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import type { LowerContext } from "./context.ts";
 
 /** What axis analysis knows of a value. */

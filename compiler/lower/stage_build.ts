@@ -3,7 +3,7 @@ import { intsAttr } from "../ir/attrs.ts";
 import { type Attrs, type Func, newOp, type Op, type Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
-import { permuteLayout } from "../layout/linear.ts";
+import { permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Feed } from "./stage_plan.ts";

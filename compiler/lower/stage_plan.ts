@@ -6,7 +6,7 @@ import { intsAttr } from "../ir/attrs.ts";
 import type { Op, Region, Value } from "../ir/func.ts";
 import { bytesOf, type Element } from "../ir/types.ts";
 import { planConversion, type SharedPlan } from "../layout/conversion.ts";
-import { invertOrder, type LinearLayout, permuteLayout } from "../layout/linear.ts";
+import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { stagedBytes } from "./staging.ts";

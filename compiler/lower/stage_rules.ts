@@ -3,7 +3,7 @@ import type { Operand } from "../ptx/func.ts";
 import { intAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
-import { axisShifts } from "../layout/linear.ts";
+import { axisShifts } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { copyBits, emitAside, type LowerContext, lowered, ownerPredicate } from "./context.ts";
 import { layoutOf } from "./convert_layout.ts";

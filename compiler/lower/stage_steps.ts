@@ -6,7 +6,7 @@ import { type Func, newOp, type Op, type Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { offsetBases } from "../layout/conversion.ts";
 import { dotLayouts } from "../layout/dot.ts";
-import { axisShifts, type LinearLayout, mapBases } from "../layout/linear.ts";
+import { axisShifts, type LinearLayout, mapBases } from "../linear/linear.ts";
 import { intsAttr } from "../ir/attrs.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";

@@ -4,8 +4,8 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import { offsetBases, type SharedPlan } from "../layout/conversion.ts";
-import { freeMask, type LinearLayout, product } from "../layout/linear.ts";
-import { solve, spaceOf } from "../layout/f2.ts";
+import { freeMask, type LinearLayout, product } from "../linear/linear.ts";
+import { solve, spaceOf } from "../linear/f2.ts";
 import { bytesOf, type Element, type IrType } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import {

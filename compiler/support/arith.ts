@@ -186,3 +186,10 @@ function roundInteger(value: bigint, to: ScalarName): number {
   const rounded = Number((upper << 1n) | sticky) * 2 ** excess;
   return roundFloat(value < 0n ? -rounded : rounded, to);
 }
+
+/** The least number that both divide. */
+export function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return a / x * b;
+}

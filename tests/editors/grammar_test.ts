@@ -1,9 +1,9 @@
 import oniguruma from "vscode-oniguruma";
 import textmate from "vscode-textmate";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/front/builtins.ts";
-import { KEYWORDS } from "../../compiler/front/keywords.ts";
-import { PRAGMA_WORDS } from "../../compiler/front/pragma_items.ts";
-import { TYPE_NAMES } from "../../compiler/front/type_spelling.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";
+import { PRAGMA_WORDS } from "../../compiler/pragma/pragma_items.ts";
+import { TYPE_NAMES } from "../../compiler/preprocess/type_spelling.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { GRAMMAR, grammarText } from "../../scripts/vscode_grammar.ts";
 import { assertEquals } from "../support/assert.ts";

@@ -1,12 +1,12 @@
 /** The reference pages are those of the code, and no name of the language lacks its line. */
 import * as path from "node:path";
-import { BUILTINS } from "../../compiler/front/builtins.ts";
-import * as docs from "../../compiler/front/language_docs.ts";
-import { HINTS } from "../../compiler/front/loop_hints.ts";
-import { ITEM_WORDS } from "../../compiler/front/pragma_items.ts";
-import { OPTIONS } from "../../compiler/front/pragma_options.ts";
-import { KEYWORDS } from "../../compiler/front/keywords.ts";
-import { PREDEFINED_NAMES } from "../../compiler/front/predefined.ts";
+import { BUILTINS } from "../../compiler/check/builtins.ts";
+import * as docs from "../../compiler/check/language_docs.ts";
+import { HINTS } from "../../compiler/parse/loop_hints.ts";
+import { ITEM_WORDS } from "../../compiler/pragma/pragma_items.ts";
+import { OPTIONS } from "../../compiler/pragma/pragma_options.ts";
+import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";
+import { PREDEFINED_NAMES } from "../../compiler/preprocess/predefined.ts";
 import { FOLDER, referencePages, stalePages } from "../../scripts/reference_pages.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

@@ -1,12 +1,12 @@
 /** Source text to laid-out functions and PTX data, instance by instance, for tests of the back end. */
 import { assertEquals } from "./assert.ts";
-import { DiagnosticCollector } from "../../compiler/diagnostics.ts";
-import { buildInstance, checkInstance, passOptions } from "../../compiler/instance_build.ts";
+import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
+import { buildInstance, checkInstance, passOptions } from "../../compiler/driver/instance_build.ts";
 import type { Func, Op } from "../../compiler/ir/func.ts";
 import { verifyFunc } from "../../compiler/ir/verify.ts";
 import { walkOps } from "../../compiler/ir/walk.ts";
 import { type LoweredKernel, lowerFunc } from "../../compiler/lower/mod.ts";
-import { planFile } from "../../compiler/pipeline.ts";
+import { planFile } from "../../compiler/driver/pipeline.ts";
 import type { PtxKernel } from "../../compiler/ptx/func.ts";
 import { printModule } from "../../compiler/ptx/print.ts";
 import { requiredVersion } from "../../compiler/ptx/version.ts";

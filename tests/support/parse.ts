@@ -1,8 +1,8 @@
 /** Text to tree for tests, trees as short texts, and diagnostics as a list. */
-import type { Argument, Expr, Item, TypeName, Unit } from "../../compiler/front/ast.ts";
-import { parse, parseExpression, parseTypeName } from "../../compiler/front/parser.ts";
-import { preprocess } from "../../compiler/front/preprocess.ts";
-import { printTypeName } from "../../compiler/front/print_ast.ts";
+import type { Argument, Expr, Item, TypeName, Unit } from "../../compiler/parse/ast.ts";
+import { parse, parseExpression, parseTypeName } from "../../compiler/parse/parser.ts";
+import { preprocess } from "../../compiler/preprocess/preprocess.ts";
+import { printTypeName } from "../../compiler/parse/print_ast.ts";
 import { type Diagnostic, Reporter } from "../../compiler/support/diagnostic.ts";
 import { lineText, positionOf, type Span, useSite } from "../../compiler/support/source.ts";
 import { assertEquals } from "./assert.ts";

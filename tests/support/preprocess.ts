@@ -1,6 +1,6 @@
 /** Short ways to run the front of the compiler on a text. */
 import type { IncludeResolver } from "../../compiler/options.ts";
-import { preprocess, type PreprocessResult } from "../../compiler/front/preprocess.ts";
+import { preprocess, type PreprocessResult } from "../../compiler/preprocess/preprocess.ts";
 import { type Diagnostic, Reporter } from "../../compiler/support/diagnostic.ts";
 import { positionOf } from "../../compiler/support/source.ts";
 

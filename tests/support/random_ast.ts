@@ -20,7 +20,7 @@ import type {
   TypeName,
   TypeSpec,
   Unit,
-} from "../../compiler/front/ast.ts";
+} from "../../compiler/parse/ast.ts";
 import type { Span } from "../../compiler/support/source.ts";
 
 const span: Span = { file: { name: "<random>", text: "" }, start: 0, end: 0 };

@@ -1,20 +1,20 @@
 /**
- * What front/typed.ts promises of a typed tree, checked node by node: equal shapes and element types where a
+ * What check/typed.ts promises of a typed tree, checked node by node: equal shapes and element types where a
  * node demands them, constants in the range of their type, stretches that stretch.
  */
 import { intRange, roundFloat } from "../../compiler/support/arith.ts";
-import { planStretch } from "../../compiler/front/broadcast.ts";
-import { dumpExpr } from "../../compiler/front/dump_typed.ts";
-import { elementOf, isValue, sameType, shapeOf, type Value } from "../../compiler/front/nodes.ts";
+import { planStretch } from "../../compiler/check/broadcast.ts";
+import { dumpExpr } from "../../compiler/check/dump_typed.ts";
+import { elementOf, isValue, sameType, shapeOf, type Value } from "../../compiler/check/nodes.ts";
 import type {
   TypedExpr,
   TypedHelper,
   TypedStmt,
   TypedUnit,
   ValueType,
-} from "../../compiler/front/typed.ts";
-import { forEachExprIn, operandsOf, statementsOf } from "../../compiler/front/typed_walk.ts";
-import { SCALARS, spellType } from "../../compiler/front/types.ts";
+} from "../../compiler/check/typed.ts";
+import { forEachExprIn, operandsOf, statementsOf } from "../../compiler/check/typed_walk.ts";
+import { SCALARS, spellType } from "../../compiler/check/types.ts";
 
 /** What is wrong with a tree, as texts. */
 export function violations(unit: TypedUnit): readonly string[] {

@@ -2,7 +2,7 @@ import { compileFile } from "../../../compiler/mod.ts";
 import { CODES } from "../../../compiler/support/codes.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
-import { decodeSource } from "../../../compiler/front/text.ts";
+import { decodeSource } from "../../../compiler/preprocess/text.ts";
 import { compileOptionsFor } from "../../../cli/project/compile_options.ts";
 import { type Example, type Explanation, EXPLANATIONS } from "../../../cli/explain/mod.ts";
 import { parseJsonc } from "../../../cli/project/jsonc.ts";

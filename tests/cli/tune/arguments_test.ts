@@ -1,4 +1,4 @@
-import { listConfigurations } from "../../../compiler/configurations.ts";
+import { listConfigurations } from "../../../compiler/driver/configurations.ts";
 import { compileFile, inspect } from "../../../compiler/mod.ts";
 import { compileGroups, type Group } from "../../../cli/tune/candidates.ts";
 import { makeArguments, runsOf } from "../../../cli/tune/arguments.ts";

@@ -1,5 +1,5 @@
 /** What the model behind `tri tune --estimate` counts, beside what each kernel must move. */
-import { listConfigurations } from "../../../compiler/configurations.ts";
+import { listConfigurations } from "../../../compiler/driver/configurations.ts";
 import { compileFile, inspect } from "../../../compiler/mod.ts";
 import { type Estimate, Estimator } from "../../../cli/tune/estimate.ts";
 import { runsOf } from "../../../cli/tune/arguments.ts";

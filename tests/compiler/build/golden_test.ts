@@ -1,6 +1,6 @@
 /** Tile IR of whole kernels, from source text: as built. */
 import { buildFunc } from "../../../compiler/build/mod.ts";
-import { check } from "../../../compiler/front/check.ts";
+import { check } from "../../../compiler/check/check.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";

@@ -4,7 +4,7 @@ import type {
   TypedKernel,
   TypedStmt,
   Variable,
-} from "../../../compiler/front/typed.ts";
+} from "../../../compiler/check/typed.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";

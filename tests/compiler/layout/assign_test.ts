@@ -4,7 +4,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, lowerText, opsNamed } from "../../support/lowering.ts";
 import { pointerOf } from "../../../compiler/layout/anchors.ts";
 import { planConversion } from "../../../compiler/layout/conversion.ts";
-import { elementAt, product } from "../../../compiler/layout/linear.ts";
+import { elementAt, product } from "../../../compiler/linear/linear.ts";
 import type { Func } from "../../../compiler/ir/func.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { must } from "../../../compiler/support/bug.ts";

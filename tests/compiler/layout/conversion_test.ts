@@ -13,7 +13,7 @@ import {
   type LinearLayout,
   permuteLayout,
   product,
-} from "../../../compiler/layout/linear.ts";
+} from "../../../compiler/linear/linear.ts";
 
 /** Offsets (elements) at which each coordinate of a layout finds its elements. */
 function offsetAt(

@@ -3,13 +3,13 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { newFunc, newOp, newValue } from "../../../compiler/ir/func.ts";
 import type { Element } from "../../../compiler/ir/types.ts";
 import { type DotLayouts, dotLayouts } from "../../../compiler/layout/dot.ts";
-import { contains, spaceOf } from "../../../compiler/layout/f2.ts";
+import { contains, spaceOf } from "../../../compiler/linear/f2.ts";
 import {
   elementAt,
   type LinearLayout,
   product,
   unflatten,
-} from "../../../compiler/layout/linear.ts";
+} from "../../../compiler/linear/linear.ts";
 import { MMA } from "../../../compiler/layout/mma.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 

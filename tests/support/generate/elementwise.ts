@@ -1,5 +1,5 @@
 /** Random expressions that work element by element, and choices. */
-import { commonName } from "../../../compiler/front/convert.ts";
+import { commonName } from "../../../compiler/check/convert.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { makeExpr } from "./expressions.ts";
 import { isFloat, isInt, isNarrow, type Workshop } from "./scope.ts";

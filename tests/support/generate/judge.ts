@@ -2,11 +2,11 @@
 import { compileFile } from "../../../compiler/mod.ts";
 import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import type { TypedKernel } from "../../../compiler/front/typed.ts";
+import type { TypedKernel } from "../../../compiler/check/typed.ts";
 import type { ContractExpr } from "../../../compiler/contract/types.ts";
-import { collectFacts, type Facts } from "../../../compiler/front/facts.ts";
-import { spellType } from "../../../compiler/front/types.ts";
-import type { CheckOptions } from "../../../compiler/front/check.ts";
+import { collectFacts, type Facts } from "../../../compiler/check/facts.ts";
+import { spellType } from "../../../compiler/check/types.ts";
+import type { CheckOptions } from "../../../compiler/check/check.ts";
 import { checkText } from "../check.ts";
 import { type Argument, emulate } from "../emulate.ts";
 import {

@@ -1,7 +1,7 @@
 /** Built-in functions that are nodes of their own in the typed tree (language.md, section 7), by canonical name. */
 import { must } from "../../../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import type { ReduceOperator } from "../../../compiler/front/typed.ts";
+import type { ReduceOperator } from "../../../compiler/check/typed.ts";
 import { extreme } from "./arithmetic.ts";
 import { atomic, type AtomicName, isAtomic } from "./atomics.ts";
 import {

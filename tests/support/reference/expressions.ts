@@ -1,8 +1,8 @@
-/** The value of every kind of typed expression, as front/typed.ts describes it. */
+/** The value of every kind of typed expression, as check/typed.ts describes it. */
 import { must } from "../../../compiler/support/bug.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import type { TypedExpr } from "../../../compiler/front/typed.ts";
-import type { ElementType } from "../../../compiler/front/types.ts";
+import type { TypedExpr } from "../../../compiler/check/typed.ts";
+import type { ElementType } from "../../../compiler/check/types.ts";
 import { binaryCell, unaryCell } from "./arithmetic.ts";
 import { callBuiltin } from "./builtins.ts";
 import {

@@ -1,5 +1,5 @@
 /** Contract expressions from text, for tests. */
-import { textMacro } from "../../../../compiler/front/macros.ts";
+import { textMacro } from "../../../../compiler/preprocess/macros.ts";
 import { parseContractExpr } from "../../../../compiler/contract/parse_expr.ts";
 import type { ContractExpr } from "../../../../compiler/contract/types.ts";
 import { type Diagnostic, Reporter } from "../../../../compiler/support/diagnostic.ts";

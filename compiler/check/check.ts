@@ -1,0 +1,204 @@
+/**
+ * The checker: syntax tree to typed tree. All rules of language.md about names, scopes, types, shapes,
+ * conversions, constants, masks and attributes end here; a typed tree without errors needs no rule of the
+ * language any more.
+ *
+ *   check_function.ts, check_decl.ts, check_stmt.ts     what a file is made of
+ *   check_type.ts, check_attributes.ts                  types and attributes from syntax
+ *   check_expr.ts                                       expressions; the door to the check_*.ts beside it
+ *   convert.ts, broadcast.ts, constants.ts, masks.ts    conversions, shapes, folding, masked evaluation
+ *   builtins.ts                                         the table of built-in functions
+ */
+import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
+import type * as ast from "../parse/ast.ts";
+import type { TypedHelper, TypedKernel, TypedUnit } from "./typed.ts";
+import { type CallGraph, callGraph, cycleTest, reachableFrom } from "./call_graph.ts";
+import { type CheckOptions, Context } from "./check_context.ts";
+import { checkDeclaration } from "./check_decl.ts";
+import { checkFunction, checkKernelName, checkNamedKernel } from "./check_function.ts";
+import { checkStaticAssert } from "./check_stmt.ts";
+import { dropBrokenPromises } from "./access.ts";
+import { changesSomething } from "./effects.ts";
+import { forEachExprIn } from "./typed_walk.ts";
+import { warnUnassigned } from "./unassigned.ts";
+
+export type { CheckOptions };
+
+/** Checks a file. With errors reported the result may lack what was wrong. */
+export function check(unit: ast.Unit, options: CheckOptions, reporter: Reporter): TypedUnit {
+  const cx = new Context(reporter, options);
+  const hasGlobal = declareFunctions(cx, unit);
+  const kernels: TypedKernel[] = [];
+  for (const item of unit.items) {
+    const kernel = item.kind === "function" ? checkFunction(cx, item, hasGlobal) : undefined;
+    if (item.kind !== "function") checkOther(cx, item);
+    if (kernel !== undefined) kernels.push(kernel);
+  }
+  const helpers = new Helpers(callGraph(cx.calls));
+  checkCalls(cx, helpers);
+  if (reporter.errorCount > 0) return { kernels };
+  for (const { body } of kernels) warnUnassigned(body, reporter);
+  helpers.warnUnassigned(cx);
+  return { kernels: kernels.map((kernel) => dropBrokenPromises(kernel, reporter)) };
+}
+
+/** A kernel checked on its own; undefined after an error, in it or in what stands outside of kernels. */
+export interface CheckedKernel {
+  readonly kernel: TypedKernel | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * A file whose kernels are checked one by one, when asked for: each instance has only one of them, and a file
+ * may have thousands.
+ */
+export interface CheckedFile {
+  /** Of all that stands outside of kernels. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly check: (kernel: ast.FunctionDefinition) => CheckedKernel;
+}
+
+/** Checks what stands outside of kernels, and the kernels' names. */
+export function checkFile(
+  unit: ast.Unit,
+  kernels: ReadonlySet<ast.TopItem>,
+  options: CheckOptions,
+): CheckedFile {
+  const file = new Reporter();
+  const cx = new Context(file, options);
+  const hasGlobal = declareFunctions(cx, unit);
+  /** The names that each kernel sees. */
+  const seen = new Map<ast.TopItem, number>();
+  for (const item of unit.items) {
+    if (item.kind !== "function") checkOther(cx, item);
+    else if (kernels.has(item)) {
+      checkKernelName(cx, item, hasGlobal);
+      seen.set(item, cx.file.size);
+    } else checkFunction(cx, item, hasGlobal);
+  }
+  const helpers = new Helpers(callGraph(cx.calls));
+  checkCalls(cx, helpers);
+  if (file.errorCount === 0) helpers.warnUnassigned(cx);
+  return {
+    diagnostics: file.diagnostics,
+    check: (definition) => {
+      const reporter = new Reporter();
+      const own = new Context(reporter, options, { cx, seen: seen.get(definition) ?? 0 });
+      const kernel = checkNamedKernel(own, definition, hasGlobal);
+      checkCalls(own, helpers);
+      if (kernel === undefined || file.errorCount + reporter.errorCount > 0) {
+        return { kernel: undefined, diagnostics: reporter.diagnostics };
+      }
+      warnUnassigned(kernel.body, reporter);
+      helpers.warnUnassigned(own);
+      return {
+        kernel: dropBrokenPromises(kernel, reporter),
+        diagnostics: reporter.diagnostics,
+      };
+    },
+  };
+}
+
+/** Makes the names of all functions known for messages; says whether any is marked as a kernel. */
+function declareFunctions(cx: Context, { items }: ast.Unit): boolean {
+  for (const item of items) {
+    if (item.kind !== "function" || item.declarator.name === undefined) continue;
+    cx.laterFunctions.set(item.declarator.name.text, item.declarator.name.span);
+  }
+  return items.some((item) =>
+    item.kind !== "static-assert" && item.specs.storage.some(({ word }) => word === "__global__")
+  );
+}
+
+function checkOther(cx: Context, item: Exclude<ast.TopItem, ast.FunctionDefinition>): void {
+  if (item.kind === "static-assert") checkStaticAssert(cx, item);
+  else checkDeclaration(cx, item);
+}
+
+interface Effects {
+  readonly changes: boolean;
+  readonly loads: boolean;
+}
+
+/** What is known of helpers once all of them are checked, computed once for all who call them. */
+class Helpers {
+  readonly #graph: CallGraph;
+  readonly isCyclic: (from: TypedHelper, to: TypedHelper) => boolean;
+  readonly #own = new Map<TypedHelper, Effects>();
+  readonly #all = new Map<TypedHelper, Effects>();
+  readonly #unassigned = new Map<TypedHelper, readonly Diagnostic[]>();
+
+  constructor(graph: CallGraph) {
+    this.#graph = graph;
+    this.isCyclic = cycleTest(graph);
+  }
+
+  /** What a call does, in the helper or in those that it calls. */
+  effectsOf(helper: TypedHelper): Effects {
+    const known = this.#all.get(helper);
+    if (known !== undefined) return known;
+    const all = [...reachableFrom(helper, this.#graph)].map((one) => this.#ownEffects(one));
+    const effects = {
+      changes: all.some(({ changes }) => changes),
+      loads: all.some(({ loads }) => loads),
+    };
+    this.#all.set(helper, effects);
+    return effects;
+  }
+
+  #ownEffects(helper: TypedHelper): Effects {
+    const known = this.#own.get(helper);
+    if (known !== undefined) return known;
+    const effects = { changes: false, loads: false };
+    forEachExprIn(helper.body, (expr) => {
+      // Its own variables are no concern of the caller.
+      effects.changes ||= expr.kind !== "assign" && changesSomething(expr);
+      effects.loads ||= expr.kind === "load";
+    });
+    this.#own.set(helper, effects);
+    return effects;
+  }
+
+  /** Warns of the helpers that the calls name. */
+  warnUnassigned({ calls, reporter }: Context): void {
+    for (const { helper } of new Set(calls.map(({ callee }) => callee))) {
+      let found = this.#unassigned.get(helper);
+      if (found === undefined) {
+        const own = new Reporter();
+        warnUnassigned(helper.body, own);
+        found = own.diagnostics;
+        this.#unassigned.set(helper, found);
+      }
+      for (const diagnostic of found) reporter.add(diagnostic);
+    }
+  }
+}
+
+/** What can be judged only when all bodies are known: E4025, E4029, and E5151, E5152 of helpers. */
+function checkCalls(cx: Context, helpers: Helpers): void {
+  for (const { callee, span } of cx.calls) {
+    if (callee.defined) continue;
+    const { name } = callee.helper;
+    cx.reporter.error("E4029", span, `\`${name}\` is declared but not defined`, {
+      notes: [{ message: "the prototype", span: callee.span }],
+    });
+  }
+  for (const { caller, callee, span } of cx.calls) {
+    if (caller === undefined || !helpers.isCyclic(caller, callee.helper)) continue;
+    cx.reporter.error("E4025", span, `\`${caller.name}\` calls itself`, {
+      hint: "helpers are copied into their callers; write a loop",
+    });
+  }
+  for (const { helper, span } of cx.maskedCalls) {
+    const { name } = helper;
+    const { changes, loads } = helpers.effectsOf(helper);
+    if (changes) {
+      const message = `\`${name}\` has effects and cannot be called for some lanes only`;
+      cx.reporter.error("E5151", span, message, { hint: "call it before the `?:`" });
+    } else if (loads) {
+      cx.reporter.error("E5152", span, `no mask reaches the loads inside \`${name}\``, {
+        hint: "call it before the `?:`, or pass it a mask",
+      });
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/** Calls: helpers, built-ins, and the two-step atomics of old kernels (language.md, 4.4, 7). */
+import type * as ast from "../parse/ast.ts";
+import { spellType } from "./types.ts";
+import type { TypedExpr } from "./typed.ts";
+import type { Context } from "./check_context.ts";
+import { BUILTINS } from "./builtins.ts";
+import { checkBuiltin } from "./check_builtin.ts";
+import { checkOldAtomic, OLD_ATOMIC } from "./check_atomic.ts";
+import { checkExpr, checkValue, reportUndeclared } from "./check_expr.ts";
+import { convertTo } from "./convert.ts";
+import { typeArgument } from "./check_argument.ts";
+import type { HelperEntry } from "./scope.ts";
+import type { Value } from "./nodes.ts";
+
+type Call = Extract<ast.Expr, { kind: "call" }>;
+
+export function checkCall(cx: Context, expr: Call): TypedExpr | undefined {
+  const callee = unwrap(expr.callee);
+  if (callee.kind === "call") {
+    const inner = unwrap(callee.callee);
+    const isAtomic = inner.kind === "name" && inner.name === "atomic_add" &&
+      cx.scope.lookup(inner.name) === undefined;
+    const [type, rows, columns] = callee.args;
+    if (isAtomic && type?.kind === "type" && rows?.kind === "expr" && columns?.kind === "expr") {
+      const element = typeArgument(cx, type.type);
+      return checkOldAtomic(cx, expr, element, [rows.expr, columns.expr]);
+    }
+  }
+  if (callee.kind !== "name") {
+    const value = checkExpr(cx, callee);
+    checkArguments(cx, expr);
+    if (value !== undefined) {
+      const type = spellType(value.type);
+      cx.reporter.error("E4029", callee.span, `this is ${type}, not a function`);
+    }
+    return undefined;
+  }
+  return checkNamedCall(cx, expr, callee);
+}
+
+function checkNamedCall(
+  cx: Context,
+  expr: Call,
+  { name, span }: Extract<ast.Expr, { kind: "name" }>,
+): TypedExpr | undefined {
+  const entry = cx.meaning(name, span);
+  if (entry === undefined) {
+    const builtin = BUILTINS.get(name);
+    if (builtin !== undefined) return checkBuiltin(cx, builtin, expr);
+    const old = OLD_ATOMIC.exec(name);
+    if (old !== null) return checkOldAtomic(cx, expr, undefined, [], old);
+    reportUndeclared(cx, name, span, "function");
+    checkArguments(cx, expr);
+    return undefined;
+  }
+  switch (entry.kind) {
+    case "helper":
+      return checkHelperCall(cx, expr, entry);
+    case "kernel":
+      cx.reporter.error("E4022", span, `\`${name}\` is a kernel and cannot be called`, {
+        notes: [{ message: "the kernel", span: entry.span }],
+        hint: isBuiltin(name)
+          ? `its name hides the built-in function \`${name}\`: rename the kernel`
+          : "move what both need into a helper, a function without `__global__`",
+      });
+      checkArguments(cx, expr);
+      return undefined;
+    case "poison":
+      checkArguments(cx, expr);
+      return undefined;
+    default:
+      cx.reporter.error("E4029", span, `\`${name}\` is not a function here`, {
+        notes: [{ message: `\`${name}\` was declared here`, span: entry.span }],
+        ...(isBuiltin(name) ? { hint: "rename it to reach the built-in function" } : {}),
+      });
+      checkArguments(cx, expr);
+      return undefined;
+  }
+}
+
+const isBuiltin = (name: string): boolean => BUILTINS.has(name) || OLD_ATOMIC.test(name);
+
+function unwrap(expr: ast.Expr): ast.Expr {
+  return expr.kind === "paren" ? unwrap(expr.inner) : expr;
+}
+
+/** For their own errors only. */
+function checkArguments(cx: Context, expr: Call): void {
+  for (const arg of expr.args) if (arg.kind === "expr") checkExpr(cx, arg.expr);
+}
+
+function checkHelperCall(cx: Context, expr: Call, entry: HelperEntry): TypedExpr | undefined {
+  const { helper, paramTypes } = entry;
+  cx.calls.push({ caller: cx.fn?.helper, callee: entry, span: expr.span });
+  const values = expr.args.map((arg) => arg.kind === "expr" ? checkValue(cx, arg.expr) : undefined);
+  if (values.length !== paramTypes.length) {
+    const wanted = `${paramTypes.length} argument${paramTypes.length === 1 ? "" : "s"}`;
+    const message = `\`${helper.name}\` takes ${wanted}, not ${values.length}`;
+    cx.reporter.error("E7001", expr.span, message, {
+      notes: [{ message: `\`${helper.name}\` is declared here`, span: entry.span }],
+      ...(isBuiltin(helper.name)
+        ? { hint: "it hides the built-in function; rename it to reach that one" }
+        : {}),
+    });
+    return undefined;
+  }
+  const args: Value[] = [];
+  for (const [at, type] of paramTypes.entries()) {
+    const value = values[at];
+    const converted = value && convertTo(cx, value, type, {
+      notes: [{
+        message: `the parameter is ${spellType(type)}` +
+          (isBuiltin(helper.name) ? "; this function hides the built-in one" : ""),
+        span: entry.span,
+      }],
+    });
+    if (converted !== undefined) args.push(converted);
+  }
+  if (args.length !== paramTypes.length) return undefined;
+  const type = helper.result ?? { kind: "void" };
+  return { kind: "call", helper, args, type, span: expr.span };
+}

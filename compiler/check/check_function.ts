@@ -1,0 +1,327 @@
+/** Functions: kernels, helpers and prototypes (language.md, 4.4). */
+import type { Span } from "../support/source.ts";
+import type * as ast from "../parse/ast.ts";
+import { spellType, type Type } from "./types.ts";
+import type { ParamAttributes, TypedHelper, TypedKernel, ValueType, Variable } from "./typed.ts";
+import type { Context } from "./check_context.ts";
+import { BUILTINS } from "./builtins.ts";
+import { resolveAttributes } from "./check_attributes.ts";
+import { applyPointers, isConstObject, resolveDeclarator, resolveSpec } from "./check_type.ts";
+import { checkItems } from "./check_stmt.ts";
+import { OLD_ATOMIC } from "./check_atomic.ts";
+import type { HelperEntry } from "./scope.ts";
+import { sameType } from "./nodes.ts";
+import { must } from "../support/bug.ts";
+
+/** One parameter; the type is undefined when it is wrong. */
+interface Param {
+  readonly name: ast.Name | undefined;
+  readonly type: ValueType | undefined;
+  readonly syntax: ast.Param;
+  readonly span: Span;
+}
+
+/** What a function's head says. */
+interface Head {
+  readonly name: ast.Name;
+  readonly result: Type;
+  readonly params: readonly Param[];
+  readonly isGlobal: boolean;
+  readonly isStatic: boolean;
+  readonly variadic: Span | undefined;
+}
+
+/** A definition. A kernel is returned; a helper becomes known by its name. */
+export function checkFunction(
+  cx: Context,
+  definition: ast.FunctionDefinition,
+  fileHasGlobal: boolean,
+): TypedKernel | undefined {
+  const { specs, declarator, body, span } = definition;
+  const head = readHead(cx, specs, declarator, resolveSpec(cx, specs.type));
+  if (head === undefined) return undefined;
+  const isLegacy = isLegacyKernel(head, fileHasGlobal);
+  if (isLegacy) {
+    cx.reporter.warn("W4028", head.name.span, `\`${head.name.text}\` is taken for a kernel`, {
+      hint: "write `__global__` before it, or `static` if it is a helper",
+      fix: { span: { ...specs.span, end: specs.span.start }, replacement: "__global__ " },
+    });
+  }
+  const isKernel = head.isGlobal || isLegacy;
+  if (head.variadic !== undefined) rejectVariadic(cx, head.variadic, isKernel);
+  if (isKernel) {
+    checkKernelHead(cx, head);
+    return checkKernelBody(cx, head, definition);
+  }
+  checkHelper(cx, head, body, span);
+  return undefined;
+}
+
+/** Makes a kernel's name known and checks the words before it; parameters and body wait. */
+export function checkKernelName(
+  cx: Context,
+  definition: ast.FunctionDefinition,
+  fileHasGlobal: boolean,
+): void {
+  const { declarator, body } = definition;
+  const params = declarator.params === undefined
+    ? {}
+    : { params: { params: [], span: declarator.params.span } };
+  checkFunction(cx, {
+    ...definition,
+    declarator: { ...declarator, ...params },
+    body: { ...body, items: [] },
+  }, fileHasGlobal);
+}
+
+/** Checks parameters and body of a kernel whose name is known; undefined when it turns out to be none. */
+export function checkNamedKernel(
+  cx: Context,
+  definition: ast.FunctionDefinition,
+  fileHasGlobal: boolean,
+): TypedKernel | undefined {
+  const { specs, declarator } = definition;
+  const head = readHead(cx, specs, declarator, resolveSpec(cx, specs.type));
+  if (head === undefined || !(head.isGlobal || isLegacyKernel(head, fileHasGlobal))) {
+    return undefined;
+  }
+  if (head.variadic !== undefined) rejectVariadic(cx, head.variadic, true);
+  return checkKernelBody(cx, head, definition);
+}
+
+/** A declaration without body: of a built-in it is ignored, of a helper it makes the name known. */
+export function checkPrototype(
+  cx: Context,
+  specs: ast.Specs,
+  declarator: ast.Declarator,
+  base: Type,
+): void {
+  const name = declarator.name?.text ?? "";
+  if (BUILTINS.has(name) || OLD_ATOMIC.test(name)) return;
+  const head = readHead(cx, specs, declarator, base);
+  if (head === undefined) return;
+  if (head.variadic !== undefined) rejectVariadic(cx, head.variadic, head.isGlobal);
+  if (head.isGlobal) {
+    const { span } = head.name;
+    if (cx.scope.own(name)?.kind !== "kernel") {
+      cx.declare(name, { kind: "kernel", span, defined: false });
+    }
+  } else {
+    helperEntry(cx, head, head.name.span);
+  }
+}
+
+function rejectVariadic(cx: Context, span: Span, isKernel: boolean): void {
+  const what = isKernel ? "kernels" : "functions";
+  cx.reporter.error("E4023", span, `${what} with any number of arguments are not supported`);
+}
+
+function readHead(
+  cx: Context,
+  specs: ast.Specs,
+  declarator: ast.Declarator,
+  base: Type,
+): Head | undefined {
+  const { name, params, nested } = declarator;
+  if (nested !== undefined || name === undefined || params === undefined) {
+    cx.reporter.error("E3010", declarator.span, "pointers to functions are not supported");
+    return undefined;
+  }
+  const words = specs.storage.map(({ word }) => word);
+  return {
+    name,
+    result: applyPointers(cx, base, specs, declarator.pointers),
+    params: params.params.map((param) => readParam(cx, param)),
+    isGlobal: words.includes("__global__"),
+    isStatic: words.includes("static"),
+    variadic: params.variadic,
+  };
+}
+
+function readParam(cx: Context, syntax: ast.Param): Param {
+  const { specs, declarator, span } = syntax;
+  const base = resolveSpec(cx, specs.type);
+  const { name } = declarator;
+  const type = declarator.params === undefined
+    ? resolveDeclarator(cx, base, specs, declarator)
+    : undefined;
+  if (type === undefined) {
+    cx.reporter.error("E3010", span, "a function cannot be a parameter");
+  } else if (type.kind === "void") {
+    cx.reporter.error("E3002", span, "a parameter cannot be void");
+  }
+  const isValue = type !== undefined && type.kind !== "void" && type.kind !== "poison";
+  return { name, type: isValue ? type : undefined, syntax, span };
+}
+
+/** Whether a function of a file without any `__global__` is one of the kernels it must have. */
+function isLegacyKernel({ isStatic, result, params }: Head, fileHasGlobal: boolean): boolean {
+  return !fileHasGlobal && !isStatic && result.kind === "void" &&
+    params.every(({ type }) => type?.kind !== "tile");
+}
+
+function checkKernelHead(cx: Context, { name, result, isStatic }: Head): void {
+  if (result.kind !== "void" && result.kind !== "poison") {
+    cx.reporter.error("E4020", name.span, `a kernel returns nothing, not ${spellType(result)}`, {
+      hint: "store results through a pointer parameter",
+    });
+  }
+  if (isStatic) {
+    cx.reporter.error("E4026", name.span, `the kernel \`${name.text}\` cannot be static`, {
+      hint: "it is called from outside; leave the word out",
+    });
+  }
+  declareKernel(cx, name);
+}
+
+function checkKernelBody(
+  cx: Context,
+  head: Head,
+  { body, span, doc }: ast.FunctionDefinition,
+): TypedKernel {
+  const params: { variable: Variable; attributes: ParamAttributes }[] = [];
+  const stmts = inBody(cx, head, true, undefined, (declared) => {
+    params.push(...declared);
+    return checkItems(cx, body.items).stmts;
+  });
+  return { name: head.name.text, doc, params, body: stmts, span };
+}
+
+function declareKernel(cx: Context, name: ast.Name): void {
+  const earlier = cx.file.own(name.text);
+  if (earlier?.kind === "kernel") {
+    if (earlier.defined) {
+      cx.reporter.error("E4021", name.span, `there are two kernels \`${name.text}\``, {
+        notes: [{ message: "the first one", span: earlier.span }],
+      });
+    }
+    earlier.defined = true;
+    return;
+  }
+  cx.declare(name.text, { kind: "kernel", span: name.span, defined: true });
+}
+
+function checkHelper(cx: Context, head: Head, body: ast.Block, span: Span): void {
+  const { name } = head;
+  const entry = helperEntry(cx, head, span);
+  if (entry?.defined === true) {
+    cx.reporter.error("E6020", name.span, `\`${name.text}\` is defined twice`, {
+      notes: [{ message: "the first definition", span: entry.span }],
+    });
+  }
+  const result = inBody(cx, head, false, entry?.helper, (declared) => {
+    const checked = checkItems(cx, body.items);
+    if (entry !== undefined && !entry.defined) {
+      entry.params.push(...declared.map(({ variable }) => variable));
+      entry.body.push(...checked.stmts);
+    }
+    return checked;
+  });
+  if (entry !== undefined) entry.defined = true;
+  const returnsValue = head.result.kind !== "void" && head.result.kind !== "poison";
+  if (returnsValue && !result.ends) {
+    cx.reporter.error("E4027", name.span, `\`${name.text}\` can end without returning a value`);
+  }
+}
+
+/** The entry of a helper, made by its first declaration; undefined when its types are wrong. */
+function helperEntry(cx: Context, head: Head, span: Span): HelperEntry | undefined {
+  const { name, result, params } = head;
+  const types = params.flatMap(({ type }) => type === undefined ? [] : [type]);
+  if (types.length < params.length || result.kind === "poison" || head.variadic !== undefined) {
+    cx.declare(name.text, { kind: "poison", span: name.span });
+    return undefined;
+  }
+  const resultType = result.kind === "void" ? undefined : result;
+  const earlier = cx.scope.own(name.text);
+  if (earlier?.kind === "helper") {
+    const same = earlier.paramTypes.length === types.length &&
+      earlier.paramTypes.every((type, at) => sameType(type, must(types[at], "parameter type"))) &&
+      (resultType === undefined
+        ? earlier.helper.result === undefined
+        : earlier.helper.result !== undefined && sameType(resultType, earlier.helper.result));
+    if (same) return earlier;
+    cx.reporter.error("E6020", name.span, `\`${name.text}\` is declared with other types before`, {
+      notes: [{ message: "the earlier declaration", span: earlier.span }],
+    });
+    return undefined;
+  }
+  const lists: Pick<HelperEntry, "params" | "body"> = { params: [], body: [] };
+  const helper: TypedHelper = { name: name.text, result: resultType, span, ...lists };
+  const entry: HelperEntry = {
+    kind: "helper",
+    helper,
+    paramTypes: types,
+    ...lists,
+    span: name.span,
+    defined: false,
+  };
+  cx.declare(name.text, entry);
+  return entry;
+}
+
+interface DeclaredParam {
+  readonly variable: Variable;
+  readonly attributes: ParamAttributes;
+}
+
+/** Runs `check` in the scope of a body, parameters declared; it shares that scope with its outermost block. */
+function inBody<T>(
+  cx: Context,
+  head: Head,
+  isKernel: boolean,
+  helper: TypedHelper | undefined,
+  check: (params: readonly DeclaredParam[]) => T,
+): T {
+  const { result } = head;
+  const hasResult = result.kind !== "void" && result.kind !== "poison";
+  return cx.inScope(() => {
+    const params = head.params.flatMap((param) => declareParam(cx, param, isKernel));
+    cx.fn = {
+      name: head.name.text,
+      isKernel,
+      result: hasResult && !isKernel ? result : undefined,
+      poisonResult: result.kind === "poison" || (isKernel && hasResult),
+      ...(helper === undefined ? {} : { helper }),
+      loops: [],
+    };
+    const checked = check(params);
+    cx.fn = undefined;
+    return checked;
+  });
+}
+
+/** What to do instead where no caller can pass a value of the type. */
+function remedyFor(type: ValueType): string | undefined {
+  if (type.kind === "tile") return "pass a pointer and load from it";
+  return type.kind === "pointer" && type.space === "constant"
+    ? "constant memory belongs to the file: `char __constant__ *table = calloc(256);` outside the kernel"
+    : undefined;
+}
+
+function declareParam(cx: Context, param: Param, isKernel: boolean): readonly DeclaredParam[] {
+  const { name, type, syntax, span } = param;
+  if (name === undefined) {
+    cx.reporter.error("E4024", span, "a parameter needs a name");
+    return [];
+  }
+  const hint = type !== undefined && isKernel ? remedyFor(type) : undefined;
+  if (type === undefined || hint !== undefined) {
+    if (type !== undefined && hint !== undefined) {
+      const message = `the kernel parameter \`${name.text}\` cannot be ${spellType(type)}`;
+      cx.reporter.error("E3026", name.span, message, { hint });
+    }
+    cx.declare(name.text, { kind: "poison", span: name.span });
+    return [];
+  }
+  const attributes = resolveAttributes(cx, syntax.specs, syntax.declarator, type, true);
+  const variable = cx.newVariable(name.text, type, name.span);
+  cx.declare(name.text, {
+    kind: "variable",
+    variable,
+    const: isConstObject(syntax.specs, syntax.declarator.pointers),
+    initialising: false,
+    span: name.span,
+  });
+  return [{ variable, attributes }];
+}

@@ -1,0 +1,218 @@
+/**
+ * The front end for one instance, with the work shared: instances, specialisations and targets that the
+ * text does not tell apart (language.md 1.3, macros it never asks for) are preprocessed, parsed and
+ * checked once.
+ */
+import type { CompileOptions, Define } from "../options.ts";
+import type { Unit } from "../parse/ast.ts";
+import { type CheckedFile, checkFile } from "../check/check.ts";
+import type { Watch } from "../check/check_context.ts";
+import { parse } from "../parse/parser.ts";
+import { predefinedMacros } from "../preprocess/predefined.ts";
+import { preprocess, type PreprocessResult } from "../preprocess/preprocess.ts";
+import type { TypedKernel } from "../check/typed.ts";
+import type { KernelSite } from "../instances/items.ts";
+import type { KernelOptions } from "../instances/kernel_options.ts";
+import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
+import {
+  findDefinitions,
+  type KernelDefinitions,
+  kernelSites,
+  sortDiagnostics,
+  type SortedDiagnostics,
+} from "./kernel_definitions.ts";
+import { type Dependent, FrontCache } from "./front_cache.ts";
+import type { SourceFile } from "../support/source.ts";
+import { VERSION } from "../version.ts";
+
+/** What an instance is preprocessed with. */
+export interface FrontRequest {
+  readonly defines: readonly Define[];
+  readonly options: KernelOptions;
+  /** 80 for `sm_80`. */
+  readonly sm: number;
+}
+
+/** A file preprocessed and parsed for some instances. */
+export interface ParsedFile {
+  readonly preprocessed: PreprocessResult;
+  readonly unit: Unit;
+  readonly kernels: readonly KernelSite[];
+}
+
+/** A kernel checked for some instances; undefined after an error. */
+export interface CheckedKernel {
+  readonly parsed: ParsedFile;
+  readonly kernel: TypedKernel | undefined;
+  /** Of what stands outside of kernels; one list for all kernels of the text. */
+  readonly general: readonly Diagnostic[];
+  /** Of this kernel. */
+  readonly own: readonly Diagnostic[];
+}
+
+/**
+ * Of all texts that the instances of a file are. Each takes some microseconds to preprocess, parse and check; the
+ * largest shipped kernel has 200,000 in all its instances.
+ */
+const MAX_TOKENS = 2_000_000;
+
+interface CachedFile extends Dependent {
+  readonly parsed: ParsedFile;
+  readonly definitions: KernelDefinitions;
+  readonly syntax: SortedDiagnostics;
+  /** By options that the checker acts on. */
+  readonly checked: Map<string, CheckedText>;
+}
+
+/** The text checked with some options; its kernels as they are asked for. */
+interface CheckedText {
+  readonly file: CheckedFile;
+  readonly general: readonly Diagnostic[];
+  readonly isBroken: boolean;
+  readonly kernels: Map<string, CheckedKernel>;
+}
+
+/** The front end for all instances of one file. */
+export class InstanceFront {
+  readonly file: SourceFile;
+  readonly #options: CompileOptions;
+  readonly #cache = new FrontCache<CachedFile>();
+  readonly #used = new Set<string>();
+  #tokens = 0;
+  /** What stands for all texts beyond the limit. */
+  #refused: CachedFile | undefined;
+
+  constructor(file: SourceFile, options: CompileOptions) {
+    this.file = file;
+    this.#options = options;
+  }
+
+  /** Macros from outside that any instance so far depended on. */
+  usedMacros(): ReadonlySet<string> {
+    return this.#used;
+  }
+
+  parse(request: FrontRequest): ParsedFile {
+    return this.#find(request).parsed;
+  }
+
+  check(request: FrontRequest, site: KernelSite): CheckedKernel {
+    const { literals, dot } = request.options;
+    const cached = this.#find(request);
+    const key = `${literals} ${dot}`;
+    const text = cached.checked.get(key) ?? this.#check(cached, request.options);
+    cached.checked.set(key, text);
+    const name = nameAt(cached, site);
+    const kernel = text.kernels.get(name) ?? checkKernel(cached, text, name);
+    text.kernels.set(name, kernel);
+    return kernel;
+  }
+
+  /** The same once more, with the checker watched; nothing of it is kept. */
+  watch(request: FrontRequest, site: KernelSite, watch: Watch): ParsedFile {
+    const cached = this.#find(request);
+    checkKernel(cached, this.#check(cached, request.options, watch), nameAt(cached, site));
+    return cached.parsed;
+  }
+
+  #find({ defines, options, sm }: FrontRequest): CachedFile {
+    const { numWarps, numStages } = options;
+    const predefined = predefinedMacros({
+      version: VERSION,
+      sm,
+      numWarps,
+      numStages: numStages ?? 1,
+      debug: this.#options.debug === true,
+    });
+    const values = new Map(Object.entries(predefined));
+    for (const { name, value } of defines) {
+      if (value === null) values.delete(name);
+      else values.set(name, value);
+    }
+    const known = this.#cache.find(values);
+    if (known !== undefined) return known;
+    if (this.#tokens > MAX_TOKENS) return this.#refused ??= this.#refuse();
+    const include = this.#options.include;
+    const reporter = new Reporter();
+    const preprocessed = preprocess(this.file, {
+      defines,
+      predefined,
+      ...(include ? { include } : {}),
+    }, reporter);
+    const made = cachedFile(preprocessed, values, reporter);
+    this.#tokens += made.tokens;
+    for (const name of made.used) this.#used.add(name);
+    this.#cache.add(made);
+    return made;
+  }
+
+  #refuse(): CachedFile {
+    const reporter = new Reporter();
+    const span = { file: this.file, start: 0, end: 0 };
+    const message = `the instances of this file have more than ${MAX_TOKENS} tokens together`;
+    reporter.error("E9031", span, message, {
+      hint: "give it fewer variants and configurations, or split it into several files",
+    });
+    const nothing = { name: this.file.name, text: "" };
+    const preprocessed = preprocess(nothing, { defines: [], predefined: {} }, reporter);
+    return cachedFile(preprocessed, new Map(), reporter);
+  }
+
+  #check(
+    { parsed: { unit }, definitions, syntax }: CachedFile,
+    { literals, dot }: KernelOptions,
+    watch?: Watch,
+  ): CheckedText {
+    const { maxTileElements } = this.#options;
+    const file = checkFile(unit, definitions.all, {
+      literals,
+      dot,
+      ...(maxTileElements === undefined ? {} : { maxTileElements }),
+      ...(watch === undefined ? {} : { watch }),
+    });
+    const general = [...syntax.outside, ...file.diagnostics];
+    return { file, general, isBroken: general.some(isError), kernels: new Map() };
+  }
+}
+
+function cachedFile(
+  preprocessed: PreprocessResult,
+  values: ReadonlyMap<string, string>,
+  reporter: Reporter,
+): CachedFile {
+  const { tokens, comments, usedMacros: used } = preprocessed;
+  const unit = parse(tokens, comments, reporter);
+  const definitions = findDefinitions(unit);
+  return {
+    used,
+    values: new Map([...values].filter(([name]) => used.has(name))),
+    tokens: tokens.length,
+    parsed: { preprocessed, unit, kernels: kernelSites(definitions) },
+    definitions,
+    syntax: sortDiagnostics(reporter.diagnostics, definitions),
+    checked: new Map(),
+  };
+}
+
+/** Other kernels have parameters of their own, so what is wrong with them here does not count. */
+function checkKernel(
+  { parsed, definitions, syntax }: CachedFile,
+  { file, general, isBroken }: CheckedText,
+  name: string,
+): CheckedKernel {
+  const checked = (definitions.named.get(name) ?? []).map((one) => file.check(one));
+  const own = [
+    ...syntax.inside.get(name) ?? [],
+    ...checked.flatMap(({ diagnostics }) => diagnostics),
+  ];
+  const kernel = isBroken || own.some(isError) ? undefined : checked[0]?.kernel;
+  return { parsed, kernel, general, own };
+}
+
+const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+
+/** A macro may name the kernel; where a configuration chooses its value, only the offset is the same in all instances. */
+function nameAt({ parsed, definitions }: CachedFile, { name, offset }: KernelSite): string {
+  if (definitions.named.has(name)) return name;
+  return parsed.kernels.find((kernel) => kernel.offset === offset)?.name ?? name;
+}

@@ -1,0 +1,290 @@
+/**
+ * The whole compiler on one screen: from the text of a file to PTX and contracts.
+ *
+ *     pragmas ─▶ plan: kernels × variants × configurations
+ *     each instance ─▶ preprocess, parse, check ─▶ tile IR ─▶ contract ─▶ specialisations
+ *     each specialisation ─▶ tile IR with its assumptions ─▶ PTX per target
+ */
+import { BackEnd } from "./back_end.ts";
+import { ConstantBuffers } from "./constant_buffers.ts";
+import { specializationName } from "../instances/choose_configs.ts";
+import {
+  firstBindings,
+  type InstancePlan,
+  type KernelPlan,
+  planInstances,
+} from "../instances/instances.ts";
+import { assignItems, type KernelSite, type OverrideItem } from "../instances/items.ts";
+import type { SourcedItem } from "../pragma/pragma.ts";
+import { readOptions } from "../instances/kernel_options.ts";
+import { PlanBudget } from "../instances/plan_budget.ts";
+import { entrySymbol } from "../instances/specialize.ts";
+import type { InstanceInfo } from "../contract/types.ts";
+import { reportUnusedDefines, reportUnusedParameters } from "../instances/unused.ts";
+import { DiagnosticCollector } from "./diagnostics.ts";
+import type { PragmaItem } from "../pragma/pragma.ts";
+import { parsePragmaLine, readPragmas } from "../pragma/read_pragmas.ts";
+import {
+  buildInstance,
+  buildSpecialized,
+  type BuiltInstance,
+  checkInstance,
+  passOptions,
+  type StageOptions,
+} from "./instance_build.ts";
+import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
+import type { TypedKernel } from "../check/typed.ts";
+import type { Func } from "../ir/func.ts";
+import { Unsupporteds } from "./unsupported.ts";
+import { kernelsByName, namesOfFront } from "./kernel_sites.ts";
+import type { CompiledKernel, CompileOptions, CompileResult, Define } from "../options.ts";
+import { must } from "../support/bug.ts";
+import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
+import type { SourceFile } from "../support/source.ts";
+import { type TargetName, TARGETS } from "../targets.ts";
+import { checkTileLimits } from "./tile_limits.ts";
+
+/** A file with its kernels found and planned. */
+export interface PlannedFile {
+  readonly front: InstanceFront;
+  /** The file as the first values of all parameters make it. */
+  readonly parsed: ParsedFile;
+  readonly kernels: readonly { readonly site: KernelSite; readonly plan: KernelPlan }[];
+  readonly items: readonly PragmaItem[];
+  /** A value for each parameter of the file: what `parsed` was made with. */
+  readonly standIns: readonly Define[];
+}
+
+/** Compiles every instance of every kernel of a file. Never throws for what the text contains. */
+export function compileFile(file: SourceFile, options: CompileOptions): CompileResult {
+  const collector = new DiagnosticCollector();
+  const general = new Reporter();
+  const { front, kernels, items } = planFile(file, options, collector, general);
+  const compiled = kernels.map(({ site, plan }) =>
+    compileKernel(front, site, plan, options, collector)
+  );
+
+  reportUnusedParameters(kernels.map(({ plan }) => plan), front.usedMacros(), general);
+  reportUnusedDefines(options.defines ?? [], front.usedMacros(), items, general);
+  collector.addGeneral(general.diagnostics);
+  const diagnostics = collector.finish(file.name, options);
+  const isBroken = diagnostics.some(({ severity }) => severity === "error");
+  return {
+    diagnostics,
+    kernels: isBroken ? [] : compiled.filter((kernel) => kernel !== undefined),
+  };
+}
+
+/** Finds the kernels and decides on their instances. */
+export function planFile(
+  file: SourceFile,
+  options: CompileOptions,
+  collector: DiagnosticCollector,
+  reporter: Reporter,
+): PlannedFile {
+  const { defines = [] } = options;
+  const front = new InstanceFront(file, options);
+  const groups = readPragmas(file, reporter);
+  const overrides = readOverrides(options, reporter);
+  const itemGroups = [overrides.map(({ item }) => item), ...groups.map((group) => group.items)];
+  const standIns = firstBindings(itemGroups, defines);
+  const { parsed, sites: found } = findKernels(front, standIns, options, collector);
+  const nameWith = namesOfFront(front, smOf(options.targets[0]));
+  const budget = new PlanBudget(file);
+  const allows = (): boolean => budget.allowsConfiguration(undefined, reporter);
+  const sites = kernelsByName(found, groups, overrides, defines, nameWith, allows);
+  const assigned = assignItems(groups, overrides, sites, file.name, reporter);
+  const kernels = sites
+    .filter(({ name }) => options.kernels === undefined || options.kernels.includes(name))
+    .map((site) => {
+      const own: readonly SourcedItem[] = assigned.get(site.name) ?? [];
+      const { name } = site;
+      const isOwn = site.isNamedByMacro === true
+        ? (bound: readonly Define[]): boolean => nameWith(site, bound) === name
+        : undefined;
+      const { configurations } = options;
+      const plan = planInstances(name, own, defines, reporter, configurations, isOwn, budget);
+      return { site, plan };
+    })
+    // A name that only stand-ins give belongs to no instance.
+    .filter(({ site, plan }) => !site.isNamedByMacro || plan.instances.length > 0);
+  return { front, parsed, kernels, items: itemGroups.flat(), standIns };
+}
+
+/** Strongest first: the last one given. */
+function readOverrides(
+  { overrides = [] }: CompileOptions,
+  reporter: Reporter,
+): readonly OverrideItem[] {
+  return overrides.toReversed().flatMap(({ kernel, isForFile = false, text, origin }) => {
+    const item = parsePragmaLine(text, origin, reporter);
+    return item === undefined ? [] : [{ kernel, isForFile, item, origin }];
+  });
+}
+
+/** Kernels by name. Which there are may depend on parameters, whose first values stand for all. */
+function findKernels(
+  front: InstanceFront,
+  defines: readonly Define[],
+  options: CompileOptions,
+  collector: DiagnosticCollector,
+): { readonly parsed: ParsedFile; readonly sites: readonly KernelSite[] } {
+  const request = {
+    defines,
+    options: readOptions([]),
+    sm: smOf(options.targets[0]),
+  };
+  const parsed = front.parse(request);
+  const { kernels } = parsed;
+  if (kernels.length === 0) {
+    collector.addGeneral(front.check(request, { name: "", offset: -1 }).general);
+  }
+  return { parsed, sites: [...new Map(kernels.map((kernel) => [kernel.name, kernel])).values()] };
+}
+
+const smOf = (target: TargetName | undefined): number =>
+  target === undefined ? 0 : TARGETS[target].sm;
+
+/** All instances of one kernel; undefined after an error. */
+function compileKernel(
+  front: InstanceFront,
+  site: KernelSite,
+  plan: KernelPlan,
+  options: CompileOptions,
+  collector: DiagnosticCollector,
+): CompiledKernel | undefined {
+  const { checkOnly = false, targets } = options;
+  const backEnd = new BackEnd(checkOnly ? [] : targets);
+  const instances: InstanceInfo[] = [];
+  const constants = new ConstantBuffers();
+  let kernel: TypedKernel | undefined;
+  let key: readonly string[] = [];
+  for (const instance of plan.instances) {
+    const reporter = new Reporter();
+    const label = labelOf(instance);
+    const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
+    collector.addInstance(site.offset, label, checked.general);
+    collector.addInstance(site.offset, label, checked.own);
+    const passes = passOptions(options, instance);
+    const built = buildInstance(checked, plan, instance, passes, reporter);
+    if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
+    const { numWarps, numStages, maxRegisters, floats } = instance.options;
+    if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
+      if (kernel === undefined) ({ kernel, key } = built);
+      const infos = describeInstances(plan, instance, built);
+      instances.push(...infos);
+      built.funcs.forEach(({ func }) => constants.add(func));
+      const unsupported = new Unsupporteds();
+      const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
+      for (const target of targets) {
+        const own = checkInstance(front, site, instance, smOf(target));
+        if (own !== checked) {
+          const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
+          collector.addInstance(site.offset, label, found);
+          if (isMissing(own)) reportMissing(site, plan, front.file, reporter);
+        }
+        if (checkOnly) continue;
+        for (const [index, func] of funcsOf(own.kernel, built, funcs, passes, reporter).entries()) {
+          const { symbol } = must(infos[index], "a specialisation");
+          constants.add(func);
+          const debug = options.debug === true;
+          const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug };
+          unsupported.attempt(target, () => backEnd.add(target, func, lowering));
+        }
+      }
+      unsupported.report(targets, reporter);
+    }
+    collector.addInstance(site.offset, label, reporter.diagnostics);
+  }
+  if (kernel === undefined) return undefined;
+  const reporter = new Reporter();
+  constants.report(instances.map(({ symbol }) => symbol), reporter);
+  collector.addGeneral(reporter.diagnostics);
+  return {
+    name: site.name,
+    doc: kernel.doc,
+    span: kernel.span,
+    instances,
+    key,
+    constants: constants.list(),
+    modules: backEnd.modules(),
+  };
+}
+
+const isMissing = ({ kernel, general, own }: CheckedKernel): boolean =>
+  kernel === undefined && ![...general, ...own].some(({ severity }) => severity === "error");
+
+/** What the text that the first target takes does not have. */
+function inTextFor(target: TargetName, diagnostic: Diagnostic): Diagnostic {
+  const note = { message: `in what is compiled for ${target}` };
+  return { ...diagnostic, notes: [...diagnostic.notes, note] };
+}
+
+/** A definition inside an `#if` that this instance does not take. */
+function reportMissing(
+  { name }: KernelSite,
+  { parameters }: KernelPlan,
+  file: SourceFile,
+  reporter: Reporter,
+): void {
+  const span = parameters[0]?.span ?? { file, start: 0, end: 0 };
+  reporter.error("E9006", span, `not every instance of ${file.name} has the kernel \`${name}\``, {
+    hint: "define it outside of `#if`s that depend on parameters; let them choose between bodies",
+  });
+}
+
+/** `TYPE=half, TM=32`: what tells the instance from others. */
+function labelOf({ variant, config }: InstancePlan): string {
+  const bindings = Object.entries({ ...variant.bindings, ...config });
+  return bindings.length === 0
+    ? variant.name
+    : bindings.map(([name, value]) => `${name}=${value}`).join(", ");
+}
+
+function describeInstances(
+  plan: KernelPlan,
+  instance: InstancePlan,
+  built: BuiltInstance,
+): readonly InstanceInfo[] {
+  const { kernel, variant, config: bindings, options: { numWarps }, configuration } = instance;
+  const variants = new Set(plan.instances.map((one) => one.variant.name));
+  const variantName = variants.size > 1 ? variant.name : undefined;
+  const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
+  return built.funcs.map(({ specialization }) => {
+    const first = entrySymbol(kernel, variantName, specialization);
+    const { label, suffix } = configuration;
+    return {
+      symbol: suffix === "" ? first : `${first}${suffix}`,
+      variant,
+      config: { bindings, numWarps },
+      ...(isChoice
+        ? {
+          configuration: {
+            label,
+            specialization: specializationName(specialization.suffix),
+            first,
+          },
+        }
+        : {}),
+      specialization: specialization.conditions,
+      contract: built.contract,
+    };
+  });
+}
+
+/** The optimised functions of an instance, for targets that the text tells apart those of their own kernel. */
+function funcsOf(
+  kernel: TypedKernel | undefined,
+  { declared, funcs }: BuiltInstance,
+  known: Map<TypedKernel, readonly Func[]>,
+  passes: StageOptions,
+  reporter: Reporter,
+): readonly Func[] {
+  if (kernel === undefined) return [];
+  const found = known.get(kernel) ??
+    funcs.map(({ specialization }) =>
+      buildSpecialized(kernel, declared, specialization, passes, reporter)
+    );
+  known.set(kernel, found);
+  return found;
+}

@@ -1,0 +1,94 @@
+/**
+ * A file as an editor looks at it: what each piece of its text is in each instance. Works on broken text too, as far
+ * as the parser and the checker get.
+ */
+import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
+import { readOptions } from "../instances/kernel_options.ts";
+import { DiagnosticCollector } from "./diagnostics.ts";
+import type { FunctionDefinition } from "../parse/ast.ts";
+import { collectFacts, type Facts } from "../check/facts.ts";
+import type { ParsedFile } from "./instance_front.ts";
+import type { CompileOptions } from "../options.ts";
+import { planFile } from "./pipeline.ts";
+import { Reporter } from "../support/diagnostic.ts";
+import { type SourceFile, useSite } from "../support/source.ts";
+import { TARGETS } from "../targets.ts";
+
+/** The text as one instance of a kernel sees it. */
+export interface View {
+  readonly parsed: ParsedFile;
+  readonly facts: Facts;
+}
+
+/** A kernel, or the whole of a file that has none. */
+export interface SurveyedKernel {
+  /** Undefined: there is no kernel. */
+  readonly plan: KernelPlan | undefined;
+  /** Its definition in the first instance. */
+  readonly definition: FunctionDefinition | undefined;
+  /** One for each instance, computed when asked for; never empty. */
+  readonly views: readonly [() => View, ...(() => View)[]];
+}
+
+export interface Survey {
+  readonly file: SourceFile;
+  /** Never empty. */
+  readonly kernels: readonly [SurveyedKernel, ...SurveyedKernel[]];
+}
+
+/** Looks at a file, as it is for the newest of the targets, without saying what is wrong with it. */
+export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
+  const targets = options.targets.slice(-1);
+  const sm = Math.max(0, ...targets.map((target) => TARGETS[target].sm));
+  const { front, kernels, standIns } = planFile(
+    file,
+    { ...options, targets },
+    new DiagnosticCollector(),
+    new Reporter(),
+  );
+  // While the head of a kernel is being typed, there is no instance, but its parameters are known.
+  const viewOf = (site: { readonly name: string; readonly offset: number }, plan?: InstancePlan) =>
+    once((): View => {
+      const { facts, watch } = collectFacts();
+      const request = {
+        defines: plan?.defines ?? standIns,
+        options: plan?.options ?? readOptions([]),
+        sm,
+      };
+      return { parsed: front.watch(request, site, watch), facts };
+    });
+  const surveyed = kernels.map(({ site, plan }): SurveyedKernel => {
+    const [first = undefined, ...others] = plan.instances;
+    const views: SurveyedKernel["views"] = [
+      viewOf(site, first),
+      ...others.map((instance) => viewOf(site, instance)),
+    ];
+    return { plan, definition: definitionOf(views[0]().parsed, site.offset), views };
+  });
+  const [first, ...others] = surveyed;
+  const whole: SurveyedKernel = {
+    plan: undefined,
+    definition: undefined,
+    views: [viewOf({ name: "", offset: -1 })],
+  };
+  return { file, kernels: first === undefined ? [whole] : [first, ...others] };
+}
+
+/** The kernel that a place belongs to: the next one that ends behind it, as pragmas and comments stand before. */
+export function kernelAt({ file, kernels }: Survey, offset: number): SurveyedKernel {
+  return kernels.find(({ definition }) =>
+    definition !== undefined && definition.span.file === file && offset <= definition.span.end
+  ) ?? kernels.at(-1) ?? kernels[0];
+}
+
+function definitionOf({ unit }: ParsedFile, offset: number): FunctionDefinition | undefined {
+  return unit.items.find((item): item is FunctionDefinition =>
+    item.kind === "function" && item.declarator.name !== undefined &&
+    useSite(item.declarator.name.span).start === offset
+  );
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => (known ??= { value: compute() }).value;
+}

@@ -1,0 +1,216 @@
+/**
+ * The configurations of a kernel (language.md 10.3): `config` adds one, `configs` a product, and a filter says which of them
+ * a variant can have.
+ */
+import type { Axis, Binding, OptionSetting, PragmaItem, PragmaText } from "../pragma/pragma.ts";
+import { type Macro, textMacro } from "../preprocess/macros.ts";
+import { isNumberOption } from "../pragma/pragma_options.ts";
+import { Reporter } from "../support/diagnostic.ts";
+import { ArithmeticError, evaluate } from "../contract/expr.ts";
+import type { Given } from "./command_line_defines.ts";
+import type { SourcedItem } from "../pragma/pragma.ts";
+import { parseContractExpr } from "../contract/parse_expr.ts";
+import type { PlanBudget } from "./plan_budget.ts";
+
+/** Values of compile-time parameters, in order. */
+export type Bindings = ReadonlyMap<string, string>;
+
+/**
+ * In the filter of `configs`, the number of the specialisation whose configuration is chosen: 0 is the general one, 1 the
+ * automatic one or that of the first condition. Accesses of one element want other tiles than accesses of 16 bytes, and
+ * short rows other tiles than long ones.
+ */
+export const SPECIALIZED_MACRO = "__TRI_SPECIALIZED__";
+
+/** One choice of what the tuner decides. */
+export interface Config {
+  readonly bindings: Bindings;
+  readonly options: readonly OptionSetting[];
+  readonly condition?: PragmaText;
+}
+
+/** The configurations that their filters let through, in the order of the text and one by one. */
+export function* passingConfigs(
+  items: readonly SourcedItem[],
+  given: Given,
+  base: Bindings,
+  specialization: number,
+  reporter: Reporter,
+  budget: PlanBudget,
+): Generator<Config> {
+  const known = new Map([...base, [SPECIALIZED_MACRO, `${specialization}`]]);
+  const macroOf = macroReader();
+  for (const config of planConfigs(items, given, base)) {
+    const { bindings, condition } = config;
+    if (!budget.allowsConfiguration(condition?.span ?? items[0]?.item.span, reporter)) return;
+    const all = new Map([...known, ...bindings]);
+    if (condition === undefined || holds(condition, all, macroOf, reporter)) yield config;
+  }
+}
+
+/** The configuration as `#pragma tri config` would spell it: `TM=64, TN=64; num_warps=8`. */
+export function configLabel({ bindings, options }: Config): string {
+  const parameters = [...bindings].map(([name, value]) => `${name}=${tidy(value)}`);
+  const settings = options.map(({ name, value }) =>
+    value === undefined
+      ? name
+      : isNumberOption(name)
+      ? `${name}=${tidy(value)}`
+      : `${name}(${value})`
+  );
+  return [parameters, settings].map((list) => list.join(", ")).join("; ").replace(/; $/, "");
+}
+
+const tidy = (text: string): string => text.trim().replace(/\s+/g, " ");
+
+/** `config` adds one, `configs` its product; lists given by `-D` multiply all of them. */
+function* planConfigs(
+  items: readonly SourcedItem[],
+  given: Given,
+  base: Bindings,
+): Generator<Config> {
+  // Parameters of the variant keep the values they have there.
+  const extra = [...given.lists].filter(([name]) => !base.has(name));
+  for (const config of writtenConfigs(items)) {
+    for (const more of product(extra.filter(([name]) => !config.bindings.has(name)))) {
+      for (const bindings of replaced(config.bindings, given)) {
+        yield { ...config, bindings: new Map([...bindings, ...more]) };
+      }
+    }
+  }
+}
+
+/** As the text lists them; one without parameters where it lists none. */
+function* writtenConfigs(items: readonly SourcedItem[]): Generator<Config> {
+  let isListed = false;
+  for (const { item } of items) {
+    if (item.kind === "config") {
+      isListed = true;
+      const bindings = new Map(item.bindings.map(({ name, value }) => [name, value]));
+      yield { bindings, options: item.options };
+    } else if (item.kind === "configs") {
+      isListed = true;
+      const condition = item.condition === undefined ? {} : { condition: item.condition };
+      const axes = item.optionAxes.map(({ name, values, span }) =>
+        values.map((value): OptionSetting => ({ name, value, span }))
+      );
+      for (const bindings of product(axesOfItem(item))) {
+        for (const options of choices(axes)) yield { bindings, options, ...condition };
+      }
+    }
+  }
+  if (!isListed) yield { bindings: new Map(), options: [] };
+}
+
+/** The options of the file, then of the configuration, then of overrides: later ones win. */
+export function settingsOf(
+  items: readonly SourcedItem[],
+  ofConfig: readonly OptionSetting[],
+): readonly OptionSetting[] {
+  const options = (overridden: boolean): OptionSetting[] =>
+    items.flatMap(({ item, origin }) =>
+      item.kind === "option" && (origin !== undefined) === overridden ? [item.setting] : []
+    );
+  return [...options(false), ...ofConfig, ...options(true)];
+}
+
+/** A filter with all parameters bound. What cannot be computed lets nothing through, and is reported. */
+function holds(
+  condition: PragmaText,
+  bindings: Bindings,
+  macroOf: (name: string, value: string) => Macro,
+  reporter: Reporter,
+): boolean {
+  const expr = parseContractExpr(condition, {
+    macros: new Map([...bindings].map(([name, value]) => [name, macroOf(name, value)])),
+    params: new Set(),
+    what: "parameters given by the build",
+  }, reporter);
+  if (expr === undefined) return false;
+  try {
+    return evaluate(expr) !== 0n;
+  } catch (error) {
+    if (!(error instanceof ArithmeticError)) throw error;
+    reporter.error("E5171", condition.span, `this filter cannot be computed: ${error.message}`);
+    return false;
+  }
+}
+
+/** Values as macros, each read once: a filter is asked about thousands of combinations of few values. */
+function macroReader(): (name: string, value: string) => Macro {
+  const silent = new Reporter(); // bad text is reported where the file is preprocessed
+  const known = new Map<string, Macro>();
+  return (name, value) => {
+    const key = `${name}=${value}`;
+    const macro = known.get(key) ?? textMacro(name, value, "define", silent);
+    known.set(key, macro);
+    return macro;
+  };
+}
+
+export function reportNoneLeft(
+  items: readonly SourcedItem[],
+  variant: string,
+  reporter: Reporter,
+): void {
+  const filter = items.find(({ item }) => item.kind === "configs" && item.condition !== undefined)
+    ?.item;
+  if (filter === undefined || reporter.errorCount > 0) return;
+  reporter.error("E9014", filter.span, `no configuration is left for variant \`${variant}\``, {
+    hint: "the filter excludes all of them",
+  });
+}
+
+// ---- lists of values ------------------------------------------------------------------------------------
+
+export function namesOf(item: PragmaItem): readonly (Binding | Axis)[] {
+  switch (item.kind) {
+    case "variant":
+    case "config":
+      return item.bindings;
+    case "variants":
+    case "configs":
+      return item.axes;
+    default:
+      return [];
+  }
+}
+
+export function axesOfItem(item: PragmaItem): readonly (readonly [string, readonly string[]])[] {
+  return namesOf(item).map((
+    entry,
+  ) => [entry.name, "value" in entry ? [entry.value] : entry.values]);
+}
+
+/** The bindings with the values that `-D` gives instead. */
+export function replaced(bindings: Bindings, given: Given): Iterable<Bindings> {
+  return product(
+    [...bindings].map((
+      [name, value],
+    ) => [name, given.lists.get(name) ?? [given.single.get(name) ?? value]]),
+  );
+}
+
+/** All ways to choose one value per axis; the last axis varies fastest. */
+export function* product(
+  axes: readonly (readonly [string, readonly string[]])[],
+): Generator<Bindings> {
+  const pairs = axes.map(([name, values]) => values.map((value) => [name, value] as const));
+  for (const chosen of choices(pairs)) yield new Map(chosen);
+}
+
+/** All ways to choose one entry of each list, one by one, as there may be more than memory holds. */
+function* choices<T>(lists: readonly (readonly T[])[]): Generator<readonly T[]> {
+  if (lists.some((list) => list.length === 0)) return;
+  const at = lists.map(() => 0);
+  for (;;) {
+    yield lists.flatMap((list, i) => list.slice(at[i], (at[i] ?? 0) + 1));
+    let last = lists.length - 1;
+    for (; last >= 0; last--) {
+      const next = (at[last] ?? 0) + 1;
+      at[last] = next < (lists[last]?.length ?? 0) ? next : 0;
+      if (at[last] !== 0) break;
+    }
+    if (last < 0) return;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Which instances of a kernel to compile (language.md 10.2, 10.3): its variants, and for each the
+ * configurations that the build wants of those that the filter lets through: the first, unless they were timed.
+ */
+import type { PragmaItem } from "../pragma/pragma.ts";
+import type { Configurations, Define } from "../options.ts";
+import { Reporter } from "../support/diagnostic.ts";
+import type { Span } from "../support/source.ts";
+import { chooseConfigs, type Coverage, wantedOf } from "./choose_configs.ts";
+import {
+  axesOfItem,
+  configLabel,
+  namesOf,
+  passingConfigs,
+  reportNoneLeft,
+  settingsOf,
+} from "./configurations.ts";
+import { type Given, readDefines } from "./command_line_defines.ts";
+import { strongestItems } from "./items.ts";
+import type { SourcedItem } from "../pragma/pragma.ts";
+import { type KernelOptions, readOptions } from "./kernel_options.ts";
+import { PlanBudget } from "./plan_budget.ts";
+import { plannedSpecializations } from "./specialize.ts";
+import { planVariants, variantDefines, variantNames } from "./variants.ts";
+
+/** A macro given by the build and where a pragma declares it. */
+export interface Parameter {
+  readonly name: string;
+  readonly kind: "variant" | "config";
+  readonly span: Span;
+}
+
+/** One kernel with all its compile-time parameters bound. */
+export interface InstancePlan {
+  readonly kernel: string;
+  readonly variant: { readonly name: string; readonly bindings: Readonly<Record<string, string>> };
+  readonly config: Readonly<Record<string, string>>;
+  readonly options: KernelOptions;
+  /** Everything to define, in order. */
+  readonly defines: readonly Define[];
+  /** Which of its specialisations are compiled from this plan: a filter may tell them apart. */
+  readonly covers: Coverage;
+  /** Its text as a pragma, and what it adds to the names of entries. */
+  readonly configuration: { readonly label: string; readonly suffix: string };
+}
+
+export interface KernelPlan {
+  readonly kernel: string;
+  readonly instances: readonly InstancePlan[];
+  /** The items that hold for the kernel. */
+  readonly items: readonly SourcedItem[];
+  readonly parameters: readonly Parameter[];
+}
+
+/**
+ * Plans one kernel from its items and the `-D`s of the build. `isOwn` says which variants give its definition this name,
+ * where a macro names it.
+ */
+export function planInstances(
+  kernel: string,
+  assigned: readonly SourcedItem[],
+  defines: readonly Define[],
+  reporter: Reporter,
+  configurations?: Configurations,
+  isOwn?: (defines: readonly Define[]) => boolean,
+  budget = new PlanBudget(),
+): KernelPlan {
+  const items = strongestItems(assigned, reporter);
+  const given = readDefines(defines);
+  const parameters = declaredParameters(items, reporter);
+  checkVariantNames(items, reporter);
+  warnReplaced(items, given, reporter);
+  const all = planVariants(items, given);
+  const variants = isOwn === undefined
+    ? all
+    : all.filter(({ bindings }) => isOwn(variantDefines(items, given, bindings)));
+  const specializations = plannedSpecializations(items);
+  const count = variants.length * specializations.length;
+  if (!budget.allowsInstances(count, items[0]?.item.span, reporter)) {
+    return { kernel, instances: [], items, parameters };
+  }
+  const names = variantNames(kernel, variants, all);
+  const isForOne = typeof configurations === "object" && "only" in configurations;
+  const instances = variants.flatMap((variant, index): InstancePlan[] => {
+    const base = new Map([...given.single, ...variant.bindings]);
+    const name = names[index] ?? "";
+    const left = new Map(
+      specializations.map((specialization, number) => {
+        // What is wrong with a filter is said once.
+        const to = number === 0 ? reporter : new Reporter();
+        return [specialization, passingConfigs(items, given, base, number, to, budget)];
+      }),
+    );
+    const chosen = chooseConfigs(left, wantedOf(configurations, kernel, name));
+    if (chosen.length === 0 && !isForOne) reportNoneLeft(items, name, reporter);
+    return chosen.map(({ config, covers, suffix }) => {
+      const bound = new Map([...base, ...config.bindings]);
+      return {
+        kernel,
+        variant: { name, bindings: Object.fromEntries(variant.bindings) },
+        config: Object.fromEntries(config.bindings),
+        options: readOptions(settingsOf(items, config.options)),
+        defines: [...[...bound].map(([name, value]) => ({ name, value })), ...given.undefined],
+        covers,
+        configuration: { label: configLabel(config), suffix },
+      };
+    });
+  });
+  return { kernel, instances, items, parameters };
+}
+
+/** A stand-in for each parameter of a file, to find its kernels before any instance is planned. */
+export function firstBindings(
+  groups: readonly (readonly PragmaItem[])[],
+  defines: readonly Define[],
+): readonly Define[] {
+  const given = readDefines(defines);
+  const first = new Map<string, string>();
+  for (const items of groups) {
+    const variants = new Set<string>();
+    for (const item of items) {
+      if (item.kind === "variant") {
+        // A second variant of the same parameters; what it defines beside them, the first one leaves undefined.
+        if (item.bindings.some(({ name }) => variants.has(name))) continue;
+        for (const { name } of item.bindings) variants.add(name);
+      }
+      for (const [name, values] of axesOfItem(item)) {
+        if (!first.has(name)) first.set(name, values[0] ?? "");
+      }
+    }
+  }
+  for (const [name, values] of given.lists) first.set(name, values[0] ?? "");
+  for (const [name, value] of given.single) first.set(name, value);
+  return [...[...first].map(([name, value]) => ({ name, value })), ...given.undefined];
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------
+
+function declaredParameters(
+  items: readonly SourcedItem[],
+  reporter: Reporter,
+): readonly Parameter[] {
+  const found = new Map<string, Parameter>();
+  /** All `variants` lines multiply, so they are one list; the other items are a list each. */
+  const axes = new Map<string, Span>();
+  for (const { item } of items) {
+    const kind = item.kind === "variant" || item.kind === "variants" ? "variant" : "config";
+    const seen = item.kind === "variants" ? axes : new Map<string, Span>();
+    for (const { name, span } of namesOf(item)) {
+      reportTwice(seen, name, span, `\`${name}\` gets a value twice`, reporter);
+      const before = found.get(name);
+      if (before === undefined) found.set(name, { name, kind, span });
+      else if (before.kind !== kind) {
+        reporter.error(
+          "E9010",
+          span,
+          `\`${name}\` is a parameter of both the variants and the configurations`,
+          {
+            notes: [{ message: "also declared here", span: before.span }],
+            hint: "variants are chosen by the caller, configurations by the tuner; decide for one",
+          },
+        );
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** Two variants of one name could not be told apart in the wrapper. */
+function checkVariantNames(items: readonly SourcedItem[], reporter: Reporter): void {
+  const seen = new Map<string, Span>();
+  for (const { item } of items) {
+    if (item.kind !== "variant" || item.name === undefined) continue;
+    const { name, span } = item.name;
+    reportTwice(seen, name, span, `there are two variants \`${name}\``, reporter);
+  }
+}
+
+function reportTwice(
+  seen: Map<string, Span>,
+  name: string,
+  span: Span,
+  message: string,
+  reporter: Reporter,
+): void {
+  const before = seen.get(name);
+  if (before === undefined) seen.set(name, span);
+  else {
+    reporter.error("E9010", span, message, { notes: [{ message: "the first one", span: before }] });
+  }
+}
+
+/** A `-D` of a parameter that a pragma gives other values. */
+function warnReplaced(items: readonly SourcedItem[], given: Given, reporter: Reporter): void {
+  for (const { item } of items) {
+    for (const entry of namesOf(item)) {
+      const values = "value" in entry ? [entry.value] : entry.values;
+      const single = given.single.get(entry.name);
+      const instead = given.lists.get(entry.name) ?? (single === undefined ? undefined : [single]);
+      if (instead === undefined || instead.join() === values.join()) continue;
+      reporter.warn(
+        "W9001",
+        entry.span,
+        `the values of \`${entry.name}\` here are replaced by \`-D${entry.name}=${
+          single ?? `[${instead.join(", ")}]`
+        }\``,
+      );
+    }
+  }
+}

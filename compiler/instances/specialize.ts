@@ -1,0 +1,129 @@
+/**
+ * Specialisation (language.md 10.4): instances that assume more than the general one and are taken only when
+ * the arguments allow.
+ *
+ * `auto` assumes every pointer 16-byte aligned. Of the integers that decide addresses it assumes multiples
+ * of 16 bytes, not of 16 elements: that is all that 16-byte accesses need, and rows of 4100 floats are
+ * aligned rows. So the divisor is 16 over the size of the smallest element that a pointer leads to.
+ */
+import { specializationName } from "./choose_configs.ts";
+import { apply, constant, param, printExpr } from "../contract/expr.ts";
+import { type Declared, divisibilityIn, promisedMultiple, valuesIn } from "../contract/declared.ts";
+import { leastCommonMultiple } from "../support/arith.ts";
+import type { Inferred } from "../contract/infer.ts";
+import type { SourcedItem } from "../pragma/pragma.ts";
+import { type KernelParams, naturalAlignment } from "../contract/kernel_params.ts";
+import type { ContractExpr, Requirement } from "../contract/types.ts";
+
+const VECTOR_BYTES = 16;
+
+/** One way to compile an instance: under which conditions, and what they tell the compiler. */
+export interface Specialization {
+  /** Appended to the entry's name: empty for the general instance. */
+  readonly suffix: string;
+  readonly conditions: readonly Requirement[];
+  /** What holds of parameters: elements for integers, bytes for pointers. */
+  readonly multiples: ReadonlyMap<string, number>;
+  /** What integers are: a stride of 1 makes an axis contiguous. */
+  readonly values: ReadonlyMap<string, number>;
+}
+
+const GENERAL: Specialization = {
+  suffix: "",
+  conditions: [],
+  multiples: new Map(),
+  values: new Map(),
+};
+
+/** Names of what there may be, before the kernel is known: a kernel without pointers has no automatic one. */
+export function plannedSpecializations(items: readonly SourcedItem[]): readonly string[] {
+  const mode = items.flatMap(({ item }) => item.kind === "specialize" ? [item.mode] : []).at(-1);
+  if (mode === "off") return [specializationName("")];
+  const suffixes = mode === undefined || mode === "auto"
+    ? [AUTOMATIC]
+    : mode.map((_, index) => conditional(index));
+  return ["", ...suffixes].map(specializationName);
+}
+
+/** What entries of specialisations end in. */
+const AUTOMATIC = `_a${VECTOR_BYTES}`;
+const conditional = (index: number): string => `_s${index + 1}`;
+
+/** The general instance and those that a caller with good arguments gets instead. */
+export function planSpecializations(
+  kernel: KernelParams,
+  declared: Declared,
+  inferred: Inferred,
+): readonly Specialization[] {
+  const { specialize } = declared;
+  if (specialize === "off") return [GENERAL];
+  if (specialize === "auto") {
+    const conditions = automatic(kernel, declared, inferred);
+    return conditions.length === 0
+      ? [GENERAL]
+      : [GENERAL, specializeOn(AUTOMATIC, conditions, kernel)];
+  }
+  return [
+    GENERAL,
+    ...specialize.map((condition, index) => specializeOn(conditional(index), [condition], kernel)),
+  ];
+}
+
+function specializeOn(
+  suffix: string,
+  conditions: readonly Requirement[],
+  { params }: KernelParams,
+): Specialization {
+  const integers = new Set(params.flatMap(({ name, isInteger }) => isInteger ? [name] : []));
+  const values = new Map(
+    conditions.flatMap(({ condition }) => [...valuesIn(condition)])
+      .filter(([name]) => integers.has(name)),
+  );
+  const multiples = new Map<string, number>();
+  for (const { condition } of conditions) {
+    for (const [name, by] of divisibilityIn(condition)) {
+      multiples.set(name, leastCommonMultiple(multiples.get(name) ?? 1, by));
+    }
+  }
+  return { suffix, conditions, multiples, values };
+}
+
+/** What is not promised already; nothing where no memory is touched. */
+function automatic(
+  kernel: KernelParams,
+  declared: Declared,
+  inferred: Inferred,
+): readonly Requirement[] {
+  const pointers = kernel.params.filter((candidate) => inferred.access.has(candidate.name));
+  if (pointers.length === 0) return [];
+  const divisor = VECTOR_BYTES / Math.min(VECTOR_BYTES, ...pointers.map(naturalAlignment));
+  const integers = kernel.params.filter((candidate) =>
+    candidate.isInteger && inferred.shaping.has(candidate.name)
+  );
+  const demands = [
+    ...pointers.map((one) => [one, VECTOR_BYTES] as const),
+    ...integers.map((one) => [one, divisor] as const),
+  ];
+  return demands
+    .filter(([one, by]) => promisedMultiple(one, declared) % by !== 0)
+    .map(([one, by]) => {
+      const condition = multipleOf(one.name, by);
+      return { condition, text: printExpr(condition) };
+    });
+}
+
+const multipleOf = (name: string, by: number): ContractExpr =>
+  apply("==", apply("%", param(name), constant(by)), constant(0));
+
+/** Names that C allows and PTX (ISA 9.0, section 4.4 and 4.5) keeps for itself. */
+const PTX_RESERVED: ReadonlySet<string> = new Set(["_", "WARP_SZ"]);
+
+/** The name of an entry: the kernel's own when it is the only one. */
+export function entrySymbol(
+  kernel: string,
+  variant: string | undefined,
+  specialization: Specialization,
+): string {
+  const name = `${kernel}${variant === undefined ? "" : `_${variant}`}${specialization.suffix}`;
+  return PTX_RESERVED.has(name) ? `${name}_` : name;
+}

@@ -1,0 +1,31 @@
+import { assertEquals, assertThrows } from "../../support/assert.ts";
+import { Unsupported } from "../../../compiler/lower/unsupported.ts";
+import { Reporter } from "../../../compiler/support/diagnostic.ts";
+import { Unsupporteds } from "../../../compiler/driver/unsupported.ts";
+
+const span = { file: { name: "k.tc", text: "a b" }, start: 0, end: 1 };
+
+Deno.test("Unsupporteds reports each gap once, with its targets unless it is all of them", () => {
+  const gaps = new Unsupporteds();
+  const refuse = (what: string) => (): never => {
+    throw new Unsupported({ what, span, hint: "make it smaller" });
+  };
+  assertEquals(gaps.attempt("sm_70", () => 1), 1);
+  for (const target of ["sm_70", "sm_80"] as const) {
+    assertEquals(gaps.attempt(target, refuse("this tile is too large")), undefined);
+  }
+  gaps.attempt("sm_70", refuse("that tile is too large"));
+  const reporter = new Reporter();
+  gaps.report(["sm_70", "sm_80"], reporter);
+  assertEquals(reporter.diagnostics.map(({ code, message }) => `${code} ${message}`), [
+    "E7008 this tile is too large",
+    "E7008 that tile is too large (sm_70)",
+  ]);
+});
+
+Deno.test("Unsupporteds passes other failures on", () => {
+  const broken = (): never => {
+    throw new TypeError("ours");
+  };
+  assertThrows(() => new Unsupporteds().attempt("sm_80", broken), TypeError, "ours");
+});
