@@ -15,7 +15,7 @@ export function toolIdentity(): string {
 
 /** The same of what a bundle holds beside wrappers, and of what bundles it. */
 export function runTimeIdentity(): string {
-  return identityOf(["cli/", "compiler/", "ffi/"]);
+  return identityOf(["cli/", "compiler/", "emulator/", "ffi/"]);
 }
 
 function identityOf(folders: readonly string[]): string {

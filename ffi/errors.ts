@@ -1,5 +1,5 @@
 /** The run time's errors: each says what failed, where, and how to mend it. */
-import type { FaultKind } from "./emulator/fault.ts";
+import type { FaultKind } from "../emulator/fault.ts";
 
 /** What an error carries beside its message. */
 export interface TriErrorOptions {

@@ -39,9 +39,9 @@ export {
   type NaturalDTypes,
   toBfloat16,
 } from "./dtype.ts";
-export type { EmulatorSettings } from "./emulator/driver/settings.ts";
-export type { CheckChoice, CheckLevel, CheckName } from "./emulator/check/levels.ts";
-export type { FaultKind } from "./emulator/fault.ts";
+export type { EmulatorSettings } from "../emulator/driver/settings.ts";
+export type { CheckChoice, CheckLevel, CheckName } from "../emulator/check/levels.ts";
+export type { FaultKind } from "../emulator/fault.ts";
 export * from "./errors.ts";
 export { DeviceEvent } from "./event.ts";
 export { Graph } from "./graph.ts";

@@ -6,8 +6,8 @@
 import { runtime } from "#runtime";
 import { cudaLibraries, openCudaDriver } from "./cuda/library.ts";
 import type { Driver } from "./driver.ts";
-import { openEmulator } from "./emulator/driver/mod.ts";
-import type { EmulatorSettings } from "./emulator/driver/settings.ts";
+import { openEmulator } from "../emulator/driver/mod.ts";
+import type { EmulatorSettings } from "../emulator/driver/settings.ts";
 import {
   ArgumentError,
   DriverFailedError,

@@ -1,5 +1,5 @@
 /** What a kernel did in one launch: counters that only the emulator has. */
-import type { FaultKind } from "./emulator/fault.ts";
+import type { FaultKind } from "../emulator/fault.ts";
 
 /** Accesses of global memory. A request is one instruction of one warp. */
 export interface GlobalTraffic {

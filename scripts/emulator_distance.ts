@@ -7,7 +7,7 @@
  */
 import { openCudaDriver } from "../ffi/cuda/library.ts";
 import type { Driver } from "../ffi/driver.ts";
-import { openEmulator } from "../ffi/emulator/driver/mod.ts";
+import { openEmulator } from "../emulator/driver/mod.ts";
 import { type FunctionDistance, measureFunctions } from "./distance/functions.ts";
 import { say } from "./suites.ts";
 import { measureProducts, type ProductDistance } from "./distance/products.ts";

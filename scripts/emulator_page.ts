@@ -5,7 +5,7 @@
  *     deno run -A scripts/emulator_page.ts            rewrites the page
  *     deno run -A scripts/emulator_page.ts --check    fails if the page is not up to date
  */
-import { CHECK_NAMES, CHECKS } from "../ffi/emulator/check/levels.ts";
+import { CHECK_NAMES, CHECKS } from "../emulator/check/levels.ts";
 import { GROUPS, type PtxForm } from "../compiler/ptx/form.ts";
 import { DISTANCES, type Distances, printDistances } from "./emulator_distance.ts";
 import { faultMessages } from "./emulator_examples.ts";

@@ -3,14 +3,14 @@ import { type PtxForm, type PtxOpRow, readForm } from "../compiler/ptx/form.ts";
 import { type Match, matchInstruction } from "../compiler/ptx/match.ts";
 import { PTX_OPS } from "../compiler/ptx/ops.ts";
 import { bug } from "../compiler/support/bug.ts";
-import { contextFor, type SymbolPlace } from "../ffi/emulator/compile/context.ts";
-import { FrameLayout } from "../ffi/emulator/compile/layout.ts";
-import { isBarrier, isBranch } from "../ffi/emulator/compile/lines.ts";
-import { chooseStep } from "../ffi/emulator/compile/select.ts";
-import { Fault } from "../ffi/emulator/fault.ts";
-import { newHost } from "../ffi/emulator/host.ts";
-import type { HandlerContext } from "../ffi/emulator/machine.ts";
-import { newMemory } from "../ffi/emulator/memory.ts";
+import { contextFor, type SymbolPlace } from "../emulator/compile/context.ts";
+import { FrameLayout } from "../emulator/compile/layout.ts";
+import { isBarrier, isBranch } from "../emulator/compile/lines.ts";
+import { chooseStep } from "../emulator/compile/select.ts";
+import { Fault } from "../emulator/fault.ts";
+import { newHost } from "../emulator/host.ts";
+import type { HandlerContext } from "../emulator/machine.ts";
+import { newMemory } from "../emulator/memory.ts";
 import { allSamples, type Sample } from "../tests/support/ptx_samples.ts";
 
 /** Who does an instruction: see the page for what each means. */

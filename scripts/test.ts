@@ -10,11 +10,12 @@ const TESTS = new URL("../tests/", import.meta.url);
 /** Suites that take longest, in the order in which they start, so that none is left over at the end. */
 const LONGEST: readonly string[] = [
   "compiler/lower",
-  "emulator",
+  "kernels",
   "cli",
   "programs",
   "docs",
   "npm",
+  "emulator",
   "compiler/ptx",
   "ffi",
 ];

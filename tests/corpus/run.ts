@@ -1,5 +1,5 @@
 /** Runs cases of the corpus on a driver, whichever it is. */
-import type { TensorMap } from "../../ffi/emulator/async/tensor_map.ts";
+import type { TensorMap } from "../../emulator/async/tensor_map.ts";
 import type { Driver, ParameterInfo } from "../../ffi/driver.ts";
 import type { Argument, CorpusCase, Data, Tolerance } from "./types.ts";
 

@@ -1,7 +1,7 @@
 /** Which device a program gets, on machines that tests make up. */
 import { Device } from "../../ffi/device.ts";
 import type { Driver } from "../../ffi/driver.ts";
-import type { EmulatorSettings } from "../../ffi/emulator/driver/settings.ts";
+import type { EmulatorSettings } from "../../emulator/driver/settings.ts";
 import {
   ArgumentError,
   CudaError,

@@ -1,7 +1,7 @@
 /** The emulator and a GPU on instructions that lanes carry out together, with random values and membermasks. */
 import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import type { Driver } from "../../ffi/driver.ts";
-import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
+import { openEmulator } from "../../emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";
 import {
   COLLECTIVE_INSTRUCTIONS,

@@ -3,8 +3,8 @@
  * exact, the same bytes.
  */
 import { openCudaDriver } from "../../ffi/cuda/library.ts";
-import { encodeTensorMap } from "../../ffi/emulator/async/tensor_map.ts";
-import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
+import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
+import { openEmulator } from "../../emulator/driver/mod.ts";
 import type { CorpusCase } from "../corpus/types.ts";
 import { CORPUS } from "../corpus/mod.ts";
 import { problemsOf, readPtx, resultsOf } from "../corpus/run.ts";

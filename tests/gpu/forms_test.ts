@@ -1,7 +1,7 @@
 /** The emulator and a GPU on the same kernels of one instruction each, with the same operands. */
 import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import type { Driver } from "../../ffi/driver.ts";
-import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
+import { openEmulator } from "../../emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";
 import { judge } from "../support/form_judge.ts";
 import { gpuTest } from "../support/gpu.ts";

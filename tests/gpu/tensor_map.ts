@@ -9,7 +9,7 @@ import {
   TENSOR_MAP_BYTES,
   TENSOR_TYPES,
   type TensorMap,
-} from "../../ffi/emulator/async/tensor_map.ts";
+} from "../../emulator/async/tensor_map.ts";
 import { bug } from "../../compiler/support/bug.ts";
 
 const SYMBOLS = {

@@ -34,7 +34,7 @@ export const ELSEWHERE:
     [
       "0 Diagnostics",
       "codes of what the emulator finds",
-      "ffi/emulator/driver/failure_test.ts",
+      "emulator/driver/failure_test.ts",
       "emulatorError() knows what the language calls a finding",
     ],
     [

@@ -1,4 +1,4 @@
-import { openEmulator } from "../../ffi/emulator/driver/mod.ts";
+import { openEmulator } from "../../emulator/driver/mod.ts";
 import { measureDistances } from "../../scripts/emulator_distance.ts";
 import { ulpsApart } from "../../scripts/distance/formats.ts";
 import { assert, assertEquals } from "../support/assert.ts";

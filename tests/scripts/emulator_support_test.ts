@@ -2,12 +2,12 @@ import { judgeRows } from "../../scripts/emulator_support.ts";
 import type { Instruction } from "../../compiler/ptx/func.ts";
 import { type Match, matchInstruction } from "../../compiler/ptx/match.ts";
 import { PTX_OPS } from "../../compiler/ptx/ops.ts";
-import { contextFor, type SymbolPlace } from "../../ffi/emulator/compile/context.ts";
-import { FrameLayout } from "../../ffi/emulator/compile/layout.ts";
-import { selectStep } from "../../ffi/emulator/compile/select.ts";
-import { Fault } from "../../ffi/emulator/fault.ts";
-import { newHost } from "../../ffi/emulator/host.ts";
-import { newMemory } from "../../ffi/emulator/memory.ts";
+import { contextFor, type SymbolPlace } from "../../emulator/compile/context.ts";
+import { FrameLayout } from "../../emulator/compile/layout.ts";
+import { selectStep } from "../../emulator/compile/select.ts";
+import { Fault } from "../../emulator/fault.ts";
+import { newHost } from "../../emulator/host.ts";
+import { newMemory } from "../../emulator/memory.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 
 const rows = judgeRows();

@@ -1,8 +1,8 @@
 /** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
-import { createEmulator, type Emulator, type LaunchRequest } from "../../ffi/emulator/launch.ts";
-import { setPrinter } from "../../ffi/emulator/calls/mod.ts";
-import { WINDOW } from "../../ffi/emulator/memory.ts";
-import type { LaunchReport } from "../../ffi/emulator/report.ts";
+import { createEmulator, type Emulator, type LaunchRequest } from "../../emulator/launch.ts";
+import { setPrinter } from "../../emulator/calls/mod.ts";
+import { WINDOW } from "../../emulator/memory.ts";
+import type { LaunchReport } from "../../emulator/report.ts";
 
 export type Buffer =
   | Uint8Array

@@ -1,7 +1,7 @@
 /** Runs an instruction on floats that is given by its spelling. */
 import { must } from "../../compiler/support/bug.ts";
-import { floatOperation } from "../../ffi/emulator/floats/mod.ts";
-import type { Bits, LaneOperation } from "../../ffi/emulator/machine.ts";
+import { floatOperation } from "../../emulator/floats/mod.ts";
+import type { Bits, LaneOperation } from "../../emulator/machine.ts";
 import { allFloatForms, type FloatForm } from "./float_forms.ts";
 
 /** Runs an operation on bits of its sources. */

@@ -1,7 +1,7 @@
 /** Runs matrix products on the emulator and compares them with sums in double precision. */
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import type { TargetName } from "../../compiler/targets.ts";
-import type { LaunchReport } from "../../ffi/emulator/report.ts";
+import type { LaunchReport } from "../../emulator/report.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert } from "./assert.ts";
 import { emulate, int } from "./emulate.ts";

@@ -11,7 +11,7 @@ import { forEachRegister } from "../../compiler/ptx/operand.ts";
 import { printInstruction, printOperand } from "../../compiler/ptx/print.ts";
 import { isTypeName, type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { TARGETS } from "../../compiler/targets.ts";
-import { scalarDestinations, scalarSources, widthOf } from "../../ffi/emulator/lanes/shape.ts";
+import { scalarDestinations, scalarSources, widthOf } from "../../emulator/lanes/shape.ts";
 import { type Spelling, usesCarry } from "./ptx_forms.ts";
 import { operandSource } from "./ptx_operands.ts";
 import type { Random } from "./random.ts";

@@ -4,9 +4,9 @@ import { type Match, matchInstruction } from "../../compiler/ptx/match.ts";
 import { parsePtx } from "../../compiler/ptx/parse.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { bug, must } from "../../compiler/support/bug.ts";
-import { LANES, rowBytes } from "../../ffi/emulator/frame.ts";
-import type { BlockState, HandlerContext, Machine, WarpState } from "../../ffi/emulator/machine.ts";
-import { newMemory, viewsOf } from "../../ffi/emulator/memory.ts";
+import { LANES, rowBytes } from "../../emulator/frame.ts";
+import type { BlockState, HandlerContext, Machine, WarpState } from "../../emulator/machine.ts";
+import { newMemory, viewsOf } from "../../emulator/memory.ts";
 
 /** A warp with its frame. */
 export interface WarpStub {

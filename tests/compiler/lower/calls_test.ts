@@ -3,9 +3,9 @@ import { compileFile } from "../../../compiler/mod.ts";
 import { withoutChecks } from "../../../compiler/ptx/checks.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
-import { createEmulator } from "../../../ffi/emulator/launch.ts";
-import { setPrinter } from "../../../ffi/emulator/calls/mod.ts";
-import { Fault } from "../../../ffi/emulator/fault.ts";
+import { createEmulator } from "../../../emulator/launch.ts";
+import { setPrinter } from "../../../emulator/calls/mod.ts";
+import { Fault } from "../../../emulator/fault.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 

@@ -1,7 +1,7 @@
 /** What lowered kernels do to memory, bit by bit, on the emulator. */
 import fc from "../../support/property.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { Fault } from "../../../ffi/emulator/fault.ts";
+import { Fault } from "../../../emulator/fault.ts";
 import { emulate, int } from "../../support/emulate.ts";
 import {
   type LoweredInstance,

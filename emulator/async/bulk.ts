@@ -1,0 +1,246 @@
+/** Handlers of cp.async.bulk: copies of any multiple of 16 bytes, and their groups (PTX ISA 9.0, 9.7.9.25.4). */
+import type { Match } from "../../compiler/ptx/match.ts";
+import { Fault } from "../fault.ts";
+import { accessOf } from "../access/state.ts";
+import type { BlockState, Handler, HandlerContext, WarpFunction } from "../machine.ts";
+import { type BarrierUse, completeBytes } from "./barrier.ts";
+import { noteBulk } from "./flights.ts";
+import { type GroupStore, openCopy } from "./groups.ts";
+import { commitHandler, waitHandler } from "./group_handlers.ts";
+import { barrierOperand } from "./mbarrier.ts";
+import { markPending, pendingCopy } from "./pending.ts";
+import {
+  addressAt,
+  eachLane,
+  findOperand,
+  globalPlace,
+  operandOf,
+  type SharedRange,
+  sharedRange,
+  wordAt,
+} from "./reach.ts";
+import { bulkTraffic } from "./traffic.ts";
+import { watchFor } from "./watch.ts";
+
+/** Sizes and addresses of bulk copies are multiples of this. */
+export const BULK_ALIGN = 16;
+
+const store: GroupStore = new WeakMap();
+
+/** Where a copy into shared memory goes, and the barrier that counts its bytes there. */
+export interface Landing {
+  readonly range: SharedRange;
+  readonly barrier: BarrierUse;
+}
+
+/** Finds a lane's landings; faults if there is no memory for so many bytes. */
+export type FindLandings = (w: number, lane: number, bytes: number) => readonly Landing[];
+
+/** The landings of a lane's copy: one, or with `.multicast::cluster` one in every block of a mask. */
+export function landings(match: Match, context: HandlerContext, align: number): FindLandings {
+  const { machine, site } = context;
+  const to = context.address(operandOf(match, "x"));
+  const cluster = match.bound.has("shared::cluster");
+  const barrierOf = barrierOperand(
+    match,
+    context,
+    "b",
+    cluster ? "shared::cluster" : "shared::cta",
+  );
+  const blocks = findOperand(match, "m");
+  const blocksRow = blocks === undefined ? undefined : context.row(blocks, "u16");
+  const wish = { what: "destination", generic: false, cluster, align };
+  return (w, lane, bytes) => {
+    const range = sharedRange(machine, addressAt(machine, w, to, lane), bytes, wish, lane, site);
+    const barrier = barrierOf(w, lane);
+    if (blocksRow === undefined) return [{ range, barrier }];
+    const mask = wordAt(machine, w, blocksRow, lane) & 0xffff;
+    const { cluster } = machine.block;
+    if (mask >>> cluster.length !== 0) {
+      const detail = `blocks 0x${mask.toString(16)} of a cluster of ${cluster.length}`;
+      throw new Fault("out of bounds", detail, lane, site);
+    }
+    const inBlock = (block: BlockState, { offset }: SharedRange): SharedRange => ({
+      block,
+      offset,
+      place: block.shared + offset,
+    });
+    return cluster.filter((_, rank) => ((mask >>> rank) & 1) !== 0).map((block) => ({
+      range: inBlock(block, range),
+      barrier: { ...barrier, range: inBlock(block, barrier.range) },
+    }));
+  };
+}
+
+/** Copies into shared memory: `write` does it, for each landing; then the barriers count the bytes. */
+export type Land = (
+  places: readonly Landing[],
+  bytes: number,
+  lane: number,
+  write: (range: SharedRange) => void,
+  /** Bytes that the copy spans, if that is more than it copies. */
+  extent?: number,
+) => void;
+
+/** Carries out copies into shared memory. */
+export function lander(context: HandlerContext, effect: "writes" | "combines"): Land {
+  const { machine, site } = context;
+  const watch = watchFor(context);
+  return (places, bytes, lane, write, extent = bytes) => {
+    const copy = machine.checks ? pendingCopy(effect, site, accessOf(machine).order) : undefined;
+    for (const { range } of places) {
+      watch.shared(range, extent, effect, lane);
+      write(range);
+      if (copy !== undefined && bytes > 0) markPending(range.block, range.place, extent, copy);
+    }
+    if (copy !== undefined) noteBulk(machine, copy, lane);
+    for (const { barrier } of places) completeBytes(barrier, bytes, copy);
+  };
+}
+
+/** Reads the source of copies out of the block's shared memory; what is there must stay until a wait for the group. */
+export interface SharedSource {
+  /** Where a lane's bytes are. */
+  find(w: number, lane: number, bytes: number): SharedRange;
+  /** To be called when they have been copied. */
+  keep(range: SharedRange, bytes: number, lane: number): void;
+}
+
+/** The source that an operand names. */
+export function sharedSource(
+  match: Match,
+  context: HandlerContext,
+  name: string,
+  align: number,
+): SharedSource {
+  const { machine, site } = context;
+  const from = context.address(operandOf(match, name));
+  const wish = { what: "source", generic: false, cluster: false, align };
+  const watch = watchFor(context);
+  return {
+    find(w, lane, bytes): SharedRange {
+      const address = addressAt(machine, w, from, lane);
+      const range = sharedRange(machine, address, bytes, wish, lane, site);
+      watch.shared(range, bytes, "reads", lane);
+      return range;
+    },
+    keep({ block, place }, bytes, lane): void {
+      if (!machine.checks || bytes === 0) return;
+      markPending(block, place, bytes, openCopy(store, context, lane, "reads"));
+    },
+  };
+}
+
+/** The size operand of a bulk copy. */
+export function bulkSize(
+  match: Match,
+  context: HandlerContext,
+): (w: number, lane: number) => number {
+  const { machine, site } = context;
+  const row = context.row(operandOf(match, "n"), "u32");
+  return (w, lane) => {
+    const bytes = wordAt(machine, w, row, lane);
+    if (bytes % BULK_ALIGN === 0) return bytes;
+    throw new Fault("misaligned", `size ${bytes} is not a multiple of ${BULK_ALIGN}`, lane, site);
+  };
+}
+
+/** What a bulk instruction does with bytes of memory, at places. */
+export type Move = (to: number, from: number, bytes: number) => void;
+
+/** A handler of transfers from the block's shared memory to global memory. */
+export function outgoing(
+  match: Match,
+  context: HandlerContext,
+  effect: "writes" | "combines",
+  move: Move,
+): WarpFunction {
+  const { machine, site } = context;
+  const size = bulkSize(match, context);
+  const source = sharedSource(match, context, "a", BULK_ALIGN);
+  const to = context.address(operandOf(match, "x"));
+  const wish = { what: "destination", align: BULK_ALIGN };
+  const watch = watchFor(context);
+  const traffic = bulkTraffic(context);
+  return (w, mask) =>
+    eachLane(mask, (lane) => {
+      const bytes = size(w, lane);
+      const from = source.find(w, lane, bytes);
+      const address = addressAt(machine, w, to, lane);
+      const place = globalPlace(machine, address, bytes, wish, lane, site);
+      watch.global(place, bytes, effect, lane);
+      traffic.piece(place, bytes);
+      traffic.end();
+      move(place, from.place, bytes);
+      source.keep(from, bytes, lane);
+    });
+}
+
+/** A handler of transfers from the block's shared memory to that of a block of the cluster. */
+export function crossing(
+  match: Match,
+  context: HandlerContext,
+  effect: "writes" | "combines",
+  move: Move,
+): WarpFunction {
+  const size = bulkSize(match, context);
+  const source = sharedSource(match, context, "a", BULK_ALIGN);
+  const targets = landings(match, context, BULK_ALIGN);
+  const land = lander(context, effect);
+  return (w, mask) =>
+    eachLane(mask, (lane) => {
+      const bytes = size(w, lane);
+      const from = source.find(w, lane, bytes);
+      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.place, from.place, bytes));
+    });
+}
+
+/** A handler of copies from global memory. */
+function incoming(match: Match, context: HandlerContext, move: Move): WarpFunction {
+  const { machine, site } = context;
+  const size = bulkSize(match, context);
+  const from = context.address(operandOf(match, "a"));
+  const targets = landings(match, context, BULK_ALIGN);
+  const land = lander(context, "writes");
+  const wish = { what: "source", align: BULK_ALIGN };
+  const watch = watchFor(context);
+  const traffic = bulkTraffic(context);
+  return (w, mask) =>
+    eachLane(mask, (lane) => {
+      const bytes = size(w, lane);
+      const address = addressAt(machine, w, from, lane);
+      const place = globalPlace(machine, address, bytes, wish, lane, site);
+      watch.global(place, bytes, "reads", lane);
+      traffic.piece(place, bytes);
+      traffic.end();
+      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.place, place, bytes));
+    });
+}
+
+const copy: Handler = (match, context) => {
+  const { machine } = context;
+  const move: Move = (to, from, bytes) => machine.views.u8.copyWithin(to, from, from + bytes);
+  if (match.bound.has("bulk_group")) return outgoing(match, context, "writes", move);
+  if (!match.bound.has("global")) return crossing(match, context, "writes", move);
+  return incoming(match, context, move);
+};
+
+const prefetch: Handler = (match, context) => {
+  const { machine, site } = context;
+  const size = bulkSize(match, context);
+  const from = context.address(operandOf(match, "a"));
+  const wish = { what: "source", align: BULK_ALIGN };
+  return (w, mask) =>
+    eachLane(mask, (lane) => {
+      const address = addressAt(machine, w, from, lane);
+      globalPlace(machine, address, size(w, lane), wish, lane, site);
+    });
+};
+
+export const BULK: Readonly<Record<string, Handler>> = {
+  "cp.async.bulk": copy,
+  "cp.async.bulk.prefetch": prefetch,
+  "cp.async.bulk.commit_group": commitHandler(store),
+  // With `.read` only reading must be over, which is all that is kept of bulk groups.
+  "cp.async.bulk.wait_group": waitHandler(store),
+};

@@ -1,0 +1,226 @@
+/** Handlers of tensor copies in tile mode: boxes of 1 to 5 axes, both ways (PTX ISA 9.0, 9.7.9.25.5). */
+import type { Match } from "../../compiler/ptx/match.ts";
+import { roundToTf32 } from "../floats/encode.ts";
+import { singleOf } from "../floats/pun.ts";
+import { Fault } from "../fault.ts";
+import type { Handler, HandlerContext, Machine } from "../machine.ts";
+import { WINDOW } from "../memory.ts";
+import { boxShape, CHUNK, eachChunk, eachPiece } from "./box.ts";
+import { lander, landings, type Move, sharedSource } from "./bulk.ts";
+import { combiner, type ReducedType } from "./combine.ts";
+import {
+  addressAt,
+  eachLane,
+  globalPlace,
+  hex,
+  operandOf,
+  type SharedRange,
+  wordAt,
+} from "./reach.ts";
+import { reductionOf } from "./reduce.ts";
+import {
+  decodeTensorMap,
+  NAN_FILL,
+  TENSOR_MAP_ALIGN,
+  TENSOR_MAP_BYTES,
+  type TensorMap,
+  tensorType,
+} from "./tensor_map.ts";
+import { bulkTraffic } from "./traffic.ts";
+import { watchFor } from "./watch.ts";
+
+/** Boxes in shared memory begin at multiples of this. */
+const BOX_ALIGN = 128;
+
+/** A lane's tensor map, and the coordinates of its box. */
+interface Box {
+  readonly map: TensorMap;
+  readonly origin: readonly number[];
+}
+
+/** Where boxes may begin, as seen on an H200: at multiples of 16 bytes, and to write not before the tensor. */
+function checkOrigin(
+  map: TensorMap,
+  origin: readonly number[],
+  writes: boolean,
+  fail: (detail: string) => never,
+): void {
+  const first = (origin[0] ?? 0) * tensorType(map.type).bytes;
+  if (first % CHUNK !== 0) fail(`has a box that begins at byte ${first}, no multiple of ${CHUNK}`);
+  const before = origin.findIndex((at) => at < 0);
+  if (writes && before >= 0) {
+    fail(`cannot be written from coordinate ${origin[before]} of axis ${before} on`);
+  }
+}
+
+/** Reads the tensor map and the coordinates that operand `a` names. */
+function boxOperand(
+  match: Match,
+  context: HandlerContext,
+  writes: boolean,
+): (w: number, lane: number) => Box {
+  const { machine, site } = context;
+  const operand = operandOf(match, "a");
+  const ref = context.address(operand);
+  const coordinates = operand.kind === "address" ? operand.coordinates : undefined;
+  const rows = coordinates === undefined ? [] : context.rows(coordinates, "s32");
+  const rank = Number.parseInt(match.bound.get("DIM") ?? "");
+  const wish = {
+    what: "tensor map",
+    align: TENSOR_MAP_ALIGN,
+    windows: [WINDOW.global, WINDOW.const, WINDOW.param],
+  };
+  return (w, lane) => {
+    const address = addressAt(machine, w, ref, lane);
+    const place = globalPlace(machine, address, TENSOR_MAP_BYTES, wish, lane, site);
+    const fail = (detail: string): never => {
+      throw new Fault("illegal instruction", `tensor map ${hex(address)} ${detail}`, lane, site);
+    };
+    const map = decodeTensorMap(machine.views.u8.subarray(place, place + TENSOR_MAP_BYTES)) ??
+      fail("is none that was encoded for the emulator");
+    if (map.extents.length !== rank) fail(`has ${map.extents.length} axes, not ${rank}`);
+    if (rows.length !== rank) fail(`has ${rank} axes, but there are ${rows.length} coordinates`);
+    if (map.interleave !== "none") {
+      throw new Fault(
+        "unsupported instruction",
+        `tensor copies with an interleaved layout (${map.interleave})`,
+        lane,
+        site,
+      );
+    }
+    const origin = rows.map((row) => wordAt(machine, w, row, lane) | 0);
+    checkOrigin(map, origin, writes, fail);
+    return { map, origin };
+  };
+}
+
+/** Places of rows need no alignment: the driver checked the map. */
+const ROW_WISH = { what: "element at", align: 1 };
+
+/** Writes what stands for elements outside of the tensor over a whole box. */
+function fill(machine: Machine, map: TensorMap, shared: number, start: number): void {
+  const { u8 } = machine.views;
+  const pattern = map.fill === "nan" ? NAN_FILL : undefined;
+  eachChunk(map, start, (offset) => {
+    if (pattern === undefined) u8.fill(0, shared + offset, shared + offset + CHUNK);
+    else u8.set(pattern, shared + offset);
+  });
+}
+
+/** Changes bits of singles. */
+type Convert = (bits: number) => number;
+
+const toTf32: Convert = (bits) => roundToTf32(singleOf(bits));
+
+function converting(convert: Convert): (machine: Machine, place: number, bytes: number) => void {
+  return ({ views: { u32 } }, place, bytes) => {
+    for (let at = place >> 2; at < (place + bytes) >> 2; at++) u32[at] = convert(u32[at] ?? 0);
+  };
+}
+
+/** What loads do to elements of some types, seen on an H200; subnormal numbers stay whatever the type. */
+const LOADED: Readonly<Partial<Record<TensorMap["type"], ReturnType<typeof converting>>>> = {
+  tfloat32: converting(toTf32),
+  tfloat32_ftz: converting(toTf32),
+};
+
+const load: Handler = (match, context) => {
+  const { machine, site } = context;
+  const boxOf = boxOperand(match, context, false);
+  const targets = landings(match, context, BOX_ALIGN);
+  const land = lander(context, "writes");
+  const watch = watchFor(context);
+  const traffic = bulkTraffic(context);
+  return (w, mask) =>
+    eachLane(mask, (lane) => {
+      const { map, origin } = boxOf(w, lane);
+      const { bytes, extent } = boxShape(map);
+      const write = ({ block, offset: start }: SharedRange): void => {
+        fill(machine, map, block.shared, start);
+        eachPiece(map, origin, start, "load", (offset, address, count) => {
+          const from = globalPlace(machine, address, count, ROW_WISH, lane, site);
+          watch.global(from, count, "reads", lane);
+          traffic.piece(from, count);
+          machine.views.u8.copyWithin(block.shared + offset, from, from + count);
+          convert?.(machine, block.shared + offset, count);
+        });
+        traffic.end();
+      };
+      const convert = LOADED[map.type];
+      land(targets(w, lane, extent), bytes, lane, write, extent);
+    });
+};
+
+/** A handler of copies out of shared memory; `moveOf` says how a tensor map's pieces are moved. */
+function storing(
+  effect: "writes" | "combines",
+  moveOf: (match: Match, context: HandlerContext) => (map: TensorMap, lane: number) => Move,
+): Handler {
+  return (match, context) => {
+    const { machine, site } = context;
+    const boxOf = boxOperand(match, context, true);
+    const source = sharedSource(match, context, "x", BOX_ALIGN);
+    const moveFor = moveOf(match, context);
+    const watch = watchFor(context);
+    const traffic = bulkTraffic(context);
+    return (w, mask) =>
+      eachLane(mask, (lane) => {
+        const { map, origin } = boxOf(w, lane);
+        const { extent } = boxShape(map);
+        const from = source.find(w, lane, extent);
+        const { shared } = from.block;
+        const move = moveFor(map, lane);
+        eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
+          const to = globalPlace(machine, address, count, ROW_WISH, lane, site);
+          watch.global(to, count, effect, lane);
+          traffic.piece(to, count);
+          move(to, shared + offset, count);
+        });
+        traffic.end();
+        source.keep(from, extent, lane);
+      });
+  };
+}
+
+const store = storing("writes", (_match, { machine }) => () => (to, from, bytes) => {
+  machine.views.u8.copyWithin(to, from, from + bytes);
+});
+
+/** Types of elements that reductions know. */
+const REDUCED: Readonly<Partial<Record<TensorMap["type"], ReducedType>>> = {
+  uint32: "u32",
+  int32: "s32",
+  uint64: "u64",
+  int64: "s64",
+  float16: "f16",
+  bfloat16: "bf16",
+  float32: "f32",
+};
+
+const reduce = storing("combines", (match, { machine, site }) => {
+  const reduction = reductionOf(match);
+  return (map, lane) => {
+    const type = REDUCED[map.type];
+    const combine = type === undefined ? undefined : combiner(reduction, type);
+    if (combine === undefined) {
+      const detail = `tensors of ${map.type} have no reduction ${reduction}`;
+      throw new Fault("illegal instruction", detail, lane, site);
+    }
+    const step = tensorType(map.type).bytes;
+    return (to, from, bytes) => {
+      for (let at = 0; at < bytes; at += step) combine(machine, to + at, from + at);
+    };
+  };
+});
+
+const prefetch: Handler = (match, context) => {
+  const boxOf = boxOperand(match, context, false);
+  return (w, mask) => eachLane(mask, (lane) => void boxOf(w, lane));
+};
+
+export const TENSOR: Readonly<Record<string, Handler>> = {
+  "cp.async.bulk.tensor": (match, context) =>
+    (match.bound.has("bulk_group") ? store : load)(match, context),
+  "cp.reduce.async.bulk.tensor": reduce,
+  "cp.async.bulk.prefetch.tensor": prefetch,
+};

@@ -1,0 +1,265 @@
+/** A kernel of a loaded module: compiled when it is first launched, run over grids. */
+import type { PtxKernel, PtxModule } from "../compiler/ptx/func.ts";
+import { accessOf, beginLaunch } from "./access/state.ts";
+import { anyCheck, type CheckLevels, levelsFor } from "./check/levels.ts";
+import type { AccessLaunch, Extent, PointerArgument } from "./check/launch.ts";
+import type { SymbolPlace } from "./compile/context.ts";
+import { narrowestAccesses } from "./compile/granules.ts";
+import { compileKernel } from "./compile/mod.ts";
+import type { Program } from "./compile/program.ts";
+import { kernelSymbols, type KernelVariables, kernelVariables } from "./compile/symbols.ts";
+import { factsOf, Fault, type FaultFacts } from "./fault.ts";
+import type { Heap } from "./heap.ts";
+import type { Host } from "./host.ts";
+import { WINDOW } from "./memory.ts";
+import { type LaunchReport, mergeReports, reportOf } from "./report.ts";
+import { clusterCount, runGrid } from "./schedule/grid.ts";
+import { placed } from "./schedule/placed.ts";
+import { SLOT_ALIGN } from "./schedule/slot.ts";
+import { SlotPool } from "./schedule/slots.ts";
+import { type LaunchFacts, RESERVED_BYTES } from "./schedule/specials.ts";
+import type { Area, Team } from "./workers/team.ts";
+
+/** Facts about a kernel. */
+export interface KernelInfo {
+  readonly name: string;
+  readonly params: readonly {
+    readonly offset: number;
+    readonly bytes: number;
+    readonly name: string;
+  }[];
+  readonly parameterBytes: number;
+  /** Shared memory of its own, without what a launch adds. */
+  readonly sharedBytes: number;
+  /** Per thread. */
+  readonly localBytes: number;
+  /** That it declares; hardware needs fewer. */
+  readonly registers: number;
+  readonly maxThreads: number;
+}
+
+/** A launch. */
+export interface LaunchRequest {
+  readonly grid: readonly [number, number, number];
+  readonly block: readonly [number, number, number];
+  readonly cluster?: readonly [number, number, number];
+  /** Dynamic shared memory. */
+  readonly sharedBytes: number;
+  readonly argumentBlock: Uint8Array;
+  /** What is checked, and what is done about it; a boolean stands for the defaults or for nothing. */
+  readonly checks: boolean | CheckLevels;
+  readonly profile: boolean;
+  /** Warp-instructions that one block (or cluster of blocks) may run. */
+  readonly budget: number;
+  /** Threads of the host that may run blocks, the calling one included. */
+  readonly workers: number;
+  /** Takes what checks have found and only warn of, at the end of the launch. */
+  readonly warn?: ((warning: FaultFacts) => void) | undefined;
+}
+
+/** The emulator that a kernel is in. */
+export interface KernelHost extends Host {
+  readonly heap: Heap;
+  readonly team: Team;
+  /** Numbers launches. */
+  number(): number;
+}
+
+/** A kernel, and the module that it is in. */
+export interface KernelSource {
+  readonly text: string;
+  readonly module: PtxModule;
+  readonly kernel: PtxKernel;
+  /** Variables of the module. */
+  readonly places: ReadonlyMap<string, SymbolPlace>;
+  readonly constants: readonly Extent[];
+}
+
+const MAX_THREADS = 1024;
+/** Reserved shared memory begins at multiples of this. */
+const RESERVED_ALIGN = 16;
+
+/** A kernel that can be launched. */
+export function emulateKernel(host: KernelHost, source: KernelSource): {
+  readonly info: KernelInfo;
+  launch(request: LaunchRequest): LaunchReport;
+  unload(): void;
+} {
+  const { heap, machine, team } = host;
+  const { module, kernel } = source;
+  const variables = kernelVariables(kernel, module);
+  const system = new Set<number>();
+  const allocate = (bytes: number, align: number): number => {
+    const place = heap.allocate(bytes, align, kernel.name, "system");
+    system.add(place);
+    return place;
+  };
+  const give = (place: number): void => {
+    system.delete(place);
+    heap.free(place);
+  };
+  let parameters: number | undefined;
+  const programs = new Map<string, Program>();
+  const granules = narrowestAccesses(kernel);
+  const slots = new SlotPool(machine, allocate, give);
+  const areas: (Area & { readonly key: string })[] = [];
+  const area = (worker: number, countBytes: number, slotBytes: number): Area => {
+    const key = `${countBytes} ${slotBytes}`;
+    const known = areas[worker];
+    if (known?.key === key) return known;
+    if (known !== undefined) [known.counts, known.slots].forEach(give);
+    const made = {
+      key,
+      counts: allocate(countBytes, 16),
+      slots: allocate(slotBytes, SLOT_ALIGN),
+    };
+    areas[worker] = made;
+    return made;
+  };
+  /** The program for launches that are watched in the same way. */
+  const programFor = (levels: CheckLevels, profile: boolean, place: number): Program => {
+    const checks = machine.checks = anyCheck(levels);
+    machine.profile = profile;
+    const unassigned = levels.uninitialized !== "off";
+    const key = `${checks} ${unassigned} ${profile}`;
+    const known = programs.get(key);
+    if (known !== undefined) return known;
+    const program = compileKernel({
+      machine,
+      module,
+      kernel,
+      symbols: kernelSymbols(variables, source.places, place),
+      unassigned,
+      meters: host.meters,
+      counts: (blocks) => allocate(16 * blocks, 16),
+    });
+    programs.set(key, program);
+    return program;
+  };
+  const launch = (request: LaunchRequest): LaunchReport => {
+    const { profile, budget, argumentBlock, workers } = request;
+    const levels = typeof request.checks === "boolean" ? levelsFor(request.checks) : request.checks;
+    const place = parameters ??= allocate(Math.max(16, variables.parameterBytes), 64);
+    const program = programFor(levels, profile, place);
+    machine.views.u8.set(argumentBlock.subarray(0, variables.parameterBytes), place);
+    const facts = launchFacts(request, kernel, variables, host.number());
+    const access: AccessLaunch = {
+      levels,
+      allocations: heap.table(),
+      arguments: pointersOf(variables, argumentBlock),
+      constants: source.constants,
+      parameters: { name: "arguments", place, bytes: variables.parameterBytes },
+      shared: variables.shared,
+      local: variables.local,
+      granules,
+    };
+    beginLaunch(machine, access);
+    machine.views.u8.fill(0, program.counts, program.counts + 16 * program.blocks.length);
+    const pool = slots.for(program, facts, variables.localBytes);
+    const shift = team.shift(
+      {
+        text: source.text,
+        kernel: kernel.name,
+        places: source.places,
+        parameters: place,
+        blocks: program.blocks.length,
+        frameBytes: program.layout.bytes,
+        localBytes: variables.localBytes,
+        launch: facts,
+        access,
+        profile,
+        budget,
+      },
+      { clusters: clusterCount(facts), workers, area },
+    );
+    try {
+      const counts = runGrid({
+        program,
+        machine,
+        launch: facts,
+        budget,
+        next: () => shift.next(),
+        acquire: () => pool.acquire(),
+        release: (slot) => pool.release(slot),
+      });
+      const own = reportOf(program, machine, counts, accessOf(machine));
+      const all = shift.finish().reduce(mergeReports, own);
+      if (request.warn !== undefined) all.warnings.forEach(request.warn);
+      return all;
+    } catch (error) {
+      slots.reset();
+      shift.abandon();
+      for (const warning of accessOf(machine).warnings.values()) request.warn?.(factsOf(warning));
+      throw placed(error, machine, kernel.name);
+    }
+  };
+  return {
+    info: infoOf(kernel, variables),
+    launch,
+    unload: () => {
+      for (const place of system) heap.free(place);
+      system.clear();
+    },
+  };
+}
+
+function infoOf(kernel: PtxKernel, variables: KernelVariables): KernelInfo {
+  const limit = kernel.directives.find(({ name }) => name === "maxntid" || name === "reqntid");
+  const threads = limit?.values.reduce((product, value) => product * value, 1);
+  return {
+    name: kernel.name,
+    params: variables.params.map(({ name, place, bytes }) => ({ name, offset: place, bytes })),
+    parameterBytes: variables.parameterBytes,
+    sharedBytes: variables.sharedBytes,
+    localBytes: variables.localBytes,
+    registers: kernel.registers.length,
+    maxThreads: threads ?? MAX_THREADS,
+  };
+}
+
+function launchFacts(
+  { grid, block, cluster, sharedBytes }: LaunchRequest,
+  kernel: PtxKernel,
+  variables: KernelVariables,
+  number: number,
+): LaunchFacts {
+  const size = cluster ?? clusterOf(kernel);
+  const own = variables.sharedBytes + sharedBytes;
+  const reserved = Math.ceil(own / RESERVED_ALIGN) * RESERVED_ALIGN;
+  const facts: LaunchFacts = {
+    grid,
+    block,
+    cluster: size ?? [1, 1, 1],
+    hasCluster: size !== undefined,
+    dynamicSharedBytes: sharedBytes,
+    ...(variables.usesReserved
+      ? { sharedBytes: reserved + RESERVED_BYTES, reserved }
+      : { sharedBytes: own }),
+    number,
+  };
+  if (grid.every((blocks, axis) => blocks % (facts.cluster[axis] ?? 1) === 0)) return facts;
+  throw new Fault(
+    "illegal instruction",
+    `${kernel.name}: a grid of ${grid.join("×")} blocks cannot be cut into clusters of ${
+      facts.cluster.join("×")
+    }`,
+  );
+}
+
+/** The cluster that a kernel demands. */
+function clusterOf(kernel: PtxKernel): readonly [number, number, number] | undefined {
+  const values = kernel.directives.find(({ name }) => name === "reqnctapercluster")?.values;
+  if (values === undefined) return undefined;
+  const [x = 1, y = 1, z = 1] = values;
+  return [x, y, z];
+}
+
+/** Arguments that point to global memory. */
+function pointersOf(variables: KernelVariables, block: Uint8Array): PointerArgument[] {
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  return variables.params.flatMap(({ name, place, bytes }) => {
+    if (bytes !== 8 || place + 8 > block.length) return [];
+    if (view.getUint32(place + 4, true) !== WINDOW.global) return [];
+    return [{ name, place: view.getUint32(place, true) }];
+  });
+}

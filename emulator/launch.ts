@@ -1,0 +1,126 @@
+/**
+ * The emulator: PTX text in, launches of its kernels. What a program sees of it is the driver in `driver/`; this is
+ * what the driver drives.
+ */
+import type { PtxModule } from "../compiler/ptx/func.ts";
+import { inlineCalls } from "../compiler/ptx/inline.ts";
+import { parsePtx } from "../compiler/ptx/parse.ts";
+import type { Extent } from "./check/launch.ts";
+import type { SymbolPlace } from "./compile/context.ts";
+import { writeInitial } from "./compile/initial.ts";
+import { variableAlign, variableBytes } from "./compile/symbols.ts";
+import { Heap } from "./heap.ts";
+import { newHost } from "./host.ts";
+import { emulateKernel, type KernelInfo, type LaunchRequest } from "./kernel.ts";
+import type { Machine } from "./machine.ts";
+import { FUNCTION_STRIDE, newMemory } from "./memory.ts";
+import type { LaunchReport } from "./report.ts";
+import { type Spawn, Team } from "./workers/team.ts";
+
+export type { KernelInfo, LaunchRequest } from "./kernel.ts";
+export type { LaunchReport } from "./report.ts";
+
+/** How an emulator is made. */
+export interface EmulatorOptions {
+  /** The most bytes that its memory may grow to. */
+  readonly memoryBytes?: number;
+  /** Starts a thread of the host; without it all blocks run in the calling thread. */
+  readonly spawn?: Spawn;
+}
+
+/** A kernel that can be launched. */
+export interface EmulatedKernel {
+  readonly info: KernelInfo;
+  /** Runs a grid to its end. Throws `Fault`. */
+  launch(request: LaunchRequest): LaunchReport;
+}
+
+/** A module in the emulator's memory. */
+export interface LoadedModule {
+  readonly kernels: ReadonlyMap<string, EmulatedKernel>;
+  /** In global and in constant memory. */
+  readonly variables: ReadonlyMap<string, Extent>;
+  unload(): void;
+}
+
+/** An emulated GPU. */
+export interface Emulator {
+  readonly machine: Machine;
+  readonly heap: Heap;
+  /** Throws `PtxSyntaxError`, and `Fault` where a module asks for what the emulator has not. */
+  load(ptx: string, name: string): LoadedModule;
+  /** Ends the threads that it started. */
+  close(): void;
+}
+
+const INITIAL_BYTES = 4 * 2 ** 20;
+
+/** A new emulator with memory of its own. */
+export function createEmulator(options: EmulatorOptions = {}): Emulator {
+  const memory = newMemory(INITIAL_BYTES);
+  const { machine, meters } = newHost(memory);
+  const heap = new Heap(machine, options.memoryBytes);
+  const team = new Team(memory, options.spawn);
+  let launches = 0;
+  const load = (text: string): LoadedModule => {
+    const module = inlineCalls(parsePtx(text));
+    const globals = placeGlobals(machine, heap, module);
+    const kernels = module.kernels.map((kernel) =>
+      emulateKernel(
+        { machine, meters, heap, team, number: () => ++launches },
+        { text, module, kernel, ...globals },
+      )
+    );
+    return {
+      kernels: new Map(kernels.map((kernel) => [kernel.info.name, kernel])),
+      variables: new Map(globals.extents.map((variable) => [variable.name, variable])),
+      unload: () => {
+        kernels.forEach((kernel) => kernel.unload());
+        for (const { place } of globals.extents) heap.free(place);
+      },
+    };
+  };
+  return { machine, heap, load, close: () => team.close() };
+}
+
+/** Functions and kernels have addresses, which may be passed on; only calls through them fail. */
+function* functionPlaces(
+  { functions, kernels, aliases = [] }: PtxModule,
+): Generator<[name: string, place: SymbolPlace]> {
+  let place = 0;
+  for (const { name } of [...functions, ...kernels, ...aliases]) {
+    place += FUNCTION_STRIDE;
+    yield [name, { space: "function", place }];
+  }
+}
+
+/** Puts the variables of a module into memory. */
+function placeGlobals(
+  machine: Machine,
+  heap: Heap,
+  module: PtxModule,
+): {
+  readonly places: ReadonlyMap<string, SymbolPlace>;
+  readonly extents: readonly Extent[];
+  readonly constants: readonly Extent[];
+} {
+  const places = new Map<string, SymbolPlace>(functionPlaces(module));
+  const extents: Extent[] = [];
+  const constants: Extent[] = [];
+  const own = module.variables.filter(({ space, extern }) =>
+    (space === "global" || space === "const") && extern !== true
+  );
+  for (const variable of own) {
+    const { name } = variable;
+    const space = variable.space === "const" ? "const" : "global";
+    const bytes = variableBytes(variable);
+    const kind = space === "const" ? "system" : "device";
+    const place = heap.allocate(bytes, variableAlign(variable), name, kind);
+    machine.views.u8.fill(0, place, place + bytes);
+    places.set(name, { space, place });
+    extents.push({ name, place, bytes });
+    if (space === "const") constants.push({ name, place, bytes });
+  }
+  for (const variable of own) writeInitial(machine, variable, places);
+  return { places, extents, constants };
+}

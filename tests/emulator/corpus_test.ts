@@ -1,0 +1,20 @@
+/** Programs that the emulator was not written from: what nvcc makes of CUDA C++, against results computed beside it. */
+import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
+import { openEmulator } from "../../emulator/driver/mod.ts";
+import { CORPUS } from "../corpus/mod.ts";
+import { readPtx, runCase } from "../corpus/run.ts";
+import { assertEquals } from "../support/assert.ts";
+
+for (const checks of [true, false]) {
+  for (const each of CORPUS) {
+    Deno.test(`${each.kernel}() of the corpus runs ${checks ? "with" : "without"} checks`, () => {
+      const driver = openEmulator({ checks, workers: 1 });
+      driver.makeCurrent(driver.retainContext(0));
+      try {
+        assertEquals(runCase(driver, readPtx(each), each, encodeTensorMap), []);
+      } finally {
+        driver.close();
+      }
+    });
+  }
+}

@@ -1,0 +1,114 @@
+import fc from "../support/property.ts";
+import { liveIndex } from "../../emulator/check/allocations.ts";
+import { Heap, HEAP_START, HeapFullError } from "../../emulator/heap.ts";
+import { newMemory, type Views, viewsOf } from "../../emulator/memory.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+
+const MIB = 2 ** 20;
+
+function newHeap(
+  limit?: number,
+): { heap: Heap; machine: { memory: WebAssembly.Memory; views: Views } } {
+  const memory = newMemory(MIB);
+  const machine = { memory, views: viewsOf(memory) };
+  return { heap: new Heap(machine, limit), machine };
+}
+
+Deno.test("Heap.allocate() leaves gaps and keeps to alignments", () => {
+  const { heap } = newHeap();
+  const a = heap.allocate(100, 1, "a");
+  const b = heap.allocate(0, 1, "b");
+  const c = heap.allocate(256, 4096, "c");
+  assert(a >= HEAP_START && a % 256 === 0 && b % 256 === 0);
+  assert(b >= a + 100 + 64);
+  assertEquals(c % 4096, 0);
+  assert(c >= b + 64);
+});
+
+Deno.test("Heap.allocate() grows the memory and its views", () => {
+  const { heap, machine } = newHeap();
+  const old = machine.views;
+  const place = heap.allocate(3 * MIB, 256, "large");
+  assert(machine.views !== old);
+  machine.views.u8[place + 3 * MIB - 1] = 7;
+  assertEquals(machine.views.u8[place + 3 * MIB - 1], 7);
+  assertEquals(machine.views.u8.length, machine.memory.buffer.byteLength);
+});
+
+Deno.test("Heap.allocate() says how much was wanted and is free when memory is full", () => {
+  const { heap } = newHeap(2 * MIB);
+  heap.allocate(MIB, 1, "half");
+  const error = assertThrows(() => heap.allocate(MIB, 1, "too much"), HeapFullError);
+  assertEquals(error.requested, MIB);
+  assert(error.free < MIB && error.free > MIB - 8192, String(error.free));
+  assert(heap.allocate(error.free - 65536, 1, "rest") > 0);
+});
+
+Deno.test("Heap.free() reuses device memory late, system memory at once", () => {
+  const { heap } = newHeap();
+  const device = heap.allocate(1000, 1, "device");
+  heap.free(device);
+  assert(heap.allocate(1000, 1, "other") !== device);
+  const system = heap.allocate(5000, 1, "system", "system");
+  heap.free(system);
+  assertEquals(heap.allocate(5000, 1, "system", "system"), system);
+});
+
+Deno.test("Heap.free() ends the quarantine when memory runs out", () => {
+  const { heap } = newHeap(2 * MIB);
+  for (let i = 0; i < 20; i++) heap.free(heap.allocate(MIB, 1, `${i}`));
+  assertThrows(() => heap.free(12345), RangeError);
+});
+
+Deno.test("Heap.find() names live and freed allocations", () => {
+  const { heap } = newHeap();
+  const a = heap.allocate(24, 1, "a");
+  const b = heap.allocate(24, 1, "b");
+  heap.free(a);
+  const past = heap.find(b + 28);
+  assertEquals([past?.allocation.label, past?.offset, past?.allocation.freed], ["b", 28, false]);
+  const freed = heap.find(a + 3);
+  assertEquals([freed?.allocation.label, freed?.offset, freed?.allocation.freed], ["a", 3, true]);
+  const before = heap.find(b - 4);
+  assertEquals([before?.allocation.label, before?.offset], ["b", -4]);
+});
+
+Deno.test("Heap.describe() adds what messages say of a tensor", () => {
+  const { heap } = newHeap();
+  const place = heap.allocate(24, 1, "a");
+  const before = heap.table();
+  assertEquals(heap.table(), before);
+  heap.describe(place, { name: "X", dtype: "float32", elementBytes: 4, shape: [6] });
+  assertEquals(heap.find(place)?.allocation.tensor?.name, "X");
+  assert(heap.table() !== before);
+});
+
+Deno.test("Heap.table() has exactly the bytes that are allocated", () => {
+  const step = fc.record({ free: fc.boolean(), pick: fc.nat(), bytes: fc.nat(3000) });
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    const { heap } = newHeap();
+    const live: { place: number; bytes: number; system: boolean }[] = [];
+    for (const { free, pick, bytes } of steps) {
+      if (free && live.length > 0) {
+        const [gone] = live.splice(pick % live.length, 1);
+        heap.free(gone?.place ?? 0);
+      } else {
+        const system = pick % 2 === 0;
+        const place = heap.allocate(bytes, 1, "x", system ? "system" : "device");
+        live.push({ place, bytes, system });
+      }
+    }
+    const sorted = live.toSorted((a, b) => a.place - b.place);
+    sorted.forEach(({ place, bytes }, i) => {
+      const next = sorted[i + 1];
+      assert(next === undefined || next.place >= place + bytes + 64);
+    });
+    const table = heap.table();
+    for (const { place, bytes, system } of live) {
+      const inside = !system && bytes > 0;
+      assertEquals(liveIndex(table, place) >= 0, inside);
+      assertEquals(liveIndex(table, place + bytes - 1) >= 0, inside);
+      assertEquals(liveIndex(table, place + bytes), -1);
+    }
+  }));
+});
