@@ -1,0 +1,53 @@
+/**
+ * The compiler takes texts that grow beyond all bounds of what people write: it ends, by a result or diagnostics, and
+ * throws nothing. `TRI_GROWTH=2000 deno test -A tests/compiler/growth_test.ts` tries more and longer ones.
+ */
+import { compileFile, inspect, renderDiagnostic } from "../../compiler/mod.ts";
+import type { CompileOptions, IncludeResolver } from "../../compiler/options.ts";
+import { surveyFile } from "../../compiler/driver/survey.ts";
+import { assert } from "../support/assert.ts";
+import { anyGrownText } from "../support/growth_text.ts";
+import fc from "../support/property.ts";
+
+const COUNT = Number(Deno.env.get("TRI_GROWTH") ?? 150);
+/** Ordinary runs are short; the compiler is to end within seconds for the longest. */
+const MOST = Deno.env.has("TRI_GROWTH") ? 100_000 : 4_000;
+
+const SELF = { name: "self.h", text: '#include "self.h"\nint a;\n#include "self.h"\n' };
+const include: IncludeResolver = (name) => name === SELF.name ? SELF : undefined;
+
+function run(text: string, checkOnly: boolean): void {
+  const file = { name: "k.tc", text };
+  const options: CompileOptions = { targets: ["sm_80"], include, checkOnly };
+  const { diagnostics, kernels } = compileFile(file, options);
+  for (const diagnostic of diagnostics) {
+    const { span, fix, notes } = diagnostic;
+    for (const at of [span, fix?.span, ...notes.map((note) => note.span)]) {
+      if (at === undefined) continue;
+      assert(at.start >= 0 && at.start <= at.end && at.end <= at.file.text.length);
+    }
+    assert(renderDiagnostic(diagnostic, { color: false }).length > 0);
+  }
+  const isBroken = diagnostics.some(({ severity }) => severity === "error");
+  assert(isBroken === (kernels.length === 0), "no result and no error");
+}
+
+Deno.test("compileFile() ends for texts that grow without bounds", () => {
+  fc.assert(fc.property(anyGrownText(MOST), fc.boolean(), run), { numRuns: COUNT });
+});
+
+Deno.test("surveyFile() and inspect() end for texts that grow without bounds", () => {
+  const options: CompileOptions = { targets: ["sm_80"], include };
+  fc.assert(
+    fc.property(
+      anyGrownText(MOST),
+      fc.constantFrom("tokens", "ast", "types", "ir", "layout", "ptx"),
+      (text, stage) => {
+        const file = { name: "k.tc", text };
+        for (const { views: [first] } of surveyFile(file, options).kernels.slice(0, 3)) first();
+        inspect(file, options, stage);
+      },
+    ),
+    { numRuns: Math.ceil(COUNT / 4) },
+  );
+});
