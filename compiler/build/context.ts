@@ -16,7 +16,20 @@ import {
 } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type Element, type IrType, isPointer } from "../ir/types.ts";
+import type { OnHeap } from "../support/on_heap.ts";
+import {
+  type Copying,
+  MAX_CONTROL_DEPTH,
+  MAX_OPERATIONS,
+  tooDeep,
+  tooManyOperations,
+} from "./limits.ts";
 import { irType } from "./types.ts";
+
+/** Builds a statement or an expression, with its value if it has one. */
+export type Building = OnHeap<Value | undefined>;
+/** A part of that. */
+export type BuildStep<T> = Generator<Building, T, Value | undefined>;
 
 export interface Context {
   readonly func: Func;
@@ -24,10 +37,43 @@ export interface Context {
   /** The region that is being filled. */
   region: Region;
   /** The current value of each variable in scope, by `Variable.id`. */
-  values: Map<number, Value>;
-  /** The id of the last variable that the builder made; those are negative. */
-  readonly made: { last: number };
+  values: Values;
+  /** The id of the last variable that the builder made; those are negative. And how much there is already. */
+  readonly made: { last: number; operations: number };
+  /** Set where operations are copies. */
+  copying: Copying | undefined;
+  /** Branches and loops around the region. */
+  depth: number;
   readonly checkPromises: boolean;
+}
+
+/** Values of variables by their ids: those of a region over those of the regions around it. */
+export class Values {
+  readonly #own = new Map<number, Value>();
+  readonly #outer: Values | undefined;
+
+  constructor(outer?: Values) {
+    this.#outer = outer;
+  }
+
+  get(id: number): Value | undefined {
+    const own = this.#own.get(id);
+    if (own !== undefined) return own;
+    for (let at = this.#outer; at !== undefined; at = at.#outer) {
+      const found = at.#own.get(id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  set(id: number, value: Value): void {
+    this.#own.set(id, value);
+  }
+
+  /** Those of a region inside. */
+  inner(): Values {
+    return new Values(this);
+  }
 }
 
 /** Appends an operation with one result. */
@@ -52,9 +98,18 @@ export function append(
   attrs: Attrs = {},
   regions: Region[] = [],
 ): Op {
+  countOperation(cx);
   const op = newOp(cx.func, name, operands, resultTypes, span, attrs, regions);
   cx.region.ops.push(op);
   return op;
+}
+
+/** Counts an operation, or a step that may leave none: copies of nothing take time too. */
+export function countOperation(cx: Context): void {
+  cx.made.operations++;
+  if (cx.copying !== undefined && cx.made.operations > MAX_OPERATIONS) {
+    throw tooManyOperations(cx.copying);
+  }
 }
 
 export function emitConstant(cx: Context, value: ScalarValue, type: IrType, span: Span): Value {
@@ -84,17 +139,22 @@ export function setVariable(cx: Context, variable: Variable, value: Value): void
  * Runs `build` with an empty region current, whose parameters hold the variables `carried`; whatever it
  * assigns is forgotten afterwards, except what it returns.
  */
-export function inRegion(cx: Context, carried: readonly Variable[], build: () => void): Region {
-  const outer = { region: cx.region, values: cx.values };
+export function* inRegion(
+  cx: Context,
+  carried: readonly Variable[],
+  span: Span,
+  build: () => BuildStep<void>,
+): BuildStep<Region> {
+  const { region: outer, values, depth } = cx;
+  if (depth >= MAX_CONTROL_DEPTH) throw tooDeep(cx.copying, span);
   const params = carried.map((variable) => newValue(cx.func, irType(variable.type), variable.name));
-  cx.region = { params, ops: [] };
-  cx.values = new Map(outer.values);
+  const region: Region = { params, ops: [] };
+  Object.assign(cx, { region, values: values.inner(), depth: depth + 1 });
   carried.forEach((variable, index) =>
     cx.values.set(variable.id, must(params[index], "parameter"))
   );
-  build();
-  const { region } = cx;
-  Object.assign(cx, outer);
+  yield* build();
+  Object.assign(cx, { region: outer, values, depth });
   return region;
 }
 

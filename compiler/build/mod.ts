@@ -6,7 +6,9 @@
 import type { Reporter } from "../support/diagnostic.ts";
 import type { TypedKernel, TypedParam } from "../check/typed.ts";
 import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
-import { append, type Context, emitConstant, setVariable } from "./context.ts";
+import { runOnHeap } from "../support/on_heap.ts";
+import { append, type Context, emitConstant, setVariable, Values } from "./context.ts";
+import { BuildLimit } from "./limits.ts";
 import { buildBody } from "./stmt.ts";
 import { irType } from "./types.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
@@ -21,15 +23,34 @@ export interface BuildOptions {
   readonly checkPromises?: boolean;
 }
 
-/** The kernel as tile IR; the reporter hears of hints that cannot be followed. */
-export function buildFunc(kernel: TypedKernel, options: BuildOptions, reporter: Reporter): Func {
+/**
+ * The kernel as tile IR; undefined where copies of helpers and loops grow beyond the limits. The reporter hears of
+ * that, and of hints that cannot be followed.
+ */
+export function buildFunc(
+  kernel: TypedKernel,
+  options: BuildOptions,
+  reporter: Reporter,
+): Func | undefined {
+  try {
+    return build(kernel, options, reporter);
+  } catch (error) {
+    if (!(error instanceof BuildLimit)) throw error;
+    reporter.error(error.code, error.span, error.message, { hint: error.hint });
+    return undefined;
+  }
+}
+
+function build(kernel: TypedKernel, options: BuildOptions, reporter: Reporter): Func {
   const func = newFunc(kernel.name);
   const cx: Context = {
     func,
     reporter,
     region: func.body,
-    values: new Map(),
-    made: { last: 0 },
+    values: new Values(),
+    made: { last: 0, operations: 0 },
+    copying: undefined,
+    depth: 0,
     checkPromises: options.checkPromises === true,
   };
   for (const param of kernel.params) {
@@ -46,7 +67,7 @@ export function buildFunc(kernel: TypedKernel, options: BuildOptions, reporter: 
       known === undefined ? value : emitConstant(cx, BigInt(known), type, kernel.span),
     );
   }
-  buildBody(cx, kernel.body, kernel.span);
+  runOnHeap(buildBody(cx, kernel.body, kernel.span));
   append(cx, "return", [], [], kernel.span);
   return func;
 }

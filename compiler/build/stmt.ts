@@ -1,12 +1,15 @@
 /** Statements: structured control with every assigned variable as a result or carried value. */
 import type { TypedExpr, TypedStmt, ValueType } from "../check/typed.ts";
-import type { Attrs, Value } from "../ir/func.ts";
+import type { Attrs, Region, Value } from "../ir/func.ts";
 import { bug } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { assignedIn } from "./assigned.ts";
 import {
   append,
+  type Building,
+  type BuildStep,
   type Context,
+  countOperation,
   emitZero,
   inRegion,
   setAll,
@@ -23,36 +26,39 @@ import { unroll } from "./unroll.ts";
 type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;
 
 /** The whole body of a kernel or helper; gives the value that it returns. */
-export function buildBody(
+export function* buildBody(
   cx: Context,
   body: readonly TypedStmt[],
   span: Span,
   result?: ValueType,
-): Value | undefined {
+): BuildStep<Value | undefined> {
   const last = body.at(-1);
   const isPlain = last?.kind === "return" && !body.slice(0, -1).some(hasExit);
   if (isPlain) {
-    buildStmts(cx, body.slice(0, -1));
-    return last.value === undefined ? undefined : buildValue(cx, last.value);
+    yield* buildStmts(cx, body.slice(0, -1));
+    return last.value === undefined ? undefined : yield* buildValue(cx, last.value);
   }
   const structured = withoutExits(body, span, () => --cx.made.last, result);
-  buildStmts(cx, structured.stmts);
+  yield* buildStmts(cx, structured.stmts);
   // The checker has seen that each path of a helper with a result returns one, or has reported it.
   return structured.result && valueOf(cx, structured.result);
 }
 
 /** A statement that others may follow. */
-function buildStmt(cx: Context, stmt: TypedStmt): void {
+function* buildStmt(cx: Context, stmt: TypedStmt): Building {
+  countOperation(cx);
   switch (stmt.kind) {
     case "declare":
-      return buildDeclaration(cx, stmt);
+      yield* buildDeclaration(cx, stmt);
+      return undefined;
     case "expression":
-      buildExpr(cx, stmt.expr);
-      return;
+      return yield buildExpr(cx, stmt.expr);
     case "if":
-      return buildIf(cx, stmt);
+      yield* buildIf(cx, stmt);
+      return undefined;
     case "loop":
-      return buildLoop(cx, stmt);
+      yield* buildLoop(cx, stmt);
+      return undefined;
     case "return":
     case "break":
     case "continue":
@@ -60,16 +66,16 @@ function buildStmt(cx: Context, stmt: TypedStmt): void {
   }
 }
 
-function buildStmts(cx: Context, stmts: readonly TypedStmt[]): void {
-  for (const stmt of stmts) buildStmt(cx, stmt);
+function* buildStmts(cx: Context, stmts: readonly TypedStmt[]): BuildStep<void> {
+  for (const stmt of stmts) yield buildStmt(cx, stmt);
 }
 
 /** Without an initialiser the value is unspecified; 0 is one that every later pass can remove. */
-function buildDeclaration(cx: Context, stmt: Of<"declare">): void {
+function* buildDeclaration(cx: Context, stmt: Of<"declare">): BuildStep<void> {
   const { variable, span } = stmt;
   let value = stmt.value === undefined
     ? emitZero(cx, irType(variable.type), span)
-    : buildValue(cx, stmt.value);
+    : yield* buildValue(cx, stmt.value);
   const promise = stmt.multipleof ?? stmt.aligned;
   if (promise !== undefined && stmt.value !== undefined) {
     value = buildMultiple(cx, value, promise, stmt.value.span);
@@ -77,17 +83,19 @@ function buildDeclaration(cx: Context, stmt: Of<"declare">): void {
   setVariable(cx, variable, value);
 }
 
-function buildIf(cx: Context, stmt: Of<"if">): void {
+function* buildIf(cx: Context, stmt: Of<"if">): BuildStep<void> {
   const known = knownCondition(stmt.condition);
-  if (known !== undefined) return buildStmts(cx, known ? stmt.then : stmt.else);
-  const condition = buildValue(cx, stmt.condition);
+  if (known !== undefined) return yield* buildStmts(cx, known ? stmt.then : stmt.else);
+  const condition = yield* buildValue(cx, stmt.condition);
   const carried = assignedIn([...stmt.then, ...stmt.else]);
-  const regions = [stmt.then, stmt.else].map((branch) =>
-    inRegion(cx, [], () => {
-      buildStmts(cx, branch);
+  const regions: Region[] = [];
+  for (const branch of [stmt.then, stmt.else]) {
+    const build = function* (): BuildStep<void> {
+      yield* buildStmts(cx, branch);
       append(cx, "yield", valuesOf(cx, carried), [], stmt.span);
-    })
-  );
+    };
+    regions.push(yield* inRegion(cx, [], stmt.span, build));
+  }
   const types = carried.map((variable) => irType(variable.type));
   setAll(cx, carried, append(cx, "if", [condition], types, stmt.span, {}, regions).results);
 }
@@ -96,26 +104,33 @@ function buildIf(cx: Context, stmt: Of<"if">): void {
  * `for` and `while`: the first region tests, the second is body and step. `do`: the first region is body and
  * test, the second does nothing.
  */
-function buildLoop(cx: Context, stmt: Of<"loop">): void {
+function* buildLoop(cx: Context, stmt: Of<"loop">): BuildStep<void> {
   const { span, condition } = stmt;
-  buildStmts(cx, stmt.init);
+  yield* buildStmts(cx, stmt.init);
   const unrolled = unroll(cx, stmt);
-  if (unrolled?.kind === "straight") return buildStmts(cx, unrolled.stmts);
+  const { copying } = cx;
+  if (unrolled !== undefined) cx.copying ??= { kind: "unroll", span: unrolled.hint };
+  if (unrolled?.kind === "straight") {
+    yield* buildStmts(cx, unrolled.stmts);
+    cx.copying = copying;
+    return;
+  }
   const body = unrolled?.body ?? stmt.body;
   const step = unrolled === undefined ? stmt.step : undefined;
   const exprs = [condition, step].filter((expr) => expr !== undefined);
   const carried = assignedIn(body, exprs);
   const initial = valuesOf(cx, carried);
-  const test = inRegion(cx, carried, () => {
-    if (!stmt.testFirst) buildStmts(cx, body);
-    const goOn = condition === undefined ? buildTrue(cx, span) : buildValue(cx, condition);
+  const test = yield* inRegion(cx, carried, span, function* () {
+    if (!stmt.testFirst) yield* buildStmts(cx, body);
+    const goOn = condition === undefined ? buildTrue(cx, span) : yield* buildValue(cx, condition);
     append(cx, "condition", [goOn, ...valuesOf(cx, carried)], [], span);
   });
-  const round = inRegion(cx, carried, () => {
-    if (stmt.testFirst) buildStmts(cx, body);
-    if (stmt.testFirst && step !== undefined) buildExpr(cx, step);
+  const round = yield* inRegion(cx, carried, span, function* () {
+    if (stmt.testFirst) yield* buildStmts(cx, body);
+    if (stmt.testFirst && step !== undefined) yield buildExpr(cx, step);
     append(cx, "yield", valuesOf(cx, carried), [], span);
   });
+  cx.copying = copying;
   const types = carried.map((variable) => irType(variable.type));
   const loop = append(cx, "while", initial, types, span, attrsOf(stmt.hints), [test, round]);
   setAll(cx, carried, loop.results);

@@ -1,9 +1,10 @@
 /** Copies of a loop's body, as `unroll` asks for them (language.md 10.3). */
 import { hasEffect } from "../check/effects.ts";
-import type { TypedExpr, TypedStmt } from "../check/typed.ts";
+import type { TypedExpr, TypedStmt, Variable } from "../check/typed.ts";
 import { constantOf } from "../ir/attrs.ts";
 import { convertScalar, evalBinary, evalUnary, type ScalarValue } from "../support/arith.ts";
 import type { ScalarName } from "../support/scalar.ts";
+import type { Span } from "../support/source.ts";
 import { assignedIn } from "./assigned.ts";
 import type { Context } from "./context.ts";
 
@@ -14,8 +15,11 @@ const MOST_COPIES = 1024;
 
 /** What to build in place of a loop: statements one after the other, or a loop with another body. */
 export type Unrolled =
-  | { readonly kind: "straight"; readonly stmts: readonly TypedStmt[] }
-  | { readonly kind: "loop"; readonly body: readonly TypedStmt[] };
+  & { readonly hint: Span }
+  & (
+    | { readonly kind: "straight"; readonly stmts: readonly TypedStmt[] }
+    | { readonly kind: "loop"; readonly body: readonly TypedStmt[] }
+  );
 
 /** The loop as its hint wants it; undefined: as it is. Hints that cannot be followed are reported. */
 export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
@@ -39,14 +43,15 @@ export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
   if (copies === undefined || (rounds !== undefined && rounds <= copies)) {
     if (rounds === undefined) return warn("how often the loop runs is not known");
     if (rounds > MOST_COPIES) return warn(`the loop runs ${rounds} times`);
-    return { kind: "straight", stmts: repeated(loop, rounds) };
+    return { kind: "straight", stmts: repeated(loop, rounds), hint: hint.span };
   }
   if (condition !== undefined && hasEffect(condition)) {
     return warn("its condition changes something");
   }
   if (copies > MOST_COPIES) return warn(`there would be ${copies} copies of the body`);
   const isEven = rounds !== undefined && rounds % copies === 0;
-  return { kind: "loop", body: isEven ? repeated(loop, copies) : guarded(loop, copies) };
+  const body = isEven ? repeated(loop, copies) : guarded(cx, loop, copies);
+  return { kind: "loop", body, hint: hint.span };
 }
 
 /** Body and step. The test at a loop's end, of `do`, stands between rounds. */
@@ -58,18 +63,54 @@ function repeated(loop: Loop, times: number): TypedStmt[] {
   return Array.from({ length: times }, () => roundOf(loop)).flat();
 }
 
-/** Each round but the first only if the loop goes on: `body; if (c) { body; if (c) { body } }`. */
-function guarded(loop: Loop, times: number): readonly TypedStmt[] {
-  const round = roundOf(loop);
+/** Copies in each other; further ones stand behind them, where a flag says whether they are reached. */
+const MOST_NESTED = 32;
+
+const BOOL = { kind: "scalar", name: "bool" } as const;
+
+/**
+ * Each round but the first only if the loop goes on: `body; if (c) { body; if (c) { body } }`. Of many copies some at
+ * a time: `go = false; body; if (c) { body; go = c; } if (go) { go = false; body; … }`.
+ */
+function guarded(cx: Context, loop: Loop, times: number): readonly TypedStmt[] {
   const { condition, span } = loop;
-  if (times === 1) return round;
-  const rest = guarded(
-    { ...loop, body: loop.body.map((stmt) => reassigned(stmt, loop)) },
-    times - 1,
-  );
-  return condition === undefined
-    ? [...round, ...rest]
-    : [...round, { kind: "if", condition, then: rest, else: [], span }];
+  if (condition === undefined) return repeated(loop, times);
+  const first = roundOf(loop);
+  const later = roundOf({ ...loop, body: loop.body.map((stmt) => reassigned(stmt, loop)) });
+  if (times <= MOST_NESTED) return nested(first, later, condition, times, []);
+  const go: Variable = { id: --cx.made.last, name: "go", type: BOOL, span };
+  const use: TypedExpr = { kind: "variable", variable: go, type: BOOL, span };
+  const set = (value: TypedExpr): TypedStmt => ({
+    kind: "expression",
+    expr: { kind: "assign", variable: go, value, type: BOOL, span },
+    span,
+  });
+  const isOver = set({ kind: "constant", value: 0n, type: BOOL, span });
+  const stmts: TypedStmt[] = [{ kind: "declare", variable: go, span }];
+  stmts.push(...nested(first, later, condition, MOST_NESTED, [set(condition)]));
+  for (let done = MOST_NESTED; done < times; done += MOST_NESTED) {
+    const count = Math.min(MOST_NESTED, times - done);
+    const goOn = done + count < times ? [set(condition)] : [];
+    const then = [isOver, ...nested(later, later, condition, count, goOn)];
+    stmts.push({ kind: "if", condition: use, then, else: [], span });
+  }
+  return stmts;
+}
+
+/** Copies in each other, and what comes behind the last one. */
+function nested(
+  first: readonly TypedStmt[],
+  later: readonly TypedStmt[],
+  condition: TypedExpr,
+  times: number,
+  end: readonly TypedStmt[],
+): readonly TypedStmt[] {
+  const { span } = condition;
+  let inner = end;
+  for (let copy = times; copy > 1; copy--) {
+    inner = [{ kind: "if", condition, then: [...later, ...inner], else: [], span }];
+  }
+  return [...first, ...inner];
 }
 
 /** The flag that a loop asks whether to go on is declared in its body: later rounds set that of the first. */

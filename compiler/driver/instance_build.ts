@@ -79,18 +79,20 @@ export function buildInstance(
     reporter,
   );
   const general = buildSpecialized(kernel, declared, undefined, passes, reporter);
+  if (general === undefined) return undefined;
   const inferred = infer(general);
   const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
   const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
   const covered = planSpecializations(params, declared, inferred).filter(({ suffix }) =>
     plan.covers.has(specializationName(suffix))
   );
-  const funcs = covered.map((specialization) => {
+  const funcs = covered.flatMap((specialization): SpecializedFunc[] => {
     const func = specialization.conditions.length === 0
       ? general
       : buildSpecialized(kernel, declared, specialization, passes, reporter);
-    return { specialization, func };
+    return func === undefined ? [] : [{ specialization, func }];
   });
+  if (funcs.length < covered.length) return undefined;
   return {
     kernel,
     contract,
@@ -100,14 +102,14 @@ export function buildInstance(
   };
 }
 
-/** The function under the assumptions of a specialisation; `undefined`: of the general instance. */
+/** The function under the assumptions of a specialisation, `undefined`: of the general instance; undefined after an error. */
 export function buildSpecialized(
   kernel: TypedKernel,
   declared: Declared,
   specialization: Specialization | undefined,
   passes: StageOptions,
   reporter: Reporter,
-): Func {
+): Func | undefined {
   const assumptions = new Map<string, Assumption>(declared.promises);
   for (const [name, by] of specialization?.multiples ?? []) {
     const promised = declared.promises.get(name);
@@ -121,6 +123,6 @@ export function buildSpecialized(
   }
   const { checkPromises } = passes;
   const func = buildFunc(kernel, { assumptions, checkPromises }, reporter);
-  runPasses(func, passes);
+  if (func !== undefined) runPasses(func, passes);
   return func;
 }

@@ -281,10 +281,12 @@ function funcsOf(
   reporter: Reporter,
 ): readonly Func[] {
   if (kernel === undefined) return [];
-  const found = known.get(kernel) ??
+  const built = known.get(kernel) ??
     funcs.map(({ specialization }) =>
       buildSpecialized(kernel, declared, specialization, passes, reporter)
     );
-  known.set(kernel, found);
-  return found;
+  const found = built.filter((func) => func !== undefined);
+  const whole = found.length === built.length ? found : [];
+  known.set(kernel, whole);
+  return whole;
 }

@@ -24,7 +24,7 @@ for (const [name, defines] of KERNELS) {
       {},
       reporter,
     );
-    const built = buildFunc(must(kernels[0], "kernel"), {}, reporter);
+    const built = must(buildFunc(must(kernels[0], "kernel"), {}, reporter), "function");
     assertEquals(listDiagnostics(reporter.diagnostics), "");
     verifyFunc(built);
     golden(new URL(`${name}.ir`, folder), printFunc(built));

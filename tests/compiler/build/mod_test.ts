@@ -1,4 +1,5 @@
 import { buildFunc, type BuildOptions } from "../../../compiler/build/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
 import type {
   TypedHelper,
   TypedKernel,
@@ -12,7 +13,7 @@ import { assertEquals } from "../../support/assert.ts";
 import * as t from "../../support/typed.ts";
 
 function build(kernel: TypedKernel, options: BuildOptions = {}): string {
-  const func = buildFunc(kernel, options, new Reporter());
+  const func = must(buildFunc(kernel, options, new Reporter()), "function");
   verifyFunc(func);
   return printFunc(func);
 }
