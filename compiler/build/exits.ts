@@ -14,6 +14,7 @@
  */
 import type { TypedExpr, TypedStmt, ValueType, Variable } from "../check/typed.ts";
 import { statementsOf } from "../check/typed_walk.ts";
+import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 
 type Of<K extends TypedStmt["kind"]> = Extract<TypedStmt, { kind: K }>;
@@ -51,6 +52,9 @@ function exitsOfAll(stmts: readonly TypedStmt[]): Exits {
     returns: a.returns || b.returns,
   }), NONE);
 }
+
+/** Statements of a list that may be left from inside, up to which each puts the rest into its branch. */
+const MOST_NESTED = 32;
 
 const leaves = ({ breaks, continues, returns }: Exits): boolean => breaks || continues || returns;
 
@@ -110,6 +114,7 @@ interface Surroundings {
 
 class Structurer {
   readonly #newId: () => number;
+  readonly #exits = new Map<TypedStmt, Exits>();
 
   constructor(newId: () => number) {
     this.#newId = newId;
@@ -134,9 +139,12 @@ class Structurer {
 
   /** A list of statements without what follows an exit. */
   list(stmts: readonly TypedStmt[], at: Surroundings): TypedStmt[] {
+    const left = stmts.flatMap((stmt, index) => leaves(this.#exitsOf(stmt)) ? [index] : []);
+    const middle = left[left.length >> 1];
+    if (left.length > MOST_NESTED && middle !== undefined) return this.#halves(stmts, middle, at);
     const out: TypedStmt[] = [];
     for (const [index, stmt] of stmts.entries()) {
-      const exits = exitsOf(stmt);
+      const exits = this.#exitsOf(stmt);
       const rest = stmts.slice(index + 1);
       if (stmt.kind === "loop") {
         out.push(...this.#loop(stmt, at));
@@ -151,6 +159,23 @@ class Structurer {
       return [...out, ...(stmt.kind === "if" ? this.#if(stmt, rest, at) : this.#exit(stmt, at))];
     }
     return out;
+  }
+
+  /** The second half runs unless the first has been left, so that a long list is not nested as deeply as it is long. */
+  #halves(stmts: readonly TypedStmt[], middle: number, at: Surroundings): TypedStmt[] {
+    const { span } = must(stmts[middle], "statement");
+    const declared: TypedStmt[] = [];
+    const flag = this.#flag("skip", span, declared);
+    const first = this.list(stmts.slice(0, middle), { ...at, guards: [...at.guards, flag] });
+    const second = this.list(stmts.slice(middle), at);
+    const rest: TypedStmt = { kind: "if", condition: use(flag), then: [], else: second, span };
+    return [...declared, ...first, rest];
+  }
+
+  #exitsOf(stmt: TypedStmt): Exits {
+    const exits = this.#exits.get(stmt) ?? exitsOf(stmt);
+    this.#exits.set(stmt, exits);
+    return exits;
   }
 
   /** Its branches, which nothing leaves, may hold loops that something leaves. */

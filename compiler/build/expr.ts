@@ -224,8 +224,18 @@ function* buildConditional(cx: Context, expr: Of<"conditional">): BuildStep<Valu
   return must(value, "result of a conditional");
 }
 
+/** Built-in functions that become hundreds of operations. */
+const LONG_BUILTINS: ReadonlySet<string> = new Set(["sort"]);
+
 function* buildBuiltin(cx: Context, expr: Of<"builtin">): BuildStep<Value | undefined> {
-  return builtinRule(expr.name)(cx, expr, yield* buildValues(cx, expr.args));
+  const { name, span } = expr;
+  const values = yield* buildValues(cx, expr.args);
+  if (!LONG_BUILTINS.has(name)) return builtinRule(name)(cx, expr, values);
+  const { copying } = cx;
+  cx.copying ??= { kind: "call", name, span };
+  const result = builtinRule(name)(cx, expr, values);
+  cx.copying = copying;
+  return result;
 }
 
 /** The body in place of the call. Helpers do not recurse, so their variables are never live twice. */

@@ -6,7 +6,7 @@ import type { Code } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 
 /** Operations of a kernel in which something is copied. Assembling that many takes minutes. */
-export const MAX_OPERATIONS = 50_000;
+export const MAX_OPERATIONS = 100_000;
 
 /** Branches and loops in each other, in the kernel and in the helpers that are inlined there. */
 export const MAX_CONTROL_DEPTH = 400;

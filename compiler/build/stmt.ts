@@ -120,12 +120,12 @@ function* buildLoop(cx: Context, stmt: Of<"loop">): BuildStep<void> {
   const exprs = [condition, step].filter((expr) => expr !== undefined);
   const carried = assignedIn(body, exprs);
   const initial = valuesOf(cx, carried);
-  const test = yield* inRegion(cx, carried, span, function* () {
+  const test = yield* inRegion(cx, carried, span, function* (): BuildStep<void> {
     if (!stmt.testFirst) yield* buildStmts(cx, body);
     const goOn = condition === undefined ? buildTrue(cx, span) : yield* buildValue(cx, condition);
     append(cx, "condition", [goOn, ...valuesOf(cx, carried)], [], span);
   });
-  const round = yield* inRegion(cx, carried, span, function* () {
+  const round = yield* inRegion(cx, carried, span, function* (): BuildStep<void> {
     if (stmt.testFirst) yield* buildStmts(cx, body);
     if (stmt.testFirst && step !== undefined) yield buildExpr(cx, step);
     append(cx, "yield", valuesOf(cx, carried), [], span);

@@ -1,4 +1,4 @@
-/** What the back end cannot compile, told once for all targets that it concerns (E7008). */
+/** What the back end cannot compile, told once for all targets that it concerns. */
 import { type Gap, Unsupported } from "../lower/unsupported.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 import type { TargetName } from "../targets.ts";
@@ -14,6 +14,12 @@ export class Unsupporteds {
 
   /** The result of `lower`; undefined when it met something it cannot compile. */
   attempt<T>(target: TargetName, lower: () => T): T | undefined {
+    // What is too long for one target is too long for all, and takes seconds to find out.
+    const long = [...this.#refusals.values()].find(({ gap }) => gap.code === "E7011");
+    if (long !== undefined) {
+      long.targets.add(target);
+      return undefined;
+    }
     try {
       return lower();
     } catch (error) {
@@ -28,9 +34,9 @@ export class Unsupporteds {
   }
 
   report(all: readonly TargetName[], reporter: Reporter): void {
-    for (const { gap: { what, span, hint }, targets } of this.#refusals.values()) {
+    for (const { gap: { code, what, span, hint }, targets } of this.#refusals.values()) {
       const where = targets.size === all.length ? "" : ` (${[...targets].join(", ")})`;
-      reporter.error("E7008", span, `${what}${where}`, { hint });
+      reporter.error(code, span, `${what}${where}`, { hint });
     }
   }
 }

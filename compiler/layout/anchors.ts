@@ -21,6 +21,9 @@ const ANCHORS: ReadonlySet<TileOp> = new Set<TileOp>(["load", "store", "prefetch
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
 const ACCESS_BYTES = 16;
 
+/** Values that are looked at on the way from a load to stores; those behind further ones are no partners. */
+const MAX_REACHED = 1000;
+
 /** A global access to a tile. */
 interface Anchor {
   readonly op: Op;
@@ -124,7 +127,7 @@ function storesReached(
       : "elementwise" in TILE_OPS[user.name]
       ? order
       : undefined;
-    if (next === undefined) continue;
+    if (next === undefined || seen.size >= MAX_REACHED) continue;
     seen.add(result);
     path.push({ value: result, order: next, users: usersOf(result) });
   }

@@ -16,6 +16,7 @@ import { must } from "../support/bug.ts";
 import { DEFAULT_FLOATS, type FloatOptions } from "../support/float_options.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
+import { Unsupported } from "./unsupported.ts";
 import { PairTable } from "./pair_table.ts";
 import { type FileTable, placeOf } from "./places.ts";
 
@@ -88,6 +89,9 @@ function flushing(spelling: string): string {
   return spelling.replace(FLUSHABLE, "$&.ftz");
 }
 
+/** Instructions of an entry. An assembler takes minutes for that many. */
+const MAX_INSTRUCTIONS = 250_000;
+
 export class Emitter {
   readonly #body = newFrame("body");
   /** From the body to the innermost frame. */
@@ -105,6 +109,8 @@ export class Emitter {
   readonly #known: ({ readonly result: Operand; readonly frame: Frame } | undefined)[] = [];
 
   #place: Item | undefined;
+  #span: Span | undefined;
+  #instructions = 0;
 
   /** Without a table of files, no places are noted. */
   constructor(
@@ -125,6 +131,7 @@ export class Emitter {
 
   /** Notes where the instructions that follow come from. */
   from(span: Span): void {
+    this.#span = span;
     if (this.files !== undefined) this.#place = placeOf(span, this.files);
   }
 
@@ -221,6 +228,15 @@ export class Emitter {
     if (this.#place !== frame.place) {
       if (this.#place !== undefined) frame.items.push(this.#place);
       frame.place = this.#place;
+    }
+    if (++this.#instructions > MAX_INSTRUCTIONS && this.#span !== undefined) {
+      throw new Unsupported({
+        code: "E7011",
+        what: `each thread would run more than ${MAX_INSTRUCTIONS} instructions up to here`,
+        span: this.#span,
+        hint:
+          "make tiles smaller, give the kernel more warps, or write a loop in place of repeated code",
+      });
     }
     const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
     frame.items.push(guard === undefined ? instruction : { ...instruction, guard });

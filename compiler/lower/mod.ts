@@ -146,6 +146,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     const at = must(exchanges[0] ?? laidOut.body.ops[0], "exchange");
     const needed = `${cx.shared.bytes / 1024} KiB`;
     throw new Unsupported({
+      code: "E7008",
       what: `this tile turns through ${needed} of shared memory, more than a block has`,
       span: at.span,
       hint: "make the tile smaller, or build for other architectures with `--arch`",

@@ -11,7 +11,6 @@ import { layoutKey, product } from "../linear/linear.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
-import { sourcesFirst } from "../ir/order.ts";
 import { isLookup } from "../ir/table.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
@@ -22,7 +21,7 @@ interface Access {
   /** The parameter the address derives from; undefined: unknown. */
   readonly root: Value | undefined;
   readonly writes: boolean;
-  /** Undefined: not the pointer of any access to come. */
+  /** Undefined: not the pointer of any access to come, or of no matter beside the grid. */
   readonly pointer: Value | undefined;
   /** Equal ones meet each address in the same thread, whenever that is. */
   readonly grid: string | undefined;
@@ -49,7 +48,10 @@ const DERIVED: ReadonlySet<string> = new Set([
 ]);
 
 /** The parameter that each pointer was computed from, by offsets and shape operations, in loops and branches too. */
-function rootsOf(func: Func): (pointer: Value) => Value | undefined {
+function rootsOf(
+  func: Func,
+  params: ReadonlySet<Value>,
+): (pointer: Value) => Value | undefined {
   /** What a value is on the ways that lead to it. */
   const sources = new Map<Value, Value[]>();
   const flow = (targets: readonly Value[], values: readonly Value[]): void =>
@@ -71,18 +73,38 @@ function rootsOf(func: Func): (pointer: Value) => Value | undefined {
       flow(op.results, leaving);
     }
   });
-  const params = new Set<Value>(func.params);
-  const sourcesOf = (value: Value): readonly Value[] =>
-    sources.get(value) ??
-      (value.def !== undefined && DERIVED.has(value.def.name)
-        ? value.def.operands.slice(0, 1)
-        : []);
-  return (pointer) => {
+  /** What a pointer was computed from, if it is one other pointer on all ways. */
+  const baseOf = (value: Value): Value | undefined =>
+    !sources.has(value) && value.def !== undefined && DERIVED.has(value.def.name)
+      ? value.def.operands[0]
+      : undefined;
+  /** All that pointers come from, where that has been asked. */
+  const known = new Map<Value, ReadonlySet<Value | undefined>>();
+  const search = (pointer: Value): ReadonlySet<Value | undefined> => {
     const found = new Set<Value | undefined>();
-    for (const value of sourcesFirst(pointer, () => false, sourcesOf)) {
-      if (sourcesOf(value).length === 0) found.add(params.has(value) ? value : undefined);
+    const seen = new Set([pointer]);
+    for (const value of seen) {
+      const before = known.get(value);
+      before?.forEach((origin) => found.add(origin));
+      if (before !== undefined) continue;
+      const base = baseOf(value);
+      const from = base === undefined ? sources.get(value) : [base];
+      if (from === undefined) found.add(params.has(value) ? value : undefined);
+      from?.forEach((one) => seen.add(one));
     }
-    return found.size === 1 ? [...found][0] : undefined;
+    return found;
+  };
+  return (pointer) => {
+    const path: Value[] = [];
+    let at: Value | undefined = pointer;
+    while (at !== undefined && !known.has(at)) {
+      path.push(at);
+      at = baseOf(at);
+    }
+    const origins = at === undefined ? search(path.at(-1) ?? pointer) : known.get(at);
+    if (origins === undefined) return undefined;
+    for (const value of path) known.set(value, origins);
+    return origins.size === 1 ? [...origins][0] : undefined;
   };
 }
 
@@ -109,7 +131,7 @@ function isCopied({ type: { layout } }: Value): boolean {
  * offset modulo the length tells its place in the tile, so its layout tells the thread.
  */
 function gridOf(
-  func: Func,
+  params: ReadonlySet<Value>,
   pointer: Value,
   axisInfo: (value: Value) => AxisInfo,
 ): string | undefined {
@@ -123,7 +145,7 @@ function gridOf(
   const { contiguity, divisibility } = axisInfo(run);
   const axis = shape.indexOf(length);
   const fits = (contiguity[axis] ?? 1) >= length && (divisibility[axis] ?? 1) >= length;
-  return fits && func.params.includes(param)
+  return fits && params.has(param)
     ? `${param.id} ${bytesBehind(pointer)} ${layoutKey(layout)}`
     : undefined;
 }
@@ -134,25 +156,29 @@ export function orderMemory(
   synchronizes: (op: Op) => boolean,
   axisInfo: (value: Value) => AxisInfo,
 ): void {
-  const rootOf = rootsOf(func);
+  const params = new Set(func.params);
+  const rootOf = rootsOf(func, params);
   const accesses = new Map<Op, Access>();
+  const distinct = new Map<string, Access>();
   walkOps(func.body, (op) => {
     const { effect } = TILE_OPS[op.name];
     // Nobody writes what lookups read.
     if ((effect !== "read" && effect !== "write") || isLookup(op)) return;
     const pointer = must(op.operands[0], "pointer operand");
-    accesses.set(op, {
+    const grid = gridOf(params, pointer, axisInfo);
+    const key = `${effect} ${grid ?? pointer.id}`;
+    const access = distinct.get(key) ?? {
       root: rootOf(pointer),
       writes: effect === "write",
-      pointer,
-      grid: gridOf(func, pointer, axisInfo),
+      pointer: grid === undefined ? pointer : undefined,
+      grid,
       isCopied: isCopied(pointer),
-    });
+    };
+    distinct.set(key, access);
+    accesses.set(op, access);
   });
-  const noalias = (root: Value): boolean => {
-    const facts = func.paramFacts[func.params.indexOf(root)];
-    return facts?.noalias === true;
-  };
+  const aliasFree = new Set(func.params.filter((_, i) => func.paramFacts[i]?.noalias === true));
+  const noalias = (root: Value): boolean => aliasFree.has(root);
   const mayTouch = (a: Access, b: Access): boolean => {
     if (!a.writes && !b.writes) return false;
     // The same element in the same thread: its own order holds. Of copies, all load and one stores.
@@ -161,6 +187,24 @@ export function orderMemory(
     if (isSame && ((a.writes && b.writes) || !a.isCopied)) return false;
     if (a.root === undefined || b.root === undefined || a.root === b.root) return true;
     return !noalias(a.root) && !noalias(b.root);
+  };
+
+  /**
+   * Adds an access to those that are pending. Of those that read what comes from one parameter, or write it, two are
+   * enough: the next one differs from one of them.
+   */
+  const note = (pending: Set<Access>, access: Access): void => {
+    if (pending.has(access)) return;
+    let alike = 0;
+    for (const { root, writes } of pending) {
+      if (root === access.root && writes === access.writes) alike++;
+    }
+    if (alike < 2) pending.add(access);
+  };
+  const union = (...all: readonly Iterable<Access>[]): Set<Access> => {
+    const pending = new Set<Access>();
+    for (const some of all) for (const access of some) note(pending, access);
+    return pending;
   };
 
   /** How accesses of a loop look from its next round. */
@@ -192,12 +236,11 @@ export function orderMemory(
           out.push(newOp(func, "barrier", [], [], op.span));
           pending = new Set();
         }
-        pending.add(access);
+        note(pending, access);
       }
       if (op.name === "while") pending = walkLoop(op, pending, insert);
       else if (op.name === "if") {
-        const ends = op.regions.map((inner) => walk(inner, pending, insert));
-        pending = new Set(ends.flatMap((end) => [...end]));
+        pending = union(...op.regions.map((inner) => walk(inner, pending, insert)));
       }
       out.push(op);
     }
@@ -219,7 +262,7 @@ export function orderMemory(
     let start = new Set(entry);
     for (;;) {
       const left = walk(test, start, false);
-      const next = new Set([...start, ...nextRound(walk(body, left, false), inside)]);
+      const next = union(start, nextRound(walk(body, left, false), inside));
       if (next.size === start.size) {
         const found = { start, left };
         known.set(key, found);

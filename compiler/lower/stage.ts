@@ -102,8 +102,9 @@ function pipelineLoops(state: State, region: Region): void {
   for (const op of region.ops) {
     op.regions.forEach((inner) => pipelineLoops(state, inner));
     const body = op.name === "while" ? must(op.regions[1], "body") : undefined;
+    const inBody = new Set(body?.ops);
     const feeds = body?.ops.flatMap((inner) =>
-      inner.name === "dot" ? feedsOf(inner, body, state.uses, state.options.target) : []
+      inner.name === "dot" ? feedsOf(inner, inBody, state.uses, state.options.target) : []
     ) ?? [];
     const loop = pipelineLoop(state.func, op, feeds, state.options);
     const isQuiet = op.regions.every(keepsToItself);
@@ -155,20 +156,18 @@ const HARMLESS: ReadonlySet<TileOp> = new Set(NAMES);
 
 /** No operation of a region uses shared memory in a way that staging does not know. */
 function keepsToItself(region: Region): boolean {
+  const products = region.ops.filter((op) => op.name === "dot");
+  // Staging replaces what products beside it take.
+  const staged = new Set(products.flatMap(({ operands }) => operands.slice(0, 2)));
   return region.ops.every((op) => {
     if (op.name === "convert_layout") {
       return conversionOf(op).kind !== "shared" ||
-        op.results.every((value) => feedsProduct(region, value));
+        op.results.every((value) => staged.has(value));
     }
     if (op.name === "reduce") return !hasBlockBarrier(op);
     return op.regions.every(keepsToItself) &&
       (HARMLESS.has(op.name) || "elementwise" in TILE_OPS[op.name]);
   });
-}
-
-/** A product beside it takes the value: staging replaces it. */
-function feedsProduct(region: Region, value: Value): boolean {
-  return region.ops.some((op) => op.name === "dot" && op.operands.slice(0, 2).includes(value));
 }
 
 /** Stages what loops do not bring ahead; `note` hears how far the buffers reach. `isUsed`: others may have used them. */
@@ -180,13 +179,14 @@ function stageRegion(
   note: (end: number) => void,
 ): void {
   const out: Op[] = [];
+  const here = new Set(region.ops);
   let mustWait = isUsed;
   for (const op of region.ops) {
     for (const inner of op.regions) {
       stageRegion(state, inner, mustWait || op.name === "while", start, note);
       mustWait ||= state.buffers.length > 0;
     }
-    const feeds = op.name === "dot" ? feedsOf(op, region, state.uses, state.options.target) : [];
+    const feeds = op.name === "dot" ? feedsOf(op, here, state.uses, state.options.target) : [];
     const needed = feeds.reduce((sum, feed) => sum + aligned(feed.bytes), start);
     // Too much at once: the changes of layout stay as they are, one after the other.
     if (feeds.length > 0 && fitsShared(state.options.target, needed)) {

@@ -35,14 +35,13 @@ export interface Feed {
   readonly bytes: number;
 }
 
-/** The operands of a product that need shared memory; `uses` counts uses of values. */
+/** The operands of a product that need shared memory; `here` are the operations of its region, `uses` counts uses of values. */
 export function feedsOf(
   dot: Op,
-  region: Region,
+  here: ReadonlySet<Op>,
   uses: ReadonlyMap<Value, number>,
   target: Target,
 ): Feed[] {
-  const here = new Set(region.ops);
   return ([0, 1] as const).flatMap((index): Feed[] => {
     const permutations: Op[] = [];
     let source = must(dot.operands[index], "operand of a product");

@@ -1,15 +1,17 @@
-/** What a program asks of a target that the target does not have, in the words of the source (E7008). */
+/** What a program asks of a target that the target does not have, in the words of the source. */
 import type { Span } from "../support/source.ts";
 
 /** One thing that cannot be compiled. */
 export interface Gap {
+  /** Shared memory, or instructions. */
+  readonly code: "E7008" | "E7011";
   /** A sentence without its full stop, which names no target. */
   readonly what: string;
   readonly span: Span;
   readonly hint: string;
 }
 
-/** Stops the lowering of a function; becomes an E7008. */
+/** Stops the lowering of a function; becomes a diagnostic. */
 export class Unsupported extends Error {
   override readonly name = "Unsupported";
   constructor(readonly gap: Gap) {

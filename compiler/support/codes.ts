@@ -116,6 +116,7 @@ export const CODES = {
   E7007: "an unknown or contradictory modifier",
   E7008: "a tile whose change of layout needs more shared memory than a block has",
   E7010: "a constant buffer with a name that images use for something else",
+  E7011: "a kernel of more instructions than can be assembled",
   E9002: "contracts that contradict each other or the kernel",
   E9003: "a pragma that stands where it cannot be read",
   E9005: "an unknown word in a pragma",

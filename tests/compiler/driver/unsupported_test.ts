@@ -8,7 +8,7 @@ const span = { file: { name: "k.tc", text: "a b" }, start: 0, end: 1 };
 Deno.test("Unsupporteds reports each gap once, with its targets unless it is all of them", () => {
   const gaps = new Unsupporteds();
   const refuse = (what: string) => (): never => {
-    throw new Unsupported({ what, span, hint: "make it smaller" });
+    throw new Unsupported({ code: "E7008", what, span, hint: "make it smaller" });
   };
   assertEquals(gaps.attempt("sm_70", () => 1), 1);
   for (const target of ["sm_70", "sm_80"] as const) {
