@@ -77,6 +77,37 @@ export const DECLARATIONS = {
     "int twice(int n);\n__global__ void f(int *X) { *X = twice(*X); }",
     "static int twice(int n) { return 2 * n; }\n__global__ void f(int *X) { *X = twice(*X); }",
   ),
+  E4030: file(
+    "A function is inlined at each call, so functions that call each other twice double the code at every level. So does `sort`, which becomes hundreds of operations. A kernel in which something is copied has at most 100,000 operations. Call the function in a loop, or split the kernel.",
+    `#define TWICE(g, f) static int g(int x) { return f(x) + f(x + 1); }
+static int a(int x) { return x * 3; }
+TWICE(b, a) TWICE(c, b) TWICE(d, c) TWICE(e, d) TWICE(f, e) TWICE(g, f) TWICE(h, g) TWICE(i, h) TWICE(j, i)
+TWICE(k, j) TWICE(l, k) TWICE(m, l) TWICE(n, m) TWICE(o, n) TWICE(p, o) TWICE(q, p) TWICE(r, q) TWICE(s, r)
+__global__ void kernel(int *X) { *X = s(*X); }`,
+    `static int a(int x) { return x * 3; }
+__global__ void kernel(int *X) {
+  int sum = 0;
+  for (int i = 0; i < 1 << 18; i++) sum += a(*X + i);
+  *X = sum;
+}`,
+  ),
+  E4031: inside(
+    "Unrolled loops in each other multiply their copies. A kernel in which something is copied has at most 100,000 operations. Unroll the innermost loop only, or ask for fewer copies: `unroll(4)`.",
+    "#pragma tri loop unroll\nfor (int i = 0; i < 512; i++)\n#pragma tri loop unroll\n  for (int j = 0; j < 512; j++) *(I + i * j) = n;",
+    "for (int i = 0; i < 512; i++)\n#pragma tri loop unroll(4)\n  for (int j = 0; j < 512; j++) *(I + i * j) = n;",
+  ),
+  E4032: file(
+    "Branches and loops are nested at most 400 levels deep, counted through the functions that are inlined inside of them. Let a function compute its result before the branch, or write a loop.",
+    `#define IF4 if (n > 0) if (n > 1) if (n > 2) if (n > 3)
+#define IF16 IF4 IF4 IF4 IF4
+#define IF64 IF16 IF16 IF16 IF16
+static void inner(int *X, int n) { IF64 IF64 IF64 IF16 *X = n; }
+static void outer(int *X, int n) { IF64 IF64 IF64 IF16 inner(X, n); }
+__global__ void f(int *X, int n) { outer(X, n); }`,
+    `static void inner(int *X, int n) { if (n > 3) *X = n; }
+static void outer(int *X, int n) { if (n > 2) inner(X, n); }
+__global__ void f(int *X, int n) { outer(X, n); }`,
+  ),
   W4004: inside(
     "No assignment reaches this use, so the value is anything.",
     "int a;\n*I = a;",

@@ -80,6 +80,11 @@ export const STATEMENTS = {
     "char __constant__ *tri_table = calloc(16);\n__global__ void f(int *X) { *X = *(tri_table + 1); }",
     "char __constant__ *table = calloc(16);\n__global__ void f(int *X) { *X = *(table + 1); }",
   ),
+  E7011: inside(
+    "The code of a tile is written out for each element that a thread holds, and assemblers take minutes for a kernel of more than 250,000 instructions. Make tiles smaller, let more warps share them, or write a loop in place of repeated code.",
+    "float x[65536] = *(X + (0 ... 65536));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 65536)) = x;",
+    "float x[1024] = *(X + (0 ... 1024));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 1024)) = x;",
+  ),
   W7009: inside(
     "Not a mistake: `static_print` shows a constant or a type while compiling. Remove it when it has served.",
     "int r[16] = 0 ... 16;\nstatic_print(r);",
