@@ -41,7 +41,11 @@ function run(driver: Driver, input: Uint8Array<ArrayBuffer>): BigUint64Array {
 gpuTest("the emulator and the GPU agree on what lanes do together", () => {
   const { seed } = freshRandom();
   const input = sources(seed);
-  const [wanted, found] = [run(openCudaDriver(), input), run(openEmulator(), input)];
+  // The bits that hardware gives to lanes whose source takes no part are compared too, which the checks refuse to store.
+  const [wanted, found] = [
+    run(openCudaDriver(), input),
+    run(openEmulator({ checks: false }), input),
+  ];
   const different = COLLECTIVE_INSTRUCTIONS.flatMap((instruction, k) => {
     const column = (results: BigUint64Array): BigUint64Array =>
       results.subarray(k * COUNT, (k + 1) * COUNT);
