@@ -139,6 +139,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
   const launch = (request: LaunchRequest): LaunchReport => {
     const { profile, budget, argumentBlock, workers } = request;
     const levels = typeof request.checks === "boolean" ? levelsFor(request.checks) : request.checks;
+    checkGrid(request, kernel.name);
     const place = parameters ??= allocate(Math.max(16, variables.parameterBytes), 64);
     const program = programFor(levels, profile, place);
     machine.views.u8.set(argumentBlock.subarray(0, variables.parameterBytes), place);
@@ -243,6 +244,16 @@ function launchFacts(
     `${kernel.name}: a grid of ${grid.join("×")} blocks cannot be cut into clusters of ${
       facts.cluster.join("×")
     }`,
+  );
+}
+
+/** Each block runs an instruction at least, so a grid that has more of them than the budget never ends either. */
+function checkGrid({ grid, budget }: LaunchRequest, kernel: string): void {
+  const blocks = grid.reduce((product, extent) => product * extent, 1);
+  if (blocks <= budget) return;
+  throw new Fault(
+    "instruction budget",
+    `${kernel}: a grid of ${grid.join("×")} blocks, which are more than the budget of ${budget}`,
   );
 }
 

@@ -12,6 +12,7 @@ import { variableAlign, variableBytes } from "./compile/symbols.ts";
 import { Heap } from "./heap.ts";
 import { newHost } from "./host.ts";
 import { emulateKernel, type KernelInfo, type LaunchRequest } from "./kernel.ts";
+import { LimitError, MOST_CONSTANT_BYTES } from "./limits.ts";
 import type { Machine } from "./machine.ts";
 import { FUNCTION_STRIDE, newMemory } from "./memory.ts";
 import type { LaunchReport } from "./report.ts";
@@ -47,7 +48,10 @@ export interface LoadedModule {
 export interface Emulator {
   readonly machine: Machine;
   readonly heap: Heap;
-  /** Throws `PtxSyntaxError`, and `Fault` where a module asks for what the emulator has not. */
+  /**
+   * Throws `PtxSyntaxError`, `LimitError` and `HeapFullError` where variables are too large, and `Fault` where a module
+   * asks for what the emulator has not.
+   */
   load(ptx: string, name: string): LoadedModule;
   /** Ends the threads that it started. */
   close(): void;
@@ -105,17 +109,36 @@ function placeGlobals(
   readonly constants: readonly Extent[];
 } {
   const places = new Map<string, SymbolPlace>(functionPlaces(module));
+  const placed: number[] = [];
+  const allocate: Heap["allocate"] = (...wanted) => {
+    try {
+      const place = heap.allocate(...wanted);
+      placed.push(place);
+      return place;
+    } catch (error) {
+      // Nothing stays of a module that does not fit.
+      for (const place of placed) heap.free(place);
+      throw error;
+    }
+  };
   const extents: Extent[] = [];
   const constants: Extent[] = [];
   const own = module.variables.filter(({ space, extern }) =>
     (space === "global" || space === "const") && extern !== true
   );
+  const constantBytes = own.filter(({ space }) => space === "const")
+    .reduce((sum, variable) => sum + variableBytes(variable), 0);
+  if (constantBytes > MOST_CONSTANT_BYTES) {
+    throw new LimitError(
+      `its constant variables have ${constantBytes} bytes, and constant memory has ${MOST_CONSTANT_BYTES}`,
+    );
+  }
   for (const variable of own) {
     const { name } = variable;
     const space = variable.space === "const" ? "const" : "global";
     const bytes = variableBytes(variable);
     const kind = space === "const" ? "system" : "device";
-    const place = heap.allocate(bytes, variableAlign(variable), name, kind);
+    const place = allocate(bytes, variableAlign(variable), name, kind);
     machine.views.u8.fill(0, place, place + bytes);
     places.set(name, { space, place });
     extents.push({ name, place, bytes });

@@ -2,6 +2,7 @@
  * What the emulator does not do, in words of those who meet it: the thing, the section that describes it, and the way
  * out. Instructions that are not here are named by their opcode.
  */
+import { MOST_ITEMS, MOST_MODULE_ITEMS } from "../compiler/ptx/inline_call.ts";
 import { Fault } from "./fault.ts";
 import type { Surroundings } from "./machine.ts";
 
@@ -45,7 +46,8 @@ export function refuseCall(name: string, section: string, surroundings?: Surroun
       );
     case "expanded too often":
       return refused(
-        `the calls of ${name} make too large a kernel when they are expanded ${at}`,
+        `with its calls expanded, that of ${name} among them, the kernel has more than ${MOST_ITEMS} ` +
+          `instructions, or the kernels of its module more than ${MOST_MODULE_ITEMS} ${at}`,
         "call the function in a loop instead of many times in a row",
       );
     case "declared":

@@ -11,7 +11,7 @@
  * The variables that hold their arguments are local ones as well, so no `.param` variable is left in a kernel.
  */
 import type { PtxFunction, PtxKernel, PtxModule, PtxVariable } from "./func.ts";
-import { calledName, type Callees, expandKernel } from "./inline_call.ts";
+import { calledName, type Callees, expandKernel, MOST_MODULE_ITEMS } from "./inline_call.ts";
 import { hoistVariables, namesOf, withInitial } from "./hoist.ts";
 
 type Defined = Map<string, PtxFunction>;
@@ -27,23 +27,57 @@ function definedFunctions({ functions, aliases = [] }: PtxModule): Defined {
   return defined;
 }
 
-/** Functions that can come to call themselves. */
+/** A function while its strongly connected component is looked for (Tarjan, "Depth-first search", 1972). */
+interface Visit {
+  readonly fn: PtxFunction;
+  readonly callees: readonly PtxFunction[];
+  readonly number: number;
+  /** The least number that is reached from here. */
+  low: number;
+  next: number;
+  open: boolean;
+}
+
+/** Functions that can come to call themselves: those in a cycle of calls. */
 function recursiveFunctions(defined: Defined): Set<PtxFunction> {
-  const callees = new Map<PtxFunction, PtxFunction[]>();
-  for (const fn of defined.values()) {
-    const names = new Set((fn.code?.body ?? []).map(calledName));
-    callees.set(fn, [...names].flatMap((name) => defined.get(name ?? "") ?? []));
-  }
   const recursive = new Set<PtxFunction>();
-  for (const fn of callees.keys()) {
-    const reached = new Set<PtxFunction>();
-    const waiting = [...callees.get(fn) ?? []];
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      if (reached.has(next)) continue;
-      reached.add(next);
-      waiting.push(...callees.get(next) ?? []);
+  const visits = new Map<PtxFunction, Visit>();
+  const path: Visit[] = [];
+  const component: Visit[] = [];
+  const enter = (fn: PtxFunction): void => {
+    const names = new Set((fn.code?.body ?? []).map(calledName));
+    const callees = [...names].flatMap((name) => defined.get(name ?? "") ?? []);
+    if (callees.includes(fn)) recursive.add(fn);
+    const number = visits.size;
+    const visit = { fn, callees, number, low: number, next: 0, open: true };
+    visits.set(fn, visit);
+    path.push(visit);
+    component.push(visit);
+  };
+  /** Ends the component that begins with a visit. */
+  const close = (first: Visit): void => {
+    const members = component.splice(component.lastIndexOf(first));
+    for (const member of members) {
+      member.open = false;
+      if (members.length > 1) recursive.add(member.fn);
     }
-    if (reached.has(fn)) recursive.add(fn);
+  };
+  for (const fn of defined.values()) {
+    if (visits.has(fn)) continue;
+    enter(fn);
+    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
+      const callee = visit.callees[visit.next++];
+      if (callee === undefined) {
+        path.pop();
+        const above = path.at(-1);
+        if (above !== undefined) above.low = Math.min(above.low, visit.low);
+        if (visit.low === visit.number) close(visit);
+        continue;
+      }
+      const known = visits.get(callee);
+      if (known === undefined) enter(callee);
+      else if (known.open) visit.low = Math.min(visit.low, known.number);
+    }
   }
   return recursive;
 }
@@ -94,7 +128,8 @@ export function inlineCalls(given: PtxModule): PtxModule {
   const { variables, statics } = hoistStatics(module, defined);
   const inlinable = new Map([...defined].filter(([, fn]) => !recursive.has(fn)));
   const globals = [...module.variables, ...variables, ...module.functions].map(({ name }) => name);
-  const callees = { inlinable, statics, globals };
+  const left = { items: MOST_MODULE_ITEMS };
+  const callees = { inlinable, statics, globals, left };
   return {
     ...module,
     variables: [...module.variables, ...variables],

@@ -20,6 +20,8 @@ export interface Callees {
   readonly statics: ReadonlyMap<PtxFunction, ReadonlyMap<string, string>>;
   /** Names of the module. */
   readonly globals: Iterable<string>;
+  /** Items that kernels of the module may still have; expanding takes them. */
+  readonly left: { items: number };
 }
 
 /** Where a function was called. */
@@ -27,8 +29,10 @@ interface Caller extends PtxPlace {
   readonly function: string;
 }
 
-/** Kernels with more items keep their further calls: functions that call the next one twice, thirty deep. */
-const MOST_ITEMS = 1 << 18;
+/** The most items of a kernel whose calls are expanded: functions may call the next one twice, thirty deep. */
+export const MOST_ITEMS = 1 << 18;
+/** The same for all kernels of a module together. */
+export const MOST_MODULE_ITEMS = 1 << 21;
 
 /** The function that a direct call names. */
 export function calledName(item: Item): string | undefined {
@@ -39,30 +43,52 @@ export function calledName(item: Item): string | undefined {
 
 const symbol = (name: string): Operand => ({ kind: "symbol", name });
 
+/** Items that are being appended, and what comes after them. */
+interface Activation {
+  readonly items: readonly Item[];
+  readonly caller: Caller | undefined;
+  readonly after: readonly Item[];
+  /** How many have been appended, and where the last of them belongs to. */
+  next: number;
+  place: PtxPlace | undefined;
+}
+
 class Expansion {
   readonly draft: KernelDraft;
+  /** Calls that are being expanded, innermost last; they may be deeper than the host's stack. */
+  readonly #active: Activation[] = [];
 
   constructor(kernel: PtxKernel, readonly callees: Callees) {
     this.draft = new KernelDraft(kernel, callees.globals);
   }
 
-  /** Appends items with their calls expanded. */
-  expand(items: readonly Item[], caller: Caller | undefined): void {
-    const { body } = this.draft;
-    let place: PtxPlace | undefined;
-    for (const item of items) {
+  /** Appends items with their calls expanded. The function whose call makes it too large, if one does. */
+  expand(items: readonly Item[]): string | undefined {
+    const { draft: { body }, callees: { inlinable, left } } = this;
+    this.#active.push({ items, caller: undefined, after: [], next: 0, place: undefined });
+    for (let active = this.#active.at(-1); active !== undefined; active = this.#active.at(-1)) {
+      const item = active.items[active.next++];
+      if (item === undefined) {
+        for (const each of active.after) body.push(each);
+        this.#active.pop();
+        continue;
+      }
       const name = calledName(item);
-      const fn = name === undefined ? undefined : this.callees.inlinable.get(name);
-      if (item.kind === "instruction" && fn !== undefined && body.length < MOST_ITEMS) {
-        this.#call(item, fn, place);
+      const fn = name === undefined ? undefined : inlinable.get(name);
+      if (item.kind === "instruction" && fn !== undefined) {
+        if (body.length >= Math.min(MOST_ITEMS, left.items)) return name;
+        this.#call(item, fn, active.place);
       } else if (item.kind === "loc") {
         const { file, line, column } = item;
-        place = { file, line, column };
-        body.push(caller === undefined ? item : { inlined: caller, ...item });
+        active.place = { file, line, column };
+        body.push(active.caller === undefined ? item : { inlined: active.caller, ...item });
       } else body.push(item);
     }
+    left.items -= body.length;
+    return undefined;
   }
 
+  /** Makes the body of a function what is appended next. */
   #call(call: Instruction, fn: PtxFunction, place: PtxPlace | undefined): void {
     const { draft } = this;
     const { guard } = call;
@@ -81,14 +107,16 @@ class Expansion {
       const otherwise = { ...guard, negated: !guard.negated };
       draft.body.push({ ...instruction("bra", symbol(skip)), guard: otherwise });
     }
-    draft.body.push(...binding.before);
-    this.expand(items, place === undefined ? undefined : { function: fn.name, ...place });
-    if (items.some(isJump)) draft.body.push({ kind: "label", name: end });
+    for (const item of binding.before) draft.body.push(item);
+    const after: Item[] = [];
+    if (items.some(isJump)) after.push({ kind: "label", name: end });
     if (place !== undefined && items.some(({ kind }) => kind === "loc")) {
-      draft.body.push({ kind: "loc", ...place });
+      after.push({ kind: "loc", ...place });
     }
-    draft.body.push(...binding.after);
-    if (guard !== undefined) draft.body.push({ kind: "label", name: skip });
+    for (const item of binding.after) after.push(item);
+    if (guard !== undefined) after.push({ kind: "label", name: skip });
+    const caller = place === undefined ? undefined : { function: fn.name, ...place };
+    this.#active.push({ items, caller, after, next: 0, place: undefined });
   }
 }
 
@@ -108,10 +136,13 @@ function localAccess(item: Item, draft: KernelDraft): Item {
   return { ...item, modifiers: spaces };
 }
 
-/** The code of a kernel with calls expanded. */
+/** The code of a kernel with calls expanded; of one that is too large a call of the same function, which fails. */
 export function expandKernel(kernel: PtxKernel, callees: Callees): PtxCode {
   const expansion = new Expansion(kernel, callees);
-  expansion.expand(kernel.body, undefined);
+  const tooMuch = expansion.expand(kernel.body);
+  if (tooMuch !== undefined) {
+    return { registers: [], variables: [], body: [instruction("call", symbol(tooMuch))] };
+  }
   const { draft } = expansion;
   return {
     registers: draft.registers,

@@ -55,9 +55,14 @@ function sizeOf({ type, bytes, align }: FormalParam): { bytes: number; align: nu
   return { bytes: bytes ?? element, align: align ?? element };
 }
 
+const TAKEN = new WeakMap<PtxFunction, ReadonlySet<string>>();
+
 /** Formals whose address a function takes, which it may therefore write through pointers. */
 function addressTaken(fn: PtxFunction): ReadonlySet<string> {
+  const known = TAKEN.get(fn);
+  if (known !== undefined) return known;
   const taken = new Set<string>();
+  TAKEN.set(fn, taken);
   for (const item of fn.code?.body ?? []) {
     if (item.kind !== "instruction") continue;
     for (const operand of item.operands) {
@@ -97,7 +102,7 @@ class Binder implements Binding {
       }
     } else if (!this.#aliased(formal, actual)) {
       const variable = this.#variable(formal);
-      if (actual?.kind === "symbol") this.before.push(...this.#copy(formal, actual.name, variable));
+      if (actual?.kind === "symbol") this.#copy(this.before, formal, actual.name, variable);
       else if (actual !== undefined) {
         this.before.push(instruction(`st.local.${formal.type}`, place(variable), actual));
       }
@@ -116,7 +121,7 @@ class Binder implements Binding {
       }
     } else if (!this.#aliased(formal, actual)) {
       const variable = this.#variable(formal);
-      if (actual?.kind === "symbol") this.after.push(...this.#copy(formal, variable, actual.name));
+      if (actual?.kind === "symbol") this.#copy(this.after, formal, variable, actual.name);
       else if (actual?.kind === "register") {
         this.after.push(this.#load(formal.type, actual, variable));
       }
@@ -161,10 +166,9 @@ class Binder implements Binding {
   }
 
   /** Copies a formal's bytes in the largest pieces that are aligned. */
-  #copy(formal: FormalParam, from: string, to: string): Instruction[] {
+  #copy(copies: Instruction[], formal: FormalParam, from: string, to: string): void {
     const { bytes, align } = sizeOf(formal);
     const space = this.draft.hasVariable(from) ? "local" : "param";
-    const copies: Instruction[] = [];
     for (let at = 0; at < bytes;) {
       let size = 8;
       while (align % size !== 0 || size > bytes - at) size /= 2;
@@ -177,7 +181,6 @@ class Binder implements Binding {
       copies.push(instruction(`st.local.${type}`, place(to, at), register));
       at += size;
     }
-    return copies;
   }
 }
 

@@ -7,7 +7,15 @@ export interface FormatArguments {
   double(): number;
   /** The text that the next one points to. */
   text(): string;
+  /** Throws that a conversion cannot be done. */
+  refuse(detail: string): never;
 }
+
+/** The widest field, and the most digits of an integer. */
+const MOST_WIDTH = 1 << 16;
+/** The most digits of a float after its point. */
+const MOST_DIGITS = 100;
+const FLOATS = "eEfFgGaA";
 
 const CONVERSION =
   /%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcspn%])/g;
@@ -40,15 +48,23 @@ export function formatText(format: string, args: FormatArguments): string {
       const layout: Layout = {
         flags: given < 0 ? `${flags}-` : flags,
         width: Math.abs(given),
-        precision: precision === undefined
-          ? undefined
-          : precision === "*"
-          ? star()
-          : Number(precision),
+        precision: digitsOf(precision === "*" ? star() : precision),
       };
+      const most = FLOATS.includes(kind) ? MOST_DIGITS : MOST_WIDTH;
+      if (!(layout.width <= MOST_WIDTH)) {
+        args.refuse(`printf: ${all} is wider than ${MOST_WIDTH} characters`);
+      }
+      if (!((layout.precision ?? 0) <= most)) {
+        args.refuse(`printf: ${all} has a precision of more than ${most}`);
+      }
       return convert(kind, length ?? "", layout, args) ?? all;
     },
   );
+}
+
+/** A precision; a negative one counts as none (C17, 7.21.6.1). */
+function digitsOf(given: number | string | undefined): number | undefined {
+  return given === undefined || Number(given) < 0 ? undefined : Number(given);
 }
 
 function convert(
@@ -150,7 +166,10 @@ function finite(kind: string, value: number, { precision = 6, flags }: Layout): 
       return `0x${power === 0 ? 0 : 1}${point}p${shown < 0 ? "" : "+"}${shown}`;
     }
     default:
-      return value.toFixed(Math.min(100, precision));
+      // Numbers from 10^21 on are whole, and toFixed() has exponents for them.
+      return value < 1e21
+        ? value.toFixed(precision)
+        : `${BigInt(value)}${precision === 0 ? "" : `.${"0".repeat(precision)}`}`;
   }
 }
 

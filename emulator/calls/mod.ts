@@ -6,7 +6,7 @@ import type { Operand } from "../../compiler/ptx/func.ts";
 import { refuseCall, refuseIndirectCall } from "../refusals.ts";
 import { accessOf } from "../access/state.ts";
 import { setWritten } from "../check/written.ts";
-import { Fault } from "../fault.ts";
+import { Fault, type FaultKind } from "../fault.ts";
 import { HEADER } from "../frame.ts";
 import type { Handler, HandlerContext, Machine, WarpFunction } from "../machine.ts";
 import { SHARED_OFFSET_MASK, WINDOW } from "../memory.ts";
@@ -15,12 +15,18 @@ import { print } from "./print.ts";
 
 export { setPrinter } from "./print.ts";
 
+/** The longest text that a kernel may pass, and the most characters of a conversion. */
+const MOST_TEXT = 1 << 20;
+
 /** Reads a lane's memory. */
 class LaneMemory {
+  readonly machine: Machine;
   readonly #view: DataView;
   readonly #local: number;
 
-  constructor(readonly machine: Machine, w: number, lane: number) {
+  constructor(readonly context: HandlerContext, w: number, readonly lane: number) {
+    const { machine } = context;
+    this.machine = machine;
     const { u8, i32 } = machine.views;
     this.#view = new DataView(u8.buffer);
     this.#local = (i32[(w + HEADER.local) >> 2] ?? 0) +
@@ -32,7 +38,15 @@ class LaneMemory {
     return this.read(this.#local + offset, bytes);
   }
 
+  /** Throws that the call cannot be done. */
+  refuse(kind: FaultKind, detail: string): never {
+    throw new Fault(kind, detail, this.lane, this.context.site);
+  }
+
   read(place: number, bytes: 4 | 8): bigint {
+    if (place + bytes > this.#view.byteLength) {
+      this.refuse("out of bounds", `argument at address 0x${place.toString(16)}`);
+    }
     return bytes === 8
       ? this.#view.getBigUint64(place, true)
       : BigInt(this.#view.getUint32(place, true));
@@ -60,8 +74,12 @@ class LaneMemory {
     const start = this.place(address);
     if (start === 0) return "(null)";
     const { u8 } = this.machine.views;
+    const most = Math.min(u8.length, start + MOST_TEXT);
     let end = start;
-    while (end < u8.length && u8[end] !== 0) end++;
+    while (end < most && u8[end] !== 0) end++;
+    if (end === most) {
+      this.refuse("out of bounds", `text at address 0x${start.toString(16)} has no end`);
+    }
     return new TextDecoder().decode(u8.slice(start, end));
   }
 }
@@ -83,6 +101,7 @@ function argumentsAt(memory: LaneMemory, start: number): FormatArguments {
       return view.getFloat64(0);
     },
     text: () => memory.text(next(8)),
+    refuse: (detail) => memory.refuse("illegal instruction", detail),
   };
 }
 
@@ -136,7 +155,7 @@ const call: Handler = (match, context): WarpFunction => {
   return (w, mask) => {
     for (let m = mask; m !== 0; m &= m - 1) {
       const lane = 31 - Math.clz32(m & -m);
-      const memory = new LaneMemory(machine, w, lane);
+      const memory = new LaneMemory(context, w, lane);
       const value = extern(memory, args, lane, context);
       if (value === undefined || result === undefined) continue;
       const { i32 } = machine.views;

@@ -12,14 +12,14 @@ import type {
   PreparedLaunch,
 } from "../../ffi/driver.ts";
 import type { HostBytes } from "../../ffi/dtype.ts";
-import { type CudaError, OutOfMemoryError } from "../../ffi/errors.ts";
+import type { CudaError } from "../../ffi/errors.ts";
 import type { EmulatorWarning, LaunchProfile } from "../../ffi/profile.ts";
 import { findExtent } from "../check/describe.ts";
 import { warningKey } from "../check/report.ts";
 import type { FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
-import { refusal, warningOf } from "./failure.ts";
+import { outOfMemory, refusal, warningOf } from "./failure.ts";
 import { loadImage, MAX_GRID, prepare } from "./kernels.ts";
 import { addressOf, placeOf, tensorInfo } from "./names.ts";
 import { profileOf } from "./profile.ts";
@@ -105,9 +105,7 @@ export class EmulatorDriver implements Driver {
       this.#emulator.machine.views.u8.fill(POISON, place, place + bytes);
       return addressOf(place);
     } catch (error) {
-      if (!(error instanceof HeapFullError)) throw error;
-      const cause = refusal("CUDA_ERROR_OUT_OF_MEMORY", "cuMemAlloc");
-      throw new OutOfMemoryError({ requestedBytes: bytes, ...this.memoryInfo() }, cause);
+      throw error instanceof HeapFullError ? outOfMemory(error, this.#heap, "cuMemAlloc") : error;
     }
   }
 

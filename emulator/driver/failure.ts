@@ -1,7 +1,8 @@
 /** Errors of the emulator's driver, in the words and types of the run time. */
-import { CudaError, EmulatorError } from "../../ffi/errors.ts";
+import { CudaError, EmulatorError, OutOfMemoryError } from "../../ffi/errors.ts";
 import type { EmulatorWarning } from "../../ffi/profile.ts";
 import { checkOf } from "../check/levels.ts";
+import type { Heap, HeapFullError } from "../heap.ts";
 import type { FaultFacts, FaultKind, Site } from "../fault.ts";
 
 /** What to do about each kind of fault. */
@@ -105,6 +106,7 @@ const CODES = {
   CUDA_ERROR_NO_BINARY_FOR_GPU: [209, "no kernel image is available for execution on the device"],
   CUDA_ERROR_INVALID_HANDLE: [400, "invalid resource handle"],
   CUDA_ERROR_NOT_FOUND: [500, "named symbol not found"],
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: [701, "too many resources requested for launch"],
   CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: [900, "operation not permitted when stream is capturing"],
   CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: [
     901,
@@ -131,4 +133,14 @@ export type RefusalName = keyof typeof CODES;
 export function refusal(name: RefusalName, call: string, about?: string): CudaError {
   const [code, description] = CODES[name];
   return new CudaError({ name, code, description, call, about });
+}
+
+/** The error for memory that is full. */
+export function outOfMemory(
+  { requested }: HeapFullError,
+  { freeBytes, totalBytes }: Heap,
+  call: string,
+): OutOfMemoryError {
+  const cause = refusal("CUDA_ERROR_OUT_OF_MEMORY", call);
+  return new OutOfMemoryError({ requestedBytes: requested, freeBytes, totalBytes }, cause);
 }

@@ -5,10 +5,11 @@ import type { HostBytes } from "../../ffi/dtype.ts";
 import { ImageError } from "../../ffi/errors.ts";
 import { anyCheck } from "../check/levels.ts";
 import { Fault, type FaultFacts } from "../fault.ts";
-import type { Heap } from "../heap.ts";
+import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
+import { LimitError, MOST_LOCAL_BYTES, MOST_PARAMETER_BYTES } from "../limits.ts";
 import type { LaunchReport } from "../report.ts";
-import { emulatorError, refusal } from "./failure.ts";
+import { emulatorError, outOfMemory, refusal } from "./failure.ts";
 import { nameArguments } from "./names.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -41,6 +42,10 @@ export function loadImage(
     return emulator.load(text, name);
   } catch (error) {
     if (error instanceof Fault) throw emulatorError(error, error.site?.kernel ?? name);
+    if (error instanceof HeapFullError) {
+      throw outOfMemory(error, emulator.heap, "cuModuleLoadDataEx");
+    }
+    if (error instanceof LimitError) throw new ImageError(name, error.message);
     if (!(error instanceof PtxSyntaxError)) throw error;
     throw new ImageError(
       name,
@@ -86,6 +91,12 @@ export function prepare(
     const about = `${name}, ${sharedBytes} bytes of shared memory`;
     throw refusal("CUDA_ERROR_INVALID_VALUE", "cuFuncSetAttribute", about);
   }
+  if (info.localBytes > MOST_LOCAL_BYTES || info.parameterBytes > MOST_PARAMETER_BYTES) {
+    const about = info.localBytes > MOST_LOCAL_BYTES
+      ? `${info.localBytes} bytes of local memory in each thread, and there are ${MOST_LOCAL_BYTES}`
+      : `${info.parameterBytes} bytes of parameters, and there are ${MOST_PARAMETER_BYTES}`;
+    throw refusal("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchKernel", `${name}, ${about}`);
+  }
   const [x, y, z] = block;
   const refuseLaunch = (about: string): never => {
     throw refusal("CUDA_ERROR_INVALID_VALUE", "cuLaunchKernel", `kernel ${name}, ${about}`);
@@ -118,6 +129,7 @@ export function prepare(
           warn: (warning) => warn(warning, name),
         });
       } catch (error) {
+        if (error instanceof HeapFullError) throw outOfMemory(error, heap, "cuLaunchKernel");
         throw error instanceof Fault ? emulatorError(error, name) : error;
       }
     },

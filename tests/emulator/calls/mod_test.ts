@@ -11,6 +11,9 @@ function format(text: string, ...values: readonly (number | bigint | string)[]):
     integer: (bytes) => BigInt.asUintN(8 * bytes, BigInt(left.shift() ?? 0)),
     double: () => Number(left.shift()),
     text: () => String(left.shift()),
+    refuse: (detail) => {
+      throw new RangeError(detail);
+    },
   });
 }
 
@@ -37,8 +40,26 @@ Deno.test("formatText() converts as printf does", () => {
     ["[a|  bc|bc  |b]%", "[%c|%4s|%-4s|%.1s]%%", 97, "bc", "bc", "bc"],
     ["[  7|7  ]", "[%*d|%*d]", 3, 7, -3, 7],
     ["[44|300]", "[%hhd|%hd]", 300, 300],
+    ["[1000000000000000000000.0|10000000000000000000000]", "[%.1f|%.0f]", 1e21, 1e22],
+    ["[text|1.500000]", "[%.*s|%.*f]", -1, "text", -1, 1.5],
   ];
   for (const [expected, text, ...values] of cases) assertEquals(format(text, ...values), expected);
+});
+
+Deno.test("formatText() refuses fields that no terminal has", () => {
+  assertEquals(format("%65536d", 1).length, 65536);
+  for (
+    const [text, ...values] of [
+      ["%1000000000d", 1],
+      ["%*d", -(2 ** 31), 1],
+      ["%99999999999999999999x", 1],
+      ["%.65537d", 1],
+      ["%.101f", 1],
+      ["%.*e", 1000, 1],
+    ] as const
+  ) {
+    assertThrows(() => format(text, ...values), RangeError, text);
+  }
 });
 
 const bytes = (text: string): string => [...new TextEncoder().encode(`${text}\0`)].join(", ");

@@ -9,6 +9,7 @@ import {
   ImageError,
   type LaunchProfile,
   NoDeviceError,
+  OutOfMemoryError,
 } from "../../../ffi/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import {
@@ -402,4 +403,59 @@ Deno.test("Driver.free() takes memory back in any order, however much there is",
   }
   assertEquals(live.length, 0);
   driver.close();
+});
+
+Deno.test("Device.loadModule() refuses variables that are larger than memory, and keeps nothing of the module", () => {
+  const driver = openEmulator({ workers: 1 });
+  using device = Device.fromDriver(driver);
+  const image = (variable: string, body = ""): Uint8Array =>
+    encode(kernelText(body, { head: variable }));
+  const { freeBytes } = driver.memoryInfo();
+  for (const bytes of [2 ** 32, 2 ** 40, 2 ** 50]) {
+    const first = ".global .b8 small[1000000];";
+    const text = image(`${first} .global .align 4 .b8 large[${bytes}];`);
+    assertThrows(() => device.loadModule(text, "large"), OutOfMemoryError, "Cannot allocate");
+  }
+  // What was freed last is held back for a while.
+  assert(driver.memoryInfo().freeBytes > freeBytes - 1_500_000);
+  assertThrows(
+    () => device.loadModule(image(".const .b8 c[65537];"), "constant"),
+    ImageError,
+    "its constant variables have 65537 bytes, and constant memory has 65536",
+  );
+  const shape = { block: [32, 1, 1], sharedBytes: 0, parameterBytes: 8 } as const;
+  for (
+    const [body, says] of [
+      [".local .b8 l[600000]; .reg .b64 %d; mov.u64 %d, l; ret;", "600000 bytes of local memory"],
+      [".local .b8 l[1125899906842624]; ret;", "bytes of local memory"],
+      [".shared .b8 s[1125899906842624]; ret;", "cuFuncSetAttribute"],
+    ] as const
+  ) {
+    const module = device.loadModule(image("", body), "kernel");
+    assertThrows(() => module.function("k").prepare(shape), CudaError, says);
+  }
+  const wide = encode(
+    kernelText("ret;").replace(".param .u64 p0", ".param .b8 p0[1125899906842624]"),
+  );
+  const kernel = device.loadModule(wide, "parameters").function("k");
+  assertThrows(() => kernel.prepare(shape), CudaError, "bytes of parameters, and there are 32764");
+});
+
+Deno.test("PreparedLaunch.launch() refuses grids of more blocks than the budget", () => {
+  using device = Device.open({ device: "emulator", workers: 1, budget: 1000 });
+  const module = device.loadModule(encode(kernelText("ret;")), "empty");
+  const { launch } = module.function("k").prepare({
+    block: [32, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 8,
+  });
+  const stream = device.defaultStream.handle;
+  launch(1000, 1, 1, stream);
+  for (
+    const [x, y, z] of [[1001, 1, 1], [2 ** 31 - 1, 65535, 1], [2 ** 31 - 1, 65535, 65535]] as const
+  ) {
+    const error = assertThrows(() => launch(x, y, z, stream), EmulatorError);
+    assertEquals(error.kind, "instruction budget");
+    assertStringIncludes(error.detail, "more than the budget of 1000");
+  }
 });

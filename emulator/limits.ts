@@ -1,0 +1,16 @@
+/**
+ * How much memory of each kind there is. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute
+ * Capability"; parameters: PTX ISA 9.0, 5.1.6.
+ */
+
+/** Bytes of all constant variables of a module. */
+export const MOST_CONSTANT_BYTES = 65536;
+/** Bytes of local memory of a thread. */
+export const MOST_LOCAL_BYTES = 512 * 1024;
+/** Bytes of a kernel's parameters. */
+export const MOST_PARAMETER_BYTES = 32764;
+
+/** Thrown where a module wants more memory than any device has of a kind. */
+export class LimitError extends Error {
+  override readonly name = "LimitError";
+}
