@@ -25,7 +25,10 @@ export interface EmulatorSettings {
    * or not looked for ("off"); checks that it does not name have their default.
    */
   readonly checks?: boolean | CheckChoice | undefined;
-  /** Instructions of warps after which a block is stopped as one that never ends; 10^8 when absent. */
+  /**
+   * Instructions of warps after which a block is stopped as one that never ends, and the most blocks of a grid; 10^8
+   * when absent.
+   */
   readonly budget?: number | undefined;
   /** How many threads of the processor run the blocks of large launches; as many as it has when absent. */
   readonly workers?: number | undefined;
