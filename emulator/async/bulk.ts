@@ -14,6 +14,7 @@ import {
   eachLane,
   findOperand,
   globalPlace,
+  noteRemote,
   operandOf,
   type SharedRange,
   sharedRange,
@@ -65,7 +66,11 @@ export function landings(match: Match, context: HandlerContext, align: number): 
       offset,
       place: block.shared + offset,
     });
-    return cluster.filter((_, rank) => ((mask >>> rank) & 1) !== 0).map((block) => ({
+    const targets = cluster.filter((_, rank) => ((mask >>> rank) & 1) !== 0);
+    for (const block of targets) {
+      if (block !== machine.block) noteRemote(machine, block, lane, site);
+    }
+    return targets.map((block) => ({
       range: inBlock(block, range),
       barrier: { ...barrier, range: inBlock(block, barrier.range) },
     }));

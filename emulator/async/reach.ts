@@ -2,6 +2,9 @@
 import type { Operand } from "../../compiler/ptx/func.ts";
 import type { BoundOperand, Match } from "../../compiler/ptx/match.ts";
 import { must } from "../../compiler/support/bug.ts";
+import { accessOf } from "../access/state.ts";
+import { attend } from "../check/order.ts";
+import { checkRemote } from "../check/remote.ts";
 import { Fault, type Site } from "../fault.ts";
 import { LANES } from "../frame.ts";
 import type { BlockState, Machine } from "../machine.ts";
@@ -78,8 +81,9 @@ export function sharedRange(
   if (block === undefined) {
     return fail("out of bounds", `is of block ${rank - 1} of a cluster that has none of this rank`);
   }
-  if (!cluster && block !== machine.block) {
-    fail("out of bounds", "is in the shared memory of another block of the cluster");
+  if (block !== machine.block) {
+    if (!cluster) fail("out of bounds", "is in the shared memory of another block of the cluster");
+    noteRemote(machine, block, lane, site);
   }
   if (offset % align !== 0) fail("misaligned", `is not a multiple of ${align}`);
   if (offset + bytes > block.sharedBytes) {
@@ -89,6 +93,14 @@ export function sharedRange(
     );
   }
   return { block, place: block.shared + offset, offset };
+}
+
+/** Notes that a lane reaches the shared memory of another block, which must not exit before. */
+export function noteRemote(machine: Machine, block: BlockState, lane: number, site: Site): void {
+  if (!machine.checks) return;
+  const access = accessOf(machine);
+  attend(access.order, machine);
+  checkRemote(access, block, lane, site);
 }
 
 /** What an instruction wants of an address of global memory. */

@@ -24,9 +24,12 @@ function hasExited({ machine: { views: { i32 } } }: Access, { warps }: BlockStat
   return warps.every(({ frame }) => i32[(frame + HEADER.live) >> 2] === 0);
 }
 
-/** Reports an access of a lane to the shared memory of a block that has exited. */
+/**
+ * Reports an access of a lane to the shared memory of a block that has exited; remembers it if the block is there, as it
+ * must not exit before.
+ */
 export function checkRemote(access: Access, owner: BlockState, lane: number, site: Site): void {
-  const { machine, order, launch: { levels } } = access;
+  const { order, machine, launch: { levels } } = access;
   if (levels.clusters === "off") return;
   if (hasExited(access, owner)) {
     const detail = `access to the shared memory of block ${owner.linear}, which has exited`;

@@ -253,5 +253,5 @@ __global__ void k(float *X, float *Y) { *(Y + 0 ... 64) = *(X + 1 ... 65); }`);
     kernel: { ...general.kernel, body: general.kernel.body.filter((item) => !barriers(item)) },
   };
   // A warp that does not wait reads what the other has not written yet.
-  assertEquals(kindOf(() => runTransposition(unordered, c, fits)), "uninitialised memory");
+  assertEquals(kindOf(() => runTransposition(unordered, c, fits)), "missing barrier");
 });

@@ -1,7 +1,8 @@
 /** Mistakes that were planted: every one must be found for what it is, and its twin without it must run in peace. */
-import { Fault, type FaultFacts } from "../../../emulator/fault.ts";
+import { Fault, type FaultFacts, type FaultKind } from "../../../emulator/fault.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { emulate, int } from "../../support/emulate.ts";
+import { emulate, int, type Run } from "../../support/emulate.ts";
+import { PLANTED_BODIES, textOfBody } from "./planted/assembly.ts";
 import { PLANTED, type Planted } from "./planted/table.ts";
 
 const text = (name: string): string =>
@@ -9,19 +10,25 @@ const text = (name: string): string =>
 
 const TEXTS = { wrong: text("wrong"), right: text("right") };
 
+interface Shape {
+  readonly threads?: number;
+  readonly blocks?: number;
+  readonly cluster?: number;
+}
+
 /** What is said of a kernel: the fault, else the warnings. */
-function findings(which: keyof typeof TEXTS, planted: Planted): readonly FaultFacts[] {
-  const { kernel, threads, blocks = 1, cluster, n = 0, sharedBytes = 0 } = planted;
+function findings(text: string, shape: Shape, run: Partial<Run>): readonly FaultFacts[] {
+  const { threads = 32, blocks = 1, cluster } = shape;
   const x = Int32Array.from({ length: 1024 }, (_, i) => (i * 37) % 64);
+  const { args = [] } = run;
   try {
-    const { report } = emulate(TEXTS[which], {
-      kernel,
-      args: [x, new Int32Array(1024), int(n)],
+    const { report } = emulate(text, {
       grid: [blocks, 1, 1],
       block: [threads, 1, 1],
       ...(cluster === undefined ? {} : { cluster: [cluster, 1, 1] }),
-      sharedBytes,
       budget: 1_000_000,
+      ...run,
+      args: [x, new Int32Array(1024), ...args],
     });
     return report.warnings;
   } catch (error) {
@@ -30,22 +37,38 @@ function findings(which: keyof typeof TEXTS, planted: Planted): readonly FaultFa
   }
 }
 
+function kernelFindings(which: keyof typeof TEXTS, planted: Planted): readonly FaultFacts[] {
+  const { kernel, n = 0, sharedBytes = 0 } = planted;
+  return findings(TEXTS[which], planted, { kernel, sharedBytes, args: [int(n)] });
+}
+
 const said = (found: readonly FaultFacts[]): string =>
   found.map(({ kind, detail }) => `${kind}: ${detail}`).join("\n");
+
+function assertFound(found: readonly FaultFacts[], kinds: readonly FaultKind[]): void {
+  assert(
+    found.length === 1 && found.every(({ kind }) => kinds.includes(kind)),
+    said(found) || "nothing is said",
+  );
+}
 
 for (const planted of PLANTED) {
   const { kernel, kinds } = planted;
   if (kinds !== undefined) {
     Deno.test(`${kernel} with its mistake is said to be: ${kinds.join(" or ")}`, () => {
-      const found = findings("wrong", planted);
-      assert(
-        found.length === 1 && found.every(({ kind }) => kinds.includes(kind)),
-        said(found) || "nothing is said",
-      );
+      assertFound(kernelFindings("wrong", planted), kinds);
     });
   }
   Deno.test(`${kernel} without a mistake runs without a finding`, () => {
-    assertEquals(said(findings("right", planted)), "");
+    assertEquals(said(kernelFindings("right", planted)), "");
+  });
+}
+
+for (const planted of PLANTED_BODIES) {
+  const { name, kinds, wrong, right } = planted;
+  Deno.test(`${name} is said to be: ${kinds.join(" or ")}`, () => {
+    assertFound(findings(textOfBody(planted, wrong), planted, {}), kinds);
+    assertEquals(said(findings(textOfBody(planted, right), planted, {})), "");
   });
 }
 

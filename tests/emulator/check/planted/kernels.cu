@@ -535,6 +535,27 @@ KERNEL(exited_in_reduce) {
   Y[t] = __reduce_add_sync(GOOD(0x000fffff) BAD(FULL), X[t]);
 }
 
+KERNEL(shuffle_from_exited) {
+  int v = X[t];
+  BAD(if (t >= N) return;)
+  GOOD(if (t >= N) v = 0;)
+  for (int k = 16; k > 0; k /= 2) v += __shfl_down_sync(FULL, v, k);
+  if (t == 0) Y[0] = v;
+}
+
+KERNEL(shuffle_from_outside) {
+  if (t < 24) {
+    int v = X[t];
+    int other = __shfl_down_sync(0x00ffffff, v, 16);
+    GOOD(if (t + 16 < 24)) v += other;
+    Y[t] = v;
+  }
+}
+
+KERNEL(shuffle_index_outside) {
+  if (t < 16) Y[t] = __shfl_sync(0x0000ffff, X[t], GOOD(15) BAD(16));
+}
+
 // Asynchronous copies
 
 KERNEL(copy_no_wait) {
@@ -721,7 +742,7 @@ KERNEL(never_ends) {
   volatile int *flag = Y;
   if (t == 0) GOOD(*flag = 1;) BAD(*flag = 0;)
   if (t == 1) while (*flag == 0) {}
-  Y[2] = 5;
+  Y[2 + t] = 5;
 }
 
 // What is right, however it looks: these have no mistake in either file.

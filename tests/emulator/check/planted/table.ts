@@ -16,6 +16,7 @@ const BARRIER: readonly FaultKind[] = ["missing barrier"];
 const DIVERGENT: readonly FaultKind[] = ["divergent barrier"];
 const RACE: readonly FaultKind[] = ["race"];
 const PENDING: readonly FaultKind[] = ["pending copy"];
+const UNDEFINED: readonly FaultKind[] = ["uninitialised register"];
 const EXITED: readonly FaultKind[] = ["exited lanes"];
 
 export const PLANTED: readonly Planted[] = [
@@ -74,6 +75,9 @@ export const PLANTED: readonly Planted[] = [
   { kernel: "exited_in_ballot", kinds: EXITED, threads: 32 },
   { kernel: "exited_in_sync", kinds: EXITED, threads: 32 },
   { kernel: "exited_in_reduce", kinds: EXITED, threads: 32 },
+  { kernel: "shuffle_from_exited", kinds: UNDEFINED, threads: 32, n: 20 },
+  { kernel: "shuffle_from_outside", kinds: UNDEFINED, threads: 32 },
+  { kernel: "shuffle_index_outside", kinds: UNDEFINED, threads: 32 },
   { kernel: "copy_no_wait", kinds: PENDING, threads: 64 },
   { kernel: "copy_no_barrier", kinds: [...PENDING, ...BARRIER], threads: 64 },
   { kernel: "copy_waits_too_little", kinds: PENDING, threads: 64 },
