@@ -6,7 +6,7 @@ import { PLANTED_BODIES, textOfBody } from "./planted/assembly.ts";
 import { PLANTED, type Planted } from "./planted/table.ts";
 
 const text = (name: string): string =>
-  Deno.readTextFileSync(new URL(`../../ffi/emulator/check/planted/${name}.ptx`, import.meta.url));
+  Deno.readTextFileSync(new URL(`./planted/${name}.ptx`, import.meta.url));
 
 const TEXTS = { wrong: text("wrong"), right: text("right") };
 
