@@ -28,10 +28,11 @@ export async function measureModule(
   device: Device,
   options: ModuleOptions,
 ): Promise<Recording> {
-  const { timing: { cache, rounds }, date } = options;
+  const { date, ...run } = options;
+  const { cache, rounds } = run.timing;
   const benchmarks: BenchmarkRecord[] = [];
   for (const benchmark of await loadBenchmarks(file)) {
-    benchmarks.push(await runBenchmark(benchmark, device, options));
+    benchmarks.push(await runBenchmark(benchmark, device, run));
   }
   return {
     format: FORMAT,

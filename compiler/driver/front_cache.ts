@@ -20,8 +20,8 @@ export class FrontCache<Entry extends Dependent> {
   /** The text for these macros, if it is there. */
   find(values: ReadonlyMap<string, string>): Entry | undefined {
     return this.#entries.find((entry) =>
-      entry.values.entries().every(([name, value]) => values.get(name) === value) &&
-      values.keys().every((name) => !entry.used.has(name) || entry.values.has(name))
+      [...entry.values].every(([name, value]) => values.get(name) === value) &&
+      [...values.keys()].every((name) => !entry.used.has(name) || entry.values.has(name))
     );
   }
 

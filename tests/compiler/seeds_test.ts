@@ -23,7 +23,12 @@ const TYPES = [
 const FOLDER = new URL("../kernels/", import.meta.url);
 const targets = Object.keys(TARGETS).filter((name): name is TargetName => name in TARGETS);
 
-for (const { name } of [...Deno.readDirSync(FOLDER)].sort((a, b) => a.name < b.name ? -1 : 1)) {
+for (
+  const { name } of [...Deno.readDirSync(FOLDER)].filter(({ name }) => name.endsWith(".tc")).sort((
+    a,
+    b,
+  ) => a.name < b.name ? -1 : 1)
+) {
   Deno.test(`compileFile() compiles ${name} for every element type and target`, () => {
     const text = Deno.readTextFileSync(new URL(name, FOLDER));
     for (const type of TYPES) {

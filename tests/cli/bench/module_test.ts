@@ -66,14 +66,17 @@ Deno.test("measureModule() records every benchmark of a module, from its text to
 });
 
 Deno.test("loadBenchmarks() takes one benchmark or a list, and nothing that is neither", async () => {
+  const whole = MODULE.replace(/export default .*/, 'export default make("once", 1);');
+  const half = MODULE.replace(/export default .*/, 'export default [make("once", 1), 7];');
   using workspace = new Workspace({
-    "one.ts": `export default ${JSON.stringify({ kind: "tri benchmark" })};`,
+    "one.ts": whole,
     "none.ts": "export default [];",
-    "half.ts": `export default [${JSON.stringify({ kind: "tri benchmark" })}, 7];`,
+    "half.ts": half,
+    "look-alike.ts": `export default ${JSON.stringify({ kind: "tri benchmark" })};`,
   });
   const at = (name: string): string => `${workspace.path}/${name}`;
   assertEquals((await loadBenchmarks(at("one.ts"))).length, 1);
-  for (const name of ["none.ts", "half.ts"]) {
+  for (const name of ["none.ts", "half.ts", "look-alike.ts"]) {
     await assertRejects(() => loadBenchmarks(at(name)), Failure, "exports no benchmark");
   }
 });

@@ -96,7 +96,7 @@ Deno.test("tri build removes what a source that is gone had given", async () => 
   assertStringIncludes(stderr, "3 removed");
   assert(!shop.files("out").has("out/sub/b.ts"));
   assert([...Deno.readDirSync(`${shop.path}/out`)].every(({ name }) => name !== "sub"));
-  assertEquals(shop.read("out/mod.ts"), 'export * from "../a.ts";\n');
+  assertEquals(shop.read("out/mod.ts"), 'export * from "./a.ts";\n');
 });
 
 Deno.test("tri build of one file leaves the others' output in place", async () => {
@@ -383,7 +383,7 @@ Deno.test("tri build gives sources without kernels no wrapper", async () => {
   assertEquals(code, 0, stderr);
   assertStringIncludes(stderr, "without a kernel, so without a wrapper: kernels/empty.tc");
   assert(!shop.files("out").has("out/empty.ts"));
-  assertEquals(shop.read("out/mod.ts"), 'export * from "../a.ts";\n');
+  assertEquals(shop.read("out/mod.ts"), 'export * from "./a.ts";\n');
   assertStringIncludes((await shop.build()).stderr, "nothing to do");
 });
 

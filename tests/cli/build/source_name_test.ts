@@ -81,7 +81,7 @@ Deno.test("tri build gives wrappers that can be imported and run, whatever the s
     assertEquals(code, 0, stderr);
     workspace.write(
       "out/main.ts",
-      `import * as all from "../mod.${emit}";
+      `import * as all from "./mod.${emit}";
       import { Device } from "@tri/tri/ffi";
       using device = Device.open();
       using x = device.tensor(new Int32Array([7]), [1]);
@@ -102,7 +102,7 @@ Deno.test("tri build refuses other names one by one and builds the rest", async 
   for (const [stem] of bad) shop.write(`kernels/${stem}.tc`, "kernel bar\n");
   const { code, stderr } = await shop.build();
   assertEquals([code, stderr.match(/error\[E9040\]/g)?.length], [1, bad.length], stderr);
-  assertEquals(shop.read("out/mod.ts"), 'export * from "../good.ts";\n');
+  assertEquals(shop.read("out/mod.ts"), 'export * from "./good.ts";\n');
   const check = await shop.tri(["check", "kernels"]);
   assertEquals([check.code, check.stderr.match(/error\[E9040\]/g)?.length], [1, bad.length]);
 });
@@ -120,7 +120,7 @@ Deno.test("tri build takes operands and an output folder of any name", async () 
   assertEquals(code, 0, stderr);
   workspace.write(
     `${out}/main.ts`,
-    `import * as all from "../mod.ts";\nimport * as bundle from "../../b.js";
+    `import * as all from "./mod.ts";\nimport * as bundle from "../b.js";
     console.log(all.f.variants.length, bundle.g.variants.length);`,
   );
   assertEquals(await runUnchecked(workspace, `${out}/main.ts`), "1 1\n");
