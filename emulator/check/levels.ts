@@ -13,6 +13,19 @@ interface CheckRow {
   readonly doc: string;
 }
 
+/** The name of a check. */
+export type CheckName =
+  | "bounds"
+  | "alignment"
+  | "uninitialized"
+  | "races"
+  | "barriers"
+  | "masks"
+  | "exitedLanes"
+  | "copies"
+  | "readOnly"
+  | "clusters";
+
 /** The checks by name. Faults of other kinds always end a launch. */
 export const CHECKS = {
   bounds: {
@@ -68,10 +81,7 @@ export const CHECKS = {
     level: "error",
     doc: "shared memory of another block of the cluster that has exited, or may have",
   },
-} as const satisfies Record<string, CheckRow>;
-
-/** The name of a check. */
-export type CheckName = keyof typeof CHECKS;
+} as const satisfies Record<CheckName, CheckRow>;
 
 /** What is done about the findings of each check. */
 export type CheckLevels = Readonly<Record<CheckName, CheckLevel>>;
