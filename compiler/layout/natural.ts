@@ -84,7 +84,7 @@ export class NaturalLayouts {
     this.#options = options;
     this.#anchors = anchorLayouts(func, options.numWarps, options.axisInfo);
     this.#webs = websOf(func);
-    for (const web of this.#webs.values()) {
+    for (const web of new Set(this.#webs.values())) {
       for (const source of web.sources) this.#flows.set(source, web);
     }
     this.#chained = chainedProducts(func, this.#webs);

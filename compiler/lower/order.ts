@@ -12,6 +12,7 @@ import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { isLookup } from "../ir/table.ts";
+import { isPointer } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { copyBits } from "./context.ts";
@@ -54,6 +55,8 @@ function rootsOf(
 ): (pointer: Value) => Value | undefined {
   /** What a value is on the ways that lead to it. */
   const sources = new Map<Value, Value[]>();
+  /** What comes out of branches and loops. */
+  const merged: (readonly Value[])[] = [];
   const flow = (targets: readonly Value[], values: readonly Value[]): void =>
     targets.forEach((target, i) => {
       const list = sources.get(target) ?? [];
@@ -63,6 +66,7 @@ function rootsOf(
   walkOps(func.body, (op) => {
     const [first, second] = op.regions;
     if (first === undefined || second === undefined) return;
+    merged.push(op.results.filter(({ type }) => isPointer(type.element)));
     if (op.name === "if") {
       for (const region of op.regions) flow(op.results, terminatorOf(region).operands);
     } else {
@@ -94,16 +98,21 @@ function rootsOf(
     }
     return found;
   };
-  return (pointer) => {
+  const resolve = (pointer: Value): ReadonlySet<Value | undefined> => {
     const path: Value[] = [];
-    let at: Value | undefined = pointer;
-    while (at !== undefined && !known.has(at)) {
+    let at = pointer;
+    for (let base = baseOf(at); base !== undefined && !known.has(at); base = baseOf(at)) {
       path.push(at);
-      at = baseOf(at);
+      at = base;
     }
-    const origins = at === undefined ? search(path.at(-1) ?? pointer) : known.get(at);
-    if (origins === undefined) return undefined;
-    for (const value of path) known.set(value, origins);
+    const origins = known.get(at) ?? search(at);
+    for (const value of [...path, at]) known.set(value, origins);
+    return origins;
+  };
+  // In order, so that what comes out of one loop is known where the next one is searched.
+  for (const results of merged) results.forEach(resolve);
+  return (pointer) => {
+    const origins = resolve(pointer);
     return origins.size === 1 ? [...origins][0] : undefined;
   };
 }
