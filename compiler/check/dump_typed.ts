@@ -2,6 +2,7 @@
  * The typed tree as text that reads like the source, every type, conversion and mask spelled out, for
  * `tri inspect --stage types`. A prefix form shows what the checker added: `broadcast<int[16, 32]>(…)`.
  */
+import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { SCALARS, spellType } from "./types.ts";
 import type {
   TypedBinaryOperator,
@@ -12,27 +13,28 @@ import type {
   TypedStmt,
   TypedUnit,
 } from "./typed.ts";
-import { expressionsOf, forEachExpr, statementsOf } from "./typed_walk.ts";
+import { forEachExprIn } from "./typed_walk.ts";
 
 /** All kernels, and the helpers they call. */
 export function dumpTyped(unit: TypedUnit): string {
   const parts = unit.kernels.map(dumpKernel);
   const helpers = new Set<TypedHelper>();
-  for (const { body } of unit.kernels) collectHelpers(body, helpers);
+  for (const { body } of unit.kernels) runOnHeap(collectHelpers(body, helpers));
   return [...[...helpers].map(dumpHelper), ...parts].join("\n");
 }
 
-function collectHelpers(stmts: readonly TypedStmt[], found: Set<TypedHelper>): void {
-  for (const stmt of stmts) {
-    for (const expr of expressionsOf(stmt)) {
-      forEachExpr(expr, (inner) => {
-        if (inner.kind !== "call" || found.has(inner.helper)) return;
-        collectHelpers(inner.helper.body, found);
-        found.add(inner.helper);
-      });
-    }
-    collectHelpers(statementsOf(stmt), found);
+/** Helpers stand behind those that they call. Chains of calls may be long. */
+function* collectHelpers(body: readonly TypedStmt[], found: Set<TypedHelper>): OnHeap<undefined> {
+  const called: TypedHelper[] = [];
+  forEachExprIn(body, (expr) => {
+    if (expr.kind === "call") called.push(expr.helper);
+  });
+  for (const helper of called) {
+    if (found.has(helper)) continue;
+    yield collectHelpers(helper.body, found);
+    found.add(helper);
   }
+  return undefined;
 }
 
 function dumpKernel({ name, params, body }: TypedKernel): string {
