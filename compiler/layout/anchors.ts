@@ -1,7 +1,7 @@
 /**
  * Which layout each global access wants. An access wants its contiguous axis in vectors and lanes. Where a load
  * and the store that its data reaches disagree about that axis (a transposition), both get the same square
- * register block, so that both sides of the exchange can use wide accesses in global and in shared memory.
+ * register block, so that both sides of the conversion can use wide accesses in global and in shared memory.
  * An access with no contiguous axis of its own takes the layout of its partner: then nothing needs to move.
  */
 import type { AxisInfo } from "../tile/axis.ts";
@@ -21,7 +21,7 @@ const ANCHORS: ReadonlySet<TileOp> = new Set<TileOp>(["load", "store", "prefetch
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
 const ACCESS_BYTES = 16;
 
-/** Values that are looked at on the way from a load to stores; those behind further ones are no partners. */
+/** The most values that are visited on the way from a load to stores; stores after further ones are no partners. */
 const MAX_REACHED = 1000;
 
 /** A global access to a tile. */
@@ -50,7 +50,7 @@ export function maskOf(op: Op): Value | undefined {
   return op.operands[MASKS[op.name] ?? 2];
 }
 
-/** Bytes of one element behind a pointer tile. */
+/** Bytes of one element that a pointer tile points to. */
 export function pointeeBytes(pointer: Value): number {
   const element = pointer.type.element;
   return isPointer(element) ? bytesOf(element.pointee) : 1;

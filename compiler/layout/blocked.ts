@@ -16,7 +16,7 @@ export interface BlockedSpec {
   readonly vector: number;
   /**
    * A second axis along which each thread also holds a run of elements. A transposition gives both its sides the
-   * same block, so that both can use vectors in shared and in global memory; the block turns inside the thread.
+   * same block, so that both can use vectors in shared and in global memory; the block is transposed inside the thread.
    */
   readonly block?: { readonly axis: number; readonly size: number };
 }

@@ -1,7 +1,7 @@
 /**
- * Chained products: `f(a @ b) @ c`, as in attention. The accumulators of one product are, element for element, what
+ * Chained dots: `f(a @ b) @ c`, as in attention. The accumulators of one dot are, element for element, what
  * the next one takes as fragments of its left operand (m16n8 of c and d, m16n8k16 of a: PTX ISA 9.0, 9.7.14.5), if
- * both give each warp the same rows. Then the change of layout between them is a renaming of registers, and what
+ * both give each warp the same rows. Then the layout conversion between them is a renaming of registers, and what
  * happens along the rows in between, maximum and sum, stays within a warp too.
  */
 import { TILE_OPS } from "../ir/ops.ts";
@@ -9,23 +9,23 @@ import type { Func, Op, Value } from "../ir/func.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
-import type { Web } from "./webs.ts";
+import type { PhiWeb } from "./phi_webs.ts";
 
-/** The products whose result reaches the left operand of another one through element-wise operations, and those. */
-export function chainedProducts(
+/** The dots whose result reaches the left operand of another one through element-wise operations, and those. */
+export function chainedDots(
   func: Func,
-  webs: ReadonlyMap<Value, Web>,
+  webs: ReadonlyMap<Value, PhiWeb>,
 ): ReadonlySet<Op> {
   const chained = new Set<Op>();
   walkOps(func.body, (op) => {
     if (op.name !== "dot") return;
-    const sources = productsBehind(must(op.operands[0], "left operand"), webs);
+    const sources = dotsReaching(must(op.operands[0], "left operand"), webs);
     if (sources.length > 0) [op, ...sources].forEach((one) => chained.add(one));
   });
   return chained;
 }
 
-function productsBehind(value: Value, webs: ReadonlyMap<Value, Web>): Op[] {
+function dotsReaching(value: Value, webs: ReadonlyMap<Value, PhiWeb>): Op[] {
   const sourcesOf = (at: Value): readonly Value[] => {
     const { def } = at;
     return webs.get(at)?.sources ??

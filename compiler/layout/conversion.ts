@@ -1,5 +1,5 @@
 /**
- * Plans a change of layout: which element each thread must get, and the cheapest way to bring it there.
+ * Plans a layout conversion: which element each thread must get, and the cheapest way to bring it there.
  *
  *   none       the layouts agree (but for copies)
  *   registers  every thread already holds what it needs, in other registers

@@ -1,5 +1,5 @@
 /**
- * Layouts of a product: how the result is spread over warps, and which parts of a and b each thread must hold
+ * Layouts of a dot: how the result is spread over warps, and which parts of a and b each thread must hold
  * for that. Where the target has a matrix instruction for the element types and the extents allow it, threads
  * hold its fragments (mma.ts), repeated over the tile; otherwise a rectangle of the result with the rows of a and
  * columns of b that belong to it. A warp needs a whole band of a and b, so warps of one row of the result hold

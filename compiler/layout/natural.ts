@@ -1,10 +1,9 @@
 /**
- * The layout in which each tile comes, before anyone asks for another: that of the access that loads it, of the
- * product or reduction that makes it, and through element-wise operations and permutations that of their operands.
+ * The natural layout of each tile, in which it is made: that of the access that loads it, of the
+ * dot or reduction that makes it, and through element-wise operations and permutations that of their operands.
  *
- * What loops and branches carry needs one layout on all its ways (webs.ts). It is that of the data that flows in,
- * from inside the loop before what enters it, so that nothing moves per round; of pointers and indices that of the
- * accesses that use them.
+ * A phi web (phi_webs.ts) has one layout: that of the data that flows in, from inside the loop before what enters it,
+ * so that no iteration converts it; for pointers and indices that of the accesses that use them.
  */
 import type { AxisInfo } from "../tile/axis.ts";
 import { intAttr, intsAttr } from "../ir/attrs.ts";
@@ -19,14 +18,14 @@ import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
-import { chainedProducts } from "./chains.ts";
+import { chainedDots } from "./chains.ts";
 import { planConversion } from "./conversion.ts";
 import { type DotLayouts, dotLayouts } from "./dot.ts";
 import { invertOrder, type LinearLayout, permuteLayout, reshapeLayout } from "../linear/linear.ts";
 import { unbroadcastLayout } from "../linear/linear.ts";
 import { isSeparable, reducedLayout } from "./reduce.ts";
 import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
-import { type Web, websOf } from "./webs.ts";
+import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
 type Search = OnHeap<LinearLayout | undefined>;
@@ -45,11 +44,11 @@ const isAtomic = (op: Op): boolean => op.name === "atomic" || op.name === "atomi
 /** Element i of the result depends on element i of the operands only. */
 const isElementwise = (op: Op): boolean => "elementwise" in TILE_OPS[op.name] || isLookup(op);
 
-/** May happen anywhere in its region, several times, or never. */
+/** May be computed anywhere in its region, several times, or never. */
 export const isRepeatable = (op: Op): boolean =>
   TILE_OPS[op.name].effect === "pure" || isLookup(op);
 
-/** Pure operations that threads do together, or that are too dear to be done twice. */
+/** Pure operations that threads do together, or that are too expensive to be done twice. */
 const MADE_ONCE: ReadonlySet<string> = new Set([
   "dot",
   "reduce",
@@ -64,30 +63,30 @@ const MADE_ONCE: ReadonlySet<string> = new Set([
 export class NaturalLayouts {
   readonly #options: LayoutOptions;
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
-  readonly #webs: ReadonlyMap<Value, Web>;
-  /** The web that a value from outside of it flows into. */
-  readonly #flows = new Map<Value, Web>();
+  readonly #webs: ReadonlyMap<Value, PhiWeb>;
+  /** The phi web that a value from outside of it flows into. */
+  readonly #flows = new Map<Value, PhiWeb>();
   readonly #users = new Map<Value, Op[]>();
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #data = new Map<Value, boolean>();
   readonly #spread = new Map<Value, boolean>();
-  readonly #products = new Map<Op, DotLayouts>();
+  readonly #dots = new Map<Op, DotLayouts>();
   readonly #chained: ReadonlySet<Op>;
-  /** Webs whose layout is being looked for. */
-  readonly #open = new Set<Web>();
-  /** Those that the present search ran into. */
-  #blockers = new Set<Web>();
-  /** Where nothing was found, and the webs that were in the way. */
-  readonly #undecided = new Map<Value | Web, ReadonlySet<Web>>();
+  /** Phi webs whose layout is being searched. */
+  readonly #open = new Set<PhiWeb>();
+  /** Those that the present search met. */
+  #blockers = new Set<PhiWeb>();
+  /** Where nothing was found, and the open phi webs that the search met. */
+  readonly #undecided = new Map<Value | PhiWeb, ReadonlySet<PhiWeb>>();
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
     this.#anchors = anchorLayouts(func, options.numWarps, options.axisInfo);
-    this.#webs = websOf(func);
+    this.#webs = phiWebsOf(func);
     for (const web of new Set(this.#webs.values())) {
       for (const source of web.sources) this.#flows.set(source, web);
     }
-    this.#chained = chainedProducts(func, this.#webs);
+    this.#chained = chainedDots(func, this.#webs);
     walkOps(func.body, (op) => {
       for (const value of new Set(op.operands)) {
         const list = this.#users.get(value);
@@ -116,8 +115,8 @@ export class NaturalLayouts {
   }
 
   /**
-   * Copies of fewer elements, and what is computed from such alone: made again in any layout, so that what moves is
-   * what was copied. An axis of one element that is put in on the way to a copy costs nothing either.
+   * Broadcast from fewer elements, or computed from such values alone: made again in each layout, so that a
+   * conversion moves the few elements. Inserting an axis of one element before a broadcast costs nothing either.
    */
   isSpread(value: Value): boolean {
     const dataOf = ({ def }: Value): readonly Value[] =>
@@ -133,7 +132,7 @@ export class NaturalLayouts {
     return must(this.#spread.get(value), "known value");
   }
 
-  /** How the rows of a store should be turned; its data has to move in any case. */
+  /** How the rows of a store should be rotated; only where its data goes through shared memory anyway. */
   rotationOf(op: Op): Rotation | undefined {
     const layout = this.#anchors.get(op);
     const value = op.operands[1];
@@ -147,7 +146,7 @@ export class NaturalLayouts {
     return fits ? rotation : undefined;
   }
 
-  /** Settles the layout of a value made after the function was looked at. */
+  /** Sets the layout of a value that was made after the function was analysed. */
   settle(value: Value, layout: LinearLayout): void {
     this.#naturals.set(value, layout);
   }
@@ -171,12 +170,12 @@ export class NaturalLayouts {
     return (isAtomic(op) || op.name === "print") && op.operands.some(isTile);
   }
 
-  /** What a search finds that always finds something. */
+  /** The result of a search that always finds a layout. */
   #settled(part: Part<LinearLayout>): LinearLayout {
     return must(runOnHeap(part), "layout");
   }
 
-  /** The layout an operand must have so that the result comes out in `layout` without moving. */
+  /** The layout that an operand must have so that the result is made in `layout`. */
   ofOperand(op: Op, index: number, layout: LinearLayout | undefined): LinearLayout | undefined {
     const operand = must(op.operands[index], "operand");
     if (!isTile(operand)) return undefined;
@@ -186,7 +185,7 @@ export class NaturalLayouts {
     if (layout === undefined) return this.of(operand);
     switch (op.name) {
       case "dot": {
-        const { a, b, result } = this.#productOf(op);
+        const { a, b, result } = this.#dotOf(op);
         return [a, b, result][index];
       }
       case "permute":
@@ -212,10 +211,10 @@ export class NaturalLayouts {
     });
   }
 
-  #productOf(op: Op): DotLayouts {
+  #dotOf(op: Op): DotLayouts {
     const { numWarps, target } = this.#options;
-    const found = this.#products.get(op) ?? dotLayouts(op, numWarps, target, this.#chained.has(op));
-    this.#products.set(op, found);
+    const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, this.#chained.has(op));
+    this.#dots.set(op, found);
     return found;
   }
 
@@ -226,7 +225,7 @@ export class NaturalLayouts {
     return isSeparable(layout, intAttr(op, "axis")) ? layout : this.#plain(operand.type.shape);
   }
 
-  /** Atomics go where their data is, each element from one thread; so do the values that are printed. */
+  /** Atomics and printed values take the layout of their data; each element comes from one thread. */
   *#ofElements(op: Op): Part<LinearLayout> {
     const values = isAtomic(op) ? op.operands.slice(1) : op.operands;
     const source = values.find((operand) => isTile(operand) && this.isData(operand));
@@ -235,7 +234,7 @@ export class NaturalLayouts {
       : yield* this.#of(source);
   }
 
-  /** Undefined where nothing decides yet: inside a web that is being decided. */
+  /** Undefined where nothing decides yet: inside a phi web that is open. */
   *#find(value: Value): Search {
     const known = this.#naturals.get(value);
     if (known !== undefined || this.#isUndecided(value)) return known;
@@ -250,8 +249,8 @@ export class NaturalLayouts {
     return layout;
   }
 
-  /** Whether a search that found nothing would find nothing again: what it ran into is still being decided. */
-  #isUndecided(at: Value | Web): boolean {
+  /** Whether a search that found nothing would find nothing again: the phi webs that it met are still open. */
+  #isUndecided(at: Value | PhiWeb): boolean {
     const blockers = this.#undecided.get(at);
     if (blockers === undefined) return false;
     for (const web of blockers) if (!this.#open.has(web)) return false;
@@ -260,11 +259,11 @@ export class NaturalLayouts {
   }
 
   *#compute(value: Value): Search {
-    const def = must(value.def, "operation of a value outside webs");
+    const def = must(value.def, "operation of a value outside phi webs");
     const access = this.#anchors.get(def) ??
       (this.#hasElements(def) ? yield* this.#ofElements(def) : undefined);
     if (access !== undefined) return access;
-    if (def.name === "dot") return this.#productOf(def).result;
+    if (def.name === "dot") return this.#dotOf(def).result;
     if (def.name === "reduce") {
       return reducedLayout(yield* this.#alongAxis(def), intAttr(def, "axis"));
     }
@@ -285,7 +284,7 @@ export class NaturalLayouts {
     }
     if (isElementwise(def)) {
       const sources = def.operands.filter((one) => isTile(one) && this.isData(one));
-      // Data that is spread goes where the other operand is.
+      // Broadcast data takes the layout of the other operand.
       const settled = sources.filter((one) => !this.isSpread(one));
       for (const source of settled.length > 0 ? settled : sources) {
         const layout = yield this.#find(source);
@@ -296,14 +295,14 @@ export class NaturalLayouts {
     return this.#plain(value.type.shape);
   }
 
-  *#ofWeb(web: Web, value: Value): Search {
+  *#ofWeb(web: PhiWeb, value: Value): Search {
     if (this.#open.has(web)) this.#blockers.add(web);
     if (this.#open.has(web) || this.#isUndecided(web)) return undefined;
     this.#open.add(web);
     const layout = (yield* this.#fromSources(web)) ?? (yield* this.#wanted(web)) ??
       (this.#open.size > 1 ? undefined : this.#plain(value.type.shape));
     this.#open.delete(web);
-    // One layout for all of them, whoever asked first.
+    // All members get this layout, whichever was asked for first.
     if (layout !== undefined) web.members.forEach((one) => this.#naturals.set(one, layout));
     else {
       this.#undecided.set(web, new Set(this.#open));
@@ -313,7 +312,7 @@ export class NaturalLayouts {
     return layout;
   }
 
-  *#fromSources(web: Web): Search {
+  *#fromSources(web: PhiWeb): Search {
     for (const source of web.sources) {
       if (!this.isData(source)) continue;
       const layout = yield this.#find(source);
@@ -322,12 +321,12 @@ export class NaturalLayouts {
     return undefined;
   }
 
-  /** What the accesses want that members of the web lead to; else the webs do that they become part of. */
-  *#wanted(web: Web): Search {
+  /** What the accesses want that use members of the phi web; else what the phi webs want that members flow into. */
+  *#wanted(web: PhiWeb): Search {
     return (yield* this.#wantedBy(web, false)) ?? (yield* this.#wantedBy(web, true));
   }
 
-  *#wantedBy(web: Web, byWebs: boolean): Search {
+  *#wantedBy(web: PhiWeb, byWebs: boolean): Search {
     const seen = new Set<Value>();
     for (const member of web.members) {
       const layout = yield this.#wantedOf(member, web, byWebs, seen);
@@ -336,7 +335,7 @@ export class NaturalLayouts {
     return undefined;
   }
 
-  *#wantedOf(value: Value, web: Web, byWebs: boolean, seen: Set<Value>): Search {
+  *#wantedOf(value: Value, web: PhiWeb, byWebs: boolean, seen: Set<Value>): Search {
     if (seen.has(value)) return undefined;
     seen.add(value);
     const into = byWebs ? this.#flows.get(value) : undefined;

@@ -1,15 +1,14 @@
 /**
- * Stores of rows whose alignment nobody knows, turned so that each access of a warp covers whole sectors.
+ * Rotated stores: rows of unknown alignment, stored so that each access of a warp covers whole sectors.
  *
  * A warp that stores 32 neighbouring elements of an unaligned row writes parts of the first and the last sector it
- * touches, and so does the next one: L2 gets each such sector twice, in parts. So the elements of each row are dealt
- * out anew at run time: with s = how many elements the row starts behind a boundary of one access, position i of the
- * layout stores element (i - s) mod n. Then only the first access of a row, which also stores the row's last s
- * elements, has partly written sectors. Every s gives each element to exactly one position, so what is stored does
- * not depend on s.
+ * touches, and so does the next one: L2 gets each such sector twice, in parts. So each row is rotated at run time:
+ * with s = how many elements after a boundary of one access the row starts, position i of the layout stores element
+ * (i - s) mod n. Then only the first access of a row, which also stores the row's last s elements, has partly
+ * written sectors. Every s gives each element to exactly one position, so what is stored does not depend on s.
  *
- * Masks come from indices alone and are computed again for the turned positions; data goes through shared memory in
- * any case where this is done, and is read there at the turned position (`rotate`).
+ * Masks come from indices alone and are computed again for the rotated positions; data goes through shared memory in
+ * any case where this is done, and is read there at the rotated position (`rotate`).
  * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
  */
 import type { AxisInfo } from "../tile/axis.ts";
@@ -23,7 +22,7 @@ import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "./anchors.ts";
 import { axisShifts, type LinearLayout, product } from "../linear/linear.ts";
 
 /**
- * Bytes that one access of a warp covers, where turning pays: at 32 (bytes) and 256 (doubles), an H200 was no faster
+ * Bytes that one access of a warp covers, where rotation pays: at 32 (bytes) and 256 (doubles), an H200 was no faster
  * or slower.
  */
 const ACCESS_BYTES: readonly number[] = [64, 128];
@@ -32,24 +31,24 @@ const LEAST_ACCESSES = 2;
 /** From here on nothing is gained: sectors of L2 (and of memory) are written whole. */
 const SECTOR_BYTES = 32;
 
-/** A store whose rows are to be turned: along which axis, and by less than how many elements. */
+/** How the rows of a store are rotated: along which axis, and by less than how many elements. */
 export interface Rotation {
   readonly axis: number;
   readonly bound: number;
 }
 
-/** Bytes of shared memory between the starts of turned rows: the banks of neighbouring rows differ by one. */
+/** Bytes of shared memory between the starts of rows: the banks of neighbouring rows differ by one. */
 export function rotatedPitch(extent: number, elementBytes: number): number {
   return extent * elementBytes + Math.max(4, elementBytes);
 }
 
-/** Shared memory through which a tile turns. */
+/** Bytes of shared memory that the rotation of a tile needs. */
 export function rotatedBytes(shape: readonly number[], axis: number, elementBytes: number): number {
   const extent = must(shape[axis], "extent of a rotated axis");
   return (product(shape) / extent) * rotatedPitch(extent, elementBytes);
 }
 
-/** How the rows of a store in `layout` should be turned, if they should. */
+/** How the rows of a store in `layout` should be rotated, if they should. */
 export function rotationOf(
   store: Op,
   layout: LinearLayout,
@@ -72,14 +71,14 @@ export function rotationOf(
   return undefined;
 }
 
-/** The turned store, the operations made for it, and the one that turns the data. */
+/** The rotated store, the operations made for it, and its rotated data. */
 export interface RotatedStore {
   readonly store: Op;
   readonly ops: readonly Op[];
   readonly data: Value;
 }
 
-/** Turns a store; undefined if its pointers or its mask depend on more than indices. */
+/** Rotates a store; undefined if its pointers or its mask depend on more than indices. */
 export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedStore | undefined {
   const { axis, bound } = rotation;
   const pointer = pointerOf(store);
@@ -113,7 +112,7 @@ export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedS
 
   const index = (element: Element, lo: number | bigint): Value =>
     make("rotated_range", [shift], element, shape, { lo, axis, bound });
-  // A row is one run, so its elements lie behind its first one.
+  // A row is contiguous, so its elements follow its first one.
   const rows = make("broadcast", [first], first.type.element, shape);
   const pointers = make("offset", [rows, index("int32", 0n)], first.type.element, shape);
   const masks = mask && new Expansion(make, shape, index, axis).of(mask);
@@ -197,7 +196,7 @@ class Expansion {
   #range(def: Op, axis: number): Value | undefined {
     const { element, shape } = must(def.results[0], "range").type;
     const lo = scalarAttr(def, "lo");
-    // Turned indices are computed in 32 bits.
+    // Rotated indices are computed in 32 bits.
     if (shape[0] === 1) return this.make("constant", [], element, this.shape, { value: lo });
     if (axis === this.axis) {
       return !isPointer(element) && (element === "int32" || element === "uint32")

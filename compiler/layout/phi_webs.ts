@@ -1,12 +1,12 @@
 /**
- * Webs: tiles that control flow hands on to each other. Parameters and results of a loop or branch that are one
- * value on different ways belong together and need one layout.
+ * Phi webs: classes of tiles that control flow passes to each other. Parameters and results of loops and branches
+ * that take each other's values are in one phi web and have one layout.
  */
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { terminatorOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 
-export interface Web {
+export interface PhiWeb {
   readonly members: readonly Value[];
   /** Values that flow in from operations, those deeper inside loops first. */
   readonly sources: readonly Value[];
@@ -17,14 +17,14 @@ interface Source {
   readonly depth: number;
 }
 
-/** A web that grows; one that has become part of another one keeps its place in it. */
+/** A phi web that grows; one that has become part of another one keeps its position in it. */
 interface Growing {
   into: Growing | undefined;
   readonly members: (Value | Growing)[];
   readonly sources: (Source | Growing)[];
 }
 
-/** The web that one has become part of. */
+/** The phi web that one has become part of. */
 function rootOf(web: Growing): Growing {
   let root = web;
   while (root.into !== undefined) root = root.into;
@@ -36,7 +36,7 @@ function rootOf(web: Growing): Growing {
   return root;
 }
 
-/** All that a web and its parts list, in order. */
+/** What a phi web and its parts list, in order. */
 function flatten<T extends object>(
   web: Growing,
   listOf: (web: Growing) => readonly (T | Growing)[],
@@ -52,8 +52,8 @@ function flatten<T extends object>(
   return all;
 }
 
-/** The web of each tile that is a parameter of a region or a result of control flow. */
-export function websOf(func: Func): ReadonlyMap<Value, Web> {
+/** The phi web of each tile that is a parameter of a region or a result of control flow. */
+export function phiWebsOf(func: Func): ReadonlyMap<Value, PhiWeb> {
   const webs = new Map<Value, Growing>();
   const flows: { readonly to: Value; readonly from: Value; readonly depth: number }[] = [];
   const flow = (
@@ -86,7 +86,7 @@ export function websOf(func: Func): ReadonlyMap<Value, Web> {
   };
   visit(func.body, 0);
   for (const { to, from, depth } of flows) {
-    const web = rootOf(must(webs.get(to), "web"));
+    const web = rootOf(must(webs.get(to), "phi web"));
     const own = webs.get(from);
     const other = own && rootOf(own);
     if (other === undefined) web.sources.push({ value: from, depth });
@@ -96,7 +96,7 @@ export function websOf(func: Func): ReadonlyMap<Value, Web> {
       other.into = web;
     }
   }
-  const finished = new Map<Growing, Web>();
+  const finished = new Map<Growing, PhiWeb>();
   return new Map([...webs].map(([value, growing]) => {
     const web = rootOf(growing);
     const done = finished.get(web) ?? {
