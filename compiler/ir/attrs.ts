@@ -25,6 +25,13 @@ export const stringsAttr = (op: Op, name: string): readonly string[] => read(op,
 /** `constant.value`, `range.lo`: a bigint for integers, bool and pointers, a number for floats. */
 export const scalarAttr = (op: Op, name: string): ScalarValue => read(op, name, isScalar);
 
+/** How a tile is read from a slot of shared memory: `ld.shared`, or `ldmatrix` without or with `.trans`. */
+export const SHARED_ACCESSES = ["vectors", "matrices", "transposed"] as const;
+export type SharedAccess = typeof SHARED_ACCESSES[number];
+
+export const isSharedAccess = (name: string): name is SharedAccess =>
+  SHARED_ACCESSES.some((access) => access === name);
+
 /** The value in every element, if a `constant` made it. */
 export function constantOf(value: Value): ScalarValue | undefined {
   return value.def?.name === "constant" ? scalarAttr(value.def, "value") : undefined;

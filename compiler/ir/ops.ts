@@ -5,12 +5,13 @@
  *   int     integer or bool element         ptr     pointer element
  *   bool    bool element                    same    the type of the first operand
  *   shape   any element, shape of the first operand
+ *   buffer  a buffer in shared memory; only operands of this class are buffers
  * A trailing `?` marks an optional last operand (then an attribute says which are there), `*` any number.
  * Result classes: same (as operand 0), bool (shape of operand 0), pointee, attr (from the op's result type
  * given at construction and checked by the op's own rule), none.
  */
 
-export type OperandClass = "any" | "num" | "int" | "ptr" | "bool" | "same" | "shape";
+export type OperandClass = "any" | "num" | "int" | "ptr" | "bool" | "same" | "shape" | "buffer";
 /** `aside`: must happen, but no operation of the program can tell whether it did. */
 export type Effect = "pure" | "read" | "write" | "sync" | "aside" | "control";
 /** `number` is a bigint for integers, bool and pointers and a number for floats, as the result's element says. */
@@ -86,13 +87,14 @@ export const TILE_OPS = {
   gather: { doc: "element i along the axis is the one at operand 1", args: ["any", "int"], result: "attr", effect: "pure", attrs: { axis: "int" } },
   histogram: { doc: "how often 0, 1, … are in the operand", args: ["int"], result: "attr", effect: "pure" },
   dot: { doc: "acc + a @ b", args: ["any", "any", "any"], result: "attr", effect: "pure", attrs: { mode: "string" } },
-  // Tiles in slots of a shared buffer, on their way to a product; made after layouts are known (lower/pipeline.ts).
-  stage_load: { doc: "starts copying a tile from memory into slot b, if the scalar c holds; masked lanes become zero, all if the scalar d does not hold; one of several shares of it", args: ["ptr", "int", "bool", "bool", "bool?"], result: "none", effect: "sync", attrs: { buffer: "int", share: "int", shares: "int" } },
-  stage_store: { doc: "puts the tile into slot b", args: ["any", "int"], result: "none", effect: "sync", attrs: { buffer: "int" } },
-  stage_commit: { doc: "ends a group of copies", args: [], result: "none", effect: "sync" },
-  stage_wait: { doc: "waits until at most so many groups of copies are under way (-1: there are none), then for the block", args: [], result: "none", effect: "sync", attrs: { pending: "int" } },
-  stage_step: { doc: "one step's part of the tile in slot a, read beside the products that follow", args: ["int"], result: "attr", effect: "pure", attrs: { buffer: "int", step: "int" } },
-  stage_read: { doc: "the tile in slot a", args: ["int"], result: "attr", effect: "pure", attrs: { buffer: "int" } },
+  // Operands of products in slots of shared memory, and how they get there; made after layouts are known.
+  shared_buffer: { doc: "a buffer of so many slots in shared memory, which begin at an offset of the staging area and have so many bytes each", args: [], result: "attr", effect: "pure", attrs: { slots: "int", offset: "int", slot_bytes: "int" } },
+  async_copy: { doc: "starts copying a tile from memory into slot c, if the scalar d holds; masked lanes become zero, all if the scalar e does not hold; one of several parts of the copy", args: ["ptr", "buffer", "int", "bool", "bool", "bool?"], result: "none", effect: "sync", attrs: { part: "int", parts: "int" } },
+  commit_group: { doc: "ends a group of asynchronous copies", args: [], result: "none", effect: "sync" },
+  wait_group: { doc: "waits until at most so many of the thread's groups of copies are under way", args: [], result: "none", effect: "sync", attrs: { pending: "int" } },
+  local_store: { doc: "puts the tile into slot c", args: ["any", "buffer", "int"], result: "none", effect: "sync" },
+  local_load: { doc: "the tile in slot b, read by vectors, by matrices or by transposed matrices", args: ["buffer", "int"], result: "attr", effect: "pure", attrs: { access: "string" } },
+  local_load_slice: { doc: "slice i of the tile in slot b along the axis where the result is shorter; its accesses are put between those of the products that follow", args: ["buffer", "int"], result: "attr", effect: "pure", attrs: { access: "string", slice: "int" } },
   // Rows turned by amounts known at run time; made with layouts (layout/rotate.ts).
   rotate: { doc: "position i along the axis is element (i - b) mod extent of a; b < bound", args: ["any", "int"], result: "same", effect: "pure", attrs: { axis: "int", bound: "int" } },
   rotated_range: { doc: "position i along the axis is lo + (i - a) mod extent; a < bound", args: ["int"], result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },

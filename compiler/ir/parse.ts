@@ -2,7 +2,8 @@
  * Reads the text that `printFunc` writes, for tests and for going on from a dump. The text is ours, so a
  * mistake in it is a {@linkcode CompilerBug} with the line. Spans point into the text itself.
  */
-import { axisShifts, INPUTS, type LinearLayout } from "../linear/linear.ts";
+import { axisShifts, INPUTS, type LinearLayout, log2 } from "../linear/linear.ts";
+import type { SharedLayout } from "../linear/shared_layout.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { lineText, positionOf, type SourceFile, type Span } from "../support/source.ts";
@@ -34,7 +35,7 @@ const TOKEN = new RegExp(
     /(?<word>[A-Za-z_]\w*)/,
     /(?<value>%\w+)/,
     /(?<symbol>@\w+)/,
-    /(?<layout>#l\d+)/,
+    /(?<layout>#[ls]\d+)/,
     /(?<number>-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf\b))/,
     /(?<string>"(?:[^"\\]|\\.)*")/,
     /(?<mark>[=:,*(){}[\]^-])/,
@@ -56,6 +57,7 @@ class Parser {
   readonly #tokens: readonly Token[];
   readonly #values = new Map<string, Value>();
   readonly #layouts = new Map<string, LinearLayout>();
+  readonly #sharedLayouts = new Map<string, SharedLayout>();
   #at = 0;
 
   constructor(file: SourceFile) {
@@ -78,24 +80,39 @@ class Parser {
     return func;
   }
 
-  /** #l0 '=' shape 'register' '(' basis* ')' 'lane' … 'warp' … */
+  /**
+   * #l0 '=' shape 'register' '(' basis* ')' 'lane' … 'warp' …, or
+   * #s0 '=' shape 'offset' '(' basis* ')' 'vector' '(' elements ')'
+   */
   #layout(): void {
     const name = this.#take("layout").text;
     this.#mark("=");
     const shape = this.#shape();
-    const [register, lane, warp] = INPUTS.map((input) => {
-      this.#word(input);
+    if (name.startsWith("#s")) {
+      const columns = this.#bases("offset", shape);
+      this.#word("vector");
       this.#mark("(");
-      const bases: number[] = [];
-      while (!this.#skip(")")) bases.push(this.#basis(shape));
-      return bases;
-    });
+      const vectorBits = log2(Number(this.#take("number").text));
+      this.#mark(")");
+      this.#sharedLayouts.set(name, { shape, columns, vectorBits });
+      return;
+    }
+    const [register, lane, warp] = INPUTS.map((input) => this.#bases(input, shape));
     this.#layouts.set(name, {
       shape,
       register: must(register, "register bases"),
       lane: must(lane, "lane bases"),
       warp: must(warp, "warp bases"),
     });
+  }
+
+  /** name '(' basis* ')' */
+  #bases(name: string, shape: readonly number[]): number[] {
+    this.#word(name);
+    this.#mark("(");
+    const bases: number[] = [];
+    while (!this.#skip(")")) bases.push(this.#basis(shape));
+    return bases;
   }
 
   /** '-' or a0^b1: bit 0 of axis 0 and bit 1 of axis 1. */
@@ -196,12 +213,18 @@ class Parser {
     return this.#values.get(token.text) ?? this.#fail("a defined value", token);
   }
 
-  /** element [ shape [ #layout ] ] */
+  /** element [ shape [ #layout | 'shared' #layout ] ] */
   #type(): IrType {
     const element = this.#element();
     const shape = this.#peek().text === "[" ? this.#shape() : [];
-    if (this.#peek().kind !== "layout") return { element, shape };
+    const isShared = this.#peek().text === "shared";
+    if (isShared) this.#at++;
+    if (!isShared && this.#peek().kind !== "layout") return { element, shape };
     const token = this.#take("layout");
+    if (isShared) {
+      const shared = this.#sharedLayouts.get(token.text) ?? this.#fail("a shared layout", token);
+      return { element, shape, shared };
+    }
     return {
       element,
       shape,

@@ -13,9 +13,11 @@
  * only. An operation without operands and with one attribute writes the attribute bare. Regions follow the
  * operation, each with its parameters: `while %1, %2 (%3: int32, %4: bool) {…} (%5: int32, %6: bool) {…}`.
  * After layout assignment tiles read `float32[64] #l0`, and `#l0 = [64] register(…) lane(…) warp(…)` stands
- * above the function.
+ * above the function. Buffers in shared memory read `float16[128, 64] shared #s0`, with
+ * `#s0 = [128, 64] offset(…) vector(8)` above.
  */
 import { layoutKey, type LinearLayout, spellLayout } from "../linear/linear.ts";
+import { type SharedLayout, sharedLayoutKey, spellSharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import type { AttrValue, Func, Op, ParamFacts, Region, Value } from "./func.ts";
 import type { Element, IrType } from "./types.ts";
@@ -44,12 +46,14 @@ export function describeOp(op: Op): string {
 /** `float32[64, 32]`, `int8 constant*`, `float16*[16]`; without the layout. */
 export function spellIrType(type: IrType): string {
   const element = spellElement(type.element);
-  return type.shape.length === 0 ? element : `${element}[${type.shape.join(", ")}]`;
+  const tile = type.shape.length === 0 ? element : `${element}[${type.shape.join(", ")}]`;
+  return type.shared === undefined ? tile : `${tile} shared`;
 }
 
 /** Equal for equal types, layouts included. */
 export function typeKey(type: IrType): string {
-  return spellIrType(type) + (type.layout === undefined ? "" : layoutKey(type.layout));
+  return spellIrType(type) + (type.layout === undefined ? "" : layoutKey(type.layout)) +
+    (type.shared === undefined ? "" : sharedLayoutKey(type.shared));
 }
 
 export function spellElement(element: Element | "void"): string {
@@ -108,10 +112,15 @@ class Printer {
   readonly layoutLines: string[] = [];
   readonly #numbers = new Map<Value, number>();
   readonly #layouts = new Map<string, string>();
+  readonly #sharedLayouts = new Map<string, string>();
 
   type(type: IrType): string {
-    const { layout } = type;
-    return layout === undefined ? spellIrType(type) : `${spellIrType(type)} ${this.layout(layout)}`;
+    const { layout, shared } = type;
+    const names = [
+      ...layout === undefined ? [] : [this.layout(layout)],
+      ...shared === undefined ? [] : [this.sharedLayout(shared)],
+    ];
+    return [spellIrType(type), ...names].join(" ");
   }
 
   layout(layout: LinearLayout): string {
@@ -121,6 +130,17 @@ class Printer {
       name = `#l${this.#layouts.size}`;
       this.#layouts.set(key, name);
       this.layoutLines.push(`${name} = [${layout.shape.join(", ")}] ${spellLayout(layout)}`);
+    }
+    return name;
+  }
+
+  sharedLayout(layout: SharedLayout): string {
+    const key = sharedLayoutKey(layout);
+    let name = this.#sharedLayouts.get(key);
+    if (name === undefined) {
+      name = `#s${this.#sharedLayouts.size}`;
+      this.#sharedLayouts.set(key, name);
+      this.layoutLines.push(`${name} = [${layout.shape.join(", ")}] ${spellSharedLayout(layout)}`);
     }
     return name;
   }

@@ -1,9 +1,10 @@
 /** What the verifier asks of single operations beyond their row in TILE_OPS. */
 import { must } from "../support/bug.ts";
 import { convertScalar } from "../support/arith.ts";
-import { product } from "../linear/linear.ts";
+import { indexBits, product } from "../linear/linear.ts";
+import { spaceOf } from "../linear/f2.ts";
 import { SCALARS } from "../support/scalar.ts";
-import { intAttr, intsAttr, scalarAttr } from "./attrs.ts";
+import { intAttr, intsAttr, isSharedAccess, scalarAttr, stringAttr } from "./attrs.ts";
 import type { Op, Value } from "./func.ts";
 import type { TileOp } from "./ops.ts";
 import { bytesOf, type Element, type IrType, isPointer, sameElement, sameShape } from "./types.ts";
@@ -203,6 +204,58 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
     }
     return unless(sameType(sum, result(op)), "the accumulator has another type");
   },
+  shared_buffer: (op) => {
+    const { element, shape, shared } = result(op);
+    if (shared === undefined || !sameShape(shared.shape, shape)) return "is no buffer of its shape";
+    const bits = indexBits(shape);
+    const isInvertible = shared.columns.length === bits && spaceOf(shared.columns).size === bits;
+    if (!isInvertible || shared.vectorBits > bits) return "does not give each element one offset";
+    if (intAttr(op, "slots") < 1 || intAttr(op, "offset") < 0) return "has no slot";
+    return unless(
+      intAttr(op, "slot_bytes") >= product(shape) * bytesOf(element),
+      "has slots that are smaller than the tile",
+    );
+  },
+  async_copy: (op) => {
+    const [pointer, buffer, slot, go, isThere] = op.operands.map(({ type }) => type);
+    const mask = op.operands[5]?.type;
+    if (pointer === undefined || buffer === undefined) return "has no operands";
+    if (mask !== undefined && !sameShape(mask.shape, pointer.shape)) {
+      return "the mask has another shape";
+    }
+    if ([slot, go, isThere].some((type) => type?.shape.length !== 0)) {
+      return "slot or conditions are tiles";
+    }
+    const [part, parts] = [intAttr(op, "part"), intAttr(op, "parts")];
+    if (part < 0 || part >= parts) return "is no part of the copy";
+    const to = pointsTo(pointer.element);
+    return unless(
+      sameElement(to, buffer.element) && sameShape(pointer.shape, buffer.shape),
+      "copies another tile than the buffer's",
+    );
+  },
+  wait_group: (op) => unless(intAttr(op, "pending") >= 0, "waits for less than no group"),
+  local_store: (op) => {
+    if (operand(op, 2).shape.length > 0) return "the slot is a tile";
+    return unless(
+      sameType(operand(op, 0), operand(op, 1)),
+      "stores another tile than the buffer's",
+    );
+  },
+  local_load: (op) => accessOf(op) ?? unless(sameType(result(op), operand(op, 0)), OTHER_TILE),
+  local_load_slice: (op) => {
+    const [{ element, shape }, part] = [operand(op, 0), result(op)];
+    const axis = shape.findIndex((extent, d) => extent !== part.shape[d]);
+    const extent = part.shape[axis];
+    if (extent === undefined || !sameShape(part.shape, shape.with(axis, extent))) {
+      return "the slice differs from the tile in another number of axes than one";
+    }
+    const isInside = (intAttr(op, "slice") + 1) * extent <= (shape[axis] ?? 0);
+    return accessOf(op) ?? unless(
+      isInside && intAttr(op, "slice") >= 0 && sameElement(part.element, element),
+      OTHER_TILE,
+    );
+  },
   rotate: (op) => turnedBy(op, 1),
   rotated_range: (op) => turnedBy(op, 0),
 
@@ -234,6 +287,17 @@ export const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
   },
   condition: (op) => unless(operand(op, 0).shape.length === 0, "the condition is a tile"),
 };
+
+const OTHER_TILE = "loads another tile than the buffer's";
+
+/** How a tile is read from a slot. */
+function accessOf(op: Op): string | undefined {
+  if (operand(op, 1).shape.length > 0) return "the slot is a tile";
+  return unless(
+    isSharedAccess(stringAttr(op, "access")),
+    "the access is no way of reading shared memory",
+  );
+}
 
 /** One amount for each row along the axis. */
 function turnedBy(op: Op, index: number): string | undefined {

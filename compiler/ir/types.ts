@@ -1,6 +1,10 @@
-/** Types of tile IR values: an element and a shape; after layout assignment also a layout. */
+/**
+ * Types of tile IR values: an element and a shape; after layout assignment also a layout. Scheduling adds buffers in
+ * shared memory, whose type says where the elements of the tile in a slot lie.
+ */
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { LinearLayout } from "../linear/linear.ts";
+import type { SharedLayout } from "../linear/shared_layout.ts";
 
 export interface PointerElement {
   readonly kind: "pointer";
@@ -16,6 +20,8 @@ export interface IrType {
   readonly shape: readonly number[];
   /** Where each element lives; set by layout assignment, on tiles only. */
   readonly layout?: LinearLayout;
+  /** Of a buffer in shared memory: where the elements of the tile in each of its slots lie. */
+  readonly shared?: SharedLayout;
 }
 
 export function isPointer(element: Element): element is PointerElement {

@@ -50,6 +50,7 @@ const OPERAND_CLASSES: Readonly<Record<OperandClass, (value: Value, first: Value
     sameElement(value.type.element, first.type.element) &&
     sameShape(value.type.shape, first.type.shape),
   shape: (value, first) => sameShape(value.type.shape, first.type.shape),
+  buffer: ({ type }) => type.shared !== undefined,
 };
 
 const isList = (value: AttrValue, kind: string): boolean =>
@@ -89,7 +90,10 @@ class Verifier {
     this.seen.add(value);
     this.#ids.add(value.id);
     this.#visible.add(value);
-    const { shape, layout } = value.type;
+    const { shape, layout, shared } = value.type;
+    if (shared !== undefined && by?.name !== "shared_buffer") {
+      this.report(`${name} is a buffer that no shared_buffer made`);
+    }
     if (shape.some((extent) => extent < 1 || !Number.isInteger(Math.log2(extent)))) {
       this.report(`${name} has an extent that is not a power of two: ${spellIrType(value.type)}`);
     }
@@ -156,7 +160,8 @@ class Verifier {
     op.operands.forEach((value, index) => {
       const name = (args[index] ?? args.at(-1) ?? "any").replace(/[?*]$/, "");
       const isClass = Object.entries(OPERAND_CLASSES).find(([key]) => key === name)?.[1];
-      if (first !== undefined && !isClass?.(value, first)) {
+      const isBuffer = value.type.shared !== undefined;
+      if (first !== undefined && (isBuffer !== (name === "buffer") || !isClass?.(value, first))) {
         this.report(`operand ${index} is not of class ${name}`, op);
       }
     });

@@ -43,7 +43,7 @@ interface Link {
 export const pointerOf = (op: Op): Value => must(op.operands[0], "pointer operand");
 
 /** Which operand is the mask, where it is not the third. */
-const MASKS: Readonly<Partial<Record<TileOp, number>>> = { load: 1, prefetch: 1, stage_load: 4 };
+const MASKS: Readonly<Partial<Record<TileOp, number>>> = { load: 1, prefetch: 1, async_copy: 5 };
 
 /** The mask operand of an access, if it has one. */
 export function maskOf(op: Op): Value | undefined {

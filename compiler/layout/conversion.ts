@@ -180,22 +180,27 @@ interface MatrixShape {
   readonly read: MatrixRead;
 }
 
+/** How `ldmatrix`, transposing or not, reads a layout that consists of matrices. */
+export function matrixRead(
+  dst: LinearLayout,
+  elementBytes: number,
+  transposed: boolean,
+): MatrixRead {
+  const wordBits = Math.log2(4 / elementBytes);
+  const word = dst.register.slice(0, wordBits);
+  const [l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0] = dst.lane;
+  return { transposed, rows: transposed ? [...word, l0, l1] : [l2, l3, l4], wordBits };
+}
+
 /** Both ways in which a layout may consist of matrices. */
 function matrixShapes(dst: LinearLayout, elementBytes: number): MatrixShape[] {
   const wordBits = Math.log2(4 / elementBytes);
   if (wordBits < 0 || wordBits > dst.register.length) return [];
-  const word = dst.register.slice(0, wordBits);
-  const [l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0] = dst.lane;
-  const shapes: MatrixShape[] = [{
-    row: [...word, l0, l1],
-    read: { transposed: false, rows: [l2, l3, l4], wordBits },
-  }];
-  if (wordBits === 1) {
-    shapes.push({
-      row: [l2, l3, l4],
-      read: { transposed: true, rows: [...word, l0, l1], wordBits },
-    });
-  }
+  const ways = wordBits === 1 ? [false, true] : [false];
+  const shapes = ways.map((transposed): MatrixShape => ({
+    row: matrixRead(dst, elementBytes, !transposed).rows,
+    read: matrixRead(dst, elementBytes, transposed),
+  }));
   return shapes.filter(({ row, read }) =>
     spaceOf([...row, ...read.rows]).size === row.length + read.rows.length
   );

@@ -167,20 +167,24 @@ export function freeMask(bases: readonly number[]): number {
  * Names of index bits for people: `a0`, `a1` … along axis 0, `b0` … along axis 1; a basis with several bits is
  * a sum, a copy is `-`.
  */
-export function spellLayout(layout: LinearLayout): string {
-  const shifts = axisShifts(layout.shape);
-  const spellBasis = (basis: number): string => {
-    if (basis === 0) return "-";
-    const bits: string[] = [];
-    for (let axis = 0; axis < layout.shape.length; axis++) {
-      const count = log2(layout.shape[axis] ?? 1);
-      for (let bit = 0; bit < count; bit++) {
-        if ((basis >> ((shifts[axis] ?? 0) + bit)) & 1) {
-          bits.push(`${String.fromCharCode(97 + axis)}${bit}`);
-        }
+export function spellBasis(basis: number, shape: readonly number[]): string {
+  if (basis === 0) return "-";
+  const shifts = axisShifts(shape);
+  const bits: string[] = [];
+  for (let axis = 0; axis < shape.length; axis++) {
+    const count = log2(shape[axis] ?? 1);
+    for (let bit = 0; bit < count; bit++) {
+      if ((basis >> ((shifts[axis] ?? 0) + bit)) & 1) {
+        bits.push(`${String.fromCharCode(97 + axis)}${bit}`);
       }
     }
-    return bits.join("^");
-  };
-  return INPUTS.map((input) => `${input}(${layout[input].map(spellBasis).join(" ")})`).join(" ");
+  }
+  return bits.join("^");
+}
+
+/** `register(b0 b1) lane(b2 b3 a0 a1 -) warp(a2)` */
+export function spellLayout(layout: LinearLayout): string {
+  return INPUTS.map((input) =>
+    `${input}(${layout[input].map((basis) => spellBasis(basis, layout.shape)).join(" ")})`
+  ).join(" ");
 }

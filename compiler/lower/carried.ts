@@ -136,7 +136,7 @@ const MOVING: ReadonlySet<string> = new Set([
   "broadcast",
   "assume_multiple",
 ]);
-const WORDS: ReadonlySet<string> = new Set(["load", "convert_layout", "stage_step"]);
+const WORDS: ReadonlySet<string> = new Set(["load", "convert_layout", "local_load_slice"]);
 
 /** Whether all of these values come out of memory as they are: then narrow elements are packed already. */
 function arePacked(sources: readonly Value[]): boolean {

@@ -27,7 +27,7 @@ export function conversionOf(op: Op): ConversionPlan {
 
 /** Contains a barrier of the whole block; of a block of one warp, a warp barrier is one. */
 export function hasBlockBarrier(op: Op): boolean {
-  if (["barrier", "fence", "stage_wait", "rotate", "gather", "histogram"].includes(op.name)) {
+  if (["barrier", "fence", "rotate", "gather", "histogram"].includes(op.name)) {
     return true;
   }
   if (op.name === "reduce") {

@@ -20,11 +20,12 @@ const COMPUTED: ReadonlySet<TileOp> = new Set<TileOp>([
   "gather",
   "histogram",
   "if",
+  "local_load",
+  "local_load_slice",
   "reduce",
   "rotate",
   "scan",
-  "stage_read",
-  "stage_step",
+  "shared_buffer",
   "while",
 ]);
 

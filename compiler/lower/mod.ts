@@ -143,7 +143,10 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     walkOps(laidOut.body, (op) => {
       if (op.name === "convert_layout" && conversionOf(op).kind === "shared") exchanges.push(op);
     });
-    const at = must(exchanges[0] ?? laidOut.body.ops[0], "exchange");
+    const at = must(
+      exchanges[0] ?? laidOut.body.ops.find(({ name }) => name !== "shared_buffer"),
+      "exchange",
+    );
     const needed = `${cx.shared.bytes / 1024} KiB`;
     throw new Unsupported({
       code: "E7008",

@@ -28,8 +28,8 @@ import { planSteps } from "./stage_steps.ts";
 export interface PipelinedLoop {
   readonly feeds: readonly Feed[];
   readonly slots: number;
-  /** The operations that take the loop's place; `buffers` are numbers by feed. */
-  rewrite(buffers: readonly number[]): Op[];
+  /** The operations that take the loop's place; `buffers` are those of the feeds. */
+  rewrite(buffers: readonly Value[]): Op[];
 }
 
 /** Slots that hide the way to memory; more only take space. */

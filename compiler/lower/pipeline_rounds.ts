@@ -53,7 +53,7 @@ export interface Plan {
   readonly feeds: readonly Feed[];
   readonly needs: Needs;
   readonly slots: number;
-  readonly buffers: readonly number[];
+  readonly buffers: readonly Value[];
 }
 
 /** Test and body of a loop. */
@@ -125,8 +125,8 @@ function initialState({ loop, needs }: Plan, build: StageBuilder): Ahead {
 
 /** The copies of a round, and where the round after it stands. */
 interface Copies {
-  /** Starts one of several shares of them. */
-  readonly start: (share: number, shares: number) => void;
+  /** Starts one of several parts of them. */
+  readonly start: (part: number, parts: number) => void;
   readonly next: Ahead;
 }
 
@@ -142,13 +142,19 @@ function copiesOf(
 ): Copies {
   const { addresses, next } = runAhead(plan, build, ahead);
   const conditions = behind === "zeros" ? [ahead.alive, next.alive] : [next.alive, build.true()];
-  const start = (share: number, shares: number): void =>
+  const start = (part: number, parts: number): void =>
     addresses.forEach(([pointer, ...mask], i) =>
-      build.effect("stage_load", [must(pointer, "pointer"), slot, ...conditions, ...mask], {
-        buffer: must(plan.buffers[i], "buffer"),
-        share,
-        shares,
-      })
+      build.effect(
+        "async_copy",
+        [
+          must(pointer, "pointer"),
+          must(plan.buffers[i], "buffer"),
+          slot,
+          ...conditions,
+          ...mask,
+        ],
+        { part, parts },
+      )
     );
   return { start, next };
 }
@@ -163,14 +169,14 @@ function copyRound(
 ): Ahead {
   const { start, next } = copiesOf(plan, build, ahead, slot, behind);
   start(0, 1);
-  build.effect("stage_commit", []);
+  build.effect("commit_group", []);
   return next;
 }
 
 /** Starts the copies of as many rounds as there are slots, but one. */
 function copyFirstRounds(plan: Plan, build: StageBuilder, behind: Behind): Ahead {
   // Others may still read what the memory held before.
-  build.effect("stage_wait", [], { pending: -1 });
+  build.barrier();
   let ahead = initialState(plan, build);
   for (let s = 0; s < plan.slots - 1; s++) {
     ahead = copyRound(plan, build, ahead, build.int(s), behind);
@@ -191,7 +197,7 @@ export function rewriteAsync(plan: Plan): Op[] {
   const [from, to] = [must(reading, "slot"), must(writing, "slot")];
   const late = new StageBuilder(func, [], loop.span);
   replaceBody(plan, from, (build) => {
-    build.effect("stage_wait", [], { pending: slots - 2 });
+    build.waitGroup(slots - 2);
     const next = copyRound(plan, late, { state, alive: must(alive, "test") }, to, "nothing");
     yields([late.advance(from, slots), late.advance(to, slots), next.alive, ...next.state]);
   });
@@ -199,7 +205,7 @@ export function rewriteAsync(plan: Plan): Op[] {
   if (first === undefined || second === undefined) appendToBody(loop, late.out);
   else body.ops.splice(body.ops.indexOf(first) + 1, 0, ...late.out);
   const after = new StageBuilder(func, [], loop.span);
-  after.effect("stage_wait", [], { pending: 0 });
+  after.waitGroup(0);
   return [...before.out, loop, ...after.out];
 }
 
@@ -207,12 +213,12 @@ export function rewriteAsync(plan: Plan): Op[] {
 export function rewriteInSteps(plan: Plan, steps: Steps): Op[] {
   const { func, loop, slots } = plan;
   const [, body] = regionsOf(loop);
-  const bufferOf = (operand: 0 | 1): number =>
+  const bufferOf = (operand: 0 | 1): Value =>
     must(plan.buffers[plan.feeds.findIndex(({ index }) => index === operand)], "buffer");
   const places = [bufferOf(0), bufferOf(1)] as const;
   const before = new StageBuilder(func, [], loop.span);
   const ahead = copyFirstRounds(plan, before, "zeros");
-  before.effect("stage_wait", [], { pending: slots - 2 });
+  before.waitGroup(slots - 2);
   const first = readStep(before, steps, places, before.int(0), 0);
 
   const initial = [before.int(0), before.int(slots - 1), ahead.alive, ...first, ...ahead.state];
@@ -232,8 +238,8 @@ export function rewriteInSteps(plan: Plan, steps: Steps): Op[] {
       sum = multiplyStep(func, build, steps, step, operands, sum);
       operands = next;
     }
-    build.effect("stage_commit", []);
-    build.effect("stage_wait", [], { pending: slots - 2 });
+    build.effect("commit_group", []);
+    build.waitGroup(slots - 2);
     const next = readStep(build, steps, places, following, 0);
     multiplyStep(func, build, steps, last, operands, sum);
     yields([following, build.advance(to, slots), later.next.alive, ...next, ...later.next.state]);
@@ -244,7 +250,7 @@ export function rewriteInSteps(plan: Plan, steps: Steps): Op[] {
   }
   body.ops = build.out;
   const after = new StageBuilder(func, [], loop.span);
-  after.effect("stage_wait", [], { pending: 0 });
+  after.waitGroup(0);
   return [...before.out, loop, ...after.out];
 }
 
@@ -261,10 +267,10 @@ export function rewriteThroughRegisters(plan: Plan): Op[] {
   };
   const store = (build: StageBuilder, values: readonly Value[], slot: Value): void =>
     values.forEach((value, i) =>
-      build.effect("stage_store", [value, slot], { buffer: must(plan.buffers[i], "buffer") })
+      build.effect("local_store", [value, must(plan.buffers[i], "buffer"), slot])
     );
   const before = new StageBuilder(func, [], loop.span);
-  before.effect("stage_wait", [], { pending: -1 });
+  before.barrier();
   const first = load(before, initialState(plan, before));
   store(before, first.values, before.int(0));
 
@@ -274,14 +280,14 @@ export function rewriteThroughRegisters(plan: Plan): Op[] {
   const [from, to] = [must(reading, "slot"), must(writing, "slot")];
   const after = new StageBuilder(func, [], loop.span);
   replaceBody(plan, from, (build) => {
-    build.effect("stage_wait", [], { pending: -1 });
+    build.barrier();
     const { values, next } = load(build, { state, alive: must(alive, "test") });
     yields([build.advance(from, slots), build.advance(to, slots), next.alive, ...next.state]);
     store(after, values, to);
   });
   appendToBody(loop, after.out);
   const end = new StageBuilder(func, [], loop.span);
-  end.effect("stage_wait", [], { pending: -1 });
+  end.barrier();
   return [...before.out, loop, ...end.out];
 }
 

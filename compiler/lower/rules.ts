@@ -13,7 +13,7 @@ import {
   lowerSelect,
   lowerUnary,
 } from "./arithmetic.ts";
-import { atRegister, type LowerContext, lowered, memo, threadBases } from "./context.ts";
+import { atRegister, emitAside, type LowerContext, lowered, memo, threadBases } from "./context.ts";
 import { lowerIf, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
 import { convertScalar } from "./convert.ts";
@@ -33,12 +33,12 @@ import { lowerScan } from "./scan.ts";
 import { bytesBehind, lowerOffset } from "./pointers.ts";
 import { equalRegisters, operand, resultOf, type Rule } from "./rule.ts";
 import {
-  lowerStageCommit,
-  lowerStageLoad,
-  lowerStageRead,
-  lowerStageStep,
-  lowerStageStore,
-  lowerStageWait,
+  lowerAsyncCopy,
+  lowerCommitGroup,
+  lowerLocalLoad,
+  lowerLocalLoadSlice,
+  lowerLocalStore,
+  lowerWaitGroup,
 } from "./stage_rules.ts";
 
 /** A rule that computes each element alone from the elements of the operands. */
@@ -170,12 +170,14 @@ export const RULES: Readonly<Record<TileOp, Rule>> = {
   store: lowerStore,
   convert_layout: lowerConvertLayout,
   dot: lowerDot,
-  stage_load: lowerStageLoad,
-  stage_store: lowerStageStore,
-  stage_commit: lowerStageCommit,
-  stage_wait: lowerStageWait,
-  stage_read: lowerStageRead,
-  stage_step: lowerStageStep,
+  // The operations that use a buffer read it.
+  shared_buffer: () => {},
+  async_copy: lowerAsyncCopy,
+  commit_group: lowerCommitGroup,
+  wait_group: lowerWaitGroup,
+  local_store: lowerLocalStore,
+  local_load: lowerLocalLoad,
+  local_load_slice: lowerLocalLoadSlice,
   math: lowerMath,
   atomic: lowerAtomic,
   atomic_cas: lowerAtomicCas,
@@ -186,7 +188,10 @@ export const RULES: Readonly<Record<TileOp, Rule>> = {
   histogram: lowerHistogram,
   rotate: lowerRotate,
   rotated_range: lowerRotatedRange,
-  barrier: (cx) => cx.emitter.emit("bar.sync", [int(0)]),
+  barrier: (cx) => {
+    emitAside(cx);
+    cx.emitter.emit("bar.sync", [int(0)]);
+  },
   prefetch: lowerPrefetch,
   print: lowerPrint,
   check: lowerCheck,

@@ -15,7 +15,9 @@ import type { Span } from "../support/source.ts";
 /** Cheap to do again, and free of effects. */
 function isCopyable(op: Op): boolean {
   return TILE_OPS[op.name].effect === "pure" && op.regions.length === 0 &&
-    !["dot", "reduce", "scan", "convert_layout", "stage_read", "stage_step"].includes(op.name);
+    !["dot", "reduce", "scan", "convert_layout", "local_load", "local_load_slice"].includes(
+      op.name,
+    );
 }
 
 /** Reads one element, or constant memory, and memory does not change between the copy and the original: the caller sees to that. */

@@ -8,8 +8,9 @@
  *     barrier; store a; store b; barrier; read a; read b; dot
  */
 import type { Item, Operand } from "../ptx/func.ts";
-import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS, type TileOp } from "../ir/ops.ts";
+import type { IrType } from "../ir/types.ts";
 import { countUses, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
@@ -19,7 +20,7 @@ import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import type { AxisFacts } from "./rule.ts";
 import { StageBuilder } from "./stage_build.ts";
-import { type Feed, feedsOf, residentFeeds, type StageBuffer } from "./stage_plan.ts";
+import { type Feed, feedsOf, residentFeeds } from "./stage_plan.ts";
 
 export interface StageOptions {
   readonly target: Target;
@@ -30,9 +31,8 @@ export interface StageOptions {
   readonly axisInfo: AxisFacts;
 }
 
-/** All buffers of a kernel. */
+/** The staging area: all buffers of a kernel. */
 export interface Stages {
-  readonly buffers: readonly StageBuffer[];
   readonly bytes: number;
   /** Other exchanges may use the same memory: none happens while a buffer is in use. */
   readonly isShareable: boolean;
@@ -41,7 +41,6 @@ export interface Stages {
 }
 
 export const NO_STAGES: Stages = {
-  buffers: [],
   bytes: 0,
   isShareable: true,
   isPipelined: false,
@@ -67,9 +66,9 @@ export function stageProducts(func: Func, options: StageOptions): Stages {
   let bytes = pipelined;
   const isAlone = state.ringBytes === 0 && keepsToItself(func.body);
   stageRegion(state, func.body, !isAlone, pipelined, (end) => bytes = Math.max(bytes, end));
+  func.body.ops.unshift(...state.buffers);
   dropDead.run(func);
   return {
-    buffers: state.buffers,
     bytes,
     isShareable: state.isShareable,
     isPipelined: pipelined > 0,
@@ -80,20 +79,20 @@ interface State {
   readonly func: Func;
   readonly uses: ReadonlyMap<Value, number>;
   readonly options: StageOptions;
-  readonly buffers: StageBuffer[];
+  readonly buffers: Op[];
   ringBytes: number;
   isShareable: boolean;
 }
 
-/** Adds a buffer and gives its number. */
-function addBuffer(state: State, feed: Feed, offset: number): number {
-  return state.buffers.push({
-    plan: feed.plan,
-    element: feed.source.type.element,
-    shape: feed.source.type.shape,
-    offset,
-    slotBytes: aligned(feed.bytes),
-  }) - 1;
+/** Adds a buffer for tiles on their way to a product. */
+function addBuffer(state: State, feed: Feed, slots: number, offset: number): Value {
+  const { element, shape } = feed.source.type;
+  const { columns, vectorBits } = feed.plan;
+  const type: IrType = { element, shape, shared: { shape, columns, vectorBits } };
+  const attrs = { slots, offset, slot_bytes: aligned(feed.bytes) };
+  const op = newOp(state.func, "shared_buffer", [], [type], feed.dot.span, attrs);
+  state.buffers.push(op);
+  return must(op.results[0], "buffer");
 }
 
 /** Innermost loops first; loops one after the other take the same memory. */
@@ -109,10 +108,10 @@ function pipelineLoops(state: State, region: Region): void {
     const loop = pipelineLoop(state.func, op, feeds, state.options);
     const isQuiet = op.regions.every(keepsToItself);
     let offset = 0;
-    const numbers = loop?.feeds.map((feed) => {
-      const number = addBuffer(state, feed, offset);
+    const buffers = loop?.feeds.map((feed) => {
+      const buffer = addBuffer(state, feed, loop.slots, offset);
       offset += aligned(feed.bytes) * loop.slots;
-      return number;
+      return buffer;
     });
     const residents = body === undefined || state.options.numStages === 1
       ? []
@@ -122,25 +121,25 @@ function pipelineLoops(state: State, region: Region): void {
       if (body === undefined || !fits) {
         continue;
       }
-      keepResident(state, body, feed, addBuffer(state, feed, offset), out);
+      keepResident(state, body, feed, addBuffer(state, feed, 1, offset), out);
       offset += aligned(feed.bytes);
     }
     if (offset > 0) {
       state.isShareable &&= isQuiet;
     }
     state.ringBytes = Math.max(state.ringBytes, offset);
-    out.push(...(loop === undefined || numbers === undefined ? [op] : loop.rewrite(numbers)));
+    out.push(...(loop === undefined || buffers === undefined ? [op] : loop.rewrite(buffers)));
   }
   region.ops = out;
 }
 
 /** Puts an operand into shared memory before its loop, and reads it there in every round. */
-function keepResident(state: State, body: Region, feed: Feed, buffer: number, out: Op[]): void {
+function keepResident(state: State, body: Region, feed: Feed, buffer: Value, out: Op[]): void {
   const before = new StageBuilder(state.func, out, feed.dot.span);
   // Others may still read what the memory held before.
-  before.effect("stage_wait", [], { pending: -1 });
-  before.effect("stage_store", [feed.source, before.int(0)], { buffer });
-  before.effect("stage_wait", [], { pending: -1 });
+  before.barrier();
+  before.effect("local_store", [feed.source, buffer, before.int(0)]);
+  before.barrier();
   const reading = new StageBuilder(state.func, [], feed.dot.span);
   reading.read(feed, buffer, reading.int(0));
   body.ops = body.ops.flatMap((op) => op === feed.dot ? [...reading.out, op] : [op]);
@@ -192,19 +191,19 @@ function stageRegion(
     if (feeds.length > 0 && fitsShared(state.options.target, needed)) {
       const build = new StageBuilder(state.func, out, op.span);
       // Others may still read what the buffers held before.
-      if (mustWait) build.effect("stage_wait", [], { pending: -1 });
+      if (mustWait) build.barrier();
       mustWait = true;
       const slot = build.int(0);
       let offset = start;
-      const numbers = feeds.map((feed) => {
-        const number = addBuffer(state, feed, offset);
+      const buffers = feeds.map((feed) => {
+        const buffer = addBuffer(state, feed, 1, offset);
         offset += aligned(feed.bytes);
-        build.effect("stage_store", [feed.source, slot], { buffer: number });
-        return number;
+        build.effect("local_store", [feed.source, buffer, slot]);
+        return buffer;
       });
       note(offset);
-      build.effect("stage_wait", [], { pending: -1 });
-      feeds.forEach((feed, i) => build.read(feed, must(numbers[i], "buffer"), slot));
+      build.barrier();
+      feeds.forEach((feed, i) => build.read(feed, must(buffers[i], "buffer"), slot));
     }
     out.push(op);
   }

@@ -1,12 +1,19 @@
 /** Small operations that staging inserts: slots that go round, reads, conditions of masked copies. */
-import { intsAttr } from "../ir/attrs.ts";
+import { intsAttr, type SharedAccess } from "../ir/attrs.ts";
 import { type Attrs, type Func, newOp, type Op, type Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
+import type { SharedPlan } from "../layout/conversion.ts";
 import { permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Feed } from "./stage_plan.ts";
+
+/** How the reading side of a plan reads. */
+export function accessOf({ matrices }: SharedPlan): SharedAccess {
+  if (matrices === undefined) return "vectors";
+  return matrices.transposed ? "transposed" : "matrices";
+}
 
 /** Appends operations to a list. */
 export class StageBuilder {
@@ -24,6 +31,17 @@ export class StageBuilder {
     const op = newOp(this.func, name, operands, [type], this.span, attrs);
     this.out.push(op);
     return must(op.results[0], "result");
+  }
+
+  /** Waits until all threads of the block are here. */
+  barrier(): void {
+    this.effect("barrier", []);
+  }
+
+  /** Waits until at most so many groups of copies are under way, those of all threads. */
+  waitGroup(pending: number): void {
+    this.effect("wait_group", [], { pending });
+    this.barrier();
   }
 
   int(value: number): Value {
@@ -53,10 +71,11 @@ export class StageBuilder {
   }
 
   /** Gives the product its operand from a slot. */
-  read(feed: Feed, buffer: number, slot: Value): void {
+  read(feed: Feed, buffer: Value, slot: Value): void {
     const { element, shape } = feed.source.type;
     const { layout } = feed;
-    const source = this.value("stage_read", [slot], { element, shape, layout }, { buffer });
+    const attrs = { access: accessOf(feed.plan) };
+    const source = this.value("local_load", [buffer, slot], { element, shape, layout }, attrs);
     feed.dot.operands[feed.index] = this.permuted(feed, source);
   }
 

@@ -1,26 +1,15 @@
 /**
- * Operands of products that have to go through shared memory: where they come from, which layout the product
- * wants them in, and the buffers that hold them.
+ * Operands of products that have to go through shared memory: where they come from, and which layout the product
+ * wants them in.
  */
 import { intsAttr } from "../ir/attrs.ts";
 import type { Op, Region, Value } from "../ir/func.ts";
-import { bytesOf, type Element } from "../ir/types.ts";
+import { bytesOf } from "../ir/types.ts";
 import { planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { stagedBytes } from "./staging.ts";
-
-/** Slots of equal size one after the other. */
-export interface StageBuffer {
-  readonly plan: SharedPlan;
-  readonly element: Element;
-  /** Of the tile in a slot. */
-  readonly shape: readonly number[];
-  /** From the start of all buffers. */
-  readonly offset: number;
-  readonly slotBytes: number;
-}
 
 /** An operand on its way from `source` to a product. */
 export interface Feed {

@@ -1,9 +1,11 @@
-/** How staging operations (stage.ts) become copies, stores, waits and reads of shared memory. */
+/** Slots of shared memory (stage.ts): asynchronous copies into them, stores, waits and loads. */
 import type { Operand } from "../ptx/func.ts";
-import { intAttr } from "../ir/attrs.ts";
-import type { Op, Value } from "../ir/func.ts";
+import { intAttr, stringAttr } from "../ir/attrs.ts";
+import type { Op } from "../ir/func.ts";
+import { bytesOf } from "../ir/types.ts";
 import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
-import { axisShifts } from "../linear/linear.ts";
+import { matrixRead } from "../layout/conversion.ts";
+import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { copyBits, emitAside, type LowerContext, lowered, ownerPredicate } from "./context.ts";
 import { layoutOf } from "./convert_layout.ts";
@@ -15,22 +17,24 @@ import { STAGES_SYMBOL } from "./stage.ts";
 import { moveShape } from "./stage_steps.ts";
 import { readStaged, type Staged, stagedSide, writeStaged } from "./staging.ts";
 
-function slotOf(cx: LowerContext, op: Op, slot: Value): Staged {
-  const buffer = must(cx.stages.buffers[intAttr(op, "buffer")], "buffer");
+/** The slot of a buffer that two operands of an operation name, beginning with the one at `index`. */
+function slotOf(cx: LowerContext, op: Op, index: number): Staged {
+  const { def, type: { element, shared } } = operand(op, index);
+  const buffer = must(def, "buffer");
   const e = cx.emitter;
-  // Whoever takes shared memory next has to wait for the block.
+  // The next exchange through shared memory has to wait for the block.
   cx.shared.read = "anything";
-  const index = whole(e, lowered(cx, slot)(0), "int32");
+  const slot = whole(e, lowered(cx, operand(op, index + 1))(0), "int32");
   return {
-    plan: buffer.plan,
-    element: buffer.element,
+    plan: must(shared, "layout of a buffer"),
+    element,
     start: () =>
       e.add(
         "b32",
         e.pure("mov.u32", "b32", [{ kind: "symbol", name: STAGES_SYMBOL }]),
-        int(buffer.offset),
+        int(intAttr(buffer, "offset")),
       ),
-    slot: e.mul("b32", index, int(buffer.slotBytes)),
+    slot: e.mul("b32", slot, int(intAttr(buffer, "slot_bytes"))),
   };
 }
 
@@ -47,16 +51,16 @@ function predicateOf(e: Emitter, condition: Operand): Operand | undefined {
     : e.inRegister(condition, "pred");
 }
 
-export function lowerStageLoad(cx: LowerContext, op: Op, axisInfo: AxisFacts): void {
+export function lowerAsyncCopy(cx: LowerContext, op: Op, axisInfo: AxisFacts): void {
   const e = cx.emitter;
   const pointer = pointerOf(op);
   const mask = maskOf(op);
   const layout = layoutOf(pointer);
-  const go = whole(e, lowered(cx, operand(op, 2))(0), "bool");
-  const isThere = whole(e, lowered(cx, operand(op, 3))(0), "bool");
+  const go = whole(e, lowered(cx, operand(op, 3))(0), "bool");
+  const isThere = whole(e, lowered(cx, operand(op, 4))(0), "bool");
   if (isInteger(go) && go.value === 0n) return;
   const guard = both(e, predicateOf(e, go), ownerPredicate(cx, copyBits(layout)));
-  const side = stagedSide(cx, layout, slotOf(cx, op, operand(op, 1)));
+  const side = stagedSide(cx, layout, slotOf(cx, op, 1));
   const groups = accessGroups(op, axisInfo);
   // Addresses live in registers from round to round.
   cx.loaded.registers = Math.max(cx.loaded.registers, 2 * groups.length);
@@ -80,44 +84,49 @@ export function lowerStageLoad(cx: LowerContext, op: Op, axisInfo: AxisFacts): v
       guard?.kind === "register" ? { register: guard, negated: false } : undefined,
     );
   };
-  const [share, shares] = [intAttr(op, "share"), intAttr(op, "shares")];
+  const [part, parts] = [intAttr(op, "part"), intAttr(op, "parts")];
   groups.forEach((group, i) => {
-    if (i % shares === share) cx.aside.push(() => copy(group));
+    if (i % parts === part) cx.aside.push(() => copy(group));
   });
 }
 
-export function lowerStageStore(cx: LowerContext, op: Op): void {
+export function lowerLocalStore(cx: LowerContext, op: Op): void {
   const value = operand(op, 0);
-  writeStaged(cx, layoutOf(value), lowered(cx, value), slotOf(cx, op, operand(op, 1)));
+  writeStaged(cx, layoutOf(value), lowered(cx, value), slotOf(cx, op, 1));
 }
 
-export function lowerStageCommit(cx: LowerContext): void {
+export function lowerCommitGroup(cx: LowerContext): void {
   emitAside(cx);
   cx.emitter.emit("cp.async.commit_group", []);
 }
 
-export function lowerStageWait(cx: LowerContext, op: Op): void {
+export function lowerWaitGroup(cx: LowerContext, op: Op): void {
   emitAside(cx);
-  const pending = intAttr(op, "pending");
-  if (pending >= 0) cx.emitter.emit("cp.async.wait_group", [int(pending)]);
-  cx.emitter.emit("bar.sync", [int(0)]);
+  cx.emitter.emit("cp.async.wait_group", [int(intAttr(op, "pending"))]);
 }
 
-export function lowerStageRead(cx: LowerContext, op: Op): void {
-  const result = resultOf(op);
-  const read = readStaged(cx, layoutOf(result), slotOf(cx, op, operand(op, 0)));
-  cx.values.set(result, read.values);
+/** The slot that an operation loads from, and how a thread reads what it gets in a layout. */
+function loadedSlot(cx: LowerContext, op: Op, layout: LinearLayout): Staged {
+  const slot = slotOf(cx, op, 0);
+  const access = stringAttr(op, "access");
+  if (access === "vectors") return slot;
+  const matrices = matrixRead(layout, bytesOf(slot.element), access === "transposed");
+  return { ...slot, plan: { ...slot.plan, matrices } };
 }
 
-export function lowerStageStep(cx: LowerContext, op: Op): void {
-  const result = resultOf(op);
-  const { shape } = must(cx.stages.buffers[intAttr(op, "buffer")], "buffer");
-  const part = layoutOf(result);
+export function lowerLocalLoad(cx: LowerContext, op: Op): void {
+  const layout = layoutOf(resultOf(op));
+  cx.values.set(resultOf(op), readStaged(cx, layout, loadedSlot(cx, op, layout)).values);
+}
+
+export function lowerLocalLoadSlice(cx: LowerContext, op: Op): void {
+  const { shape } = operand(op, 0).type;
+  const part = layoutOf(resultOf(op));
   const axis = shape.findIndex((extent, d) => extent !== part.shape[d]);
-  const origin = (intAttr(op, "step") * must(part.shape[axis], "extent of a step")) <<
+  const origin = (intAttr(op, "slice") * must(part.shape[axis], "extent of a slice")) <<
     must(axisShifts(shape)[axis], "axis of a buffer");
-  const slot = slotOf(cx, op, operand(op, 0));
-  const read = readStaged(cx, moveShape(part, shape), { ...slot, origin });
+  const layout = moveShape(part, shape);
+  const read = readStaged(cx, layout, { ...loadedSlot(cx, op, layout), origin });
   cx.aside.push(...read.loads);
-  cx.values.set(result, read.values);
+  cx.values.set(resultOf(op), read.values);
 }

@@ -10,7 +10,7 @@ import { axisShifts, type LinearLayout, mapBases } from "../linear/linear.ts";
 import { intsAttr } from "../ir/attrs.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import type { StageBuilder } from "./stage_build.ts";
+import { accessOf, type StageBuilder } from "./stage_build.ts";
 import type { Feed } from "./stage_plan.ts";
 
 /** How the product of a loop is taken apart. */
@@ -89,14 +89,15 @@ export function moveShape(layout: LinearLayout, shape: readonly number[]): Linea
 export function readStep(
   build: StageBuilder,
   { parts }: Steps,
-  buffers: readonly [number, number],
+  buffers: readonly [Value, Value],
   slot: Value,
   step: number,
 ): readonly [Value, Value] {
   const [a, b] = parts.map(({ feed, shape, layout }, i) => {
     const { element } = feed.source.type;
-    const attrs = { buffer: must(buffers[i], "buffer"), step };
-    const source = build.value("stage_step", [slot], { element, shape, layout }, attrs);
+    const operands = [must(buffers[i], "buffer"), slot];
+    const attrs = { access: accessOf(feed.plan), slice: step };
+    const source = build.value("local_load_slice", operands, { element, shape, layout }, attrs);
     return build.permuted(feed, source);
   });
   return [must(a, "operand a"), must(b, "operand b")];

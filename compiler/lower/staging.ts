@@ -17,9 +17,12 @@ import {
 } from "./context.ts";
 import { accessShape, packAccess, type Ref, unpackAccess } from "./element.ts";
 
+/** Where elements lie, and how they are read. */
+export type AccessPlan = Pick<SharedPlan, "columns" | "vectorBits" | "matrices">;
+
 /** A tile's place: where it starts, and how its elements lie from there. */
 export interface Staged {
-  readonly plan: SharedPlan;
+  readonly plan: AccessPlan;
   readonly element: Element;
   /** Address of the first byte, in a register; asked for when the first access needs it. */
   readonly start: () => Operand;

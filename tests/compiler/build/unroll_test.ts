@@ -111,7 +111,7 @@ __global__ void k(half *A __noalias __aligned(16), half *B __noalias __aligned(1
 }`;
   const pending = (pragma: string, hint: string): unknown => {
     const { laidOut } = lowerGeneral(product(pragma, hint));
-    const waits = opsNamed(laidOut, "stage_wait").map((op) => Number(op.attrs.pending));
+    const waits = opsNamed(laidOut, "wait_group").map((op) => Number(op.attrs.pending));
     return Math.max(...waits);
   };
   // Copies under way behind the newest one that must be there: two less than there are slots.
@@ -120,6 +120,6 @@ __global__ void k(half *A __noalias __aligned(16), half *B __noalias __aligned(1
   assertEquals(pending("#pragma tri num_stages=2", "#pragma tri loop num_stages(4)"), 2);
   assertEquals(pending("#pragma tri num_stages=4", ""), 2);
   const off = lowerGeneral(product("", "#pragma tri loop pipeline(off)"));
-  assertEquals(opsNamed(off.laidOut, "stage_load"), []);
+  assertEquals(opsNamed(off.laidOut, "async_copy"), []);
   assert(opsNamed(off.laidOut, "dot").length === 1);
 });

@@ -100,3 +100,26 @@ Deno.test("parseFunc() names the line of a mistake", () => {
   ];
   for (const [text, message] of cases) assertThrows(() => parseFunc(text), CompilerBug, message);
 });
+
+Deno.test("parseFunc() reads buffers in shared memory and the operations on them", () => {
+  assertReadsBack(`\
+#s0 = [8, 4] offset(b0 b1 a0^b1 a1 a2) vector(4)
+#l0 = [8, 4] register(b0 b1) lane(a0 a1 a2 - -) warp()
+#l1 = [8, 2] register(b0) lane(a0 a1 a2 - -) warp()
+func @f(%0: float32, %1: bool, %2: float32*) {
+  %3: float32[8, 4] shared #s0 = shared_buffer {slots = 3, offset = 0, slot_bytes = 128}
+  %4: int32 = constant 0
+  %5: float32[8, 4] #l0 = splat %0
+  %6: float32*[8, 4] #l0 = splat %2
+  local_store %5, %3, %4
+  barrier
+  async_copy %6, %3, %4, %1, %1 {part = 0, parts = 1}
+  commit_group
+  wait_group 1
+  barrier
+  %7: float32[8, 4] #l0 = local_load %3, %4 {access = "vectors"}
+  %8: float32[8, 2] #l1 = local_load_slice %3, %4 {access = "vectors", slice = 1}
+  return
+}
+`);
+});

@@ -178,3 +178,77 @@ Deno.test("verifyFunc() rejects missing, unknown and ill-typed attributes", () =
   op.attrs = {};
   assertThrows(() => verifyFunc(func), CompilerBug, "lacks attribute axis");
 });
+
+/** Values that the bodies below use: a buffer with two slots, a slot, a tile and pointers. */
+const BUFFER = `%b: float32[4] shared #s0 = shared_buffer {slots = 2, offset = 0, slot_bytes = 128}
+%i: int32 = constant 0
+%t: float32[4] = splat %f
+%q: float32*[4] = splat %p
+`;
+
+const REJECTED_BUFFERS: readonly (readonly [rule: string, body: string, says: string])[] = [
+  [
+    "slots smaller than the tile",
+    "%1: float32[4] shared #s0 = shared_buffer {slots = 1, offset = 0, slot_bytes = 8}",
+    "has slots that are smaller than the tile",
+  ],
+  [
+    "a buffer without slots",
+    "%1: float32[4] shared #s0 = shared_buffer {slots = 0, offset = 0, slot_bytes = 16}",
+    "has no slot",
+  ],
+  [
+    "a buffer of another shape than its layout's",
+    "%1: float32[8] shared #s0 = shared_buffer {slots = 1, offset = 0, slot_bytes = 32}",
+    "is no buffer of its shape",
+  ],
+  [
+    "two elements with one offset",
+    "%1: float32[4] shared #s1 = shared_buffer {slots = 1, offset = 0, slot_bytes = 16}",
+    "does not give each element one offset",
+  ],
+  ["a buffer as a tile", "%1: float32[4] = neg %b", "operand 0 is not of class num"],
+  [
+    "a buffer that a branch results in",
+    "%1: float32[4] shared #s0 = if %c {\nyield %b\n} {\nyield %b\n}",
+    "operand 0 is not of class any",
+  ],
+  ["a tile as a buffer", "local_store %t, %t, %i", "operand 1 is not of class buffer"],
+  ["a store of another type", "local_store %n, %b, %i", "stores another tile"],
+  [
+    "a load of another shape",
+    '%1: float32[8] = local_load %b, %i {access = "vectors"}',
+    "loads another tile",
+  ],
+  [
+    "an unknown access",
+    '%1: float32[4] = local_load %b, %i {access = "rows"}',
+    "the access is no way of reading shared memory",
+  ],
+  [
+    "a slice beyond the tile",
+    '%1: float32[2] = local_load_slice %b, %i {access = "vectors", slice = 2}',
+    "loads another tile",
+  ],
+  [
+    "a copy of another element",
+    "%1: int32*[4] = convert %q\nasync_copy %1, %b, %i, %c, %c {part = 0, parts = 1}",
+    "copies another tile",
+  ],
+  [
+    "a part beyond the copy",
+    "async_copy %q, %b, %i, %c, %c {part = 1, parts = 1}",
+    "is no part of the copy",
+  ],
+  ["a negative number of groups", "wait_group -1", "waits for less than no group"],
+];
+
+for (const [rule, body, says] of REJECTED_BUFFERS) {
+  Deno.test(`verifyFunc() rejects ${rule}`, () => {
+    const text = `#s0 = [4] offset(a0 a1) vector(4)
+#s1 = [4] offset(a0 a0) vector(4)
+func @f(${PARAMS}) {\n${BUFFER}${body}\nreturn\n}`;
+    const { message } = assertThrows(() => verifyFunc(parseFunc(text)), CompilerBug);
+    assertStringIncludes(message.split("func @")[0] ?? "", says);
+  });
+}

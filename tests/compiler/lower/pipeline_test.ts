@@ -3,6 +3,9 @@ import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
 import { checkProduct, PRODUCTS, type ProductTypes, spelled } from "../../support/product_run.ts";
+import { parseFunc } from "../../../compiler/ir/parse.ts";
+import { printFunc } from "../../../compiler/ir/print.ts";
+import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 
@@ -120,7 +123,7 @@ Deno.test("pipelineLoop() copies asynchronously where the target can and rows ar
   for (const [target, loads] of [["sm_75", 0], ["sm_80", 6], ["sm_90a", 6]] as const) {
     const text = alignedText(PLAIN);
     // Two operands, two rounds before the loop, one in it.
-    assertEquals(opsNamed(lowerGeneral(text, target).laidOut, "stage_load").length, loads, target);
+    assertEquals(opsNamed(lowerGeneral(text, target).laidOut, "async_copy").length, loads, target);
   }
 });
 
@@ -128,12 +131,15 @@ Deno.test("pipelineLoop() takes a product apart along k, and reads each step's o
   const { laidOut } = lowerGeneral(alignedText({ ...PLAIN, kb: 64 }), "sm_80");
   const loop = must(opsNamed(laidOut, "while")[0], "loop");
   const names = must(loop.regions[1], "body").ops.map(({ name }) => name)
-    .filter((name) => name === "dot" || name.startsWith("stage_"));
-  const reads = ["stage_step", "stage_step"];
-  const step = [...reads, "stage_load", "stage_load", "dot"];
+    .filter((name) =>
+      name === "dot" ||
+      ["async_copy", "local_load_slice", "commit_group", "wait_group"].includes(name)
+    );
+  const reads = ["local_load_slice", "local_load_slice"];
+  const step = [...reads, "async_copy", "async_copy", "dot"];
   assertEquals(names, [
     ...[...step, ...step, ...step],
-    ...["stage_commit", "stage_wait", ...reads, "dot"],
+    ...["commit_group", "wait_group", ...reads, "dot"],
   ]);
 });
 
@@ -154,8 +160,8 @@ Deno.test("pipelineLoop() has no bank conflicts on aligned operands", () => {
 Deno.test("pipelineLoop() brings nothing ahead of a store in the loop that may change it", () => {
   const body = "acc += *pa @ *pb; *(C + rm[:, newaxis] * ldc + rn[newaxis, :]) = acc;";
   const { laidOut } = lowerGeneral(loopText(half, { ...PLAIN, body }), "sm_80");
-  assertEquals(opsNamed(laidOut, "stage_load").length, 0);
-  assert(opsNamed(laidOut, "stage_store").length > 0);
+  assertEquals(opsNamed(laidOut, "async_copy").length, 0);
+  assert(opsNamed(laidOut, "local_store").length > 0);
 });
 
 Deno.test("pipelineLoop() loads places from a table ahead, and only those that the loop would", () => {
@@ -170,10 +176,25 @@ __global__ void k(half *A __noalias, half *B __noalias, int *Table __noalias, fl
 }
 `;
   const { laidOut } = lowerGeneral(text, "sm_80");
-  assert(opsNamed(laidOut, "stage_store").length > 0);
+  assert(opsNamed(laidOut, "local_store").length > 0);
   const tables = opsNamed(laidOut, "load").filter(({ results }) =>
     results[0]?.type.element === "int32"
   );
   // One before the loop and one in it.
   assertEquals(tables.map(({ operands }) => operands.length), [2, 2]);
+});
+
+Deno.test("pipelineLoop() makes functions that print, are read back as they are, and are valid", () => {
+  for (const target of ["sm_70", "sm_75", "sm_80", "sm_90a"] as const) {
+    for (const numStages of [1, undefined]) {
+      for (const kb of [16, 64]) {
+        const text = alignedText({ ...PLAIN, kb, numStages });
+        const printed = printFunc(lowerGeneral(text, target).laidOut);
+        assert(printed.includes("shared_buffer"), target);
+        const read = parseFunc(printed);
+        verifyFunc(read);
+        assertEquals(printFunc(read), printed);
+      }
+    }
+  }
 });
