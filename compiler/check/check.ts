@@ -13,7 +13,7 @@ import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type * as ast from "../parse/ast.ts";
 import type { TypedHelper, TypedKernel, TypedUnit } from "./typed.ts";
 import { type CallGraph, callGraph, cycleTest, reachableFrom } from "./call_graph.ts";
-import { type CheckOptions, Context } from "./check_context.ts";
+import { type CheckOptions, Context, type Watch } from "./check_context.ts";
 import { checkDeclaration } from "./check_decl.ts";
 import { checkFunction, checkKernelName, checkNamedKernel } from "./check_function.ts";
 import { checkStaticAssert } from "./check_stmt.ts";
@@ -55,7 +55,8 @@ export interface CheckedKernel {
 export interface CheckedFile {
   /** Of all that stands outside of kernels. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly check: (kernel: ast.FunctionDefinition) => CheckedKernel;
+  /** @param watch is called for what the kernel contains, instead of the one that watched the rest of the file */
+  readonly check: (kernel: ast.FunctionDefinition, watch?: Watch) => CheckedKernel;
 }
 
 /** Checks what stands outside of kernels, and the kernels' names. */
@@ -81,9 +82,10 @@ export function checkFile(
   if (file.errorCount === 0) helpers.warnUnassigned(cx);
   return {
     diagnostics: file.diagnostics,
-    check: (definition) => {
+    check: (definition, watch) => {
       const reporter = new Reporter();
-      const own = new Context(reporter, options, { cx, seen: seen.get(definition) ?? 0 });
+      const ownOptions = watch === undefined ? options : { ...options, watch };
+      const own = new Context(reporter, ownOptions, { cx, seen: seen.get(definition) ?? 0 });
       const kernel = checkNamedKernel(own, definition, hasGlobal);
       checkCalls(own, helpers);
       if (kernel === undefined || file.errorCount + reporter.errorCount > 0) {

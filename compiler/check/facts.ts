@@ -13,11 +13,11 @@ export interface Facts {
   readonly declarations: readonly { readonly name: string; readonly entry: Entry }[];
 }
 
-/** Facts, and the watch that fills them. */
-export function collectFacts(): { readonly facts: Facts; readonly watch: Watch } {
-  const values: { syntax: ast.Expr; typed: TypedExpr }[] = [];
-  const uses: { span: Span; entry: Entry }[] = [];
-  const declarations: { name: string; entry: Entry }[] = [];
+/** Facts, and the watch that fills them. They start with those of the text around, if that was checked before. */
+export function collectFacts(outer?: Facts): { readonly facts: Facts; readonly watch: Watch } {
+  const values = [...outer?.values ?? []];
+  const uses = [...outer?.uses ?? []];
+  const declarations = [...outer?.declarations ?? []];
   const watch: Watch = {
     expr: (syntax, typed) => {
       if (typed !== undefined) values.push({ syntax, typed });

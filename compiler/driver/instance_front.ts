@@ -7,6 +7,7 @@ import type { CompileOptions, Define } from "../options.ts";
 import type { Unit } from "../parse/ast.ts";
 import { type CheckedFile, checkFile } from "../check/check.ts";
 import type { Watch } from "../check/check_context.ts";
+import { collectFacts, type Facts } from "../check/facts.ts";
 import { parse } from "../parse/parser.ts";
 import { predefinedMacros } from "../preprocess/predefined.ts";
 import { preprocess, type PreprocessResult } from "../preprocess/preprocess.ts";
@@ -40,6 +41,12 @@ export interface ParsedFile {
   readonly kernels: readonly KernelSite[];
 }
 
+/** A kernel with what the checker found out about each piece of its text. */
+export interface SurveyedText {
+  readonly parsed: ParsedFile;
+  readonly facts: Facts;
+}
+
 /** A kernel checked for some instances; undefined after an error. */
 export interface CheckedKernel {
   readonly parsed: ParsedFile;
@@ -62,6 +69,8 @@ interface CachedFile extends Dependent {
   readonly syntax: SortedDiagnostics;
   /** By options that the checker acts on. */
   readonly checked: Map<string, CheckedText>;
+  /** What is outside of kernels, checked with its facts. */
+  readonly surveyed: Map<string, { readonly text: CheckedText; readonly facts: Facts }>;
 }
 
 /** The text checked with some options; its kernels as they are asked for. */
@@ -97,9 +106,8 @@ export class InstanceFront {
   }
 
   check(request: FrontRequest, site: KernelSite): CheckedKernel {
-    const { literals, dot } = request.options;
     const cached = this.#find(request);
-    const key = `${literals} ${dot}`;
+    const key = checkKey(request.options);
     const text = cached.checked.get(key) ?? this.#check(cached, request.options);
     cached.checked.set(key, text);
     const name = nameAt(cached, site);
@@ -108,11 +116,19 @@ export class InstanceFront {
     return kernel;
   }
 
-  /** The same once more, with the checker watched; nothing of it is kept. */
-  watch(request: FrontRequest, site: KernelSite, watch: Watch): ParsedFile {
+  /** The same with the facts that the checker finds, of the kernel and of what is outside of kernels. */
+  survey(request: FrontRequest, site: KernelSite): SurveyedText {
     const cached = this.#find(request);
-    checkKernel(cached, this.#check(cached, request.options, watch), nameAt(cached, site));
-    return cached.parsed;
+    const key = checkKey(request.options);
+    let outside = cached.surveyed.get(key);
+    if (outside === undefined) {
+      const { facts, watch } = collectFacts();
+      outside = { text: this.#check(cached, request.options, watch), facts };
+      cached.surveyed.set(key, outside);
+    }
+    const { facts, watch } = collectFacts(outside.facts);
+    checkKernel(cached, outside.text, nameAt(cached, site), watch);
+    return { parsed: cached.parsed, facts };
   }
 
   #find({ defines, options, sm }: FrontRequest): CachedFile {
@@ -191,6 +207,7 @@ function cachedFile(
     definitions,
     syntax: sortDiagnostics(reporter.diagnostics, definitions),
     checked: new Map(),
+    surveyed: new Map(),
   };
 }
 
@@ -199,8 +216,9 @@ function checkKernel(
   { parsed, definitions, syntax }: CachedFile,
   { file, general, isBroken }: CheckedText,
   name: string,
+  watch?: Watch,
 ): CheckedKernel {
-  const checked = (definitions.named.get(name) ?? []).map((one) => file.check(one));
+  const checked = (definitions.named.get(name) ?? []).map((one) => file.check(one, watch));
   const own = [
     ...syntax.inside.get(name) ?? [],
     ...checked.flatMap(({ diagnostics }) => diagnostics),
@@ -208,6 +226,9 @@ function checkKernel(
   const kernel = isBroken || own.some(isError) ? undefined : checked[0]?.kernel;
   return { parsed, kernel, general, own };
 }
+
+/** Options that the checker acts on. */
+const checkKey = ({ literals, dot }: KernelOptions): string => `${literals} ${dot}`;
 
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 

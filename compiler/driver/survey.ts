@@ -5,9 +5,8 @@
 import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import { readOptions } from "../instances/kernel_options.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
-import type { FunctionDefinition } from "../parse/ast.ts";
-import { collectFacts, type Facts } from "../check/facts.ts";
-import type { ParsedFile } from "./instance_front.ts";
+import type { FunctionDefinition, Unit } from "../parse/ast.ts";
+import type { FrontRequest, ParsedFile, SurveyedText } from "./instance_front.ts";
 import type { CompileOptions } from "../options.ts";
 import { planFile } from "./pipeline.ts";
 import { Reporter } from "../support/diagnostic.ts";
@@ -15,10 +14,7 @@ import { type SourceFile, useSite } from "../support/source.ts";
 import { TARGETS } from "../targets.ts";
 
 /** The text as one instance of a kernel sees it. */
-export interface View {
-  readonly parsed: ParsedFile;
-  readonly facts: Facts;
-}
+export type View = SurveyedText;
 
 /** A kernel, or the whole of a file that has none. */
 export interface SurveyedKernel {
@@ -47,23 +43,26 @@ export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
     new Reporter(),
   );
   // While the head of a kernel is being typed, there is no instance, but its parameters are known.
+  const requestOf = (plan?: InstancePlan): FrontRequest => ({
+    defines: plan?.defines ?? standIns,
+    options: plan?.options ?? readOptions([]),
+    sm,
+  });
   const viewOf = (site: { readonly name: string; readonly offset: number }, plan?: InstancePlan) =>
-    once((): View => {
-      const { facts, watch } = collectFacts();
-      const request = {
-        defines: plan?.defines ?? standIns,
-        options: plan?.options ?? readOptions([]),
-        sm,
-      };
-      return { parsed: front.watch(request, site, watch), facts };
-    });
+    once((): View => front.survey(requestOf(plan), site));
+  const definitions = new Map<Unit, ReadonlyMap<number, FunctionDefinition>>();
+  const definitionOf = ({ unit }: ParsedFile, offset: number): FunctionDefinition | undefined => {
+    const known = definitions.get(unit) ?? definitionsByOffset(unit);
+    definitions.set(unit, known);
+    return known.get(offset);
+  };
   const surveyed = kernels.map(({ site, plan }): SurveyedKernel => {
     const [first = undefined, ...others] = plan.instances;
     const views: SurveyedKernel["views"] = [
       viewOf(site, first),
       ...others.map((instance) => viewOf(site, instance)),
     ];
-    return { plan, definition: definitionOf(views[0]().parsed, site.offset), views };
+    return { plan, definition: definitionOf(front.parse(requestOf(first)), site.offset), views };
   });
   const [first, ...others] = surveyed;
   const whole: SurveyedKernel = {
@@ -74,18 +73,21 @@ export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
   return { file, kernels: first === undefined ? [whole] : [first, ...others] };
 }
 
-/** The kernel that a place belongs to: the next one that ends behind it, as pragmas and comments stand before. */
+/** The kernel that an offset belongs to: the next one that ends after it, as pragmas and comments precede a kernel. */
 export function kernelAt({ file, kernels }: Survey, offset: number): SurveyedKernel {
   return kernels.find(({ definition }) =>
     definition !== undefined && definition.span.file === file && offset <= definition.span.end
   ) ?? kernels.at(-1) ?? kernels[0];
 }
 
-function definitionOf({ unit }: ParsedFile, offset: number): FunctionDefinition | undefined {
-  return unit.items.find((item): item is FunctionDefinition =>
-    item.kind === "function" && item.declarator.name !== undefined &&
-    useSite(item.declarator.name.span).start === offset
-  );
+function definitionsByOffset({ items }: Unit): ReadonlyMap<number, FunctionDefinition> {
+  const found = new Map<number, FunctionDefinition>();
+  for (const item of items) {
+    if (item.kind !== "function" || item.declarator.name === undefined) continue;
+    const { start } = useSite(item.declarator.name.span);
+    if (!found.has(start)) found.set(start, item);
+  }
+  return found;
 }
 
 function once<T>(compute: () => T): () => T {

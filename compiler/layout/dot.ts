@@ -12,7 +12,7 @@ import type { Op } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { ask, type Target } from "../targets.ts";
-import { type LinearLayout, log2, product } from "../linear/linear.ts";
+import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
 
 export interface DotLayouts {
@@ -54,6 +54,25 @@ interface Core {
   readonly size: Extents;
 }
 
+/** What the layouts of a `dot` depend on, beside the target. */
+interface DotShape {
+  /** Of operand a: m, k and batch axes. */
+  readonly shape: readonly number[];
+  readonly n: number;
+  readonly elements: readonly [Element, Element];
+  readonly mode: string;
+  readonly numWarps: number;
+  readonly chained: boolean;
+  /** Layout that the result has already. */
+  readonly settled: LinearLayout | undefined;
+}
+
+/**
+ * Layouts by target and shape: a long kernel has thousands of equal dots. A target is the view of one lowering, which
+ * records its queries, so that nothing is shared between lowerings that may differ.
+ */
+const KNOWN = new WeakMap<Target, Map<string, DotLayouts>>();
+
 /**
  * The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it; another one spreads
  * its warps over rows if it is `chained` (chains.ts), so that its result's rows stay within a warp.
@@ -65,17 +84,32 @@ export function dotLayouts(
   chained = false,
 ): DotLayouts {
   const [a, b] = [must(op.operands[0], "operand a"), must(op.operands[1], "operand b")];
-  const [m = 1, k = 1, ...batch] = a.type.shape;
-  const n = b.type.shape[1] ?? 1;
-  const extents = { m: log2(m), n: log2(n), k: log2(k), batch: log2(product(batch)) };
-  const mma = chooseMma(
-    [a.type.element, b.type.element],
-    stringAttr(op, "mode"),
-    [m, n, k],
-    target,
-  );
-  const core = mma === undefined ? threadCore(extents, log2(numWarps)) : mmaCore(mma);
   const settled = op.results[0]?.type.layout;
+  const dot: DotShape = {
+    shape: a.type.shape,
+    n: b.type.shape[1] ?? 1,
+    elements: [a.type.element, b.type.element],
+    mode: stringAttr(op, "mode"),
+    numWarps,
+    chained,
+    settled,
+  };
+  const key = JSON.stringify({ ...dot, settled: settled && layoutKey(settled) });
+  const known = KNOWN.get(target) ?? new Map<string, DotLayouts>();
+  KNOWN.set(target, known);
+  const layouts = known.get(key) ?? computeLayouts(dot, target);
+  known.set(key, layouts);
+  return layouts;
+}
+
+function computeLayouts(
+  { shape, n, elements, mode, numWarps, chained, settled }: DotShape,
+  target: Target,
+): DotLayouts {
+  const [m = 1, k = 1, ...batch] = shape;
+  const extents = { m: log2(m), n: log2(n), k: log2(k), batch: log2(product(batch)) };
+  const mma = chooseMma(elements, mode, [m, n, k], target);
+  const core = mma === undefined ? threadCore(extents, log2(numWarps)) : mmaCore(mma);
   const warp = settled === undefined
     ? spreadWarps(extents, core.size, log2(numWarps), chained && mma !== undefined)
     : settled.warp.map((basis) => unitOf(extents, basis));

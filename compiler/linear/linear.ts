@@ -153,9 +153,16 @@ export function sameLayout(a: LinearLayout, b: LinearLayout): boolean {
   return layoutKey(a) === layoutKey(b);
 }
 
+/** Keys of layouts, which are shared by thousands of values of a long kernel and compared for each. */
+const KEYS = new WeakMap<LinearLayout, string>();
+
 /** A string that is equal for equal layouts. */
 export function layoutKey(layout: LinearLayout): string {
-  return `${layout.shape}|${layout.register}|${layout.lane}|${layout.warp}`;
+  const known = KEYS.get(layout);
+  if (known !== undefined) return known;
+  const key = `${layout.shape}|${layout.register}|${layout.lane}|${layout.warp}`;
+  KEYS.set(layout, key);
+  return key;
 }
 
 /** Bits of a hardware coordinate whose basis is 0: copies. */

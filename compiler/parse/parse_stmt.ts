@@ -17,8 +17,9 @@ export function parseBody(p: ParseContext): Block {
   if (open === undefined) return { kind: "block", items, span: start };
   // A `__global__` cannot stand in a function: the `}` before it was forgotten.
   while (!cursor.at("}") && !cursor.atEnd() && !cursor.at("__global__")) {
-    const before = cursor.index;
+    const { index: before, links } = cursor;
     items.push(parseBlockItem(p));
+    cursor.endBranch(links);
     if (cursor.index === before) cursor.next(); // whatever happens, go on
   }
   if (!cursor.accept("}")) {

@@ -44,6 +44,7 @@ export class TokenCursor {
   #depth = 0;
   #deepest = 0;
   #links = 0;
+  #mostLinks = 0;
   #gaveUp = false;
   #stuckAt: Token | undefined;
   /** Index of the token the last syntax error was reported for: one message per token. */
@@ -181,16 +182,27 @@ export class TokenCursor {
   beginItem(): void {
     this.#deepest = this.#depth;
     this.#links = 0;
+    this.#mostLinks = 0;
   }
 
   /** Notes one link of a chain such as `a + b + c`, which makes a tree taller without nesting in the text. */
   link(): void {
-    this.#links++;
+    if (++this.#links > this.#mostLinks) this.#mostLinks = this.#links;
+  }
+
+  /** Links counted so far on the path from the root, for {@linkcode endBranch}. */
+  get links(): number {
+    return this.#links;
+  }
+
+  /** A subtree ends that began when {@linkcode links} was `before`: what follows is its sibling, not its child. */
+  endBranch(before: number): void {
+    this.#links = before;
   }
 
   /** The tree read since {@linkcode beginItem} is no taller. A level of nesting adds at most eight nodes. */
   get heightBound(): number {
-    return this.#links + 8 * (this.#deepest + 1);
+    return this.#mostLinks + 8 * (this.#deepest + 1);
   }
 
   /** Whether the rest of the text was given up, see {@linkcode enter}. */

@@ -8,14 +8,22 @@ export const MAX_TREE_HEIGHT = 1000;
 
 /** Whether a path from the root to a leaf has more nodes than the limit. */
 export function heightExceeds(root: object, limit: number): boolean {
-  // An explicit stack, as this is what must not recurse.
-  const open: { node: object; height: number }[] = [{ node: root, height: 1 }];
-  for (let top = open.pop(); top !== undefined; top = open.pop()) {
-    if (top.height > limit) return true;
-    for (const [key, value] of Object.entries(top.node)) {
-      if (key === "span" || key === "operatorSpan" || typeof value !== "object") continue;
-      open.push({ node: value, height: Array.isArray(top.node) ? top.height : top.height + 1 });
+  // An explicit stack, as this function must not recurse.
+  const nodes: object[] = [root];
+  const heights = [1];
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    const height = heights.pop() ?? 0;
+    if (height > limit) return true;
+    const isList = Array.isArray(node);
+    const children: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
+    for (const child of children) {
+      if (typeof child !== "object" || child === null || isSpan(child)) continue;
+      nodes.push(child);
+      heights.push(isList ? height : height + 1);
     }
   }
   return false;
 }
+
+/** Spans are leaves, although they refer to files and macros. */
+const isSpan = (value: object): boolean => "file" in value && "start" in value;

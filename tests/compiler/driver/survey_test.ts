@@ -2,7 +2,7 @@ import { entryAt, valueAt } from "../../../compiler/check/facts.ts";
 import { spellType } from "../../../compiler/check/types.ts";
 import { visibleNames } from "../../../compiler/check/visible.ts";
 import { kernelAt, surveyFile } from "../../../compiler/driver/survey.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 
 const TEXT = `#pragma tri variants TYPE in {float, half}
 __global__ void first(TYPE *X) { TYPE a[8] = *(X + 0 ... 8); *(X + 0 ... 8) = a * 2; }
@@ -37,6 +37,16 @@ Deno.test("surveyFile() knows what lies before and behind a mistake", () => {
     const entry = view && entryAt(view.facts, FILE, TEXT.indexOf(name));
     assertEquals(entry?.kind === "variable" ? entry.variable.name : entry?.kind, "sum");
   }
+});
+
+Deno.test("surveyFile() checks what is outside of kernels once for all of them", () => {
+  const text = "const int N = 4;\n__global__ void f(int *X) { *X = N; }\n" +
+    "__global__ void g(int *X) { *X = N; }\n";
+  const { kernels } = surveyFile({ name: "c.tc", text }, { targets: ["sm_80"] });
+  const [first, second] = kernels.map(({ views: [view] }) =>
+    view().facts.declarations.find(({ name }) => name === "N")?.entry
+  );
+  assert(first !== undefined && first === second);
 });
 
 Deno.test("kernelAt() gives what stands before a kernel to that kernel", () => {

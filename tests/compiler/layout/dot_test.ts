@@ -114,3 +114,16 @@ Deno.test("MMA has a fragment for every element of every instruction, and a row 
     for (const name of mma) assert(names.has(name), name);
   }
 });
+
+Deno.test("dotLayouts() computes the layouts of equal dots once", () => {
+  const one: Case = {
+    target: "sm_80",
+    element: "float16",
+    sum: "float32",
+    shape: [16, 16, 16, 1],
+    numWarps: 4,
+    chained: false,
+  };
+  assert(layoutsFor(one) === layoutsFor(one));
+  assert(layoutsFor(one) !== layoutsFor({ ...one, numWarps: 8 }));
+});
