@@ -101,6 +101,17 @@ export function mapBases(
   };
 }
 
+/** The same coordinates in a shape with other extents. */
+export function moveShape(layout: LinearLayout, shape: readonly number[]): LinearLayout {
+  const [from, to] = [axisShifts(layout.shape), axisShifts(shape)];
+  return mapBases(layout, shape, (basis) =>
+    layout.shape.reduce(
+      (image, extent, axis) =>
+        image | (((basis >> (from[axis] ?? 0)) & (extent - 1)) << (to[axis] ?? 0)),
+      0,
+    ));
+}
+
 /** Layout of `permute(x, order)` when x has `layout`: no data moves, axes are renamed. */
 export function permuteLayout(layout: LinearLayout, order: readonly number[]): LinearLayout {
   const shape = order.map((axis) => layout.shape[axis] ?? bug("permutation beyond rank"));

@@ -11,15 +11,11 @@ import { maskOf } from "../layout/anchors.ts";
 import { bug, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { kindOf, lowerBinary, lowerUnary } from "./arithmetic.ts";
-import {
-  atRegister,
-  copyBits,
-  type LowerContext,
-  lowered,
-  ownerPredicate,
-  registerCount,
-  threadBases,
-} from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { atRegister, ownerPredicate } from "./addresses.ts";
+import { lowered } from "./values.ts";
+import { copyBits, threadBases } from "../linear/threads.ts";
+import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
 import { operand, resultOf } from "./rule.ts";

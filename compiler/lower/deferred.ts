@@ -6,7 +6,8 @@
 import type { Op, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { computed } from "./carried.ts";
-import { type LowerContext, lowered } from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { lowered } from "./values.ts";
 
 /** Operations in a row whose elements wait. */
 const MAX_DEFERRED = 64;

@@ -9,18 +9,12 @@ import { type Element, isPointer } from "../ir/types.ts";
 import { axisShifts, freeMask, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
-import {
-  atRegister,
-  copyBits,
-  type LowerContext,
-  lowered,
-  ownerPredicate,
-  registerCount,
-  threadBases,
-  threadIndex,
-} from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { atRegister, ownerPredicate, threadIndex } from "./addresses.ts";
+import { lowered } from "./values.ts";
+import { copyBits, threadBases } from "../linear/threads.ts";
 import { convertScalar } from "./convert.ts";
-import { layoutOf } from "./convert_layout.ts";
+import { layoutOf, registerCount } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
 import { operand, resultOf } from "./rule.ts";

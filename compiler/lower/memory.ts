@@ -1,7 +1,8 @@
 /** Global loads and stores: as few and as wide as layout, alignment and mask allow. */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
-import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "../layout/anchors.ts";
+import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
+import { type AccessGroup, accessGroups } from "../layout/access_groups.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import { stringsAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
@@ -9,45 +10,12 @@ import { isLookup } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import { ask } from "../targets.ts";
-import { copyBits, type LowerContext, lowered, ownerPredicate, registerCount } from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { ownerPredicate } from "./addresses.ts";
+import { lowered } from "./values.ts";
+import { copyBits } from "../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { type Emitter, type Frame, int } from "./emitter.ts";
-
-/** Register indices that one access covers, in address order. */
-type Group = readonly number[];
-
-/** Groups a thread's registers into vector accesses along the axis where the pointer tile is contiguous. */
-export function accessGroups(op: Op, axisInfo: (value: Value) => AxisInfo): Group[] {
-  const pointer = pointerOf(op);
-  const layout = pointer.type.layout;
-  if (layout === undefined) return [[0]];
-  const shifts = axisShifts(layout.shape);
-  let best: number[] = [];
-  for (let axis = 0; axis < layout.shape.length; axis++) {
-    // Register bits that step 1, 2, 4, … along the axis, as far as an access may reach.
-    const width = vectorAlong(op, axis, axisInfo);
-    const bits: number[] = [];
-    while (2 ** bits.length < width) {
-      const bit = layout.register.indexOf(1 << ((shifts[axis] ?? 0) + bits.length));
-      if (bit < 0) break;
-      bits.push(bit);
-    }
-    if (bits.length > best.length) best = bits;
-  }
-  const free = freeMask(layout.register);
-  const inVector = best.reduce((mask, bit) => mask | (1 << bit), 0);
-  const groups: Group[] = [];
-  for (let register = 0; register < registerCount(pointer); register++) {
-    if (register & (inVector | free)) continue; // inside a vector, or a copy of another register
-    groups.push(
-      Array.from(
-        { length: 1 << best.length },
-        (_, i) => best.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register),
-      ),
-    );
-  }
-  return groups;
-}
 
 function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
@@ -184,7 +152,7 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
   const other = op.operands[2];
   const element = elementOf(pointer);
   const size = pointeeBytes(pointer);
-  const load = (group: Group): readonly Ref[] => {
+  const load = (group: AccessGroup): readonly Ref[] => {
     const first = must(group[0], "register of an access");
     const shape = accessShape(size, group.length);
     const guard = mask === undefined

@@ -10,18 +10,20 @@ import { must } from "../support/bug.ts";
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { assignLayouts } from "../layout/assign.ts";
-import { Calls } from "./calls.ts";
-import { emitAside, type LowerContext, SHARED_SYMBOL } from "./context.ts";
-import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
+import { CallTable } from "./call_table.ts";
+import type { LowerContext } from "./context.ts";
+import { emitAside } from "./values.ts";
+import { placeStages, SHARED_SYMBOL } from "./shared.ts";
+import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { limitDeferred } from "./deferred.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
-import { orderMemory } from "./order.ts";
-import { originsOf } from "./origins.ts";
+import { orderMemory } from "../schedule/memory_order.ts";
+import { originsOf } from "../tile/induction.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { RULES } from "./rules.ts";
-import { placeStages, stageProducts } from "./stage.ts";
+import { stageProducts } from "../schedule/stage_operands.ts";
 import { Unsupported } from "./unsupported.ts";
 
 export { Unsupported };
@@ -107,7 +109,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     shared: { bytes: 0, read: "nothing" },
     stages,
     constants: new Map(),
-    calls: new Calls(options.symbol, options.debug === true),
+    calls: new CallTable(options.symbol, options.debug === true),
     loaded: { registers: 0 },
     aside: [],
     lowerOps: (ops) => {

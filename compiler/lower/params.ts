@@ -3,7 +3,8 @@ import type { Operand } from "../ptx/func.ts";
 import type { Value } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";
-import { type LowerContext, memo } from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { memo } from "./values.ts";
 import { bankOf } from "./element.ts";
 import { int } from "./emitter.ts";
 

@@ -4,13 +4,14 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import type { Op, Value } from "../ir/func.ts";
-import { bytesOf, isPointer } from "../ir/types.ts";
+import { pointeeBytes } from "../layout/anchors.ts";
 import { axisShifts } from "../linear/linear.ts";
-import type { AxisInfo } from "../tile/axis.ts";
+import type { AxisFacts, AxisInfo } from "../tile/axis.ts";
 import { lowerScaled } from "./arithmetic.ts";
-import { type LowerContext, lowered, memo } from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { lowered, memo } from "./values.ts";
 import { whole } from "./element.ts";
-import { type AxisFacts, operand, resultOf } from "./rule.ts";
+import { operand, resultOf } from "./rule.ts";
 
 /** One summand of a pointer tile, in elements. */
 interface Term {
@@ -38,7 +39,7 @@ function pointerTerms(value: Value, axisInfo: AxisFacts): { base: Value; terms: 
     const { def } = base;
     const pointer = def?.operands[0];
     if (def === undefined || pointer === undefined) break;
-    if (def.name === "offset" && bytesBehind(pointer) === bytesBehind(base)) {
+    if (def.name === "offset" && pointeeBytes(pointer) === pointeeBytes(base)) {
       const count = operand(def, 1);
       const info = axisInfo(count);
       const noCarry = startsAligned(count, info);
@@ -47,11 +48,6 @@ function pointerTerms(value: Value, axisInfo: AxisFacts): { base: Value; terms: 
     base = pointer;
   }
   return { base, terms: terms.reverse() };
-}
-
-export function bytesBehind(pointer: Value): number {
-  const element = pointer.type.element;
-  return isPointer(element) ? bytesOf(element.pointee) : 1;
 }
 
 /** The value varies along one axis only, there as a single run that starts at a multiple of its length. */
@@ -87,7 +83,7 @@ export function lowerOffset(cx: LowerContext, op: Op, axisInfo: AxisFacts): void
   const result = resultOf(op);
   const { base, terms } = pointerTerms(result, axisInfo);
   const sorted = [...terms].sort((a, b) => a.variety - b.variety);
-  const bytes = bytesBehind(result);
+  const bytes = pointeeBytes(result);
   cx.values.set(
     result,
     memo(cx, (register) => {

@@ -7,15 +7,11 @@ import { stringAttr } from "../ir/attrs.ts";
 import type { Op, Value } from "../ir/func.ts";
 import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
-import {
-  atRegister,
-  copyBits,
-  type LowerContext,
-  lowered,
-  ownerPredicate,
-  registerCount,
-  threadBases,
-} from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { atRegister, ownerPredicate } from "./addresses.ts";
+import { lowered } from "./values.ts";
+import { copyBits, threadBases } from "../linear/threads.ts";
+import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
 import { int } from "./emitter.ts";
 

@@ -9,15 +9,11 @@ import type { Op, Value } from "../ir/func.ts";
 import { axisShifts, freeMask, type LinearLayout, log2 } from "../linear/linear.ts";
 import { rotatedBytes, rotatedPitch } from "../layout/rotate.ts";
 import { must } from "../support/bug.ts";
-import {
-  atRegister,
-  copyBits,
-  type LowerContext,
-  lowered,
-  memo,
-  ownerPredicate,
-} from "./context.ts";
-import { layoutOf } from "./convert_layout.ts";
+import type { LowerContext } from "./context.ts";
+import { atRegister, ownerPredicate } from "./addresses.ts";
+import { lowered, memo } from "./values.ts";
+import { copyBits } from "../linear/threads.ts";
+import { layoutOf } from "../layout/tiles.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { int } from "./emitter.ts";
 import { operand, resultOf } from "./rule.ts";

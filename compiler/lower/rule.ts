@@ -1,12 +1,10 @@
 /** What a lowering rule is, and the accessors all rules use. */
 import type { Op, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
-import type { AxisInfo } from "../tile/axis.ts";
+import type { AxisFacts, AxisInfo } from "../tile/axis.ts";
 import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import type { LowerContext } from "./context.ts";
 
-/** What axis analysis knows of a value. */
-export type AxisFacts = (value: Value) => AxisInfo;
 /** Emits one operation and remembers its result in `cx.values`. */
 export type Rule = (cx: LowerContext, op: Op, axisInfo: AxisFacts) => void;
 

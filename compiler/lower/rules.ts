@@ -13,7 +13,10 @@ import {
   lowerSelect,
   lowerUnary,
 } from "./arithmetic.ts";
-import { atRegister, emitAside, type LowerContext, lowered, memo, threadBases } from "./context.ts";
+import type { LowerContext } from "./context.ts";
+import { atRegister } from "./addresses.ts";
+import { emitAside, lowered, memo } from "./values.ts";
+import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
 import { convertScalar } from "./convert.ts";
@@ -30,7 +33,8 @@ import { lowerMath } from "./math.ts";
 import { lowerReduce } from "./reduce.ts";
 import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
 import { lowerScan } from "./scan.ts";
-import { bytesBehind, lowerOffset } from "./pointers.ts";
+import { lowerOffset } from "./pointers.ts";
+import { pointeeBytes } from "../layout/anchors.ts";
 import { equalRegisters, operand, resultOf, type Rule } from "./rule.ts";
 import {
   lowerAsyncCopy,
@@ -39,7 +43,7 @@ import {
   lowerLocalLoadSlice,
   lowerLocalStore,
   lowerWaitGroup,
-} from "./stage_rules.ts";
+} from "./shared_buffer.ts";
 
 /** A rule that computes each element alone from the elements of the operands. */
 function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Operand): Rule {
@@ -157,7 +161,7 @@ export const RULES: Readonly<Record<TileOp, Rule>> = {
   offset: lowerOffset,
   difference: elementwise((e, op, [a, b]) => {
     const bytes = e.pure("sub.s64", "b64", [e.inRegister(must(a, "lhs"), "b64"), must(b, "rhs")]);
-    return e.pure("shr.s64", "b64", [bytes, int(Math.log2(bytesBehind(operand(op, 0))))]);
+    return e.pure("shr.s64", "b64", [bytes, int(Math.log2(pointeeBytes(operand(op, 0))))]);
   }),
   splat: (cx, op) => {
     cx.values.set(resultOf(op), () => lowered(cx, operand(op, 0))(0));

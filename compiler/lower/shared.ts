@@ -1,19 +1,13 @@
 /** Shared memory as lowering uses it: one buffer that every exchange takes anew. */
-import type { Operand } from "../ptx/func.ts";
-import { type LowerContext, SHARED_SYMBOL } from "./context.ts";
+import type { Item, Operand } from "../ptx/func.ts";
+import { aligned, type Stages } from "../schedule/stage_operands.ts";
+import type { LowerContext, Part, SharedBuffer } from "./context.ts";
 import { int } from "./emitter.ts";
 
-/** The part of the buffer that was written last; a block barrier came before anyone read it. */
-interface Part {
-  readonly start: number;
-  readonly end: number;
-}
+export const SHARED_SYMBOL = "tri_shared";
 
-/** The buffer so far: its size, and what somebody may still be reading of it. */
-export interface SharedBuffer {
-  bytes: number;
-  read: "nothing" | "anything" | Part;
-}
+/** Start of all buffers; where that is, lowering knows when it has seen all exchanges. */
+export const STAGES_SYMBOL = "tri_stages";
 
 /** Parts beside the last one may make the buffer so large, which costs no occupancy. */
 const SMALL_BYTES = 4096;
@@ -68,4 +62,24 @@ function placeAt(cx: LowerContext, offset: number): Operand {
 
 export function blockBarrier(cx: LowerContext): void {
   cx.emitter.emit("bar.sync", [int(0)]);
+}
+
+/** Puts the buffers behind what exchanges use, or over it where both never meet. */
+export function placeStages(
+  body: readonly Item[],
+  stages: Stages,
+  exchangeBytes: number,
+): { readonly body: readonly Item[]; readonly bytes: number } {
+  if (stages.bytes === 0) return { body, bytes: exchangeBytes };
+  const start = stages.isShareable ? 0 : aligned(exchangeBytes);
+  const place = (operand: Operand): Operand =>
+    operand.kind === "symbol" && operand.name === STAGES_SYMBOL
+      ? { kind: "symbol", name: SHARED_SYMBOL, ...(start > 0 ? { offset: BigInt(start) } : {}) }
+      : operand;
+  return {
+    body: body.map((item) =>
+      item.kind === "instruction" ? { ...item, operands: item.operands.map(place) } : item
+    ),
+    bytes: Math.max(exchangeBytes, start + stages.bytes),
+  };
 }

@@ -13,13 +13,16 @@ import { type AxisInfo, either, powerOfTwoIn, RULES, scalarInfo, unknown } from 
 
 export { type AxisInfo, MOST, powerOfTwoIn } from "./axis_rules.ts";
 
+/** What axis analysis knows of a value. */
+export type AxisFacts = (value: Value) => AxisInfo;
+
 const sameInfo = (a: AxisInfo, b: AxisInfo): boolean =>
   (["contiguity", "divisibility", "constancy"] as const).every((name) =>
     a[name].every((value, d) => value === b[name][d])
   );
 
 /** Facts of every value of a function, computed on demand. */
-export function axisAnalysis(func: Func): (value: Value) => AxisInfo {
+export function axisAnalysis(func: Func): AxisFacts {
   const analysis = new Analysis();
   func.params.forEach((param, i) => {
     const element = param.type.element;

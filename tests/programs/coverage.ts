@@ -250,19 +250,19 @@ export const ELSEWHERE:
     [
       "8 Programs and memory",
       "barriers between accesses that may meet, none where they cannot",
-      "compiler/lower/memory_order_test.ts",
+      "compiler/schedule/memory_order_test.ts",
       "orderMemory() puts a barrier between a load and a store that may alias",
     ],
     [
       "8 Programs and memory",
       "`__noalias` lets accesses pass each other",
-      "compiler/lower/memory_order_test.ts",
+      "compiler/schedule/memory_order_test.ts",
       "orderMemory() puts none where a parameter is promised not to alias",
     ],
     [
       "8 Programs and memory",
       "a round's store before that of the next one",
-      "compiler/lower/memory_order_test.ts",
+      "compiler/schedule/memory_order_test.ts",
       "orderMemory() orders a round's store before that of the next one, which may overlap",
     ],
     [

@@ -10,7 +10,7 @@ import {
 import { ROUNDING } from "../../support/bounds.ts";
 import { randomNumbers } from "../../support/numbers.ts";
 import { encode } from "../../support/typed_arrays.ts";
-import { conversionOf, hasBlockBarrier } from "../../../compiler/lower/convert_layout.ts";
+import { conversionOf, hasBlockBarrier } from "../../../compiler/layout/exchanges.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 

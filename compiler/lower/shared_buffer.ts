@@ -5,17 +5,20 @@ import type { Op } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
 import { matrixRead } from "../layout/conversion.ts";
-import { axisShifts, type LinearLayout } from "../linear/linear.ts";
+import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
-import { copyBits, emitAside, type LowerContext, lowered, ownerPredicate } from "./context.ts";
-import { layoutOf } from "./convert_layout.ts";
+import type { LowerContext } from "./context.ts";
+import { ownerPredicate } from "./addresses.ts";
+import { emitAside, lowered } from "./values.ts";
+import { copyBits } from "../linear/threads.ts";
+import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
-import { accessGroups } from "./memory.ts";
-import { type AxisFacts, operand, resultOf } from "./rule.ts";
-import { STAGES_SYMBOL } from "./stage.ts";
-import { moveShape } from "./stage_steps.ts";
-import { readStaged, type Staged, stagedSide, writeStaged } from "./staging.ts";
+import { accessGroups } from "../layout/access_groups.ts";
+import { operand, resultOf } from "./rule.ts";
+import type { AxisFacts } from "../tile/axis.ts";
+import { STAGES_SYMBOL } from "./shared.ts";
+import { readStaged, type Staged, stagedSide, writeStaged } from "./shared_tile.ts";
 
 /** The slot of a buffer that two operands of an operation name, beginning with the one at `index`. */
 function slotOf(cx: LowerContext, op: Op, index: number): Staged {

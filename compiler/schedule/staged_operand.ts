@@ -9,7 +9,7 @@ import { planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import { stagedBytes } from "./staging.ts";
+import { tileBytes } from "../layout/tiles.ts";
 
 /** An operand on its way from `source` to a product. */
 export interface Feed {
@@ -51,7 +51,7 @@ export function feedsOf(
       { matrices: target.ldmatrix, lines: true },
     );
     if (plan.kind !== "shared" || source.type.element === "bool") return [];
-    return [{ dot, index, source, permutations, layout, plan, bytes: stagedBytes(source.type) }];
+    return [{ dot, index, source, permutations, layout, plan, bytes: tileBytes(source.type) }];
   });
 }
 
@@ -95,7 +95,7 @@ export function residentFeeds(
       { matrices: target.ldmatrix, lines: true },
     );
     return plan.kind === "shared" && source.type.element !== "bool"
-      ? [{ dot, index, source, permutations: [], layout, plan, bytes: stagedBytes(source.type) }]
+      ? [{ dot, index, source, permutations: [], layout, plan, bytes: tileBytes(source.type) }]
       : [];
   });
 }

@@ -34,9 +34,9 @@ import { type Func, newValue, type Op, type Region, type Value } from "../ir/fun
 import { terminatorOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { copySlice } from "./slice.ts";
-import { StageBuilder } from "./stage_build.ts";
-import type { Feed } from "./stage_plan.ts";
-import { multiplyStep, readStep, type Steps } from "./stage_steps.ts";
+import { StageBuilder } from "./builder.ts";
+import type { Feed } from "./staged_operand.ts";
+import { multiplyStep, readStep, type Steps } from "./dot_slices.ts";
 
 /** What the loop carries for addresses and for its test, by position. */
 export interface Needs {

@@ -7,7 +7,7 @@ import type { SharedPlan } from "../layout/conversion.ts";
 import { permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
-import type { Feed } from "./stage_plan.ts";
+import type { Feed } from "./staged_operand.ts";
 
 /** How the reading side of a plan reads. */
 export function accessOf({ matrices }: SharedPlan): SharedAccess {

@@ -6,12 +6,12 @@ import { type Func, newOp, type Op, type Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { offsetBases } from "../layout/conversion.ts";
 import { dotLayouts } from "../layout/dot.ts";
-import { axisShifts, type LinearLayout, mapBases } from "../linear/linear.ts";
+import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { intsAttr } from "../ir/attrs.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import { accessOf, type StageBuilder } from "./stage_build.ts";
-import type { Feed } from "./stage_plan.ts";
+import { accessOf, type StageBuilder } from "./builder.ts";
+import type { Feed } from "./staged_operand.ts";
 
 /** How the product of a loop is taken apart. */
 export interface Steps {
@@ -72,17 +72,6 @@ function depthAxis({ index, permutations }: Feed): number {
     (axis, permutation) => must(intsAttr(permutation, "order")[axis], "axis of an order"),
     index === 0 ? 1 : 0,
   );
-}
-
-/** The same coordinates in a shape with other extents. */
-export function moveShape(layout: LinearLayout, shape: readonly number[]): LinearLayout {
-  const [from, to] = [axisShifts(layout.shape), axisShifts(shape)];
-  return mapBases(layout, shape, (basis) =>
-    layout.shape.reduce(
-      (image, extent, axis) =>
-        image | (((basis >> (from[axis] ?? 0)) & (extent - 1)) << (to[axis] ?? 0)),
-      0,
-    ));
 }
 
 /** Reads one step's operands from a slot, beside the products that follow. */

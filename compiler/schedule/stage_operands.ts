@@ -7,29 +7,18 @@
  *
  *     barrier; store a; store b; barrier; read a; read b; dot
  */
-import type { Item, Operand } from "../ptx/func.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS, type TileOp } from "../ir/ops.ts";
 import type { IrType } from "../ir/types.ts";
 import { countUses, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
-import { fitsShared, type Target } from "../targets.ts";
-import { SHARED_SYMBOL } from "./context.ts";
-import { conversionOf, hasBlockBarrier } from "./convert_layout.ts";
+import { fitsShared } from "../targets.ts";
+import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
+import type { StageOptions } from "./options.ts";
 import { pipelineLoop } from "./pipeline.ts";
-import type { AxisFacts } from "./rule.ts";
-import { StageBuilder } from "./stage_build.ts";
-import { type Feed, feedsOf, residentFeeds } from "./stage_plan.ts";
-
-export interface StageOptions {
-  readonly target: Target;
-  /** Slots for what loops load; undefined: as many as are worth while. */
-  readonly numStages: number | undefined;
-  /** More slots than `numStages` have been tried and do not fit. */
-  readonly isCramped: boolean;
-  readonly axisInfo: AxisFacts;
-}
+import { StageBuilder } from "./builder.ts";
+import { type Feed, feedsOf, residentFeeds } from "./staged_operand.ts";
 
 /** The staging area: all buffers of a kernel. */
 export interface Stages {
@@ -46,12 +35,9 @@ export const NO_STAGES: Stages = {
   isPipelined: false,
 };
 
-/** Start of all buffers; where that is, lowering knows when it has seen all exchanges. */
-export const STAGES_SYMBOL = "tri_stages";
-
 /** Distance of buffers: all banks once, so that plans without conflicts stay so. */
 const ALIGNMENT = 128;
-const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
 export function stageProducts(func: Func, options: StageOptions): Stages {
   let products = 0;
@@ -208,24 +194,4 @@ function stageRegion(
     out.push(op);
   }
   region.ops = out;
-}
-
-/** Puts the buffers behind what exchanges use, or over it where both never meet. */
-export function placeStages(
-  body: readonly Item[],
-  stages: Stages,
-  exchangeBytes: number,
-): { readonly body: readonly Item[]; readonly bytes: number } {
-  if (stages.bytes === 0) return { body, bytes: exchangeBytes };
-  const start = stages.isShareable ? 0 : aligned(exchangeBytes);
-  const place = (operand: Operand): Operand =>
-    operand.kind === "symbol" && operand.name === STAGES_SYMBOL
-      ? { kind: "symbol", name: SHARED_SYMBOL, ...(start > 0 ? { offset: BigInt(start) } : {}) }
-      : operand;
-  return {
-    body: body.map((item) =>
-      item.kind === "instruction" ? { ...item, operands: item.operands.map(place) } : item
-    ),
-    bytes: Math.max(exchangeBytes, start + stages.bytes),
-  };
 }

@@ -4,17 +4,13 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import { offsetBases, type SharedPlan } from "../layout/conversion.ts";
-import { freeMask, type LinearLayout, product } from "../linear/linear.ts";
+import { freeMask, type LinearLayout } from "../linear/linear.ts";
 import { solve, spaceOf } from "../linear/f2.ts";
-import { bytesOf, type Element, type IrType } from "../ir/types.ts";
+import { bytesOf, type Element } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
-import {
-  atRegister,
-  copyBits,
-  type LowerContext,
-  type Lowered,
-  ownerPredicate,
-} from "./context.ts";
+import type { LowerContext, Lowered } from "./context.ts";
+import { atRegister, ownerPredicate } from "./addresses.ts";
+import { copyBits } from "../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess } from "./element.ts";
 
 /** Where elements lie, and how they are read. */
@@ -30,10 +26,6 @@ export interface Staged {
   readonly slot?: Operand;
   /** Index of the element that the layout's first one is; 0 if absent. */
   readonly origin?: number;
-}
-
-export function stagedBytes(type: IrType): number {
-  return product(type.shape) * bytesOf(type.element);
 }
 
 /** Register bits that the lowest offset bits come from: those of one access. */

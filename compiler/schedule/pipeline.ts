@@ -12,18 +12,18 @@ import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { applyBases, elementAt } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { ask } from "../targets.ts";
-import { accessGroups } from "./memory.ts";
+import { accessGroups } from "../layout/access_groups.ts";
 import {
   type Needs,
   regionsOf,
   rewriteAsync,
   rewriteInSteps,
   rewriteThroughRegisters,
-} from "./pipeline_rounds.ts";
+} from "./pipelined_loop.ts";
 import { parametersBehind } from "./slice.ts";
-import type { StageOptions } from "./stage.ts";
-import type { Feed } from "./stage_plan.ts";
-import { planSteps } from "./stage_steps.ts";
+import type { StageOptions } from "./options.ts";
+import type { Feed } from "./staged_operand.ts";
+import { planSteps } from "./dot_slices.ts";
 
 export interface PipelinedLoop {
   readonly feeds: readonly Feed[];

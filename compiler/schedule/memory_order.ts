@@ -15,8 +15,8 @@ import { isLookup } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
-import { copyBits } from "./context.ts";
-import { bytesBehind } from "./pointers.ts";
+import { copyBits } from "../linear/threads.ts";
+import { pointeeBytes } from "../layout/anchors.ts";
 
 interface Access {
   /** The parameter the address derives from; undefined: unknown. */
@@ -155,7 +155,7 @@ function gridOf(
   const axis = shape.indexOf(length);
   const fits = (contiguity[axis] ?? 1) >= length && (divisibility[axis] ?? 1) >= length;
   return fits && params.has(param)
-    ? `${param.id} ${bytesBehind(pointer)} ${layoutKey(layout)}`
+    ? `${param.id} ${pointeeBytes(pointer)} ${layoutKey(layout)}`
     : undefined;
 }
 

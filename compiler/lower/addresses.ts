@@ -1,0 +1,86 @@
+/** The thread's coordinates, and linear maps of them as registers. */
+import type { Operand } from "../ptx/func.ts";
+import { applyBases } from "../linear/linear.ts";
+import type { LowerContext } from "./context.ts";
+import { int } from "./emitter.ts";
+
+export function threadIndex(cx: LowerContext): Operand {
+  return cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
+}
+
+/**
+ * The part of a linear map that lane and warp contribute, as a register: runs of bits that move together are
+ * masked and shifted together. `bases` are images of lane bits, then of warp bits (thread index bits 0 … n-1).
+ */
+export function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
+  const e = cx.emitter;
+  let sum: Operand = int(0);
+  // Output bits that several input bits reach need exclusive or; disjoint ones may be or-ed, which xor also is.
+  for (const [shift, mask] of shiftsOf(bases)) {
+    const masked = e.pure("and.b32", "b32", [threadIndex(cx), int(mask)]);
+    const moved = shift === 0
+      ? masked
+      : e.pure(shift > 0 ? "shl.b32" : "shr.u32", "b32", [masked, int(Math.abs(shift))]);
+    sum = sum.kind === "integer" ? moved : e.pure("xor.b32", "b32", [sum, moved]);
+  }
+  return sum;
+}
+
+type Shifts = readonly (readonly [shift: number, mask: number])[];
+
+/** Registers of a tile ask for the same bases again and again. */
+const shifts = new WeakMap<readonly number[], Shifts>();
+
+/**
+ * How a linear map moves bits of the thread index. A basis with several bits is split: bit i of the thread index goes to
+ * each of its output bits. Runs of equal shift (output bit minus input bit) cost one shift and one mask.
+ */
+function shiftsOf(bases: readonly number[]): Shifts {
+  const known = shifts.get(bases);
+  if (known !== undefined) return known;
+  const byShift = new Map<number, number>();
+  bases.forEach((basis, bit) => {
+    for (let out = 0; out < 31; out++) {
+      if ((basis >> out) & 1) byShift.set(out - bit, (byShift.get(out - bit) ?? 0) | (1 << bit));
+    }
+  });
+  const sorted = [...byShift].sort((a, b) => a[0] - b[0]);
+  shifts.set(bases, sorted);
+  return sorted;
+}
+
+/** All output bits the thread part of a map can set. */
+export function reach(bases: readonly number[]): number {
+  return bases.reduce((mask, basis) => mask | basis, 0);
+}
+
+/**
+ * Value of a linear map at a register: the thread's part plus a constant where their bits are disjoint,
+ * exclusive or where they overlap. `origin` is the value at coordinate 0.
+ */
+export function atRegister(
+  cx: LowerContext,
+  bases: { readonly register: readonly number[]; readonly thread: readonly number[] },
+  register: number,
+  origin = 0,
+): { readonly base: Operand; readonly constant: number } {
+  const image = applyBases(bases.register, register) ^ origin;
+  const overlap = image & reach(bases.thread);
+  const part = threadPart(cx, bases.thread);
+  const base = overlap === 0
+    ? part
+    : part.kind === "integer"
+    ? int(part.value ^ BigInt(overlap))
+    : cx.emitter.pure("xor.b32", "b32", [part, int(overlap)]);
+  return { base, constant: image & ~overlap };
+}
+
+/** Predicate of the threads that own their elements alone; undefined when all do. */
+export function ownerPredicate(cx: LowerContext, copies: number): Operand | undefined {
+  if (copies === 0) return undefined;
+  const e = cx.emitter;
+  return e.pure("setp.eq.s32", "pred", [
+    e.pure("and.b32", "b32", [threadIndex(cx), int(copies)]),
+    int(0),
+  ]);
+}

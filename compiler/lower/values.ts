@@ -1,0 +1,30 @@
+/** Elements of values that have been lowered, and what waits to be emitted between the instructions of products. */
+import type { Value } from "../ir/func.ts";
+import { must } from "../support/bug.ts";
+import type { LowerContext, Lowered } from "./context.ts";
+import type { Ref } from "./element.ts";
+import type { Frame } from "./emitter.ts";
+
+export function lowered(cx: LowerContext, value: Value): Lowered {
+  return must(
+    cx.values.get(value),
+    `lowering of a value made by ${value.def?.name ?? "a parameter"}`,
+  );
+}
+
+/** Remembers each register's element once it has been computed, as long as the frame that it was asked in is open. */
+export function memo(cx: LowerContext, compute: Lowered): Lowered {
+  const known = new Map<number, { readonly ref: Ref; readonly frame: Frame }>();
+  return (register) => {
+    const found = known.get(register);
+    if (found?.frame.open === true) return found.ref;
+    const ref = compute(register);
+    known.set(register, { ref, frame: cx.emitter.frame });
+    return ref;
+  };
+}
+
+/** Emits at most so much of what stands aside; all by default. */
+export function emitAside(cx: LowerContext, count = cx.aside.length): void {
+  for (const emit of cx.aside.splice(0, count)) emit();
+}
