@@ -54,7 +54,7 @@ export const PRAGMAS = {
   ),
   E9031: {
     text:
-      "Every combination of macro values that the text depends on is preprocessed and parsed on its own: at most 2,000,000 tokens of all instances of a file together. Give a long file fewer variants and configurations, or split it.",
+      "The compiler counts the work that all instances of a file cause: 1 for each token that is preprocessed and parsed (once for each combination of macro values that the text depends on), 500 for each instance and specialisation, 4 for each value of the intermediate representation, and 5 for each instruction for the first target. A file may cause 3,000,000. Give a long file fewer variants, configurations and specialisations, or split it.",
   },
   E9040: {
     text:

@@ -10,6 +10,7 @@ import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/f
 import { printCode, printModule } from "../ptx/print.ts";
 import { neededVersion } from "../ptx/version.ts";
 import { must } from "../support/bug.ts";
+import type { WorkBudget } from "./work_budget.ts";
 import { type Target, type TargetName, TARGETS } from "../targets.ts";
 
 /** The code of an entry as text: instructions of all instances as data would fill the memory. */
@@ -17,6 +18,7 @@ interface Code {
   /** Without its code. */
   readonly kernel: PtxKernel;
   readonly text: string;
+  readonly instructions: number;
   /** PTX version that it needs. */
   readonly version: number;
   readonly entry: CompiledEntry;
@@ -33,7 +35,13 @@ export class BackEnd {
   /** What has been made of a function, for targets that differ. */
   readonly #known = new WeakMap<Func, Code[]>();
 
-  constructor(targets: readonly TargetName[]) {
+  readonly #first: TargetName | undefined;
+  readonly #work: WorkBudget;
+
+  /** @param work counts the code for the first target */
+  constructor(targets: readonly TargetName[], work: WorkBudget) {
+    this.#first = targets[0];
+    this.#work = work;
     this.#modules = new Map(targets.map((target) => [target, []]));
   }
 
@@ -45,6 +53,7 @@ export class BackEnd {
     if (code === undefined) {
       code = codeOf(func, { ...options, target, files: this.#files });
       this.#known.set(func, [...known, code]);
+      if (name === this.#first) this.#work.add("instructions", code.instructions);
     }
     must(this.#modules.get(name), "a module for the target").push(code);
   }
@@ -85,6 +94,7 @@ function codeOf(func: Func, options: LowerOptions): Code {
     ...rest,
     kernel: { ...kernel, registers: [], body: [] },
     text: printCode(kernel),
+    instructions: kernel.body.length,
     version: neededVersion(kernel),
     entry: { symbol: kernel.name, threads, sharedBytes },
   };

@@ -14,6 +14,7 @@ import { planSpecializations, type Specialization } from "../instances/specializ
 import { nameTiles } from "../contract/tile_names.ts";
 import type { KernelContract } from "../contract/types.ts";
 import type { TypedKernel } from "../check/typed.ts";
+import type { WorkBudget } from "./work_budget.ts";
 import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
 import type { Func } from "../ir/func.ts";
 import type { CompileOptions } from "../options.ts";
@@ -69,7 +70,7 @@ export function buildInstance(
   passes: StageOptions,
   reporter: Reporter,
 ): BuiltInstance | undefined {
-  const { kernel } = checked;
+  const { kernel, work } = checked;
   if (kernel === undefined) return undefined;
   const params = kernelParams(kernel);
   const declared = readDeclared(
@@ -80,6 +81,7 @@ export function buildInstance(
   );
   const general = buildSpecialized(kernel, declared, undefined, passes, reporter);
   if (general === undefined) return undefined;
+  countFunc(work, general);
   const inferred = infer(general);
   const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
   const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
@@ -87,10 +89,12 @@ export function buildInstance(
     plan.covers.has(specializationName(suffix))
   );
   const funcs = covered.flatMap((specialization): SpecializedFunc[] => {
-    const func = specialization.conditions.length === 0
-      ? general
-      : buildSpecialized(kernel, declared, specialization, passes, reporter);
-    return func === undefined ? [] : [{ specialization, func }];
+    if (specialization.conditions.length === 0) return [{ specialization, func: general }];
+    if (!work.allowsMore(reporter)) return [];
+    const func = buildSpecialized(kernel, declared, specialization, passes, reporter);
+    if (func === undefined) return [];
+    countFunc(work, func);
+    return [{ specialization, func }];
   });
   if (funcs.length < covered.length) return undefined;
   return {
@@ -100,6 +104,11 @@ export function buildInstance(
     funcs,
     key: keyOf(params, kernelPlan.items, contract, general),
   };
+}
+
+function countFunc(work: WorkBudget, { nextId }: Func): void {
+  work.add("functions", 1);
+  work.add("values", nextId);
 }
 
 /** The function under the assumptions of a specialisation, `undefined`: of the general instance; undefined after an error. */

@@ -25,6 +25,7 @@ import {
 import { type Dependent, FrontCache } from "./front_cache.ts";
 import type { SourceFile } from "../support/source.ts";
 import { VERSION } from "../version.ts";
+import { WorkBudget } from "./work_budget.ts";
 
 /** What an instance is preprocessed with. */
 export interface FrontRequest {
@@ -55,13 +56,9 @@ export interface CheckedKernel {
   readonly general: readonly Diagnostic[];
   /** Of this kernel. */
   readonly own: readonly Diagnostic[];
+  /** What building it may use. */
+  readonly work: WorkBudget;
 }
-
-/**
- * Of all texts that the instances of a file are. Each takes some microseconds to preprocess, parse and check; the
- * largest shipped kernel has 200,000 in all its instances.
- */
-const MAX_TOKENS = 2_000_000;
 
 interface CachedFile extends Dependent {
   readonly parsed: ParsedFile;
@@ -87,13 +84,14 @@ export class InstanceFront {
   readonly #options: CompileOptions;
   readonly #cache = new FrontCache<CachedFile>();
   readonly #used = new Set<string>();
-  #tokens = 0;
-  /** What stands for all texts beyond the limit. */
+  /** What takes the place of every text once the budget is spent. */
   #refused: CachedFile | undefined;
+  readonly work: WorkBudget;
 
   constructor(file: SourceFile, options: CompileOptions) {
     this.file = file;
     this.#options = options;
+    this.work = new WorkBudget(file);
   }
 
   /** Macros from outside that any instance so far depended on. */
@@ -111,7 +109,9 @@ export class InstanceFront {
     const text = cached.checked.get(key) ?? this.#check(cached, request.options);
     cached.checked.set(key, text);
     const name = nameAt(cached, site);
-    const kernel = text.kernels.get(name) ?? checkKernel(cached, text, name);
+    const known = text.kernels.get(name);
+    if (known !== undefined) return known;
+    const kernel = { ...checkKernel(cached, text, name), work: this.work };
     text.kernels.set(name, kernel);
     return kernel;
   }
@@ -132,6 +132,7 @@ export class InstanceFront {
   }
 
   #find({ defines, options, sm }: FrontRequest): CachedFile {
+    if (this.work.isSpent) return this.#refused ??= this.#refuse();
     const { numWarps, numStages } = options;
     const predefined = predefinedMacros({
       version: VERSION,
@@ -147,7 +148,6 @@ export class InstanceFront {
     }
     const known = this.#cache.find(values);
     if (known !== undefined) return known;
-    if (this.#tokens > MAX_TOKENS) return this.#refused ??= this.#refuse();
     const include = this.#options.include;
     const reporter = new Reporter();
     const preprocessed = preprocess(this.file, {
@@ -156,7 +156,7 @@ export class InstanceFront {
       ...(include ? { include } : {}),
     }, reporter);
     const made = cachedFile(preprocessed, values, reporter);
-    this.#tokens += made.tokens;
+    this.work.add("tokens", made.tokens);
     for (const name of made.used) this.#used.add(name);
     this.#cache.add(made);
     return made;
@@ -164,11 +164,7 @@ export class InstanceFront {
 
   #refuse(): CachedFile {
     const reporter = new Reporter();
-    const span = { file: this.file, start: 0, end: 0 };
-    const message = `the instances of this file have more than ${MAX_TOKENS} tokens together`;
-    reporter.error("E9031", span, message, {
-      hint: "give it fewer variants and configurations, or split it into several files",
-    });
+    this.work.allowsMore(reporter);
     const nothing = { name: this.file.name, text: "" };
     const preprocessed = preprocess(nothing, { defines: [], predefined: {} }, reporter);
     return cachedFile(preprocessed, new Map(), reporter);
@@ -217,7 +213,7 @@ function checkKernel(
   { file, general, isBroken }: CheckedText,
   name: string,
   watch?: Watch,
-): CheckedKernel {
+): Omit<CheckedKernel, "work"> {
   const checked = (definitions.named.get(name) ?? []).map((one) => file.check(one, watch));
   const own = [
     ...syntax.inside.get(name) ?? [],

@@ -154,7 +154,7 @@ function compileKernel(
   collector: DiagnosticCollector,
 ): CompiledKernel | undefined {
   const { checkOnly = false, targets } = options;
-  const backEnd = new BackEnd(checkOnly ? [] : targets);
+  const backEnd = new BackEnd(checkOnly ? [] : targets, front.work);
   const instances: InstanceInfo[] = [];
   const constants = new ConstantBuffers();
   let kernel: TypedKernel | undefined;
@@ -177,6 +177,7 @@ function compileKernel(
       const unsupported = new Unsupporteds();
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of targets) {
+        if (!front.work.allowsMore(reporter)) break;
         const own = checkInstance(front, site, instance, smOf(target));
         if (own !== checked) {
           const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
@@ -189,6 +190,7 @@ function compileKernel(
           constants.add(func);
           const debug = options.debug === true;
           const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug };
+          if (!front.work.allowsMore(reporter)) break;
           unsupported.attempt(target, () => backEnd.add(target, func, lowering));
         }
       }

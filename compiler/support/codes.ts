@@ -127,7 +127,7 @@ export const CODES = {
   E9014: "a bad value of an option",
   E9020: "settings in deno.json that do not fit the schema",
   E9030: "kernels with more instances or configurations than the compiler follows",
-  E9031: "instances whose texts have more tokens together than the compiler follows",
+  E9031: "instances that are too much work together",
   E9040: "a name of a file or folder that modules cannot be imported by",
   E9041: "a kernel that no wrapper can be written for",
   W1003: "blanks between a backslash and the end of the line",
