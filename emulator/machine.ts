@@ -99,6 +99,13 @@ export interface HandlerContext {
   isUpdate?(): boolean;
   /** Whether it is a load by whose value a loop decides whether to go on; absent: no. */
   polls?(): boolean;
+  /** Whether it is a load whose value a compare and swap of the same address expects; absent: no. */
+  isExpected?(): boolean;
+  /**
+   * The values of other stores that copy a structure together with this one, and the bytes of each of their elements;
+   * undefined: it copies no padding.
+   */
+  copiedBeside?(): readonly { readonly value: Operand; readonly bytes: number }[] | undefined;
   /** An address; coordinates of tensor maps are read with `rows`. */
   address(operand: Operand): AddressRef;
   /** What the kernel is in; absent for single instructions. */

@@ -32,6 +32,9 @@ function vectorAccess(
   const bytes = elements.reduce((sum, element) => sum + element.bytes, 0);
   const ref = context.address(operandOf(match, "a").operand);
   const ordering = orderingOf(match);
+  // The swap compares the value again, so a plain load of an old one does no harm (PTX ISA 9.0, 8.7: without moral
+  // strength, the two race, and the load may return any value of the race).
+  const isExpected = verb === "load" && !ordering.strong && context.isExpected?.() === true;
   const polls = ordering.volatile && context.polls?.() === true;
   const prepared = prepareAccess(context, {
     verb,
@@ -39,7 +42,7 @@ function vectorAccess(
     align: bytes,
     reads: verb === "load",
     writes: verb === "store",
-    strong: ordering.strong,
+    strong: ordering.strong || isExpected,
     isVolatile: ordering.volatile && !polls,
     polls: ordering.strong && verb === "load" && (!ordering.volatile || polls),
     readOnly: [...match.bound.values()].includes("nc"),

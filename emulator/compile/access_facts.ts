@@ -1,28 +1,48 @@
 /**
  * What a kernel's text says of its accesses beyond the instruction itself: which of them update a location
- * (`x = x + 1`), and which loads a loop waits with. Found when first asked for: few kernels ask.
+ * (`x = x + 1`), which loads a loop waits with, which loads a compare and swap repeats, and which stores copy a structure
+ * piece by piece. Found when first asked for: few kernels ask.
  */
-import type { Operand, Register } from "../../compiler/ptx/func.ts";
-import { forEachRegister } from "../../compiler/ptx/operand.ts";
+import type { Register } from "../../compiler/ptx/func.ts";
 import { type Block, endReads, successors } from "./blocks.ts";
+import {
+  type Definitions,
+  definitionsOf,
+  opcodeOf,
+  operandOf,
+  registersIn,
+  registersOf,
+  sameLocation,
+} from "./definitions.ts";
 import type { Line } from "./lines.ts";
+import { copiedBeside, type CopiedValue } from "./structure_copies.ts";
 
 export interface AccessFacts {
   /** Whether a load or store is one of an update: the store's value comes from a load of the same address. */
   isUpdate(line: Line): boolean;
   /** Whether a load is in a loop that it can end: by its value, lanes leave the loop or stay. */
   polls(line: Line): boolean;
+  /** Whether a compare and swap of the same address expects the value that a load gives. */
+  isExpected(line: Line): boolean;
+  /**
+   * The values of other stores that copy a structure together with a store, as far as they are loaded by then; undefined
+   * if what the store copies is no padding.
+   */
+  copiedBeside(line: Line): readonly CopiedValue[] | undefined;
 }
 
 /** Definitions that are looked at on the way from a store to the load that its value came from. */
 const MOST_STEPS = 32;
 
 export function accessFacts(blocks: readonly Block[]): AccessFacts {
+  const lines = blocks.flatMap((block) => block.lines);
+  let definitions: Definitions | undefined;
   let updates: ReadonlySet<Line> | undefined;
+  let expected: ReadonlySet<Line> | undefined;
   const polling = new Map<Line, boolean>();
   return {
     isUpdate(line): boolean {
-      updates ??= updatesOf(blocks);
+      updates ??= updatesOf(blocks, lines, definitions ??= definitionsOf(lines));
       return updates.has(line);
     },
     polls(line): boolean {
@@ -30,64 +50,71 @@ export function accessFacts(blocks: readonly Block[]): AccessFacts {
       if (known === undefined) polling.set(line, known = isPolling(blocks, line));
       return known;
     },
+    isExpected(line): boolean {
+      expected ??= lines.some(isSwap)
+        ? expectedOf(blocks, lines, definitions ??= definitionsOf(lines))
+        : new Set();
+      return expected.has(line);
+    },
+    copiedBeside(line): readonly CopiedValue[] | undefined {
+      return copiedBeside(blocks, line, definitions ??= definitionsOf(lines));
+    },
   };
 }
 
-const opcodeOf = ({ match }: Line): string => typeof match === "string" ? "" : match.opcode;
-
-function operandOf({ match }: Line, name: string): Operand | undefined {
-  if (typeof match === "string") return undefined;
-  return match.operands.find((operand) => operand.name === name)?.operand;
-}
-
-/** Registers that a line reads or writes through its operands. */
-function registersOf({ match }: Line, destination: boolean): Register[] {
-  const found: Register[] = [];
-  if (typeof match === "string") return found;
-  for (const operand of match.operands) {
-    if (operand.destination !== destination) continue;
-    forEachRegister(operand.operand, (register) => found.push(register));
+/** The loads and stores of updates. */
+function updatesOf(
+  blocks: readonly Block[],
+  lines: readonly Line[],
+  definitions: Definitions,
+): ReadonlySet<Line> {
+  const found = new Set<Line>();
+  for (const store of lines) {
+    if (opcodeOf(store) === "atom" || opcodeOf(store) === "red") found.add(store);
+    if (opcodeOf(store) !== "st") continue;
+    const reads = (line: Line): readonly Register[] => registersOf(line, false);
+    for (const load of loadsOf(blocks, definitions, store, reads)) found.add(load).add(store);
   }
   return found;
 }
 
-/** An address for comparisons; undefined if it has no base. */
-function addressKey(line: Line): string | undefined {
-  const address = operandOf(line, "a");
-  if (address?.kind !== "address" || address.base === undefined) return undefined;
-  const { base, offset } = address;
-  const name = base.kind === "register" || base.kind === "symbol" ? base.name : undefined;
-  return name === undefined ? undefined : `${base.kind} ${name} ${offset}`;
+/** The loads whose value a compare and swap of the same address expects. */
+function expectedOf(
+  blocks: readonly Block[],
+  lines: readonly Line[],
+  definitions: Definitions,
+): ReadonlySet<Line> {
+  const copied = (line: Line): readonly Register[] => definitions.copied(line) ?? [];
+  return new Set(
+    lines.filter(isSwap).flatMap((swap) => loadsOf(blocks, definitions, swap, copied)),
+  );
 }
 
-function updatesOf(blocks: readonly Block[]): ReadonlySet<Line> {
-  const lines = blocks.flatMap((block) => block.lines);
-  const definitions = new Map<string, Line[]>();
-  for (const line of lines) {
-    for (const { name } of registersOf(line, true)) {
-      const known = definitions.get(name);
-      if (known === undefined) definitions.set(name, [line]);
-      else known.push(line);
-    }
-  }
-  const found = new Set<Line>();
-  for (const store of lines) {
-    if (opcodeOf(store) === "atom" || opcodeOf(store) === "red") found.add(store);
-    const value = opcodeOf(store) === "st" ? operandOf(store, "b") : undefined;
-    const key = addressKey(store);
-    if (value === undefined || key === undefined) continue;
-    const seen = new Set<Line>();
-    const pending: Register[] = [];
-    forEachRegister(value, (register) => pending.push(register));
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      for (const line of definitions.get(next.name) ?? []) {
-        if (seen.has(line) || seen.size >= MOST_STEPS) continue;
-        seen.add(line);
-        if (opcodeOf(line) !== "ld") pending.push(...registersOf(line, false));
-        else if (addressKey(line) === key && reaches(blocks, line, store)) {
-          found.add(line).add(store);
-        }
-      }
+function isSwap({ match }: Line): boolean {
+  return typeof match !== "string" && match.opcode === "atom" &&
+    [...match.bound.values()].includes("cas");
+}
+
+/** The loads of the address of a line that its operand `b` comes from; `sources` says what a line passes on. */
+function loadsOf(
+  blocks: readonly Block[],
+  definitions: Definitions,
+  user: Line,
+  sources: (line: Line) => readonly Register[],
+): Line[] {
+  const location = definitions.location(user);
+  if (location === undefined) return [];
+  const found: Line[] = [];
+  const seen = new Set<Line>();
+  const pending = registersIn(operandOf(user, "b"));
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    for (const line of definitions.of(next.name)) {
+      if (seen.has(line) || seen.size >= MOST_STEPS) continue;
+      seen.add(line);
+      if (opcodeOf(line) !== "ld") pending.push(...sources(line));
+      else if (!sameLocation(location, definitions.location(line))) {
+        pending.push(...definitions.copied(line) ?? []);
+      } else if (reaches(blocks, line, user)) found.push(line);
     }
   }
   return found;

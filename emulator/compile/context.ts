@@ -40,7 +40,7 @@ export function contextFor(
   site: Site,
   sm: number,
   surroundings?: Surroundings,
-  facts: Pick<HandlerContext, "isUpdate" | "polls"> = {},
+  facts: Pick<HandlerContext, "isUpdate" | "polls" | "isExpected" | "copiedBeside"> = {},
 ): HandlerContext {
   const row = (operand: Operand, type: TypeName): number => layout.row(operand, type);
   return {

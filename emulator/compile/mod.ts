@@ -73,6 +73,8 @@ export function compileKernel(options: CompileOptions): Program {
     contextFor(machine, layout, symbols, line.site, sm, surroundings, {
       isUpdate: () => facts.isUpdate(line),
       polls: () => facts.polls(line),
+      isExpected: () => facts.isExpected(line),
+      copiedBeside: () => facts.copiedBeside(line),
     });
   const guardOf = ({ instruction: { guard } }: Line): Predicate | undefined =>
     guard === undefined

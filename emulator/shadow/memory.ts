@@ -8,6 +8,7 @@ import { counted, describeLocal, describeShared } from "../check/describe.ts";
 import { firstUnwritten, setWritten, unsetWritten, type WrittenBytes } from "../check/written.ts";
 import { HEADER } from "../frame.ts";
 import type { HandlerContext } from "../machine.ts";
+import type { Views } from "../memory.ts";
 import { KIND, ownerOf } from "../access/reach.ts";
 import { type Access, accessOf } from "../access/state.ts";
 import { SHADOW, type Shadow, undefinedLanes } from "./place.ts";
@@ -193,6 +194,20 @@ export function carryStore(
   const { machine, site } = context;
   const access = accessOf(machine);
   const { shadows, reach } = access;
+  let beside: readonly ShadowElement[] | undefined;
+  const elementsBeside = (): readonly ShadowElement[] => {
+    const values = context.copiedBeside?.();
+    if (values === undefined) return [];
+    const others = values.flatMap(({ value, bytes }) =>
+      shadowElements(context, value, bytes, false)
+    );
+    return [...elements, ...others];
+  };
+  /** Whether a value that is undefined as a whole is stored, or copied, together with bytes that are defined. */
+  const isBesideDefined = (w: number, lane: number): boolean => {
+    beside ??= elementsBeside();
+    return beside.some((element) => hasDefined(machine.views, w, element, lane));
+  };
   return (w, mask) => {
     const { views } = machine;
     for (const { shadow, at, bytes } of watched) {
@@ -210,7 +225,10 @@ export function carryStore(
           const line = views.i32[(w + shadow.word + SHADOW.line) >>> 2] ?? 0;
           const isCopy = shadows.origins[origin]?.kind === "memory" &&
             shadows.assignments[line]?.copies === true;
-          if (!isMistake(bits, isCopy)) continue;
+          if (bits.every((byte) => byte === 0)) continue;
+          // Whole bytes of a copy of memory, beside bytes that are defined, are the padding of a structure.
+          const isWhole = bits.every((byte) => byte === 0 || byte === 0xff);
+          if (isCopy && isWhole && (bits.includes(0) || isBesideDefined(w, lane))) continue;
           const use = "it is stored to global memory";
           failUndefined(machine, shadows, w, shadow, lane, use, site);
           continue;
@@ -229,14 +247,15 @@ export function carryStore(
   };
 }
 
-/**
- * Whether the undefined bits of a value that goes to global memory are a mistake. Whole bytes of a copy of memory, beside
- * bytes that are wholly defined, are the padding of a structure.
- */
-function isMistake(bits: Uint8Array, isCopy: boolean): boolean {
-  if (bits.every((byte) => byte === 0)) return false;
-  const isPadded = bits.includes(0) && bits.every((byte) => byte === 0 || byte === 0xff);
-  return !(isCopy && isPadded);
+/** Whether a lane's element has a byte that is defined. */
+function hasDefined(
+  views: Views,
+  w: number,
+  { shadow, bytes }: ShadowElement,
+  lane: number,
+): boolean {
+  if (shadow === undefined || undefinedLanes(views, w, shadow, 1 << lane) === 0) return true;
+  return undefinedBytes(views.u8, w, shadow, lane, bytes).includes(0);
 }
 
 /** Notes that the bytes which lanes reach hold something, or that they hold nothing. */

@@ -38,3 +38,5 @@ compile undefined sm_80
 compile_debug undefined sm_80
 compile blocks sm_80 --extended-lambda
 compile_debug undefined_bugs sm_80
+compile padding sm_80
+compile_debug padding sm_80

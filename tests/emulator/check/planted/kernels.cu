@@ -867,3 +867,48 @@ KERNEL(grid_barrier) {
   int n = gridDim.x * blockDim.x;
   Y[512 + blockIdx.x * blockDim.x + t] = Y[16 + (n - 1 - blockIdx.x * blockDim.x - t)];
 }
+
+// Updates by compare and swap whose first read is plain
+
+KERNEL(swap_sum) {
+  int old = Y[0], seen;
+  do {
+    seen = old;
+    old = atomicCAS(Y, seen, seen * 3 + X[t]);
+  } while (old != seen);
+  BAD(if (t == 40) Y[0] = 0;)
+}
+
+KERNEL(swap_maximum) {
+  int old = *Y, seen;
+  do {
+    seen = old;
+    if (seen >= X[t]) break;
+    BAD(*Y = X[t]; old = seen;)
+    GOOD(old = atomicCAS(Y, seen, X[t]);)
+  } while (old != seen);
+}
+
+KERNEL(swap_shared) {
+  __shared__ unsigned long long sum;
+  if (t == 0) sum = 0;
+  GOOD(__syncthreads();)
+  unsigned long long old = sum, seen;
+  do {
+    seen = old;
+    double next = __longlong_as_double(seen) + X[t];
+    old = atomicCAS(&sum, seen, (unsigned long long)__double_as_longlong(next));
+  } while (old != seen);
+  __syncthreads();
+  Y[t] = (int)__longlong_as_double(sum);
+}
+
+KERNEL(swap_then_read) {
+  int old = Y[0], seen;
+  do {
+    seen = old;
+    old = atomicCAS(Y, seen, seen + X[t]);
+  } while (old != seen);
+  GOOD(__syncthreads();)
+  Y[1 + t] = Y[0];
+}
