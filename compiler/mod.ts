@@ -15,6 +15,7 @@ export { compileFile } from "./driver/pipeline.ts";
 export { type KernelConfigurations, listConfigurations } from "./driver/configurations.ts";
 export { inspect, type Selection, type Stage } from "./driver/inspect.ts";
 export type {
+  CompileClock,
   CompiledEntry,
   CompiledKernel,
   CompiledModule,
@@ -29,6 +30,7 @@ export type {
   KernelOutline,
   ModuleOutline,
   Override,
+  StepTime,
 } from "./options.ts";
 export type {
   Access,

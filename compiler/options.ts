@@ -94,8 +94,30 @@ export interface CompileOptions {
    * Say what is wrong and make no code: modules stay empty, and what only lowering for a target finds is not said.
    */
   readonly checkOnly?: boolean;
-  /** Check the tile IR after every pass; for tests. */
+  /** Check the tile IR after every pass: for tests, and to find a pass that is wrong. */
   readonly verify?: boolean;
+  /** Measures how long each step takes. */
+  readonly clock?: CompileClock;
+}
+
+/** Measures a compilation. */
+export interface CompileClock {
+  /** Milliseconds since some moment. */
+  readonly now: () => number;
+  /** Receives the time of each step. */
+  readonly spent: (time: StepTime) => void;
+}
+
+/** How long a step took for one entry. */
+export interface StepTime {
+  /** Name of the entry. */
+  readonly entry: string;
+  /** The target whose code was made; absent for what all targets share. */
+  readonly target?: TargetName;
+  /** A pass, or `check` (all of the front end), `build`, `contract`, `emit`, `print`. */
+  readonly step: string;
+  /** The time. */
+  readonly milliseconds: number;
 }
 
 /** All instances of one kernel for one target, as one PTX module. */

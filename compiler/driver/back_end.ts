@@ -9,6 +9,7 @@ import type { CompiledEntry, CompiledModule } from "../options.ts";
 import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { printCode, printModule } from "../ptx/print.ts";
 import { neededVersion } from "../ptx/version.ts";
+import { type PassWatch, timed } from "./run_passes.ts";
 import { must } from "../support/bug.ts";
 import type { WorkBudget } from "./work_budget.ts";
 import { type Target, type TargetName, TARGETS } from "../targets.ts";
@@ -29,6 +30,11 @@ interface Code {
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
+/** How a function becomes an entry, on any target. */
+export interface EntryLowering extends Omit<LowerOptions, "target" | "files"> {
+  readonly watch: PassWatch;
+}
+
 export class BackEnd {
   readonly #modules: ReadonlyMap<TargetName, Code[]>;
   readonly #files = new FileTable();
@@ -46,12 +52,12 @@ export class BackEnd {
   }
 
   /** Adds an entry to the target's module. Throws what {@linkcode lowerFunc} throws. */
-  add(name: TargetName, func: Func, options: Omit<LowerOptions, "target" | "files">): void {
+  add(name: TargetName, func: Func, options: EntryLowering): void {
     const target = TARGETS[name];
     const known = this.#known.get(func) ?? [];
     let code = known.find(({ agrees }) => agrees(target));
     if (code === undefined) {
-      code = codeOf(func, { ...options, target, files: this.#files });
+      code = codeOf(func, { ...options, target, files: this.#files }, options.watch);
       this.#known.set(func, [...known, code]);
       if (name === this.#first) this.#work.add("instructions", code.instructions);
     }
@@ -88,12 +94,16 @@ export class BackEnd {
   }
 }
 
-function codeOf(func: Func, options: LowerOptions): Code {
-  const { kernel, threads, sharedBytes, ...rest } = lowerFunc(func, options);
+function codeOf(func: Func, options: LowerOptions, watch: PassWatch): Code {
+  const { kernel, threads, sharedBytes, ...rest } = timed(
+    watch,
+    "emit",
+    () => lowerFunc(func, options),
+  );
   return {
     ...rest,
     kernel: { ...kernel, registers: [], body: [] },
-    text: printCode(kernel),
+    text: timed(watch, "print", () => printCode(kernel)),
     instructions: kernel.body.length,
     version: neededVersion(kernel),
     entry: { symbol: kernel.name, threads, sharedBytes },

@@ -1,17 +1,19 @@
 /** One stage of the compiler as text, for people: `tri inspect`. */
-import { buildInstance, checkInstance, passOptions } from "./instance_build.ts";
+import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import { dumpAst } from "../parse/dump_ast.ts";
 import { dumpTyped } from "../check/dump_typed.ts";
 import { printTokens } from "../preprocess/spell.ts";
-import { printFunc } from "../ir/print.ts";
-import type { ParsedFile } from "./instance_front.ts";
+import { FuncDumps } from "./func_dumps.ts";
+import type { CheckedKernel, ParsedFile } from "./instance_front.ts";
 import { lowerFunc } from "../lower/mod.ts";
+import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import type { CompileOptions } from "../options.ts";
 import { compileFile, planFile } from "./pipeline.ts";
+import { must } from "../support/bug.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
-import { TARGETS } from "../targets.ts";
+import { type TargetName, TARGETS } from "../targets.ts";
 import { Unsupporteds } from "./unsupported.ts";
 
 /** The stages there are to look at. */
@@ -23,6 +25,8 @@ export interface Selection {
   readonly kernel?: string;
   /** Name of a variant. */
   readonly variant?: string;
+  /** A pass: the function after it, instead of a stage; `*`: after every pass. */
+  readonly after?: string;
 }
 
 /**
@@ -35,9 +39,9 @@ export function inspect(
   stage: Stage,
   selection: Selection = {},
 ): string {
-  const { kernel: wanted, variant } = selection;
+  const { kernel: wanted, variant, after } = selection;
   const scope = wanted === undefined ? options : { ...options, kernels: [wanted] };
-  if (stage === "ptx") return inspectPtx(file, scope);
+  if (stage === "ptx" && after === undefined) return inspectPtx(file, scope);
   const { front, parsed, kernels } = planFile(
     file,
     scope,
@@ -51,35 +55,20 @@ export function inspect(
     );
     if (instance === undefined) continue;
     const checked = checkInstance(front, site, instance, target.sm);
-    if (stage === "tokens" || stage === "ast") return inspectText(checked.parsed, stage);
-    if (stage === "types") {
-      return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
+    if (after !== undefined) {
+      return inspectPasses(checked, plan, instance, options, target.name, after);
     }
-    const built = buildInstance(
-      checked,
-      plan,
-      instance,
-      passOptions(options, instance),
-      new Reporter(),
-    );
-    const funcs = built?.funcs ?? [];
-    return funcs.map(({ func, specialization }) => {
-      const title = specialization.conditions.map(({ text }) => `// where ${text}\n`).join("");
-      if (stage === "ir") return title + printFunc(func);
-      let laidOut = "";
-      const { numWarps, numStages, maxRegisters, floats } = instance.options;
-      new Unsupporteds().attempt(target.name, () =>
-        lowerFunc(func, {
-          target,
-          numWarps,
-          numStages,
-          floats,
-          maxRegisters,
-          symbol: func.name,
-          onLayout: (result) => laidOut = printFunc(result),
-        }));
-      return title + laidOut;
-    }).join("\n");
+    switch (stage) {
+      case "tokens":
+      case "ast":
+        return inspectText(checked.parsed, stage);
+      case "types":
+        return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
+      case "ir":
+        return inspectPasses(checked, plan, instance, options, target.name, "drop-dead");
+      case "layout":
+        return inspectPasses(checked, plan, instance, options, target.name, "order-memory");
+    }
   }
   const isWhole = wanted === undefined && variant === undefined;
   return isWhole && (stage === "tokens" || stage === "ast") ? inspectText(parsed, stage) : "";
@@ -92,4 +81,36 @@ function inspectText({ preprocessed, unit }: ParsedFile, stage: "tokens" | "ast"
 function inspectPtx(file: SourceFile, options: CompileOptions): string {
   const { kernels } = compileFile(file, { ...options, targets: options.targets.slice(0, 1) });
   return kernels.flatMap(({ modules }) => modules.map(({ ptx }) => ptx)).join("\n");
+}
+
+/** The functions of an instance after a step, one for each specialisation. */
+function inspectPasses(
+  checked: CheckedKernel,
+  plan: KernelPlan,
+  instance: InstancePlan,
+  options: CompileOptions,
+  targetName: TargetName,
+  after: string,
+): string {
+  const { verify = false } = options;
+  const target = TARGETS[targetName];
+  const entry = entryOptions(instance);
+  const dumps = new Map<string, FuncDumps>();
+  const building = buildOptions(options, instance, ({ suffix }) => {
+    const known = dumps.get(suffix) ?? new FuncDumps(after);
+    dumps.set(suffix, known);
+    return known.watch({ target: undefined, entry }, verify);
+  });
+  const built = buildInstance(checked, plan, instance, building, new Reporter());
+  return (built?.funcs ?? []).map(({ func, specialization: { suffix, conditions } }) => {
+    const known = must(dumps.get(suffix), "dumps of a specialisation");
+    new Unsupporteds().attempt(target.name, () =>
+      lowerFunc(func, {
+        target,
+        ...entry,
+        symbol: func.name,
+        onLayout: (laidOut) => known.add("order-memory", laidOut, { target: target.name, entry }),
+      }));
+    return known.text(conditions.map(({ text }) => `// where ${text}\n`).join(""));
+  }).join("\n");
 }

@@ -10,7 +10,7 @@ import { keyOf } from "../contract/key.ts";
 import { kernelParams } from "../contract/kernel_params.ts";
 import { integerValues } from "../instances/macro_values.ts";
 import { mergeContract } from "../contract/merge.ts";
-import { planSpecializations, type Specialization } from "../instances/specialize.ts";
+import { GENERAL, planSpecializations, type Specialization } from "../instances/specialize.ts";
 import { nameTiles } from "../contract/tile_names.ts";
 import type { KernelContract } from "../contract/types.ts";
 import type { TypedKernel } from "../check/typed.ts";
@@ -18,8 +18,11 @@ import type { WorkBudget } from "./work_budget.ts";
 import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
 import type { Func } from "../ir/func.ts";
 import type { CompileOptions } from "../options.ts";
-import type { Reporter } from "../support/diagnostic.ts";
-import { type RunOptions, runPasses } from "../tile/passes.ts";
+import { Reporter } from "../support/diagnostic.ts";
+import { must } from "../support/bug.ts";
+import { type EntryOptions, printHeader } from "./ir_text.ts";
+import { TILE_STEPS } from "./passes.ts";
+import { type PassWatch, runPasses, timed } from "./run_passes.ts";
 
 /** A specialisation, optimised, before layouts. */
 export interface SpecializedFunc {
@@ -36,20 +39,29 @@ export interface BuiltInstance {
   readonly key: readonly string[];
 }
 
-/** What building and `runPasses` are told. */
-export interface StageOptions extends RunOptions {
+/** How functions are built and optimised. */
+export interface BuildOptions {
   readonly checkPromises: boolean;
+  /** What an entry is compiled with, for all targets. */
+  readonly entry: EntryOptions;
+  /** What looks at the steps of the function with this specialisation. */
+  readonly watchOf: (specialization: Specialization) => PassWatch;
 }
 
-export function passOptions(
-  { verify, debug }: CompileOptions,
-  { options: { floats } }: InstancePlan,
-): StageOptions {
-  return {
-    contract: floats.contract,
-    checkPromises: debug === true,
-    ...(verify === undefined ? {} : { verify }),
-  };
+/** The options of an instance for its functions. */
+export function buildOptions(
+  { verify = false, debug }: CompileOptions,
+  instance: InstancePlan,
+  watchOf: BuildOptions["watchOf"] = () => ({ verify }),
+): BuildOptions {
+  return { checkPromises: debug === true, entry: entryOptions(instance), watchOf };
+}
+
+/** What the entries of an instance are compiled with. */
+export function entryOptions(
+  { options: { floats, numWarps, numStages, maxRegisters } }: InstancePlan,
+): EntryOptions {
+  return { floats, numWarps, numStages, maxRegisters };
 }
 
 /** The typed kernel of an instance for one architecture. */
@@ -67,7 +79,7 @@ export function buildInstance(
   checked: CheckedKernel,
   kernelPlan: KernelPlan,
   plan: InstancePlan,
-  passes: StageOptions,
+  options: BuildOptions,
   reporter: Reporter,
 ): BuiltInstance | undefined {
   const { kernel, work } = checked;
@@ -79,19 +91,22 @@ export function buildInstance(
     checked.parsed.preprocessed.macros,
     reporter,
   );
-  const general = buildSpecialized(kernel, declared, undefined, passes, reporter);
+  const general = buildSpecialized(kernel, declared, GENERAL, options, reporter);
   if (general === undefined) return undefined;
   countFunc(work, general);
-  const inferred = infer(general);
-  const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
-  const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
+  const { inferred, contract } = timed(options.watchOf(GENERAL), "contract", () => {
+    const inferred = infer(general);
+    const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
+    const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
+    return { inferred, contract };
+  });
   const covered = planSpecializations(params, declared, inferred).filter(({ suffix }) =>
     plan.covers.has(specializationName(suffix))
   );
   const funcs = covered.flatMap((specialization): SpecializedFunc[] => {
     if (specialization.conditions.length === 0) return [{ specialization, func: general }];
     if (!work.allowsMore(reporter)) return [];
-    const func = buildSpecialized(kernel, declared, specialization, passes, reporter);
+    const func = buildSpecialized(kernel, declared, specialization, options, reporter);
     if (func === undefined) return [];
     countFunc(work, func);
     return [{ specialization, func }];
@@ -111,27 +126,41 @@ function countFunc(work: WorkBudget, { nextId }: Func): void {
   work.add("values", nextId);
 }
 
-/** The function under the assumptions of a specialisation, `undefined`: of the general instance; undefined after an error. */
+/** The optimised function under the assumptions of a specialisation; undefined after an error. */
 export function buildSpecialized(
   kernel: TypedKernel,
   declared: Declared,
-  specialization: Specialization | undefined,
-  passes: StageOptions,
+  specialization: Specialization,
+  options: BuildOptions,
   reporter: Reporter,
 ): Func | undefined {
   const assumptions = new Map<string, Assumption>(declared.promises);
-  for (const [name, by] of specialization?.multiples ?? []) {
+  for (const [name, by] of specialization.multiples) {
     const promised = declared.promises.get(name);
     assumptions.set(name, {
       ...promised,
       multipleof: leastCommonMultiple(promised?.multipleof ?? 1, by),
     });
   }
-  for (const [name, value] of specialization?.values ?? []) {
+  for (const [name, value] of specialization.values) {
     assumptions.set(name, { ...assumptions.get(name), value });
   }
-  const { checkPromises } = passes;
-  const func = buildFunc(kernel, { assumptions, checkPromises }, reporter);
-  if (func !== undefined) runPasses(func, passes);
+  const { checkPromises, entry } = options;
+  const watch = options.watchOf(specialization);
+  const build = (to: Reporter): Func | undefined =>
+    buildFunc(kernel, { assumptions, checkPromises }, to);
+  const { now = (): number => 0 } = watch;
+  const start = now();
+  const func = build(reporter);
+  if (func === undefined) return undefined;
+  watch.after?.("build", now() - start, func);
+  runPasses({
+    func,
+    again: () => must(build(new Reporter()), "a function that was built before"),
+    steps: TILE_STEPS,
+    context: (analyses) => ({ ...analyses, floats: entry.floats }),
+    watch,
+    header: (after) => printHeader({ after, target: undefined, entry }),
+  });
   return func;
 }

@@ -17,8 +17,9 @@ import {
 import { assignItems, type KernelSite, type OverrideItem } from "../instances/items.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { readOptions } from "../instances/kernel_options.ts";
+import { GENERAL } from "../instances/specialize.ts";
 import { PlanBudget } from "../instances/plan_budget.ts";
-import { entrySymbol } from "../instances/specialize.ts";
+import { entryName } from "./entry_names.ts";
 import type { InstanceInfo } from "../contract/types.ts";
 import { reportUnusedDefines, reportUnusedParameters } from "../instances/unused.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
@@ -26,15 +27,17 @@ import type { PragmaItem } from "../pragma/pragma.ts";
 import { parsePragmaLine, readPragmas } from "../pragma/read_pragmas.ts";
 import {
   buildInstance,
+  type BuildOptions,
+  buildOptions,
   buildSpecialized,
   type BuiltInstance,
   checkInstance,
-  passOptions,
-  type StageOptions,
 } from "./instance_build.ts";
 import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
+import { timed } from "./run_passes.ts";
 import type { TypedKernel } from "../check/typed.ts";
 import type { Func } from "../ir/func.ts";
+import { watchEntry } from "./entry_watch.ts";
 import { Unsupporteds } from "./unsupported.ts";
 import { kernelsByName, namesOfFront } from "./kernel_sites.ts";
 import type { CompiledKernel, CompileOptions, CompileResult, Define } from "../options.ts";
@@ -162,11 +165,19 @@ function compileKernel(
   for (const instance of plan.instances) {
     const reporter = new Reporter();
     const label = labelOf(instance);
-    const checked = checkInstance(front, site, instance, smOf(options.targets[0]));
+    const checked = timed(
+      watchEntry(options, entryName(plan, instance, GENERAL).symbol),
+      "check",
+      () => checkInstance(front, site, instance, smOf(options.targets[0])),
+    );
     collector.addInstance(site.offset, label, checked.general);
     collector.addInstance(site.offset, label, checked.own);
-    const passes = passOptions(options, instance);
-    const built = buildInstance(checked, plan, instance, passes, reporter);
+    const building = buildOptions(
+      options,
+      instance,
+      (specialization) => watchEntry(options, entryName(plan, instance, specialization).symbol),
+    );
+    const built = buildInstance(checked, plan, instance, building, reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
     const { numWarps, numStages, maxRegisters, floats } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
@@ -185,12 +196,15 @@ function compileKernel(
           if (isMissing(own)) reportMissing(site, plan, front.file, reporter);
         }
         if (checkOnly) continue;
-        for (const [index, func] of funcsOf(own.kernel, built, funcs, passes, reporter).entries()) {
+        for (
+          const [index, func] of funcsOf(own.kernel, built, funcs, building, reporter).entries()
+        ) {
           const { symbol } = must(infos[index], "a specialisation");
           constants.add(func);
           const debug = options.debug === true;
-          const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug };
           if (!front.work.allowsMore(reporter)) break;
+          const watch = watchEntry(options, symbol, target);
+          const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug, watch };
           unsupported.attempt(target, () => backEnd.add(target, func, lowering));
         }
       }
@@ -248,15 +262,12 @@ function describeInstances(
   instance: InstancePlan,
   built: BuiltInstance,
 ): readonly InstanceInfo[] {
-  const { kernel, variant, config: bindings, options: { numWarps }, configuration } = instance;
-  const variants = new Set(plan.instances.map((one) => one.variant.name));
-  const variantName = variants.size > 1 ? variant.name : undefined;
+  const { variant, config: bindings, options: { numWarps }, configuration: { label } } = instance;
   const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
   return built.funcs.map(({ specialization }) => {
-    const first = entrySymbol(kernel, variantName, specialization);
-    const { label, suffix } = configuration;
+    const { symbol, first } = entryName(plan, instance, specialization);
     return {
-      symbol: suffix === "" ? first : `${first}${suffix}`,
+      symbol,
       variant,
       config: { bindings, numWarps },
       ...(isChoice
@@ -279,13 +290,13 @@ function funcsOf(
   kernel: TypedKernel | undefined,
   { declared, funcs }: BuiltInstance,
   known: Map<TypedKernel, readonly Func[]>,
-  passes: StageOptions,
+  options: BuildOptions,
   reporter: Reporter,
 ): readonly Func[] {
   if (kernel === undefined) return [];
   const built = known.get(kernel) ??
     funcs.map(({ specialization }) =>
-      buildSpecialized(kernel, declared, specialization, passes, reporter)
+      buildSpecialized(kernel, declared, specialization, options, reporter)
     );
   const found = built.filter((func) => func !== undefined);
   const whole = found.length === built.length ? found : [];

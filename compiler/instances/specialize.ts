@@ -28,7 +28,8 @@ export interface Specialization {
   readonly values: ReadonlyMap<string, number>;
 }
 
-const GENERAL: Specialization = {
+/** Without assumptions. */
+export const GENERAL: Specialization = {
   suffix: "",
   conditions: [],
   multiples: new Map(),

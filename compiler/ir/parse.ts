@@ -24,14 +24,15 @@ import { isBareAttr } from "./print.ts";
 import { isTileOp, requiredKind } from "./table.ts";
 import type { Element, IrType } from "./types.ts";
 
-export function parseFunc(text: string): Func {
-  return new Parser({ name: "<ir>", text }).func();
+export function parseFunc(text: string, name = "<ir>"): Func {
+  return new Parser({ name, text }).func();
 }
 
 /** Numbers with a point, exponent or name are floats; without, integers. */
 const TOKEN = new RegExp(
   [
     /\s+/,
+    /\/\/.*/,
     /(?<word>[A-Za-z_]\w*)/,
     /(?<value>%\w+)/,
     /(?<symbol>@\w+)/,
@@ -355,7 +356,7 @@ class Parser {
   #fail(expected: string, token = this.#peek()): never {
     const { line } = positionOf(this.#file, token.start);
     return bug(
-      `IR text, line ${line}: expected ${expected}, found \`${token.text}\` in \`${
+      `${this.#file.name}, line ${line}: expected ${expected}, found \`${token.text}\` in \`${
         lineText(this.#file, line).trim()
       }\``,
     );
@@ -370,7 +371,7 @@ function tokenize(file: SourceFile): readonly Token[] {
     pattern.lastIndex = at;
     const match = pattern.exec(file.text);
     if (match === null) {
-      bug(`IR text, line ${positionOf(file, at).line}: stray \`${file.text[at]}\``);
+      bug(`${file.name}, line ${positionOf(file, at).line}: stray \`${file.text[at]}\``);
     }
     const kind = KINDS.find((name) => match.groups?.[name] !== undefined);
     if (kind !== undefined) tokens.push({ kind, text: match[0], start: at });

@@ -7,10 +7,14 @@ import { constantOf } from "../ir/attrs.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { countUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
-import type { Pass } from "./pass.ts";
+import type { PlainPass } from "./pass.ts";
 import { isZero } from "./rules/rule.ts";
 
-export const accumulate: Pass = { name: "accumulate", run };
+export const accumulate: PlainPass = {
+  name: "accumulate",
+  doc: "x + (0 + a @ b) becomes x + a @ b",
+  run,
+};
 
 function run(func: Func): boolean {
   const uses = countUses(func);

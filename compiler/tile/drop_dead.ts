@@ -16,9 +16,13 @@ import { stringsAttr } from "../ir/attrs.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { rowOf } from "../ir/table.ts";
 import { terminatorOf } from "../ir/walk.ts";
-import type { Pass } from "./pass.ts";
+import type { PlainPass } from "./pass.ts";
 
-export const dropDead: Pass = { name: "drop-dead", run };
+export const dropDead: PlainPass = {
+  name: "drop-dead",
+  doc: "removes what nothing needs: operations, results, carried values, loops",
+  run,
+};
 
 function run(func: Func): boolean {
   const liveness = new Liveness();

@@ -1,9 +1,45 @@
-/** What a pass over tile IR is. */
+/**
+ * What a pass over tile IR is, and what it may ask. The list of all passes, in order, is `compiler/driver/passes.ts`.
+ */
 import type { Func } from "../ir/func.ts";
+import type { FloatOptions } from "../support/float_options.ts";
+import type { Target } from "../targets.ts";
+import type { AxisFacts } from "./axis.ts";
 
-export interface Pass {
-  /** The word that dumps and messages use. */
+/** In order: `tile` passes run once for all targets, the others for each target, on a copy of the function. */
+export const PHASES = ["tile", "layout", "schedule"] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** What is computed of the function when a pass asks, and kept until a pass changes the function. */
+export interface Analyses {
+  readonly axisInfo: () => AxisFacts;
+}
+
+/** What a pass of the phase `tile` may ask. There is no target: all targets share its result. */
+export interface TileContext extends Analyses {
+  readonly floats: FloatOptions;
+}
+
+/** What a pass of the other phases may ask. */
+export interface TargetContext extends TileContext {
+  readonly target: Target;
+  readonly numWarps: number;
+  /** Slots for what loops load for products; chosen by the pass if absent. */
+  readonly numStages: number | undefined;
+  /** Registers that a thread may use. */
+  readonly maxRegisters: number | undefined;
+}
+
+export interface Pass<Context = TileContext> {
+  /** The word that dumps, messages and the command line use; the file has the same name. */
   readonly name: string;
+  /** What it does, in one line. */
+  readonly doc: string;
   /** Edits the function; true if it changed anything. */
-  run(func: Func): boolean;
+  readonly run: (func: Func, context: Context) => boolean;
+}
+
+/** A pass that asks for nothing but the function. */
+export interface PlainPass extends Pass<unknown> {
+  readonly run: (func: Func) => boolean;
 }

@@ -1,7 +1,7 @@
 /** Constant folding and the algebraic rules, in one sweep: each operation until nothing fits any more. */
 import type { TileOp } from "../ir/ops.ts";
 import { FOLDABLE, foldOp } from "./fold.ts";
-import type { Pass } from "./pass.ts";
+import type { PlainPass } from "./pass.ts";
 import { type Rewrite, sweep } from "./rewrite.ts";
 import { ALGEBRA_RULES } from "./rules/algebra.ts";
 import { MEMORY_RULES } from "./rules/memory.ts";
@@ -22,10 +22,10 @@ const FOLD: Rule = {
 /** The first that fits is applied; its result is looked at again. */
 export const RULES: readonly Rule[] = [FOLD, ...ALGEBRA_RULES, ...SHAPE_RULES, ...MEMORY_RULES];
 
-export const simplify: Pass = simplifyWith(RULES);
+export const simplify: PlainPass = simplifyWith(RULES);
 
 /** Some rules as a pass. */
-export function simplifyWith(rules: readonly Rule[]): Pass {
+export function simplifyWith(rules: readonly Rule[]): PlainPass {
   const byOp = new Map<TileOp, Rule[]>();
   for (const rule of rules) {
     for (const name of rule.ops) {
@@ -41,7 +41,11 @@ export function simplifyWith(rules: readonly Rule[]): Pass {
     }
     return undefined;
   };
-  return { name: "simplify", run: (func) => sweep(func, rewrite) };
+  return {
+    name: "simplify",
+    doc: "constant folding and the algebraic rules (`compiler/tile/rules`)",
+    run: (func) => sweep(func, rewrite),
+  };
 }
 
 function isList<T extends object>(result: T | readonly T[]): result is readonly T[] {

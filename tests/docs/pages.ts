@@ -5,6 +5,7 @@
  */
 import * as path from "node:path";
 import { assert, assertEquals } from "../support/assert.ts";
+import { mayBless } from "../support/bless.ts";
 import { gpuReason, hasGpu } from "../support/gpu.ts";
 import { type Block, differenceIn, readBlocks } from "./blocks.ts";
 import { makeWorkspace, type Ran, ROOT, type Workspace } from "./workspace.ts";
@@ -83,7 +84,7 @@ async function runBlocks(
       assert(last !== undefined, `${place}: no block before it was run`);
       if (last === "skipped") continue;
       const difference = differenceIn(block.text, last.stdout);
-      if (difference !== undefined && mayBless(block)) {
+      if (difference !== undefined && isBlessed(page, block)) {
         await bless(page, block, last.stdout);
         continue;
       }
@@ -100,8 +101,8 @@ async function runBlocks(
 }
 
 /** Whether to write what is printed to the page; an output with … is somebody's choice. */
-function mayBless({ text }: Block): boolean {
-  return Deno.env.get("TRI_BLESS") !== undefined && !text.includes("…");
+function isBlessed(page: string, { text }: Block): boolean {
+  return mayBless(path.join(ROOT, page)) && !text.includes("…");
 }
 
 async function bless(page: string, { text }: Block, printed: string): Promise<void> {

@@ -9,12 +9,11 @@ import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";
 import { PREDEFINED_NAMES } from "../../compiler/preprocess/predefined.ts";
 import { FOLDER, referencePages, stalePages } from "../../scripts/reference_pages.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { blessed, mayBless } from "../support/bless.ts";
 
 Deno.test("stalePages() is empty: docs/reference/ is what the code says", async () => {
-  if (Deno.env.get("TRI_BLESS") !== undefined) {
-    for (const [name, text] of await referencePages()) {
-      await Deno.writeTextFile(path.join(FOLDER, name), text);
-    }
+  if (mayBless(FOLDER)) {
+    for (const [name, text] of await referencePages()) blessed(path.join(FOLDER, name), text);
   }
   assertEquals(await stalePages(), [], "run deno run -A scripts/reference_pages.ts");
 });

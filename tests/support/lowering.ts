@@ -1,7 +1,11 @@
 /** Source text to laid-out functions and PTX data, instance by instance, for tests of the back end. */
 import { assertEquals } from "./assert.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
-import { buildInstance, checkInstance, passOptions } from "../../compiler/driver/instance_build.ts";
+import {
+  buildInstance,
+  buildOptions,
+  checkInstance,
+} from "../../compiler/driver/instance_build.ts";
 import type { Func, Op } from "../../compiler/ir/func.ts";
 import { verifyFunc } from "../../compiler/ir/verify.ts";
 import { walkOps } from "../../compiler/ir/walk.ts";
@@ -51,7 +55,7 @@ export function lowerText(
         checked,
         plan,
         instance,
-        passOptions(options, instance),
+        buildOptions(options, instance),
         reporter,
       );
       return (built?.funcs ?? []).map(({ func, specialization }) => {

@@ -8,7 +8,11 @@ import { countUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Pass } from "./pass.ts";
 
-export const contract: Pass = { name: "contract", run };
+export const fuseMultiplyAdd: Pass = {
+  name: "fuse-multiply-add",
+  doc: "a * b + c with one rounding, unless `fp_contract` is off",
+  run: (func, { floats }) => floats.contract && run(func),
+};
 
 function run(func: Func): boolean {
   const uses = countUses(func);

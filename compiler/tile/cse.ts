@@ -1,13 +1,17 @@
 /**
- * Gives equal pure operations one result. An operation may take the place of a later equal one where it is
+ * Common subexpression elimination: gives equal pure operations one result. An operation may take the place of a later equal one where it is
  * visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
  */
 import { spellAttr, typeKey } from "../ir/print.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { rowOf } from "../ir/table.ts";
-import type { Pass } from "./pass.ts";
+import type { PlainPass } from "./pass.ts";
 
-export const mergeEqual: Pass = { name: "merge-equal", run };
+export const cse: PlainPass = {
+  name: "cse",
+  doc: "gives equal pure operations one result (common subexpression elimination)",
+  run,
+};
 
 function run(func: Func): boolean {
   const merger = new Merger();

@@ -4,9 +4,13 @@
  */
 import type { Func, Op, Region, Value } from "../ir/func.ts";
 import { rowOf } from "../ir/table.ts";
-import type { Pass } from "./pass.ts";
+import type { PlainPass } from "./pass.ts";
 
-export const hoistInvariants: Pass = { name: "hoist-invariants", run };
+export const hoistInvariants: PlainPass = {
+  name: "hoist-invariants",
+  doc: "moves pure operations that do not change in a loop to before it",
+  run,
+};
 
 function run(func: Func): boolean {
   const hoister = new Hoister();
