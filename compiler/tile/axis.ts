@@ -21,9 +21,6 @@ const sameInfo = (a: AxisInfo, b: AxisInfo): boolean =>
     a[name].every((value, d) => value === b[name][d])
   );
 
-/** What the analysis knows of a value. */
-export type AxisFacts = (value: Value) => AxisInfo;
-
 /** Facts of every value of a function, computed on demand. */
 export function axisAnalysis(func: Func): AxisFacts {
   const analysis = new Analysis();
