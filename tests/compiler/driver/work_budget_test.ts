@@ -1,8 +1,8 @@
 import { DiagnosticCollector } from "../../../compiler/driver/diagnostics.ts";
 import {
   buildInstance,
+  buildOptions,
   checkInstance,
-  passOptions,
 } from "../../../compiler/driver/instance_build.ts";
 import { planFile } from "../../../compiler/driver/pipeline.ts";
 import { MAX_WORK, WorkBudget } from "../../../compiler/driver/work_budget.ts";
@@ -42,7 +42,7 @@ Deno.test("buildInstance() stops between specialisations when the budget is spen
   const instance = must(plan.instances[0], "an instance");
   const checked = checkInstance(front, site, instance, 80);
   const build = (): number | undefined =>
-    buildInstance(checked, plan, instance, passOptions(options, instance), reporter)?.funcs.length;
+    buildInstance(checked, plan, instance, buildOptions(options, instance), reporter)?.funcs.length;
   assertEquals([build(), reporter.diagnostics], [2, []]);
   front.work.add("values", MAX_WORK);
   assertEquals(build(), undefined);
