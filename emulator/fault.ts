@@ -16,6 +16,8 @@ export type FaultKind =
   | "deadlock"
   | "instruction budget"
   | "pending copy"
+  | "register in flight"
+  | "missing fence"
   | "read-only memory"
   | "exited block"
   | "unsupported instruction"
@@ -32,6 +34,11 @@ export interface Site {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
+}
+
+/** The text of an instruction without the middle of its long vectors. */
+export function abridged(text: string): string {
+  return text.replace(/\{([^,{}]+),(?:[^,{}]+,){3,}\s*([^,{}]+)\}/g, "{$1, …, $2}");
 }
 
 /** Which thread it was. */

@@ -4,7 +4,7 @@ import { accessOf, beginLaunch } from "./access/state.ts";
 import { anyCheck, type CheckLevels, levelsFor } from "./check/levels.ts";
 import type { AccessLaunch, Extent, PointerArgument } from "./check/launch.ts";
 import type { SymbolPlace } from "./compile/context.ts";
-import { narrowestAccesses } from "./compile/granules.ts";
+import { hasAsyncProxy, narrowestAccesses } from "./compile/granules.ts";
 import { compileKernel } from "./compile/mod.ts";
 import type { Program } from "./compile/program.ts";
 import { kernelSymbols, type KernelVariables, kernelVariables } from "./compile/symbols.ts";
@@ -101,6 +101,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
   let parameters: number | undefined;
   const programs = new Map<string, Program>();
   const granules = narrowestAccesses(kernel);
+  const usesAsyncProxy = hasAsyncProxy(kernel);
   const slots = new SlotPool(machine, allocate, give);
   const areas: (Area & { readonly key: string })[] = [];
   const area = (worker: number, countBytes: number, slotBytes: number): Area => {
@@ -153,6 +154,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       shared: variables.shared,
       local: variables.local,
       granules,
+      usesAsyncProxy,
     };
     beginLaunch(machine, access);
     machine.views.u8.fill(0, program.counts, program.counts + 16 * program.blocks.length);

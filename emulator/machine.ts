@@ -118,6 +118,12 @@ export interface Surroundings {
   callee(name: string): "recursive" | "declared" | "expanded too often" | "unknown";
   /** Whether the kernel asks for the barrier of a cooperative launch. */
   wantsGridBarrier(): boolean;
+  /** What the kernel's directives say of registers: the most of a thread, blocks on a multiprocessor, block size. */
+  registers(): {
+    readonly most: number | undefined;
+    readonly blocks: number;
+    readonly isBlockSizeKnown: boolean;
+  };
 }
 
 /** Compiles an instruction. */

@@ -18,6 +18,7 @@ import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { checkOf } from "../check/levels.ts";
 import { attend, notePoll, type Order, strongWrite, WHO, whoIs } from "../check/order.ts";
 import { checkRemote } from "../check/remote.ts";
+import { noteGenericWrite } from "../check/proxies.ts";
 import { report } from "../check/report.ts";
 import type { SharedShadow } from "../check/shared_shadow.ts";
 import { logSite, siteNumber } from "../check/site_log.ts";
@@ -331,7 +332,7 @@ function checkSharedOf(
   block: BlockState,
   high: number,
 ): number {
-  const { reach: { places }, machine, order, shared, launch: { levels } } = access;
+  const { reach: { places }, machine, order, shared, launch: { levels, usesAsyncProxy } } = access;
   const { bytes, reads, writes } = check;
   const base = block.shared;
   let mask = all;
@@ -364,7 +365,10 @@ function checkSharedOf(
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
     const offset = (places[lane] ?? 0) - base;
-    if (writes) setWritten(shadow, offset, bytes);
+    if (writes) {
+      setWritten(shadow, offset, bytes);
+      if (usesAsyncProxy) noteGenericWrite(machine, block, offset, bytes, lane);
+    }
     if (shift < 0) continue;
     const conflict = rare
       ? noteRare(order, check, cells, offset >> shift, count, me | lane, floor)

@@ -1,6 +1,7 @@
 /** Instructions that change no value: fences, and what caches are told (PTX ISA 9.0, 9.7.9 and 9.7.13). */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { acquire, fenceReleases } from "../check/order.ts";
+import { fenceProxies } from "../check/proxies.ts";
 import { LANES } from "../frame.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { elementRows, operandOf } from "./element.ts";
@@ -18,8 +19,13 @@ export function fence(match: Match, context: HandlerContext): WarpFunction {
   const { order } = accessOf(machine);
   const { acquires, releases, scope } = orderingOf(match);
   const both = acquires === releases;
-  return () => {
+  const between = match.modifiers.includes("proxy") && match.modifiers.includes("async") &&
+    !match.modifiers.includes("global");
+  const initialised = match.modifiers.includes("mbarrier_init");
+  return (_w, mask) => {
     if (!machine.checks) return;
+    if (between) fenceProxies(machine, mask);
+    else if (initialised) fenceProxies(machine, mask, "mbarrier");
     if (both || releases) fenceReleases(order, machine, scope);
     if (both || acquires) acquire(order, machine, scope);
   };

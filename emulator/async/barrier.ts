@@ -13,6 +13,7 @@
 import { Fault, type Site } from "../fault.ts";
 import type { BlockState, Machine, WarpState } from "../machine.ts";
 import { acquire, release } from "../check/order.ts";
+import { noteGenericWrite } from "../check/proxies.ts";
 import { type PendingCopy, resolvePending } from "./pending.ts";
 import { hex, type SharedRange } from "./reach.ts";
 import { noteObject, orderBy } from "./watch.ts";
@@ -63,12 +64,26 @@ interface BarrierWatch {
   /** The object as the last operation left it. */
   low: number;
   high: number;
-  /** Copies that the phase under way counts, and those of the two phases before: nobody waits for older ones. */
-  counted: PendingCopy[];
-  past: PendingCopy[];
-  older: PendingCopy[];
+  /** Copies that the phase under way counts, and those of the two phases before: no thread waits for older ones. */
+  counted: CountedCopy[];
+  past: CountedCopy[];
+  older: CountedCopy[];
   /** Warps that were told once that the phase before is not over, though it is. */
   readonly delayed: Set<WarpState>;
+}
+
+/** A copy that a phase counts, and what moves its bytes to the barrier's block. */
+export interface CountedCopy {
+  readonly copy: PendingCopy;
+  move?: (() => void) | undefined;
+}
+
+/** Moves what has not been moved. */
+function land(copies: readonly CountedCopy[]): void {
+  for (const counted of copies) {
+    counted.move?.();
+    counted.move = undefined;
+  }
 }
 
 const watches = new WeakMap<BlockState, Map<number, BarrierWatch>>();
@@ -128,6 +143,7 @@ function settle(use: BarrierUse, state: BarrierState): void {
   if (!use.machine.checks) return;
   const watch = watchesOf(use.range.block).get(use.range.place);
   if (watch === undefined) return;
+  land(watch.older);
   watch.older = watch.past;
   watch.past = watch.counted;
   watch.delayed.clear();
@@ -152,12 +168,17 @@ export function initBarrier(use: BarrierUse, count: number): void {
     });
   }
   noteObject(machine, range, OBJECT_BYTES);
+  if (machine.checks) {
+    noteGenericWrite(machine, range.block, range.offset, OBJECT_BYTES, use.lane, "mbarrier");
+  }
   writeState(use, { phase: 0, pending: count, expected: count, transactions: 0 });
 }
 
 export function invalidateBarrier(use: BarrierUse): void {
   const { machine, range } = use;
   readState(use);
+  const watch = watchesOf(range.block).get(range.place);
+  if (watch !== undefined) [watch.older, watch.past, watch.counted].forEach(land);
   watchesOf(range.block).delete(range.place);
   machine.views.u32[range.place >>> 2] = 0;
   machine.views.u32[(range.place >>> 2) + 1] = 0;
@@ -198,7 +219,7 @@ export function expectBytes(use: BarrierUse, bytes: number): void {
 }
 
 /** Counts bytes as arrived; by a copy, if one brought them. */
-export function completeBytes(use: BarrierUse, bytes: number, copy?: PendingCopy): void {
+export function completeBytes(use: BarrierUse, bytes: number, copy?: CountedCopy): void {
   if (copy !== undefined) {
     countCopies(use, [copy]);
     orderBy(use.machine, release);
@@ -208,7 +229,7 @@ export function completeBytes(use: BarrierUse, bytes: number, copy?: PendingCopy
 }
 
 /** Makes the phase that is under way count copies: whoever sees it end knows that they are over. */
-export function countCopies(use: BarrierUse, copies: readonly PendingCopy[]): void {
+export function countCopies(use: BarrierUse, copies: readonly CountedCopy[]): void {
   const { machine, range } = use;
   readState(use);
   if (machine.checks) watchesOf(range.block).get(range.place)?.counted.push(...copies);
@@ -240,8 +261,10 @@ export function seePhaseEnd({ machine, range }: BarrierUse, lanes: number): void
   orderBy(machine, acquire);
   const watch = watchesOf(range.block).get(range.place);
   if (watch === undefined) return;
-  for (const copy of watch.older) resolvePending(copy, machine, lanes);
-  for (const copy of watch.past) resolvePending(copy, machine, lanes);
+  for (const counted of [watch.older, watch.past]) {
+    land(counted);
+    for (const { copy } of counted) resolvePending(copy, machine, lanes);
+  }
 }
 
 /** Parity of the phase in which a token was made; undefined if the words are no token. */

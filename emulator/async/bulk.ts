@@ -1,10 +1,11 @@
 /** Handlers of cp.async.bulk: copies of any multiple of 16 bytes, and their groups (PTX ISA 9.0, 9.7.9.25.4). */
 import type { Match } from "../../compiler/ptx/match.ts";
-import { Fault } from "../fault.ts";
+import { Fault, type Site } from "../fault.ts";
 import { accessOf } from "../access/state.ts";
 import type { BlockState, Handler, HandlerContext, WarpFunction } from "../machine.ts";
-import { type BarrierUse, completeBytes } from "./barrier.ts";
-import { noteBulk } from "./flights.ts";
+import { checkProxy, noteAsyncWrite } from "../check/proxies.ts";
+import { type BarrierUse, completeBytes, OBJECT_BYTES } from "./barrier.ts";
+import { noteBulk, noteOutgoing } from "./flights.ts";
 import { type GroupStore, openCopy } from "./groups.ts";
 import { commitHandler, waitHandler } from "./group_handlers.ts";
 import { barrierOperand } from "./mbarrier.ts";
@@ -77,7 +78,10 @@ export function landings(match: Match, context: HandlerContext, align: number): 
   };
 }
 
-/** Copies into shared memory: `write` does it, for each landing; then the barriers count the bytes. */
+/**
+ * Copies into shared memory: `write` does it, for each landing; then the barriers count the bytes. While accesses are
+ * checked, `write` runs late: when a thread has waited for the barrier.
+ */
 export type Land = (
   places: readonly Landing[],
   bytes: number,
@@ -88,18 +92,39 @@ export type Land = (
 ) => void;
 
 /** Carries out copies into shared memory. */
-export function lander(context: HandlerContext, effect: "writes" | "combines"): Land {
+export function lander(
+  context: HandlerContext,
+  effect: "writes" | "combines",
+  time: "late" | "at once" = "late",
+): Land {
   const { machine, site } = context;
   const watch = watchFor(context);
+  const at = (lane: number): { site: Site; lane: number } => ({ site, lane });
   return (places, bytes, lane, write, extent = bytes) => {
-    const copy = machine.checks ? pendingCopy(effect, site, accessOf(machine).order) : undefined;
+    if (!machine.checks) {
+      for (const { range } of places) write(range);
+      for (const { barrier } of places) completeBytes(barrier, bytes);
+      return;
+    }
+    const { order } = accessOf(machine);
+    const copy = pendingCopy(effect, site, order, "a wait on its mbarrier");
     for (const { range } of places) {
       watch.shared(range, extent, effect, lane);
-      write(range);
-      if (copy !== undefined && bytes > 0) markPending(range.block, range.place, extent, copy);
+      if (effect === "combines") checkProxy(machine, range.block, range.offset, extent, at(lane));
+      else noteAsyncWrite(range.block, range.offset, extent);
+      if (bytes > 0) markPending(range.block, range.place, extent, copy, machine.warp, lane);
     }
-    if (copy !== undefined) noteBulk(machine, copy, lane);
-    for (const { barrier } of places) completeBytes(barrier, bytes, copy);
+    noteBulk(machine, copy, lane);
+    for (const { barrier, range } of places) {
+      checkProxy(machine, barrier.range.block, barrier.range.offset, OBJECT_BYTES, at(lane));
+      if (time === "at once") write(range);
+      completeBytes(barrier, bytes, {
+        copy,
+        move: () => {
+          if (time === "late") write(range);
+        },
+      });
+    }
   };
 }
 
@@ -107,8 +132,8 @@ export function lander(context: HandlerContext, effect: "writes" | "combines"): 
 export interface SharedSource {
   /** Where a lane's bytes are. */
   find(w: number, lane: number, bytes: number): SharedRange;
-  /** To be called when they have been copied. */
-  keep(range: SharedRange, bytes: number, lane: number): void;
+  /** Copies them by `move`; while accesses are checked late: when the lane waits for the group. */
+  send(range: SharedRange, bytes: number, lane: number, move: () => void): void;
 }
 
 /** The source that an operand names. */
@@ -127,11 +152,15 @@ export function sharedSource(
       const address = addressAt(machine, w, from, lane);
       const range = sharedRange(machine, address, bytes, wish, lane, site);
       watch.shared(range, bytes, "reads", lane);
+      if (machine.checks) checkProxy(machine, range.block, range.offset, bytes, { site, lane });
       return range;
     },
-    keep({ block, place }, bytes, lane): void {
-      if (!machine.checks || bytes === 0) return;
-      markPending(block, place, bytes, openCopy(store, context, lane, "reads"));
+    send({ block, place }, bytes, lane, move): void {
+      if (!machine.checks || bytes === 0) return move();
+      const copy = openCopy(store, context, lane, "reads", "cp.async.bulk.wait_group");
+      markPending(block, place, bytes, copy, machine.warp, lane);
+      copy.late.push(move);
+      noteOutgoing(machine.block, copy);
     },
   };
 }
@@ -176,8 +205,7 @@ export function outgoing(
       watch.global(place, bytes, effect, lane);
       traffic.piece(place, bytes);
       traffic.end();
-      move(place, from.place, bytes);
-      source.keep(from, bytes, lane);
+      source.send(from, bytes, lane, () => move(place, from.place, bytes));
     });
 }
 

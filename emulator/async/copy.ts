@@ -2,6 +2,7 @@
 import type { Match } from "../../compiler/ptx/match.ts";
 import { accessOf } from "../access/state.ts";
 import { release } from "../check/order.ts";
+import { noteGenericWrite } from "../check/proxies.ts";
 import { Fault } from "../fault.ts";
 import type { Handler, HandlerContext } from "../machine.ts";
 import { arriveAtBarrier, countCopies } from "./barrier.ts";
@@ -75,7 +76,9 @@ const copy: Handler = (match, context) => {
       u8.copyWithin(range.place, source, source + read);
       u8.fill(0, range.place + read, range.place + bytes);
       if (!machine.checks) return;
-      markPending(range.block, range.place, bytes, openCopy(store, context, lane, "writes"));
+      const pending = openCopy(store, context, lane, "writes", "cp.async.wait_group");
+      markPending(range.block, range.place, bytes, pending, machine.warp, lane);
+      noteGenericWrite(machine, range.block, range.offset, bytes, lane);
     });
     if (machine.checks) {
       const groups = groupsOf(store, machine.warp);
@@ -108,7 +111,8 @@ const arrive: Handler = (match, context) => {
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const use = barrier(w, lane);
-      countCopies(use, machine.checks ? unfinished(groupsOf(store, machine.warp), lane) : []);
+      const copies = machine.checks ? unfinished(groupsOf(store, machine.warp), lane) : [];
+      countCopies(use, copies.map((copy) => ({ copy })));
       orderBy(machine, release);
       if (counts) arriveAtBarrier(use, { count: 1, drop: false, noComplete: false });
     });

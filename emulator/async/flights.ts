@@ -4,8 +4,8 @@
  */
 import { accessOf } from "../access/state.ts";
 import { siteOf } from "../check/site_log.ts";
-import type { Machine, WarpState } from "../machine.ts";
-import { isOver, type PendingCopy } from "./pending.ts";
+import type { BlockState, Machine, WarpState } from "../machine.ts";
+import { finishCopy, isOver, type PendingCopy } from "./pending.ts";
 
 /** Bulk copies that are remembered of a warp. */
 const MOST_BULK = 256;
@@ -54,4 +54,19 @@ export function noteBulk(machine: Machine, copy: PendingCopy, lane: number): voi
   const { bulk } = flightsOf(machine);
   bulk.push({ copy, lane, last: accessOf(machine).order.now });
   if (bulk.length > MOST_BULK) bulk.shift();
+}
+
+/** Copies out of the shared memory of a block that may not have been carried out. */
+const outgoing = new WeakMap<BlockState, Set<PendingCopy>>();
+
+/** Notes a copy out of the shared memory of a block. */
+export function noteOutgoing(block: BlockState, copy: PendingCopy): void {
+  const known = outgoing.get(block);
+  if (known === undefined) outgoing.set(block, new Set([copy]));
+  else known.add(copy);
+}
+
+/** Carries out the copies out of a block's shared memory that no thread waited for; to be called when it ends. */
+export function finishOutgoing(block: BlockState): void {
+  for (const copy of outgoing.get(block) ?? []) finishCopy(copy);
 }

@@ -1,12 +1,19 @@
 /**
  * Groups of copies. A thread collects what it issues in an open group, ends the group by a commit, and later waits
  * until only the last few groups may still be under way. There are two kinds, which do not mix: cp.async and bulk.
- * Groups matter only while accesses are checked: everything is copied at once.
+ * Groups matter only while accesses are checked: otherwise everything is copied at once.
  */
 import { LANES } from "../frame.ts";
 import { accessOf } from "../access/state.ts";
 import type { HandlerContext, Machine, WarpState } from "../machine.ts";
-import { type Effect, type PendingCopy, pendingCopy, resolvePending } from "./pending.ts";
+import {
+  type Effect,
+  finishCopy,
+  type PendingCopy,
+  pendingCopy,
+  resolvePending,
+  type Wait,
+} from "./pending.ts";
 
 /** The groups of one thread. */
 interface ThreadGroups {
@@ -38,6 +45,7 @@ export function openCopy(
   { machine, site }: HandlerContext,
   lane: number,
   effect: Effect,
+  wait: Wait,
 ): PendingCopy {
   const thread = groupsOf(store, machine.warp)[lane];
   const { order } = accessOf(machine);
@@ -46,7 +54,7 @@ export function openCopy(
     known.last = order.now;
     return known;
   }
-  const copy = pendingCopy(effect, site, order, thread?.since);
+  const copy = pendingCopy(effect, site, order, wait, thread?.since);
   thread?.open.push(copy);
   return copy;
 }
@@ -69,7 +77,10 @@ export function waitGroups(
   const thread = groups[lane];
   if (thread === undefined || thread.ended.length <= most) return;
   const over = thread.ended.splice(0, thread.ended.length - most);
-  for (const copy of over.flat()) resolvePending(copy, machine, 1 << lane);
+  for (const copy of over.flat()) {
+    finishCopy(copy);
+    resolvePending(copy, machine, 1 << lane);
+  }
 }
 
 /** All copies that a lane has not waited for, whether their group has ended or not. */

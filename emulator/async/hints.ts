@@ -3,7 +3,7 @@ import type { Handler, WarpFunction } from "../machine.ts";
 
 const nothing: WarpFunction = () => {};
 
-/** Registers are plenty, and grids come one after the other. */
+/** Grids come one after the other. */
 const ignored: Handler = () => nothing;
 
 /** Lets other warps run. */
@@ -11,6 +11,5 @@ const pause: Handler = (_match, { machine }) => () => machine.yield();
 
 export const HINTS: Readonly<Record<string, Handler>> = {
   griddepcontrol: ignored,
-  setmaxnreg: ignored,
   nanosleep: pause,
 };

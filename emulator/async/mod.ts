@@ -1,8 +1,9 @@
 /**
  * Asynchronous instructions: copies, the barriers and groups that say when they are over, and hints.
  *
- * Copies are carried out when they are issued, which the ISA allows. What it does not allow is to rely on it, so
- * checked runs remember what each thread may not know yet (`pending.ts`).
+ * The ISA does not say when a copy takes effect before a thread has waited for it. Runs without checks carry copies out when
+ * they are issued. Checked runs carry bulk and tensor copies out at the last moment, when a thread waits for them, and
+ * remember what each thread may not know yet (`pending.ts`).
  */
 import type { Handler } from "../machine.ts";
 import { BULK } from "./bulk.ts";
@@ -12,6 +13,7 @@ import { MBARRIER } from "./mbarrier.ts";
 import { PUT } from "./put.ts";
 import { REDUCE } from "./reduce.ts";
 import { REPLACE } from "./replace.ts";
+import { setMaxRegisters } from "./register_pool.ts";
 import { TENSOR } from "./tensor.ts";
 
 /** Handlers by opcode. */
@@ -24,4 +26,5 @@ export const ASYNC: Readonly<Record<string, Handler>> = {
   ...REPLACE,
   ...MBARRIER,
   ...HINTS,
+  setmaxnreg: setMaxRegisters,
 };

@@ -1,15 +1,15 @@
 /**
- * Shared memory that asynchronous copies still work on. The emulator copies when the instruction is issued, but a
- * kernel must not rely on that: until a thread knows that a copy is over, it must not touch what the copy writes,
- * nor write what it reads. Kept only while accesses are checked; every access to shared memory asks
- * {@linkcode pendingProblem}.
+ * Shared memory that asynchronous operations still work on: copies, and products of warp groups. Until a thread knows that
+ * an operation is over, it must not touch what the operation writes, nor write what it reads. Kept only while accesses
+ * are checked; every access to shared memory asks {@linkcode pendingProblem}.
  *
  * A thread knows of the end of a copy when it has waited for it itself, or when the wait of another thread comes
- * before its own access. Which waits count is up to the instructions: `cp.async.wait_group` tells of the thread's own
- * groups, a successful wait on an mbarrier of all copies that the phase counted.
+ * before its own access. Which waits count is up to the instructions: `cp.async.wait_group` covers the thread's own
+ * groups, a successful wait on an mbarrier all copies that the phase counted, `wgmma.wait_group` the products of the
+ * warp group.
  */
 import { attend, isOrdered, type Order, whoIs } from "../check/order.ts";
-import type { Site } from "../fault.ts";
+import { abridged, type Site } from "../fault.ts";
 import type { BlockState, Machine, WarpState } from "../machine.ts";
 
 /** Lanes that waited, and when. */
@@ -24,9 +24,17 @@ interface Observation {
 /** What is done to bytes; combining is atomic. */
 export type Effect = "reads" | "writes" | "combines";
 
-/** A copy, or several that are waited for together. */
+/** Instructions that wait for asynchronous operations, as messages name them. */
+export type Wait =
+  | "cp.async.wait_group"
+  | "cp.async.bulk.wait_group"
+  | "wgmma.wait_group"
+  | "a wait on its mbarrier";
+
+/** A copy or the reads of products, or several that are waited for together. */
 export interface PendingCopy {
   readonly effect: Effect;
+  readonly wait: Wait;
   /** The instruction that issued it. */
   readonly site: Site;
   readonly order: Order;
@@ -34,27 +42,39 @@ export interface PendingCopy {
   /** It was issued after the first tick and not after the last one. */
   readonly first: number;
   last: number;
+  /** What remains to be moved: copies take effect when they are waited for. */
+  readonly late: (() => void)[];
 }
 
 export function pendingCopy(
   effect: Effect,
   site: Site,
   order: Order,
+  wait: Wait,
   first = order.now,
 ): PendingCopy {
-  return { effect, site, order, seen: [], first, last: order.now };
+  return { effect, wait, site, order, seen: [], first, last: order.now, late: [] };
+}
+
+/** Carries out what remains of a copy. */
+export function finishCopy({ late }: PendingCopy): void {
+  for (const move of late.splice(0)) move();
 }
 
 /** A place is four bytes: no copy is smaller. */
 const GRAIN_SHIFT = 2;
 
-/** The copies of a block, and where in its shared memory they are. */
+/** Operations that work on the same bytes: one that writes, or all those that read. */
+type Pending = readonly PendingCopy[];
+
+/** The operations of a block, and where in its shared memory they are. */
 interface PendingTable {
-  /** For each place the copy that was issued last, by number; 0 is none. */
+  /** For each place its operations, by number; 0 is none. */
   readonly places: Uint32Array;
   /** By number. */
-  readonly copies: (PendingCopy | undefined)[];
-  readonly numbers: Map<PendingCopy, number>;
+  readonly sets: Pending[];
+  /** Numbers of sets, by the number of the set without its last operation: of none, 0. */
+  readonly numbers: Map<PendingCopy, Map<number, number>>;
 }
 
 const tables = new WeakMap<BlockState, PendingTable>();
@@ -63,7 +83,7 @@ function tableOf(block: BlockState): PendingTable {
   let table = tables.get(block);
   if (table === undefined) {
     const places = new Uint32Array((block.sharedBytes >> GRAIN_SHIFT) + 1);
-    table = { places, copies: [undefined], numbers: new Map() };
+    table = { places, sets: [[]], numbers: new Map() };
     tables.set(block, table);
   }
   return table;
@@ -74,22 +94,57 @@ export function hasPending(block: BlockState): boolean {
   return tables.has(block);
 }
 
-/** Notes that a copy works on bytes of the shared memory of a block. */
+/** The number of a set with one operation more. */
+function withCopy({ sets, numbers }: PendingTable, before: number, copy: PendingCopy): number {
+  let known = numbers.get(copy);
+  if (known === undefined) numbers.set(copy, known = new Map());
+  let number = known.get(before);
+  if (number === undefined) {
+    number = sets.push([...sets[before] ?? [], copy]) - 1;
+    known.set(before, number);
+  }
+  return number;
+}
+
+/** The set of operations at a place when one more begins there: those that a lane knows to be over are left out. */
+function joined(
+  table: PendingTable,
+  before: number,
+  copy: PendingCopy,
+  warp: WarpState,
+  lane: number,
+): number {
+  const old = table.sets[before] ?? [];
+  if (old.includes(copy)) return before;
+  let number = 0;
+  if (copy.effect === "reads") {
+    for (const each of old) {
+      if (each.effect !== "reads" || isOver(each, warp, lane)) continue;
+      number = withCopy(table, number, each);
+    }
+  }
+  return withCopy(table, number, copy);
+}
+
+/** Notes that an operation which a lane of the attended warp issues works on bytes of the shared memory of a block. */
 export function markPending(
   block: BlockState,
   place: number,
   bytes: number,
   copy: PendingCopy,
+  warp: WarpState,
+  lane: number,
 ): void {
   const table = tableOf(block);
-  let number = table.numbers.get(copy);
-  if (number === undefined) {
-    number = table.copies.push(copy) - 1;
-    table.numbers.set(copy, number);
-  }
+  const { places } = table;
   const first = (place - block.shared) >> GRAIN_SHIFT;
   const last = (place - block.shared + bytes - 1) >> GRAIN_SHIFT;
-  table.places.fill(number, first, last + 1);
+  let [known, number] = [-1, 0];
+  for (let i = first; i <= last; i++) {
+    const before = places[i] ?? 0;
+    if (before !== known) [known, number] = [before, joined(table, before, copy, warp, lane)];
+    places[i] = number;
+  }
 }
 
 /** Notes that lanes of the warp that runs know that a copy is over. */
@@ -116,7 +171,8 @@ export function isOver({ order, seen }: PendingCopy, warp: WarpState, lane: numb
 }
 
 function quote({ text, file, line }: Site): string {
-  return line === undefined ? `\`${text}\`` : `\`${text}\` (${file ?? ""}:${line})`;
+  const short = abridged(text);
+  return line === undefined ? `\`${short}\`` : `\`${short}\` (${file ?? ""}:${line})`;
 }
 
 /**
@@ -134,23 +190,37 @@ export function pendingProblem(
 ): string | undefined {
   const table = tables.get(block);
   if (table === undefined) return undefined;
-  const { places, copies } = table;
+  const { places, sets } = table;
   const first = (place - block.shared) >> GRAIN_SHIFT;
   const last = (place - block.shared + bytes - 1) >> GRAIN_SHIFT;
   let known = 0;
   for (let i = first; i <= last; i++) {
     const number = places[i] ?? 0;
     if (number === known) continue;
-    const copy = copies[number];
-    if (copy === undefined || (copy.effect === "reads" && !writing)) continue;
-    if (combining && copy.effect === "combines") continue;
-    if (!isOver(copy, warp, lane)) {
-      return copy.effect !== "reads"
-        ? `${quote(copy.site)} copies to it, and the thread has not waited for that`
-        : `${quote(copy.site)} copies from it, and the thread has not waited for that`;
+    let isDone = true;
+    for (const copy of sets[number] ?? []) {
+      if (copy.effect === "reads" && !writing) {
+        isDone = false;
+        continue;
+      }
+      if (combining && copy.effect === "combines") continue;
+      if (!isOver(copy, warp, lane)) return problemOf(copy);
+      isDone &&= isSettled(copy, block);
     }
-    if (isSettled(copy, block)) places[i] = 0;
+    if (isDone) places[i] = 0;
     else known = number;
   }
   return undefined;
+}
+
+function problemOf({ effect, site, wait }: PendingCopy): string {
+  const does = effect !== "reads"
+    ? "copies to it"
+    : wait === "wgmma.wait_group"
+    ? "reads it"
+    : "copies from it";
+  return `${
+    quote(site)
+  } ${does}, and the thread has not waited for that: ${wait} must come first, ` +
+    "here or in a thread whose arrival or barrier this one has waited for";
 }

@@ -35,7 +35,8 @@ function putting(
   const barrierOf = barrierOperand(match, context, "x", named ? "shared::cluster" : "generic");
   const generic = !named && to.symbol === undefined;
   const wish = { what: "destination", generic, cluster: true, align: bytes };
-  const land = lander(context, effect);
+  // The registers may hold something else when a thread waits.
+  const land = lander(context, effect, "at once");
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const range = sharedRange(machine, addressAt(machine, w, to, lane), bytes, wish, lane, site);

@@ -72,6 +72,12 @@ function boxOperand(
   };
   return (w, lane) => {
     const address = addressAt(machine, w, ref, lane);
+    if (ref.symbol === undefined && address < 2 ** 32) {
+      const detail =
+        `tensor map ${hex(address)} is an offset in a state space, no generic address: ` +
+        "cvta.param, cvta.const or cvta.global must come first";
+      throw new Fault("illegal instruction", detail, lane, site);
+    }
     const place = globalPlace(machine, address, TENSOR_MAP_BYTES, wish, lane, site);
     const fail = (detail: string): never => {
       throw new Fault("illegal instruction", `tensor map ${hex(address)} ${detail}`, lane, site);
@@ -135,19 +141,25 @@ const load: Handler = (match, context) => {
     eachLane(mask, (lane) => {
       const { map, origin } = boxOf(w, lane);
       const { bytes, extent } = boxShape(map);
+      const convert = LOADED[map.type];
       const write = ({ block, offset: start }: SharedRange): void => {
         fill(machine, map, block.shared, start);
         eachPiece(map, origin, start, "load", (offset, address, count) => {
           const from = globalPlace(machine, address, count, ROW_WISH, lane, site);
-          watch.global(from, count, "reads", lane);
-          traffic.piece(from, count);
           machine.views.u8.copyWithin(block.shared + offset, from, from + count);
           convert?.(machine, block.shared + offset, count);
         });
-        traffic.end();
       };
-      const convert = LOADED[map.type];
-      land(targets(w, lane, extent), bytes, lane, write, extent);
+      const places = targets(w, lane, extent);
+      for (const { range } of places) {
+        eachPiece(map, origin, range.offset, "load", (_offset, address, count) => {
+          const from = globalPlace(machine, address, count, ROW_WISH, lane, site);
+          watch.global(from, count, "reads", lane);
+          traffic.piece(from, count);
+        });
+        traffic.end();
+      }
+      land(places, bytes, lane, write, extent);
     });
 };
 
@@ -170,14 +182,21 @@ function storing(
         const from = source.find(w, lane, extent);
         const { shared } = from.block;
         const move = moveFor(map, lane);
-        eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
+        eachPiece(map, origin, from.offset, "store", (_offset, address, count) => {
           const to = globalPlace(machine, address, count, ROW_WISH, lane, site);
           watch.global(to, count, effect, lane);
           traffic.piece(to, count);
-          move(to, shared + offset, count);
         });
         traffic.end();
-        source.keep(from, extent, lane);
+        source.send(from, extent, lane, () => {
+          eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
+            move(
+              globalPlace(machine, address, count, ROW_WISH, lane, site),
+              shared + offset,
+              count,
+            );
+          });
+        });
       });
   };
 }

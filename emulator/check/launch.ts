@@ -35,6 +35,8 @@ export interface AccessLaunch {
    * found between pieces of this size. 0 turns the detection of races off.
    */
   readonly granules: { readonly shared: number; readonly global: number };
+  /** Whether the kernel accesses shared memory through the asynchronous proxy too (`proxies.ts`). */
+  readonly usesAsyncProxy: boolean;
 }
 
 /** Between launches: no memory at all. */
@@ -47,4 +49,5 @@ export const NO_LAUNCH: AccessLaunch = {
   shared: [],
   local: [],
   granules: { shared: 0, global: 0 },
+  usesAsyncProxy: false,
 };

@@ -23,6 +23,7 @@ export type CheckName =
   | "masks"
   | "exitedLanes"
   | "copies"
+  | "proxies"
   | "readOnly"
   | "clusters";
 
@@ -67,9 +68,16 @@ export const CHECKS = {
       "member masks that name lanes which have exited: the ISA lets them, but such a lane gives nothing",
   },
   copies: {
-    finds: ["pending copy"],
+    finds: ["pending copy", "register in flight"],
     level: "error",
-    doc: "what asynchronous copies still read or write, used before the wait for them",
+    doc:
+      "memory and registers that asynchronous copies or products still read or write, used before the wait for them",
+  },
+  proxies: {
+    finds: ["missing fence"],
+    level: "error",
+    doc:
+      "shared memory that bulk copies or `wgmma` use after stores without a `fence.proxy.async` in between",
   },
   readOnly: {
     finds: ["read-only memory"],
@@ -105,6 +113,7 @@ function levelsOf(level: (name: CheckName) => CheckLevel): CheckLevels {
     masks: level("masks"),
     exitedLanes: level("exitedLanes"),
     copies: level("copies"),
+    proxies: level("proxies"),
     readOnly: level("readOnly"),
     clusters: level("clusters"),
   };

@@ -40,3 +40,13 @@ function bytesOf(instruction: Instruction): number {
 function isCopy(opcode: string): boolean {
   return /^(?:cp|ldmatrix|stmatrix|wmma|wgmma|mbarrier|st\.async)\b/.test(opcode);
 }
+
+/** Whether a kernel accesses shared memory through the asynchronous proxy (PTX ISA 9.0, 9.7.9.25.2). */
+export function hasAsyncProxy(kernel: PtxKernel): boolean {
+  return kernel.body.some((item) => {
+    if (item.kind !== "instruction" || !/^(?:cp|wgmma)\b/.test(item.opcode)) return false;
+    const match = matchInstruction(item);
+    return typeof match !== "string" &&
+      (match.opcode === "wgmma.mma_async" || /^cp\.(?:reduce\.)?async\.bulk/.test(match.opcode));
+  });
+}

@@ -1,7 +1,8 @@
 /** Compiles a kernel for the emulator: PTX to WebAssembly and what the scheduler has to know. */
 import type { PtxKernel, PtxModule } from "../../compiler/ptx/func.ts";
 import type { HandlerContext, Machine } from "../machine.ts";
-import { mayPassWait } from "../matrix/mod.ts";
+import { mayGrow } from "../async/register_pool.ts";
+import { checkRegisters, mayPassWait, productRegisters } from "../matrix/mod.ts";
 import { accessFacts } from "./access_facts.ts";
 import { barrierStep } from "./barrier.ts";
 import { type Block, blocksOf } from "./blocks.ts";
@@ -27,6 +28,7 @@ import { passingOf } from "./passing.ts";
 import type { BlockFacts, Code, Program } from "./program.ts";
 import { selectStep } from "./select.ts";
 import { surroundingsOf } from "./surroundings.ts";
+import { usesOf } from "./uses.ts";
 import { classOf } from "./classes.ts";
 
 /** Where running code tells how far it got; one per machine. */
@@ -59,7 +61,12 @@ export function compileKernel(options: CompileOptions): Program {
   const { tracked, always } = options.unassigned
     ? trackRegisters(lines, unassigned, (name) => symbols.get(name)?.space === "local")
     : NOT_TRACKED;
-  const layout = new FrameLayout(intervals, tracked, (name) => addressOf(symbols, name));
+  const inProducts = productRegisters(lines.map(({ match }) => match));
+  // Products read and write their registers when they are waited for.
+  const lives = intervals.map((interval) =>
+    inProducts.has(interval.register.name) ? { ...interval, first: 0, last: Infinity } : interval
+  );
+  const layout = new FrameLayout(lives, tracked, (name) => addressOf(symbols, name));
   const { shadows: state } = accessOf(machine);
   for (const { name } of unassigned) {
     const shadow = layout.shadow(name);
@@ -90,15 +97,18 @@ export function compileKernel(options: CompileOptions): Program {
   const isWatched = tracked.size > 0;
   const emitted = blocks.map((block, pc): EmittedBlock => ({
     entry: isWatched ? emittedShadow(entryShadow(block, context)) : undefined,
-    lines: block.lines.map((line) => ({
-      ...emittedLine(line, context(line), guardOf(line), meters),
-      shadow: isWatched ? emittedShadow(lineShadow(line, context(line))) : undefined,
-      seeds: isWatched && typeof line.match !== "string" && mayReadUndefined(line.match, isLocal),
-    })),
+    lines: block.lines.flatMap((line) => [
+      ...productProbe(line, machine, inProducts, guardOf(line)),
+      {
+        ...emittedLine(line, context(line), guardOf(line), meters),
+        shadow: isWatched ? emittedShadow(lineShadow(line, context(line))) : undefined,
+        seeds: isWatched && typeof line.match !== "string" && mayReadUndefined(line.match, isLocal),
+      },
+    ]),
     endShadow: isWatched ? emittedShadow(endShadow(block, context)) : undefined,
     end: emittedEnd(block, pc, machine, layout),
     needs: neededLanes(block),
-    ready: readiness(block, machine),
+    ready: readiness(block, machine, context),
   }));
   const blockFacts = blocks.map((block): BlockFacts => {
     const first = block.lines[0];
@@ -164,18 +174,49 @@ export function compileKernel(options: CompileOptions): Program {
   };
 }
 
-/** For instructions that wait for other warps of their group: whether those are far enough. */
-function readiness(block: Block, machine: Machine): (() => number) | undefined {
-  const match = block.lines[0]?.match;
-  if (match === undefined || typeof match === "string") return undefined;
-  if (match.opcode !== "wgmma.wait_group") return undefined;
-  const operand = match.operands[0]?.operand;
-  const pending = operand?.kind === "integer" ? Number(operand.value) : 0;
+/** Instructions that wait for what other warps do: whether those are far enough. */
+const WAITS: Readonly<Record<string, (count: number, context: HandlerContext) => () => boolean>> = {
+  "wgmma.wait_group": (pending, { machine }) => () => mayPassWait(machine.warp, pending),
+  setmaxnreg: (count, context) => () => mayGrow(context, count),
+};
+
+/** What the first line of a block waits for, if it is such an instruction. */
+function readiness(
+  { lines: [line] }: Block,
+  machine: Machine,
+  contextOf: ContextOf,
+): (() => number) | undefined {
+  if (line === undefined || typeof line.match === "string") return undefined;
+  const { opcode, operands } = line.match;
+  const operand = operands[0]?.operand;
+  const count = operand?.kind === "integer" ? Number(operand.value) : 0;
+  const isReady = WAITS[opcode]?.(count, contextOf(line));
+  if (isReady === undefined) return undefined;
   return () => {
-    if (mayPassWait(machine.warp, pending)) return 1;
+    if (isReady()) return 1;
     machine.yield();
     return 0;
   };
+}
+
+/** A check before an instruction that touches registers which products may still work on. */
+function productProbe(
+  line: Line,
+  machine: Machine,
+  inProducts: ReadonlySet<string>,
+  guard: Predicate | undefined,
+): readonly EmittedLine[] {
+  const { match, site } = line;
+  if (!machine.checks || inProducts.size === 0) return [];
+  if (typeof match !== "string" && match.opcode === "wgmma.mma_async") return [];
+  const { reads, writes } = usesOf(line);
+  const [read, written] = [reads, writes].map((registers) =>
+    registers.map(({ name }) => name).filter((name) => inProducts.has(name))
+  );
+  if (read === undefined || written === undefined || read.length + written.length === 0) return [];
+  const run = (): void => checkRegisters(machine, read, written, site);
+  const step: Step = { kind: "function", run };
+  return [{ guard, step, site, shadow: undefined, seeds: false }];
 }
 
 /** Lanes that the first line of a block needs, as far as they are known beforehand. */

@@ -22,5 +22,14 @@ export function surroundingsOf(kernel: PtxKernel, module: PtxModule): Surroundin
       kernel.body.some((item) =>
         item.kind === "instruction" && item.operands.some(readsGridBarrier)
       ),
+    registers: () => {
+      const valueOf = (directive: string): number | undefined =>
+        kernel.directives.find(({ name }) => name === directive)?.values[0];
+      return {
+        most: valueOf("maxnreg"),
+        blocks: valueOf("minnctapersm") ?? 1,
+        isBlockSizeKnown: (valueOf("reqntid") ?? valueOf("maxntid")) !== undefined,
+      };
+    },
   };
 }

@@ -33,6 +33,10 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
     "the kernel may never end: check the conditions of its loops; Device.open({ budget }) allows more instructions",
   "pending copy":
     "wait for the asynchronous copy (cp.async.wait_group, or its mbarrier) and then for a barrier before using its data",
+  "register in flight":
+    "put a wgmma.wait_group that covers the product before the first use of its registers",
+  "missing fence":
+    "the thread that wrote needs a fence.proxy.async (fence.mbarrier_init for mbarriers) before the barrier or arrival",
   "read-only memory":
     "ld.global.nc (__ldg, const __restrict__) is for memory that the launch does not write: load without .nc",
   "exited block":

@@ -5,6 +5,7 @@ import { ldmatrix, movmatrix, stmatrix } from "./row_matrices.ts";
 import { wgmma, wgmmaCommit, wgmmaFence, wgmmaWait } from "./wgmma.ts";
 import { wmmaLoad, wmmaMultiply, wmmaStore } from "./wmma.ts";
 
+export { checkRegisters, productRegisters } from "./in_flight.ts";
 export { mayPassWait } from "./warp_group.ts";
 
 /** By opcode. */

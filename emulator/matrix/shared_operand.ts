@@ -2,6 +2,8 @@
 import { checkAccess, type CheckedAccess, checkedAccess } from "../access/check.ts";
 import { KIND } from "../access/reach.ts";
 import { type Access, accessOf } from "../access/state.ts";
+import { markPending, type PendingCopy } from "../async/pending.ts";
+import { checkProxy } from "../check/proxies.ts";
 import { Fault } from "../fault.ts";
 import { LANES } from "../frame.ts";
 import type { HandlerContext } from "../machine.ts";
@@ -22,13 +24,19 @@ export interface SharedOperand {
   readonly alongK: number;
 }
 
-/** Reads the rows from `firstRow` on. */
-export type OperandReader = (
+/** Reads the operand into a matrix of the workspace. */
+export type OperandReader = (views: Views, out: Float64Array) => void;
+
+/**
+ * Finds the rows from `firstRow` on by the descriptors in the registers, as they are now. Their bytes are in flight with
+ * `reads`, if that is given.
+ */
+export type OperandLocator = (
   views: Views,
   w: number,
-  out: Float64Array,
   firstRow: number,
-) => void;
+  reads: PendingCopy | undefined,
+) => OperandReader;
 
 /** The descriptor must be the same in all lanes. */
 function checkUniform(context: HandlerContext, { u32 }: Views, first: number): void {
@@ -59,14 +67,13 @@ function checkPlaces(access: Access, check: CheckedAccess, places: Uint32Array):
   }
 }
 
-export function sharedReader(context: HandlerContext, operand: SharedOperand): OperandReader {
+export function sharedReader(context: HandlerContext, operand: SharedOperand): OperandLocator {
   const { machine, site } = context;
   const { row, format, major, extent, k, alongExtent, alongK } = operand;
   const read = chunkReader(format);
   const perChunk = CHUNK_BYTES * 8 / format.bits;
   const [lines, chunks] = major === "k" ? [extent, k / perChunk] : [k, extent / perChunk];
   const [alongLines, alongChunk] = major === "k" ? [alongExtent, alongK] : [alongK, alongExtent];
-  const places = new Uint32Array(lines * chunks);
   const access = accessOf(machine);
   const check = checkedAccess(access, {
     verb: "load",
@@ -77,7 +84,8 @@ export function sharedReader(context: HandlerContext, operand: SharedOperand): O
     strong: false,
     carries: false,
   }, site);
-  return (views, w, out, firstRow) => {
+  return (views, w, firstRow, reads) => {
+    const places = new Uint32Array(lines * chunks);
     const first = (w + row) >>> 2;
     if (machine.checks) checkUniform(context, views, first);
     const matrix = readDescriptor(views.u32[first] ?? 0, views.u32[first + 1] ?? 0, major);
@@ -89,12 +97,20 @@ export function sharedReader(context: HandlerContext, operand: SharedOperand): O
         places[i++] = shared + chunkAddress(matrix, firstLine + line, firstChunk + chunk);
       }
     }
-    if (machine.checks) checkPlaces(access, check, places);
-    for (let line = 0, i = 0; line < lines; line++) {
-      for (let chunk = 0; chunk < chunks; chunk++) {
-        const at = line * alongLines + chunk * perChunk * alongChunk;
-        read(views, places[i++] ?? 0, out, at, alongChunk);
+    if (reads !== undefined) {
+      checkPlaces(access, check, places);
+      for (const place of places) {
+        checkProxy(machine, machine.block, place - shared, CHUNK_BYTES, { site, lane: 0 });
+        markPending(machine.block, place, CHUNK_BYTES, reads, machine.warp, 0);
       }
     }
+    return (current, out) => {
+      for (let line = 0, i = 0; line < lines; line++) {
+        for (let chunk = 0; chunk < chunks; chunk++) {
+          const at = line * alongLines + chunk * perChunk * alongChunk;
+          read(current, places[i++] ?? 0, out, at, alongChunk);
+        }
+      }
+    };
   };
 }

@@ -1,8 +1,7 @@
 /**
  * wgmma: products of a warp group, 64 rows of which each of its four warps has 16. A warp computes its own rows when it
- * issues the instruction; see warp_group.ts for what that means for waiting.
+ * waits for the product (warp_group.ts); until then registers and shared memory of the product are in flight.
  *
- * Not detected: accumulators, or registers of a, that are used while a product is in flight on hardware.
  * Source: PTX ISA 9.0, 9.7.15 "Asynchronous warpgroup level matrix instructions".
  */
 import type { Match } from "../../compiler/ptx/match.ts";
@@ -15,9 +14,17 @@ import { wholeWarp } from "./aligned.ts";
 import type { Major } from "./descriptor.ts";
 import { type FormatName, FORMATS, fragmentReader, isFormatName } from "./formats.ts";
 import { fragmentOfA, fragmentOfSum } from "./fragments.ts";
+import { beginFlight, endFlights, registerNames } from "./in_flight.ts";
 import { sharedReader } from "./shared_operand.ts";
 import { isSumFormatName, SUM_FORMATS, type SumFormatName } from "./sums.ts";
-import { progressOf, rankInGroup } from "./warp_group.ts";
+import {
+  finishProducts,
+  issueProduct,
+  openReads,
+  progressOf,
+  rankInGroup,
+  resolveReads,
+} from "./warp_group.ts";
 import { workspaceOf } from "./workspace.ts";
 
 /** Rows of a warp. */
@@ -62,7 +69,10 @@ function immediates(match: Match, context: HandlerContext): { a: Major; b: Major
   return { a: major("ta"), b: major("tb"), sign: sign("sa") * sign("sb") };
 }
 
-/** A product needs registers to be ordered before it, the first one in any case. */
+/**
+ * A product needs writes of its registers to be ordered before it. Only the first one is checked: compilers leave moves of
+ * registers after the fence to the assembler, which puts them before it.
+ */
 function checkFence({ machine, site }: HandlerContext): void {
   if (!machine.checks || progressOf(machine.warp).fenced) return;
   throw new Fault(
@@ -88,18 +98,19 @@ export function wgmma(match: Match, context: HandlerContext): WarpFunction {
   const [rowOfA = 0, ...moreRowsOfA] = rowsOf("a");
   const [rowOfB = 0] = rowsOf("b");
   const format = FORMATS[a];
-  const readA = moreRowsOfA.length > 0
+  const readFragment = moreRowsOfA.length > 0
     ? fragmentReader(format, fragmentOfA(M, k, 32 / format.bits), rowsOf("a"))
-    : sharedReader(context, {
-      row: rowOfA,
-      format,
-      major: majorOfA,
-      extent: M,
-      k,
-      alongExtent: k,
-      alongK: 1,
-    });
-  const readB = sharedReader(context, {
+    : undefined;
+  const locateA = readFragment !== undefined ? undefined : sharedReader(context, {
+    row: rowOfA,
+    format,
+    major: majorOfA,
+    extent: M,
+    k,
+    alongExtent: k,
+    alongK: 1,
+  });
+  const locateB = sharedReader(context, {
     row: rowOfB,
     format: FORMATS[b],
     major: majorOfB,
@@ -113,17 +124,27 @@ export function wgmma(match: Match, context: HandlerContext): WarpFunction {
   const fragment = fragmentOfSum(M, n, parts);
   const scale = context.predicate(operand("s").operand);
   const workspace = workspaceOf(machine);
+  const sums = registerNames(operand("d").operand);
+  const left = readFragment === undefined ? [] : registerNames(operand("a").operand);
   return wholeWarp("wgmma.mma_async", context, (w) => {
     checkFence(context);
-    const { views } = machine;
-    readA(views, w, workspace.a, M * rankInGroup(machine.warp));
-    if (sign < 0) negate(workspace.a.subarray(0, M * k));
-    readB(views, w, workspace.b, 0);
+    const { views, checks } = machine;
+    const reads = checks ? openReads(machine, context.site) : undefined;
+    if (checks) beginFlight(machine, sums, left, context.site);
+    const readA = locateA?.(views, w, M * rankInGroup(machine.warp), reads);
+    const readB = locateB(views, w, 0, reads);
     const adds = ((views.i32[(w + scale.row) >>> 2] ?? 0) ^ scale.invert) & 1;
-    if (adds === 1) load(views, w, rowsOfSum, fragment, workspace.sums);
-    else workspace.sums.fill(0, 0, M * n);
-    workspace.multiply(0, 0, 0, M, n, k);
-    store(views, w, rowsOfSum, fragment, workspace.sums);
+    issueProduct(machine, () => {
+      const { views } = machine;
+      if (readA === undefined) readFragment?.(views, w, workspace.a);
+      else readA(views, workspace.a);
+      if (sign < 0) negate(workspace.a.subarray(0, M * k));
+      readB(views, workspace.b);
+      if (adds === 1) load(views, w, rowsOfSum, fragment, workspace.sums);
+      else workspace.sums.fill(0, 0, M * n);
+      workspace.multiply(0, 0, 0, M, n, k);
+      store(views, w, rowsOfSum, fragment, workspace.sums);
+    });
   });
 }
 
@@ -144,11 +165,19 @@ export function wgmmaCommit(_match: Match, context: HandlerContext): WarpFunctio
   });
 }
 
-/** Groups are over as soon as all four warps have issued them: the scheduler asks {@linkcode mayPassWait}. */
-export function wgmmaWait(_match: Match, context: HandlerContext): WarpFunction {
+/**
+ * Groups are over as soon as all four warps have issued them: the scheduler asks {@linkcode mayPassWait} before. Products
+ * take effect here, at the last moment at which they may.
+ */
+export function wgmmaWait(match: Match, context: HandlerContext): WarpFunction {
   const { machine } = context;
   const { order } = accessOf(machine);
+  const pending = Number(context.literal(must(match.operands[0], "number of groups").operand));
   return wholeWarp("wgmma.wait_group", context, () => {
-    if (machine.checks) acquire(order, machine, "block");
+    finishProducts(machine, pending);
+    if (!machine.checks) return;
+    endFlights(machine, pending);
+    resolveReads(machine, pending);
+    acquire(order, machine, "block");
   });
 }

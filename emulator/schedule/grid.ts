@@ -3,6 +3,7 @@
  * be waiting for another one (a spin lock, a look-back), so the next one joins in, and they take turns.
  */
 import type { Program } from "../compile/program.ts";
+import { finishOutgoing } from "../async/flights.ts";
 import { checkExit } from "../check/remote.ts";
 import { Fault } from "../fault.ts";
 import { HEADER, LANES } from "../frame.ts";
@@ -231,8 +232,9 @@ function runCluster(
         cluster.spent += spent;
         if (warp.live !== live) {
           afterExit(program, machine, block);
-          if (machine.checks && block.cluster.length > 1 && block.warps.every(isDone)) {
-            checkExit(machine);
+          if (machine.checks && block.warps.every(isDone)) {
+            finishOutgoing(block);
+            if (block.cluster.length > 1) checkExit(machine);
           }
         }
         if (!isDone(warp)) left = true;

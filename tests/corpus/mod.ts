@@ -4,6 +4,7 @@ import { CONTROL } from "./control.ts";
 import { HALVES } from "./half.ts";
 import { HISTOGRAM } from "./histogram.ts";
 import { HOPPER } from "./hopper.ts";
+import { HOPPER_PRODUCT } from "./hopper_product.ts";
 import { INTEGER } from "./integer.ts";
 import { LIBRARY } from "./library.ts";
 import { MATH } from "./math.ts";
@@ -22,6 +23,7 @@ export const CORPUS: readonly CorpusCase[] = [
   ...HALVES,
   ...HISTOGRAM,
   ...HOPPER,
+  HOPPER_PRODUCT,
   ...INTEGER,
   ...LIBRARY,
   ...MATH,

@@ -18,7 +18,8 @@ interface Placed {
 }
 
 /** The text of a case's PTX file. */
-export function readPtx({ file }: CorpusCase): Uint8Array<ArrayBuffer> {
+export function readPtx({ file, text }: CorpusCase): Uint8Array<ArrayBuffer> {
+  if (text !== undefined) return new TextEncoder().encode(text);
   return Deno.readFileSync(new URL(`${file}.ptx`, import.meta.url));
 }
 

@@ -49,6 +49,8 @@ export type Argument = BufferArgument | ValueArgument | TensorMapArgument;
 export interface CorpusCase {
   /** The PTX file, without its ending. */
   readonly file: string;
+  /** The PTX, if it is in no file. */
+  readonly text?: string;
   readonly kernel: string;
   readonly grid: readonly [x: number, y: number, z: number];
   readonly block: readonly [x: number, y: number, z: number];

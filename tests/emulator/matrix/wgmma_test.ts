@@ -225,6 +225,11 @@ function check(test: Case): void {
       warp,
     );
   }
+  // Products take effect when a warp waits for them.
+  for (let warp = 0; warp < 4; warp++) {
+    stub.run("wgmma.commit_group.sync.aligned", [], warp);
+    stub.run("wgmma.wait_group.sync.aligned", [literal(0)], warp);
+  }
   const sign = d === "s32" ? 1 : signs[0] * signs[1];
   for (let warp = 0; warp < 4; warp++) {
     for (let lane = 0; lane < 32; lane++) {
