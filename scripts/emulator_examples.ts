@@ -10,6 +10,8 @@ interface Example {
   /** Declarations of memory. */
   readonly shared?: string;
   readonly blocks?: number;
+  /** The module's target; sm_90 if absent. */
+  readonly target?: string;
   /** Directives of the kernel. */
   readonly directives?: string;
   /** Whether the message is a warning. */
@@ -76,6 +78,22 @@ mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %
       "mov.u32 %a, tile; mad.lo.u32 %a, %t, 4, %a; mul.wide.u32 %o, %t, 4; add.u64 %x, %x, %o;\n" +
       "cp.async.ca.shared.global [%a], [%x], 4; cp.async.commit_group; ld.shared.f32 %f, [%a];",
   },
+  "register in flight": {
+    target: "sm_90a",
+    shared: ".shared .align 128 .b32 tile[64]; .reg .f32 %s<4>;",
+    body: "mov.u32 %a, tile; mad.lo.u32 %b, %t, 4, %a; st.shared.u32 [%b], 0;\n" +
+      "fence.proxy.async.shared::cta; bar.sync 0;\n" +
+      `shr.u32 %b, %a, 4; cvt.u64.u32 %o, %b; or.b64 %o, %o, ${(8n << 32n) | (8n << 16n)};\n` +
+      "mov.u32 %c, 0; wgmma.fence.sync.aligned;\n" +
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%s0, %s1, %s2, %s3}, {%c, %c, %c, %c}, %o, 0, 1, 1, 0;\n" +
+      "wgmma.commit_group.sync.aligned; mov.f32 %f, %s0;",
+  },
+  "missing fence": {
+    shared: ".shared .align 16 .b32 tile[64];",
+    body:
+      "mov.u32 %a, tile; mad.lo.u32 %b, %t, 4, %a; st.shared.u32 [%b], %t; bar.sync 0; setp.ne.u32 %p, %t, 0; @%p exit;\n" +
+      "cp.async.bulk.global.shared::cta.bulk_group [%y], [%a], 256;",
+  },
   "read-only memory": {
     body: "mul.wide.u32 %o, %t, 4; add.u64 %y, %y, %o; st.global.f32 [%y], 0f00000000;\n" +
       "ld.global.nc.f32 %f, [%y];",
@@ -110,9 +128,11 @@ mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %
   },
 };
 
-function textOf({ body, head = "", shared = "", directives = "" }: Example): string {
+function textOf(
+  { body, head = "", shared = "", directives = "", target = "sm_90" }: Example,
+): string {
   return `.version 8.5
-.target sm_90
+.target ${target}
 .address_size 64
 .file 1 "k.cu"
 ${head}

@@ -107,6 +107,7 @@ export class Rig {
       shared: [],
       local: [],
       granules: { shared: granule, global: granule },
+      usesAsyncProxy: false,
       ...this.#options.launch,
     });
     return this;

@@ -83,6 +83,7 @@ export class Bench {
       shared: [],
       local: [],
       granules: { shared: 4, global: 4 },
+      usesAsyncProxy: false,
     });
   }
 
