@@ -3,7 +3,7 @@ import { sdd } from "../../generated/block_sparse.ts";
 import { ArgumentError, blockTables, Device } from "../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { BLOCK_SIZES, BLOCK_TYPES, checkBlockProducts } from "../support/block_sparse.ts";
-import { everyTarget } from "./devices.ts";
+import { everyVariant } from "./devices.ts";
 
 /** Extents in blocks: odd numbers of them, and few of the large ones. */
 const SPARSE = {
@@ -17,28 +17,26 @@ const FULL = {
   64: { batch: 1, blockRows: 1, blockColumns: 2 },
 } as const;
 
-everyTarget(
+everyVariant(
   "dsd(), dds(), sdd() multiply odd matrices of any pattern, on {}",
-  ["block_sparse"],
-  (device) => {
-    for (const dtype of BLOCK_TYPES) {
-      for (const size of BLOCK_SIZES) {
-        const extents = { ...SPARSE[size], free: 37, gap: 1 };
-        checkBlockProducts(device, { dtype, size, ...extents, density: 0.6 });
-      }
+  "block_sparse",
+  BLOCK_TYPES,
+  (device, dtype) => {
+    for (const size of BLOCK_SIZES) {
+      const extents = { ...SPARSE[size], free: 37, gap: 1 };
+      checkBlockProducts(device, { dtype, size, ...extents, density: 0.6 });
     }
   },
 );
 
-everyTarget(
+everyVariant(
   "dsd(), dds(), sdd() multiply all blocks of aligned matrices, on {}",
-  ["block_sparse"],
-  (device) => {
-    for (const dtype of BLOCK_TYPES) {
-      for (const size of BLOCK_SIZES) {
-        const extents = { ...FULL[size], free: 40, gap: 0 };
-        checkBlockProducts(device, { dtype, size, ...extents, density: 1 });
-      }
+  "block_sparse",
+  BLOCK_TYPES,
+  (device, dtype) => {
+    for (const size of BLOCK_SIZES) {
+      const extents = { ...FULL[size], free: 40, gap: 0 };
+      checkBlockProducts(device, { dtype, size, ...extents, density: 1 });
     }
   },
 );

@@ -1,6 +1,4 @@
 /** Kernels that read constant memory, on the emulator: for every target, with every check. */
-import { type TargetName, TARGETS } from "../../compiler/mod.ts";
-import { Device } from "../../ffi/mod.ts";
 import {
   checkLookUp,
   checkScale,
@@ -8,9 +6,10 @@ import {
   compileTables,
   type TableConvolution,
 } from "../support/tables.ts";
+import { groupTargets, TARGET_NAMES } from "../support/targets.ts";
+import { deviceFor } from "./devices.ts";
 
-const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
-const tablesFor = compileTables(NAMES);
+const tablesFor = compileTables(TARGET_NAMES);
 
 const CONVOLUTIONS: readonly TableConvolution[] = [
   { pictures: 2, channels: 3, height: 6, width: 7, filters: 5, filterHeight: 3, filterWidth: 2 },
@@ -19,25 +18,25 @@ const CONVOLUTIONS: readonly TableConvolution[] = [
   { pictures: 1, channels: 1, height: 1, width: 1, filters: 1, filterHeight: 1, filterWidth: 1 },
 ];
 
-for (const target of NAMES) {
-  const open = (): Device => Device.open({ device: "emulator", arch: target.replace(/a$/, "") });
+for (const { first, targets } of groupTargets((target) => tablesFor(target).ptx)) {
+  const names = targets.join(", ");
 
-  Deno.test(`table_conv() finds its taps through constant memory, for ${target}`, () => {
-    using device = open();
+  Deno.test(`table_conv() finds its taps through constant memory, for ${names}`, () => {
+    using device = deviceFor(first);
     for (const convolution of CONVOLUTIONS) {
-      checkTableConvolution(device, tablesFor(target), convolution);
+      checkTableConvolution(device, tablesFor(first), convolution);
     }
   });
 
-  Deno.test(`look_up() reads any place of a table, each lane its own, for ${target}`, () => {
-    using device = open();
-    for (const length of [1, 127, 1000, 1008]) checkLookUp(device, tablesFor(target), length);
+  Deno.test(`look_up() reads any place of a table, each lane its own, for ${names}`, () => {
+    using device = deviceFor(first);
+    for (const length of [1, 127, 1000, 1008]) checkLookUp(device, tablesFor(first), length);
   });
 
-  Deno.test(`scale() reads constant memory in vectors, rows and scalars, for ${target}`, () => {
-    using device = open();
+  Deno.test(`scale() reads constant memory in vectors, rows and scalars, for ${names}`, () => {
+    using device = deviceFor(first);
     for (const shape of [[1, 1], [33, 31], [48, 16], [5, 32], [32, 32]] as const) {
-      checkScale(device, tablesFor(target), shape);
+      checkScale(device, tablesFor(first), shape);
     }
   });
 }

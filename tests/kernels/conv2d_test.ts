@@ -3,7 +3,7 @@ import { conv2d } from "../../generated/conv2d.ts";
 import { assertEquals } from "../support/assert.ts";
 import { assertInstance } from "../support/entry.ts";
 import { checkConvolution, type Convolution } from "../support/convolutions.ts";
-import { everyTarget } from "./devices.ts";
+import { everyVariant } from "./devices.ts";
 
 const ODD: readonly Convolution[] = [
   { x: [2, 9, 7, 3], f: [5, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2], gap: 1 },
@@ -15,18 +15,24 @@ const ALIGNED: readonly Convolution[] = [
   { x: [1, 9, 4, 16], f: [72, 2, 3], dilation: [3, 1], pad: [0, 3] },
 ];
 
-everyTarget("conv2d() convolves pictures of any size, on {}", ["conv2d"], (device) => {
-  for (const dtype of conv2d.variants) {
+everyVariant(
+  "conv2d() convolves pictures of any size, on {}",
+  "conv2d",
+  conv2d.variants,
+  (device, dtype) => {
     for (const convolution of ODD) {
       assertEquals(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}`);
     }
-  }
-});
+  },
+);
 
-everyTarget("conv2d() takes whole vectors of aligned channels, on {}", ["conv2d"], (device) => {
-  for (const dtype of conv2d.variants) {
+everyVariant(
+  "conv2d() takes whole vectors of aligned channels, on {}",
+  "conv2d",
+  conv2d.variants,
+  (device, dtype) => {
     for (const convolution of ALIGNED) {
       assertInstance(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}_s1`);
     }
-  }
-});
+  },
+);

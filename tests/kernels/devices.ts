@@ -1,11 +1,12 @@
 /** A device for each distinct image that is built, so that all code runs and none runs twice. */
 import { must } from "../../compiler/support/bug.ts";
-import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import type { TargetName } from "../../compiler/targets.ts";
 import { EmulatorDriver } from "../../emulator/driver/driver.ts";
 import { resolveSettings } from "../../emulator/driver/settings.ts";
 import { createEmulator } from "../../emulator/launch.ts";
 import { Device, type DeviceInfo } from "../../ffi/mod.ts";
 import { assert } from "../support/assert.ts";
+import { entriesOf, groupTargets, TARGET_NAMES, type TargetGroup } from "../support/targets.ts";
 
 /** Images for sm_90a go before those for sm_90; to a device that calls itself later, they are none. */
 class LaterDriver extends EmulatorDriver {
@@ -15,21 +16,34 @@ class LaterDriver extends EmulatorDriver {
 }
 
 /** A device that runs the target's image. */
-function deviceFor(target: TargetName): Device {
+export function deviceFor(target: TargetName): Device {
   if (target === "sm_90") {
     return Device.fromDriver(new LaterDriver(createEmulator(), resolveSettings({ arch: "sm_90" })));
   }
   return Device.open({ device: "emulator", arch: target.replace(/a$/, "") });
 }
 
-/** A source's PTX for a target, all its kernels, without what names the target. */
-function bodiesOf(source: string, target: TargetName): string {
+/** One for all tests of a file: loading an image takes longer than most launches of it. */
+const devices = new Map<TargetName, Device>();
+Deno.test.afterAll(() => {
+  for (const device of devices.values()) device[Symbol.dispose]();
+});
+
+function sharedDevice(target: TargetName): Device {
+  const known = devices.get(target);
+  if (known !== undefined) return known;
+  const device = deviceFor(target);
+  devices.set(target, device);
+  return device;
+}
+
+/** A source's modules for a target, as text. */
+function imagesOf(source: string, target: TargetName): string[] {
   const folder = new URL(`../../generated/${source}/`, import.meta.url);
   const images = [...Deno.readDirSync(folder)].map(({ name }) => name)
     .filter((name) => name.endsWith(`.${target}.ptx`)).toSorted();
   assert(images.length > 0, `${source} is not built for ${target}: deno task build-kernels`);
-  return images.map((name) => Deno.readTextFileSync(new URL(name, folder))).join("")
-    .replaceAll(/^(?:\.(?:version|target) .*|\/\/.*)$/gm, "");
+  return images.map((name) => Deno.readTextFileSync(new URL(name, folder)));
 }
 
 /**
@@ -41,14 +55,45 @@ export function everyTarget(
   sources: readonly string[],
   fn: (device: Device) => void,
 ): void {
-  const groups = Map.groupBy(
-    Object.keys(TARGETS) as TargetName[],
-    (target) => sources.map((source) => bodiesOf(source, target)).join(""),
+  const groups = groupTargets((target) =>
+    sources.flatMap((source) => imagesOf(source, target)).join("")
   );
-  for (const targets of groups.values()) {
-    Deno.test(title.replace("{}", targets.join(", ")), () => {
-      using device = deviceFor(must(targets[0], "target"));
-      fn(device);
+  for (const { first, targets } of groups) {
+    Deno.test(title.replace("{}", targets.join(", ")), () => fn(sharedDevice(first)));
+  }
+}
+
+/**
+ * The same where `fn` runs one variant: targets whose entries of a variant are equal run it once, although their other variants
+ * may differ.
+ */
+export function everyVariant<Variant extends string>(
+  title: string,
+  source: string,
+  variants: readonly Variant[],
+  fn: (device: Device, variant: Variant) => void,
+): void {
+  const images = new Map(TARGET_NAMES.map((name) => [name, imagesOf(source, name)]));
+  const groups = variants.flatMap((variant) =>
+    groupTargets((target) =>
+      must(images.get(target), target).map((ptx) => entriesOf(ptx, variant)).join("")
+    ).map((group) => ({ ...group, variant }))
+  );
+  for (const [first, runs] of Map.groupBy(groups, (group) => group.first)) {
+    Deno.test(title.replace("{}", describeRuns(runs, variants.length)), () => {
+      for (const { variant } of runs) fn(sharedDevice(first), variant);
     });
   }
+}
+
+/** `sm_86, sm_89`; where variants are shared by different targets, `sm_80, sm_90 (float32) and sm_80 (float16)`. */
+function describeRuns(
+  runs: readonly (TargetGroup & { readonly variant: string })[],
+  variants: number,
+): string {
+  return [...Map.groupBy(runs, ({ targets }) => targets.join(", "))].map(([targets, equal]) =>
+    equal.length === variants
+      ? targets
+      : `${targets} (${equal.map((one) => one.variant).join(", ")})`
+  ).join(" and ");
 }

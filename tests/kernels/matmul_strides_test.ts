@@ -1,24 +1,26 @@
 /** The shipped matrix product on the emulator, with matrices that do not lie by rows. */
 import { matmul } from "../../generated/matmul.ts";
 import { assertProductOf, operandOf } from "../support/products.ts";
-import { everyTarget } from "./devices.ts";
+import { everyVariant } from "./devices.ts";
 import { checkMatmul } from "./matmul.ts";
 
-everyTarget(
+everyVariant(
   "matmul() takes matrices stored by columns, without bank conflicts, on {}",
-  ["matmul"],
-  (device) => {
+  "matmul",
+  matmul.variants,
+  (device, dtype) => {
     const storages = [["rows", "columns"], ["columns", "rows"], ["columns", "columns"]] as const;
-    for (const dtype of matmul.variants) {
-      storages.forEach((storage, i) =>
-        checkMatmul(device, dtype, { m: 80, n: 48, k: 80, gap: 0, storage }, `_s${i + 2}`)
-      );
-    }
+    storages.forEach((storage, i) =>
+      checkMatmul(device, dtype, { m: 80, n: 48, k: 80, gap: 0, storage }, `_s${i + 2}`)
+    );
   },
 );
 
-everyTarget("matmul() takes and fills matrices with any strides, on {}", ["matmul"], (device) => {
-  for (const dtype of matmul.variants) {
+everyVariant(
+  "matmul() takes and fills matrices with any strides, on {}",
+  "matmul",
+  matmul.variants,
+  (device, dtype) => {
     checkMatmul(device, dtype, { m: 19, n: 37, k: 41, gap: 3, storage: ["apart", "columns"] }, "");
     using a = operandOf(device, dtype, [35, 18], { storage: "columns", gap: 1 });
     using b = operandOf(device, dtype, [18, 33], { storage: "apart" });
@@ -26,5 +28,5 @@ everyTarget("matmul() takes and fills matrices with any strides, on {}", ["matmu
     using turned = device.empty(out, [33, 35]);
     matmul(a.tensor, b.tensor, { out: turned.transpose() });
     assertProductOf(turned.transpose(), a, b);
-  }
-});
+  },
+);

@@ -2,60 +2,58 @@
 import { matmul } from "../../generated/matmul.ts";
 import { matmulPlain } from "../../generated/matmul_plain.ts";
 import { assertProductOf, cancel, operandOf, productNumbers } from "../support/products.ts";
-import { everyTarget } from "./devices.ts";
+import { everyVariant } from "./devices.ts";
 import { checkMatmul } from "./matmul.ts";
 
-everyTarget("matmul() multiplies matrices of odd sizes, on {}", ["matmul"], (device) => {
-  for (const dtype of matmul.variants) {
-    checkMatmul(device, dtype, { m: 67, n: 35, k: 51, gap: 1 }, "");
-  }
-});
+everyVariant(
+  "matmul() multiplies matrices of odd sizes, on {}",
+  "matmul",
+  matmul.variants,
+  (device, dtype) => checkMatmul(device, dtype, { m: 67, n: 35, k: 51, gap: 1 }, ""),
+);
 
-everyTarget("matmul() multiplies one row and one column, on {}", ["matmul"], (device) => {
-  for (const dtype of matmul.variants) checkMatmul(device, dtype, { m: 1, n: 1, k: 1, gap: 2 }, "");
-});
+everyVariant(
+  "matmul() multiplies one row and one column, on {}",
+  "matmul",
+  matmul.variants,
+  (device, dtype) => checkMatmul(device, dtype, { m: 1, n: 1, k: 1, gap: 2 }, ""),
+);
 
-everyTarget(
+everyVariant(
   "matmul() multiplies aligned matrices without bank conflicts, on {}",
-  ["matmul"],
-  (device) => {
-    for (const dtype of matmul.variants) {
-      checkMatmul(device, dtype, { m: 80, n: 144, k: 96, gap: 0 }, "_s1");
-    }
-  },
+  "matmul",
+  matmul.variants,
+  (device, dtype) => checkMatmul(device, dtype, { m: 80, n: 144, k: 96, gap: 0 }, "_s1"),
 );
 
-everyTarget(
+everyVariant(
   "matmul() rounds subnormal, overflowing and cancelling sums right, on {}",
-  ["matmul"],
-  (device) => {
+  "matmul",
+  matmul.variants.filter((dtype) => dtype !== "int8"),
+  (device, dtype) => {
     const [m, n, k] = [17, 18, 35];
-    for (const dtype of matmul.variants) {
-      if (dtype === "int8") continue;
-      for (const magnitude of ["small", "large", "ordinary"] as const) {
-        const [x, y] = [m * k, k * n].map((count) => productNumbers(dtype, count, magnitude));
-        if (x === undefined || y === undefined) continue;
-        if (magnitude === "ordinary") cancel(x, y, k, n);
-        using a = operandOf(device, dtype, [m, k], { values: x });
-        using b = operandOf(device, dtype, [k, n], { values: y });
-        using c = matmul(a.tensor, b.tensor);
-        assertProductOf(c, a, b);
-      }
+    for (const magnitude of ["small", "large", "ordinary"] as const) {
+      const [x, y] = [m * k, k * n].map((count) => productNumbers(dtype, count, magnitude));
+      if (x === undefined || y === undefined) continue;
+      if (magnitude === "ordinary") cancel(x, y, k, n);
+      using a = operandOf(device, dtype, [m, k], { values: x });
+      using b = operandOf(device, dtype, [k, n], { values: y });
+      using c = matmul(a.tensor, b.tensor);
+      assertProductOf(c, a, b);
     }
   },
 );
 
-everyTarget(
+everyVariant(
   "matmulPlain() multiplies matrices of odd and aligned sizes, on {}",
-  ["matmul_plain"],
-  (device) => {
-    for (const dtype of matmulPlain.variants) {
-      for (const [m, n, k, gap] of [[67, 35, 51, 1], [80, 144, 96, 0], [1, 1, 1, 2]] as const) {
-        using a = operandOf(device, dtype, [m, k], { gap });
-        using b = operandOf(device, dtype, [k, n], { gap });
-        using c = matmulPlain(a.tensor, b.tensor);
-        assertProductOf(c, a, b);
-      }
+  "matmul_plain",
+  matmulPlain.variants,
+  (device, dtype) => {
+    for (const [m, n, k, gap] of [[67, 35, 51, 1], [80, 144, 96, 0], [1, 1, 1, 2]] as const) {
+      using a = operandOf(device, dtype, [m, k], { gap });
+      using b = operandOf(device, dtype, [k, n], { gap });
+      using c = matmulPlain(a.tensor, b.tensor);
+      assertProductOf(c, a, b);
     }
   },
 );

@@ -3,31 +3,29 @@ import { transpose } from "../../generated/transpose.ts";
 import { type Device, DTYPES } from "../../ffi/mod.ts";
 import { assertInstance } from "../support/entry.ts";
 import { assertEquals } from "../support/assert.ts";
-import { everyTarget } from "./devices.ts";
+import { everyVariant } from "./devices.ts";
 import { assertMoved, randomMatrix, rowMajor } from "./matrices.ts";
 
 type Variant = typeof transpose.variants[number];
 
-everyTarget(
+everyVariant(
   "transpose() turns matrices of odd sizes in padded rows bit for bit, on {}",
-  ["transpose"],
-  (device) => {
-    for (const dtype of transpose.variants) {
-      const [rows, columns] = [131, 67];
-      using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 3, 1));
-      using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 2, 3));
-      transpose(x.tensor, { out: y.tensor });
-      assertMoved(x, y, true);
-    }
+  "transpose",
+  transpose.variants,
+  (device, dtype) => {
+    const [rows, columns] = [131, 67];
+    using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 3, 1));
+    using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 2, 3));
+    transpose(x.tensor, { out: y.tensor });
+    assertMoved(x, y, true);
   },
 );
 
-everyTarget(
+everyVariant(
   "transpose() turns aligned matrices without bank conflicts or wasted sectors, on {}",
-  ["transpose"],
-  (device) => {
-    for (const dtype of transpose.variants) checkAligned(device, dtype);
-  },
+  "transpose",
+  transpose.variants,
+  checkAligned,
 );
 
 /** A size of full tiles: every request is whole. */
@@ -44,19 +42,18 @@ function checkAligned(device: Device, dtype: Variant): void {
   assertEquals(profile.divergentBranches, 0);
 }
 
-everyTarget(
+everyVariant(
   "transpose() turns aligned matrices with ragged tiles, on {}",
-  ["transpose"],
-  (device) => {
-    for (const dtype of transpose.variants) {
-      const unit = 16 / DTYPES[dtype].bytes;
-      const [rows, columns] = [5 * unit, 9 * unit];
-      using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, unit, unit));
-      using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 0, unit));
-      const { profile } = transpose(x.tensor, { out: y.tensor, profile: true });
-      assertInstance(profile.kernel, `transpose_${dtype}_a16`);
-      assertEquals(profile.shared.bankConflicts, 0);
-      assertMoved(x, y, true);
-    }
+  "transpose",
+  transpose.variants,
+  (device, dtype) => {
+    const unit = 16 / DTYPES[dtype].bytes;
+    const [rows, columns] = [5 * unit, 9 * unit];
+    using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, unit, unit));
+    using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 0, unit));
+    const { profile } = transpose(x.tensor, { out: y.tensor, profile: true });
+    assertInstance(profile.kernel, `transpose_${dtype}_a16`);
+    assertEquals(profile.shared.bankConflicts, 0);
+    assertMoved(x, y, true);
   },
 );

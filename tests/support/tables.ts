@@ -24,6 +24,8 @@ export interface Tables {
   /** Entries of a kernel for integers like these: those for aligned tensors want multiples of 16. */
   readonly entries: (name: string, ...sizes: readonly number[]) => readonly string[];
   readonly constants: ConstantBuffers;
+  /** All modules for the target. */
+  readonly ptx: string;
 }
 
 /** Compiles the kernels, for all targets at once. */
@@ -55,6 +57,8 @@ export function compileTables(targets: readonly TargetName[]): (target: TargetNa
         )
           .map(({ symbol }) => symbol),
       constants,
+      ptx: kernels.flatMap(({ modules }) => modules.filter((module) => module.target === target))
+        .map(({ ptx }) => ptx).join(""),
     };
   };
 }
