@@ -6,11 +6,28 @@ import { randomNumbers } from "../../support/numbers.ts";
 import { randomBytes } from "../../support/random.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import type { TargetName } from "../../../compiler/targets.ts";
+import { groupTargets, TARGET_NAMES } from "../../support/targets.ts";
 
-const targets: readonly TargetName[] = Object.values(TARGETS).map(({ name }) => name);
+/** Every instance of a kernel for a target, as a module of its own. */
+interface Built {
+  readonly instance: LoweredInstance;
+  readonly ptx: string;
+}
 
-/** Runs every instance of a kernel on every target; `check` gets fresh buffers for each run. */
+function buildFor(text: string, target: TargetName): Built[] {
+  return lowerText(text, target).map((instance) => {
+    const ptx = printEntry(instance.kernel, target);
+    assertEquals(verifyPtx(parsePtx(ptx)), [], target);
+    return { instance, ptx };
+  });
+}
+
+/**
+ * Runs every instance of a kernel for every target, once where targets have the same code; `run` gets fresh buffers for each
+ * run.
+ */
 function onAll(
   text: string,
   run: (
@@ -18,14 +35,13 @@ function onAll(
     instance: LoweredInstance,
   ) => void,
 ): void {
-  for (const target of targets) {
-    for (const instance of lowerText(text, target)) {
-      const ptx = printEntry(instance.kernel, target);
-      assertEquals(verifyPtx(parsePtx(ptx)), [], target);
-      run((args, grid = 1) => {
-        emulate(ptx, { grid: [grid, 1, 1], block: [instance.threads, 1, 1], args });
-      }, instance);
-    }
+  const built = new Map(TARGET_NAMES.map((target) => [target, buildFor(text, target)]));
+  const builtFor = (target: TargetName): readonly Built[] => must(built.get(target), target);
+  const groups = groupTargets((target) => builtFor(target).map(({ ptx }) => ptx).join(""));
+  for (const { instance, ptx } of groups.flatMap(({ first }) => builtFor(first))) {
+    run((args, grid = 1) => {
+      emulate(ptx, { grid: [grid, 1, 1], block: [instance.threads, 1, 1], args });
+    }, instance);
   }
 }
 
