@@ -1,4 +1,4 @@
-/** What an explanation of a diagnostic holds, and short ways to write one down. */
+/** The explanation of a diagnostic, and short constructors for it. */
 
 /** A program with the mistake and one without; a test compiles both. */
 export interface Example {
@@ -6,16 +6,16 @@ export interface Example {
   readonly right: string;
   /** What the two are: a `.tc` file, or the `tri` key of deno.json. */
   readonly language: "tc" | "json";
-  /** Words of the command line, for what shows only with them. */
+  /** Command-line options, if the diagnostic appears only with them. */
   readonly options?: string;
   /** Files that the program includes, by name. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Why there is such a diagnostic and how to mend it; the one-line meaning is in the table of codes. */
+/** Why the diagnostic exists and how to fix it; the one-line meaning is in the table of codes. */
 export interface Explanation {
   readonly text: string;
-  /** Missing where no text can show it. */
+  /** Absent where no source text can show it. */
   readonly example?: Example;
 }
 

@@ -1,4 +1,4 @@
-/** Explanations of E5xxx and W5xxx: operands, shapes, subscripts, products, masks, conversions. */
+/** Explanations of E5xxx and W5xxx: operands, shapes, subscripts, dot, masks, conversions. */
 import { type Explanation, file, inside } from "./example.ts";
 
 export const EXPRESSIONS = {
@@ -13,39 +13,43 @@ export const EXPRESSIONS = {
     "*X = (float) 1;",
   ),
   E5003: inside(
-    "The text does not follow the grammar at this place; the message says what could stand here. A missing `;` shows at the token behind.",
+    "The text does not match the grammar here. The message lists what is allowed. A missing `;` is reported at the next token.",
     "int a = n\nint b = a;",
     "int a = n;\nint b = a;",
   ),
   E5010: inside(
-    "Two tiles go together where each axis, counted from the last, is equal or 1. `newaxis` puts axes of 1 where they are wanted.",
+    "Two shapes broadcast if, counted from the last axis, each pair of extents is equal or one of them is 1. `newaxis` inserts an axis of extent 1.",
     "int a[16] = 0 ... 16;\nint b[32] = 0 ... 32;\nint c[16, 32] = a + b;",
     "int a[16] = 0 ... 16;\nint b[32] = 0 ... 32;\nint c[16, 32] = a[:, newaxis] + b[newaxis, :];",
   ),
   E5011: inside(
-    "A value stretches along axes of 1 and new leading axes to the shape it is assigned to, but is never cut or repeated otherwise.",
+    "A value broadcasts to the shape it is assigned to along axes of extent 1 and new leading axes. It is never cut.",
     "float t[16] = 0;\nfloat s[32] = t;",
     "float t[16] = 0;\nfloat s[32, 16] = t;",
   ),
   E5012: inside(
-    "A scalar is wanted and several values are there. Reduce the tile: `t[+]`, `t[max]`.",
+    "A scalar is required, and the value is a tile of several elements. Reduce the tile: `t[+]`, `t[max]`.",
     "float t[16] = *(X + 0 ... 16);\n*X = sqrt((float) t);",
     "float t[16] = *(X + 0 ... 16);\n*X = sqrt(t[+]);",
   ),
-  E5020: inside("Pointers move by `+` and `-` only.", "float *p = X * 2;", "float *p = X + 2;"),
+  E5020: inside(
+    "Pointer arithmetic has only `+` and `-`.",
+    "float *p = X * 2;",
+    "float *p = X + 2;",
+  ),
   E5021: inside(
-    "`%` is for integers; `fmod` is the remainder of floats.",
+    "`%` takes integers. `fmod` is the remainder of floats.",
     "*X = *X % 2.0f;",
     "*X = fmod(*X, 2.0f);",
   ),
-  E5022: inside("An integer minus an address is nothing.", "int *p = 4 - I;", "int *p = I - 4;"),
+  E5022: inside("An integer minus a pointer has no meaning.", "int *p = 4 - I;", "int *p = I - 4;"),
   E5023: inside(
-    "The difference of two pointers counts elements, so both point to the same type.",
+    "The difference of two pointers is a number of elements, so both must point to the same type.",
     "long d = X - I;",
     "long d = X - (float*) I;",
   ),
   E5024: inside(
-    "Bits of floats are not numbers. `bitcast` gives them as an integer.",
+    "Bit operations take integers. `bitcast` reinterprets the bits of a float as an integer.",
     "*I = *X & 1;",
     "*I = bitcast<int>(*X) & 1;",
   ),
@@ -55,17 +59,17 @@ export const EXPRESSIONS = {
     "bool b = X < (float*) I;",
   ),
   E5101: inside(
-    "A range has two ends.",
+    "A range has two bounds.",
     "int r[16] = 0 ... 8 ... 16;",
     "int r[16] = 0 ... 16;",
   ),
   E5103: inside(
-    "The length of a range is a shape, which is known while compiling. Add what varies.",
+    "The length of a range is an extent of a shape and must be a compile-time constant. Add a variable base to the range.",
     "int r[16] = n ... n + 16;",
     "int r[16] = n + 0 ... 16;",
   ),
   E5104: inside(
-    "The upper end is not part of the range and has to be larger than the lower.",
+    "The upper bound is exclusive and must be larger than the lower bound.",
     "int r[16] = 16 ... 0;",
     "int r[16] = 15 - (0 ... 16);",
   ),
@@ -75,22 +79,22 @@ export const EXPRESSIONS = {
     "*X = *(X + 1);",
   ),
   E5111: inside(
-    "Each axis of the tile has its item: `:` keeps it, `+` or `max` reduces it; `newaxis` comes on top.",
+    "The subscript has one item per axis of the tile: `:` keeps the axis, `+` or `max` reduces it. Items `newaxis` are extra.",
     "float t[16, 16] = 0;\nfloat s[16] = t[+];",
     "float t[16, 16] = 0;\nfloat s[16] = t[:, +];",
   ),
   E5112: inside(
-    "`^k` names the axis that comes to stand at this place. All items are of this kind, and each axis appears once.",
+    "`^k` names the source axis for this position. All items have this form, and each axis appears once.",
     "float t[16, 32] = 0;\nfloat s[32, 16] = t[^1, :];",
     "float t[16, 32] = 0;\nfloat s[32, 16] = t[^1, ^0];",
   ),
   E5113: inside(
-    "The elements of a tile are spread over threads; none can be picked by number. Load what is needed, reduce with a mask, or use `gather`.",
+    "The elements of a tile are distributed over threads and cannot be indexed. Load the element from memory, reduce with a mask, or use `gather`.",
     "int t[16] = 0 ... 16;\n*I = t[3];",
     "int t[16] = 0 ... 16;\n*I = (t == 3 ? t : 0)[+];",
   ),
   E5114: inside(
-    "Subtraction depends on the order, and a reduction has none. Negate, then add.",
+    "Subtraction depends on the order of its operands, and a reduction has no order. Negate, then add.",
     "int t[16] = 0 ... 16;\n*I = t[-];",
     "int t[16] = 0 ... 16;\n*I = (0 - t)[+];",
   ),
@@ -100,22 +104,22 @@ export const EXPRESSIONS = {
     "int t[16] = 0 ... 16;\n*I = t[+];",
   ),
   E5116: inside(
-    "Addresses have no sum and no order that means anything. Reduce offsets, or what the pointers point to.",
+    "Addresses cannot be added and have no meaningful order. Reduce offsets, or the loaded values.",
     "float *p[16] = X + 0 ... 16;\nfloat *q = p[max];",
     "float *p[16] = X + 0 ... 16;\n*X = (*p)[max];",
   ),
   E5120: inside(
-    "`@` multiplies matrices: both sides have the same number of axes, at least two.",
+    "`@` multiplies matrices: both operands have the same number of axes, at least two.",
     "float a[16, 16] = 0;\nfloat b[16] = 0;\nfloat c[16] = a @ b;",
     "float a[16, 16] = 0;\nfloat b[16] = 0;\nfloat c[16, 1] = a @ b[:, newaxis];",
   ),
   E5121: inside(
-    "The columns of the left side are the rows of the right one.",
+    "The number of columns of the left operand equals the number of rows of the right one.",
     "float a[16, 32] = 0;\nfloat b[16, 32] = 0;\nfloat c[16, 32] = a @ b;",
     "float a[16, 32] = 0;\nfloat b[16, 32] = 0;\nfloat c[16, 16] = a @ ^b;",
   ),
   E5122: inside(
-    "In a product of stacks of matrices the axes behind the first two are equal; nothing is stretched.",
+    "In a batched `@` the axes after the first two are batch axes. Their extents must be equal; they are not broadcast.",
     "float a[16, 16, 2] = 0;\nfloat b[16, 16, 4] = 0;\nfloat c[16, 16, 4] = a @ b;",
     "float a[16, 16, 4] = 0;\nfloat b[16, 16, 4] = 0;\nfloat c[16, 16, 4] = a @ b;",
   ),
@@ -125,67 +129,67 @@ export const EXPRESSIONS = {
     "float a[16, 16] = 0;\nhalf b[16, 16] = 0;\nfloat c[16, 16] = (half[16, 16]) a @ b;",
   ),
   E5124: inside(
-    "Products are there for floats of 8 to 64 bits and for 8-bit integers.",
+    "`@` supports floats of 8 to 64 bits and 8-bit integers.",
     "int a[16, 16] = 0;\nint c[16, 16] = a @ a;",
     "int8 a[16, 16] = 0;\nint c[16, 16] = a @ a;",
   ),
   E5130: inside(
-    "`^` in front of a value turns the axes of a tile. Between two integers it is exclusive or.",
+    "Prefix `^` transposes a tile. Between two integers `^` is exclusive or.",
     "*I = ^n;",
     "*I = n ^ 1;",
   ),
   E5140: inside(
-    "Only pointers are dereferenced. In `*?(m) p` the mask comes first and `p` is the pointer: no second star.",
+    "`*` needs a pointer. In `*?(m) p` the mask comes first and `p` is the pointer, without a second `*`.",
     "int r[16] = 0 ... 16;\nfloat t[16] = *?(r < n) *(X + r);",
     "int r[16] = 0 ... 16;\nfloat t[16] = *?(r < n) (X + r);",
   ),
   E5150: inside(
-    "Both sides of `?:` become one type: two numbers do, two pointers of one type do.",
+    "Both sides of `?:` convert to one type: they are numbers, or pointers of one type.",
     "void *p = n ? X : I;",
     "void *p = n ? (void*) X : (void*) I;",
   ),
   E5151: inside(
-    "With a tile as its condition both sides are computed, for some lanes each; an assignment there would happen for all.",
+    "If the condition is a tile, both sides are evaluated. An assignment in one of them would take effect for all elements.",
     "int r[16] = 0 ... 16;\nint a = 0;\nint t[16] = r < n ? (a = 1) : 0;",
     "int r[16] = 0 ... 16;\nint t[16] = r < n ? 1 : 0;",
   ),
   E5152: inside(
-    "The sides of a masked `?:` load with its mask, but through a reduction or a product no mask can be carried. Load before, with the mask.",
+    "Loads in the sides of a masked `?:` take its mask. The mask cannot be applied through a reduction or `@`. Load before, with the mask.",
     "int r[16] = 0 ... 16;\nfloat t[16] = r < n ? (*(X + r))[+] : 0;",
     "int r[16] = 0 ... 16;\nfloat s[16] = *?(r < n) (X + r);\nfloat t[16] = r < n ? s[+] : 0;",
   ),
   E5160: inside(
-    "A cast to another shape keeps the elements in row-major order, so their number has to be the same.",
+    "A cast to another shape keeps the elements in row-major order, so the number of elements must be equal.",
     "float t[4, 2] = 0;\nfloat s[16] = (float[16]) t;",
     "float t[4, 2] = 0;\nfloat s[8] = (float[8]) t;",
   ),
   E5161: inside(
-    "An address has 64 bits.",
+    "An address has 64 bits. Cast to `long` first.",
     "*I = (int) X;",
     "*I = (int) (long) X;",
   ),
   E5162: inside(
-    "`bitcast` keeps all bits, so both types have the same size.",
+    "`bitcast` keeps all bits, so both types must have the same size.",
     "*I = bitcast<int>((half) 1);",
     "*I = bitcast<short>((half) 1);",
   ),
   E5171: inside(
-    "A constant is divided by zero while compiling.",
+    "A constant expression divides by zero.",
     "int t[16 / 0];",
     "int t[16 / 2] = 0;",
   ),
   E5301: inside(
-    "What is assigned to is a variable or memory, not a value that was computed.",
+    "The left side of an assignment is a variable or memory, not a computed value.",
     "n + 1 = 2;",
     "n = 2;",
   ),
   E5302: inside(
-    "A pointer converts implicitly to the same pointer type, to and from `void*`, and to `bool`, which is `!= NULL`. Pointers to different types need a cast. A pointer does not become a number: load the element with `*p`, or cast to `long` for the address. A number does not become a pointer, except the constant 0.",
+    "A pointer converts implicitly to the same pointer type, to and from `void*`, and to `bool`, which is `!= NULL`. Pointers to different types need a cast. A pointer does not convert to a number: load the element with `*p`, or cast to `long` for the address. A number does not convert to a pointer, except the constant 0.",
     "float *p = I;",
     "float *p = (float*) I;",
   ),
   E5303: file(
-    "Through the new pointer one could write what `const` promises not to write.",
+    "The new pointer would allow writes that `const` excludes.",
     "__global__ void f(const float *X, float *Y) { float *p = X; *Y = *p; }",
     "__global__ void f(const float *X, float *Y) { const float *p = X; *Y = *p; }",
   ),
@@ -200,27 +204,27 @@ export const EXPRESSIONS = {
     "int a = 1;\na = 2;",
   ),
   E5306: file(
-    "The pointer says that this kernel only reads there.",
+    "`const` says that this kernel only reads through the pointer.",
     "__global__ void f(const float *X) { *X = 1; }",
     "__global__ void f(float *X) { *X = 1; }",
   ),
   W5026: inside(
-    "The signed side becomes unsigned, so -1 is larger than anything. Cast one side.",
+    "The signed operand converts to unsigned, so -1 becomes the largest value. Cast one side.",
     "bool b = n < u;",
     "bool b = n < (int) u;",
   ),
   W5102: inside(
-    "Ranges bind tighter than `*` and `/`: `0 ... 32 / 2` halves each of 32 numbers. Parentheses show what is meant.",
+    "Ranges bind tighter than `*` and `/`: `0 ... 32 / 2` halves each of 32 numbers. Parentheses make the intent explicit.",
     "int r[32] = 0 ... 32 / 2;",
     "int r[16] = 0 ... (32 / 2);",
   ),
   W5131: inside(
-    "A tile with one axis has nothing to turn.",
+    "A tile with one axis equals its transpose.",
     "int r[16] = 0 ... 16;\nint t[16] = ^r;",
     "int r[16] = 0 ... 16;\nint t[16, 1] = r[:, newaxis];",
   ),
   W5170: inside(
-    "The result does not fit its type and wraps around. A suffix makes the literal wider.",
+    "The result overflows its type and wraps. A suffix makes the literal wider.",
     "long a = 2147483647 + 1;",
     "long a = 2147483647L + 1;",
   ),

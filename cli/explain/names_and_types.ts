@@ -3,7 +3,7 @@ import { type Explanation, file, inside } from "./example.ts";
 
 export const NAMES_AND_TYPES = {
   E2001: inside(
-    "Nothing declares this name before it is used. Names are case-sensitive; parameters of compilation such as `TM` come from `#pragma tri` or `-D`.",
+    "The name is not declared before its use. Names are case-sensitive. Compile-time parameters such as `TM` come from `#pragma tri` or `-D`.",
     "*I = m;",
     "int m = n;\n*I = m;",
   ),
@@ -18,12 +18,12 @@ export const NAMES_AND_TYPES = {
     "*I = 2147483647;",
   ),
   E2011: inside(
-    "A literal has digits that its base does not know, an unknown suffix, or an exponent without digits. Suffixes of floats (`f`, `h`) need a `.` or an exponent.",
+    "A literal has digits that its base does not have, an unknown suffix, or an exponent without digits. Suffixes of floats (`f`, `h`) need a `.` or an exponent.",
     "*X = 1f;",
     "*X = 1.0f;",
   ),
   E2012: inside(
-    "A literal that begins with 0 is octal, as in C, where 8 and 9 are no digits.",
+    "A literal that begins with 0 is octal, as in C, where 8 and 9 are not digits.",
     "*I = 08;",
     "*I = 8;",
   ),
@@ -34,12 +34,12 @@ export const NAMES_AND_TYPES = {
   ),
   E2014: inside("A character literal is one character or one escape.", "*I = 'ab';", "*I = 'a';"),
   E2016: inside(
-    "There are no strings at run time. They stand in `printf`, `assert`, `_Static_assert`, `#include`, and as modifiers of built-ins.",
+    "There are no strings at run time. String literals are allowed in `printf`, `assert`, `_Static_assert`, `#include`, and as modifiers of built-ins.",
     '*I = "one";',
     'printf("one %d\\n", n);\n*I = 1;',
   ),
   E3001: inside(
-    "GPUs have no such arithmetic. `double` is the widest type of floats.",
+    "GPUs do not have this arithmetic. `double` is the widest floating type.",
     "long double a = 1;",
     "double a = 1;",
   ),
@@ -59,17 +59,17 @@ export const NAMES_AND_TYPES = {
     "float *p = X;",
   ),
   E3011: inside(
-    "`void*` says nothing about what it points to. Cast it first.",
+    "`void*` has no element type. Cast it first.",
     "void *p = X;\n*I = *p;",
     "void *p = X;\n*I = *(int*) p;",
   ),
   E3020: inside(
-    "Shapes are known while compiling: they are parts of types and decide which registers hold what. Take a parameter of compilation, or a fixed size and a mask.",
+    "Shapes are part of types and must be compile-time constants: they determine the register layout. Use a compile-time parameter, or a fixed size and a mask.",
     "int r[n];",
     "int r[16] = 0 ... 16;",
   ),
   E3021: inside(
-    "Every axis is a power of two, so that layouts are maps of bits. Take the next one and a mask.",
+    "Every extent is a power of two, because layouts are linear maps of index bits. Use the next power of two and a mask.",
     "int r[48] = 0 ... 48;",
     "int r[64] = 0 ... 64;\nbool inside[64] = r < 48;",
   ),
@@ -79,7 +79,7 @@ export const NAMES_AND_TYPES = {
     "float t[2, 2, 2, 2, 4] = 0;",
   ),
   E3023: inside(
-    "So many elements are no tile but a mistake: registers hold a few tens of thousands. Loop over smaller tiles; `--max-tile-elements` moves the bound.",
+    "The registers of a block hold a few tens of thousands of elements. Loop over smaller tiles. `--max-tile-elements` changes the limit.",
     "float t[2048, 1024] = 0;",
     "float t[64, 64] = 0;",
   ),
@@ -89,12 +89,12 @@ export const NAMES_AND_TYPES = {
     "__global__ void f(float *X) { float t[4, 16] = 0; *X = 0; }",
   ),
   E3025: inside(
-    "Tiles are no arrays of arrays: all axes stand in one pair of brackets.",
+    "Tiles are not arrays of arrays: all extents are in one pair of brackets.",
     "float t[16][32] = 0;",
     "float t[16, 32] = 0;",
   ),
   E3026: file(
-    "A kernel gets numbers and pointers from its caller. It loads tiles through a pointer.",
+    "Kernel parameters are numbers and pointers. A kernel loads tiles through a pointer.",
     "__global__ void f(float t[16], float *X) { *X = 0; }",
     "__global__ void f(float *T, float *X) { float t[16] = *(T + 0 ... 16); *(X + 0 ... 16) = t; }",
   ),
@@ -104,7 +104,7 @@ export const NAMES_AND_TYPES = {
     "float **p = 0;",
   ),
   W2015: file(
-    "With `literals(double)` unsuffixed literals are `double`, as in C, and make the whole tile wide and slow. A suffix keeps the type.",
+    "With `literals(double)` unsuffixed literals are `double`, as in C, and promote the whole tile to `double`. A suffix keeps the type.",
     "#pragma tri literals(double)\n__global__ void f(float *X) {\n  float t[16] = *(X + 0 ... 16);\n  *(X + 0 ... 16) = t * 2.0;\n}",
     "#pragma tri literals(double)\n__global__ void f(float *X) {\n  float t[16] = *(X + 0 ... 16);\n  *(X + 0 ... 16) = t * 2.0f;\n}",
   ),

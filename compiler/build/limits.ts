@@ -36,7 +36,7 @@ const HINTS: Readonly<Record<Copying["kind"], string>> = {
 
 /** The copies take the kernel beyond the operations that it may have. */
 export function tooManyOperations(copying: Copying): BuildLimit {
-  const limit = `takes the kernel beyond ${MAX_OPERATIONS} operations`;
+  const limit = `makes the kernel exceed ${MAX_OPERATIONS} operations`;
   return copying.kind === "call"
     ? new BuildLimit(
       "E4030",

@@ -26,7 +26,7 @@ export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
   const flatten = loop.hints.find(({ name }) => name === "flatten");
   if (flatten !== undefined) {
     cx.reporter.warn("W9015", flatten.span, "`flatten` is ignored: loops are not merged", {
-      hint: "write one loop over both counters, or leave the hint out",
+      hint: "write one loop over both counters, or remove the hint",
     });
   }
   const hint = loop.hints.find(({ name }) => name === "unroll");
@@ -36,17 +36,17 @@ export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
   const copies = hint.argument === undefined ? undefined : Number(hint.argument);
   const warn = (why: string): undefined => {
     cx.reporter.warn("W9015", hint.span, `\`unroll\` is ignored: ${why}`, {
-      hint: "give the loop constant bounds, or say how many copies: `unroll(4)`",
+      hint: "give the loop constant bounds, or state the number of copies: `unroll(4)`",
     });
   };
   if (copies === 1) return undefined;
   if (copies === undefined || (rounds !== undefined && rounds <= copies)) {
-    if (rounds === undefined) return warn("how often the loop runs is not known");
+    if (rounds === undefined) return warn("the number of iterations is not constant");
     if (rounds > MOST_COPIES) return warn(`the loop runs ${rounds} times`);
     return { kind: "straight", stmts: repeated(loop, rounds), hint: hint.span };
   }
   if (condition !== undefined && hasEffect(condition)) {
-    return warn("its condition changes something");
+    return warn("its condition has side effects");
   }
   if (copies > MOST_COPIES) return warn(`there would be ${copies} copies of the body`);
   const isEven = rounds !== undefined && rounds % copies === 0;

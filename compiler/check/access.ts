@@ -28,7 +28,7 @@ export function dropBrokenPromises(kernel: TypedKernel, reporter: Reporter): Typ
       reporter.warn(
         code,
         pointer.span,
-        `the kernel ${verb} through \`${variable.name}\`, which is \`__${promise}\`; the attribute is dropped`,
+        `the kernel ${verb} through \`${variable.name}\`, which is \`__${promise}\`; the attribute is ignored`,
         { notes: [{ message: `\`${variable.name}\` is declared here`, span: variable.span }] },
       );
     }

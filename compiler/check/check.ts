@@ -188,17 +188,17 @@ function checkCalls(cx: Context, helpers: Helpers): void {
   for (const { caller, callee, span } of cx.calls) {
     if (caller === undefined || !helpers.isCyclic(caller, callee.helper)) continue;
     cx.reporter.error("E4025", span, `\`${caller.name}\` calls itself`, {
-      hint: "helpers are copied into their callers; write a loop",
+      hint: "helpers are inlined into their callers; write a loop",
     });
   }
   for (const { helper, span } of cx.maskedCalls) {
     const { name } = helper;
     const { changes, loads } = helpers.effectsOf(helper);
     if (changes) {
-      const message = `\`${name}\` has effects and cannot be called for some lanes only`;
+      const message = `\`${name}\` has side effects and cannot be called under a mask`;
       cx.reporter.error("E5151", span, message, { hint: "call it before the `?:`" });
     } else if (loads) {
-      cx.reporter.error("E5152", span, `no mask reaches the loads inside \`${name}\``, {
+      cx.reporter.error("E5152", span, `no mask can be applied to the loads inside \`${name}\``, {
         hint: "call it before the `?:`, or pass it a mask",
       });
     }

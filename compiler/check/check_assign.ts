@@ -180,7 +180,7 @@ function keepShape(
   cx.reporter.error(
     "E5304",
     at.operatorSpan,
-    `\`${operator}\` would turn ${spellType(old.type)} into ${spellType(computed.type)}`,
+    `\`${operator}\` would change ${spellType(old.type)} to ${spellType(computed.type)}`,
     {
       ...(old.kind === "variable" ? { notes: [declarationNote(old.variable)] } : {}),
       hint: "the left side keeps its shape: declare it larger, or reduce the right side",

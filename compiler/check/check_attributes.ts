@@ -31,7 +31,7 @@ export function resolveAttributes(
     cx.reporter.error(
       "E4011",
       span,
-      `\`${name}\` belongs on ${where}, not on ${
+      `\`${name}\` applies to ${where}, not to ${
         isParam ? "a parameter" : "a local variable"
       } of type ${spellType(type)}`,
     );
@@ -51,7 +51,7 @@ export function resolveAttributes(
       if (fits) flags[name] = true;
       else misplaced(span, `__${name}`, needsPointer ? "pointer parameters" : "parameters");
     } else {
-      cx.reporter.warn("W4012", span, `the attribute \`${name}\` is not known and has no effect`);
+      cx.reporter.warn("W4012", span, `unknown attribute \`${name}\`; it has no effect`);
     }
   }
   for (const { word, span } of restricts(specs, declarator)) {

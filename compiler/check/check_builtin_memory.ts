@@ -62,7 +62,7 @@ export function modifiersOf(
     }
     const message = group === undefined
       ? `\`${call.builtin.name}\` has no modifier "${text}"`
-      : `the modifiers "${earlier}" and "${text}" exclude each other`;
+      : `the modifiers "${earlier}" and "${text}" are mutually exclusive`;
     cx.reporter.error("E7007", span, message, {
       hint: `the modifiers are ${Object.values(known).flat().join(", ")}`,
     });
@@ -82,7 +82,7 @@ function accessModifiers(
   const chosen = call.strings.find(({ text }) => text !== "volatile");
   const isVolatile = place !== undefined && pointerOf(place.pointer)?.volatile === true;
   if (modifiers === undefined || chosen === undefined || !isVolatile) return modifiers;
-  const message = `"${chosen.text}" does not go with a pointer to volatile`;
+  const message = `"${chosen.text}" cannot be used with a pointer to volatile`;
   cx.reporter.error("E7007", chosen.span, message);
   return undefined;
 }
@@ -164,7 +164,7 @@ export function checkBarrier(_: Context, call: BuiltinCall): TypedExpr {
 
 /** `calloc` has a meaning in the initialiser of a file-scope buffer only (E7006). */
 export function checkCalloc(cx: Context, call: BuiltinCall): undefined {
-  cx.reporter.error("E7006", call.span, "`calloc` stands only at file scope", {
+  cx.reporter.error("E7006", call.span, "`calloc` is allowed only at file scope", {
     hint: "write `char __constant__ *buffer = calloc(256);` outside the functions",
   });
   return undefined;

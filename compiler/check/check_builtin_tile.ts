@@ -131,7 +131,7 @@ function reshapeTo(
   span: Span,
 ): Value | undefined {
   if (elementCount(shape) === elementCount(tile.type.shape)) return reshape(tile, shape, span);
-  const counts = `${elementCount(tile.type.shape)} elements are not ${elementCount(shape)}`;
+  const counts = `${elementCount(tile.type.shape)} elements vs ${elementCount(shape)}`;
   const message = `cannot reshape ${spellType(tile.type)} to ${shapeText(shape)}: ${counts}`;
   cx.reporter.error("E5160", span, message);
   return undefined;

@@ -31,7 +31,7 @@ export function checkCast(
 function isCastable(cx: Context, type: Type, name: ast.TypeName): type is ValueType {
   if (type.kind === "poison") return false;
   if (type.kind !== "void") return true;
-  cx.reporter.error("E5161", name.span, "a value cannot become void");
+  cx.reporter.error("E5161", name.span, "a value cannot be cast to void");
   return false;
 }
 
@@ -49,7 +49,7 @@ function reshapeOrStretch(
     "E5160",
     expr.span,
     `cannot reshape ${spellType(value.type)} to ${spellType(type)}: ` +
-      `${elementCount(from)} elements are not ${elementCount(to)}`,
+      `${elementCount(from)} elements vs ${elementCount(to)}`,
     { hint: "a cast to fewer axes keeps all elements, in row-major order" },
   );
   return undefined;

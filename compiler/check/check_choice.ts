@@ -56,7 +56,7 @@ function choose(
     : unifyPointers(then, otherwise);
   if (pair === undefined) {
     reportOperand(cx, "E5150", at.span, "?:", [then, otherwise], {
-      hint: "both sides are numbers, or pointers of one type",
+      hint: "both sides must be numbers, or pointers of one type",
     });
     return undefined;
   }

@@ -142,8 +142,8 @@ export class Context {
     } else if (this.scope !== this.file) {
       const outer = this.scope.outer(name);
       if (outer !== undefined) {
-        this.reporter.warn("W6021", entry.span, `\`${name}\` hides a declaration further out`, {
-          notes: [{ message: "the hidden declaration", span: outer.span }],
+        this.reporter.warn("W6021", entry.span, `\`${name}\` shadows an outer declaration`, {
+          notes: [{ message: "the outer declaration", span: outer.span }],
         });
       }
     }

@@ -46,7 +46,7 @@ export function checkDeclaration(cx: Context, decl: ast.Declaration): readonly T
 }
 
 function rejectFunctionType(cx: Context, { span }: ast.Declarator): Type {
-  cx.reporter.error("E3010", span, "there are no types of functions");
+  cx.reporter.error("E3010", span, "function types are not supported");
   return { kind: "poison" };
 }
 
@@ -54,7 +54,7 @@ function rejectFunctionType(cx: Context, { span }: ast.Declarator): Type {
 function rejectStorage(cx: Context, specs: ast.Specs): void {
   for (const { word, span } of specs.storage) {
     cx.reporter.error("E4006", span, `a local variable cannot be \`${word}\``, {
-      hint: "every program runs the body once; leave the word out",
+      hint: "every program runs the body once; remove the keyword",
     });
   }
 }
@@ -114,8 +114,8 @@ function declareLocal(
   if (isConst && type.kind === "scalar" && value?.kind === "constant") entry.value = value;
   const { multipleof, aligned } = attributes;
   if (init.initializer === undefined && (multipleof !== undefined || aligned !== undefined)) {
-    cx.reporter.warn("W4016", init.span, `\`${name.text}\` has no initialiser for its promise`, {
-      hint: "on a local variable the attribute speaks of its initialiser only",
+    cx.reporter.warn("W4016", init.span, `\`${name.text}\` has an attribute but no initialiser`, {
+      hint: "on a local variable the attribute applies to its initialiser",
     });
     return [{ kind: "declare", variable, span: init.span }];
   }
@@ -181,8 +181,8 @@ function declareGlobal(
   }
   cx.declare(name.text, poison);
   if (cx.reporter.errorCount > errors) return;
-  cx.reporter.error("E4001", init.span, `\`${name.text}\` cannot be a variable of the file`, {
-    hint: "at file scope stand `const` scalars with constant values, and `__constant__` buffers",
+  cx.reporter.error("E4001", init.span, `\`${name.text}\` cannot be a variable at file scope`, {
+    hint: "file scope has only `const` scalars with constant values, and `__constant__` buffers",
   });
 }
 
@@ -213,7 +213,7 @@ function checkBuffer(
   cx.constantBytes += constantSpace(bytes);
   if (cx.constantBytes > CONSTANT_BYTES) {
     const message =
-      `the constant buffers take ${cx.constantBytes} bytes; there are ${CONSTANT_BYTES}`;
+      `the constant buffers take ${cx.constantBytes} bytes; the limit is ${CONSTANT_BYTES}`;
     cx.reporter.error("E7005", argument.expr.span, message, {
       hint: "pass larger tables by pointer",
     });

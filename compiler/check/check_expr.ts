@@ -116,7 +116,7 @@ function checkComma(
 }
 
 function reportVoid(cx: Context, expr: ast.Expr): undefined {
-  cx.reporter.error("E5302", expr.span, "this call gives no value");
+  cx.reporter.error("E5302", expr.span, "this call returns no value");
 }
 
 /** A condition of a statement: a scalar, or a tile of one element, tested `!= 0` (E6002). */
@@ -129,10 +129,10 @@ export function checkCondition(cx: Context, expr: ast.Expr): Value | undefined {
   cx.reporter.error(
     "E6002",
     expr.span,
-    `a condition is one value, not ${spellType(value.type)}: a program has one flow of control`,
+    `a condition must be a scalar, not ${spellType(value.type)}: a program has one flow of control`,
     {
       ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
-      hint: "choose by element with `?:` or `*?(mask)`, or test all at once with " +
+      hint: "select per element with `?:` or `*?(mask)`, or test the whole tile with " +
         `\`${reducedText(value, "any")}\``,
     },
   );
@@ -202,7 +202,7 @@ function checkName(cx: Context, { name, span }: Of<"name">): TypedExpr | undefin
       cx.reporter.error(
         "E3010",
         span,
-        `\`${name}\` is a function, and there are no pointers to one`,
+        `\`${name}\` is a function, and there are no function pointers`,
       );
       return undefined;
     case undefined:
@@ -266,7 +266,7 @@ export function reportUndeclared(
 /** `blockIdx.x` of CUDA, or a member of what has none. */
 function reportMember(cx: Context, { base, name, span }: Of<"member">): void {
   if (base.kind !== "name" || cx.meaning(base.name, base.span) !== undefined) {
-    const message = "structures are not supported, so nothing has members";
+    const message = "structures are not supported, so no value has members";
     cx.reporter.error("E2002", name.span, message);
     return;
   }

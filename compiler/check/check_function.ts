@@ -42,7 +42,7 @@ export function checkFunction(
   if (head === undefined) return undefined;
   const isLegacy = isLegacyKernel(head, fileHasGlobal);
   if (isLegacy) {
-    cx.reporter.warn("W4028", head.name.span, `\`${head.name.text}\` is taken for a kernel`, {
+    cx.reporter.warn("W4028", head.name.span, `\`${head.name.text}\` is compiled as a kernel`, {
       hint: "write `__global__` before it, or `static` if it is a helper",
       fix: { span: { ...specs.span, end: specs.span.start }, replacement: "__global__ " },
     });
@@ -162,13 +162,13 @@ function isLegacyKernel({ isStatic, result, params }: Head, fileHasGlobal: boole
 
 function checkKernelHead(cx: Context, { name, result, isStatic }: Head): void {
   if (result.kind !== "void" && result.kind !== "poison") {
-    cx.reporter.error("E4020", name.span, `a kernel returns nothing, not ${spellType(result)}`, {
+    cx.reporter.error("E4020", name.span, `a kernel must return void, not ${spellType(result)}`, {
       hint: "store results through a pointer parameter",
     });
   }
   if (isStatic) {
     cx.reporter.error("E4026", name.span, `the kernel \`${name.text}\` cannot be static`, {
-      hint: "it is called from outside; leave the word out",
+      hint: "the host launches it by name; remove the keyword",
     });
   }
   declareKernel(cx, name);
@@ -241,9 +241,14 @@ function helperEntry(cx: Context, head: Head, span: Span): HelperEntry | undefin
         ? earlier.helper.result === undefined
         : earlier.helper.result !== undefined && sameType(resultType, earlier.helper.result));
     if (same) return earlier;
-    cx.reporter.error("E6020", name.span, `\`${name.text}\` is declared with other types before`, {
-      notes: [{ message: "the earlier declaration", span: earlier.span }],
-    });
+    cx.reporter.error(
+      "E6020",
+      name.span,
+      `\`${name.text}\` has an earlier declaration with other types`,
+      {
+        notes: [{ message: "the earlier declaration", span: earlier.span }],
+      },
+    );
     return undefined;
   }
   const lists: Pick<HelperEntry, "params" | "body"> = { params: [], body: [] };
@@ -295,7 +300,7 @@ function inBody<T>(
 function remedyFor(type: ValueType): string | undefined {
   if (type.kind === "tile") return "pass a pointer and load from it";
   return type.kind === "pointer" && type.space === "constant"
-    ? "constant memory belongs to the file: `char __constant__ *table = calloc(256);` outside the kernel"
+    ? "constant memory is declared at file scope: `char __constant__ *table = calloc(256);` outside the kernel"
     : undefined;
 }
 

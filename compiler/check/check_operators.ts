@@ -160,9 +160,9 @@ function additive(
     return offsetPointer(cx, rhs, lhs, false, at, text, true);
   }
   const hint = left !== undefined && isFloat(rhs)
-    ? { hint: "a pointer moves by an integer number of elements" }
+    ? { hint: "the offset of a pointer must be an integer" }
     : right !== undefined && text === "-"
-    ? { hint: "the pointer stands on the left: `p - i`" }
+    ? { hint: "write the pointer on the left: `p - i`" }
     : {};
   reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs], hint);
   return undefined;
@@ -193,7 +193,7 @@ export function offsetPointer(
 /** E3011: a void* has no elements to load or to move by. */
 export function checkSized(cx: Context, pointer: Value, span: Span): boolean {
   if (pointerOf(pointer)?.pointee.kind !== "void") return true;
-  cx.reporter.error("E3011", span, "void* has no elements to count or to load", {
+  cx.reporter.error("E3011", span, "void* has no element type", {
     hint: "cast it first, for example `(float*) p`",
   });
   return false;
@@ -251,7 +251,7 @@ function compareNumbers(
         "W5026",
         at.operatorSpan,
         `\`${text}\` compares ${spellType(lhs.type)} with ${spellType(rhs.type)} as unsigned`,
-        { hint: "cast one side; a negative value counts as a large one here" },
+        { hint: "cast one side; a negative value compares as a large unsigned one" },
       );
     }
   }

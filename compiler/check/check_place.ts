@@ -57,7 +57,7 @@ function checkPlace(cx: Context, expr: Deref): MemoryPlace | undefined {
     const message = `\`*\` needs a pointer, not ${spellType(pointer.type)}`;
     cx.reporter.error("E5140", expr.pointer.span, message, {
       ...(pointer.kind === "load" && expr.mask !== undefined
-        ? { hint: "this is loaded already; write `*?(mask) p` without the second `*`" }
+        ? { hint: "this is a loaded value already; write `*?(mask) p` without the second `*`" }
         : {}),
     });
     return undefined;

@@ -147,7 +147,7 @@ function isTrue(condition: Value | undefined): boolean {
 function checkJump(cx: Context, stmt: Extract<ast.Stmt, { kind: "break" | "continue" }>): Checked {
   const loop = cx.fn?.loops.at(-1);
   if (loop === undefined) {
-    cx.reporter.error("E6004", stmt.span, `\`${stmt.kind}\` stands outside a loop`);
+    cx.reporter.error("E6004", stmt.span, `\`${stmt.kind}\` outside a loop`);
     return NOTHING;
   }
   if (stmt.kind === "break") loop.hasBreak = true;

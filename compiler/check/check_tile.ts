@@ -35,7 +35,7 @@ export function checkRange(
 /** The tile `[lo, lo + 1, …, hi - 1]` of checked bounds. */
 export function makeRange(cx: Context, lo: Value, hi: Value, span: Span): Value | undefined {
   if (lo.kind !== "constant" && isInteger(lo) && lo.type.kind !== "tile") {
-    cx.reporter.error("E5103", lo.span, "the bounds of a range are constants", {
+    cx.reporter.error("E5103", lo.span, "the bounds of a range must be constants", {
       hint: "add a variable base to the range: `base + 0 ... N`",
       ...(lo.kind === "variable" ? { notes: [declarationNote(lo.variable)] } : {}),
     });
@@ -103,9 +103,9 @@ function checkItems(cx: Context, items: readonly ast.Item[]): boolean {
       cx.reporter.error(
         "E5114",
         item.span,
-        "`-` is no reduction: its result depends on the order",
+        "`-` is not a reduction: its result depends on the order",
         {
-          hint: "sum with `+` and negate, or subtract what you mean",
+          hint: "sum with `+`, then negate",
         },
       );
       continue;
@@ -114,7 +114,7 @@ function checkItems(cx: Context, items: readonly ast.Item[]): boolean {
     const known = item.kind === "index" || cx.scope.lookup(item.operator) !== undefined;
     if (!known || name === undefined) {
       const written = item.kind === "reduce" ? item.operator : "";
-      cx.reporter.error("E5115", item.span, `\`${written}\` is no reduction`, {
+      cx.reporter.error("E5115", item.span, `\`${written}\` is not a reduction`, {
         hint: `the reductions are ${[...REDUCTIONS.keys()].join(" ")}`,
       });
     } else if (item.kind !== "index" || checkValue(cx, item.index) !== undefined) {
@@ -139,7 +139,7 @@ function permuteItems(
       });
       return undefined;
     }
-    const axis = checkConstant(cx, item.axis, "the axis behind `^`", "E5112");
+    const axis = checkConstant(cx, item.axis, "the axis after `^`", "E5112");
     if (axis === undefined) return undefined;
     order.push(Number(axis));
   }
@@ -264,7 +264,7 @@ export function checkTranspose(cx: Context, operand: Value, span: Span): Value |
   }
   const rank = operand.type.shape.length;
   if (rank === 1) {
-    cx.reporter.warn("W5131", span, "transposing a tile of one axis changes nothing", {
+    cx.reporter.warn("W5131", span, "transposing a tile of one axis has no effect", {
       hint: "insert an axis: `x[:, newaxis]` is a column, `x[newaxis, :]` a row",
     });
   }
@@ -334,14 +334,14 @@ export function checkMatmul(
   const bad = batch.findIndex((extent, axis) => extent !== b[axis + 2]);
   if (bad >= 0) {
     const message = `the batch axes of ${shapes} differ: ${batch[bad]} and ${b[bad + 2]}`;
-    return error("E5122", message, "batch axes are the last ones and do not stretch", bad + 2);
+    return error("E5122", message, "batch axes are the last ones and are not broadcast", bad + 2);
   }
   const [left, right] = [elementOf(lhs.type), elementOf(rhs.type)];
   const result = left.kind === "scalar" ? MATMUL_RESULTS[left.name] : undefined;
   const other = right.kind === "scalar" ? MATMUL_RESULTS[right.name] : undefined;
   const types = `${spellType(left)} and ${spellType(right)}`;
   if (result === undefined || other === undefined) {
-    return error("E5124", `\`@\` does not multiply ${types}`);
+    return error("E5124", `\`@\` does not support ${types}`);
   }
   if (left.kind === "scalar" && right.kind === "scalar" && !multiplies(left.name, right.name)) {
     return error("E5123", `\`@\` needs equal element types, not ${types}`, "cast one operand");

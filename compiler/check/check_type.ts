@@ -118,7 +118,7 @@ export function applyPointers(
     if (type.kind === "poison") return POISON;
     if (++levels > MAX_POINTER_LEVELS) {
       const message = `a pointer has at most ${MAX_POINTER_LEVELS} levels`;
-      cx.reporter.error("E3027", level.span, message, { hint: "leave out some of the `*`" });
+      cx.reporter.error("E3027", level.span, message, { hint: "remove some of the `*`" });
       return POISON;
     }
     const pointer: PointerType = {
@@ -153,9 +153,14 @@ export function resolveDeclarator(
   declarator: ast.Declarator,
 ): Type {
   if (declarator.nested !== undefined) {
-    cx.reporter.error("E3010", declarator.span, "pointers to functions and tiles do not exist", {
-      hint: "leave out the parentheses around the name",
-    });
+    cx.reporter.error(
+      "E3010",
+      declarator.span,
+      "pointers to functions and tiles are not supported",
+      {
+        hint: "remove the parentheses around the name",
+      },
+    );
     return POISON;
   }
   const type = applyPointers(cx, base, specs, declarator.pointers);
@@ -176,7 +181,7 @@ function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
       .join(", ");
     const message = shape.dims.length === 0
       ? "a tile needs its extents"
-      : "C arrays do not exist; a tile lists its extents in one pair of brackets";
+      : "C arrays are not supported; a tile lists its extents in one pair of brackets";
     cx.reporter.error("E3025", shape.span, message, {
       hint: shape.dims.length === 0 ? "write them: `[16]` or `[TM, TN]`" : `write \`[${dims}]\``,
       ...(shape.dims.length === 0 ? {} : { fix: { span: shape.span, replacement: `[${dims}]` } }),
@@ -188,7 +193,7 @@ function makeTile(cx: Context, element: Type, shape: ast.Shape): Type {
   if (element.kind === "void" || element.kind === "tile") {
     const message = element.kind === "void"
       ? "a tile of void has no elements"
-      : `a tile of tiles does not exist: its element would be ${spellType(element)}`;
+      : `a tile of tiles is not supported: its element would be ${spellType(element)}`;
     cx.reporter.error("E3024", shape.span, message, {
       ...(element.kind === "tile" ? { hint: "list all extents in one shape" } : {}),
     });
@@ -245,7 +250,7 @@ export function checkPowerOfTwo(
   const next = 1n << BigInt(extent.toString(2).length);
   const hint = extent < 1n
     ? {}
-    : { hint: `use ${next} and mask off what is too much: \`*?(i < ${extent}) p\`` };
+    : { hint: `use ${next} and mask the excess: \`*?(i < ${extent}) p\`` };
   cx.reporter.error("E3021", span, `${what} ${extent}, not a power of two`, hint);
   return undefined;
 }
@@ -287,8 +292,8 @@ export function constantInteger(
   if (someExpr(value, isZeroDivision)) return undefined;
   const part = nonConstantPart(value);
   const message = part.kind === "variable"
-    ? `${what} must be constant, and \`${part.variable.name}\` is a variable`
-    : `${what} must be constant, and this part of it is not`;
+    ? `${what} must be constant; \`${part.variable.name}\` is a variable`
+    : `${what} must be constant; this part of it is not`;
   cx.reporter.error(code, part.kind === "variable" ? part.span : span, message, {
     ...(part.kind === "variable" ? { notes: [declarationNote(part.variable)] } : {}),
     hint: "use a literal, a `-D` parameter or a `const` with a constant value",

@@ -178,7 +178,7 @@ function warnWidening(cx: Context, values: readonly Value[]): void {
     cx.reporter.warn(
       "W2015",
       literal.span,
-      `\`${text}\` is double and turns ${spellType(tile.type)} into double`,
+      `\`${text}\` is a double and promotes ${spellType(tile.type)} to double`,
       {
         hint: `write \`${text}f\` to compute in float`,
         fix: { span: literal.span, replacement: `${text}f` },
@@ -222,7 +222,7 @@ export function reportInconvertible(
   const hint = from.kind === "pointer"
     ? pointerHint(value, from, to)
     : to.kind === "pointer" && isInteger(value)
-    ? "only the constant 0 is a pointer by itself; offset a pointer instead"
+    ? "only the constant 0 converts to a pointer; offset a pointer instead"
     : undefined;
   const message = `cannot convert ${spellType(from)} to ${spellType(to)} implicitly`;
   cx.reporter.error("E5302", span, message, hint === undefined ? {} : { hint });
@@ -238,7 +238,7 @@ function convertPointer(
   const either = from.pointee.kind === "void" || to.pointee.kind === "void";
   if (!(either ? from.space === to.space : samePointee(from, to))) {
     cx.reporter.error("E5302", span, `cannot convert ${spellType(from)} to ${spellType(to)}`, {
-      hint: `cast it if that is meant: \`(${spellType(to)}) ${operandText(value, "…")}\``,
+      hint: `cast it if that is intended: \`(${spellType(to)}) ${operandText(value, "…")}\``,
     });
     return undefined;
   }
@@ -279,7 +279,7 @@ export function castElement(
     }
   }
   cx.reporter.error("E5161", span, `cannot cast ${spellType(from)} to ${spellType(to)}`, {
-    hint: "an address is a 64-bit integer: cast to `long`, and from there on",
+    hint: "an address is a 64-bit integer: cast to `long` first",
   });
   return undefined;
 }
@@ -295,7 +295,7 @@ function castPointer(
   const stays = from.kind !== "pointer" || to.kind !== "pointer" || from.space === to.space;
   if (stays || isNullConstant(value)) return convert(value, to, span);
   cx.reporter.error("E5161", span, `cannot cast ${spellType(from)} to ${spellType(to)}`, {
-    hint: "constant memory has addresses of its own, so no cast leads there or out of it",
+    hint: "constant memory is a separate address space: casts into it or out of it are not allowed",
   });
   return undefined;
 }
@@ -344,7 +344,7 @@ export function stretch(
       return undefined;
     case "clash": {
       const { lhs, rhs } = plan.clash;
-      cx.reporter.error("E5011", span, `the value does not stretch: ${clashText(plan.clash)}`, {
+      cx.reporter.error("E5011", span, `the value does not broadcast: ${clashText(plan.clash)}`, {
         notes: [...clashNotes(plan.clash, value), ...(details.notes ?? [])],
         ...(fitsWithNewAxis(lhs, rhs) ? { hint: NEW_AXIS_HINT } : {}),
       });

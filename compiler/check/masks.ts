@@ -168,9 +168,14 @@ function refuse(cx: Context, expr: Value): Value {
     : "a call";
   const visit = (inner: TypedExpr): void => {
     if (inner.kind === "load") {
-      cx.reporter.error("E5152", inner.span, `no mask reaches this load through ${what}`, {
-        hint: "load into a variable with `*?(mask)` first",
-      });
+      cx.reporter.error(
+        "E5152",
+        inner.span,
+        `no mask can be applied to this load through ${what}`,
+        {
+          hint: "load into a variable with `*?(mask)` first",
+        },
+      );
     }
     operandsOf(inner).forEach(visit);
   };

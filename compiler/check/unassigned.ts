@@ -13,7 +13,7 @@ export function warnUnassigned(body: readonly TypedStmt[], reporter: Reporter): 
     if (warned.has(expr.variable)) return;
     warned.add(expr.variable);
     const { name, span } = expr.variable;
-    reporter.warn("W4004", expr.span, `\`${name}\` is read before anything is assigned to it`, {
+    reporter.warn("W4004", expr.span, `\`${name}\` is used before it is assigned`, {
       notes: [{ message: `\`${name}\` is declared here, without initialiser`, span }],
     });
   };

@@ -199,7 +199,7 @@ class ItemReader implements Declared {
   #read(text: PragmaText, scope = this.#scope): ContractExpr | undefined {
     const expr = parseContractExpr(text, scope, this.#reporter);
     if (expr === undefined || !dividesByZero(expr)) return expr;
-    this.#reporter.error("E5171", text.span, "this divides by zero, whatever the arguments");
+    this.#reporter.error("E5171", text.span, "this divides by zero for all arguments");
     return undefined;
   }
 
@@ -209,7 +209,7 @@ class ItemReader implements Declared {
     const value = constantValue(expr);
     if (value !== undefined) {
       if (value === 0) {
-        this.#reporter.error("E9002", span, "this can never hold, whatever the arguments");
+        this.#reporter.error("E9002", span, "this is false for all arguments");
       }
       return;
     }

@@ -289,7 +289,7 @@ function reportWraps(wraps: readonly ProvenWrap[], reporter: Reporter): void {
   for (const { span, type, value } of wraps) {
     const spelled = SPELLINGS[type] ?? type;
     reporter.warn("W9016", span, `an index of this access reaches ${value}: \`${spelled}\` wraps`, {
-      hint: "no launch will be accepted; compute the index in 64 bits: `(long)i * n`",
+      hint: "every launch would be rejected; compute the index in 64 bits: `(long)i * n`",
     });
   }
 }

@@ -161,7 +161,7 @@ class Translator {
   }
 
   #misfit(span: Span): undefined {
-    this.#reporter.error("E5003", span, "this does not belong in a contract expression", {
+    this.#reporter.error("E5003", span, "this is not allowed in a contract expression", {
       hint:
         "use integers, scalar parameters, + - * / %, comparisons, && || ?:, cdiv, min, max, next_pow2, sizeof(type)",
     });

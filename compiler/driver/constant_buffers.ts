@@ -38,12 +38,12 @@ export class ConstantBuffers {
       space += constantSpace(BigInt(bytes));
       if (taken.has(name) || TAKEN.test(name)) {
         reporter.error("E7010", span, `a constant buffer cannot be called \`${name}\``, {
-          hint: "images have this name for something else; rename the buffer",
+          hint: "the name is reserved in the image; rename the buffer",
         });
       }
       if (space > CONSTANT_BYTES) {
         const message =
-          `the constant buffers of all instances take ${space} bytes; there are ${CONSTANT_BYTES}`;
+          `the constant buffers of all instances take ${space} bytes; the limit is ${CONSTANT_BYTES}`;
         reporter.error("E7005", span, message, { hint: "pass larger tables by pointer" });
         return;
       }

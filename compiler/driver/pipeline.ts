@@ -232,7 +232,7 @@ const isMissing = ({ kernel, general, own }: CheckedKernel): boolean =>
 
 /** What the text that the first target takes does not have. */
 function inTextFor(target: TargetName, diagnostic: Diagnostic): Diagnostic {
-  const note = { message: `in what is compiled for ${target}` };
+  const note = { message: `in the code compiled for ${target}` };
   return { ...diagnostic, notes: [...diagnostic.notes, note] };
 }
 

@@ -1,7 +1,7 @@
-/** What the back end cannot compile, told once for all targets that it concerns. */
+/** What the back end cannot compile, reported once for all targets that it concerns. */
 import { type Gap, Unsupported } from "../lower/unsupported.ts";
 import type { Reporter } from "../support/diagnostic.ts";
-import type { TargetName } from "../targets.ts";
+import { type TargetName, TARGETS } from "../targets.ts";
 
 interface Refusal {
   readonly gap: Gap;
@@ -35,8 +35,17 @@ export class Unsupporteds {
 
   report(all: readonly TargetName[], reporter: Reporter): void {
     for (const { gap: { code, what, span, hint }, targets } of this.#refusals.values()) {
-      const where = targets.size === all.length ? "" : ` (${[...targets].join(", ")})`;
-      reporter.error(code, span, `${what}${where}`, { hint });
+      const limit = code === "E7008" ? `; ${mostShared([...targets])}` : "";
+      const isNamed = targets.size === all.length || (limit !== "" && targets.size === 1);
+      const where = isNamed ? "" : ` (${[...targets].join(", ")})`;
+      reporter.error(code, span, `${what}${limit}${where}`, { hint });
     }
   }
+}
+
+/** The refused target that has the most shared memory, with its limit: a tile that fits there still helps the others. */
+function mostShared(targets: readonly TargetName[]): string {
+  const bytes = Math.max(...targets.map((name) => TARGETS[name].sharedBytesPerBlock));
+  const name = targets.find((name) => TARGETS[name].sharedBytesPerBlock === bytes);
+  return `${name} has ${bytes / 1024} KiB per block`;
 }

@@ -131,7 +131,7 @@ function holds(
     return evaluate(expr) !== 0n;
   } catch (error) {
     if (!(error instanceof ArithmeticError)) throw error;
-    reporter.error("E5171", condition.span, `this filter cannot be computed: ${error.message}`);
+    reporter.error("E5171", condition.span, `this filter cannot be evaluated: ${error.message}`);
     return false;
   }
 }

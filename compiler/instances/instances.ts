@@ -147,7 +147,7 @@ function declaredParameters(
     const kind = item.kind === "variant" || item.kind === "variants" ? "variant" : "config";
     const seen = item.kind === "variants" ? axes : new Map<string, Span>();
     for (const { name, span } of namesOf(item)) {
-      reportTwice(seen, name, span, `\`${name}\` gets a value twice`, reporter);
+      reportTwice(seen, name, span, `\`${name}\` has two values`, reporter);
       const before = found.get(name);
       if (before === undefined) found.set(name, { name, kind, span });
       else if (before.kind !== kind) {
@@ -157,7 +157,8 @@ function declaredParameters(
           `\`${name}\` is a parameter of both the variants and the configurations`,
           {
             notes: [{ message: "also declared here", span: before.span }],
-            hint: "variants are chosen by the caller, configurations by the tuner; decide for one",
+            hint:
+              "the caller selects variants, the tuner selects configurations; declare it as one of the two",
           },
         );
       }
@@ -201,7 +202,7 @@ function warnReplaced(items: readonly SourcedItem[], given: Given, reporter: Rep
       reporter.warn(
         "W9001",
         entry.span,
-        `the values of \`${entry.name}\` here are replaced by \`-D${entry.name}=${
+        `the values of \`${entry.name}\` here are overridden by \`-D${entry.name}=${
           single ?? `[${instead.join(", ")}]`
         }\``,
       );

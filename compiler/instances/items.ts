@@ -88,8 +88,7 @@ function isKernel(
 
 function reportNoKernel(span: Span, reporter: Reporter): void {
   reporter.error("E9006", span, "no kernel follows this pragma", {
-    hint:
-      "pragmas stand before the kernel they describe; `#pragma tri kernel NAME` directs them elsewhere",
+    hint: "pragmas apply to the next kernel; `#pragma tri kernel NAME` selects another one",
   });
 }
 
@@ -130,8 +129,8 @@ export function strongestItems(
       other.origin === winner && contentKey(other.item) === contentKey(item)
     );
     if (!same) {
-      reporter.warn("W9001", item.span, `this is replaced by ${winner ?? "the file"}`, {
-        hint: "remove one of the two to be clear about what holds",
+      reporter.warn("W9001", item.span, `this is overridden by ${winner ?? "the file"}`, {
+        hint: "remove one of the two",
       });
     }
     return false;

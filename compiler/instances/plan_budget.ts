@@ -36,7 +36,7 @@ export class PlanBudget {
   allowsConfiguration(span: Span | undefined, reporter: Reporter): boolean {
     return this.#check(--this.#configurations, span, reporter, {
       what: `${MAX_CONFIGURATIONS} configurations to choose from`,
-      hint: "list fewer values in `configs`; each filter is computed for all combinations",
+      hint: "list fewer values in `configs`; each filter is evaluated for all combinations",
     });
   }
 

@@ -232,7 +232,7 @@ export class Emitter {
     if (++this.#instructions > MAX_INSTRUCTIONS && this.#span !== undefined) {
       throw new Unsupported({
         code: "E7011",
-        what: `each thread would run more than ${MAX_INSTRUCTIONS} instructions up to here`,
+        what: `the code up to here has more than ${MAX_INSTRUCTIONS} instructions per thread`,
         span: this.#span,
         hint:
           "make tiles smaller, give the kernel more warps, or write a loop in place of repeated code",

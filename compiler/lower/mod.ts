@@ -149,10 +149,10 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       exchanges[0] ?? laidOut.body.ops.find(({ name }) => name !== "shared_buffer"),
       "exchange",
     );
-    const needed = `${cx.shared.bytes / 1024} KiB`;
+    const what = exchanges.length > 0 ? "layout conversion" : "this kernel";
     throw new Unsupported({
       code: "E7008",
-      what: `this tile turns through ${needed} of shared memory, more than a block has`,
+      what: `${what} needs ${cx.shared.bytes / 1024} KiB of shared memory`,
       span: at.span,
       hint: "make the tile smaller, or build for other architectures with `--arch`",
     });

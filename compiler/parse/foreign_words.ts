@@ -32,8 +32,7 @@ const TYPES: Hints = {
   half2: vector("half"),
   __half2: vector("half"),
   dim3: "the grid has three axes: `get_program_id(0)`, `get_program_id(1)`, `get_program_id(2)`",
-  __shared__:
-    "leave it out: a tile such as `float t[16, 16]` is a value, and the compiler decides " +
+  __shared__: "remove it:  a tile such as `float t[16, 16]` is a value, and the compiler decides " +
     "what is in shared memory",
   __managed__: "pass a pointer parameter; the host allocates the memory",
 };
@@ -42,27 +41,27 @@ const PRAGMA_BLOCK = "write `#pragma tri num_warps=4` before the kernel";
 
 /** Specifiers of functions, which are passed over with their arguments. */
 export const FOREIGN_SPECIFIERS: Hints = {
-  __device__: "a function without `__global__` is a helper already; leave the word out",
-  __host__: "the host's code is TypeScript; leave the word out",
-  __forceinline__: "helpers are always inlined; leave the word out",
-  __noinline__: "helpers are always inlined; leave the word out",
+  __device__: "a function without `__global__` is a helper already; remove the keyword",
+  __host__: "the host's code is TypeScript; remove the keyword",
+  __forceinline__: "helpers are always inlined; remove the keyword",
+  __noinline__: "helpers are always inlined; remove the keyword",
   __launch_bounds__: PRAGMA_BLOCK,
   __maxnreg__: "write `#pragma tri max_registers=128` before the kernel",
-  __cluster_dims__: "blocks of a launch are independent; leave it out",
+  __cluster_dims__: "blocks of a launch are independent; remove it",
 };
 
 /** Where a file's declaration begins. */
 export const FOREIGN_DECLARATIONS: Hints = {
   template:
     "make the type a macro, `TYPE`, and list its values: `#pragma tri variants TYPE in {float, half}`",
-  namespace: "there are no namespaces; leave it out",
+  namespace: "there are no namespaces; remove it",
   using: "there are no namespaces; for types write `typedef float T;`",
   class: "there are no structures; use separate variables and parameters",
   import: "`#include` reads another file",
   def: "kernels begin with `__global__ void`",
 };
 
-const ORDER = "leave it out: statements take effect in order for all elements, and the compiler " +
+const ORDER = "remove it:  statements take effect in order for all elements, and the compiler " +
   "inserts the barriers that memory accesses need";
 const LANES = "a program has no lanes: reduce a tile, as in `x[+]` or `x[max]`";
 
@@ -81,7 +80,7 @@ const FUNCTIONS: Hints = {
   __ballot_sync: "a program has no lanes: test a tile, as in `m[any]` or `m[all]`",
   __any_sync: "test a tile: `m[any]`",
   __all_sync: "test a tile: `m[all]`",
-  __activemask: "a program has no lanes; leave it out",
+  __activemask: "a program has no lanes; remove it",
   __ldg: "write `*p`, and `__readonly` after the parameter's name",
   atomicAdd: "write `atomic_add(p, v)`",
   atomicSub: "write `atomic_sub(p, v)`",

@@ -101,7 +101,7 @@ function parseParam(p: ParseContext): Param {
   const { cursor, scopes } = p;
   const start = cursor.token.span;
   if (!startsType(p, cursor.token) && cursor.token.kind !== "identifier") {
-    cursor.fail("a parameter", cursor.at(")") ? { hint: "leave out the `,` before it" } : {});
+    cursor.fail("a parameter", cursor.at(")") ? { hint: "remove the `,` before it" } : {});
   }
   const specs = parseSpecs(p, "parameter");
   const declarator = parseDeclaratorOr(p, "the name of a parameter", true);
@@ -184,7 +184,7 @@ export function parseStaticAssert(p: ParseContext): StaticAssert {
   let message: string | undefined;
   if (cursor.accept(",")) {
     if (cursor.token.kind === "string") message = cursor.next().text;
-    else cursor.fail("the text of the assertion", { hint: 'a text stands in quotes: `"…"`' });
+    else cursor.fail("the text of the assertion", { hint: 'a string is in quotes: `"…"`' });
   }
   cursor.expectClose(")", open);
   cursor.expectSemicolon({}, "`;` after the assertion");

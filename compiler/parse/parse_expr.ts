@@ -110,7 +110,7 @@ function warnRangeOperand(
     sourceText(rhs.span),
   ];
   p.reporter.warn("W5102", span, `\`${operator}\` applies to the whole range before it`, {
-    hint: `write \`(${lo} ... ${hi}) ${operator} ${factor}\` if that is meant, else ` +
+    hint: `write \`(${lo} ... ${hi}) ${operator} ${factor}\` if that is intended, else ` +
       `\`${lo} ... (${hi} ${operator} ${factor})\``,
   });
 }
@@ -454,9 +454,9 @@ function parseGeneric(p: ParseContext): Expr {
 }
 
 const OPERAND_HINTS: Readonly<Record<string, string>> = {
-  "{": "a list in braces stands only after `=` in a declaration",
-  newaxis: "`newaxis` stands only between the `[` and `]` of a subscript",
-  ":": "`:` stands only between the `[` and `]` of a subscript, or after `?`",
+  "{": "a list in braces is allowed only after `=` in a declaration",
+  newaxis: "`newaxis` is allowed only in the `[ ]` of a subscript",
+  ":": "`:` is allowed only in the `[ ]` of a subscript, or after `?`",
   "@": "`@` multiplies two tiles; the old `@mask statement` is now `*?(mask) p = v`",
   "...": "a range is `lo ... hi`",
 };

@@ -63,18 +63,18 @@ const SPEC_WORDS: ReadonlyMap<string, SpecWord> = new Map<string, SpecWord>([
     hint: "keep real and imaginary parts in two variables",
   }],
   ["auto", { role: "rejected", isType: false, hint: "write the type" }],
-  ["register", { role: "rejected", isType: false, hint: "leave it out; the compiler decides" }],
+  ["register", { role: "rejected", isType: false, hint: "remove it; the compiler decides" }],
   ["_Atomic", {
     role: "rejected",
     isType: false,
     hint: "use `atomic_add`, `atomic_cas`, … on ordinary memory",
   }],
   ["_Alignas", { role: "rejected", isType: false, hint: "use `__aligned(N)` on a pointer" }],
-  ["_Noreturn", { role: "rejected", isType: false, hint: "leave it out" }],
+  ["_Noreturn", { role: "rejected", isType: false, hint: "remove it" }],
   ["_Thread_local", {
     role: "rejected",
     isType: false,
-    hint: "leave it out; each program has its own variables",
+    hint: "remove it; each program has its own variables",
   }],
 ]);
 
@@ -260,7 +260,7 @@ function reportMix({ reporter }: ParseContext, specs: SpecsInProgress, token: To
   if (typeSoFar(specs)?.kind === "unknown") return; // one message is enough
   reporter.error("E3002", token.span, `\`${token.text}\` cannot follow another type`, {
     notes: [{ message: "the type given before", span: typeSoFar(specs)?.span ?? token.span }],
-    hint: "leave one of the two out",
+    hint: "remove one of the two",
   });
 }
 

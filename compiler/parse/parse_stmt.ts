@@ -104,7 +104,7 @@ function parseAfterLoopPragma(p: ParseContext): Stmt {
   if (LOOPS.has(text) && parse !== undefined) return parse(p, span, hints);
   cursor.complain("a loop after the loop pragma", {
     notes: [{ message: "the pragma", span: start }],
-    hint: "hints stand directly before `for`, `while` or `do`",
+    hint: "a loop pragma must be directly before `for`, `while` or `do`",
   });
   const isOther = cursor.at("}") || cursor.atEnd() || startsDeclaration(p);
   return isOther ? { kind: "empty", span: start } : parseStatement(p);

@@ -136,7 +136,9 @@ function parseTopItem(p: ParseContext, comments: readonly Comment[]): TopItem | 
 
 function reportNoDeclaration({ cursor }: ParseContext): void {
   if (cursor.token.kind === "loop-pragma") {
-    cursor.fail("a declaration", { hint: "hints stand directly before a loop, inside a function" });
+    cursor.fail("a declaration", {
+      hint: "a loop pragma must be directly before a loop, inside a function",
+    });
   } else if (cursor.at("}")) {
     cursor.fail("a declaration", {
       hint: "this bracket closes nothing; a `}` before it may be one too many",
@@ -146,6 +148,8 @@ function reportNoDeclaration({ cursor }: ParseContext): void {
     const foreign = Object.hasOwn(FOREIGN_DECLARATIONS, text)
       ? FOREIGN_DECLARATIONS[text]
       : undefined;
-    cursor.fail("a declaration", { hint: foreign ?? "statements stand inside functions" });
+    cursor.fail("a declaration", {
+      hint: foreign ?? "statements are allowed only inside functions",
+    });
   }
 }

@@ -53,7 +53,7 @@ function parseBody(cursor: PragmaCursor): ItemBody {
   const parse = Object.hasOwn(ITEMS, word.text) ? ITEMS[word.text] : undefined;
   if (parse !== undefined) return parse(cursor);
   if (word.text === "loop") {
-    return cursor.fail("E9003", word.span, "a loop pragma belongs directly before a loop");
+    return cursor.fail("E9003", word.span, "a loop pragma must be directly before a loop");
   }
   return cursor.failUnknown(word, "pragma", PRAGMA_WORDS);
 }
@@ -158,7 +158,7 @@ function parseOption(cursor: PragmaCursor): OptionSetting {
   if (!acceptsValue(option, value)) failValue(cursor, given?.span ?? name.span, option, value);
   if (form !== undefined && form !== OPTIONS[option].form) {
     const sign = equals ?? open;
-    cursor.fail("E5003", sign?.span ?? name.span, `option \`${option}\` is written differently`, {
+    cursor.fail("E5003", sign?.span ?? name.span, `invalid syntax of option \`${option}\``, {
       hint: optionUsage(option),
     });
   }
@@ -173,7 +173,7 @@ function failValue(
 ): never {
   const message = value === undefined
     ? `option \`${option}\` needs a value`
-    : `\`${value}\` is no value of option \`${option}\``;
+    : `\`${value}\` is not a value of option \`${option}\``;
   return cursor.fail("E9014", span, message, { hint: optionUsage(option) });
 }
 

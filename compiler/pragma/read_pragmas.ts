@@ -150,15 +150,15 @@ class PragmaReader {
     if (counts === "no" || tri === undefined) return;
     const whole = joinSpans(hash.span, (tokens.at(-1) ?? tri).span);
     if (counts === "unknown") {
-      this.#reporter.error("E9003", whole, "a pragma for a kernel cannot depend on `#if`", {
+      this.#reporter.error("E9003", whole, "a kernel pragma cannot depend on `#if`", {
         hint:
-          "it is read before macros have values; move it out, or use `variants … in {…}` and `if`",
+          "it is read before macros are defined; move it out, or use `variants … in {…}` and `if`",
       });
     } else if (this.#depth > 0) {
       this.#reporter.error(
         "E9003",
         whole,
-        "a pragma for a kernel belongs before it, at file scope",
+        "a kernel pragma must precede the kernel, at file scope",
       );
     } else {
       const item = parseTokens(tokens, tri.span, this.#reporter);

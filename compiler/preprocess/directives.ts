@@ -165,14 +165,19 @@ function define(line: DirectiveLine, host: DirectiveHost): undefined {
   if (macro === undefined || isReserved(macro.name, macro.span, host)) return;
   const old = host.isDefined(macro.name) ? host.macros.get(macro.name) : undefined;
   if (old?.origin === "define") {
-    const message = `this replaces the \`-D ${macro.name}\` of the build`;
+    const message = `this overrides the \`-D ${macro.name}\` of the build`;
     const hint = `write \`#ifndef ${macro.name}\` around it to let the build decide`;
     host.reporter.warn("W1022", macro.span, message, { hint });
   } else if (old !== undefined && !sameDefinition(old, macro)) {
     const notes = [{ message: "the earlier definition", span: old.span }];
-    host.reporter.warn("W1021", macro.span, `\`${macro.name}\` is defined again, differently`, {
-      notes,
-    });
+    host.reporter.warn(
+      "W1021",
+      macro.span,
+      `\`${macro.name}\` is redefined with a different body`,
+      {
+        notes,
+      },
+    );
   }
   host.macros.set(macro.name, macro);
 }
@@ -190,7 +195,7 @@ function undef(line: DirectiveLine, host: DirectiveHost): undefined {
 
 function isReserved(name: string, span: Span, host: DirectiveHost): boolean {
   if (!host.isPredefined(name)) return false;
-  const message = `\`${name}\` belongs to the compiler and cannot be defined or undefined`;
+  const message = `\`${name}\` is reserved and cannot be defined or undefined`;
   host.reporter.error("E1024", span, message);
   return true;
 }
@@ -250,9 +255,9 @@ function pragma(line: DirectiveLine, host: DirectiveHost): PpToken | undefined {
   }
   if (first?.text === "once") host.readOnce();
   else if (first?.text !== "tri") {
-    host.reporter.warn("W1042", line.whole, "this pragma is not known and has no effect");
+    host.reporter.warn("W1042", line.whole, "unknown pragma; it has no effect");
   } else if (host.isIncluded()) {
-    const message = "pragmas for kernels count in the main file only; this one is ignored";
+    const message = "kernel pragmas are read in the main file only; this one is ignored";
     host.reporter.warn("W9004", line.whole, message);
   }
   return undefined;

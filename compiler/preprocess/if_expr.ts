@@ -102,7 +102,7 @@ class Evaluator {
       const hint = rest.text === "=" ? { hint: "write `==` to compare" } : {};
       return this.#fail(rest.span, `\`${rest.text}\` cannot assign in \`#if\``, hint);
     }
-    if (rest.text === ",") return this.#fail(rest.span, "a comma cannot stand in `#if`");
+    if (rest.text === ",") return this.#fail(rest.span, "a comma is not allowed in `#if`");
     return this.#fail(rest.span, `expected the condition to end, found \`${rest.text}\``);
   }
 

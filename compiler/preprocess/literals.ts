@@ -89,7 +89,7 @@ function floatSuffix(suffix: string): FloatName | "weak" | undefined {
 }
 
 function badSuffix(text: string, suffix: string, known: string): LiteralError {
-  const message = `\`${suffix}\` is no suffix of the literal \`${text}\``;
+  const message = `\`${suffix}\` is not a suffix of the literal \`${text}\``;
   return { kind: "error", code: "E2011", message, hint: `the suffixes are ${known}` };
 }
 
@@ -171,7 +171,8 @@ export function parseChar(text: string): IntegerLiteral | LiteralError {
   }
   const code = decoded.charCodeAt(0);
   if (code > 0xff || text.charCodeAt(1) > 0x7f) {
-    const message = `${text} is not ASCII; other characters stand only in comments and strings`;
+    const message =
+      `${text} is not ASCII; other characters are allowed only in comments and strings`;
     return { kind: "error", code: "E1006", message };
   }
   return { kind: "int", value: BigInt.asIntN(8, BigInt(code)), type: "int32" };

@@ -200,7 +200,7 @@ class Preprocessor {
           `expected the name of a macro, found \`${name}\``,
         );
       } else if (this.#isPredefined(name)) {
-        const message = `\`${name}\` belongs to the compiler and cannot be defined or undefined`;
+        const message = `\`${name}\` is reserved and cannot be defined or undefined`;
         this.#reporter.error("E1024", macro.span, message);
       } else if (value === null) {
         this.#macros.delete(name);
@@ -285,7 +285,7 @@ class Preprocessor {
     this.#includes = Infinity;
     const { lexed: { file, tokens: read }, next } = must(this.#files[0], "the main file");
     const at = read[next - 1]?.span ?? { file, start: 0, end: 0 };
-    const message = `the included files have more than ${MAX_INCLUDED_TOKENS} tokens together`;
+    const message = `the included files have more than ${MAX_INCLUDED_TOKENS} tokens in total`;
     this.#reporter.error("E1034", at, message, { hint: "write `#pragma once` at their tops" });
     for (const open of this.#files.slice(1)) open.next = open.lexed.tokens.length - 1;
   }
@@ -370,7 +370,7 @@ function reportStray(text: string, span: Span, reporter: Reporter): void {
   const replacement = LOOKALIKES[text];
   const fix = replacement === undefined ? {} : { fix: { span, replacement } };
   const hint = text.charCodeAt(0) > 0x7f
-    ? { hint: "only comments and strings may hold characters beyond ASCII" }
+    ? { hint: "characters beyond ASCII are allowed only in comments and strings" }
     : {};
   reporter.error("E1006", span, `stray \`${text}\` (U+${code}) in the program`, {
     ...hint,

@@ -86,7 +86,7 @@ export function joinLines(file: SourceFile, reporter: Reporter): JoinedText {
     const blanks = match[1] ?? "";
     if (blanks !== "") {
       const span = { file, start: match.index, end: match.index + 1 + blanks.length };
-      reporter.warn("W1003", span, "blanks follow the backslash that joins this line to the next", {
+      reporter.warn("W1003", span, "white space follows the backslash that continues this line", {
         fix: { span: { file, start: span.start + 1, end: span.end }, replacement: "" },
       });
     }
@@ -111,7 +111,7 @@ function reportUnreadable(file: SourceFile, reporter: Reporter): void {
     reporter.error(
       "E1001",
       { file, start, end: start + 1 },
-      "half of a surrogate pair is no character",
+      "an unpaired surrogate is not a character",
     );
   }
 }

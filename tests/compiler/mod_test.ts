@@ -457,7 +457,7 @@ Deno.test("compileFile() reports what is wrong in the text of any target, and na
     });
     assertEquals(kernels, []);
     assertEquals(codes(diagnostics), ["E2001"]);
-    assertEquals(diagnostics[0]?.notes, [{ message: "in what is compiled for sm_80" }]);
+    assertEquals(diagnostics[0]?.notes, [{ message: "in the code compiled for sm_80" }]);
   }
   const missing = "__global__ void g(float *X) { *X = 1; }\n#if __TRI_ARCH__ < 800\n" +
     "__global__ void f(float *X) { *X = 1; }\n#endif\n";

@@ -58,14 +58,14 @@ Deno.test("buildFunc() names the call whose copies are too many (E4030)", () => 
     (i) => i === 0 ? "return x;" : `return f${i - 1}(x) + f${i - 1}(x + 1);`,
   );
   assertEquals(compile(text).said, [
-    "E4030 inlined here, `f39` takes the kernel beyond 100000 operations: f39(n)",
+    "E4030 inlined here, `f39` makes the kernel exceed 100000 operations: f39(n)",
   ]);
   const nothing = range(40).map((i) =>
     `static void g${i}() { ${i === 0 ? "" : `g${i - 1}(); g${i - 1}();`} }`
   );
   const empty = `${nothing.join("\n")}\n__global__ void k(int *Y) { g39(); }\n`;
   assertEquals(compile(empty).said, [
-    "E4030 inlined here, `g39` takes the kernel beyond 100000 operations: g39()",
+    "E4030 inlined here, `g39` makes the kernel exceed 100000 operations: g39()",
   ]);
 });
 
@@ -83,7 +83,7 @@ Deno.test("buildFunc() names the outermost loop whose copies are too many (E4031
   );
   const text = `__global__ void k(int *Y, int n) {\n${loops.join("\n")} *Y += n;\n}\n`;
   assertEquals(compile(text).said, [
-    "E4031 unrolled, this loop takes the kernel beyond 100000 operations: #pragma tri loop unroll",
+    "E4031 unrolled, this loop makes the kernel exceed 100000 operations: #pragma tri loop unroll",
   ]);
 });
 

@@ -48,7 +48,7 @@ Deno.test("unroll() says why it cannot follow a hint", () => {
   const said = (body: string): string | undefined => run(body).said[0];
   assertEquals(
     said("#pragma unroll\nfor (int k = 0; k < n; k++) Y[0] += k;"),
-    "W9015 `unroll` is ignored: how often the loop runs is not known",
+    "W9015 `unroll` is ignored: the number of iterations is not constant",
   );
   assertEquals(
     said("#pragma unroll\nfor (int k = 0; k < 2000; k++) Y[0] += k;"),
@@ -56,7 +56,7 @@ Deno.test("unroll() says why it cannot follow a hint", () => {
   );
   assertEquals(
     said("int k = 0;\n#pragma unroll 2\nwhile (k++ < n) Y[0] += k;"),
-    "W9015 `unroll` is ignored: its condition changes something",
+    "W9015 `unroll` is ignored: its condition has side effects",
   );
   assertEquals(
     said("#pragma tri loop flatten\nfor (int k = 0; k < n; k++) Y[0] += k;"),

@@ -76,7 +76,7 @@ __global__ void f(int *Y) { *Y = A[0] + B[1]; }
 `);
   assertEquals(
     errors,
-    `5:41: error E7005: the constant buffers of all instances take 98304 bytes; there are 65536
+    `5:41: error E7005: the constant buffers of all instances take 98304 bytes; the limit is 65536
   | __global__ void f(int *Y) { *Y = A[0] + B[1]; }
   |                                         ^
   hint: pass larger tables by pointer
@@ -96,7 +96,7 @@ __global__ void f(char *Y) { *(Y + 0 ... 128) = *${name}; }
       `3:50: error E7010: a constant buffer cannot be called \`${name}\`
 ${at}
   |${" ".repeat(50)}${"^".repeat(name.length)}
-  hint: images have this name for something else; rename the buffer
+  hint: the name is reserved in the image; rename the buffer
 `,
     );
   }
