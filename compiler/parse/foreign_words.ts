@@ -32,7 +32,7 @@ const TYPES: Hints = {
   half2: vector("half"),
   __half2: vector("half"),
   dim3: "the grid has three axes: `get_program_id(0)`, `get_program_id(1)`, `get_program_id(2)`",
-  __shared__: "remove it:  a tile such as `float t[16, 16]` is a value, and the compiler decides " +
+  __shared__: "remove it: a tile such as `float t[16, 16]` is a value, and the compiler decides " +
     "what is in shared memory",
   __managed__: "pass a pointer parameter; the host allocates the memory",
 };
@@ -61,7 +61,7 @@ export const FOREIGN_DECLARATIONS: Hints = {
   def: "kernels begin with `__global__ void`",
 };
 
-const ORDER = "remove it:  statements take effect in order for all elements, and the compiler " +
+const ORDER = "remove it: statements take effect in order for all elements, and the compiler " +
   "inserts the barriers that memory accesses need";
 const LANES = "a program has no lanes: reduce a tile, as in `x[+]` or `x[max]`";
 

@@ -74,7 +74,7 @@ Deno.test("buildFunc() counts what sort() becomes (E4030)", () => {
     "x = sort(x, 0);\n".repeat(300)
   }*X = x[max];`;
   const [said] = compile(`__global__ void k(float *X) {\n${body}\n}\n`).said;
-  assertEquals(said?.slice(0, 33), "E4030 inlined here, `sort` takes ");
+  assertEquals(said?.slice(0, 33), "E4030 inlined here, `sort` makes ");
 });
 
 Deno.test("buildFunc() names the outermost loop whose copies are too many (E4031)", () => {
