@@ -4,7 +4,7 @@
  */
 import type { TypedExpr, TypedStmt, Variable } from "../check/typed.ts";
 import { expressionsOf, forEachExpr, someExpr, statementsOf } from "../check/typed_walk.ts";
-import { isMath } from "./builtins.ts";
+import { isMathName } from "../support/math_functions.ts";
 
 /** Variables assigned but not declared here, in the order of their first assignment. */
 export function assignedIn(
@@ -43,6 +43,7 @@ const BRANCH_WORTHY: ReadonlySet<TypedExpr["kind"]> = new Set([
 export function isCheapAndPure(expr: TypedExpr): boolean {
   return !someExpr(
     expr,
-    (inner) => BRANCH_WORTHY.has(inner.kind) || (inner.kind === "builtin" && !isMath(inner.name)),
+    (inner) =>
+      BRANCH_WORTHY.has(inner.kind) || (inner.kind === "builtin" && !isMathName(inner.name)),
   );
 }

@@ -3,28 +3,12 @@ import type { Span } from "../support/source.ts";
 import type { Value } from "../ir/func.ts";
 import { isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
+import { isMathName, type MathName, operationOf } from "../support/math_functions.ts";
 import { append, type Context, emit, emitConstant } from "./context.ts";
 import { buildAssert, buildAssume, buildMultiple, buildPrintf } from "./debug.ts";
 import { buildReshape } from "./shape.ts";
 import { buildExchange, buildHalf, buildPair, buildSort } from "./tiles.ts";
 import { type BuiltinCall, type Emit, irType } from "./types.ts";
-
-/** Element-wise functions: they become `math` under the same name. */
-// deno-fmt-ignore
-const MATH: ReadonlySet<string> = new Set([
-  "exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "div_rn", "pow", "fma", "fmod",
-  "sin", "cos", "tan", "tanh", "sigmoid", "erf", "floor", "ceil", "round", "trunc", "copysign", "abs",
-  "isnan", "isinf", "isfinite", "minimum", "maximum", "mulhi", "popc", "clz", "ffs", "brev",
-]);
-
-/** Two names for one function: `sqrt` is correctly rounded anyway, signedness is in the type. */
-const SAME: ReadonlyMap<string, string> = new Map([["sqrt_rn", "sqrt"], ["umulhi", "mulhi"]]);
-
-const mathName = (name: string): string => SAME.get(name) ?? name;
-
-export function isMath(name: string): boolean {
-  return MATH.has(mathName(name));
-}
 
 const OPERAND: Emit = (_cx, _call, [operand]) => operand;
 
@@ -58,7 +42,6 @@ const philox = (cx: Context, call: BuiltinCall, args: readonly Value[], word: nu
   return emit(cx, "math", args, type, call.span, { function: `philox${word}` });
 };
 
-/** Word 0 in [0, 1): as a signed number, complemented if negative, times 2^-31 less a little. */
 /** `a * b` as the value of a built-in, with which no sum of the program is fused: it is rounded wherever it goes. */
 function roundedProduct(cx: Context, a: Value, b: Value, span: Span): Value {
   const { type } = a;
@@ -66,6 +49,7 @@ function roundedProduct(cx: Context, a: Value, b: Value, span: Span): Value {
   return emit(cx, "math", [a, b, nothing], type, span, { function: "fma" });
 }
 
+/** Word 0 in [0, 1): as a signed number, complemented if negative, times 2^-31 less a little. */
 function uniform(cx: Context, call: BuiltinCall, word: Value): Value {
   const { shape } = word.type;
   const { span } = call;
@@ -208,10 +192,11 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
 
 /** What a call becomes, given its arguments. */
 export function builtinRule(name: string): Emit {
-  return isMath(name) ? emitMath : must(OTHERS.get(name), `rule for ${name}`);
+  return isMathName(name) ? emitMath(name) : must(OTHERS.get(name), `rule for ${name}`);
 }
 
-const emitMath: Emit = (cx, call, args) =>
+/** An element-wise function as `math`. */
+const emitMath = (name: MathName): Emit => (cx, call, args) =>
   call.type.kind === "void"
     ? undefined
-    : emit(cx, "math", args, irType(call.type), call.span, { function: mathName(call.name) });
+    : emit(cx, "math", args, irType(call.type), call.span, { function: operationOf(name) });

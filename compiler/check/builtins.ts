@@ -2,27 +2,15 @@
  * BUILTINS: every built-in function of the language (language.md, section 7), one row each. Names live in a
  * scope outside the file, so any declaration hides them. Checking by rule is in check_builtin.ts.
  */
-import type { TypedBinaryOperator } from "./typed.ts";
+import { arityOf, MATH_ROWS, type MathRule } from "../support/math_functions.ts";
 
 /** How arguments become operands and what the result is. */
 export type BuiltinRule =
-  /** Computed in float, in double if an argument is double; the result likewise, or bool. */
-  | { readonly kind: "float"; readonly result: "same" | "bool" }
-  /** Floats of a common type, which the result keeps. */
-  | { readonly kind: "keep-float" }
-  /** Numbers of a common type; for integers, or always, an operator of the typed tree. */
-  | {
-    readonly kind: "numbers";
-    readonly operator?: TypedBinaryOperator;
-    readonly integersOnly: boolean;
-  }
-  /** Integers of a common type, 32 or 64 bits. */
-  | { readonly kind: "integers"; readonly result: "same" | "int" | "signed" | "unsigned" }
+  | MathRule
   /** Checked by a function of its own, named like this. */
   | { readonly kind: "own"; readonly check: OwnRule };
 
 export type OwnRule =
-  | "abs"
   | "argmaxLike"
   | "assert"
   | "assume"
@@ -73,9 +61,6 @@ export interface Builtin {
   readonly strings: boolean;
 }
 
-const FLOAT: BuiltinRule = { kind: "float", result: "same" };
-const FLOAT_TEST: BuiltinRule = { kind: "float", result: "bool" };
-const KEEP: BuiltinRule = { kind: "keep-float" };
 const own = (check: OwnRule): BuiltinRule => ({ kind: "own", check });
 
 /** Rows as written: `?` after a parameter makes it optional, `...` allows any number of it. */
@@ -93,9 +78,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "get_num_programs(axis)": { rule: own("program"), also: ["num_programs"] },
   "min(a, b?)": { rule: own("minmax"), elementwise: true },
   "max(a, b?)": { rule: own("minmax"), elementwise: true },
-  "exp(x)": { rule: FLOAT, also: ["expf"], elementwise: true },
-  "log(x)": { rule: FLOAT, also: ["logf"], elementwise: true },
-  "sqrt(x)": { rule: FLOAT, also: ["sqrtf"], elementwise: true },
   "select(c, a, b)": { rule: own("select"), also: ["where"] },
   "atomic_cas(p, cmp, val)": { rule: own("atomic"), impure: true, strings: true },
   "atomic_xchg(p, val, mask?)": { rule: own("atomic"), impure: true, strings: true },
@@ -114,48 +96,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   "atomic_xor(p, val, mask?)": { rule: own("atomic"), impure: true, strings: true },
   "atomic_sub(p, val, mask?)": { rule: own("atomic"), impure: true, strings: true },
   "threadfence()": { rule: own("barrier"), impure: true },
-  // ---- 7.4, element-wise
-  "exp2(x)": { rule: FLOAT, also: ["exp2f"], elementwise: true },
-  "log2(x)": { rule: FLOAT, also: ["log2f"], elementwise: true },
-  "log1p(x)": { rule: FLOAT, also: ["log1pf"], elementwise: true },
-  "expm1(x)": { rule: FLOAT, also: ["expm1f"], elementwise: true },
-  "sin(x)": { rule: FLOAT, also: ["sinf"], elementwise: true },
-  "cos(x)": { rule: FLOAT, also: ["cosf"], elementwise: true },
-  "tan(x)": { rule: FLOAT, also: ["tanf"], elementwise: true },
-  "tanh(x)": { rule: FLOAT, also: ["tanhf"], elementwise: true },
-  "sigmoid(x)": { rule: FLOAT, elementwise: true },
-  "erf(x)": { rule: FLOAT, also: ["erff"], elementwise: true },
-  "rsqrt(x)": { rule: FLOAT, also: ["rsqrtf"], elementwise: true },
-  "sqrt_rn(x)": { rule: FLOAT, elementwise: true },
-  "div_rn(a, b)": { rule: FLOAT, elementwise: true },
-  "pow(x, y)": { rule: FLOAT, also: ["powf"], elementwise: true },
-  "fma(a, b, c)": { rule: FLOAT, also: ["fmaf"], elementwise: true },
-  "floor(x)": { rule: KEEP, also: ["floorf"], elementwise: true },
-  "ceil(x)": { rule: KEEP, also: ["ceilf"], elementwise: true },
-  "round(x)": { rule: KEEP, also: ["roundf"], elementwise: true },
-  "trunc(x)": { rule: KEEP, also: ["truncf"], elementwise: true },
-  "fmod(x, y)": { rule: KEEP, also: ["fmodf"], elementwise: true },
-  "copysign(x, y)": { rule: KEEP, also: ["copysignf"], elementwise: true },
-  "isnan(x)": { rule: FLOAT_TEST, elementwise: true },
-  "isinf(x)": { rule: FLOAT_TEST, elementwise: true },
-  "isfinite(x)": { rule: FLOAT_TEST, elementwise: true },
-  "abs(x)": { rule: own("abs"), also: ["fabs", "fabsf"], elementwise: true },
+  // ---- 7.4, element-wise; the others are rows of MATH_FUNCTIONS
   "clamp(x, lo, hi)": { rule: own("clamp"), elementwise: true },
   "cdiv(a, b)": { rule: own("cdiv"), elementwise: true },
-  "minimum(a, b)": {
-    rule: { kind: "numbers", operator: "min", integersOnly: true },
-    elementwise: true,
-  },
-  "maximum(a, b)": {
-    rule: { kind: "numbers", operator: "max", integersOnly: true },
-    elementwise: true,
-  },
-  "mulhi(a, b)": { rule: { kind: "integers", result: "signed" }, elementwise: true },
-  "umulhi(a, b)": { rule: { kind: "integers", result: "unsigned" }, elementwise: true },
-  "popc(x)": { rule: { kind: "integers", result: "int" }, elementwise: true },
-  "clz(x)": { rule: { kind: "integers", result: "int" }, elementwise: true },
-  "ffs(x)": { rule: { kind: "integers", result: "int" }, elementwise: true },
-  "brev(x)": { rule: { kind: "integers", result: "same" }, elementwise: true },
   // ---- 7.4, constants only
   "next_pow2(n)": { rule: own("constantOnly") },
   "ilog2(n)": { rule: own("constantOnly") },
@@ -207,12 +150,25 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 /** All built-in functions by name, synonyms included. */
-export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
-  Object.entries(ROWS).flatMap(([text, row]): [string, Builtin][] => {
+export const BUILTINS: ReadonlyMap<string, Builtin> = new Map([
+  ...MATH_ROWS.flatMap(([canonical, row]) =>
+    named(row.also, {
+      name: canonical,
+      canonical,
+      signature: `${canonical}(${row.params})`,
+      least: arityOf(row),
+      most: arityOf(row),
+      rule: row.rule,
+      pure: true,
+      elementwise: true,
+      strings: false,
+    })
+  ),
+  ...Object.entries(ROWS).flatMap(([text, row]) => {
     const [canonical = "", list = ""] = text.replace(/\)$/, "").split("(");
     const params = list === "" ? [] : list.split(", ");
     const variadic = list.endsWith("...");
-    const builtin: Builtin = {
+    return named(row.also, {
       name: canonical,
       canonical,
       signature: text.replace(/(, )?(\w+)\?/g, "[$1$2]").replace(/(\w+)\.\.\./, "$1, …"),
@@ -222,10 +178,14 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
       pure: row.impure !== true,
       elementwise: row.elementwise === true,
       strings: row.strings === true,
-    };
-    return [canonical, ...(row.also ?? [])].map((name) => [name, { ...builtin, name }]);
+    });
   }),
-);
+]);
+
+/** A row under its own name and under its synonyms. */
+function named(also: readonly string[] = [], builtin: Builtin): readonly [string, Builtin][] {
+  return [builtin.name, ...also].map((name) => [name, { ...builtin, name }]);
+}
 
 /** Whether a mask passes through a call to its arguments. */
 export function isElementwise(canonical: string): boolean {

@@ -60,7 +60,6 @@ export type ValueRule = (
 export type SyntaxRule = (cx: Context, call: BuiltinCall) => TypedExpr | undefined;
 
 const OWN: Readonly<Record<OwnRule, SyntaxRule>> = {
-  abs: withValues(checkAbs),
   argmaxLike: withValues(checkArgExtreme),
   assert: withValues(checkAssertCall),
   assume: withValues(checkAssume),
@@ -104,6 +103,7 @@ function withValues(rule: ValueRule): SyntaxRule {
 const GENERAL: Readonly<Record<Exclude<BuiltinRule["kind"], "own">, ValueRule>> = {
   "float": checkFloat,
   "keep-float": checkKeepFloat,
+  "promoted": checkAbs,
   "numbers": checkNumbers,
   "integers": checkIntegers,
 };
@@ -153,12 +153,9 @@ function checkNumbers(cx: Context, call: BuiltinCall, values: readonly Value[]):
   const common = commonOf(cx, values);
   const { rule } = call.builtin;
   if (common === undefined || rule.kind !== "numbers") return undefined;
-  const { operator, integersOnly } = rule;
-  const useOperator = operator !== undefined &&
-    !(integersOnly && SCALARS[common].class === "float");
-  if (!useOperator) return elementwise(cx, call, unify(cx, values), common);
+  if (SCALARS[common].class === "float") return elementwise(cx, call, unify(cx, values), common);
   const [a, b] = stretchAll(cx, call, unify(cx, values)) ?? [];
-  return a && b && binary(operator, a, b, call.span);
+  return a && b && binary(rule.operator, a, b, call.span);
 }
 
 /** Integers of a common type of 32 or 64 bits. */

@@ -1,5 +1,5 @@
 /**
- * MATH: how each element-wise function is computed, by the width of its argument (language.md 7.4 and 9.3). Where the
+ * FLOAT_MATH: how each element-wise function is computed, by the width of its argument (language.md 7.4 and 9.3). Where the
  * hardware's approximation keeps the bound it is used; all else is computed in the files of `math/`, the same way in
  * float and in double. Narrower floats are computed in float and rounded once.
  */
@@ -8,17 +8,19 @@ import type { Op } from "../ir/func.ts";
 import { stringAttr } from "../ir/attrs.ts";
 import { type Element, isFloat, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
+import type { FloatFunction } from "../support/math_functions.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { convertScalar } from "./convert.ts";
 import type { Emitter } from "./emitter.ts";
 import { bankOf, whole } from "./element.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered, memo } from "./values.ts";
-import { INTEGER_MATH } from "./math_integer.ts";
+import { INTEGER_MATH, isIntegerOperation } from "./math_integer.ts";
 import { erf } from "./math/erf.ts";
 import { exp, exp2, expm1, sigmoid, tanh } from "./math/exp.ts";
 import { fmod } from "./math/fmod.ts";
 import { Fp } from "./math/fp.ts";
+import { acosh, asinh, atanh, cosh, sinh } from "./math/hyperbolic.ts";
 import { log, log1p, log2 } from "./math/log.ts";
 import { pow } from "./math/pow.ts";
 import { extreme, round, rsqrt } from "./math/rounding.ts";
@@ -49,7 +51,7 @@ const both = (formula: Formula, single: number, double: number): MathRow => ({
 const approximate = (spelling: string): Formula => (fp, x) =>
   fp.e.pure(`${spelling}.approx.f32`, "b32", [fp.e.inRegister(x, "b32")]);
 
-export const MATH: Readonly<Record<string, MathRow>> = {
+export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   exp: {
     float: (fp, x) => approximate("ex2")(fp, fp.mul(x, Math.LOG2E)),
     double: exp,
@@ -74,7 +76,12 @@ export const MATH: Readonly<Record<string, MathRow>> = {
   sin: both(sin, 2.5, 2.5),
   cos: both(cos, 2.5, 2.5),
   tan: both(tan, 3.5, 3.5),
+  sinh: both(sinh, 3, 3),
+  cosh: both(cosh, 3, 3),
   tanh: both(tanh, 3, 3),
+  asinh: both(asinh, 3, 3),
+  acosh: both(acosh, 3, 3),
+  atanh: both(atanh, 3, 3),
   sigmoid: both(sigmoid, 2.5, 2.5),
   erf: both(erf, 3, 3),
   floor: exact((fp, x) => fp.integral("rmi", x)),
@@ -91,14 +98,18 @@ export const MATH: Readonly<Record<string, MathRow>> = {
   maximum: exact((fp, a, b) => extreme(fp, "max", a, must(b, "operand"))),
 };
 
+export function isFloatFunction(name: string): name is FloatFunction {
+  return Object.hasOwn(FLOAT_MATH, name);
+}
+
 export function lowerMath(cx: LowerContext, op: Op): void {
   const name = stringAttr(op, "function");
   const element = operand(op, 0).type.element;
   const result = resultOf(op).type.element;
   const e = cx.emitter;
   const compute = isFloat(element)
-    ? floatMath(must(MATH[name], name), element, result)
-    : must(INTEGER_MATH[name], name);
+    ? floatMath(must(isFloatFunction(name) ? FLOAT_MATH[name] : undefined, name), element, result)
+    : must(isIntegerOperation(name) ? INTEGER_MATH[name] : undefined, name);
   cx.values.set(
     resultOf(op),
     memo(cx, (register) => {

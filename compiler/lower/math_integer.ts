@@ -2,6 +2,7 @@
 import type { Operand } from "../ptx/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
+import type { IntegerFunction } from "../support/math_functions.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { philox } from "./random.ts";
@@ -26,7 +27,10 @@ const counting = (name: string): IntegerFormula => (e, element, args) =>
 const reversed: IntegerFormula = (e, element, args) =>
   e.pure(`brev.b${widthOf(element)}`, bankOf(element), [arg(args, 0)]);
 
-export const INTEGER_MATH: Readonly<Record<string, IntegerFormula>> = {
+/** Functions of tile IR on integers; the words of Philox are what `rand` and the like are built from. */
+export type IntegerOperation = IntegerFunction | `philox${0 | 1 | 2 | 3}`;
+
+export const INTEGER_MATH: Readonly<Record<IntegerOperation, IntegerFormula>> = {
   abs: (e, element, args) => e.pure(`abs.s${widthOf(element)}`, bankOf(element), [arg(args, 0)]),
   popc: counting("popc"),
   clz: counting("clz"),
@@ -47,3 +51,7 @@ export const INTEGER_MATH: Readonly<Record<string, IntegerFormula>> = {
   philox2: (e, _, args) => philox(e, arg(args, 0), arg(args, 1), 2),
   philox3: (e, _, args) => philox(e, arg(args, 0), arg(args, 1), 3),
 };
+
+export function isIntegerOperation(name: string): name is IntegerOperation {
+  return Object.hasOwn(INTEGER_MATH, name);
+}

@@ -9,6 +9,7 @@ import {
   type ScalarValue,
   wrapInt,
 } from "../support/arith.ts";
+import { isMathName, MATH_FUNCTIONS, type MathFunction } from "../support/math_functions.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { constantOf, stringAttr } from "../ir/attrs.ts";
 import type { Op } from "../ir/func.ts";
@@ -48,22 +49,14 @@ const unary = (operator: "neg" | "not"): Rule => (op, [a]) =>
 /** Every element stays what it is. */
 const same: Rule = (_op, [a]) => a;
 
-/** The functions whose result the language defines to the last bit. */
-const MATH: Readonly<
-  Record<string, (a: ScalarValue, type: ScalarName) => ScalarValue | undefined>
-> = {
-  abs: (a, type) => typeof a === "number" ? Math.abs(a) : wrapInt(a < 0n ? -a : a, type),
-  sqrt: ofFloat(Math.sqrt),
-  floor: ofFloat(Math.floor),
-  ceil: ofFloat(Math.ceil),
-  trunc: ofFloat(Math.trunc),
+/** A function of constants, where its row says what that is. */
+const math: Rule = (op, [a]) => {
+  const name = stringAttr(op, "function");
+  const row: MathFunction | undefined = isMathName(name) ? MATH_FUNCTIONS[name] : undefined;
+  const type = operandName(op);
+  if (typeof a === "bigint") return row?.foldInteger && wrapInt(row.foldInteger(a), type);
+  return a === undefined ? undefined : row?.fold && roundFloat(row.fold(a), type);
 };
-
-function ofFloat(
-  f: (a: number) => number,
-): (a: ScalarValue, type: ScalarName) => ScalarValue | undefined {
-  return (a, type) => typeof a === "number" ? roundFloat(f(a), type) : undefined;
-}
 
 const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
   add: binary("add"),
@@ -89,8 +82,7 @@ const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
   convert: (op, [a]) => a === undefined ? undefined : convertScalar(a, resultName(op)),
   bitcast: (op, [a]) =>
     a === undefined ? undefined : bitcastScalar(a, operandName(op), resultName(op)),
-  math: (op, [a]) =>
-    a === undefined ? undefined : MATH[stringAttr(op, "function")]?.(a, operandName(op)),
+  math,
   assume_multiple: same,
   splat: same,
   expand_dims: same,

@@ -5,6 +5,11 @@
  * Programs are statements of a kernel with the parameters below; buffers have 64 elements, those that are
  * written start with zeros.
  */
+import {
+  MATH_ROWS,
+  type MathFunction,
+  type MathName,
+} from "../../compiler/support/math_functions.ts";
 
 export interface Construct {
   readonly section: string;
@@ -28,6 +33,14 @@ export interface Construct {
  */
 export const PARAMETERS = "const float *X, float *Y, int *I, const int *C, const unsigned *U, " +
   "const char *B, const half *H, const double *D, long *L, int n, float f";
+
+/** Functions of one float that give a float. */
+const isOfFloat = ({ params, rule }: MathFunction): boolean =>
+  params === "x" &&
+  (rule.kind === "keep-float" || (rule.kind === "float" && rule.result === "same"));
+
+/** Those of section 7.1. */
+const CORE: readonly MathName[] = ["exp", "log", "sqrt"];
 
 const section = (
   name: string,
@@ -597,25 +610,8 @@ export const CONSTRUCTS: readonly Construct[] = [
   ),
   ...section(
     "7.4 Value extensions",
-    ...[
-      "exp2",
-      "log2",
-      "log1p",
-      "expm1",
-      "sin",
-      "cos",
-      "tan",
-      "tanh",
-      "sigmoid",
-      "erf",
-      "rsqrt",
-      "sqrt_rn",
-      "floor",
-      "ceil",
-      "round",
-      "trunc",
-    ]
-      .map((name) => ({
+    ...MATH_ROWS.filter(([name, row]) => isOfFloat(row) && !CORE.includes(name))
+      .map(([name]) => ({
         name: `\`${name}\``,
         body:
           `${R} *(Y + r) = ${name}(*(X + 8 + r) + 0.25f); *(Y + 16 + r) = (float)${name}(*(D + 8 + r) + 0.25);`,

@@ -30,6 +30,8 @@ function twoOverRootPi(): bigint {
 
 export function erf(value: number): number {
   if (Number.isNaN(value) || Math.abs(value) > 6) return Math.sign(value);
+  // Below the resolution of the fixed point the series ends after its first term.
+  if (Math.abs(value) < 2 ** -30) return 2 / Math.sqrt(Math.PI) * value;
   let [whole, scale] = [value, 0n];
   while (whole !== Math.trunc(whole)) {
     whole *= 2;

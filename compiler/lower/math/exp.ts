@@ -3,6 +3,7 @@
  * and 2^n exactly.
  */
 import type { Operand } from "../../ptx/func.ts";
+import { int } from "../emitter.ts";
 import { type Fp, type Parts, reciprocalFactorials } from "./fp.ts";
 
 /** ln 2 as a number of few bits, whose products with exponents are exact, and the rest. */
@@ -36,8 +37,18 @@ function tail(fp: Fp, r: Operand): Operand {
 /** e^x, within 1 ulp. */
 export function exp(fp: Fp, x: Operand): Operand {
   const { n, r } = reduce(fp, fp.clamp(x, ...limits(fp)));
-  const power = fp.add(fp.fma(fp.mul(r, r), tail(fp, r), r), 1);
-  return fp.scale(power, n);
+  return fp.scale(powerOf(fp, r), n);
+}
+
+/** e^x / 2, which is finite where e^x overflows already. */
+export function halfExp(fp: Fp, x: Operand): Operand {
+  const { n, r } = reduce(fp, fp.clamp(x, ...limits(fp)));
+  return fp.scale(powerOf(fp, r), fp.e.pure("sub.s32", "b32", [n, int(1)]));
+}
+
+/** e^r. */
+function powerOf(fp: Fp, r: Operand): Operand {
+  return fp.add(fp.fma(fp.mul(r, r), tail(fp, r), r), 1);
 }
 
 /** e^x - 1: 2^n·(e^r - 1) + (2^n - 1), where the last is exact or does not matter. */

@@ -80,10 +80,7 @@ function special(fp: Fp, x: Operand, result: Operand): Operand {
 
 export function log(fp: Fp, x: Operand): Operand {
   const { exponent, f } = split(fp, x);
-  const { high, low } = logOnePlus(fp, f);
-  const [ln2High, ln2Low] = fp.pick(LN2_PARTS.single, LN2_PARTS.double);
-  const small = fp.add(fp.fma(exponent, ln2Low, low), high);
-  return special(fp, x, fp.fma(exponent, ln2High, small));
+  return special(fp, x, logParts(fp, exponent, f));
 }
 
 export function log2(fp: Fp, x: Operand): Operand {
@@ -96,20 +93,42 @@ export function log2(fp: Fp, x: Operand): Operand {
   return special(fp, x, fp.add(exponent, small));
 }
 
-/** ln(1 + x): what 1 + x loses by rounding comes back in f. */
+/** ln(1 + x). */
 export function log1p(fp: Fp, x: Operand): Operand {
   const u = fp.add(x, 1);
-  const { exponent, f, unscale } = split(fp, u);
-  // For large x the 1 is what is lost, for small x parts of x.
-  const lost = fp.select(
+  const parts = split(fp, u);
+  const result = logOfSum(fp, u, parts, lostOf(fp, x, u));
+  return fp.select(fp.compare("lt", fp.abs(x), fp.pick(2 ** -25, 2 ** -54)), x, result);
+}
+
+/** ln(2x) where `isLarge`, else ln(1 + t) for t ≥ 0: one logarithm for both. */
+export function logTwiceOr1p(fp: Fp, isLarge: Operand, x: Operand, t: Operand): Operand {
+  const sum = fp.add(t, 1);
+  const u = fp.select(isLarge, x, sum);
+  const parts = split(fp, u);
+  const exponent = fp.add(parts.exponent, fp.select(isLarge, 1, 0));
+  const lost = fp.select(isLarge, 0, lostOf(fp, t, sum));
+  return logOfSum(fp, u, { ...parts, exponent }, lost);
+}
+
+/** What `u`, the rounded 1 + x, lacks: for large x parts of the 1, for small x parts of x. */
+function lostOf(fp: Fp, x: Operand, u: Operand): Operand {
+  return fp.select(
     fp.compare("gt", x, 1),
     fp.sub(1, fp.sub(u, x)),
     fp.sub(x, fp.add(u, -1)),
   );
-  const whole = fp.fma(lost, unscale, f);
-  const { high, low } = logOnePlus(fp, whole);
+}
+
+/** ln(u + lost), where u is taken apart already. */
+function logOfSum(fp: Fp, u: Operand, { exponent, f, unscale }: Split, lost: Operand): Operand {
+  return special(fp, u, logParts(fp, exponent, fp.fma(lost, unscale, f)));
+}
+
+/** ln((1 + f) · 2^exponent). */
+function logParts(fp: Fp, exponent: Operand, f: Operand): Operand {
+  const { high, low } = logOnePlus(fp, f);
   const [ln2High, ln2Low] = fp.pick(LN2_PARTS.single, LN2_PARTS.double);
   const small = fp.add(fp.fma(exponent, ln2Low, low), high);
-  const result = special(fp, u, fp.fma(exponent, ln2High, small));
-  return fp.select(fp.compare("lt", fp.abs(x), fp.pick(2 ** -25, 2 ** -54)), x, result);
+  return fp.fma(exponent, ln2High, small);
 }

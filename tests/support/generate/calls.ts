@@ -1,5 +1,6 @@
 /** Random calls of built-in functions and of helpers made for them. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
+import { arityOf, MATH_ROWS, type MathFunction } from "../../../compiler/support/math_functions.ts";
 import { stretching } from "./elementwise.ts";
 import { makeExpr } from "./expressions.ts";
 import type { Feature } from "./features.ts";
@@ -14,47 +15,40 @@ interface Function {
   readonly fits: (type: ScalarName) => boolean;
 }
 
-const single = (type: ScalarName): boolean => type === "float32" || type === "float64";
 const anyFloat = (type: ScalarName): boolean => isFloat(type) && !isNarrow(type);
-const row = (
-  name: string,
-  fits: Function["fits"],
-  arity = 1,
-  feature: string = name,
-): readonly Function[] => isFeature(feature) ? [{ name, feature, arity, fits }] : [];
 
-function isFeature(name: string): name is Feature {
-  return ALL.has(name);
+/** Whether results of a function may have a type; arguments have it then, too. */
+function fits({ rule }: MathFunction, type: ScalarName): boolean {
+  switch (rule.kind) {
+    case "float":
+      return rule.result === "same" && (type === "float32" || type === "float64");
+    case "keep-float":
+      return anyFloat(type);
+    case "promoted":
+    case "numbers":
+      return isWide(type);
+    case "integers":
+      return INTEGER_RESULTS[rule.result](type);
+  }
 }
 
-const ALL: ReadonlySet<string> = new Set<Feature>([
-  ...["exp", "exp2", "log", "log2", "log1p", "expm1", "sin", "cos", "tan", "tanh"] as const,
-  ...["sigmoid", "erf", "pow", "rsqrt", "sqrt", "fma", "floor", "fmod", "copysign"] as const,
-  ...["abs", "clamp", "bits", "mulhi", "minimum"] as const,
-]);
+const INTEGER_RESULTS = {
+  same: isWideInt,
+  int: (type: ScalarName) => type === "int32",
+  signed: (type: ScalarName) => type === "int32" || type === "int64",
+  unsigned: (type: ScalarName) => type === "uint32" || type === "uint64",
+} as const;
 
 const FUNCTIONS: readonly Function[] = [
-  ...["exp", "exp2", "log", "log2", "log1p", "expm1", "sin", "cos", "tan", "tanh"]
-    .flatMap((name) => row(name, single)),
-  ...["sigmoid", "erf", "rsqrt", "sqrt"].flatMap((name) => row(name, single)),
-  ...row("sqrt_rn", single, 1, "sqrt"),
-  ...row("div_rn", single, 2, "sqrt"),
-  ...row("sqrtf", single, 1, "sqrt"),
-  ...row("expf", single, 1, "exp"),
-  ...["floor", "ceil", "trunc", "round"].flatMap((name) => row(name, anyFloat, 1, "floor")),
-  ...row("pow", single, 2),
-  ...row("fma", single, 3),
-  ...row("fmod", anyFloat, 2),
-  ...row("copysign", anyFloat, 2),
-  ...row("abs", isWide),
-  ...row("clamp", isWide, 3),
-  ...["minimum", "maximum"].flatMap((name) => row(name, isWide, 2, "minimum")),
-  ...row("popc", (type) => type === "int32", 1, "bits"),
-  ...row("clz", (type) => type === "int32", 1, "bits"),
-  ...row("ffs", (type) => type === "int32", 1, "bits"),
-  ...row("brev", isWideInt, 1, "bits"),
-  ...row("mulhi", (type) => type === "int32" || type === "int64", 2),
-  ...row("umulhi", (type) => type === "uint32" || type === "uint64", 2, "mulhi"),
+  ...MATH_ROWS.flatMap(([feature, row]) =>
+    [feature, ...(row.also ?? [])].map((name) => ({
+      name,
+      feature,
+      arity: arityOf(row),
+      fits: (type: ScalarName) => fits(row, type),
+    }))
+  ),
+  { name: "clamp", feature: "clamp", arity: 3, fits: isWide },
 ];
 
 export function call(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
@@ -67,11 +61,11 @@ export function call(shop: Workshop, wanted: Wanted, fuel: number): Node | undef
 
 export function floatTest(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
   const floats = shop.types.filter(anyFloat);
-  if (wanted.type !== "bool" || floats.length === 0 || !shop.has("tests")) return undefined;
-  const name = shop.dice.pick(["isnan", "isinf", "isfinite"]);
+  const tests = (["isnan", "isinf", "isfinite"] as const).filter((name) => shop.has(name));
+  if (wanted.type !== "bool" || floats.length === 0 || tests.length === 0) return undefined;
   return node(
     wanted,
-    `${name}(`,
+    `${shop.dice.pick(tests)}(`,
     makeExpr(shop, { ...wanted, type: shop.dice.pick(floats) }, fuel),
     ")",
   );

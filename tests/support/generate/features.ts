@@ -1,5 +1,12 @@
 /** The constructs of random programs, each with a small kernel that uses it and must compile. */
 import { compileFile } from "../../../compiler/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import {
+  isMathName,
+  MATH_ROWS,
+  type MathFunction,
+  type MathName,
+} from "../../../compiler/support/math_functions.ts";
 
 /** Statements around `float x[64]`, `int i[64]`, `bool m[64]`, `float z[8, 8]`, `half h[16, 16]`, pointers X and I. */
 const PROBES = {
@@ -66,39 +73,33 @@ const PROBES = {
   "atomic-scalar": "atomic_add(I, n);",
   "random": "x = rand(n, i);",
   "printf": 'printf("%d", n);',
-  "abs": "x = abs(x); i = abs(i);",
   "clamp": "x = clamp(x, 0.0f, 1.0f);",
-  "bits": "i = popc(i) + clz(i) + ffs(i) + brev(i);",
-  "mulhi": "i = mulhi(i, i);",
-  "tests": "m = isnan(x) | isinf(x) | isfinite(x);",
-  "minimum": "x = minimum(x, 1.0f); x = maximum(x, 2.0f);",
-  "fma": "x = fma(x, x, x);",
-  "floor": "x = floor(x) + ceil(x) + trunc(x) + round(x);",
-  "fmod": "x = fmod(x, 3.0f);",
-  "copysign": "x = copysign(x, 1.0f);",
-  "sqrt": "x = sqrtf(x);",
-  "rsqrt": "x = rsqrt(x);",
-  "exp": "x = exp(x);",
-  "exp2": "x = exp2(x);",
-  "log": "x = log(x);",
-  "log2": "x = log2(x);",
-  "log1p": "x = log1p(x);",
-  "expm1": "x = expm1(x);",
-  "sin": "x = sin(x);",
-  "cos": "x = cos(x);",
-  "tan": "x = tan(x);",
-  "tanh": "x = tanh(x);",
-  "sigmoid": "x = sigmoid(x);",
-  "erf": "x = erf(x);",
-  "pow": "x = pow(x, x);",
 } as const;
 
-export type Feature = keyof typeof PROBES;
+/** A construct by name; a mathematical function is one too. */
+export type Feature = keyof typeof PROBES | MathName;
+
+function isFeature(name: string): name is Feature {
+  return Object.hasOwn(PROBES, name) || isMathName(name);
+}
 
 /** All constructs. */
 export const FEATURES: ReadonlySet<Feature> = new Set(
-  Object.keys(PROBES).filter((name): name is Feature => Object.hasOwn(PROBES, name)),
+  [...Object.keys(PROBES), ...MATH_ROWS.map(([name]) => name)].filter(isFeature),
 );
+
+function statementsOf(feature: Feature): string {
+  if (!isMathName(feature)) return PROBES[feature];
+  const row = must(MATH_ROWS.find(([name]) => name === feature), feature)[1];
+  const [target, argument] = variablesOf(row);
+  return `${target} = ${feature}(${row.params.replaceAll(/\w/g, argument)});`;
+}
+
+/** Variables of the probe that take the result and the arguments. */
+function variablesOf({ rule }: MathFunction): readonly [result: string, argument: string] {
+  if (rule.kind === "integers") return ["i", "i"];
+  return [rule.kind === "float" && rule.result === "bool" ? "m" : "x", "x"];
+}
 
 function probe(statements: string): string {
   return `
@@ -121,7 +122,7 @@ __global__ void k(float *X, int *I, int n) {
 /** All constructs, each of which compiles alone. */
 export function supportedFeatures(): ReadonlySet<Feature> {
   for (const name of FEATURES) {
-    const file = { name: `${name}.tc`, text: probe(PROBES[name]) };
+    const file = { name: `${name}.tc`, text: probe(statementsOf(name)) };
     const { diagnostics } = compileFile(file, { targets: ["sm_80"] });
     const wrong = diagnostics.find(({ severity }) => severity === "error");
     if (wrong !== undefined) throw new Error(`probe ${name}: ${wrong.code} ${wrong.message}`);

@@ -1,5 +1,6 @@
 /** Built-in functions that are nodes of their own in the typed tree (language.md, section 7), by canonical name. */
 import { must } from "../../../compiler/support/bug.ts";
+import type { IntegerFunction } from "../../../compiler/support/math_functions.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import type { ReduceOperator } from "../../../compiler/check/typed.ts";
 import { extreme } from "./arithmetic.ts";
@@ -44,7 +45,7 @@ type Rule = (call: Call) => readonly Cell[];
 export function callBuiltin(call: Call): readonly Cell[] {
   const { name, args } = call;
   if (isAtomic(name)) return callAtomic(name, args);
-  const rule = RULES[name] ?? INTEGERS[name] ?? (isMathFunction(name) ? elementwise : undefined);
+  const rule = isInteger(name) ? INTEGERS[name] : isMathFunction(name) ? elementwise : RULES[name];
   if (rule === undefined) throw new NotInterpreted(`\`${name}\``);
   return rule(call);
 }
@@ -120,7 +121,7 @@ const highProduct: Rule = (call) => {
   });
 };
 
-const INTEGERS: Readonly<Record<string, Rule>> = {
+const INTEGERS: Readonly<Record<Exclude<IntegerFunction, "abs"> | "umulhi", Rule>> = {
   popc: bitwise((pattern) => BigInt(digits(pattern).replaceAll("0", "").length)),
   clz: bitwise((pattern, bits) => BigInt(bits - digits(pattern).length)),
   ffs: bitwise((pattern) => BigInt(pattern === 0n ? 0 : digits(pattern & -pattern).length)),
@@ -130,6 +131,8 @@ const INTEGERS: Readonly<Record<string, Rule>> = {
   mulhi: highProduct,
   umulhi: highProduct,
 };
+
+const isInteger = (name: string): name is keyof typeof INTEGERS => Object.hasOwn(INTEGERS, name);
 
 const alongAxis = (change: (line: Cell[], call: Call) => Cell[]): Rule => (call) => {
   const { cells, shape } = argument(call);
