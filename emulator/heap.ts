@@ -5,8 +5,7 @@
  */
 import {
   type Allocation,
-  type AllocationTable,
-  makeTable,
+  type Allocations,
   type Nearest,
   nearest,
   type TensorInfo,
@@ -68,7 +67,7 @@ export class Heap {
   #quarantined = 0;
   #used = 0;
   #end: number;
-  #table: AllocationTable | undefined;
+  #allocations: Allocations | undefined;
 
   /** Manages a memory from `start` on; it may grow to `limit` bytes. */
   constructor(
@@ -102,7 +101,7 @@ export class Heap {
     this.#used += wanted;
     const entry = { place, bytes, label, kind, end: place + wanted, freed: false };
     this.#entries.add(entry);
-    this.#table = undefined;
+    this.#allocations = undefined;
     return place;
   }
 
@@ -111,7 +110,7 @@ export class Heap {
     const entry = this.#entryAt(place);
     if (entry === undefined || entry.freed) throw new RangeError(`no allocation at ${place}`);
     entry.freed = true;
-    this.#table = undefined;
+    this.#allocations = undefined;
     if (entry.kind === "system") {
       this.#reuse(entry);
       return;
@@ -126,26 +125,31 @@ export class Heap {
     const entry = this.#entryAt(place);
     if (entry === undefined) return;
     entry.tensor = tensor;
-    this.#table = undefined;
+    this.#allocations = undefined;
   }
 
   /** The allocation that a place is in or nearest to, live or freed not long ago. */
   find(place: number): Nearest | undefined {
-    return nearest(this.table(), place);
+    return nearest(this.#all(), place);
   }
 
-  /** What kernels may touch now: plain data, the same object until something changes. */
-  table(): AllocationTable {
-    return this.#table ??= makeTable(
-      this.#entries.all().filter(({ kind }) => kind === "device")
-        .map(({ place, bytes, label, freed, tensor }) => ({
-          place,
-          bytes,
-          label,
-          freed,
-          ...(tensor === undefined ? {} : { tensor }),
-        })),
-    );
+  /** What kernels may touch now: the same object until something changes. */
+  allocations(): Allocations {
+    return this.#allocations ??= {
+      liveAt: (place) => this.liveAt(place),
+      all: () => this.#all(),
+    };
+  }
+
+  #all(): readonly Allocation[] {
+    return this.#entries.all().filter(({ kind }) => kind === "device")
+      .map(({ place, bytes, label, freed, tensor }) => ({
+        place,
+        bytes,
+        label,
+        freed,
+        ...(tensor === undefined ? {} : { tensor }),
+      }));
   }
 
   /** The live device memory that a place is in. */
@@ -202,6 +206,6 @@ export class Heap {
     this.#entries.remove(entry.place);
     this.#used -= entry.end - entry.place;
     this.#holes.add(entry.place, entry.end);
-    this.#table = undefined;
+    this.#allocations = undefined;
   }
 }

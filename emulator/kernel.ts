@@ -147,7 +147,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     const facts = launchFacts(request, kernel, variables, host.number());
     const access: AccessLaunch = {
       levels,
-      allocations: heap.table(),
+      allocations: heap.allocations(),
       arguments: pointersOf(variables, argumentBlock),
       constants: source.constants,
       parameters: { name: "arguments", place, bytes: variables.parameterBytes },

@@ -3,7 +3,7 @@
  * resolved; nothing has been read or written yet.
  */
 import { hasPending, pendingProblem } from "../async/pending.ts";
-import { type AllocationTable, liveIndex, nearest } from "../check/allocations.ts";
+import { type Allocations, nearest } from "../check/allocations.ts";
 import {
   type Conflict,
   findWritten,
@@ -62,7 +62,7 @@ export interface CheckedAccess extends Required<AccessKind> {
   /** Mark of what it does, in cells. */
   readonly mark: number;
   /** The allocation that it accessed last, which is likely the one that it accesses next. */
-  table: AllocationTable | undefined;
+  known: Allocations | undefined;
   start: number;
   end: number;
   /** Lanes that wrote where another lane of the same instruction wrote too. */
@@ -91,7 +91,7 @@ export function checkedAccess(access: Access, kind: AccessKind, site: Site): Che
     site,
     number: siteNumber(access.sites, site, isUpdate),
     mark: (strong ? WHO.strong : 0) | (isVolatile ? WHO.volatile : 0),
-    table: undefined,
+    known: undefined,
     start: 0,
     end: 0,
     twice: { lanes: 0 },
@@ -187,7 +187,7 @@ function checkGlobal(access: Access, check: CheckedAccess, all: number): number 
   const { reach, launch, global, order, machine } = access;
   const { low, high } = reach;
   let mask = all;
-  if (check.table !== launch.allocations || low < check.start || high + check.bytes > check.end) {
+  if (check.known !== launch.allocations || low < check.start || high + check.bytes > check.end) {
     mask = findBounds(access, check, all);
     if (mask === 0) return 0;
   }
@@ -243,21 +243,20 @@ function findBounds(access: Access, check: CheckedAccess, mask: number): number 
   let allowed = mask;
   const { places } = access.reach;
   const { allocations } = access.launch;
-  const { starts, ends } = allocations;
-  check.table = allocations;
+  check.known = allocations;
   check.start = check.end = 0;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
     const place = places[lane] ?? 0;
     if (place >= check.start && place + check.bytes <= check.end) continue;
-    const index = liveIndex(allocations, place);
-    const end = ends[index] ?? 0;
-    if (index < 0 || place + check.bytes > end) {
+    const found = allocations.liveAt(place);
+    const end = found === undefined ? 0 : found.place + found.bytes;
+    if (found === undefined || place + check.bytes > end) {
       failGlobal(access, check, lane, place, end);
       allowed &= ~(1 << lane);
       continue;
     }
-    check.start = starts[index] ?? 0;
+    check.start = found.place;
     check.end = end;
   }
   return allowed;
@@ -270,7 +269,7 @@ function failGlobal(
   place: number,
   end: number,
 ): void {
-  const found = nearest(access.launch.allocations, place);
+  const found = nearest(access.launch.allocations.all(), place);
   const where = describeGlobal(access.launch, place);
   if (place < end) {
     const over = place + check.bytes - end;

@@ -4,7 +4,6 @@
  * it is over is a matter of `pending.ts`.
  */
 import { accessOf } from "../access/state.ts";
-import { liveIndex } from "../check/allocations.ts";
 import { type Conflict, noteRead, noteStrongWrite, noteWrite } from "../check/cells.ts";
 import { conflictClause, kindOf, type Present } from "../check/conflict.ts";
 import { describeGlobal, describeShared } from "../check/describe.ts";
@@ -81,10 +80,12 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
     global(place, bytes, effect, lane): void {
       if (!machine.checks) return;
       const { allocations, levels } = access.launch;
-      const index = liveIndex(allocations, place);
+      const found = allocations.liveAt(place);
       const where = (): string => describeGlobal(access.launch, place);
-      if (index < 0 && levels.bounds !== "off") fail("out of bounds", effect, bytes, where(), lane);
-      const over = place + bytes - (allocations.ends[index] ?? 0);
+      if (found === undefined && levels.bounds !== "off") {
+        fail("out of bounds", effect, bytes, where(), lane);
+      }
+      const over = place + bytes - (found === undefined ? 0 : found.place + found.bytes);
       if (over > 0 && levels.bounds !== "off") {
         fail("out of bounds", effect, bytes, `${where()}: its last ${over} are past the end`, lane);
       }

@@ -18,46 +18,41 @@ export interface Allocation {
   readonly tensor?: TensorInfo;
 }
 
-/** All device memory at one time; plain data, which other workers of the host can be sent. */
-export interface AllocationTable {
-  /** Beginnings and ends of the live allocations, ascending. */
-  readonly starts: Float64Array;
-  readonly ends: Float64Array;
-  /** Live and freed, by place. */
-  readonly allocations: readonly Allocation[];
+/** All device memory at one time. Another object as soon as anything changes. */
+export interface Allocations {
+  /** The live allocation that an address is in. */
+  liveAt(place: number): Allocation | undefined;
+  /** Live and freed, by address: plain data, which other threads of the host can be sent. */
+  all(): readonly Allocation[];
 }
 
-/** A table of allocations that are given by ascending place. */
-export function makeTable(allocations: readonly Allocation[]): AllocationTable {
-  const live = allocations.filter(({ freed }) => !freed);
+/** Allocations that are given by ascending address. */
+export function allocationsOf(all: readonly Allocation[]): Allocations {
+  const live = all.filter(({ freed }) => !freed);
   return {
-    starts: Float64Array.from(live, ({ place }) => place),
-    ends: Float64Array.from(live, ({ place, bytes }) => place + bytes),
-    allocations,
+    liveAt(place): Allocation | undefined {
+      let [low, high] = [0, live.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((live[middle]?.place ?? 0) <= place) low = middle + 1;
+        else high = middle;
+      }
+      const found = live[low - 1];
+      return found !== undefined && place < found.place + found.bytes ? found : undefined;
+    },
+    all: () => all,
   };
-}
-
-/** Number of the live allocation that a place is in, or -1. */
-export function liveIndex({ starts, ends }: AllocationTable, place: number): number {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] ?? 0) <= place) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 && place < (ends[low - 1] ?? 0) ? low - 1 : -1;
 }
 
 /** An allocation, and where a place is from its first byte. */
 export interface Nearest {
   readonly allocation: Allocation;
-  /** Negative before it, at least its size behind it. */
+  /** Negative before it, at least its size after it. */
   readonly offset: number;
 }
 
 /** The allocation, live or freed, that a place is in or nearest to. */
-export function nearest(table: AllocationTable, place: number): Nearest | undefined {
-  const { allocations } = table;
+export function nearest(allocations: readonly Allocation[], place: number): Nearest | undefined {
   let found: Allocation | undefined;
   let least = Infinity;
   for (const allocation of allocations) {

@@ -1,5 +1,5 @@
 /** Addresses and threads in the words of whoever wrote the kernel: "element 24 of Y", "thread 33 of block 2". */
-import { type Allocation, makeTable, nearest, type TensorInfo } from "./allocations.ts";
+import { type Allocation, nearest, type TensorInfo } from "./allocations.ts";
 import type { AccessLaunch, Extent } from "./launch.ts";
 import { type BlockTrack, WHO } from "./order.ts";
 
@@ -38,7 +38,7 @@ const FAR = 2 ** 20;
 
 /** A place in global memory: "element 24 of Y (24 float32)". */
 export function describeGlobal(launch: AccessLaunch, place: number): string {
-  const found = nearest(launch.allocations, place);
+  const found = nearest(launch.allocations.all(), place);
   const far = Math.max(found?.allocation.bytes ?? 0, FAR);
   if (found === undefined || found.offset < -far || found.offset > 2 * far) {
     return `address 0x${place.toString(16)}, where nothing is allocated`;
@@ -66,7 +66,7 @@ export function describeLocal({ local }: AccessLaunch, offset: number): string {
 /** A place in constant memory or beside it: "byte 260, 4 bytes past the end of AD (256 bytes) in constant memory". */
 export function describeConstant(constants: readonly Extent[], place: number): string {
   const known = constants.map(({ name, ...extent }) => ({ ...extent, label: name, freed: false }));
-  const found = nearest(makeTable(known.toSorted((a, b) => a.place - b.place)), place);
+  const found = nearest(known.toSorted((a, b) => a.place - b.place), place);
   if (found === undefined || Math.abs(found.offset) > FAR) {
     return `address 0x${place.toString(16)}, which is not in constant memory`;
   }

@@ -1,5 +1,5 @@
-/** What checks know of a launch. The launch gives it, once per worker of the host; all of it is plain data. */
-import { type AllocationTable, makeTable } from "./allocations.ts";
+/** What checks know of a launch. The launch gives it, once per worker of the host. */
+import { type Allocation, type Allocations, allocationsOf } from "./allocations.ts";
 import { type CheckLevels, DEFAULT_LEVELS } from "./levels.ts";
 
 /** A piece of memory with a name. */
@@ -19,7 +19,7 @@ export interface PointerArgument {
 export interface AccessLaunch {
   /** What is done about the findings of each check. */
   readonly levels: CheckLevels;
-  readonly allocations: AllocationTable;
+  readonly allocations: Allocations;
   /** Names for allocations that have none. */
   readonly arguments: readonly PointerArgument[];
   /** Variables in constant memory. */
@@ -39,10 +39,23 @@ export interface AccessLaunch {
   readonly usesAsyncProxy: boolean;
 }
 
+/** The same as plain data, for other threads of the host. */
+export type SentLaunch = Omit<AccessLaunch, "allocations"> & {
+  readonly allocations: readonly Allocation[];
+};
+
+export function sendLaunch(launch: AccessLaunch): SentLaunch {
+  return { ...launch, allocations: launch.allocations.all() };
+}
+
+export function receiveLaunch(launch: SentLaunch): AccessLaunch {
+  return { ...launch, allocations: allocationsOf(launch.allocations) };
+}
+
 /** Between launches: no memory at all. */
 export const NO_LAUNCH: AccessLaunch = {
   levels: DEFAULT_LEVELS,
-  allocations: makeTable([]),
+  allocations: allocationsOf([]),
   arguments: [],
   constants: [],
   parameters: { name: "", place: 0, bytes: 0 },

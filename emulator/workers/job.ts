@@ -1,5 +1,5 @@
-/** What threads of the host tell each other about a launch; all of it can be sent in a message. */
-import type { AccessLaunch } from "../check/launch.ts";
+/** What a thread of the host sends another one about a launch. */
+import type { AccessLaunch, SentLaunch } from "../check/launch.ts";
 import type { SymbolPlace } from "../compile/context.ts";
 import type { LaunchFacts } from "../schedule/specials.ts";
 
@@ -22,7 +22,8 @@ export interface SharedLaunch {
 }
 
 /** What one worker is asked to do. */
-export interface Job extends SharedLaunch {
+export interface Job extends Omit<SharedLaunch, "access"> {
+  readonly access: SentLaunch;
   readonly memory: WebAssembly.Memory;
   /** Words of {@linkcode CONTROL}. */
   readonly control: Int32Array;

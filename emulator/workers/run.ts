@@ -2,6 +2,7 @@
 import { inlineCalls } from "../../compiler/ptx/inline.ts";
 import { parsePtx } from "../../compiler/ptx/parse.ts";
 import { accessOf, beginLaunch } from "../access/state.ts";
+import { receiveLaunch } from "../check/launch.ts";
 import { anyCheck } from "../check/levels.ts";
 import { compileKernel } from "../compile/mod.ts";
 import type { Program } from "../compile/program.ts";
@@ -75,7 +76,7 @@ export class Helper {
     const { program, localBytes } = this.#program(job);
     const { machine } = this.#hostFor(job);
     const { control, clusters, launch, counts } = job;
-    beginLaunch(machine, job.access);
+    beginLaunch(machine, receiveLaunch(job.access));
     const { u8 } = machine.views;
     u8.fill(0, counts, counts + 16 * program.blocks.length);
     const shape = slotShape(launch, program.layout.bytes, localBytes);

@@ -2,6 +2,7 @@
  * Threads of the host that help with large launches. The calling thread begins on its own; if it is not done soon, it
  * asks workers to take blocks as well. It never waits for one to begin: who comes too late finds the launch closed.
  */
+import { sendLaunch } from "../check/launch.ts";
 import { Fault } from "../fault.ts";
 import type { LaunchReport } from "../report.ts";
 import { SLOT_ALIGN, slotShape } from "../schedule/slot.ts";
@@ -112,6 +113,7 @@ export class Team {
     const shape = slotShape(launch.launch, launch.frameBytes, launch.localBytes);
     const slotBytes = Math.ceil(shape.bytes / SLOT_ALIGN + 1) * SLOT_ALIGN;
     const count = Math.max(1, Math.min(MOST_SLOTS, Math.floor(SLOT_BYTES / slotBytes)));
+    const access = sendLaunch(launch.access);
     for (let w = 0; w < Math.min(options.workers - 1, left); w++) {
       const worker = this.#worker(w);
       if (worker === undefined) return;
@@ -119,7 +121,16 @@ export class Team {
       const result = new Int32Array(new SharedArrayBuffer(4 * RESULT_WORDS));
       results.push(result);
       const slots = Array.from({ length: count }, (_, i) => first + i * slotBytes);
-      worker.send({ ...launch, memory: this.#memory, control, clusters, counts, slots, result });
+      worker.send({
+        ...launch,
+        access,
+        memory: this.#memory,
+        control,
+        clusters,
+        counts,
+        slots,
+        result,
+      });
     }
   }
 

@@ -1,5 +1,4 @@
 import fc from "../support/property.ts";
-import { liveIndex } from "../../emulator/check/allocations.ts";
 import { Heap, HEAP_START, HeapFullError } from "../../emulator/heap.ts";
 import { newMemory, type Views, viewsOf } from "../../emulator/memory.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
@@ -76,14 +75,14 @@ Deno.test("Heap.find() names live and freed allocations", () => {
 Deno.test("Heap.describe() adds what messages say of a tensor", () => {
   const { heap } = newHeap();
   const place = heap.allocate(24, 1, "a");
-  const before = heap.table();
-  assertEquals(heap.table(), before);
+  const before = heap.allocations();
+  assert(heap.allocations() === before);
   heap.describe(place, { name: "X", dtype: "float32", elementBytes: 4, shape: [6] });
   assertEquals(heap.find(place)?.allocation.tensor?.name, "X");
-  assert(heap.table() !== before);
+  assert(heap.allocations() !== before);
 });
 
-Deno.test("Heap.table() has exactly the bytes that are allocated", () => {
+Deno.test("Heap.allocations() has exactly the bytes that are allocated", () => {
   const step = fc.record({ free: fc.boolean(), pick: fc.nat(), bytes: fc.nat(3000) });
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     const { heap } = newHeap();
@@ -103,12 +102,25 @@ Deno.test("Heap.table() has exactly the bytes that are allocated", () => {
       const next = sorted[i + 1];
       assert(next === undefined || next.place >= place + bytes + 64);
     });
-    const table = heap.table();
+    const allocations = heap.allocations();
     for (const { place, bytes, system } of live) {
       const inside = !system && bytes > 0;
-      assertEquals(liveIndex(table, place) >= 0, inside);
-      assertEquals(liveIndex(table, place + bytes - 1) >= 0, inside);
-      assertEquals(liveIndex(table, place + bytes), -1);
+      assertEquals(allocations.liveAt(place) !== undefined, inside);
+      assertEquals(allocations.liveAt(place + bytes - 1) !== undefined, inside);
+      assertEquals(allocations.liveAt(place + bytes), undefined);
     }
   }));
+});
+
+Deno.test("Heap.allocations() costs the same however much is allocated", () => {
+  const { heap } = newHeap();
+  const count = 50_000;
+  const places = Array.from({ length: count }, () => heap.allocate(16, 1, "x"));
+  // Building a list of all of them each time would take minutes.
+  for (const place of places) {
+    const one = heap.allocate(16, 1, "y");
+    assertEquals(heap.allocations().liveAt(place + 15)?.place, place);
+    heap.free(one);
+    assertEquals(heap.allocations().liveAt(one), undefined);
+  }
 });

@@ -99,7 +99,7 @@ export class Rig {
   begin(): this {
     const granule = this.#options.granule ?? 4;
     beginLaunch(this.machine, {
-      allocations: this.heap.table(),
+      allocations: this.heap.allocations(),
       arguments: [],
       constants: [],
       levels: DEFAULT_LEVELS,

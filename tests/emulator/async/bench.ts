@@ -5,7 +5,7 @@ import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { bug, must } from "../../../compiler/support/bug.ts";
 import { beginLaunch } from "../../../emulator/access/state.ts";
 import { ASYNC } from "../../../emulator/async/mod.ts";
-import { makeTable } from "../../../emulator/check/allocations.ts";
+import { allocationsOf } from "../../../emulator/check/allocations.ts";
 import { DEFAULT_LEVELS } from "../../../emulator/check/levels.ts";
 import { HEADER } from "../../../emulator/frame.ts";
 import type { BlockState, HandlerContext, Machine, WarpState } from "../../../emulator/machine.ts";
@@ -74,7 +74,7 @@ export class Bench {
     }
     beginLaunch(this.machine, {
       levels: DEFAULT_LEVELS,
-      allocations: makeTable([
+      allocations: allocationsOf([
         { place: GLOBAL, bytes: GLOBAL_BYTES, label: "buffer", freed: false },
       ]),
       constants: [],
