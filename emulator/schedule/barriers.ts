@@ -5,32 +5,9 @@
 import type { BarrierStep, Program } from "../compile/program.ts";
 import { Fault, type Site } from "../fault.ts";
 import { LANES } from "../frame.ts";
-import type { BlockState, Machine } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { checkExited } from "./passing.ts";
-import type { Fragment, Warp } from "./warp.ts";
-
-/** A block as the scheduler sees it. */
-export interface Block extends BlockState {
-  readonly warps: readonly Warp[];
-  readonly cluster: readonly Block[];
-  /** Barriers where threads have arrived, by number. */
-  readonly barriers: Map<number, Barrier>;
-  /** The blocks of the program in which threads have exited, in runs that are checked. */
-  readonly exits: number[];
-}
-
-/** A barrier between its first arrival and its end. */
-export interface Barrier {
-  /** Arrived lanes by warp. */
-  readonly arrived: Map<Warp, number>;
-  /** The blocks of the program that threads have arrived from. */
-  readonly places: number[];
-  /** Threads that it waits for; undefined: all of the block. */
-  readonly expected: number | undefined;
-  /** Threads that said true, and that arrived, for reductions. */
-  yes: number;
-  all: boolean;
-}
+import type { Barrier, Block, Path, Warp } from "./state.ts";
 
 const popcount = (mask: number): number => {
   let count = 0;
@@ -57,22 +34,22 @@ function isComplete(block: Block, barrier: Barrier): boolean {
   return threads >= barrier.expected;
 }
 
-/** A fragment comes to a barrier; it goes on, or waits, or ends everybody's waiting. */
+/** A path arrives at a barrier: it continues, waits, or completes the barrier. */
 export function arriveAt(
   program: Program,
   machine: Machine,
   warp: Warp,
-  fragment: Fragment,
+  path: Path,
 ): void {
-  const facts = program.blocks[fragment.pc];
+  const facts = program.blocks[path.pc];
   const step = facts?.barrier;
   if (step === undefined) return;
   const { block } = warp;
   if (step.kind === "cluster arrive" || step.kind === "cluster wait") {
-    clusterStep(program, warp, fragment, step);
+    clusterStep(program, warp, path, step);
     return;
   }
-  const lane = 31 - Math.clz32(fragment.mask);
+  const lane = 31 - Math.clz32(path.mask);
   const id = step.id === undefined ? 0 : valueOf(machine, warp, lane, step.id);
   if (id >= BARRIER_COUNT) {
     throw new Fault("illegal instruction", `barrier ${id} (a block has 16)`, lane, facts?.site);
@@ -85,20 +62,20 @@ export function arriveAt(
   const barrier = block.barriers.get(id) ??
     { arrived: new Map<Warp, number>(), places: [], expected: count, yes: 0, all: true };
   block.barriers.set(id, barrier);
-  checkArrival(program, warp, fragment, barrier, id, count, facts?.site);
-  if (!barrier.places.includes(fragment.pc)) barrier.places.push(fragment.pc);
-  if (count === undefined) checkExited(program, machine, block, fragment.pc);
-  barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | fragment.mask);
+  checkArrival(program, warp, path, barrier, id, count, facts?.site);
+  if (!barrier.places.includes(path.pc)) barrier.places.push(path.pc);
+  if (count === undefined) checkExited(program, machine, block, path.pc);
+  barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | path.mask);
   if (step.reduction !== undefined) {
     const { row, invert } = step.reduction.predicate;
     const word = (machine.views.i32[(warp.frame + row) >> 2] ?? 0) ^ invert;
-    barrier.yes += popcount(word & fragment.mask);
-    if ((fragment.mask & ~word) !== 0) barrier.all = false;
+    barrier.yes += popcount(word & path.mask);
+    if ((path.mask & ~word) !== 0) barrier.all = false;
   }
-  if (step.kind === "arrive") fragment.pc++;
+  if (step.kind === "arrive") path.pc++;
   else {
-    fragment.waiting = "barrier";
-    fragment.barrier = id;
+    path.waiting = "barrier";
+    path.barrier = id;
   }
   completeBarrier(program, machine, block, id);
 }
@@ -107,7 +84,7 @@ export function arriveAt(
 function checkArrival(
   program: Program,
   warp: Warp,
-  fragment: Fragment,
+  path: Path,
   barrier: Barrier,
   id: number,
   count: number | undefined,
@@ -123,10 +100,10 @@ function checkArrival(
       site,
     );
   }
-  const other = warp.fragments.find((f) =>
-    f !== fragment && f.waiting === "barrier" && f.barrier === id && f.pc !== fragment.pc
+  const other = warp.paths.find((f) =>
+    f !== path && f.waiting === "barrier" && f.barrier === id && f.pc !== path.pc
   );
-  if (other === undefined || program.blocks[fragment.pc]?.barrier?.aligned !== true) return;
+  if (other === undefined || program.blocks[path.pc]?.barrier?.aligned !== true) return;
   throw new Fault(
     "divergent barrier",
     `lanes of warp ${warp.index} wait at barrier ${id} in two places`,
@@ -141,12 +118,12 @@ function completeBarrier(program: Program, machine: Machine, block: Block, id: n
   if (barrier === undefined || !isComplete(block, barrier)) return;
   block.barriers.delete(id);
   for (const warp of block.warps) {
-    for (const fragment of warp.fragments) {
-      if (fragment.waiting !== "barrier" || fragment.barrier !== id) continue;
-      const step = program.blocks[fragment.pc]?.barrier;
-      if (step?.reduction !== undefined) giveResult(machine, warp, fragment, step, barrier);
-      fragment.waiting = undefined;
-      fragment.pc++;
+    for (const path of warp.paths) {
+      if (path.waiting !== "barrier" || path.barrier !== id) continue;
+      const step = program.blocks[path.pc]?.barrier;
+      if (step?.reduction !== undefined) giveResult(machine, warp, path, step, barrier);
+      path.waiting = undefined;
+      path.pc++;
     }
   }
   block.phase++;
@@ -155,7 +132,7 @@ function completeBarrier(program: Program, machine: Machine, block: Block, id: n
 function giveResult(
   machine: Machine,
   warp: Warp,
-  fragment: Fragment,
+  path: Path,
   { reduction }: BarrierStep,
   barrier: Barrier,
 ): void {
@@ -164,12 +141,12 @@ function giveResult(
   const at = (warp.frame + reduction.result) >> 2;
   if (reduction.operation === "popc") {
     for (let lane = 0; lane < LANES; lane++) {
-      if ((fragment.mask >>> lane & 1) === 1) i32[at + lane] = barrier.yes;
+      if ((path.mask >>> lane & 1) === 1) i32[at + lane] = barrier.yes;
     }
     return;
   }
   const truth = reduction.operation === "and" ? barrier.all : barrier.yes > 0;
-  i32[at] = truth ? (i32[at] ?? 0) | fragment.mask : (i32[at] ?? 0) & ~fragment.mask;
+  i32[at] = truth ? (i32[at] ?? 0) | path.mask : (i32[at] ?? 0) & ~path.mask;
 }
 
 /** After threads have exited: barriers that waited for them may be over. */
@@ -181,24 +158,24 @@ export function afterExit(program: Program, machine: Machine, block: Block): voi
 function clusterStep(
   program: Program,
   warp: Warp,
-  fragment: Fragment,
+  path: Path,
   step: BarrierStep,
 ): void {
   const { block } = warp;
   if (step.kind === "cluster arrive") {
-    if ((warp.clusterArrived & fragment.mask) !== 0) {
+    if ((warp.clusterArrived & path.mask) !== 0) {
       throw new Fault(
         "divergent barrier",
         "a thread arrives at the cluster's barrier twice without waiting in between",
         undefined,
-        program.blocks[fragment.pc]?.site,
+        program.blocks[path.pc]?.site,
       );
     }
-    warp.clusterArrived |= fragment.mask;
-    fragment.pc++;
+    warp.clusterArrived |= path.mask;
+    path.pc++;
     completeCluster(block);
-  } else if ((warp.clusterArrived & fragment.mask) === 0) fragment.pc++;
-  else fragment.waiting = "cluster";
+  } else if ((warp.clusterArrived & path.mask) === 0) path.pc++;
+  else path.waiting = "cluster";
 }
 
 /** Ends the cluster's barrier if all its threads have arrived. */
@@ -209,10 +186,10 @@ function completeCluster(block: Block): void {
   if (warps.some((warp) => (warp.live & ~warp.clusterArrived) !== 0)) return;
   for (const warp of warps) {
     warp.clusterArrived = 0;
-    for (const fragment of warp.fragments) {
-      if (fragment.waiting !== "cluster") continue;
-      fragment.waiting = undefined;
-      fragment.pc++;
+    for (const path of warp.paths) {
+      if (path.waiting !== "cluster") continue;
+      path.waiting = undefined;
+      path.pc++;
     }
   }
   for (const each of block.cluster) each.phase++;

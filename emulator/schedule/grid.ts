@@ -9,10 +9,11 @@ import { Fault } from "../fault.ts";
 import { HEADER, LANES } from "../frame.ts";
 import type { Machine } from "../machine.ts";
 import { fillShadow, SHADOW } from "../shadow/place.ts";
-import { afterExit, arriveAt, type Block } from "./barriers.ts";
+import { afterExit, arriveAt } from "./barriers.ts";
 import { missingBarrier } from "./hunt.ts";
 import { type LaunchFacts, writeSpecials } from "./specials.ts";
-import { isDone, runWarp, type Warp, type WarpEvents } from "./warp.ts";
+import type { Block, Warp } from "./state.ts";
+import { isDone, runWarp, type WarpEvents } from "./warp.ts";
 
 /** Warp-instructions that a warp runs before the next one has its turn. */
 const WARP_SLICE = 20_000;
@@ -156,7 +157,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
         async: undefined,
         live,
         running: undefined,
-        fragments: [{ pc: 0, mask: live, waiting: undefined, barrier: 0, ran: 0 }],
+        paths: [{ pc: 0, mask: live, waiting: undefined, barrier: 0, ran: 0 }],
         slice: 0,
         exhausted: false,
         clusterArrived: 0,
@@ -204,9 +205,9 @@ function runCluster(
   const { program, machine } = work;
   const { code } = program;
   const events: WarpEvents = {
-    arrive: (warp, fragment) => {
+    arrive: (warp, path) => {
       counts.barriers++;
-      arriveAt(program, machine, warp, fragment);
+      arriveAt(program, machine, warp, path);
     },
     parted: () => counts.divergences++,
   };
@@ -256,7 +257,7 @@ function deadlock({ program }: GridWork, clusters: readonly Cluster[]): Fault {
   for (const cluster of clusters) {
     for (const block of cluster.blocks) {
       for (const warp of block.warps) {
-        for (const { pc, mask, waiting } of warp.fragments) {
+        for (const { pc, mask, waiting } of warp.paths) {
           const { site } = program.blocks[pc] ?? {};
           if (waiting !== undefined) barrier = true;
           if (waiting === "lanes") apart = true;
@@ -281,7 +282,7 @@ function deadlock({ program }: GridWork, clusters: readonly Cluster[]): Fault {
 
 function budgetFault({ program, budget }: GridWork, cluster: Cluster): Fault {
   const running = cluster.blocks.flatMap((b) => b.warps).find((warp) => !isDone(warp));
-  const site = program.blocks[running?.fragments[0]?.pc ?? 0]?.site;
+  const site = program.blocks[running?.paths[0]?.pc ?? 0]?.site;
   return new Fault(
     "instruction budget",
     `a block has run more than ${budget} instructions without coming to an end`,

@@ -6,7 +6,7 @@
 import type { Program } from "../compile/program.ts";
 import { Fault } from "../fault.ts";
 import type { Machine } from "../machine.ts";
-import type { Block } from "./barriers.ts";
+import type { Block } from "./state.ts";
 import { placed } from "./placed.ts";
 import { isDone, runWarp, type WarpEvents } from "./warp.ts";
 

@@ -1,6 +1,5 @@
 /** The warp of nobody, for machines that run nothing. */
-import type { Block } from "./barriers.ts";
-import type { Warp } from "./warp.ts";
+import type { Block, Warp } from "./state.ts";
 
 export function idleWarp(): Warp {
   const warps: Warp[] = [];
@@ -27,7 +26,7 @@ export function idleWarp(): Warp {
     phase: 0,
     async: undefined,
     live: 0,
-    fragments: [],
+    paths: [],
     running: undefined,
     slice: 0,
     exhausted: false,

@@ -9,8 +9,7 @@ import { report } from "../check/report.ts";
 import { Fault, type Site } from "../fault.ts";
 import { LANES } from "../frame.ts";
 import type { Machine } from "../machine.ts";
-import type { Block } from "./barriers.ts";
-import type { Fragment, Warp } from "./warp.ts";
+import type { Block, Path, Warp } from "./state.ts";
 
 const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
@@ -32,17 +31,17 @@ function isWatching(machine: Machine): boolean {
 }
 
 /**
- * Reports that a fragment, which is about to run, has passed by where others wait for it. The result is the next
+ * Reports that a path, which is about to run, has passed by where others wait for it. The result is the next
  * block at which this has to be asked again.
  */
 export function checkPassing(
   program: Program,
   machine: Machine,
   warp: Warp,
-  { pc, mask }: Fragment,
+  { pc, mask }: Path,
 ): number {
-  const { block, fragments } = warp;
-  if ((block.barriers.size === 0 && fragments.length === 1) || !isWatching(machine)) {
+  const { block, paths } = warp;
+  if ((block.barriers.size === 0 && paths.length === 1) || !isWatching(machine)) {
     return Infinity;
   }
   const { passing } = program;
@@ -59,7 +58,7 @@ export function checkPassing(
     if (expected !== undefined) continue;
     for (const place of places) look(place, mask, "other threads of the block wait for it");
   }
-  for (const other of fragments) {
+  for (const other of paths) {
     if (other.waiting !== "lanes") continue;
     const named = namedLanes(program, machine, warp, other) & mask;
     if (named !== 0) look(other.pc, named, "other lanes of its warp wait for it");
@@ -67,11 +66,11 @@ export function checkPassing(
   return next;
 }
 
-/** Lanes that a waiting fragment's instruction needs. */
-function namedLanes({ blocks }: Program, machine: Machine, warp: Warp, fragment: Fragment): number {
-  const needs = blocks[fragment.pc]?.needs;
+/** Lanes that a waiting path's instruction needs. */
+function namedLanes({ blocks }: Program, machine: Machine, warp: Warp, path: Path): number {
+  const needs = blocks[path.pc]?.needs;
   if (needs === undefined || needs === "all") return -1;
-  return machine.views.i32[((warp.frame + needs) >> 2) + lowest(fragment.mask)] ?? 0;
+  return machine.views.i32[((warp.frame + needs) >> 2) + lowest(path.mask)] ?? 0;
 }
 
 /** Remembers in which block threads exit. */

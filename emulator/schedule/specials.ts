@@ -2,7 +2,7 @@
 import type { SpecialRow } from "../compile/layout.ts";
 import { LANES } from "../frame.ts";
 import type { Machine } from "../machine.ts";
-import type { Warp } from "./warp.ts";
+import type { Warp } from "./state.ts";
 
 /** Facts about a launch that special registers tell. */
 export interface LaunchFacts {
