@@ -14,10 +14,10 @@
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
-import type { Func, Op, Value } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
-import { operandsOf, sourcesFirst } from "../ir/order.ts";
-import { constantOf as irConstant, intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { constantOf as irConstant, madeBy, operandsOf, resultOf } from "../ir/op.ts";
+import type { OpWhere, TileOp } from "../ir/ops.ts";
+import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { apply } from "./expr.ts";
 import {
@@ -93,7 +93,7 @@ export class AffineAnalysis {
 
   /** The address in a pointer value. */
   pointer(value: Value): AffinePointer | undefined {
-    const base = (at: Value): readonly Value[] => operandsOf(at).slice(0, 1);
+    const base = (at: Value): readonly Value[] => inputsOf(at).slice(0, 1);
     for (const one of sourcesFirst(value, (known) => this.#pointers.has(known), base)) {
       this.#pointers.set(one, this.#pointer(one));
     }
@@ -114,7 +114,7 @@ export class AffineAnalysis {
     const [first, ...others] = conjuncts(value).map((one) =>
       must(this.#masks.get(one), "part of a mask")
     );
-    if (first === undefined) return COMPARISONS.has(op.name) ? this.#comparison(op) : [];
+    if (first === undefined) return this.#comparison(op);
     const move = laneMove(op);
     if (move === undefined) {
       return [...new Set([...first, ...others.flat()])].slice(0, MAX_CONSTRAINTS);
@@ -125,10 +125,38 @@ export class AffineAnalysis {
     });
   }
 
+  /** What a comparison bounds; others, and `ne`, bound nothing. */
   #comparison(op: Op): readonly Constraint[] {
-    const type = operand(op, 0).type.element;
-    const lhs = this.int(operand(op, 0));
-    const rhs = this.int(operand(op, 1));
+    switch (op.name) {
+      case "lt":
+        return this.#bounds(op, ({ difference }) => [[difference, true]]);
+      case "le":
+        return this.#bounds(op, ({ difference }) => [[difference, false]]);
+      case "gt":
+        return this.#bounds(op, ({ reverse }) => [[reverse, true]]);
+      case "ge":
+        return this.#bounds(op, ({ reverse }) => [[reverse, false]]);
+      case "eq":
+        return this.#bounds(op, ({ difference, reverse }) => [
+          [difference, false],
+          [reverse, false],
+        ]);
+      default:
+        return [];
+    }
+  }
+
+  /** Of `left - right` and its negative, those that are below zero: strictly, or not. */
+  #bounds(
+    op: OpOf<Comparison>,
+    choose: (sides: { readonly difference: Poly; readonly reverse: Poly }) => readonly (
+      readonly [poly: Poly, strict: boolean]
+    )[],
+  ): readonly Constraint[] {
+    const { left, right } = operandsOf(op);
+    const type = left.type.element;
+    const lhs = this.int(left);
+    const rhs = this.int(right);
     if (lhs === undefined || rhs === undefined || isPointer(type)) return [];
     const observed = allObserved(lhs.observed, rhs.observed, [
       { poly: lhs.poly, type },
@@ -136,24 +164,11 @@ export class AffineAnalysis {
     ]);
     if (observed === undefined) return [];
     const difference = subPoly(lhs.poly, rhs.poly);
-    const below = (poly: Poly, strict: boolean): Constraint => ({
+    return choose({ difference, reverse: scalePoly(difference, -1n) }).map(([poly, strict]) => ({
       poly: strict ? addPoly(poly, polyOf(1)) : poly,
       observed,
       op,
-    });
-    const reverse = scalePoly(difference, -1n);
-    switch (op.name) {
-      case "lt":
-        return [below(difference, true)];
-      case "le":
-        return [below(difference, false)];
-      case "gt":
-        return [below(reverse, true)];
-      case "ge":
-        return [below(reverse, false)];
-      default:
-        return [below(difference, false), below(reverse, false)];
-    }
+    }));
   }
 
   #int(value: Value): AffineInt | undefined {
@@ -164,14 +179,18 @@ export class AffineAnalysis {
       if (!this.#params.has(value) || value.name === undefined) return undefined;
       return exact(polyOfAtom(paramAtom(value.name, !SCALARS[type].signed)));
     }
-    const rule = INT_RULES[op.name];
-    if (rule !== undefined) return rule(op, type, (operand) => this.int(operand));
+    if (INT_RULES[op.name] !== undefined) return this.#byRule(op, type);
     const move = laneMove(op);
     const source = op.operands[0];
     if (move === undefined || source === undefined) return undefined;
     const inner = this.int(source);
     if (inner === undefined) return undefined;
     return { poly: mapAtoms(inner.poly, move), observed: moveAll(inner.observed, move) };
+  }
+
+  #byRule<N extends TileOp>(op: OpOf<N>, type: ScalarName): AffineInt | undefined {
+    const rule: IntRule<N> | undefined = INT_RULES[op.name];
+    return rule?.(op, type, (operand) => this.int(operand));
   }
 
   #pointer(value: Value): AffinePointer | undefined {
@@ -182,9 +201,10 @@ export class AffineAnalysis {
       return this.#params.has(value) ? { param: value, bytes: polyOf(0), observed: [] } : undefined;
     }
     if (op.name === "offset") {
-      const base = this.pointer(operand(op, 0));
-      const count = this.int(operand(op, 1));
-      const type = operand(op, 1).type.element;
+      const operands = operandsOf(op);
+      const base = this.pointer(operands.pointer);
+      const count = this.int(operands.count);
+      const type = operands.count.type.element;
       if (base === undefined || count === undefined || isPointer(type)) return undefined;
       const moved = scalePoly(count.poly, BigInt(bytesOf(element.pointee)));
       const observed = allObserved(base.observed, count.observed, [{ poly: count.poly, type }]);
@@ -207,8 +227,6 @@ export class AffineAnalysis {
   }
 }
 
-const operand = (op: Op, index: number): Value =>
-  must(op.operands[index], `operand ${index} of ${op.name}`);
 const exact = (poly: Poly): AffineInt => ({ poly, observed: [] });
 
 /** Each once; undefined where there are too many. */
@@ -222,20 +240,24 @@ function allObserved(
   return all.size > MAX_OBSERVATIONS ? undefined : [...all];
 }
 
-const COMPARISONS: ReadonlySet<TileOp> = new Set<TileOp>(["lt", "le", "gt", "ge", "eq"]);
+type Comparison = OpWhere<{ readonly result: "bool" }>;
 
 /** The masks that all hold where this one does. */
 function conjuncts(mask: Value): readonly Value[] {
   const op = mask.def;
   if (op === undefined) return [];
-  if (op.name === "and") return [operand(op, 0), operand(op, 1)];
+  if (op.name === "and") {
+    const { left, right } = operandsOf(op);
+    return [left, right];
+  }
   if (op.name === "select") { // c ? a : false
-    const { shape } = operand(op, 0).type;
-    return irConstant(operand(op, 2)) === 0n && mask.type.shape.length === shape.length
-      ? [operand(op, 0), operand(op, 1)]
+    const { condition, then, otherwise } = operandsOf(op);
+    const { shape } = condition.type;
+    return irConstant(otherwise) === 0n && mask.type.shape.length === shape.length
+      ? [condition, then]
       : [];
   }
-  return laneMove(op) === undefined ? [] : [operand(op, 0)];
+  return laneMove(op) === undefined ? [] : op.operands.slice(0, 1);
 }
 
 type LaneMove = (atom: Atom) => Atom | undefined;
@@ -256,15 +278,15 @@ function laneMove(op: Op): LaneMove | undefined {
     case "convert_layout":
       return lanes((axis) => axis);
     case "expand_dims": {
-      const inserted = intAttr(op, "axis");
+      const inserted = op.attrs.axis;
       return lanes((axis) => axis < inserted ? axis : axis + 1);
     }
     case "broadcast": {
-      const { shape } = operand(op, 0).type;
+      const { shape } = operandsOf(op).value.type;
       return lanes((axis) => shape[axis] === 1 ? undefined : axis);
     }
     case "permute": {
-      const order = intsAttr(op, "order");
+      const { order } = op.attrs;
       return lanes((axis) => order.indexOf(axis));
     }
     case "reshape":
@@ -276,13 +298,13 @@ function laneMove(op: Op): LaneMove | undefined {
 
 /** A reshape that only adds or drops axes of extent 1. */
 function unitReshape(
-  op: Op,
+  op: OpOf<"reshape">,
   lanes: (to: (axis: number) => number | undefined) => LaneMove,
 ): LaneMove | undefined {
   const kept = (shape: readonly number[]): number[] =>
     shape.flatMap((extent, axis) => extent === 1 ? [] : [axis]);
-  const from = operand(op, 0).type.shape;
-  const to = must(op.results[0], "result of reshape").type.shape;
+  const from = operandsOf(op).value.type.shape;
+  const to = resultOf(op).type.shape;
   const [before, after] = [kept(from), kept(to)];
   if (
     before.length !== after.length || before.some((axis, i) => from[axis] !== to[after[i] ?? -1])
@@ -290,17 +312,19 @@ function unitReshape(
   return lanes((axis) => after[before.indexOf(axis)]);
 }
 
-type IntRule = (
-  op: Op,
+type IntRule<N extends TileOp> = (
+  op: OpOf<N>,
   type: ScalarName,
   of: (value: Value) => AffineInt | undefined,
 ) => AffineInt | undefined;
 
-const binary = (combine: (a: Poly, b: Poly) => Poly): IntRule => (op, _type, of) => {
-  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
-  if (a === undefined || b === undefined) return undefined;
-  return bounded(combine(a.poly, b.poly), allObserved(a.observed, b.observed));
-};
+const binary =
+  (combine: (a: Poly, b: Poly) => Poly): IntRule<"add" | "sub" | "mul"> => (op, _type, of) => {
+    const { left, right } = operandsOf(op);
+    const [a, b] = [of(left), of(right)];
+    if (a === undefined || b === undefined) return undefined;
+    return bounded(combine(a.poly, b.poly), allObserved(a.observed, b.observed));
+  };
 
 /**
  * Contract expressions are plain numbers, exact to 2^53. A coefficient is multiplied with at most the extent
@@ -319,54 +343,58 @@ function bounded(
 }
 
 /** Functions that are no polynomials, of values that all programs and lanes share. */
-const uniform = (operator: ContractOperator): IntRule => (op, type, of) => {
-  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
-  if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
-  const expr = apply(operator, polyExpr(a.poly), polyExpr(b.poly));
-  const atom: Atom = {
-    kind: "opaque",
-    key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
-    expr,
+const uniform =
+  (operator: ContractOperator): IntRule<"div" | "rem" | "min" | "max"> => (op, type, of) => {
+    const { left, right } = operandsOf(op);
+    const [a, b] = [of(left), of(right)];
+    if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
+    const expr = apply(operator, polyExpr(a.poly), polyExpr(b.poly));
+    const atom: Atom = {
+      kind: "opaque",
+      key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
+      expr,
+    };
+    const observed = allObserved(a.observed, b.observed, [
+      { poly: a.poly, type },
+      { poly: b.poly, type },
+    ]);
+    return bounded(polyOfAtom(atom), observed);
   };
-  const observed = allObserved(a.observed, b.observed, [
-    { poly: a.poly, type },
-    { poly: b.poly, type },
-  ]);
-  return bounded(polyOfAtom(atom), observed);
-};
 
-const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
-  constant: (op) => bounded(polyOf(BigInt(scalarAttr(op, "value"))), []),
-  program_id: (op) => exact(polyOfAtom(pidAtom(intAttr(op, "axis")))),
-  num_programs: (op) => exact(polyOfAtom(gridAtom(intAttr(op, "axis")))),
+const INT_RULES: { readonly [N in TileOp]?: IntRule<N> } = {
+  constant: (op) => bounded(polyOf(BigInt(op.attrs.value)), []),
+  program_id: (op) => exact(polyOfAtom(pidAtom(op.attrs.axis))),
+  num_programs: (op) => exact(polyOfAtom(gridAtom(op.attrs.axis))),
   range: (op) => {
     // A tile of one element has no lanes: axes of extent 1 come and go without a name to keep.
-    const lanes = op.results[0]?.type.shape[0] === 1 ? polyOf(0) : polyOfAtom(laneAtom(0));
-    return exact(addPoly(lanes, polyOf(BigInt(scalarAttr(op, "lo")))));
+    const lanes = resultOf(op).type.shape[0] === 1 ? polyOf(0) : polyOfAtom(laneAtom(0));
+    return exact(addPoly(lanes, polyOf(BigInt(op.attrs.lo))));
   },
   add: binary(addPoly),
   sub: binary(subPoly),
   mul: binary(mulPoly),
   shl: (op, type, of) => {
-    const count = irConstant(operand(op, 1)) ?? irConstantOfSplat(operand(op, 1));
-    const value = of(operand(op, 0));
+    const { left, right } = operandsOf(op);
+    const count = irConstant(right) ?? irConstantOfSplat(right);
+    const value = of(left);
     if (
       value === undefined || typeof count !== "bigint" || count < 0n || count >= SCALARS[type].bits
     ) return undefined;
     return bounded(scalePoly(value.poly, 1n << count), value.observed);
   },
   neg: (op, _type, of) => {
-    const value = of(operand(op, 0));
+    const value = of(operandsOf(op).value);
     return value && { poly: scalePoly(value.poly, -1n), observed: value.observed };
   },
   div: uniform("/"),
   rem: uniform("%"),
   min: uniform("min"),
   max: uniform("max"),
-  assume_multiple: (op, _type, of) => of(operand(op, 0)),
+  assume_multiple: (op, _type, of) => of(operandsOf(op).value),
   convert: (op, type, of) => {
-    const from = operand(op, 0).type.element;
-    const value = of(operand(op, 0));
+    const operand = operandsOf(op).value;
+    const from = operand.type.element;
+    const value = of(operand);
     if (value === undefined || isPointer(from)) return undefined;
     const widens = SCALARS[from].bits < SCALARS[type].bits;
     return widens
@@ -376,7 +404,8 @@ const INT_RULES: Readonly<Partial<Record<TileOp, IntRule>>> = {
 };
 
 function irConstantOfSplat(value: Value): ReturnType<typeof irConstant> {
-  return value.def?.name === "splat" ? irConstant(operand(value.def, 0)) : undefined;
+  const splat = madeBy(value, "splat");
+  return splat && irConstant(operandsOf(splat).value);
 }
 
 /** Whether programs or lanes see different values. */

@@ -10,7 +10,6 @@
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Func, Op } from "../ir/func.ts";
-import { intAttr } from "../ir/attrs.ts";
 import { walkOps } from "../ir/walk.ts";
 import { type Accesses, collectAccesses, type MemoryAccess } from "./accesses.ts";
 import { constant } from "./expr.ts";
@@ -79,10 +78,8 @@ function inferGrid(func: Func, accesses: readonly MemoryAccess[]): readonly (Sho
   const used = new Map<number, Op>();
   const adapted = new Set<number>(); // the code asks for the extent, so any will do
   walkOps(func.body, (op) => {
-    if (op.name === "program_id" && !used.has(intAttr(op, "axis"))) {
-      used.set(intAttr(op, "axis"), op);
-    }
-    if (op.name === "num_programs") adapted.add(intAttr(op, "axis"));
+    if (op.name === "program_id" && !used.has(op.attrs.axis)) used.set(op.attrs.axis, op);
+    if (op.name === "num_programs") adapted.add(op.attrs.axis);
   });
   const stores = accesses.filter((access) => access.op.name === "store");
   return Array.from({ length: Math.max(-1, ...used.keys()) + 1 }, (_, axis) => {

@@ -2,7 +2,9 @@
  * The tuning key (language.md 10.3): the parameters whose values decide which configuration is best. What `key` and
  * `__retune` name; without them, the integers that the grid or the bound of a loop depends on.
  */
+import { must } from "../support/bug.ts";
 import { walkOps } from "../ir/walk.ts";
+import { edgesOf, loopOf } from "../ir/flow.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { paramsOf } from "./expr.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
@@ -36,14 +38,11 @@ function loopBounds(names: readonly string[], func: Func): readonly string[] {
   const open: Value[] = [];
   walkOps(func.body, (op) => {
     if (op.name !== "while") return;
-    for (const region of op.regions) {
-      region.params.forEach((param, index) => {
-        const start = op.operands[index];
-        if (start !== undefined) starts.set(param, start);
-      });
+    for (const { kind, from, to } of edgesOf(op)) {
+      if (kind !== "enter" && kind !== "go on") continue;
+      to.forEach((param, index) => starts.set(param, must(from[index], "value that flows")));
     }
-    const goOn = op.regions[0]?.ops.at(-1)?.operands[0];
-    if (goOn !== undefined) open.push(goOn);
+    open.push(loopOf(op).goesOn);
   });
   const seen = new Set<Value>(open);
   for (const value of seen) {

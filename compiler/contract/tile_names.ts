@@ -4,7 +4,6 @@
  */
 import { useSite } from "../support/source.ts";
 import type { Func, Op } from "../ir/func.ts";
-import { intAttr } from "../ir/attrs.ts";
 import { walkOps } from "../ir/walk.ts";
 import { constant, isOperation } from "./expr.ts";
 import type { Shown } from "./infer.ts";
@@ -51,5 +50,5 @@ function spelledWith(func: Func, axis: number, candidates: readonly string[]): s
 
 function scalesProgramId(op: Op, axis: number): boolean {
   return (op.name === "mul" || op.name === "shl") &&
-    op.operands.some(({ def }) => def?.name === "program_id" && intAttr(def, "axis") === axis);
+    op.operands.some(({ def }) => def?.name === "program_id" && def.attrs.axis === axis);
 }

@@ -1,10 +1,11 @@
-/** Typed reading of attributes; the verifier has checked that they are there. */
+/** Attributes by a name that is text. */
 import { bug } from "../support/bug.ts";
 import type { ScalarValue } from "../support/arith.ts";
-import type { AttrValue, Op, Value } from "./func.ts";
+import type { Attrs, AttrValue, Op } from "./func.ts";
 
 function read<T extends AttrValue>(op: Op, name: string, is: (value: AttrValue) => value is T): T {
-  const value = op.attrs[name];
+  const attrs: Attrs = op.attrs;
+  const value = attrs[name];
   if (value === undefined || !is(value)) bug(`${op.name} lacks attribute ${name}`);
   return value;
 }
@@ -24,15 +25,3 @@ export const intsAttr = (op: Op, name: string): readonly number[] => read(op, na
 export const stringsAttr = (op: Op, name: string): readonly string[] => read(op, name, isStrings);
 /** `constant.value`, `range.lo`: a bigint for integers, bool and pointers, a number for floats. */
 export const scalarAttr = (op: Op, name: string): ScalarValue => read(op, name, isScalar);
-
-/** How a tile is read from a slot of shared memory: `ld.shared`, or `ldmatrix` without or with `.trans`. */
-export const SHARED_ACCESSES = ["vectors", "matrices", "transposed"] as const;
-export type SharedAccess = typeof SHARED_ACCESSES[number];
-
-export const isSharedAccess = (name: string): name is SharedAccess =>
-  SHARED_ACCESSES.some((access) => access === name);
-
-/** The value in every element, if a `constant` made it. */
-export function constantOf(value: Value): ScalarValue | undefined {
-  return value.def?.name === "constant" ? scalarAttr(value.def, "value") : undefined;
-}

@@ -1,10 +1,12 @@
 /** The tile IR: SSA values, operations and regions as plain data, and the builder that makes them. */
 import type { Span } from "../support/source.ts";
 import type { IrType } from "./types.ts";
-import type { TileOp } from "./ops.ts";
+import type { AttrsOf, BareOp, TileOp } from "./ops.ts";
+import { bug } from "../support/bug.ts";
 
 export type AttrValue = number | bigint | string | boolean | readonly number[] | readonly string[];
-export type Attrs = Readonly<Record<string, AttrValue>>;
+/** Attributes of any operation, by name. Those of one whose name is known are typed: `op.attrs.axis`. */
+export type Attrs = Readonly<Record<string, AttrValue | undefined>>;
 
 export interface Value {
   readonly id: number;
@@ -15,13 +17,23 @@ export interface Value {
   def?: Op;
 }
 
-export interface Op {
-  readonly name: TileOp;
+interface OpParts<N extends TileOp> {
+  readonly name: N;
+  /** As a list; `operandsOf` of op.ts has them by name. */
   operands: Value[];
   readonly results: Value[];
-  attrs: Attrs;
+  readonly attrs: AttrsOf<N>;
   readonly regions: Region[];
   readonly span: Span;
+}
+
+/** An operation of one name, or of one of several. */
+export type OpOf<N extends TileOp> = { readonly [K in N]: OpParts<K> }[N];
+/** Any operation; comparing its name narrows it. */
+export type Op = OpOf<TileOp>;
+
+export function isOp<N extends TileOp>(op: Op | undefined, name: N): op is Op & OpOf<N> {
+  return op?.name === name;
 }
 
 /** A single basic block; control flow is structured. */
@@ -55,16 +67,46 @@ export function newValue(func: Func, type: IrType, name?: string): Value {
 }
 
 /** Makes an operation without inserting it. */
-export function newOp(
+export function newOp<N extends BareOp>(
   func: Func,
-  name: TileOp,
+  name: N,
+  operands: readonly Value[],
+  resultTypes: readonly IrType[],
+  span: Span,
+): OpOf<N>;
+export function newOp<N extends TileOp>(
+  func: Func,
+  name: N,
+  operands: readonly Value[],
+  resultTypes: readonly IrType[],
+  span: Span,
+  attrs: AttrsOf<N>,
+  regions?: Region[],
+): OpOf<N>;
+export function newOp<N extends TileOp>(
+  func: Func,
+  name: N,
   operands: readonly Value[],
   resultTypes: readonly IrType[],
   span: Span,
   attrs: Attrs = {},
   regions: Region[] = [],
+): OpOf<N> {
+  const op = newUncheckedOp(func, name, operands, resultTypes, span, attrs, regions);
+  return isOp(op, name) ? op : bug(`made ${op.name} for ${name}`);
+}
+
+/** As {@linkcode newOp}, for attributes that are known at run time only, such as those of a dump. The verifier checks them. */
+export function newUncheckedOp(
+  func: Func,
+  name: TileOp,
+  operands: readonly Value[],
+  resultTypes: readonly IrType[],
+  span: Span,
+  attrs: Attrs,
+  regions: Region[] = [],
 ): Op {
-  const op: Op = { name, operands: [...operands], results: [], attrs, regions, span };
+  const op = { name, operands: [...operands], results: [], attrs, regions, span } as Op;
   for (const type of resultTypes) {
     const value = newValue(func, type);
     value.def = op;

@@ -5,7 +5,7 @@
 import type { Value } from "./func.ts";
 
 /** The operands of the operation that made a value. */
-export const operandsOf = (value: Value): readonly Value[] => value.def?.operands ?? [];
+export const inputsOf = (value: Value): readonly Value[] => value.def?.operands ?? [];
 
 /**
  * A value and what it is made of, each after its own sources; a value that is known is left out with all before it.
@@ -14,7 +14,7 @@ export const operandsOf = (value: Value): readonly Value[] => value.def?.operand
 export function sourcesFirst(
   value: Value,
   isKnown: (value: Value) => boolean,
-  sourcesOf: (value: Value) => readonly Value[] = operandsOf,
+  sourcesOf: (value: Value) => readonly Value[] = inputsOf,
 ): readonly Value[] {
   if (isKnown(value)) return [];
   const order: Value[] = [];

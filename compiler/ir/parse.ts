@@ -12,7 +12,7 @@ import {
   type AttrValue,
   type Func,
   newFunc,
-  newOp,
+  newUncheckedOp,
   newValue,
   type Op,
   type ParamFacts,
@@ -146,16 +146,16 @@ class Parser {
     const token = this.#take("word");
     const word = token.text;
     if (!isTileOp(word)) return this.#fail("an operation", token);
-    const { args, regions: count = 0 }: TileOpRow = TILE_OPS[word];
+    const { args, regions: names = [] }: TileOpRow = TILE_OPS[word];
     const operands: Value[] = [];
     // What takes no operands may stand before a line that begins with a value.
-    if (args.length > 0 && this.#peek().kind === "value") {
+    if (Object.keys(args).length > 0 && this.#peek().kind === "value") {
       do operands.push(this.#use()); while (this.#skip(","));
     }
     const attrs = this.#attrs(word);
     const span: Span = { file: this.#file, start, end: this.#tokens[this.#at - 1]?.start ?? start };
     const regions: Region[] = [];
-    const op = newOp(
+    const op = newUncheckedOp(
       func,
       word,
       operands,
@@ -169,7 +169,7 @@ class Parser {
       if (name !== undefined) value.name = name;
       this.#define(token, value);
     });
-    while (regions.length < count) {
+    while (regions.length < names.length) {
       regions.push(this.#region(func));
     }
     return op;
@@ -299,6 +299,7 @@ class Parser {
         return this.#number();
       case "ints":
         return this.#shape();
+      case "access":
       case "string":
         return parseString(this.#take("string").text);
       case "strings": {

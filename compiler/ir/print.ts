@@ -19,7 +19,7 @@
 import { layoutKey, type LinearLayout, spellLayout } from "../linear/linear.ts";
 import { type SharedLayout, sharedLayoutKey, spellSharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
-import type { AttrValue, Func, Op, ParamFacts, Region, Value } from "./func.ts";
+import type { Attrs, AttrValue, Func, Op, ParamFacts, Region, Value } from "./func.ts";
 import type { Element, IrType } from "./types.ts";
 import { isPointer } from "./types.ts";
 import type { TileOpRow } from "./ops.ts";
@@ -80,8 +80,9 @@ export function spellFloat(value: number): string {
 /** Attributes in the order of the op's row. Empty lists are left out; a `?` shows one that is missing. */
 function printAttrs(op: Op): string {
   const row = rowOf(op);
+  const given: Attrs = op.attrs;
   const attrs = Object.entries(row.attrs ?? {}).flatMap(([name, kind]) => {
-    const value = op.attrs[name];
+    const value = given[name];
     if (value === undefined) return kind.endsWith("?") ? [] : [{ name, text: "?" }];
     if (Array.isArray(value) && value.length === 0) return [];
     const isFloat = kind === "number" && typeof value === "number";
@@ -95,7 +96,7 @@ function printAttrs(op: Op): string {
 
 /** Whether an operation writes its attribute without name and braces. */
 export function isBareAttr(row: TileOpRow): boolean {
-  return row.args.length === 0 && Object.keys(row.attrs ?? {}).length === 1;
+  return Object.keys(row.args).length === 0 && Object.keys(row.attrs ?? {}).length === 1;
 }
 
 function printFacts(facts: ParamFacts): string {

@@ -1,6 +1,15 @@
 /** Questions to TILE_OPS. */
-import { type AttrKind, TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
-import type { Op } from "./func.ts";
+import {
+  type AttrKind,
+  OPERAND_CLASSES,
+  type OperandClass,
+  type OpWhere,
+  TILE_OPS,
+  type TileOp,
+  type TileOpRow,
+} from "./ops.ts";
+import { must } from "../support/bug.ts";
+import type { Op, OpOf } from "./func.ts";
 import { isPointer } from "./types.ts";
 
 /** The row of an operation, all columns visible. */
@@ -12,24 +21,61 @@ export function isTileOp(name: string): name is TileOp {
   return Object.hasOwn(TILE_OPS, name);
 }
 
-/** The operations whose rows fulfil a condition. */
-export function opsWhere(test: (row: TileOpRow) => boolean): readonly TileOp[] {
-  return Object.keys(TILE_OPS).filter(isTileOp).filter((name) => test(TILE_OPS[name]));
+/** The names of all operations. */
+export const TILE_OP_NAMES: readonly TileOp[] = Object.keys(TILE_OPS).filter(isTileOp);
+
+/** A column that is true or empty. */
+export type Trait = {
+  [C in keyof TileOpRow]-?: TileOpRow[C] extends true | undefined ? C : never;
+}[keyof TileOpRow];
+
+/** The operations that have a trait. */
+export type OpWith<T extends Trait> = OpWhere<{ readonly [K in T]: true }>;
+
+/** Whether an operation has a trait, which narrows it. */
+export function hasTrait<T extends Trait>(op: Op, trait: T): op is Op & OpOf<OpWith<T>> {
+  return rowOf(op)[trait] === true;
 }
 
-/** Works element by element and without effect, so it may be repeated and moved freely. */
-export function isPureElementwise(row: TileOpRow): boolean {
-  return row.elementwise === true && row.effect === "pure";
+/** The names of the operations that have a trait. */
+export function opsWith<T extends Trait>(trait: T): readonly OpWith<T>[] {
+  return TILE_OP_NAMES.filter((name): name is OpWith<T> => {
+    const row: TileOpRow = TILE_OPS[name];
+    return row[trait] === true;
+  });
+}
+
+/** An entry of the column `args`. */
+export interface ArgRow {
+  readonly name: string;
+  readonly class: OperandClass;
+  readonly count: "one" | "optional" | "any";
+}
+
+const ARGS: ReadonlyMap<TileOp, readonly ArgRow[]> = new Map(
+  TILE_OP_NAMES.map((name) => [name, readArgs(TILE_OPS[name].args)]),
+);
+
+function readArgs(args: TileOpRow["args"]): readonly ArgRow[] {
+  return Object.entries(args).map(([name, text]) => ({
+    name,
+    class: must(OPERAND_CLASSES.find((one) => text.startsWith(one)), "class of an operand"),
+    count: text.endsWith("?") ? "optional" : text.endsWith("*") ? "any" : "one",
+  }));
+}
+
+/** The operands that an operation takes, in order. */
+export function argsOf(name: TileOp): readonly ArgRow[] {
+  return must(ARGS.get(name), "row of an operation");
 }
 
 /**
  * Reads constant memory, which nobody writes while a kernel runs: whether it happens again, or later among the operations
  * of its region, makes no difference.
  */
-export function isLookup({ name, operands: [pointer] }: Op): boolean {
-  const element = pointer?.type.element;
-  return name === "load" && element !== undefined && isPointer(element) &&
-    element.space === "constant";
+export function isLookup(op: Op): boolean {
+  const element = op.name === "load" ? op.operands[0]?.type.element : undefined;
+  return element !== undefined && isPointer(element) && element.space === "constant";
 }
 
 type Optional = Extract<NonNullable<TileOpRow["attrs"]>[string], `${string}?`>;
@@ -41,6 +87,7 @@ const OPTIONAL: Readonly<Record<Optional, AttrKind>> = {
   "string?": "string",
   "bool?": "bool",
   "strings?": "strings",
+  "access?": "access",
 };
 
 function isOptional(kind: string): kind is Optional {

@@ -9,12 +9,13 @@
  */
 import { CompilerBug } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
-import type { Attrs, AttrValue, Func, Op, Region, Value } from "./func.ts";
+import type { Attrs, AttrValue, Func, Op, OpOf, Region, Value } from "./func.ts";
 import type { AttrKind, OperandClass, TileOp, TileOpRow } from "./ops.ts";
 import { describeOp, printFunc, spellIrType } from "./print.ts";
-import { RULES } from "./rules.ts";
+import { type Rule, RULES } from "./rules.ts";
+import { SHARED_ACCESSES } from "./shared_access.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
-import { requiredKind, rowOf } from "./table.ts";
+import { argsOf, requiredKind, rowOf } from "./table.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
 export function verifyFunc(func: Func): void {
@@ -64,6 +65,7 @@ const ATTR_KINDS: Readonly<Record<AttrKind, (value: AttrValue) => boolean>> = {
   string: (value) => typeof value === "string",
   bool: (value) => typeof value === "boolean",
   strings: (value) => isList(value, "string"),
+  access: (value) => SHARED_ACCESSES.some((access) => access === value),
 };
 
 function isInteger(element: Element): boolean {
@@ -111,7 +113,7 @@ class Verifier {
       const last = index === region.ops.length - 1;
       this.op(op);
       local.push(...op.results);
-      const ends = ["yield", "condition", "return"].includes(op.name);
+      const ends = rowOf(op).ends === true;
       if (ends !== last) {
         this.report(last ? "the region does not end" : "is not the last of its region", op);
       } else if (ends && op.name !== terminator) this.report(`is no ${terminator}`, op);
@@ -130,7 +132,7 @@ class Verifier {
     const before = this.violations.length;
     this.operands(op);
     this.attributes(op.attrs, row.attrs ?? {}, op);
-    if (op.regions.length !== (row.regions ?? 0)) {
+    if (op.regions.length !== (row.regions?.length ?? 0)) {
       this.report(`has ${op.regions.length} regions`, op);
     }
     op.regions.forEach((region, index) =>
@@ -143,14 +145,14 @@ class Verifier {
     // The rules may assume the shape of an operation that the table describes.
     if (this.violations.length > before) return;
     this.result(op);
-    const violation = RULES[op.name]?.(op);
+    const violation = broken(op);
     if (violation !== undefined) this.report(violation, op);
   }
 
   operands(op: Op): void {
-    const { args } = rowOf(op);
-    const variadic = args.at(-1)?.endsWith("*") ?? false;
-    const least = args.filter((arg) => !/[?*]$/.test(arg)).length;
+    const args = argsOf(op.name);
+    const variadic = args.at(-1)?.count === "any";
+    const least = args.filter(({ count }) => count === "one").length;
     const { length } = op.operands;
     if (length < least || (!variadic && length > args.length)) {
       this.report(`has ${length} operands`, op);
@@ -158,11 +160,12 @@ class Verifier {
     }
     const first = op.operands[0];
     op.operands.forEach((value, index) => {
-      const name = (args[index] ?? args.at(-1) ?? "any").replace(/[?*]$/, "");
-      const isClass = Object.entries(OPERAND_CLASSES).find(([key]) => key === name)?.[1];
+      const arg = args[index] ?? args.at(-1);
+      if (arg === undefined || first === undefined) return;
       const isBuffer = value.type.shared !== undefined;
-      if (first !== undefined && (isBuffer !== (name === "buffer") || !isClass?.(value, first))) {
-        this.report(`operand ${index} is not of class ${name}`, op);
+      const isClass = OPERAND_CLASSES[arg.class](value, first);
+      if (!isClass || isBuffer !== (arg.class === "buffer")) {
+        this.report(`operand ${index}, ${arg.name}, is not of class ${arg.class}`, op);
       }
     });
   }
@@ -198,4 +201,10 @@ class Verifier {
       this.report("has a result of another type than its row says", op);
     }
   }
+}
+
+/** What is wrong by the operation's own rule. */
+function broken<N extends TileOp>(op: OpOf<N>): string | undefined {
+  const rule: Rule<N> | undefined = RULES[op.name];
+  return rule?.(op);
 }

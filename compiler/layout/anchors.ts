@@ -5,18 +5,14 @@
  * An access with no contiguous axis of its own takes the layout of its partner: then nothing needs to move.
  */
 import type { AxisInfo } from "../tile/axis.ts";
-import { TILE_OPS, type TileOp } from "../ir/ops.ts";
-import { intsAttr } from "../ir/attrs.ts";
-import { isLookup } from "../ir/table.ts";
-import type { Func, Op, Value } from "../ir/func.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import { invertOrder, type LinearLayout, permuteLayout, product } from "../linear/linear.ts";
-
-/** Accesses that choose their layouts by their addresses. */
-const ANCHORS: ReadonlySet<TileOp> = new Set<TileOp>(["load", "store", "prefetch"]);
 
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
 const ACCESS_BYTES = 16;
@@ -24,9 +20,14 @@ const ACCESS_BYTES = 16;
 /** The most values that are visited on the way from a load to stores; stores after further ones are no partners. */
 const MAX_REACHED = 1000;
 
+/** An operation that chooses its layout by its addresses. */
+type AnchorOp = OpOf<OpWith<"anchors">>;
+/** An operation with a pointer and, maybe, a mask. */
+export type AccessOp = AnchorOp | OpOf<"async_copy">;
+
 /** A global access to a tile. */
 interface Anchor {
-  readonly op: Op;
+  readonly op: AnchorOp;
   readonly shape: readonly number[];
   /** Axis along which addresses increase by one element; undefined: none is known. */
   readonly axis: number | undefined;
@@ -40,16 +41,6 @@ interface Link {
   readonly order: readonly number[];
 }
 
-export const pointerOf = (op: Op): Value => must(op.operands[0], "pointer operand");
-
-/** Which operand is the mask, where it is not the third. */
-const MASKS: Readonly<Partial<Record<TileOp, number>>> = { load: 1, prefetch: 1, async_copy: 5 };
-
-/** The mask operand of an access, if it has one. */
-export function maskOf(op: Op): Value | undefined {
-  return op.operands[MASKS[op.name] ?? 2];
-}
-
 /** Bytes of one element that a pointer tile points to. */
 export function pointeeBytes(pointer: Value): number {
   const element = pointer.type.element;
@@ -57,10 +48,14 @@ export function pointeeBytes(pointer: Value): number {
 }
 
 /** Elements along an axis that one access can cover, by contiguity, alignment and mask. */
-export function vectorAlong(op: Op, axis: number, axisInfo: (value: Value) => AxisInfo): number {
-  const pointer = axisInfo(pointerOf(op));
-  const bytes = pointeeBytes(pointerOf(op));
-  const mask = maskOf(op);
+export function vectorAlong(
+  op: AccessOp,
+  axis: number,
+  axisInfo: (value: Value) => AxisInfo,
+): number {
+  const { pointer: address, mask } = operandsOf(op);
+  const pointer = axisInfo(address);
+  const bytes = pointeeBytes(address);
   return Math.max(
     1,
     Math.min(
@@ -72,9 +67,10 @@ export function vectorAlong(op: Op, axis: number, axisInfo: (value: Value) => Ax
   );
 }
 
-function anchorOf(op: Op, axisInfo: (value: Value) => AxisInfo): Anchor {
-  const shape = pointerOf(op).type.shape;
-  const { contiguity } = axisInfo(pointerOf(op));
+function anchorOf(op: AnchorOp, axisInfo: (value: Value) => AxisInfo): Anchor {
+  const { pointer } = operandsOf(op);
+  const { shape } = pointer.type;
+  const { contiguity } = axisInfo(pointer);
   let axis: number | undefined;
   // The longest runs win; the last axis breaks ties.
   for (let d = shape.length - 1; d >= 0; d--) {
@@ -97,12 +93,11 @@ function usersOf(func: Func): Map<Value, Op[]> {
 
 /** Stores that data of a load reaches through element-wise operations and permutations. */
 function storesReached(
-  load: Op,
+  load: OpOf<"load">,
   users: Map<Value, Op[]>,
-): { store: Op; order: readonly number[] }[] {
-  const found: { store: Op; order: readonly number[] }[] = [];
-  const [loaded] = load.results;
-  if (loaded === undefined) return found;
+): { store: OpOf<"store">; order: readonly number[] }[] {
+  const found: { store: OpOf<"store">; order: readonly number[] }[] = [];
+  const loaded = resultOf(load);
   const seen = new Set([loaded]);
   const usersOf = (value: Value): Iterator<Op> => (users.get(value) ?? [])[Symbol.iterator]();
   const path = [{
@@ -117,14 +112,16 @@ function storesReached(
       path.pop();
       continue;
     }
-    if (user.name === "store" && user.operands[1] === value) found.push({ store: user, order });
-    const result = user.results[0];
+    if (user.name === "store" && operandsOf(user).value === value) {
+      found.push({ store: user, order });
+    }
+    const [result] = user.results;
     if (result === undefined || result.type.shape.length !== order.length || seen.has(result)) {
       continue;
     }
     const next = user.name === "permute"
-      ? intsAttr(user, "order").map((axis) => order[axis] ?? axis)
-      : "elementwise" in TILE_OPS[user.name]
+      ? user.attrs.order.map((axis) => order[axis] ?? axis)
+      : hasTrait(user, "elementwise")
       ? order
       : undefined;
     if (next === undefined || seen.size >= MAX_REACHED) continue;
@@ -140,15 +137,14 @@ export function anchorLayouts(
   numWarps: number,
   axisInfo: (value: Value) => AxisInfo,
 ): Map<Op, LinearLayout> {
-  const anchors = new Map<Op, Anchor>();
+  const anchors = new Map<AnchorOp, Anchor>();
   walkOps(func.body, (op) => {
-    if (ANCHORS.has(op.name) && !isLookup(op) && pointerOf(op).type.shape.length > 0) {
-      anchors.set(op, anchorOf(op, axisInfo));
-    }
+    if (!hasTrait(op, "anchors") || isLookup(op)) return;
+    if (operandsOf(op).pointer.type.shape.length > 0) anchors.set(op, anchorOf(op, axisInfo));
   });
   const users = usersOf(func);
-  const links = new Map<Op, Link[]>();
-  const link = (from: Op, to: Op, order: readonly number[]): void => {
+  const links = new Map<AnchorOp, Link[]>();
+  const link = (from: AnchorOp, to: AnchorOp, order: readonly number[]): void => {
     const list = links.get(from) ?? [];
     list.push({ anchor: must(anchors.get(to), "anchor"), order });
     links.set(from, list);

@@ -10,6 +10,7 @@
  * The pass copies the function in order. Operations with an effect are copied where they are; pure ones when a copy
  * needs them (copies.ts).
  */
+import { loopOf } from "../ir/flow.ts";
 import { type Func, newFunc, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import type { LinearLayout } from "../linear/linear.ts";
@@ -65,6 +66,7 @@ class Assignment {
 
   /** A store with its rows rotated, where that pays. */
   #rotated(scope: Scope, op: Op, access: LinearLayout | undefined): Op | undefined {
+    if (op.name !== "store") return undefined;
     const rotation = this.#layouts.rotationOf(op);
     const rotated = rotation === undefined ? undefined : rotateStore(this.#func, op, rotation);
     if (rotated === undefined || access === undefined) return undefined;
@@ -95,10 +97,10 @@ class Assignment {
   }
 
   #regionsOf(scope: Scope, op: Op): Region[] {
-    const [test, body] = op.regions;
-    if (op.name !== "while" || test === undefined || body === undefined) {
+    if (op.name !== "while") {
       return op.regions.map((region) => this.#region(scope, region, false, op.results));
     }
+    const { test, body } = loopOf(op);
     return [
       this.#region(scope, test, true, [undefined, ...body.params]),
       this.#region(scope, body, true, test.params),
@@ -118,6 +120,6 @@ class Assignment {
 
 /** The values whose layouts the operands take: what they become, where control flow passes them on. */
 function receiversOf(op: Op, targets: Targets): Targets {
-  if (op.name === "while") return must(op.regions[0], "test").params;
+  if (op.name === "while") return loopOf(op).test.params;
   return op.name === "yield" || op.name === "condition" ? targets : op.operands;
 }

@@ -4,32 +4,32 @@
  * both give each warp the same rows. Then the layout conversion between them is a renaming of registers, and what
  * happens along the rows in between, maximum and sum, stays within a warp too.
  */
-import { TILE_OPS } from "../ir/ops.ts";
-import type { Func, Op, Value } from "../ir/func.ts";
+import type { Func, OpOf, Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
+import { hasTrait } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
-import { must } from "../support/bug.ts";
 import type { PhiWeb } from "./phi_webs.ts";
 
 /** The dots whose result reaches the left operand of another one through element-wise operations, and those. */
 export function chainedDots(
   func: Func,
   webs: ReadonlyMap<Value, PhiWeb>,
-): ReadonlySet<Op> {
-  const chained = new Set<Op>();
+): ReadonlySet<OpOf<"dot">> {
+  const chained = new Set<OpOf<"dot">>();
   walkOps(func.body, (op) => {
     if (op.name !== "dot") return;
-    const sources = dotsReaching(must(op.operands[0], "left operand"), webs);
+    const sources = dotsReaching(operandsOf(op).a, webs);
     if (sources.length > 0) [op, ...sources].forEach((one) => chained.add(one));
   });
   return chained;
 }
 
-function dotsReaching(value: Value, webs: ReadonlyMap<Value, PhiWeb>): Op[] {
+function dotsReaching(value: Value, webs: ReadonlyMap<Value, PhiWeb>): OpOf<"dot">[] {
   const sourcesOf = (at: Value): readonly Value[] => {
     const { def } = at;
     return webs.get(at)?.sources ??
-      (def !== undefined && "elementwise" in TILE_OPS[def.name] ? def.operands : []);
+      (def !== undefined && hasTrait(def, "elementwise") ? def.operands : []);
   };
   return sourcesFirst(value, () => false, sourcesOf).flatMap((at) =>
     !webs.has(at) && at.def?.name === "dot" ? [at.def] : []

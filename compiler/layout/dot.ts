@@ -7,8 +7,8 @@
  *
  * The matrix axes are the first two; batch axes trail, so their bits are the lowest of the row-major index.
  */
-import { stringAttr } from "../ir/attrs.ts";
-import type { Op } from "../ir/func.ts";
+import type { OpOf } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { ask, type Target } from "../targets.ts";
@@ -78,18 +78,18 @@ const KNOWN = new WeakMap<Target, Map<string, DotLayouts>>();
  * its warps over rows if it is `chained` (chains.ts), so that its result's rows stay within a warp.
  */
 export function dotLayouts(
-  op: Op,
+  op: OpOf<"dot">,
   numWarps: number,
   target: Target,
   chained = false,
 ): DotLayouts {
-  const [a, b] = [must(op.operands[0], "operand a"), must(op.operands[1], "operand b")];
-  const settled = op.results[0]?.type.layout;
+  const { a, b } = operandsOf(op);
+  const settled = resultOf(op).type.layout;
   const dot: DotShape = {
     shape: a.type.shape,
     n: b.type.shape[1] ?? 1,
     elements: [a.type.element, b.type.element],
-    mode: stringAttr(op, "mode"),
+    mode: op.attrs.mode,
     numWarps,
     chained,
     settled,

@@ -6,11 +6,10 @@
  * so that no iteration converts it; for pointers and indices that of the accesses that use them.
  */
 import type { AxisInfo } from "../tile/axis.ts";
-import { intAttr, intsAttr } from "../ir/attrs.ts";
-import { TILE_OPS } from "../ir/ops.ts";
-import { isLookup } from "../ir/table.ts";
-import type { Func, Op, Value } from "../ir/func.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
+import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
@@ -39,25 +38,14 @@ export interface LayoutOptions {
 }
 
 export const isTile = (value: Value): boolean => value.type.shape.length > 0;
-const isAtomic = (op: Op): boolean => op.name === "atomic" || op.name === "atomic_cas";
+const isAtomic = (op: Op): op is OpOf<"atomic" | "atomic_cas"> =>
+  op.name === "atomic" || op.name === "atomic_cas";
 
 /** Element i of the result depends on element i of the operands only. */
-const isElementwise = (op: Op): boolean => "elementwise" in TILE_OPS[op.name] || isLookup(op);
+const isElementwise = (op: Op): boolean => hasTrait(op, "elementwise") || isLookup(op);
 
 /** May be computed anywhere in its region, several times, or never. */
-export const isRepeatable = (op: Op): boolean =>
-  TILE_OPS[op.name].effect === "pure" || isLookup(op);
-
-/** Pure operations that threads do together, or that are too expensive to be done twice. */
-const MADE_ONCE: ReadonlySet<string> = new Set([
-  "dot",
-  "reduce",
-  "scan",
-  "exchange",
-  "gather",
-  "histogram",
-  "rotate",
-]);
+export const isRepeatable = (op: Op): boolean => rowOf(op).effect === "pure" || isLookup(op);
 
 /** The layouts that operations and values of a function want. */
 export class NaturalLayouts {
@@ -70,8 +58,8 @@ export class NaturalLayouts {
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #data = new Map<Value, boolean>();
   readonly #spread = new Map<Value, boolean>();
-  readonly #dots = new Map<Op, DotLayouts>();
-  readonly #chained: ReadonlySet<Op>;
+  readonly #dots = new Map<OpOf<"dot">, DotLayouts>();
+  readonly #chained: ReadonlySet<OpOf<"dot">>;
   /** Phi webs whose layout is being searched. */
   readonly #open = new Set<PhiWeb>();
   /** Those that the present search met. */
@@ -111,7 +99,7 @@ export class NaturalLayouts {
   }
 
   #isMadeAgain(value: Value): value is Value & { readonly def: Op } {
-    return value.def !== undefined && isRepeatable(value.def) && !MADE_ONCE.has(value.def.name);
+    return value.def !== undefined && isRepeatable(value.def) && !hasTrait(value.def, "once");
   }
 
   /**
@@ -133,10 +121,10 @@ export class NaturalLayouts {
   }
 
   /** How the rows of a store should be rotated; only where its data goes through shared memory anyway. */
-  rotationOf(op: Op): Rotation | undefined {
+  rotationOf(op: OpOf<"store">): Rotation | undefined {
     const layout = this.#anchors.get(op);
-    const value = op.operands[1];
-    if (op.name !== "store" || layout === undefined || value === undefined) return undefined;
+    if (layout === undefined) return undefined;
+    const { value } = operandsOf(op);
     if (!this.isData(value)) return undefined;
     const bytes = bytesOf(value.type.element);
     if (planConversion(this.of(value), layout, bytes).kind !== "shared") return undefined;
@@ -189,7 +177,7 @@ export class NaturalLayouts {
         return [a, b, result][index];
       }
       case "permute":
-        return permuteLayout(layout, invertOrder(intsAttr(op, "order")));
+        return permuteLayout(layout, invertOrder(op.attrs.order));
       case "broadcast":
       case "rotate":
       case "rotated_range":
@@ -211,7 +199,7 @@ export class NaturalLayouts {
     });
   }
 
-  #dotOf(op: Op): DotLayouts {
+  #dotOf(op: OpOf<"dot">): DotLayouts {
     const { numWarps, target } = this.#options;
     const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, this.#chained.has(op));
     this.#dots.set(op, found);
@@ -219,10 +207,10 @@ export class NaturalLayouts {
   }
 
   /** The layout in which a reduction or scan along an axis takes its operand. */
-  *#alongAxis(op: Op): Part<LinearLayout> {
-    const operand = must(op.operands[0], "operand");
-    const layout = yield* this.#of(operand);
-    return isSeparable(layout, intAttr(op, "axis")) ? layout : this.#plain(operand.type.shape);
+  *#alongAxis(op: OpOf<"reduce" | "scan" | "exchange">): Part<LinearLayout> {
+    const { value } = operandsOf(op);
+    const layout = yield* this.#of(value);
+    return isSeparable(layout, op.attrs.axis) ? layout : this.#plain(value.type.shape);
   }
 
   /** Atomics and printed values take the layout of their data; each element comes from one thread. */
@@ -265,21 +253,17 @@ export class NaturalLayouts {
     if (access !== undefined) return access;
     if (def.name === "dot") return this.#dotOf(def).result;
     if (def.name === "reduce") {
-      return reducedLayout(yield* this.#alongAxis(def), intAttr(def, "axis"));
+      return reducedLayout(yield* this.#alongAxis(def), def.attrs.axis);
     }
     if (def.name === "scan" || def.name === "exchange") return yield* this.#alongAxis(def);
-    if (def.name === "gather") return yield* this.#of(must(def.operands[1], "index"));
+    if (def.name === "gather") return yield* this.#of(operandsOf(def).index);
     if (def.name === "histogram") return this.#plain(value.type.shape);
-    const operand = def.operands[0];
-    if (def.name === "permute" && operand !== undefined) {
-      const layout = yield this.#find(operand);
-      return layout && permuteLayout(layout, intsAttr(def, "order"));
+    if (def.name === "permute") {
+      const layout = yield this.#find(operandsOf(def).value);
+      return layout && permuteLayout(layout, def.attrs.order);
     }
-    if (
-      (def.name === "reshape" || def.name === "expand_dims") && operand !== undefined &&
-      isTile(operand)
-    ) {
-      const layout = yield this.#find(operand);
+    if (def.name === "reshape" || def.name === "expand_dims") {
+      const layout = yield this.#find(operandsOf(def).value);
       return layout && reshapeLayout(layout, value.type.shape);
     }
     if (isElementwise(def)) {
@@ -347,8 +331,7 @@ export class NaturalLayouts {
       const access = this.#anchors.get(user);
       if (access !== undefined) return access;
       if (user.name === "dot") return this.ofOperand(user, index, access);
-      const isTransparent = isElementwise(user) ||
-        ["permute", "broadcast", "reshape", "expand_dims"].includes(user.name);
+      const isTransparent = isElementwise(user) || hasTrait(user, "reshapes");
       if (!isTransparent || result === undefined) continue;
       const wanted = yield this.#wantedOf(result, web, byWebs, seen);
       if (wanted !== undefined) return this.ofOperand(user, index, wanted);

@@ -2,8 +2,8 @@
  * Phi webs: classes of tiles that control flow passes to each other. Parameters and results of loops and branches
  * that take each other's values are in one phi web and have one layout.
  */
-import type { Func, Op, Region, Value } from "../ir/func.ts";
-import { terminatorOf } from "../ir/walk.ts";
+import { edgesOf, loopOf } from "../ir/flow.ts";
+import type { Func, Region, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 
 export interface PhiWeb {
@@ -56,11 +56,7 @@ function flatten<T extends object>(
 export function phiWebsOf(func: Func): ReadonlyMap<Value, PhiWeb> {
   const webs = new Map<Value, Growing>();
   const flows: { readonly to: Value; readonly from: Value; readonly depth: number }[] = [];
-  const flow = (
-    targets: readonly Value[],
-    values: readonly Value[],
-    depth: number,
-  ): void =>
+  const flow = (targets: readonly Value[], values: readonly Value[], depth: number): void =>
     targets.forEach((to, i) => {
       if (to.type.shape.length === 0) return;
       if (!webs.has(to)) webs.set(to, { into: undefined, members: [to], sources: [] });
@@ -70,19 +66,13 @@ export function phiWebsOf(func: Func): ReadonlyMap<Value, PhiWeb> {
     for (const op of region.ops) {
       const inner = op.name === "while" ? depth + 1 : depth;
       op.regions.forEach((one) => visit(one, inner));
-      if (op.name === "if") {
-        for (const one of op.regions) flow(op.results, terminatorOf(one).operands, depth);
-      } else if (op.name === "while") flowOfLoop(op, depth);
+      for (const { kind, from, to } of edgesOf(op)) {
+        // What enters a loop comes from outside of it.
+        if (kind !== "leave") flow(to, from, kind === "enter" ? depth : inner);
+      }
+      // Results come from the same operand of `condition` as the body's parameters, which has one layout.
+      if (op.name === "while") flow(op.results, loopOf(op).body.params, inner);
     }
-  };
-  const flowOfLoop = (op: Op, depth: number): void => {
-    const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
-    const leaving = terminatorOf(test).operands.slice(1);
-    flow(test.params, op.operands, depth);
-    flow(test.params, terminatorOf(body).operands, depth + 1);
-    flow(body.params, leaving, depth + 1);
-    // Both come from the same operand of `condition`, which has one layout.
-    flow(op.results, body.params, depth + 1);
   };
   visit(func.body, 0);
   for (const { to, from, depth } of flows) {

@@ -12,13 +12,23 @@
  * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
  */
 import type { AxisInfo } from "../tile/axis.ts";
-import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
-import { type AttrValue, type Func, newOp, type Op, type Value } from "../ir/func.ts";
-import { TILE_OPS } from "../ir/ops.ts";
+import {
+  type Attrs,
+  type Func,
+  newOp,
+  newUncheckedOp,
+  type Op,
+  type OpOf,
+  type Value,
+} from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
+import { hasTrait } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
+import type { Span } from "../support/source.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { maskOf, pointeeBytes, pointerOf, vectorAlong } from "./anchors.ts";
+import { pointeeBytes, vectorAlong } from "./anchors.ts";
 import { axisShifts, type LinearLayout, product } from "../linear/linear.ts";
 
 /**
@@ -50,11 +60,11 @@ export function rotatedBytes(shape: readonly number[], axis: number, elementByte
 
 /** How the rows of a store in `layout` should be rotated, if they should. */
 export function rotationOf(
-  store: Op,
+  store: OpOf<"store">,
   layout: LinearLayout,
   axisInfo: (value: Value) => AxisInfo,
 ): Rotation | undefined {
-  const pointer = pointerOf(store);
+  const { pointer } = operandsOf(store);
   const bytes = pointeeBytes(pointer);
   const { contiguity, divisibility } = axisInfo(pointer);
   const access = 32 * bytes;
@@ -73,23 +83,22 @@ export function rotationOf(
 
 /** The rotated store, the operations made for it, and its rotated data. */
 export interface RotatedStore {
-  readonly store: Op;
+  readonly store: OpOf<"store">;
   readonly ops: readonly Op[];
   readonly data: Value;
 }
 
 /** Rotates a store; undefined if its pointers or its mask depend on more than indices. */
-export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedStore | undefined {
+export function rotateStore(
+  func: Func,
+  store: OpOf<"store">,
+  rotation: Rotation,
+): RotatedStore | undefined {
   const { axis, bound } = rotation;
-  const pointer = pointerOf(store);
-  const mask = maskOf(store);
+  const { pointer, value, mask } = operandsOf(store);
   const { shape } = pointer.type;
   const ops: Op[] = [];
-  const make: Make = (name, operands, element, of, attrs = {}) => {
-    const op = newOp(func, name, operands, [{ element, shape: of }], store.span, attrs);
-    ops.push(op);
-    return must(op.results[0], "result");
-  };
+  const make = maker(func, store.span, ops);
 
   const starts = shape.with(axis, 1);
   const first = new Expansion(
@@ -100,8 +109,8 @@ export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedS
   ).of(pointer);
   if (first === undefined) return undefined;
   const address = make("convert", [make("convert", [first], "uint64", starts)], "uint32", starts);
-  const number = (value: number): Value =>
-    make("constant", [], "uint32", starts, { value: BigInt(value) });
+  const number = (count: number): Value =>
+    make("constant", [], "uint32", starts, { value: BigInt(count) });
   const elements = make(
     "shr",
     [address, number(Math.log2(pointeeBytes(pointer)))],
@@ -117,19 +126,41 @@ export function rotateStore(func: Func, store: Op, rotation: Rotation): RotatedS
   const pointers = make("offset", [rows, index("int32", 0n)], first.type.element, shape);
   const masks = mask && new Expansion(make, shape, index, axis).of(mask);
   if (mask !== undefined && masks === undefined) return undefined;
-  const value = must(store.operands[1], "stored value");
   const data = make("rotate", [value, shift], value.type.element, shape, { axis, bound });
   const operands = masks === undefined ? [pointers, data] : [pointers, data, masks];
   return { store: newOp(func, "store", operands, [], store.span, store.attrs), ops, data };
 }
 
-type Make = (
-  name: Op["name"],
-  operands: readonly Value[],
-  element: Element,
-  shape: readonly number[],
-  attrs?: Readonly<Record<string, AttrValue>>,
-) => Value;
+/** Makes operations with one result. */
+interface Make {
+  (
+    name: BareOp,
+    operands: readonly Value[],
+    element: Element,
+    shape: readonly number[],
+  ): Value;
+  <N extends TileOp>(
+    name: N,
+    operands: readonly Value[],
+    element: Element,
+    shape: readonly number[],
+    attrs: AttrsOf<N>,
+  ): Value;
+}
+
+function maker(func: Func, span: Span, ops: Op[]): Make {
+  return (
+    name: TileOp,
+    operands: readonly Value[],
+    element: Element,
+    shape: readonly number[],
+    attrs: Attrs = {},
+  ): Value => {
+    const op = newUncheckedOp(func, name, operands, [{ element, shape }], span, attrs);
+    ops.push(op);
+    return resultOf(op);
+  };
+}
 
 /** Computes index expressions again at a full shape, with something else in place of the indices along one axis. */
 class Expansion {
@@ -161,7 +192,6 @@ class Expansion {
     const { element, shape } = value.type;
     const def = value.def;
     if (shape.length === 0) return this.make("splat", [value], element, this.shape);
-    const operand = def?.operands[0];
     if (def === undefined) return undefined;
     switch (def.name) {
       case "range":
@@ -169,18 +199,19 @@ class Expansion {
       case "constant":
         return this.make("constant", [], element, this.shape, def.attrs);
       case "splat":
-      case "broadcast":
-        return operand &&
-          (yield this.#at(operand, operand.type.shape.length === 0 ? [] : axes));
+      case "broadcast": {
+        const operand = operandsOf(def).value;
+        return yield this.#at(operand, operand.type.shape.length === 0 ? [] : axes);
+      }
       case "expand_dims":
-        return operand && (yield this.#at(operand, axes.toSpliced(intAttr(def, "axis"), 1)));
+        return yield this.#at(operandsOf(def).value, axes.toSpliced(def.attrs.axis, 1));
       case "permute": {
         const from = new Array<number>(axes.length).fill(0);
-        intsAttr(def, "order").forEach((source, target) => from[source] = axes[target] ?? 0);
-        return operand && (yield this.#at(operand, from));
+        def.attrs.order.forEach((source, target) => from[source] = axes[target] ?? 0);
+        return yield this.#at(operandsOf(def).value, from);
       }
       default: {
-        if (!("elementwise" in TILE_OPS[def.name])) return undefined;
+        if (!hasTrait(def, "elementwise")) return undefined;
         const operands: Value[] = [];
         for (const one of def.operands) {
           const operand = yield this.#at(one, axes);
@@ -193,9 +224,9 @@ class Expansion {
     }
   }
 
-  #range(def: Op, axis: number): Value | undefined {
-    const { element, shape } = must(def.results[0], "range").type;
-    const lo = scalarAttr(def, "lo");
+  #range(def: OpOf<"range">, axis: number): Value | undefined {
+    const { element, shape } = resultOf(def).type;
+    const { lo } = def.attrs;
     // Rotated indices are computed in 32 bits.
     if (shape[0] === 1) return this.make("constant", [], element, this.shape, { value: lo });
     if (axis === this.axis) {

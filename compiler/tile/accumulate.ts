@@ -3,10 +3,9 @@
  * made. Only for products that nobody else uses, which would be multiplied twice, and not across the border of a
  * loop, where a product that does not change would be multiplied in every round.
  */
-import { constantOf } from "../ir/attrs.ts";
-import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
+import { constantOf, madeBy, operandsOf } from "../ir/op.ts";
 import { countUses } from "../ir/walk.ts";
-import { must } from "../support/bug.ts";
 import type { PlainPass } from "./pass.ts";
 import { isZero } from "./rules/rule.ts";
 
@@ -36,21 +35,25 @@ function run(func: Func): boolean {
 /** The product that takes the place of an addition: it defines the same value. */
 function fuse(
   func: Func,
-  add: Op,
+  add: OpOf<"add">,
   here: ReadonlySet<Op>,
   uses: ReadonlyMap<Value, number>,
 ): Op | undefined {
-  const index = add.operands.findIndex((value) => {
-    const product = value.def;
-    return product?.name === "dot" && here.has(product) && uses.get(value) === 1 &&
-      isZero(constantOf(must(product.operands[2], "accumulator")));
-  });
-  if (index < 0) return undefined;
-  const product = must(add.operands[index]?.def, "product");
-  const sum = must(add.operands[1 - index], "other addend");
-  const [a, b] = [must(product.operands[0], "a"), must(product.operands[1], "b")];
+  const { left, right } = operandsOf(add);
+  const productOf = (value: Value): OpOf<"dot"> | undefined => {
+    const product = madeBy(value, "dot");
+    return product !== undefined && here.has(product) && uses.get(value) === 1 &&
+        isZero(constantOf(operandsOf(product).sum))
+      ? product
+      : undefined;
+  };
+  const leftProduct = productOf(left);
+  const product = leftProduct ?? productOf(right);
+  if (product === undefined) return undefined;
+  const { a, b } = operandsOf(product);
+  const addend = leftProduct === undefined ? left : right;
   const op: Op = {
-    ...newOp(func, "dot", [a, b, sum], [], product.span, product.attrs),
+    ...newOp(func, "dot", [a, b, addend], [], product.span, product.attrs),
     results: add.results,
   };
   for (const value of op.results) value.def = op;

@@ -4,12 +4,22 @@
  * Of what a loop carries, first everything is believed that holds before it; then rounds are looked at until one
  * leaves all of it true. What comes out of branches is known as far as all of them agree.
  */
-import type { Func, Op, Value } from "../ir/func.ts";
-import { operandsOf, sourcesFirst } from "../ir/order.ts";
+import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
+import type { Func, OpOf, Value } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
+import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { terminatorOf, walkOps } from "../ir/walk.ts";
+import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
-import { type AxisInfo, either, powerOfTwoIn, RULES, scalarInfo, unknown } from "./axis_rules.ts";
+import {
+  type AxisInfo,
+  either,
+  powerOfTwoIn,
+  type Rule,
+  RULES,
+  scalarInfo,
+  unknown,
+} from "./axis_rules.ts";
 
 export { type AxisInfo, MOST, powerOfTwoIn } from "./axis_rules.ts";
 
@@ -33,6 +43,7 @@ export function axisAnalysis(func: Func): AxisFacts {
     );
   });
   walkOps(func.body, (op) => {
+    if (op.name !== "while") return;
     for (const { params } of op.regions) {
       for (const param of params) analysis.loops.set(param, op);
     }
@@ -43,8 +54,8 @@ export function axisAnalysis(func: Func): AxisFacts {
 class Analysis {
   readonly known = new Map<Value, AxisInfo>();
   /** The loop of each parameter of a region. */
-  readonly loops = new Map<Value, Op>();
-  readonly #used = new Map<Op, readonly Value[]>();
+  readonly loops = new Map<Value, OpOf<"while">>();
+  readonly #used = new Map<OpOf<"while">, readonly Value[]>();
   /** What was found for parameters of loops, weaker with each iteration of an outer one. */
   readonly #solved = new Map<Value, AxisInfo>();
 
@@ -64,13 +75,11 @@ class Analysis {
     const { def } = value;
     const loop = def === undefined ? this.loops.get(value) : def.name === "while" ? def : undefined;
     if (loop !== undefined) return this.#usedBy(loop);
-    if (def?.name !== "if") return operandsOf(value);
-    const index = def.results.indexOf(value);
-    return def.regions.map((region) => must(terminatorOf(region).operands[index], "yielded value"));
+    return def?.name === "if" ? yieldedFor(def, value) : inputsOf(value);
   }
 
   /** Values from outside of a loop. */
-  #usedBy(loop: Op): readonly Value[] {
+  #usedBy(loop: OpOf<"while">): readonly Value[] {
     let used = this.#used.get(loop);
     if (used === undefined) {
       const inside = new Set<Value>();
@@ -92,21 +101,19 @@ class Analysis {
   #compute(value: Value): AxisInfo {
     const { def } = value;
     if (def === undefined) return unknown(value);
-    if (def.name === "if" || def.name === "while") return this.#ofControl(def, value);
-    return RULES[def.name]?.(def, (operand) => this.of(operand)) ?? unknown(value);
+    if (def.name === "while") {
+      return this.of(must(loopOf(def).leaving[def.results.indexOf(value)], "carried value"));
+    }
+    if (def.name === "if") {
+      const [then, otherwise] = yieldedFor(def, value);
+      return either(value, this.of(then), this.of(otherwise));
+    }
+    return this.#byRule(def) ?? unknown(value);
   }
 
-  #ofControl(op: Op, value: Value): AxisInfo {
-    const index = op.results.indexOf(value);
-    const [first, second] = op.regions;
-    if (first === undefined || second === undefined) return unknown(value);
-    if (op.name === "while") {
-      return this.of(must(terminatorOf(first).operands[index + 1], "carried value"));
-    }
-    const [then, otherwise] = [first, second].map((region) =>
-      this.of(must(terminatorOf(region).operands[index], "yielded value"))
-    );
-    return either(value, must(then, "then"), must(otherwise, "else"));
+  #byRule<N extends TileOp>(op: OpOf<N>): AxisInfo | undefined {
+    const rule: Rule<N> | undefined = RULES[op.name];
+    return rule?.(op, (operand) => this.of(operand));
   }
 
   /**
@@ -114,10 +121,11 @@ class Analysis {
    * this one only gets weaker, so what was found before bounds what will be found: without that, each of n nested
    * loops would be solved from the start for every iteration of the next outer one, 2^n times.
    */
-  #solve(loop: Op): void {
-    const [test, body] = [must(loop.regions[0], "test"), must(loop.regions[1], "body")];
+  #solve(op: OpOf<"while">): void {
+    const loop = loopOf(op);
+    const { test, body } = loop;
     let entering = test.params.map((param, i) => {
-      const initial = this.of(must(loop.operands[i], "initial value"));
+      const initial = this.of(must(loop.initial[i], "initial value"));
       const before = this.#solved.get(param);
       return before === undefined ? initial : either(param, before, initial);
     });
@@ -125,16 +133,13 @@ class Analysis {
       this.#forget(loop);
       test.params.forEach((param, i) => this.known.set(param, must(entering[i], "facts")));
       body.params.forEach((param, i) =>
-        this.known.set(
-          param,
-          this.of(must(terminatorOf(test).operands[i + 1], "carried value")),
-        )
+        this.known.set(param, this.of(must(loop.leaving[i], "carried value")))
       );
       const next = test.params.map((param, i) =>
         either(
           param,
           must(entering[i], "facts"),
-          this.of(must(terminatorOf(body).operands[i], "yielded value")),
+          this.of(must(loop.repeated[i], "yielded value")),
         )
       );
       if (next.every((info, i) => sameInfo(info, must(entering[i], "facts")))) break;
@@ -144,8 +149,8 @@ class Analysis {
   }
 
   /** What was computed inside a loop holds no longer. */
-  #forget(loop: Op): void {
-    for (const region of loop.regions) {
+  #forget({ test, body }: Loop): void {
+    for (const region of [test, body]) {
       for (const param of region.params) this.known.delete(param);
       walkOps(region, (op) => {
         for (const result of op.results) this.known.delete(result);
@@ -155,4 +160,11 @@ class Analysis {
       });
     }
   }
+}
+
+/** What the two branches yield for a result. */
+function yieldedFor(op: OpOf<"if">, result: Value): readonly [Value, Value] {
+  const { thenValues, otherwiseValues } = branchOf(op);
+  const index = op.results.indexOf(result);
+  return [must(thenValues[index], "then value"), must(otherwiseValues[index], "else value")];
 }

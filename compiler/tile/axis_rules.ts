@@ -10,12 +10,11 @@
  * D speaks of run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
  * shrinks to gcd(D, C). Forgetting that is the classic mistake.
  */
-import { must } from "../support/bug.ts";
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
-import { intAttr, intsAttr, scalarAttr } from "../ir/attrs.ts";
-import type { Op, Value } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
+import type { Op, OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import type { OpWhere, TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 
 export interface AxisInfo {
@@ -66,47 +65,45 @@ function shortened(info: AxisInfo, axis: number, contiguity: number): number {
   return contiguity < c ? meet(d, contiguity) : d;
 }
 
-type Rule = (op: Op, of: (value: Value) => AxisInfo) => AxisInfo;
+type Of = (value: Value) => AxisInfo;
+export type Rule<N extends TileOp> = (op: OpOf<N>, of: Of) => AxisInfo;
+type Comparison = Exclude<OpWhere<{ readonly result: "bool" }>, "eq" | "ne">;
 
 const axes = (value: Value): number[] => Array.from({ length: rank(value) }, (_, axis) => axis);
 
-function operand(op: Op, index: number): Value {
-  const value = op.operands[index];
-  if (value === undefined) throw new RangeError(`${op.name} has no operand ${index}`);
-  return value;
-}
-
 /** a + b, pointer + count (scale: bytes per element of the pointer), a - b (contiguous only on the left). */
 function additive(
-  op: Op,
-  of: (value: Value) => AxisInfo,
+  left: Value,
+  right: Value,
+  of: Of,
   scale: number,
   rightRuns: boolean,
 ): AxisInfo {
-  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
-  const at = axes(operand(op, 0));
+  const [a, b] = [of(left), of(right)];
+  const at = axes(left);
   const contiguity = at.map((d) => {
-    const left = meet(a.contiguity[d] ?? 1, b.constancy[d] ?? 1);
-    const right = rightRuns ? meet(a.constancy[d] ?? 1, b.contiguity[d] ?? 1) : 1;
-    return Math.max(left, right);
+    const onLeft = meet(a.contiguity[d] ?? 1, b.constancy[d] ?? 1);
+    const onRight = rightRuns ? meet(a.constancy[d] ?? 1, b.contiguity[d] ?? 1) : 1;
+    return Math.max(onLeft, onRight);
   });
   return {
     contiguity,
     // A pointer's runs advance by whole elements: inside its old runs starts are multiples of the element size.
     divisibility: at.map((d) => {
       const c = contiguity[d] ?? 1;
-      const left = c < (a.contiguity[d] ?? 1)
+      const start = c < (a.contiguity[d] ?? 1)
         ? meet(a.divisibility[d] ?? 1, c * scale)
         : a.divisibility[d] ?? 1;
-      return meet(left, Math.min(MOST, shortened(b, d, c) * scale));
+      return meet(start, Math.min(MOST, shortened(b, d, c) * scale));
     }),
     constancy: at.map((d) => meet(a.constancy[d] ?? 1, b.constancy[d] ?? 1)),
   };
 }
 
-const multiplicative: Rule = (op, of) => {
-  const [a, b] = [of(operand(op, 0)), of(operand(op, 1))];
-  const at = axes(operand(op, 0));
+const multiplicative: Rule<"mul"> = (op, of) => {
+  const { left, right } = operandsOf(op);
+  const [a, b] = [of(left), of(right)];
+  const at = axes(left);
   return {
     contiguity: at.map(() => 1),
     divisibility: at.map((d) => Math.min(MOST, everywhere(a, d) * everywhere(b, d))),
@@ -115,8 +112,8 @@ const multiplicative: Rule = (op, of) => {
 };
 
 /** Element-wise without further knowledge: equal inputs give equal outputs. */
-const constantRunsOnly: Rule = (op, of) => {
-  const result = op.results[0] ?? operand(op, 0);
+const constantRunsOnly = (op: Op, of: Of): AxisInfo => {
+  const result = resultOf(op);
   const infos = op.operands.map(of);
   return {
     ...unknown(result),
@@ -130,11 +127,12 @@ const constantRunsOnly: Rule = (op, of) => {
  * A comparison `run < bound`: where run starts and the bound are multiples of g, runs of g answer alike.
  * `run` is the operand that increases; the bound must be constant along the run.
  */
-function comparison(run: 0 | 1): Rule {
+function comparison(run: "left" | "right"): Rule<Comparison> {
   return (op, of) => {
     const plain = constantRunsOnly(op, of);
-    const [x, bound] = [of(operand(op, run)), of(operand(op, 1 - run))];
-    const { element } = operand(op, run).type;
+    const operands = operandsOf(op);
+    const [x, bound] = [of(operands[run]), of(operands[run === "left" ? "right" : "left"])];
+    const { element } = operands[run].type;
     const scale = isPointer(element) ? bytesOf(element.pointee) : 1;
     return {
       ...plain,
@@ -148,9 +146,10 @@ function comparison(run: 0 | 1): Rule {
   };
 }
 
-const select: Rule = (op, of) => {
-  const [c, a, b] = [of(operand(op, 0)), of(operand(op, 1)), of(operand(op, 2))];
-  const at = axes(operand(op, 0));
+const select: Rule<"select"> = (op, of) => {
+  const { condition, then, otherwise } = operandsOf(op);
+  const [c, a, b] = [of(condition), of(then), of(otherwise)];
+  const at = axes(condition);
   const contiguity = at.map((d) =>
     meet(c.constancy[d] ?? 1, meet(a.contiguity[d] ?? 1, b.contiguity[d] ?? 1))
   );
@@ -165,10 +164,10 @@ const select: Rule = (op, of) => {
   };
 };
 
-const constant: Rule = (op) => {
-  const value = scalarAttr(op, "value");
+const constant: Rule<"constant"> = (op) => {
+  const { value } = op.attrs;
   const isWhole = typeof value === "bigint" || Number.isInteger(value);
-  return filled(must(op.results[0], "constant"), isWhole ? powerOfTwoIn(value) : 1);
+  return filled(resultOf(op), isWhole ? powerOfTwoIn(value) : 1);
 };
 
 /** The same value everywhere. */
@@ -180,11 +179,12 @@ function filled(result: Value, divisibility: number): AxisInfo {
   };
 }
 
-const convert: Rule = (op, of) => {
-  const [from, to] = [operand(op, 0).type.element, op.results[0]?.type.element];
-  const info = of(operand(op, 0));
-  if (isPointer(from) || to === undefined || isPointer(to)) {
-    if (!isPointer(from) || to === undefined || !isPointer(to)) return constantRunsOnly(op, of);
+const convert: Rule<"convert"> = (op, of) => {
+  const { value } = operandsOf(op);
+  const [from, to] = [value.type.element, resultOf(op).type.element];
+  const info = of(value);
+  if (isPointer(from) || isPointer(to)) {
+    if (!isPointer(from) || !isPointer(to)) return constantRunsOnly(op, of);
     if (bytesOf(from.pointee) === bytesOf(to.pointee)) return info;
     // The addresses stay, but what was a run of elements is none of others.
     return {
@@ -209,51 +209,72 @@ const convert: Rule = (op, of) => {
 };
 
 /** By operation; nothing is known of results without one. */
-export const RULES: Partial<Record<TileOp, Rule>> = {
+export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   constant,
   constant_buffer: () => scalarInfo(CONSTANT_ALIGN),
   range: (op) => {
-    const length = op.results[0]?.type.shape[0] ?? 1;
+    const [length = 1] = resultOf(op).type.shape;
     return {
       contiguity: [length],
-      divisibility: [powerOfTwoIn(scalarAttr(op, "lo"))],
+      divisibility: [powerOfTwoIn(op.attrs.lo)],
       constancy: [1],
     };
   },
-  add: (op, of) => additive(op, of, 1, true),
-  sub: (op, of) => additive(op, of, 1, false),
+  add: (op, of) => {
+    const { left, right } = operandsOf(op);
+    return additive(left, right, of, 1, true);
+  },
+  sub: (op, of) => {
+    const { left, right } = operandsOf(op);
+    return additive(left, right, of, 1, false);
+  },
   offset: (op, of) => {
-    const element = operand(op, 0).type.element;
-    return additive(op, of, isPointer(element) ? bytesOf(element.pointee) : 1, true);
+    const { pointer, count } = operandsOf(op);
+    const { element } = pointer.type;
+    return additive(pointer, count, of, isPointer(element) ? bytesOf(element.pointee) : 1, true);
   },
   mul: multiplicative,
-  lt: comparison(0),
-  ge: comparison(0),
-  gt: comparison(1),
-  le: comparison(1),
+  lt: comparison("left"),
+  ge: comparison("left"),
+  gt: comparison("right"),
+  le: comparison("right"),
   select,
   convert,
-  convert_layout: (op, of) => of(operand(op, 0)),
+  convert_layout: (op, of) => of(operandsOf(op).value),
   bitcast: constantRunsOnly,
+  and: constantRunsOnly,
+  or: constantRunsOnly,
+  xor: constantRunsOnly,
+  not: constantRunsOnly,
+  eq: constantRunsOnly,
+  ne: constantRunsOnly,
+  min: constantRunsOnly,
+  max: constantRunsOnly,
+  neg: constantRunsOnly,
+  div: constantRunsOnly,
+  rem: constantRunsOnly,
+  shl: constantRunsOnly,
+  shr: constantRunsOnly,
+  math: constantRunsOnly,
   assume_multiple: (op, of) => {
-    const info = of(operand(op, 0));
-    const n = powerOfTwoIn(intAttr(op, "n"));
+    const info = of(operandsOf(op).value);
+    const n = powerOfTwoIn(op.attrs.n);
     // The promise holds for each element, so for run starts too.
     return { ...info, divisibility: info.divisibility.map((d) => Math.max(d, n)) };
   },
-  splat: (op, of) =>
-    filled(op.results[0] ?? operand(op, 0), of(operand(op, 0)).divisibility[0] ?? 1),
+  splat: (op, of) => filled(resultOf(op), of(operandsOf(op).value).divisibility[0] ?? 1),
   expand_dims: (op, of) => {
-    const info = of(operand(op, 0));
-    const source = operand(op, 0).type.shape;
-    const axis = intAttr(op, "axis");
+    const { value } = operandsOf(op);
+    const info = of(value);
+    const source = value.type.shape;
+    const { axis } = op.attrs;
     const all = source.reduce(
       (d, _, i) => Math.max(d, everywhere(info, i)),
       source.length === 0 ? info.divisibility[0] ?? 1 : 1,
     );
-    const insert = (list: readonly number[], value: number): number[] => {
+    const insert = (list: readonly number[], entry: number): number[] => {
       const kept = source.length === 0 ? [] : [...list];
-      kept.splice(axis, 0, value);
+      kept.splice(axis, 0, entry);
       return kept;
     };
     return {
@@ -263,9 +284,10 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
     };
   },
   broadcast: (op, of) => {
-    const info = of(operand(op, 0));
-    const from = operand(op, 0).type.shape;
-    const to = op.results[0]?.type.shape ?? from;
+    const { value } = operandsOf(op);
+    const info = of(value);
+    const from = value.type.shape;
+    const to = resultOf(op).type.shape;
     return {
       ...info,
       constancy: to.map((extent, axis) =>
@@ -274,8 +296,8 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
     };
   },
   permute: (op, of) => {
-    const info = of(operand(op, 0));
-    const order = intsAttr(op, "order");
+    const info = of(operandsOf(op).value);
+    const { order } = op.attrs;
     const pick = (list: readonly number[]): number[] => order.map((axis) => list[axis] ?? 1);
     return {
       contiguity: pick(info.contiguity),
@@ -284,9 +306,10 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
     };
   },
   reshape: (op, of) => {
-    const info = of(operand(op, 0));
-    const from = operand(op, 0).type.shape;
-    const result = op.results[0] ?? operand(op, 0);
+    const { value } = operandsOf(op);
+    const info = of(value);
+    const from = value.type.shape;
+    const result = resultOf(op);
     const to = result.type.shape;
     // Only the insertion or removal of axes of extent 1 keeps facts.
     const kept = from.flatMap((extent, axis) => extent > 1 ? [axis] : []);
@@ -307,26 +330,6 @@ export const RULES: Partial<Record<TileOp, Rule>> = {
     };
   },
 };
-for (
-  const name of [
-    "and",
-    "or",
-    "xor",
-    "not",
-    "eq",
-    "ne",
-    "min",
-    "max",
-    "neg",
-    "div",
-    "rem",
-    "shl",
-    "shr",
-    "math",
-  ] as const
-) {
-  RULES[name] = constantRunsOnly;
-}
 
 /** What holds of a value that is one or the other. */
 export function either({ type }: Value, a: AxisInfo, b: AxisInfo): AxisInfo {

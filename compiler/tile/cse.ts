@@ -3,7 +3,7 @@
  * visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
  */
 import { spellAttr, typeKey } from "../ir/print.ts";
-import type { Func, Op, Region, Value } from "../ir/func.ts";
+import type { Attrs, Func, Op, Region, Value } from "../ir/func.ts";
 import { rowOf } from "../ir/table.ts";
 import type { PlainPass } from "./pass.ts";
 
@@ -64,8 +64,9 @@ function keyOf(op: Op): string {
   const row = rowOf(op);
   const ids = op.operands.map((value) => value.id);
   if (row.commutes === true) ids.sort((a, b) => a - b);
+  const given: Attrs = op.attrs;
   const attrs = Object.keys(row.attrs ?? {}).map((name) => {
-    const value = op.attrs[name];
+    const value = given[name];
     return value === undefined ? "" : Object.is(value, -0) ? "-0" : typeof value + spellAttr(value);
   });
   const types = op.results.map(({ type }) => typeKey(type));

@@ -12,10 +12,10 @@
  * the one that leaves it (`condition`, parameters of region 1, results). Each position lives or dies as one.
  */
 import { must } from "../support/bug.ts";
-import { stringsAttr } from "../ir/attrs.ts";
-import type { Func, Op, Region, Value } from "../ir/func.ts";
-import { rowOf } from "../ir/table.ts";
-import { terminatorOf } from "../ir/walk.ts";
+import { branchOf, loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
+import { hasTrait, rowOf } from "../ir/table.ts";
 import type { PlainPass } from "./pass.ts";
 
 export const dropDead: PlainPass = {
@@ -34,7 +34,7 @@ function run(func: Func): boolean {
 /** Whether an operation must stay even if nobody uses its results. */
 function hasEffect(op: Op): boolean {
   const { effect } = rowOf(op);
-  if (effect === "read") return stringsAttr(op, "modifiers").includes("volatile");
+  if (op.name === "load") return op.attrs.modifiers.includes("volatile");
   return effect === "write" || effect === "sync" || effect === "aside" || op.name === "return";
 }
 
@@ -66,23 +66,24 @@ class Liveness {
     }
   }
 
-  #noteIf(op: Op): void {
+  #noteIf(op: OpOf<"if">): void {
+    const { thenValues, otherwiseValues } = branchOf(op);
     op.results.forEach((result, index) =>
-      this.#sources.set(result, op.regions.map((region) => operandOf(terminatorOf(region), index)))
+      this.#sources.set(result, [at(thenValues, index), at(otherwiseValues, index)])
     );
   }
 
-  #noteWhile(op: Op): void {
-    const { test, body, condition, end } = partsOf(op);
+  #noteWhile(op: OpOf<"while">): void {
+    const { test, body, initial, repeated, leaving } = loopOf(op);
     test.params.forEach((param, index) => {
-      this.#sources.set(param, [operandOf(op, index), operandOf(end, index)]);
+      this.#sources.set(param, [at(initial, index), at(repeated, index)]);
       this.#owners.set(param, op);
     });
     op.results.forEach((result, index) => {
-      const param = must(body.params[index], "parameter of a loop body");
+      const param = at(body.params, index);
       // Both live or both die, as they are one position.
-      this.#sources.set(result, [operandOf(condition, index + 1), param]);
-      this.#sources.set(param, [operandOf(condition, index + 1), result]);
+      this.#sources.set(result, [at(leaving, index), param]);
+      this.#sources.set(param, [at(leaving, index), result]);
       this.#owners.set(param, op);
     });
   }
@@ -104,8 +105,8 @@ class Liveness {
   #reachOp(op: Op): void {
     if (this.ops.has(op)) return;
     this.ops.add(op);
-    if (op.name === "while") this.#reach(operandOf(partsOf(op).condition, 0));
-    else if (op.name === "if") this.#reach(operandOf(op, 0));
+    if (op.name === "while") this.#reach(loopOf(op).goesOn);
+    else if (op.name === "if") this.#reach(operandsOf(op).condition);
     else op.operands.forEach((value) => this.#reach(value));
     const parent = this.#parents.get(op);
     if (parent !== undefined) this.#reachOp(parent);
@@ -121,9 +122,7 @@ class Remover {
 
   region(region: Region): boolean {
     const before = region.ops.length;
-    region.ops = region.ops.filter((op) =>
-      this.#live.ops.has(op) || op.name === "yield" || op.name === "condition"
-    );
+    region.ops = region.ops.filter((op) => this.#live.ops.has(op) || hasTrait(op, "ends"));
     let changed = region.ops.length < before;
     for (const op of region.ops) changed = this.#op(op) || changed;
     return changed;
@@ -137,14 +136,16 @@ class Remover {
     return changed;
   }
 
-  #trimIf(op: Op): boolean {
+  #trimIf(op: OpOf<"if">): boolean {
     const kept = op.results.map((value) => this.#live.values.has(value));
-    for (const region of op.regions) trimOperands(terminatorOf(region), kept);
+    const { thenEnd, otherwiseEnd } = branchOf(op);
+    trimOperands(thenEnd, kept);
+    trimOperands(otherwiseEnd, kept);
     return trim(op.results, kept);
   }
 
-  #trimWhile(op: Op): boolean {
-    const { test, body, condition, end } = partsOf(op);
+  #trimWhile(op: OpOf<"while">): boolean {
+    const { test, body, condition, end } = loopOf(op);
     const entering = test.params.map((value) => this.#live.values.has(value));
     const leaving = op.results.map((value) => this.#live.values.has(value));
     trimOperands(op, entering);
@@ -157,22 +158,8 @@ class Remover {
   }
 }
 
-interface WhileParts {
-  readonly test: Region;
-  readonly body: Region;
-  readonly condition: Op;
-  readonly end: Op;
-}
-
-function partsOf(op: Op): WhileParts {
-  const test = must(op.regions[0], "test of a loop");
-  const body = must(op.regions[1], "body of a loop");
-  return { test, body, condition: terminatorOf(test), end: terminatorOf(body) };
-}
-
-function operandOf(op: Op, index: number): Value {
-  return must(op.operands[index], `operand ${index} of ${op.name}`);
-}
+const at = (values: readonly Value[], index: number): Value =>
+  must(values[index], "value that flows");
 
 function trimOperands(op: Op, kept: readonly boolean[]): void {
   op.operands = op.operands.filter((_, index) => kept[index]);

@@ -11,26 +11,36 @@ import {
 } from "../support/arith.ts";
 import { isMathName, MATH_FUNCTIONS, type MathFunction } from "../support/math_functions.ts";
 import type { ScalarName } from "../support/scalar.ts";
-import { constantOf, stringAttr } from "../ir/attrs.ts";
-import type { Op } from "../ir/func.ts";
+import type { Op, OpOf } from "../ir/func.ts";
+import { constantOf, resultOf } from "../ir/op.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { isTileOp } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 
 /** The value of every element of the result. */
 export function foldOp(op: Op): ScalarValue | undefined {
-  const rule = RULES[op.name];
-  if (rule === undefined) return undefined;
+  if (RULES[op.name] === undefined) return undefined;
   const values: ScalarValue[] = [];
   for (const operand of op.operands) {
     const value = constantOf(operand);
     if (value === undefined) return undefined;
     values.push(value);
   }
-  return rule(op, values);
+  return applyRule(op, values);
 }
 
-type Rule = (op: Op, values: readonly ScalarValue[]) => ScalarValue | undefined;
+function applyRule<N extends TileOp>(
+  op: OpOf<N>,
+  values: readonly ScalarValue[],
+): ScalarValue | undefined {
+  const rule: Rule<N> | undefined = RULES[op.name];
+  return rule?.(op, values);
+}
+
+type Rule<N extends TileOp = TileOp> = (
+  op: OpOf<N>,
+  values: readonly ScalarValue[],
+) => ScalarValue | undefined;
 
 /** Addresses compare and convert as unsigned 64-bit integers. */
 function scalarName(element: Element): ScalarName {
@@ -38,7 +48,7 @@ function scalarName(element: Element): ScalarName {
 }
 
 const operandName = (op: Op): ScalarName => scalarName(op.operands[0]?.type.element ?? "int32");
-const resultName = (op: Op): ScalarName => scalarName(op.results[0]?.type.element ?? "int32");
+const resultName = (op: Op): ScalarName => scalarName(resultOf(op).type.element);
 
 const binary = (operator: ArithOperator): Rule => (op, [a, b]) =>
   a === undefined || b === undefined ? undefined : evalBinary(operator, operandName(op), a, b);
@@ -58,7 +68,7 @@ const math: Rule = (op, [a]) => {
   return a === undefined ? undefined : row?.fold && roundFloat(row.fold(a), type);
 };
 
-const RULES: Readonly<Partial<Record<TileOp, Rule>>> = {
+const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   add: binary("add"),
   sub: binary("sub"),
   mul: binary("mul"),

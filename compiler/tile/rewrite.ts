@@ -5,18 +5,38 @@
 import { must } from "../support/bug.ts";
 import type { ScalarValue } from "../support/arith.ts";
 import type { Span } from "../support/source.ts";
-import { type Attrs, type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
+import {
+  type Attrs,
+  type Func,
+  newUncheckedOp,
+  type Op,
+  type Region,
+  type Value,
+} from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
+import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import type { IrType } from "../ir/types.ts";
 import { resolve, terminatorOf } from "../ir/walk.ts";
 
 /** What a replacement may do. Everything lands before the operation it replaces. */
 export interface Rewriter {
   /** A new operation with one result, rewritten itself if it can be. */
-  emit(name: TileOp, operands: readonly Value[], type: IrType, span: Span, attrs?: Attrs): Value;
+  emit(name: BareOp, operands: readonly Value[], type: IrType, span: Span): Value;
+  emit<N extends TileOp>(
+    name: N,
+    operands: readonly Value[],
+    type: IrType,
+    span: Span,
+    attrs: AttrsOf<N>,
+  ): Value;
   constant(value: ScalarValue, type: IrType, span: Span): Value;
   /** A new operation without result. */
-  append(name: TileOp, operands: readonly Value[], span: Span, attrs?: Attrs): void;
+  append<N extends TileOp>(
+    name: N,
+    operands: readonly Value[],
+    span: Span,
+    attrs: AttrsOf<N>,
+  ): void;
   /** Moves the operations of a region here; gives the values that it yields. */
   inline(region: Region): readonly Value[];
 }
@@ -79,18 +99,26 @@ class Sweep implements Rewriter {
     span: Span,
     attrs: Attrs = {},
   ): Value {
-    const op = newOp(this.#func, name, operands, [type], span, attrs);
+    const op = newUncheckedOp(this.#func, name, operands, [type], span, attrs);
     const values = this.#rewrite(op, this);
-    if (values === undefined) this.#ops.push(op);
-    return must((values ?? op.results)[0], "result");
+    if (values === undefined) {
+      this.#ops.push(op);
+      return resultOf(op);
+    }
+    return must(values[0], "replacement");
   }
 
   constant(value: ScalarValue, type: IrType, span: Span): Value {
     return this.emit("constant", [], type, span, { value });
   }
 
-  append(name: TileOp, operands: readonly Value[], span: Span, attrs: Attrs = {}): void {
-    this.#visit(newOp(this.#func, name, operands, [], span, attrs));
+  append<N extends TileOp>(
+    name: N,
+    operands: readonly Value[],
+    span: Span,
+    attrs: AttrsOf<N>,
+  ): void {
+    this.#visit(newUncheckedOp(this.#func, name, operands, [], span, attrs));
   }
 
   inline(region: Region): readonly Value[] {

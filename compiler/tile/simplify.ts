@@ -1,11 +1,12 @@
 /** Constant folding and the algebraic rules, in one sweep: each operation until nothing fits any more. */
+import { resultOf } from "../ir/op.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { FOLDABLE, foldOp } from "./fold.ts";
 import type { PlainPass } from "./pass.ts";
 import { type Rewrite, sweep } from "./rewrite.ts";
 import { ALGEBRA_RULES } from "./rules/algebra.ts";
 import { MEMORY_RULES } from "./rules/memory.ts";
-import { resultOf, type Rule } from "./rules/rule.ts";
+import type { Rule } from "./rules/rule.ts";
 import { SHAPE_RULES } from "./rules/shape.ts";
 
 /** Folding as a rule like the others. */

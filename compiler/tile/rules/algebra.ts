@@ -1,10 +1,10 @@
 /** Element-wise arithmetic. Floats are rewritten only where the result is the same to the last bit. */
 import { isLossless, type ScalarValue } from "../../support/arith.ts";
 import { SCALARS } from "../../support/scalar.ts";
-import { constantOf } from "../../ir/attrs.ts";
-import type { TileOp } from "../../ir/ops.ts";
+import { constantOf, madeBy, operandsOf, resultOf } from "../../ir/op.ts";
+import type { OpWhere, TileOp } from "../../ir/ops.ts";
 import { type Element, isFloat, isPointer, sameElement, sameShape } from "../../ir/types.ts";
-import { COMMUTING, isZero, madeBy, pair, resultOf, type Rule } from "./rule.ts";
+import { COMMUTING, isZero, pair, type Rule, rule } from "./rule.ts";
 
 /** A right operand that decides the result: `x op c` is x, or c, or zero. */
 interface Identity {
@@ -65,8 +65,10 @@ const EQUAL_OPERANDS: readonly Idempotence[] = [
   { op: "gt",  gives: 0n, floats: false },
 ];
 
+type Comparison = OpWhere<{ readonly result: "bool" }>;
+
 /** Comparisons by their negation; with floats only the first two, because of NaN. */
-const NEGATED: ReadonlyMap<string, TileOp> = new Map<string, TileOp>([
+const NEGATED: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
   ["eq", "ne"],
   ["ne", "eq"],
   ["lt", "ge"],
@@ -80,7 +82,7 @@ const opsOf = (
 ): readonly TileOp[] => [...new Set(rows.map((row) => row.op))];
 
 export const ALGEBRA_RULES: readonly Rule[] = [
-  {
+  rule({
     name: "constant-right",
     doc: "c op x → x op c, where operands commute; the other rules look to the right only",
     ops: COMMUTING,
@@ -89,8 +91,8 @@ export const ALGEBRA_RULES: readonly Rule[] = [
       if (constantOf(a) === undefined || constantOf(b) !== undefined) return undefined;
       return rw.emit(op.name, [b, a], resultOf(op).type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "identity",
     doc: "x op c → x, c or 0 by the table IDENTITIES",
     ops: opsOf(IDENTITIES),
@@ -106,8 +108,8 @@ export const ALGEBRA_RULES: readonly Rule[] = [
         ? b
         : rw.constant(0n, resultOf(op).type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "equal-operands",
     doc: "x op x → x or a constant by the table EQUAL_OPERANDS",
     ops: opsOf(EQUAL_OPERANDS),
@@ -119,110 +121,112 @@ export const ALGEBRA_RULES: readonly Rule[] = [
       }
       return row.gives === "operand" ? a : rw.constant(row.gives, resultOf(op).type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "twice",
     doc: "-(-x), ~(~x) → x",
     ops: ["neg", "not"],
-    apply: (op) => madeBy(op.operands[0], op.name)?.operands[0],
-  },
-  {
+    apply: (op) => {
+      const inner = madeBy(operandsOf(op).value, op.name);
+      return inner && operandsOf(inner).value;
+    },
+  }),
+  rule({
     name: "negated-comparison",
     doc: "!(a < b) → a >= b; floats only == and !=, because of NaN",
     ops: ["not"],
     apply: (op, rw) => {
-      const inner = op.operands[0]?.def;
+      const inner = operandsOf(op).value.def;
       const negated = NEGATED.get(inner?.name ?? "");
       if (inner === undefined || negated === undefined) return undefined;
       const [a, b] = pair(inner);
       const total = !isFloat(a.type.element) || inner.name === "eq" || inner.name === "ne";
       return total ? rw.emit(negated, [a, b], resultOf(op).type, op.span) : undefined;
     },
-  },
-  {
+  }),
+  rule({
     name: "select-known",
     doc: "true ? a : b → a; c ? a : a → a",
     ops: ["select"],
     apply: (op) => {
-      const [condition, a, b] = op.operands;
-      const known = condition === undefined ? undefined : constantOf(condition);
-      if (a === b || known === 1n) return a;
-      return known === 0n ? b : undefined;
+      const { condition, then, otherwise } = operandsOf(op);
+      const known = constantOf(condition);
+      if (then === otherwise || known === 1n) return then;
+      return known === 0n ? otherwise : undefined;
     },
-  },
-  {
+  }),
+  rule({
     name: "select-not",
     doc: "!c ? a : b → c ? b : a",
     ops: ["select"],
     apply: (op, rw) => {
-      const [condition, a, b] = op.operands;
-      const inner = madeBy(condition, "not")?.operands[0];
-      if (inner === undefined || a === undefined || b === undefined) return undefined;
-      return rw.emit("select", [inner, b, a], resultOf(op).type, op.span);
+      const { condition, then, otherwise } = operandsOf(op);
+      const inner = madeBy(condition, "not");
+      if (inner === undefined) return undefined;
+      const sides = [operandsOf(inner).value, otherwise, then];
+      return rw.emit("select", sides, resultOf(op).type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "select-bool",
     doc: "c ? true : false → c; c ? false : true → !c",
     ops: ["select"],
     apply: (op, rw) => {
-      const [condition, a, b] = op.operands;
+      const { condition, then, otherwise } = operandsOf(op);
       const { type } = resultOf(op);
-      if (
-        type.element !== "bool" || condition === undefined || a === undefined || b === undefined
-      ) return undefined;
-      const [yes, no] = [constantOf(a), constantOf(b)];
+      if (type.element !== "bool") return undefined;
+      const [yes, no] = [constantOf(then), constantOf(otherwise)];
       if (yes === 1n && no === 0n) return condition;
       return yes === 0n && no === 1n ? rw.emit("not", [condition], type, op.span) : undefined;
     },
-  },
-  {
+  }),
+  rule({
     name: "convert-nothing",
     doc: "(T) x → x for x of type T, also bit casts",
     ops: ["convert", "bitcast"],
     apply: (op) => {
-      const [operand] = op.operands;
-      return operand !== undefined && sameElement(operand.type.element, resultOf(op).type.element)
-        ? operand
-        : undefined;
+      const { value } = operandsOf(op);
+      return sameElement(value.type.element, resultOf(op).type.element) ? value : undefined;
     },
-  },
-  {
+  }),
+  rule({
     name: "convert-twice",
     doc: "(C)(B) x → (C) x, where B holds every value of x's type; (C*)(B*) p → (C*) p. " +
       "Not where integers go through floats to narrower ones: floats saturate, integers wrap",
     ops: ["convert"],
     apply: (op, rw) => {
-      const inner = madeBy(op.operands[0], "convert");
-      const source = inner?.operands[0];
-      const between = op.operands[0]?.type.element;
-      if (source === undefined || !keepsValues(source.type.element, between)) return undefined;
+      const { value } = operandsOf(op);
+      const inner = madeBy(value, "convert");
+      if (inner === undefined) return undefined;
+      const source = operandsOf(inner).value;
+      const between = value.type.element;
+      if (!keepsValues(source.type.element, between)) return undefined;
       const { type } = resultOf(op);
-      const saturates = between !== undefined && isFloat(between) && wraps(type.element) &&
+      const saturates = isFloat(between) && wraps(type.element) &&
         wraps(source.type.element) && !keepsValues(source.type.element, type.element);
       return saturates ? undefined : rw.emit("convert", [source], type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "bitcast-twice",
     doc: "two bit casts → one",
     ops: ["bitcast"],
     apply: (op, rw) => {
-      const source = madeBy(op.operands[0], "bitcast")?.operands[0];
-      return source && rw.emit("bitcast", [source], resultOf(op).type, op.span);
+      const inner = madeBy(operandsOf(op).value, "bitcast");
+      return inner && rw.emit("bitcast", [operandsOf(inner).value], resultOf(op).type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "offset-twice",
     doc:
       "(p + a) + b → p + (a + b), where both counts are of one 64-bit type, or constants (which widen here). " +
       "Narrower counts may not be added: the sum wraps at their width, the pointer does not",
     ops: ["offset"],
     apply: (op, rw) => {
-      const [pointer, b] = pair(op);
+      const { pointer, count: b } = operandsOf(op);
       const inner = madeBy(pointer, "offset");
       if (inner === undefined) return undefined;
-      const [base, a] = pair(inner);
+      const { pointer: base, count: a } = operandsOf(inner);
       const [constantA, constantB] = [constantOf(a), constantOf(b)];
       if (typeof constantA === "bigint" && typeof constantB === "bigint") {
         const sum = BigInt.asIntN(64, constantA + constantB);
@@ -240,7 +244,7 @@ export const ALGEBRA_RULES: readonly Rule[] = [
         op.span,
       );
     },
-  },
+  }),
 ];
 
 /** A number that wraps; what becomes a bool is only compared with 0. */
@@ -248,8 +252,7 @@ const wraps = (element: Element): boolean =>
   !isPointer(element) && element !== "bool" && SCALARS[element].class === "int";
 
 /** Whether converting between the two loses nothing. */
-function keepsValues(from: Element, to: Element | undefined): boolean {
-  if (to === undefined) return false;
+function keepsValues(from: Element, to: Element): boolean {
   if (isPointer(from) || isPointer(to)) return isPointer(from) && isPointer(to);
   return isLossless(from, to);
 }

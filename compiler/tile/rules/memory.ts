@@ -1,99 +1,93 @@
 /** Loads, stores and branches whose condition is known. */
 import { must } from "../../support/bug.ts";
-import { constantOf } from "../../ir/attrs.ts";
-import type { Value } from "../../ir/func.ts";
+import { branchOf } from "../../ir/flow.ts";
+import { constantOf, madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { isFloat } from "../../ir/types.ts";
-import { terminatorOf } from "../../ir/walk.ts";
-import { isZero, madeBy, resultOf, type Rule } from "./rule.ts";
-
-const known = (value: Value | undefined): bigint | number | undefined => value && constantOf(value);
+import { isZero, type Rule, rule } from "./rule.ts";
 
 export const MEMORY_RULES: readonly Rule[] = [
-  {
+  rule({
     name: "load-all",
     doc: "a load under a mask of true → a load without",
     ops: ["load"],
     apply: (op, rw) => {
-      const [pointer, mask] = op.operands;
-      if (pointer === undefined || known(mask) !== 1n) return undefined;
+      const { pointer, mask } = operandsOf(op);
+      if (constantOf(mask) !== 1n) return undefined;
       return rw.emit("load", [pointer], resultOf(op).type, op.span, op.attrs);
     },
-  },
-  {
+  }),
+  rule({
     name: "load-none",
     doc: "a load under a mask of false → the fill value, or zero",
     ops: ["load"],
     apply: (op, rw) => {
-      const [_pointer, mask, other] = op.operands;
-      if (known(mask) !== 0n) return undefined;
+      const { mask, other } = operandsOf(op);
+      if (constantOf(mask) !== 0n) return undefined;
       const { type } = resultOf(op);
       return other ?? rw.constant(isFloat(type.element) ? 0 : 0n, type, op.span);
     },
-  },
-  {
+  }),
+  rule({
     name: "load-zero-fill",
     doc: "a load that fills with zero → one without fill value, which does the same",
     ops: ["load"],
     apply: (op, rw) => {
-      const [pointer, mask, other] = op.operands;
-      if (pointer === undefined || mask === undefined || !isZero(known(other))) return undefined;
+      const { pointer, mask, other } = operandsOf(op);
+      if (mask === undefined || !isZero(constantOf(other))) return undefined;
       return rw.emit("load", [pointer, mask], resultOf(op).type, op.span, op.attrs);
     },
-  },
-  {
+  }),
+  rule({
     name: "select-of-load",
     doc:
       "m ? (load under m) : fill → the load, where it fills with the same (zero if it says nothing)",
     ops: ["select"],
     apply: (op) => {
-      const [condition, then, otherwise] = op.operands;
-      const [_pointer, mask, fill] = madeBy(then, "load")?.operands ?? [];
-      if (mask === undefined || mask !== condition) return undefined;
-      const fits = fill === undefined ? isZero(known(otherwise)) : fill === otherwise;
+      const { condition, then, otherwise } = operandsOf(op);
+      const load = madeBy(then, "load");
+      if (load === undefined) return undefined;
+      const { mask, other } = operandsOf(load);
+      if (mask !== condition) return undefined;
+      const fits = other === undefined ? isZero(constantOf(otherwise)) : other === otherwise;
       return fits ? then : undefined;
     },
-  },
-  {
+  }),
+  rule({
     name: "store-all",
     doc: "a store under a mask of true → a store without",
     ops: ["store"],
     apply: (op, rw) => {
-      const [pointer, value, mask] = op.operands;
-      if (pointer === undefined || value === undefined || known(mask) !== 1n) return undefined;
+      const { pointer, value, mask } = operandsOf(op);
+      if (constantOf(mask) !== 1n) return undefined;
       rw.append("store", [pointer, value], op.span, op.attrs);
       return [];
     },
-  },
-  {
+  }),
+  rule({
     name: "store-none",
     doc: "a store under a mask of false → nothing",
     ops: ["store"],
-    apply: (op) => known(op.operands[2]) === 0n ? [] : undefined,
-  },
-  {
+    apply: (op) => constantOf(operandsOf(op).mask) === 0n ? [] : undefined,
+  }),
+  rule({
     name: "if-known",
     doc: "if true {a} {b} → a",
     ops: ["if"],
     apply: (op, rw) => {
-      const value = known(op.operands[0]);
-      const region = op.regions[value === 1n ? 0 : 1];
-      return value === undefined || region === undefined ? undefined : rw.inline(region);
+      const { condition, then, otherwise } = branchOf(op);
+      const value = constantOf(condition);
+      return value === undefined ? undefined : rw.inline(value === 1n ? then : otherwise);
     },
-  },
-  {
+  }),
+  rule({
     name: "if-of-values",
     doc: "if c {yield a} {yield b} → c ? a : b",
     ops: ["if"],
     apply: (op, rw) => {
-      const [condition] = op.operands;
-      const [then, otherwise] = op.regions.map((region) =>
-        region.ops.length === 1 ? terminatorOf(region).operands : undefined
-      );
-      if (condition === undefined || then === undefined || otherwise === undefined) {
-        return undefined;
-      }
+      const { condition, then, otherwise, thenValues, otherwiseValues } = branchOf(op);
+      if (then.ops.length > 1 || otherwise.ops.length > 1) return undefined;
       return op.results.map(({ type }, index) => {
-        const [a, b] = [then[index], otherwise[index]];
+        const [a, b] = [thenValues[index], otherwiseValues[index]];
         const mask = type.shape.length === 0
           ? condition
           : rw.emit("splat", [condition], { element: "bool", shape: type.shape }, op.span);
@@ -105,5 +99,5 @@ export const MEMORY_RULES: readonly Rule[] = [
         );
       });
     },
-  },
+  }),
 ];

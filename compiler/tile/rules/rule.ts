@@ -1,26 +1,29 @@
 /** Rewriting rules as rows, and the questions that several of them ask. */
 import { must } from "../../support/bug.ts";
 import type { ScalarValue } from "../../support/arith.ts";
-import { constantOf } from "../../ir/attrs.ts";
-import type { Op, Value } from "../../ir/func.ts";
+import type { Op, OpOf, Value } from "../../ir/func.ts";
+import { constantOf, madeBy, operandsOf } from "../../ir/op.ts";
 import type { TileOp } from "../../ir/ops.ts";
 import { type IrType, scalarType } from "../../ir/types.ts";
-import { isPureElementwise, opsWhere } from "../../ir/table.ts";
+import { opsWith } from "../../ir/table.ts";
 import type { Rewriter } from "../rewrite.ts";
 
 /** A result must be cheaper than what it replaces, or equal and nearer to the canonical form. */
-export interface Rule {
+export interface RuleFor<N extends TileOp> {
   readonly name: string;
   /** What it does, for people: `before → after`, and under which condition. */
   readonly doc: string;
-  readonly ops: readonly TileOp[];
+  readonly ops: readonly N[];
   /** The value in place of the result (several for several results), or undefined when the rule does not fit. */
-  apply(op: Op, rw: Rewriter): Value | readonly Value[] | undefined;
+  apply(op: OpOf<N>, rw: Rewriter): Value | readonly Value[] | undefined;
 }
 
-/** The operation that made a value, if it is of this kind. */
-export function madeBy(value: Value | undefined, name: TileOp): Op | undefined {
-  return value?.def?.name === name ? value.def : undefined;
+/** A rule for some of all operations; it is applied to those alone. */
+export type Rule = RuleFor<TileOp>;
+
+/** A rule whose `apply` gets an operation of `ops`. */
+export function rule<N extends TileOp>(row: RuleFor<N>): Rule {
+  return row;
 }
 
 /** 0, 0.0 or null; -0.0 is not. */
@@ -29,8 +32,8 @@ export function isZero(value: ScalarValue | undefined): boolean {
 }
 
 /** Operations whose operands may be exchanged. */
-export const COMMUTING = opsWhere((row) => row.commutes === true);
-export const ELEMENTWISE = opsWhere(isPureElementwise);
+export const COMMUTING = opsWith("commutes");
+export const ELEMENTWISE = opsWith("elementwise");
 
 /** Whether all elements are visibly one value. */
 export function isUniform(value: Value): boolean {
@@ -43,7 +46,7 @@ export function scalarOf(value: Value, op: Op, rw: Rewriter): Value {
   if (value.type.shape.length === 0) return value;
   const constant = constantOf(value);
   if (constant !== undefined) return rw.constant(constant, scalarType(value.type.element), op.span);
-  return must(madeBy(value, "splat")?.operands[0], "operand of a splat");
+  return operandsOf(must(madeBy(value, "splat"), "splat")).value;
 }
 
 /** A uniform tile with another shape; without axes, its scalar. */
@@ -55,12 +58,7 @@ export function respread(value: Value, shape: readonly number[], op: Op, rw: Rew
   return shape.length === 0 ? scalar : rw.emit("splat", [scalar], type, op.span);
 }
 
-/** The two operands of a binary operation. */
+/** The two operands of an operation that has two, whatever their names. */
 export function pair(op: Op): readonly [Value, Value] {
   return [must(op.operands[0], "left operand"), must(op.operands[1], "right operand")];
-}
-
-/** The result of an operation that has one. */
-export function resultOf(op: Op): Value {
-  return must(op.results[0], "result");
 }
