@@ -1,7 +1,7 @@
 /** Copies of a loop's body, as `unroll` asks for them (language.md 10.3). */
 import { hasEffect } from "../check/effects.ts";
 import type { TypedExpr, TypedStmt, Variable } from "../check/typed.ts";
-import { constantOf } from "../ir/attrs.ts";
+import { constantOf } from "../ir/op.ts";
 import { convertScalar, evalBinary, evalUnary, type ScalarValue } from "../support/arith.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";

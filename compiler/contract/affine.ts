@@ -16,7 +16,7 @@ import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { constantOf as irConstant, madeBy, operandsOf, resultOf } from "../ir/op.ts";
-import type { OpWhere, TileOp } from "../ir/ops.ts";
+import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { apply } from "./expr.ts";
@@ -148,7 +148,7 @@ export class AffineAnalysis {
 
   /** Of `left - right` and its negative, those that are below zero: strictly, or not. */
   #bounds(
-    op: OpOf<Comparison>,
+    op: OpOf<ComparisonOp>,
     choose: (sides: { readonly difference: Poly; readonly reverse: Poly }) => readonly (
       readonly [poly: Poly, strict: boolean]
     )[],
@@ -239,8 +239,6 @@ function allObserved(
   for (const list of others) for (const observation of list) all.add(observation);
   return all.size > MAX_OBSERVATIONS ? undefined : [...all];
 }
-
-type Comparison = OpWhere<{ readonly result: "bool" }>;
 
 /** The masks that all hold where this one does. */
 function conjuncts(mask: Value): readonly Value[] {

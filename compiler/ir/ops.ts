@@ -65,6 +65,8 @@ export interface TileOpRow {
   readonly derives?: true;
   /** Threads do it together, or it costs too much to be computed again in every layout that a user wants. */
   readonly once?: true;
+  /** Narrow elements come out packed in 32-bit words. */
+  readonly packs?: true;
   /** An access to memory that chooses its layout by its addresses. */
   readonly anchors?: true;
   /** Known to use no shared memory whatever the layouts, except what is planned for the operands of a `dot`. */
@@ -117,12 +119,12 @@ export const TILE_OPS = {
   reshape: { doc: "row-major reshape, any; scalar from one element", args: { value: "any" }, result: "attr", effect: "pure", reshapes: true, renames: true, derives: true, avoidsShared: true },
   permute: { doc: "result axis d is operand axis order[d]", args: { value: "any" }, result: "attr", effect: "pure", attrs: { order: "ints" }, reshapes: true, renames: true, derives: true, avoidsShared: true },
   // ---- memory
-  load: { doc: "loads lanes whose mask is set; others give `other`, or zero", args: { pointer: "ptr", mask: "bool?", other: "any?" }, result: "pointee", effect: "read", attrs: { modifiers: "strings" }, anchors: true, avoidsShared: true },
+  load: { doc: "loads lanes whose mask is set; others give `other`, or zero", args: { pointer: "ptr", mask: "bool?", other: "any?" }, result: "pointee", effect: "read", attrs: { modifiers: "strings" }, anchors: true, avoidsShared: true, packs: true },
   store: { doc: "stores lanes whose mask is set", args: { pointer: "ptr", value: "shape", mask: "bool?" }, result: "none", effect: "write", attrs: { modifiers: "strings" }, anchors: true, avoidsShared: true },
   atomic: { doc: "changes memory in one step where the mask is set; gives what was there, or zero", args: { pointer: "ptr", value: "shape", mask: "bool?" }, result: "pointee", effect: "write", attrs: { operator: "string", order: "string", scope: "string" } },
   atomic_cas: { doc: "writes the value where memory equals the expected one, in one step; gives what was there", args: { pointer: "ptr", expected: "shape", value: "shape" }, result: "pointee", effect: "write", attrs: { order: "string", scope: "string" } },
   // ---- communication
-  convert_layout: { doc: "the same tile in another layout (the result type's)", args: { value: "any" }, result: "attr", effect: "pure", derives: true },
+  convert_layout: { doc: "the same tile in another layout (the result type's)", args: { value: "any" }, result: "attr", effect: "pure", derives: true, packs: true },
   reduce: { doc: "combines the elements along an axis", args: { value: "any" }, result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" }, once: true },
   scan: { doc: "combines each element with all before it along an axis", args: { value: "num" }, result: "same", effect: "pure", attrs: { axis: "int", operator: "string" }, once: true },
   exchange: { doc: "element i along the axis is element i ^ mask", args: { value: "any" }, result: "same", effect: "pure", attrs: { axis: "int", mask: "int" }, once: true },
@@ -136,7 +138,7 @@ export const TILE_OPS = {
   wait_group: { doc: "waits until at most so many of the thread's groups of copies are under way", args: {}, result: "none", effect: "sync", attrs: { pending: "int" } },
   local_store: { doc: "puts the tile into the slot", args: { value: "any", buffer: "buffer", slot: "int" }, result: "none", effect: "sync" },
   local_load: { doc: "the tile in the slot, read by vectors, by matrices or by transposed matrices", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access" }, once: true },
-  local_load_slice: { doc: "slice i of the tile in the slot along the axis where the result is shorter; its accesses are put between those of the products that follow", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access", slice: "int" }, once: true },
+  local_load_slice: { doc: "slice i of the tile in the slot along the axis where the result is shorter; its accesses are put between those of the products that follow", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access", slice: "int" }, once: true, packs: true },
   // Rows turned by amounts known at run time; made with layouts (layout/rotate.ts).
   rotate: { doc: "position i along the axis is element (i - amount) mod extent; amount < bound", args: { value: "any", amount: "int" }, result: "same", effect: "pure", attrs: { axis: "int", bound: "int" }, once: true },
   rotated_range: { doc: "position i along the axis is lo + (i - amount) mod extent; amount < bound", args: { amount: "int" }, result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },
@@ -160,6 +162,18 @@ export type TileOp = keyof typeof TILE_OPS;
 export type OpWhere<Column> = {
   [N in TileOp]: (typeof TILE_OPS)[N] extends Column ? N : never;
 }[TileOp];
+
+/** `a < b` and its like. */
+export type ComparisonOp = OpWhere<{ readonly result: "bool" }>;
+/** Element-wise arithmetic of two operands of one type. */
+export type BinaryOp = OpWhere<
+  {
+    readonly args: { readonly left: "num" | "int"; readonly right: "same" };
+    readonly result: "same";
+  }
+>;
+/** Operations that `reduce` and `scan` combine elements with. */
+export type FoldOp = OpWhere<{ readonly folds: true }>;
 
 type AttrOf<Kind> = Kind extends `${infer Required extends AttrKind}?` ? AttrKinds[Required]
   : Kind extends AttrKind ? AttrKinds[Kind]

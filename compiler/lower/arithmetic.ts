@@ -7,7 +7,7 @@ import type { Operand } from "../ptx/func.ts";
 import { floatBits } from "../support/float.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type Element, isPointer } from "../ir/types.ts";
-import type { TileOp } from "../ir/ops.ts";
+import type { BinaryOp, ComparisonOp } from "../ir/ops.ts";
 import { type Bank, type Emitter, int, isInteger } from "./emitter.ts";
 import { convertScalar } from "./convert.ts";
 import { isFloat8 } from "./float8.ts";
@@ -48,7 +48,7 @@ const isFloatKind = (kind: Kind): boolean =>
 /** PTX spelling of an operation per kind; `T` is the kind. `via f32` computes in float. */
 type Spelling = Readonly<Partial<Record<Kind | "int" | "float", string>>>;
 
-const BINARY: Readonly<Partial<Record<TileOp, Spelling>>> = {
+const BINARY: Readonly<Record<Exclude<BinaryOp, "shl" | "shr">, Spelling>> = {
   add: { int: "add.T", float: "add.rn.T", bf16: "via f32" },
   sub: { int: "sub.T", float: "sub.rn.T", bf16: "via f32" },
   mul: { int: "mul.lo.T", float: "mul.rn.T", bf16: "via f32" },
@@ -64,7 +64,7 @@ const BINARY: Readonly<Partial<Record<TileOp, Spelling>>> = {
 
 /** Comparisons: names of setp, unordered `ne` for floats so that NaN != NaN. */
 const COMPARE: Readonly<
-  Partial<Record<TileOp, { readonly name: string; readonly float: string }>>
+  Record<ComparisonOp, { readonly name: string; readonly float: string }>
 > = {
   lt: { name: "lt", float: "lt" },
   le: { name: "le", float: "le" },
@@ -125,7 +125,7 @@ function viaFloat(
 
 export function lowerBinary(
   e: Emitter,
-  name: TileOp,
+  name: BinaryOp,
   element: Element,
   a: Operand,
   b: Operand,
@@ -145,8 +145,8 @@ export function lowerBinary(
     return narrow(e, e.mul(kind.endsWith("64") ? "b64" : "b32", a, b), element);
   }
   const row = BINARY[name];
-  const template = row?.[kind] ??
-    (isFloatKind(kind) ? row?.float : kind === "bool" ? undefined : row?.int);
+  const template = row[kind] ??
+    (isFloatKind(kind) ? row.float : kind === "bool" ? undefined : row.int);
   if (template === undefined) throw new RangeError(`No PTX for ${name} on ${kind}`);
   if (template === "via f32") {
     return viaFloat(
@@ -191,7 +191,7 @@ function lowerShift(
 
 export function lowerCompare(
   e: Emitter,
-  name: TileOp,
+  name: ComparisonOp,
   element: Element,
   a: Operand,
   b: Operand,

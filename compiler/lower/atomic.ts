@@ -3,11 +3,10 @@
  * result reaches the others through shared memory. What no instruction does is done by comparing and swapping.
  */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
-import { stringAttr } from "../ir/attrs.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { freeMask, log2, product } from "../linear/linear.ts";
-import { maskOf } from "../layout/anchors.ts";
 import { bug, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { kindOf, lowerBinary, lowerUnary } from "./arithmetic.ts";
@@ -18,7 +17,6 @@ import { copyBits, threadBases } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
-import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
 
@@ -34,33 +32,37 @@ interface Access {
   readonly scope: string;
 }
 
-export function isReleasing(op: Op): boolean {
-  return ["release", "acq_rel"].includes(stringAttr(op, "order"));
+type AtomicOp = OpOf<"atomic" | "atomic_cas">;
+
+export function isReleasing(op: AtomicOp): boolean {
+  return ["release", "acq_rel"].includes(op.attrs.order);
 }
 
-function isAcquiring(op: Op): boolean {
-  return ["acquire", "acq_rel"].includes(stringAttr(op, "order"));
+function isAcquiring(op: AtomicOp): boolean {
+  return ["acquire", "acq_rel"].includes(op.attrs.order);
 }
 
-export function lowerAtomic(cx: LowerContext, op: Op): void {
-  const operator = stringAttr(op, "operator");
-  const mask = maskOf(op);
-  atomics(cx, op, mask, (e, access) => {
+export function lowerAtomic(cx: LowerContext, op: OpOf<"atomic">): void {
+  const { operator } = op.attrs;
+  const { value, mask } = operandsOf(op);
+  atomics(cx, op, [value], mask, (e, access) => {
     const spelling = instructionFor(e, operator, access.element);
     return spelling === undefined
       ? swapLoop(
         e,
         access,
-        (old, value) => lowerBinary(e, operatorOf(operator), access.element, old, value),
+        (old, other) => lowerBinary(e, operatorOf(operator), access.element, old, other),
       )
       : single(e, spelling, operator === "sub" ? negated(e, access) : access);
   });
 }
 
-export function lowerAtomicCas(cx: LowerContext, op: Op): void {
+export function lowerAtomicCas(cx: LowerContext, op: OpOf<"atomic_cas">): void {
+  const { expected, value } = operandsOf(op);
   atomics(
     cx,
     op,
+    [expected, value],
     undefined,
     (e, access) => single(e, `cas.b${bitsOf(access.element)}`, access),
   );
@@ -107,18 +109,18 @@ function elementOf(pointer: Value): Element {
 /** All elements of an atomic operation. */
 function atomics(
   cx: LowerContext,
-  op: Op,
+  op: AtomicOp,
+  values: readonly Value[],
   mask: Value | undefined,
   run: (e: Emitter, access: Access) => Operand,
 ): void {
   const e = cx.emitter;
-  const pointer = operand(op, 0);
+  const { pointer } = operandsOf(op);
   const { layout } = pointer.type;
   const element = elementOf(pointer);
-  const values = op.operands.slice(1).filter((value) => value !== mask);
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
-  const scope = `.${stringAttr(op, "order")}.${stringAttr(op, "scope")}.global`;
+  const scope = `.${op.attrs.order}.${op.attrs.scope}.global`;
   // Everything the program did comes before: its other threads have done it when this one goes on.
   if (isReleasing(op)) blockBarrier(cx);
   const free = layout === undefined ? 0 : freeMask(layout.register);

@@ -8,6 +8,8 @@
  */
 import type { Operand, Register } from "../ptx/func.ts";
 import type { Op, Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
+import { hasTrait } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { freeMask } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
@@ -129,26 +131,16 @@ export function computed(value: Value, elements: Lowered): Lowered {
   return (register) => must(refs[register & ~free], "element");
 }
 
-/** Operations whose results are their first operand in other places. */
-const MOVING: ReadonlySet<string> = new Set([
-  "permute",
-  "reshape",
-  "expand_dims",
-  "broadcast",
-  "assume_multiple",
-]);
-const WORDS: ReadonlySet<string> = new Set(["load", "convert_layout", "local_load_slice"]);
-
 /** Whether all of these values come out of memory as they are: then narrow elements are packed already. */
 function arePacked(sources: readonly Value[]): boolean {
   const madeIn = (value: Value): Op | undefined => {
     let { def } = value;
-    while (def !== undefined && MOVING.has(def.name)) ({ def } = must(def.operands[0], "operand"));
+    while (def !== undefined && hasTrait(def, "renames")) ({ def } = operandsOf(def).value);
     return def;
   };
   const makers = sources.map(madeIn);
-  return makers.some((def) => def !== undefined && WORDS.has(def.name)) &&
-    makers.every((def) => def === undefined || WORDS.has(def.name) || def.name === "constant");
+  return makers.some((def) => def !== undefined && hasTrait(def, "packs")) &&
+    makers.every((def) => def === undefined || hasTrait(def, "packs") || def.name === "constant");
 }
 
 /** The manner for a value that is one of these; `steps`: they all move as a whole from one. */

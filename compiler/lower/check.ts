@@ -5,8 +5,8 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import { CHECK_BEGIN, CHECK_END } from "../ptx/checks.ts";
-import { stringAttr } from "../ir/attrs.ts";
-import type { Op } from "../ir/func.ts";
+import type { OpOf } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { freeMask, log2 } from "../linear/linear.ts";
 import { positionOf, useSite } from "../support/source.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
@@ -17,9 +17,8 @@ import { copyBits } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int, isInteger } from "./emitter.ts";
-import { operand } from "./rule.ts";
 
-export function lowerCheck(cx: LowerContext, op: Op): void {
+export function lowerCheck(cx: LowerContext, op: OpOf<"check">): void {
   const e = cx.emitter;
   const items = e.nested("branch", () => whereTrue(cx, broken(cx, op), () => fail(cx, op)));
   if (items.length === 0) return;
@@ -33,9 +32,9 @@ export function lowerCheck(cx: LowerContext, op: Op): void {
 }
 
 /** Whether the condition is false for an element of the thread. */
-function broken(cx: LowerContext, op: Op): Operand {
+function broken(cx: LowerContext, op: OpOf<"check">): Operand {
   const e = cx.emitter;
-  const condition = operand(op, 0);
+  const { condition } = operandsOf(op);
   const { layout } = condition.type;
   const free = layout === undefined ? 0 : freeMask(layout.register);
   let holds: Operand = int(1);
@@ -55,10 +54,10 @@ function broken(cx: LowerContext, op: Op): Operand {
 }
 
 /** `__assertfail(condition, file, line, function, size of a character)`. */
-function fail(cx: LowerContext, op: Op): void {
+function fail(cx: LowerContext, op: OpOf<"check">): void {
   const { file, start } = useSite(op.span);
   emitCall(cx, "__assertfail", [
-    addressOfText(cx, stringAttr(op, "text")),
+    addressOfText(cx, op.attrs.text),
     addressOfText(cx, file.name),
     int(positionOf(file, start).line),
     addressOfText(cx, cx.calls.prefix),

@@ -5,7 +5,8 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import type { Element } from "../ir/types.ts";
-import type { TileOp } from "../ir/ops.ts";
+import type { FoldOp } from "../ir/ops.ts";
+import { opsWith } from "../ir/table.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { lowerBinary } from "./arithmetic.ts";
 import { type Emitter, int } from "./emitter.ts";
@@ -27,14 +28,15 @@ export interface Combiner {
   readonly redux?: string;
 }
 
-const FOLDS: ReadonlySet<string> = new Set(["add", "mul", "min", "max", "and", "or", "xor"]);
+const FOLDS = opsWith("folds");
 
 export function combinerOf(operator: string, element: Element): Combiner {
-  if (FOLDS.has(operator)) return fold(operator as TileOp, element);
+  const folding = FOLDS.find((name) => name === operator);
+  if (folding !== undefined) return fold(folding, element);
   return extreme(operator === "argmax", wordType(element), element);
 }
 
-function fold(operator: TileOp, element: Element): Combiner {
+function fold(operator: FoldOp, element: Element): Combiner {
   const type = wordType(element);
   const redux = reduxOf(operator, type);
   return {
@@ -47,7 +49,7 @@ function fold(operator: TileOp, element: Element): Combiner {
 }
 
 /** Sums and extremes by signedness, logic without; 32 bits only (PTX ISA 9.0, redux.sync). */
-function reduxOf(operator: TileOp, type: ScalarName): string | undefined {
+function reduxOf(operator: FoldOp, type: ScalarName): string | undefined {
   const { class: kind, bits, signed } = SCALARS[type];
   if (kind !== "int" || bits !== 32) return undefined;
   if (operator === "and" || operator === "or" || operator === "xor") return `${operator}.b32`;

@@ -10,8 +10,8 @@
  * Others test in the middle: ROUND: test; @!go bra EXIT; body; bra ROUND; EXIT:
  */
 import type { Item, Operand } from "../ptx/func.ts";
-import type { Op, Region, Value } from "../ir/func.ts";
-import { terminatorOf } from "../ir/walk.ts";
+import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
+import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import { computed, makeSlot, mannerFor, type Slot } from "./carried.ts";
 import type { LowerContext } from "./context.ts";
@@ -19,7 +19,6 @@ import { lowered } from "./values.ts";
 import { whole } from "./element.ts";
 import { isInteger } from "./emitter.ts";
 import { emitMoves } from "./moves.ts";
-import { operand } from "./rule.ts";
 import { eitherRead } from "./shared.ts";
 
 const bodyOf = (region: Region): readonly Op[] => region.ops.slice(0, -1);
@@ -57,46 +56,45 @@ function fill(cx: LowerContext, slots: readonly Slot[], sources: readonly Value[
 const registersOf = (slots: readonly Slot[]): Slot["registers"] =>
   slots.flatMap(({ registers }) => registers);
 
-export function lowerIf(cx: LowerContext, op: Op): void {
+/** A branch, and who may still read shared memory after it. */
+interface Lowering {
+  readonly items: readonly Item[];
+  readonly read: LowerContext["shared"]["read"];
+}
+
+export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
   const e = cx.emitter;
-  const condition = conditionOf(cx, operand(op, 0));
-  const [then, otherwise] = [must(op.regions[0], "then"), must(op.regions[1], "else")];
+  const { condition: value, then, otherwise, thenValues, otherwiseValues } = branchOf(op);
+  const condition = conditionOf(cx, value);
   if (isInteger(condition)) {
-    const taken = condition.value !== 0n ? then : otherwise;
-    cx.lowerOps(bodyOf(taken));
-    return bind(cx, op.results, terminatorOf(taken).operands);
+    const isTaken = condition.value !== 0n;
+    cx.lowerOps(bodyOf(isTaken ? then : otherwise));
+    return bind(cx, op.results, isTaken ? thenValues : otherwiseValues);
   }
-  const ends = op.regions.map((region) => terminatorOf(region).operands);
   const readBefore = cx.shared.read;
-  let slots: Slot[] = [];
-  const branches = [then, otherwise].map((region, index) => {
+  const makeSlots = (): Slot[] =>
+    op.results.map((result, i) => {
+      const yielded = must(thenValues[i], "then value");
+      const other = must(otherwiseValues[i], "else value");
+      const manner = mannerFor(result, [yielded, other], cx.originOf(result) !== result);
+      return makeSlot(cx, result, lowered(cx, yielded), manner);
+    });
+  let slots: readonly Slot[] | undefined;
+  const branch = (region: Region, values: readonly Value[]): Lowering => {
     cx.shared.read = readBefore;
     const items = e.nested("branch", () => {
       cx.lowerOps(bodyOf(region));
-      const values = must(ends[index], "yielded values");
-      if (index === 0) {
-        slots = op.results.map((result, i) =>
-          makeSlot(
-            cx,
-            result,
-            lowered(cx, must(values[i], "yielded value")),
-            mannerFor(
-              result,
-              ends.map((end) => must(end[i], "yielded value")),
-              cx.originOf(result) !== result,
-            ),
-          )
-        );
-      }
+      slots ??= makeSlots();
       fill(cx, slots, values);
     });
     return { items, read: cx.shared.read };
-  });
-  e.settle(registersOf(slots));
-  const [yes, no] = [must(branches[0], "then"), must(branches[1], "else")];
+  };
+  const [yes, no] = [branch(then, thenValues), branch(otherwise, otherwiseValues)];
+  const filled = slots ?? [];
+  e.settle(registersOf(filled));
   cx.shared.read = eitherRead(yes.read, no.read);
   emitBranches(cx, condition, yes.items, no.items);
-  bindSlots(cx, op.results, slots);
+  bindSlots(cx, op.results, filled);
 }
 
 /** Moves, and additions that they may need. */
@@ -132,13 +130,13 @@ function emitBranches(
   e.label(end);
 }
 
-export function lowerWhile(cx: LowerContext, op: Op): void {
-  const test = must(op.regions[0], "test");
+export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
+  const loop = loopOf(op);
   const readBefore = cx.shared.read;
   // A round may find the buffer as the round before left it.
   cx.shared.read = "anything";
-  if (isCheap(test)) lowerGuarded(cx, op);
-  else lowerPlain(cx, op);
+  if (isCheap(loop.test)) lowerGuarded(cx, loop, op.results);
+  else lowerPlain(cx, loop, op.results);
   const isUsed = cx.shared.bytes > 0 || cx.stages.bytes > 0;
   cx.shared.read = isUsed ? "anything" : readBefore;
 }
@@ -154,25 +152,23 @@ function isCheap(test: Region): boolean {
 }
 
 /** The test before the first round and after each one. The registers hold what the test lets through. */
-function lowerGuarded(cx: LowerContext, op: Op): void {
+function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
   const e = cx.emitter;
-  const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
-  const [condition, end] = [terminatorOf(test), terminatorOf(body)];
-  const leaving = condition.operands.slice(1);
+  const { test, body, goesOn, initial, repeated, leaving } = loop;
   const runTest = (values: readonly Value[]): Operand => {
     bind(cx, test.params, values);
     cx.lowerOps(bodyOf(test));
-    return conditionOf(cx, operand(condition, 0));
+    return conditionOf(cx, goesOn);
   };
-  const enter = runTest(op.operands);
-  if (isInteger(enter) && enter.value === 0n) return bind(cx, op.results, leaving);
+  const enter = runTest(initial);
+  if (isInteger(enter) && enter.value === 0n) return bind(cx, results, leaving);
   const slots = body.params.map((param, i) => {
     const value = must(leaving[i], "carried value");
     return makeSlot(
       cx,
       param,
       lowered(cx, value),
-      mannerFor(param, cameFrom(op, value), cx.originOf(param) !== param),
+      mannerFor(param, cameFrom(loop, value), cx.originOf(param) !== param),
     );
   });
   fill(cx, slots, leaving);
@@ -184,7 +180,7 @@ function lowerGuarded(cx: LowerContext, op: Op): void {
       e.settle(registersOf(slots));
       bindSlots(cx, body.params, slots);
       cx.lowerOps(bodyOf(body));
-      const again = saved(cx, runTest(end.operands), slots);
+      const again = saved(cx, runTest(repeated), slots);
       fill(cx, slots, leaving);
       e.branch(round, again);
     });
@@ -193,7 +189,7 @@ function lowerGuarded(cx: LowerContext, op: Op): void {
   e.append(guarded);
   e.label(exit);
   e.settle(registersOf(slots));
-  bindSlots(cx, op.results, slots);
+  bindSlots(cx, results, slots);
 }
 
 /** A condition that stays what it is when the slots get their next values. */
@@ -207,43 +203,40 @@ function saved(cx: LowerContext, condition: Operand, slots: readonly Slot[]): Op
 }
 
 /** The values that a value of the test is: if it is a parameter, what enters and what comes round. */
-function cameFrom(op: Op, value: Value): Value[] {
-  const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
+function cameFrom({ test, initial, repeated }: Loop, value: Value): Value[] {
   const index = test.params.indexOf(value);
-  return index < 0
-    ? [value]
-    : [operand(op, index), must(terminatorOf(body).operands[index], "yielded value")];
+  if (index < 0) return [value];
+  return [must(initial[index], "initial value"), must(repeated[index], "yielded value")];
 }
 
 /** The test in the middle. The registers hold what enters it. */
-function lowerPlain(cx: LowerContext, op: Op): void {
+function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
   const e = cx.emitter;
-  const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
-  const [condition, end] = [terminatorOf(test), terminatorOf(body)];
+  const { test, body, goesOn, initial, repeated, leaving } = loop;
   const slots = test.params.map((param, i) =>
     makeSlot(
       cx,
       param,
-      lowered(cx, operand(op, i)),
-      mannerFor(param, cameFrom(op, param), cx.originOf(param) !== param),
+      lowered(cx, must(initial[i], "initial value")),
+      mannerFor(param, cameFrom(loop, param), cx.originOf(param) !== param),
     )
   );
-  fill(cx, slots, op.operands);
+  fill(cx, slots, initial);
   const [round, exit] = [e.newLabel(), e.newLabel()];
   const rounds = e.nested("loop", () => {
     e.label(round);
     e.settle(registersOf(slots));
     bindSlots(cx, test.params, slots);
     cx.lowerOps(bodyOf(test));
-    const leaving = condition.operands.slice(1).map((value) => computed(value, lowered(cx, value)));
-    leaving.forEach((elements, i) => {
-      cx.values.set(must(body.params[i], "parameter"), elements);
-      cx.values.set(must(op.results[i], "result"), elements);
+    const elements = leaving.map((value) => computed(value, lowered(cx, value)));
+    elements.forEach((one, i) => {
+      cx.values.set(must(body.params[i], "parameter"), one);
+      cx.values.set(must(results[i], "result"), one);
     });
-    e.branch(exit, conditionOf(cx, operand(condition, 0)), false);
+    e.branch(exit, conditionOf(cx, goesOn), false);
     const rest = e.nested("branch", () => {
       cx.lowerOps(bodyOf(body));
-      fill(cx, slots, end.operands);
+      fill(cx, slots, repeated);
     });
     e.append(rest);
     e.branch(round);

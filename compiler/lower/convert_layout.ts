@@ -1,7 +1,8 @@
 /** Carries out a change of layout: renames registers, or exchanges through swizzled shared memory. */
 import type { SharedPlan } from "../layout/conversion.ts";
 import { conversionOf } from "../layout/exchanges.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered } from "./values.ts";
@@ -10,9 +11,9 @@ import { int } from "./emitter.ts";
 import { readStaged, type Staged, writeStaged } from "./shared_tile.ts";
 import { layoutOf, tileBytes } from "../layout/tiles.ts";
 
-export function lowerConvertLayout(cx: LowerContext, op: Op): void {
-  const operand = must(op.operands[0], "operand");
-  const result = must(op.results[0], "result");
+export function lowerConvertLayout(cx: LowerContext, op: OpOf<"convert_layout">): void {
+  const { value: operand } = operandsOf(op);
+  const result = resultOf(op);
   const plan = conversionOf(op);
   switch (plan.kind) {
     case "none":

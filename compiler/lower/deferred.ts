@@ -4,7 +4,7 @@
  * its end, on a stack as deep. So after so many operations in a row the elements of one are computed where it stands.
  */
 import type { Op, Value } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
+import { rowOf } from "../ir/table.ts";
 import { computed } from "./carried.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered } from "./values.ts";
@@ -12,28 +12,16 @@ import { lowered } from "./values.ts";
 /** Operations in a row whose elements wait. */
 const MAX_DEFERRED = 64;
 
-/** Their elements are there once they have been lowered, or come when something waits for them. */
-const COMPUTED: ReadonlySet<TileOp> = new Set<TileOp>([
-  "atomic",
-  "atomic_cas",
-  "dot",
-  "exchange",
-  "gather",
-  "histogram",
-  "if",
-  "local_load",
-  "local_load_slice",
-  "reduce",
-  "rotate",
-  "scan",
-  "shared_buffer",
-  "while",
-]);
+/** Whether the elements are there once the operation has been lowered, or come when something waits for them. */
+function isComputed(op: Op): boolean {
+  const { effect, once } = rowOf(op);
+  return once === true || effect === "write" || effect === "control";
+}
 
 /** Computes the elements of what was lowered last, if too many operations wait for each other. */
 export function limitDeferred(cx: LowerContext, op: Op): void {
   const [result] = op.results;
-  if (result === undefined || COMPUTED.has(op.name)) return;
+  if (result === undefined || isComputed(op)) return;
   const deferred = 1 + deferredBehind(cx, op.operands);
   if (deferred <= MAX_DEFERRED) {
     cx.deferred.set(result, deferred);

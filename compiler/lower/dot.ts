@@ -3,8 +3,8 @@
  * all that is left is one matrix instruction per fragment, or one multiply-add per element.
  */
 import type { Operand } from "../ptx/func.ts";
-import { stringAttr } from "../ir/attrs.ts";
-import type { Func, Op, Region, Value } from "../ir/func.ts";
+import type { Func, OpOf, Region, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { dotLayouts, type Repeats } from "../layout/dot.ts";
@@ -19,7 +19,6 @@ import { registerCount } from "../layout/tiles.ts";
 import { convertScalar } from "./convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
 import type { Emitter } from "./emitter.ts";
-import { operand, resultOf } from "./rule.ts";
 
 /** How PTX spells the types of operands. */
 const MMA_TYPES: Partial<Record<ScalarName, string>> = {
@@ -33,7 +32,7 @@ const MMA_TYPES: Partial<Record<ScalarName, string>> = {
   float8e5: "e5m2",
 };
 
-export function lowerDot(cx: LowerContext, op: Op): void {
+export function lowerDot(cx: LowerContext, op: OpOf<"dot">): void {
   const { mma, repeats } = dotLayouts(op, cx.numWarps, cx.emitter.target);
   const sums = initialSums(cx, op);
   if (mma === undefined) multiplyElements(cx, op, repeats, sums);
@@ -53,15 +52,16 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
   const ofRegion = ({ ops }: Region): number => {
     const dots = ops.filter((op) => op.name === "dot");
     const here = new Set(ops);
-    const sums = dots.map((op) => operand(op, 2)).filter(({ def }) =>
+    const sums = dots.map((op) => operandsOf(op).sum).filter(({ def }) =>
       def?.name !== "dot" || !here.has(def)
     );
     const kept = new Set<Value>();
     const passing = dots.map((op) => {
+      const { a, b } = operandsOf(op);
       const { repeats, mma } = dotLayouts(op, numWarps, target);
-      const together = LOAD_BYTES / bytesOf(operand(op, 0).type.element) / (mma?.k ?? 1);
+      const together = LOAD_BYTES / bytesOf(a.type.element) / (mma?.k ?? 1);
       const steps = 2 ** repeats.batch * Math.max(1, 2 ** repeats.k / Math.max(1, together));
-      return [operand(op, 0), operand(op, 1)].reduce((sum, value) => {
+      return [a, b].reduce((sum, value) => {
         // What rounds hand on is one step's part. Without asynchronous copies the next round waits in registers, whole.
         const ahead = target.asyncCopies ? 0 : words(value);
         if (value.def === undefined || here.has(value.def)) {
@@ -81,8 +81,8 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
 }
 
 /** The accumulator's registers; replaced one by one as products are added. */
-function initialSums(cx: LowerContext, op: Op): Operand[] {
-  const sum = operand(op, 2);
+function initialSums(cx: LowerContext, op: OpOf<"dot">): Operand[] {
+  const { sum } = operandsOf(op);
   const { element } = sum.type;
   return Array.from(
     { length: registerCount(sum) },
@@ -163,13 +163,13 @@ function toTf32(e: Emitter, value: Operand): Operand {
 
 function multiplyFragments(
   cx: LowerContext,
-  op: Op,
+  op: OpOf<"dot">,
   row: MmaRow,
   repeats: Repeats,
   sums: Operand[],
 ): void {
   const e = cx.emitter;
-  const [a, b] = [operand(op, 0), operand(op, 1)];
+  const { a, b } = operandsOf(op);
   const count = (fragment: { readonly register: readonly unknown[] }): number =>
     1 << fragment.register.length;
   const left = fragments(cx, a, count(row.a), row);
@@ -180,7 +180,7 @@ function multiplyFragments(
   const width = count(row.c);
   const vector = (elements: readonly Operand[]): Operand => ({ kind: "vector", elements });
   // The 8-bit floats' products are added with few bits; the program may ask for sums outside of the instruction.
-  const isApart = stringAttr(op, "mode") === "f32acc" && row.sum === "f32";
+  const isApart = op.attrs.mode === "f32acc" && row.sum === "f32";
   const zeros = isApart
     ? Array.from({ length: width }, () => e.inRegister(constantOperand(0, "float32"), "b32"))
     : [];
@@ -218,7 +218,7 @@ function multiplyFragments(
 /** How elements are multiplied without tensor cores: in which type, and by which instruction. */
 function scalarProduct(
   cx: LowerContext,
-  op: Op,
+  op: OpOf<"dot">,
 ): (a: Operand, b: Operand, sum: Operand) => Operand {
   const e = cx.emitter;
   const result = resultOf(op).type.element;
@@ -229,12 +229,12 @@ function scalarProduct(
 
 function multiplyElements(
   cx: LowerContext,
-  op: Op,
+  op: OpOf<"dot">,
   repeats: Repeats,
   sums: Operand[],
 ): void {
   const e = cx.emitter;
-  const [a, b] = [operand(op, 0), operand(op, 1)];
+  const { a, b } = operandsOf(op);
   const result = must(resultOf(op).type.layout, "layout of a product");
   const bits = (value: Value): number => log2Registers(value);
   // Registers of a thread's rectangle: columns below rows.
@@ -268,7 +268,7 @@ function multiplyElements(
 const log2Registers = (value: Value): number => Math.log2(registerCount(value));
 
 /** Elements in the type that they are multiplied in. */
-function converted(cx: LowerContext, op: Op, value: Value): (register: number) => Operand {
+function converted(cx: LowerContext, op: OpOf<"dot">, value: Value): (register: number) => Operand {
   const e = cx.emitter;
   const from = scalarOf(value);
   const to = scalarOf(resultOf(op));

@@ -3,8 +3,8 @@
  * another lane, then another warp. `gather` looks elements up by index in shared memory. `histogram` counts there.
  */
 import type { Operand } from "../ptx/func.ts";
-import type { Op } from "../ir/func.ts";
-import { intAttr } from "../ir/attrs.ts";
+import type { OpOf } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { axisShifts, freeMask, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { axisBits } from "../layout/reduce.ts";
@@ -17,20 +17,19 @@ import { convertScalar } from "./convert.ts";
 import { layoutOf, registerCount } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
 
 const bytesOfWord = (element: Element): 4 | 8 => wordBank(element) === "b64" ? 8 : 4;
 
-export function lowerExchange(cx: LowerContext, op: Op): void {
+export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
   const e = cx.emitter;
-  const source = operand(op, 0);
+  const { value: source } = operandsOf(op);
   const { element } = source.type;
-  const mask = intAttr(op, "mask");
+  const { axis, mask } = op.attrs;
   const moved = { register: 0, lane: 0, warp: 0 };
-  for (const { input, bit, step } of axisBits(layoutOf(source), intAttr(op, "axis"))) {
+  for (const { input, bit, step } of axisBits(layoutOf(source), axis)) {
     if ((mask >> step) & 1) moved[input] |= 1 << bit;
   }
   const bank = wordBank(element);
@@ -85,13 +84,13 @@ function scaledBases(layout: LinearLayout, size: number): {
   return { register: scaled(layout.register), thread: scaled(threadBases(layout)) };
 }
 
-export function lowerGather(cx: LowerContext, op: Op): void {
+export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
   const e = cx.emitter;
-  const [source, index] = [operand(op, 0), operand(op, 1)];
+  const { value: source, index } = operandsOf(op);
   const result = resultOf(op);
   const { element } = source.type;
   const [from, to] = [layoutOf(source), layoutOf(result)];
-  const axis = intAttr(op, "axis");
+  const { axis } = op.attrs;
   const bank = wordBank(element);
   const size = bytesOfWord(element);
   const start = claimShared(cx, product(from.shape) * size);
@@ -151,9 +150,9 @@ function lineLayout(layout: LinearLayout, shape: readonly number[], axis: number
   };
 }
 
-export function lowerHistogram(cx: LowerContext, op: Op): void {
+export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
   const e = cx.emitter;
-  const source = operand(op, 0);
+  const { value: source } = operandsOf(op);
   const result = resultOf(op);
   const { element } = source.type;
   const [from, to] = [layoutOf(source), layoutOf(result)];

@@ -4,8 +4,8 @@
  * float and in double. Narrower floats are computed in float and rounded once.
  */
 import type { Operand } from "../ptx/func.ts";
-import type { Op } from "../ir/func.ts";
-import { stringAttr } from "../ir/attrs.ts";
+import type { OpOf } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isFloat, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { FloatFunction } from "../support/math_functions.ts";
@@ -25,7 +25,6 @@ import { log, log1p, log2 } from "./math/log.ts";
 import { pow } from "./math/pow.ts";
 import { extreme, round, rsqrt } from "./math/rounding.ts";
 import { cos, sin, tan } from "./math/trig.ts";
-import { operand, resultOf } from "./rule.ts";
 
 type Formula = (fp: Fp, ...args: Operand[]) => Operand;
 
@@ -102,9 +101,10 @@ export function isFloatFunction(name: string): name is FloatFunction {
   return Object.hasOwn(FLOAT_MATH, name);
 }
 
-export function lowerMath(cx: LowerContext, op: Op): void {
-  const name = stringAttr(op, "function");
-  const element = operand(op, 0).type.element;
+export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
+  const name = op.attrs.function;
+  const { values } = operandsOf(op);
+  const { element } = must(values[0], "argument").type;
   const result = resultOf(op).type.element;
   const e = cx.emitter;
   const compute = isFloat(element)
@@ -113,7 +113,7 @@ export function lowerMath(cx: LowerContext, op: Op): void {
   cx.values.set(
     resultOf(op),
     memo(cx, (register) => {
-      const args = op.operands.map((value) =>
+      const args = values.map((value) =>
         e.inRegister(
           whole(e, lowered(cx, value)(register), value.type.element),
           bankOf(value.type.element),

@@ -1,11 +1,11 @@
 /** Global loads and stores: as few and as wide as layout, alignment and mask allow. */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
-import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
+import { pointeeBytes } from "../layout/anchors.ts";
 import { type AccessGroup, accessGroups } from "../layout/access_groups.ts";
 import type { AxisInfo } from "../tile/axis.ts";
-import { stringsAttr } from "../ir/attrs.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { isLookup } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
@@ -72,12 +72,12 @@ const MODIFIERS: Readonly<Record<string, string>> = {
  */
 function prefetchHint(
   cx: LowerContext,
-  op: Op,
+  pointer: Value,
   accessBytes: number,
   axisInfo: (value: Value) => AxisInfo,
 ): string {
-  const { contiguity } = axisInfo(pointerOf(op));
-  const rows = contiguity.some((run) => run * pointeeBytes(pointerOf(op)) >= 128);
+  const { contiguity } = axisInfo(pointer);
+  const rows = contiguity.some((run) => run * pointeeBytes(pointer) >= 128);
   return rows && accessBytes < 16 &&
       ask(cx.emitter.target, ({ cacheHints }) => cacheHints.includes("L2::256B"))
     ? ".L2::256B"
@@ -91,12 +91,11 @@ interface AccessType {
 }
 
 function accessSpelling(
-  op: Op,
+  { attrs: { modifiers } }: OpOf<"load" | "store">,
   kind: "ld" | "st",
   shape: AccessType,
   hint = "",
 ): string {
-  const modifiers = op.attrs.modifiers === undefined ? [] : stringsAttr(op, "modifiers");
   const volatile = modifiers.includes("volatile");
   const hints = modifiers.length === 0 ? hint : spellModifiers(modifiers);
   return `${kind}${volatile ? ".volatile" : ""}.global${hints}${vectorSpelling(shape)}`;
@@ -110,9 +109,7 @@ const vectorSpelling = ({ count, type }: AccessType): string =>
  * its elements are first asked for, access by access: weights that are applied to a row as it is stored need no
  * registers before.
  */
-const isLate = (op: Op): boolean =>
-  isLookup(op) ||
-  (op.attrs.modifiers !== undefined && stringsAttr(op, "modifiers").includes("nc"));
+const isLate = (op: OpOf<"load">): boolean => isLookup(op) || op.attrs.modifiers.includes("nc");
 
 /**
  * Whether the lanes of a warp read the same place in every access. Only then is the constant cache fast: it serves one
@@ -145,11 +142,13 @@ function lookUp(
   };
 }
 
-export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
+export function lowerLoad(
+  cx: LowerContext,
+  op: OpOf<"load">,
+  axisInfo: (value: Value) => AxisInfo,
+): void {
   const e = cx.emitter;
-  const pointer = pointerOf(op);
-  const mask = maskOf(op);
-  const other = op.operands[2];
+  const { pointer, mask, other } = operandsOf(op);
   const element = elementOf(pointer);
   const size = pointeeBytes(pointer);
   const load = (group: AccessGroup): readonly Ref[] => {
@@ -178,7 +177,7 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
             op,
             "ld",
             shape,
-            prefetchHint(cx, op, size * group.length, axisInfo),
+            prefetchHint(cx, pointer, size * group.length, axisInfo),
           ),
           address: e.address(place),
         };
@@ -202,16 +201,18 @@ export function lowerLoad(cx: LowerContext, op: Op, axisInfo: (value: Value) => 
     group.forEach((register, i) => elements[register] = () => must(refs()[i], "loaded element"));
   }
   const free = pointer.type.layout === undefined ? 0 : freeMask(pointer.type.layout.register);
-  const result = must(op.results[0], "result of a load");
+  const result = resultOf(op);
   // Narrow scalars and lone elements are extended once; parts of words stay parts.
   cx.values.set(result, (register) => must(elements[register & ~free], "loaded element")());
 }
 
-export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) => AxisInfo): void {
+export function lowerStore(
+  cx: LowerContext,
+  op: OpOf<"store">,
+  axisInfo: (value: Value) => AxisInfo,
+): void {
   const e = cx.emitter;
-  const pointer = pointerOf(op);
-  const value = must(op.operands[1], "stored value");
-  const mask = maskOf(op);
+  const { pointer, value, mask } = operandsOf(op);
   const element = elementOf(pointer);
   const layout = pointer.type.layout;
   // One thread stores a scalar; of copies of an element, one is stored.
@@ -239,14 +240,13 @@ export function lowerStore(cx: LowerContext, op: Op, axisInfo: (value: Value) =>
 /** One prefetch per access that would load the same; of copies of an address, one asks. */
 export function lowerPrefetch(
   cx: LowerContext,
-  op: Op,
+  op: OpOf<"prefetch">,
   axisInfo: (value: Value) => AxisInfo,
 ): void {
   const e = cx.emitter;
-  const pointer = pointerOf(op);
+  const { pointer, mask } = operandsOf(op);
   // Constant memory has a cache of its own, which cannot be asked to read ahead.
   if (spaceOf(pointer) === "constant") return;
-  const mask = maskOf(op);
   const { layout } = pointer.type;
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
   const owner = ownerPredicate(cx, copies);

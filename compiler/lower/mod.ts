@@ -22,7 +22,7 @@ import { orderMemory } from "../schedule/memory_order.ts";
 import { originsOf } from "../tile/induction.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
-import { RULES } from "./rules.ts";
+import { lowerOp } from "./rules.ts";
 import { stageProducts } from "../schedule/stage_operands.ts";
 import { Unsupported } from "./unsupported.ts";
 
@@ -116,7 +116,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       for (const op of ops) {
         emitter.from(op.span);
         if (op.regions.length > 0) emitAside(cx);
-        RULES[op.name](cx, op, laidOutAxisInfo);
+        lowerOp(cx, op, laidOutAxisInfo);
         limitDeferred(cx, op);
       }
       emitAside(cx);

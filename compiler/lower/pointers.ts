@@ -3,7 +3,9 @@
  * added first, and constants end up in the immediates of the accesses.
  */
 import type { Operand } from "../ptx/func.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { hasTrait } from "../ir/table.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 import { axisShifts } from "../linear/linear.ts";
 import type { AxisFacts, AxisInfo } from "../tile/axis.ts";
@@ -11,7 +13,6 @@ import { lowerScaled } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered, memo } from "./values.ts";
 import { whole } from "./element.ts";
-import { operand, resultOf } from "./rule.ts";
 
 /** One summand of a pointer tile, in elements. */
 interface Term {
@@ -24,28 +25,20 @@ interface Term {
 /** Summands that are reordered; a pointer with more of them is a sum of what it was before and these. */
 const MAX_TERMS = 64;
 
-const SHAPING: ReadonlySet<string> = new Set([
-  "splat",
-  "broadcast",
-  "expand_dims",
-  "reshape",
-  "permute",
-]);
-
 function pointerTerms(value: Value, axisInfo: AxisFacts): { base: Value; terms: Term[] } {
   const terms: Term[] = [];
   let base = value;
   while (terms.length < MAX_TERMS) {
     const { def } = base;
-    const pointer = def?.operands[0];
-    if (def === undefined || pointer === undefined) break;
-    if (def.name === "offset" && pointeeBytes(pointer) === pointeeBytes(base)) {
-      const count = operand(def, 1);
+    if (def?.name === "offset") {
+      const { pointer, count } = operandsOf(def);
+      if (pointeeBytes(pointer) !== pointeeBytes(base)) break;
       const info = axisInfo(count);
       const noCarry = startsAligned(count, info);
       terms.push({ count, noCarry, variety: variety(count, info) });
-    } else if (!SHAPING.has(def.name)) break;
-    base = pointer;
+      base = pointer;
+    } else if (def !== undefined && hasTrait(def, "reshapes")) base = operandsOf(def).value;
+    else break;
   }
   return { base, terms: terms.reverse() };
 }
@@ -79,7 +72,7 @@ function variety(value: Value, info: AxisInfo): number {
 const placeOf = (value: Value, register: number): number =>
   value.type.shape.length === 0 ? 0 : register;
 
-export function lowerOffset(cx: LowerContext, op: Op, axisInfo: AxisFacts): void {
+export function lowerOffset(cx: LowerContext, op: OpOf<"offset">, axisInfo: AxisFacts): void {
   const result = resultOf(op);
   const { base, terms } = pointerTerms(result, axisInfo);
   const sorted = [...terms].sort((a, b) => a.variety - b.variety);

@@ -3,8 +3,7 @@
  * of the threads that hold it. The order of lines is open.
  */
 import type { Operand } from "../ptx/func.ts";
-import { stringAttr } from "../ir/attrs.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
 import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import type { LowerContext } from "./context.ts";
@@ -21,11 +20,11 @@ interface Printed {
   readonly operand: Operand;
 }
 
-export function lowerPrint(cx: LowerContext, op: Op): void {
+export function lowerPrint(cx: LowerContext, op: OpOf<"print">): void {
   const tile = op.operands.find(({ type }) => type.layout !== undefined);
   const layout = tile?.type.layout;
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
-  const format = stringAttr(op, "format");
+  const format = op.attrs.format;
   const text = tile === undefined
     ? format
     : `[${tile.type.shape.map(() => "%d").join(", ")}] ${format}`;

@@ -3,8 +3,8 @@
  * shared memory. The order is fixed by the layout, both sides of every exchange combine the same two values, and
  * all copies of a result are therefore equal to the bit.
  */
-import type { Op } from "../ir/func.ts";
-import { intAttr, stringAttr } from "../ir/attrs.ts";
+import type { OpOf } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import {
   alongAxis,
   axisBits,
@@ -23,7 +23,6 @@ import { threadBases } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimBeside } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 
@@ -32,11 +31,11 @@ export function scatterBits(bits: readonly number[], value: number): number {
   return bits.reduce((register, bit, i) => (value >> i) & 1 ? register | (1 << bit) : register, 0);
 }
 
-export function lowerReduce(cx: LowerContext, op: Op): void {
-  const source = operand(op, 0);
-  const axis = intAttr(op, "axis");
+export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
+  const { value: source } = operandsOf(op);
+  const { axis } = op.attrs;
   const layout = layoutOf(source);
-  const combiner = combinerOf(stringAttr(op, "operator"), source.type.element);
+  const combiner = combinerOf(op.attrs.operator, source.type.element);
   const bits = axisBits(layout, axis);
   const bitsOf = (input: string): number[] =>
     bits.flatMap((one) => one.input === input ? [one.bit] : []);
@@ -62,13 +61,13 @@ export function lowerReduce(cx: LowerContext, op: Op): void {
 /** The accumulator of the element in one register. */
 export function startAt(
   cx: LowerContext,
-  op: Op,
+  op: OpOf<"reduce" | "scan">,
   combiner: Combiner,
   register: number,
 ): Accumulator {
   const e = cx.emitter;
-  const source = operand(op, 0);
-  const layout = alongAxis(layoutOf(source), intAttr(op, "axis"));
+  const { value: source } = operandsOf(op);
+  const layout = alongAxis(layoutOf(source), op.attrs.axis);
   return combiner.start(
     e,
     whole(e, lowered(cx, source)(register), source.type.element),

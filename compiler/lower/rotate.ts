@@ -1,11 +1,11 @@
 /**
- * Tiles whose rows are turned by an amount known at run time only (layout/rotate.ts says what for): position i along
+ * Tiles whose rows are rotated by an amount known at run time only (layout/rotate.ts says what for): position i along
  * the axis is element (i - shift) mod extent.
  */
 import type { Operand } from "../ptx/func.ts";
-import { intAttr, scalarAttr } from "../ir/attrs.ts";
 import { bytesOf } from "../ir/types.ts";
-import type { Op, Value } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { axisShifts, freeMask, type LinearLayout, log2 } from "../linear/linear.ts";
 import { rotatedBytes, rotatedPitch } from "../layout/rotate.ts";
 import { must } from "../support/bug.ts";
@@ -16,7 +16,6 @@ import { copyBits } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 
 /** A coordinate of a layout's elements, as images of register and thread bits. */
@@ -39,45 +38,45 @@ function split(layout: LinearLayout, axis: number): { along: Coordinate; outer: 
   };
 }
 
-/** Index along the axis of the element that a register of the turned tile holds. */
-function turnedIndex(
+/** Index along the axis of the element that a register of the rotated tile holds. */
+function rotatedIndex(
   cx: LowerContext,
-  op: Op,
+  op: OpOf<"rotate" | "rotated_range">,
   layout: LinearLayout,
   shift: Value,
   register: number,
 ): Operand {
   const e = cx.emitter;
-  const axis = intAttr(op, "axis");
+  const { axis, bound } = op.attrs;
   const { base, constant } = atRegister(cx, split(layout, axis).along, register);
   const by = whole(e, lowered(cx, shift)(register), shift.type.element);
   const start = e.pure("sub.s32", "b32", [e.inRegister(base, "b32"), by]);
   const index = e.add("b32", start, int(constant));
   // Positions from the bound on stay where they are in the row.
-  return constant >= intAttr(op, "bound")
+  return constant >= bound
     ? index
     : e.pure("and.b32", "b32", [index, int(must(layout.shape[axis], "extent") - 1)]);
 }
 
-export function lowerRotatedRange(cx: LowerContext, op: Op): void {
+export function lowerRotatedRange(cx: LowerContext, op: OpOf<"rotated_range">): void {
   const layout = layoutOf(resultOf(op));
-  const lo = int(BigInt(scalarAttr(op, "lo")));
+  const { amount } = operandsOf(op);
+  const lo = int(BigInt(op.attrs.lo));
   cx.values.set(
     resultOf(op),
     memo(
       cx,
-      (register) =>
-        cx.emitter.add("b32", turnedIndex(cx, op, layout, operand(op, 0), register), lo),
+      (register) => cx.emitter.add("b32", rotatedIndex(cx, op, layout, amount, register), lo),
     ),
   );
 }
 
-export function lowerRotate(cx: LowerContext, op: Op): void {
+export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
   const e = cx.emitter;
-  const source = operand(op, 0);
+  const { value: source, amount } = operandsOf(op);
   const [src, dst] = [layoutOf(source), layoutOf(resultOf(op))];
   const { element } = source.type;
-  const axis = intAttr(op, "axis");
+  const { axis } = op.attrs;
   const bytes = bytesOf(element);
   const pitch = rotatedPitch(must(src.shape[axis], "extent"), bytes);
   const start = claimShared(cx, rotatedBytes(src.shape, axis, bytes));
@@ -113,12 +112,12 @@ export function lowerRotate(cx: LowerContext, op: Op): void {
   for (const register of distinct(dst)) {
     const result = e.register(access.bank);
     const row = at(atRegister(cx, to.outer, register));
-    const index = turnedIndex(cx, op, dst, operand(op, 1), register);
+    const index = rotatedIndex(cx, op, dst, amount, register);
     e.emit(`ld.shared.${access.type}`, [result, address(row, index)]);
-    refs[register] = must(unpackAccess(e, [result], element, 1)[0], "turned element");
+    refs[register] = must(unpackAccess(e, [result], element, 1)[0], "rotated element");
   }
   const free = freeMask(dst.register);
-  cx.values.set(resultOf(op), (register) => must(refs[register & ~free], "turned element"));
+  cx.values.set(resultOf(op), (register) => must(refs[register & ~free], "rotated element"));
 }
 
 /** Registers that are no copies of others. */

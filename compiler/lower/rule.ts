@@ -1,19 +1,13 @@
-/** What a lowering rule is, and the accessors all rules use. */
-import type { Op, Value } from "../ir/func.ts";
+/** What a lowering rule is, and what several of them ask. */
+import type { OpOf, Value } from "../ir/func.ts";
+import type { TileOp } from "../ir/ops.ts";
 import { must } from "../support/bug.ts";
 import type { AxisFacts, AxisInfo } from "../tile/axis.ts";
 import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import type { LowerContext } from "./context.ts";
 
 /** Emits one operation and remembers its result in `cx.values`. */
-export type Rule = (cx: LowerContext, op: Op, axisInfo: AxisFacts) => void;
-
-/** An operand that the operation's row demands. */
-export const operand = (op: Op, index: number): Value =>
-  must(op.operands[index], `operand ${index} of ${op.name}`);
-
-/** The only result of an operation. */
-export const resultOf = (op: Op): Value => must(op.results[0], `result of ${op.name}`);
+export type Rule<N extends TileOp> = (cx: LowerContext, op: OpOf<N>, axisInfo: AxisFacts) => void;
 
 /** The register bits that do not matter, because they step inside aligned runs of equal elements. */
 export function equalRegisters(layout: LinearLayout | undefined, { constancy }: AxisInfo): number {

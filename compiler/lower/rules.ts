@@ -1,8 +1,9 @@
 /** RULES: how each operation of the tile IR becomes PTX. */
 import type { Operand } from "../ptx/func.ts";
-import { intAttr, scalarAttr, stringAttr } from "../ir/attrs.ts";
-import type { Op } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import type { BinaryOp, ComparisonOp, TileOp } from "../ir/ops.ts";
+import type { OpWith } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
@@ -35,7 +36,7 @@ import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
 import { lowerScan } from "./scan.ts";
 import { lowerOffset } from "./pointers.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
-import { equalRegisters, operand, resultOf, type Rule } from "./rule.ts";
+import { equalRegisters, type Rule } from "./rule.ts";
 import {
   lowerAsyncCopy,
   lowerCommitGroup,
@@ -45,57 +46,72 @@ import {
   lowerWaitGroup,
 } from "./shared_buffer.ts";
 
-/** A rule that computes each element alone from the elements of the operands. */
-function elementwise(compute: (e: Emitter, op: Op, operands: Operand[]) => Operand): Rule {
+/** Lowers one operation. */
+export function lowerOp<N extends TileOp>(
+  cx: LowerContext,
+  op: OpOf<N>,
+  axisInfo: AxisFacts,
+): void {
+  const rule: Rule<N> = RULES[op.name];
+  rule(cx, op, axisInfo);
+}
+
+/** A rule that computes each element alone; `at` gives that element of an operand. */
+function elementwise<N extends OpWith<"elementwise">>(
+  compute: (e: Emitter, op: OpOf<N>, at: (value: Value) => Operand) => Operand,
+): (cx: LowerContext, op: OpOf<N>) => void {
   return (cx, op) => {
+    const result = must(op.results[0], "result");
     cx.values.set(
-      resultOf(op),
+      result,
       memo(cx, (register) =>
         compute(
           cx.emitter,
           op,
-          op.operands.map((value) =>
-            whole(cx.emitter, lowered(cx, value)(register), value.type.element)
-          ),
+          (value) => whole(cx.emitter, lowered(cx, value)(register), value.type.element),
         )),
     );
   };
 }
 
-const binary: Rule = elementwise((e, op, [a, b]) =>
-  lowerBinary(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
-);
-const compareEach: Rule = elementwise((e, op, [a, b]) =>
-  lowerCompare(e, op.name, operand(op, 0).type.element, must(a, "lhs"), must(b, "rhs"))
-);
+const binary = elementwise<BinaryOp>((e, op, at) => {
+  const { left, right } = operandsOf(op);
+  return lowerBinary(e, op.name, left.type.element, at(left), at(right));
+});
+const compareEach = elementwise<ComparisonOp>((e, op, at) => {
+  const { left, right } = operandsOf(op);
+  return lowerCompare(e, op.name, left.type.element, at(left), at(right));
+});
 /** Bounds that are multiples of a vector decide for all its elements at once. */
-const compare: Rule = (cx, op, axisInfo) => {
-  compareEach(cx, op, axisInfo);
+const compare: Rule<ComparisonOp> = (cx, op, axisInfo) => {
+  compareEach(cx, op);
   const result = resultOf(op);
   const each = lowered(cx, result);
   const equal = equalRegisters(result.type.layout, axisInfo(result));
   if (equal !== 0) cx.values.set(result, (register) => each(register & ~equal));
 };
-const unary: Rule = elementwise((e, op, [a]) =>
-  lowerUnary(e, op.name === "not" ? "not" : "neg", operand(op, 0).type.element, must(a, "operand"))
-);
+const unary = elementwise<"neg" | "not">((e, op, at) => {
+  const { value } = operandsOf(op);
+  return lowerUnary(e, op.name, value.type.element, at(value));
+});
 
 /** Shape operations rename: register r of the result is register r of the operand, whose layout was chosen so. */
-const renamed: Rule = (cx, op) => {
-  cx.values.set(resultOf(op), (register) => lowered(cx, operand(op, 0))(register));
+const renamed: Rule<OpWith<"renames">> = (cx, op) => {
+  const { value } = operandsOf(op);
+  cx.values.set(resultOf(op), (register) => lowered(cx, value)(register));
 };
 
 /** 64-bit integers and pointers convert like uint64. */
 const scalarName = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;
 
-export const RULES: Readonly<Record<TileOp, Rule>> = {
+export const RULES: { readonly [N in TileOp]: Rule<N> } = {
   constant: (cx, op) => {
-    const constant = constantOperand(scalarAttr(op, "value"), resultOf(op).type.element);
+    const constant = constantOperand(op.attrs.value, resultOf(op).type.element);
     cx.values.set(resultOf(op), () => constant);
   },
   constant_buffer: (cx, op) => {
-    const name = stringAttr(op, "buffer");
-    cx.constants.set(name, intAttr(op, "bytes"));
+    const { buffer: name, bytes } = op.attrs;
+    cx.constants.set(name, bytes);
     const place: Operand = { kind: "symbol", name };
     cx.values.set(resultOf(op), memo(cx, () => cx.emitter.pure("mov.u64", "b64", [place])));
   },
@@ -103,7 +119,7 @@ export const RULES: Readonly<Record<TileOp, Rule>> = {
   num_programs: (cx, op) => special(cx, op, "nctaid"),
   range: (cx, op) => {
     const layout = must(resultOf(op).type.layout, "layout of a range");
-    const lo = BigInt(scalarAttr(op, "lo"));
+    const lo = BigInt(op.attrs.lo);
     const element = resultOf(op).type.element;
     cx.values.set(
       resultOf(op),
@@ -137,34 +153,30 @@ export const RULES: Readonly<Record<TileOp, Rule>> = {
   ne: compare,
   neg: unary,
   not: unary,
-  select: elementwise((e, op, [c, a, b]) =>
-    lowerSelect(
-      e,
-      resultOf(op).type.element,
-      must(c, "condition"),
-      must(a, "then"),
-      must(b, "else"),
-    )
-  ),
-  convert: elementwise((e, op, [a]) =>
-    convertScalar(
-      e,
-      must(a, "operand"),
-      scalarName(operand(op, 0).type.element),
-      scalarName(resultOf(op).type.element),
-    )
-  ),
-  bitcast: elementwise((e, op, [a]) =>
-    bitcastElement(e, must(a, "operand"), operand(op, 0).type.element, resultOf(op).type.element)
-  ),
+  select: elementwise<"select">((e, op, at) => {
+    const { condition, then, otherwise } = operandsOf(op);
+    return lowerSelect(e, then.type.element, at(condition), at(then), at(otherwise));
+  }),
+  convert: elementwise<"convert">((e, op, at) => {
+    const { value } = operandsOf(op);
+    const [from, to] = [value.type.element, resultOf(op).type.element];
+    return convertScalar(e, at(value), scalarName(from), scalarName(to));
+  }),
+  bitcast: elementwise<"bitcast">((e, op, at) => {
+    const { value } = operandsOf(op);
+    return bitcastElement(e, at(value), value.type.element, resultOf(op).type.element);
+  }),
   assume_multiple: renamed,
   offset: lowerOffset,
-  difference: elementwise((e, op, [a, b]) => {
-    const bytes = e.pure("sub.s64", "b64", [e.inRegister(must(a, "lhs"), "b64"), must(b, "rhs")]);
-    return e.pure("shr.s64", "b64", [bytes, int(Math.log2(pointeeBytes(operand(op, 0))))]);
+  difference: elementwise<"difference">((e, op, at) => {
+    const { left, right } = operandsOf(op);
+    const [a, b] = [at(left), at(right)];
+    const bytes = e.pure("sub.s64", "b64", [e.inRegister(a, "b64"), b]);
+    return e.pure("shr.s64", "b64", [bytes, int(Math.log2(pointeeBytes(left)))]);
   }),
   splat: (cx, op) => {
-    cx.values.set(resultOf(op), () => lowered(cx, operand(op, 0))(0));
+    const { value } = operandsOf(op);
+    cx.values.set(resultOf(op), () => lowered(cx, value)(0));
   },
   expand_dims: renamed,
   broadcast: renamed,
@@ -210,8 +222,13 @@ export const RULES: Readonly<Record<TileOp, Rule>> = {
   },
   return: () => {},
 };
-function special(cx: LowerContext, op: Op, name: string): void {
-  const axis = must("xyz"[intAttr(op, "axis")], "axis of the grid");
+
+function special(
+  cx: LowerContext,
+  op: OpOf<"program_id" | "num_programs">,
+  name: string,
+): void {
+  const axis = must("xyz"[op.attrs.axis], "axis of the grid");
   cx.values.set(
     resultOf(op),
     memo(

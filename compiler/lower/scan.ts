@@ -7,8 +7,8 @@
  *     both halves:             block = block(lower) ∘ block(upper)
  */
 import type { Operand } from "../ptx/func.ts";
-import type { Op } from "../ir/func.ts";
-import { intAttr, stringAttr } from "../ir/attrs.ts";
+import type { OpOf } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { type AxisBit, axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
@@ -17,7 +17,6 @@ import { threadIndex } from "./addresses.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { int } from "./emitter.ts";
 import { fromLane, startAt } from "./reduce.ts";
-import { operand, resultOf } from "./rule.ts";
 import { blockBarrier, claimShared } from "./shared.ts";
 
 /** What each register holds at some step. */
@@ -26,15 +25,15 @@ interface State {
   readonly blocks: readonly Accumulator[];
 }
 
-export function lowerScan(cx: LowerContext, op: Op): void {
-  const source = operand(op, 0);
+export function lowerScan(cx: LowerContext, op: OpOf<"scan">): void {
+  const { value: source } = operandsOf(op);
   const layout = layoutOf(source);
-  const combiner = combinerOf(stringAttr(op, "operator"), source.type.element);
+  const combiner = combinerOf(op.attrs.operator, source.type.element);
   const first = Array.from(
     { length: 1 << layout.register.length },
     (_, register) => startAt(cx, op, combiner, register),
   );
-  const { prefixes } = axisBits(layout, intAttr(op, "axis")).reduce(
+  const { prefixes } = axisBits(layout, op.attrs.axis).reduce(
     (state, bit) => STEPS[bit.input](cx, combiner, bit.bit, state),
     { prefixes: first, blocks: first } as State,
   );

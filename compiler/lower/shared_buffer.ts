@@ -1,9 +1,9 @@
 /** Slots of shared memory (stage.ts): asynchronous copies into them, stores, waits and loads. */
 import type { Operand } from "../ptx/func.ts";
-import { intAttr, stringAttr } from "../ir/attrs.ts";
-import type { Op } from "../ir/func.ts";
+import type { OpOf, Value } from "../ir/func.ts";
+import { madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
-import { maskOf, pointeeBytes, pointerOf } from "../layout/anchors.ts";
+import { pointeeBytes } from "../layout/anchors.ts";
 import { matrixRead } from "../layout/conversion.ts";
 import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
@@ -15,19 +15,21 @@ import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
 import { accessGroups } from "../layout/access_groups.ts";
-import { operand, resultOf } from "./rule.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { STAGES_SYMBOL } from "./shared.ts";
 import { readStaged, type Staged, stagedSide, writeStaged } from "./shared_tile.ts";
 
-/** The slot of a buffer that two operands of an operation name, beginning with the one at `index`. */
-function slotOf(cx: LowerContext, op: Op, index: number): Staged {
-  const { def, type: { element, shared } } = operand(op, index);
-  const buffer = must(def, "buffer");
+/** A slot of a buffer. */
+function slotOf(
+  cx: LowerContext,
+  operands: { readonly buffer: Value; readonly slot: Value },
+): Staged {
+  const { element, shared } = operands.buffer.type;
+  const { offset, slot_bytes } = must(madeBy(operands.buffer, "shared_buffer"), "buffer").attrs;
   const e = cx.emitter;
   // The next exchange through shared memory has to wait for the block.
   cx.shared.read = "anything";
-  const slot = whole(e, lowered(cx, operand(op, index + 1))(0), "int32");
+  const slot = whole(e, lowered(cx, operands.slot)(0), "int32");
   return {
     plan: must(shared, "layout of a buffer"),
     element,
@@ -35,9 +37,9 @@ function slotOf(cx: LowerContext, op: Op, index: number): Staged {
       e.add(
         "b32",
         e.pure("mov.u32", "b32", [{ kind: "symbol", name: STAGES_SYMBOL }]),
-        int(intAttr(buffer, "offset")),
+        int(offset),
       ),
-    slot: e.mul("b32", slot, int(intAttr(buffer, "slot_bytes"))),
+    slot: e.mul("b32", slot, int(slot_bytes)),
   };
 }
 
@@ -54,16 +56,20 @@ function predicateOf(e: Emitter, condition: Operand): Operand | undefined {
     : e.inRegister(condition, "pred");
 }
 
-export function lowerAsyncCopy(cx: LowerContext, op: Op, axisInfo: AxisFacts): void {
+export function lowerAsyncCopy(
+  cx: LowerContext,
+  op: OpOf<"async_copy">,
+  axisInfo: AxisFacts,
+): void {
   const e = cx.emitter;
-  const pointer = pointerOf(op);
-  const mask = maskOf(op);
+  const { pointer, buffer, slot, when, inside, mask } = operandsOf(op);
+  const { part, parts } = op.attrs;
   const layout = layoutOf(pointer);
-  const go = whole(e, lowered(cx, operand(op, 3))(0), "bool");
-  const isThere = whole(e, lowered(cx, operand(op, 4))(0), "bool");
+  const go = whole(e, lowered(cx, when)(0), "bool");
+  const isThere = whole(e, lowered(cx, inside)(0), "bool");
   if (isInteger(go) && go.value === 0n) return;
   const guard = both(e, predicateOf(e, go), ownerPredicate(cx, copyBits(layout)));
-  const side = stagedSide(cx, layout, slotOf(cx, op, 1));
+  const side = stagedSide(cx, layout, slotOf(cx, { buffer, slot }));
   const groups = accessGroups(op, axisInfo);
   // Addresses live in registers from round to round.
   cx.loaded.registers = Math.max(cx.loaded.registers, 2 * groups.length);
@@ -87,15 +93,14 @@ export function lowerAsyncCopy(cx: LowerContext, op: Op, axisInfo: AxisFacts): v
       guard?.kind === "register" ? { register: guard, negated: false } : undefined,
     );
   };
-  const [part, parts] = [intAttr(op, "part"), intAttr(op, "parts")];
   groups.forEach((group, i) => {
     if (i % parts === part) cx.aside.push(() => copy(group));
   });
 }
 
-export function lowerLocalStore(cx: LowerContext, op: Op): void {
-  const value = operand(op, 0);
-  writeStaged(cx, layoutOf(value), lowered(cx, value), slotOf(cx, op, 1));
+export function lowerLocalStore(cx: LowerContext, op: OpOf<"local_store">): void {
+  const { value, buffer, slot } = operandsOf(op);
+  writeStaged(cx, layoutOf(value), lowered(cx, value), slotOf(cx, { buffer, slot }));
 }
 
 export function lowerCommitGroup(cx: LowerContext): void {
@@ -103,30 +108,34 @@ export function lowerCommitGroup(cx: LowerContext): void {
   cx.emitter.emit("cp.async.commit_group", []);
 }
 
-export function lowerWaitGroup(cx: LowerContext, op: Op): void {
+export function lowerWaitGroup(cx: LowerContext, op: OpOf<"wait_group">): void {
   emitAside(cx);
-  cx.emitter.emit("cp.async.wait_group", [int(intAttr(op, "pending"))]);
+  cx.emitter.emit("cp.async.wait_group", [int(op.attrs.pending)]);
 }
 
 /** The slot that an operation loads from, and how a thread reads what it gets in a layout. */
-function loadedSlot(cx: LowerContext, op: Op, layout: LinearLayout): Staged {
-  const slot = slotOf(cx, op, 0);
-  const access = stringAttr(op, "access");
+function loadedSlot(
+  cx: LowerContext,
+  op: OpOf<"local_load" | "local_load_slice">,
+  layout: LinearLayout,
+): Staged {
+  const slot = slotOf(cx, operandsOf(op));
+  const { access } = op.attrs;
   if (access === "vectors") return slot;
   const matrices = matrixRead(layout, bytesOf(slot.element), access === "transposed");
   return { ...slot, plan: { ...slot.plan, matrices } };
 }
 
-export function lowerLocalLoad(cx: LowerContext, op: Op): void {
+export function lowerLocalLoad(cx: LowerContext, op: OpOf<"local_load">): void {
   const layout = layoutOf(resultOf(op));
   cx.values.set(resultOf(op), readStaged(cx, layout, loadedSlot(cx, op, layout)).values);
 }
 
-export function lowerLocalLoadSlice(cx: LowerContext, op: Op): void {
-  const { shape } = operand(op, 0).type;
+export function lowerLocalLoadSlice(cx: LowerContext, op: OpOf<"local_load_slice">): void {
+  const { shape } = operandsOf(op).buffer.type;
   const part = layoutOf(resultOf(op));
   const axis = shape.findIndex((extent, d) => extent !== part.shape[d]);
-  const origin = (intAttr(op, "slice") * must(part.shape[axis], "extent of a slice")) <<
+  const origin = (op.attrs.slice * must(part.shape[axis], "extent of a slice")) <<
     must(axisShifts(shape)[axis], "axis of a buffer");
   const layout = moveShape(part, shape);
   const read = readStaged(cx, layout, { ...loadedSlot(cx, op, layout), origin });

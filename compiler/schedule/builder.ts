@@ -1,5 +1,5 @@
 /** Small operations that staging inserts: slots that go round, reads, conditions of masked copies. */
-import { intsAttr, type SharedAccess } from "../ir/attrs.ts";
+import type { SharedAccess } from "../ir/shared_access.ts";
 import { type Attrs, type Func, newOp, type Op, type Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
@@ -83,7 +83,7 @@ export class StageBuilder {
   permuted(feed: Feed, source: Value): Value {
     let value = source;
     for (const permutation of feed.permutations) {
-      const order = intsAttr(permutation, "order");
+      const { order } = permutation.attrs;
       const layout = permuteLayout(must(value.type.layout, "layout of an operand"), order);
       const type: IrType = { ...value.type, shape: layout.shape, layout };
       value = this.value("permute", [value], type, { order });

@@ -2,12 +2,11 @@
  * Products of a loop in steps along k, each as deep as one matrix instruction: while one step multiplies, the
  * fragments of the next come from shared memory, over the end of a round too.
  */
-import { type Func, newOp, type Op, type Value } from "../ir/func.ts";
+import { type Func, newOp, type OpOf, type Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { offsetBases } from "../layout/conversion.ts";
 import { dotLayouts } from "../layout/dot.ts";
 import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
-import { intsAttr } from "../ir/attrs.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { accessOf, type StageBuilder } from "./builder.ts";
@@ -15,7 +14,7 @@ import type { Feed } from "./staged_operand.ts";
 
 /** How the product of a loop is taken apart. */
 export interface Steps {
-  readonly dot: Op;
+  readonly dot: OpOf<"dot">;
   readonly count: number;
   /** By operand of the product: where it comes from, and what of it one step needs. */
   readonly parts: readonly [Part, Part];
@@ -69,7 +68,7 @@ function partOf(feed: Feed, depth: number): Part | undefined {
 /** The axis of an operand's source that becomes k. */
 function depthAxis({ index, permutations }: Feed): number {
   return permutations.reduceRight(
-    (axis, permutation) => must(intsAttr(permutation, "order")[axis], "axis of an order"),
+    (axis, permutation) => must(permutation.attrs.order[axis], "axis of an order"),
     index === 0 ? 1 : 0,
   );
 }

@@ -3,8 +3,8 @@
  * can copy asynchronously, loads become copies into a ring of slots; elsewhere there are two, and loads go through
  * registers.
  */
-import { stringsAttr } from "../ir/attrs.ts";
-import type { Func, Op, Value } from "../ir/func.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { madeBy } from "../ir/op.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { isLookup } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
@@ -38,7 +38,7 @@ const DEFAULT_STAGES = 3;
 /** How to pipeline a loop; undefined where nothing can be brought ahead. */
 export function pipelineLoop(
   func: Func,
-  loop: Op,
+  loop: OpOf<"while">,
   candidates: readonly Feed[],
   options: StageOptions,
 ): PipelinedLoop | undefined {
@@ -70,9 +70,9 @@ export function pipelineLoop(
 }
 
 /** The loop's own hint is stronger than the kernel's, unless nothing fits. */
-function stagesOf(loop: Op, { numStages, isCramped }: StageOptions): number | undefined {
-  const hinted = loop.attrs.num_stages;
-  return isCramped || typeof hinted !== "number" ? numStages : hinted;
+function stagesOf(loop: OpOf<"while">, options: StageOptions): number | undefined {
+  const { numStages, isCramped } = options;
+  return isCramped ? numStages : loop.attrs.num_stages ?? numStages;
 }
 
 /** Sums that leave a thread no room for what it loads ahead. */
@@ -105,7 +105,7 @@ function isAhead(loop: Op, { source }: Feed): boolean {
   const load = source.def;
   return load?.name === "load" && !isLookup(load) &&
     must(loop.regions[1], "body").ops.includes(load) &&
-    stringsAttr(load, "modifiers").length === 0 && load.operands.length <= 2;
+    load.attrs.modifiers.length === 0 && load.operands.length <= 2;
 }
 
 /** Bytes that one `cp.async` copies. */
@@ -113,7 +113,7 @@ const COPY_BYTES: readonly number[] = [4, 8, 16];
 
 /** Each access of the load is one copy to one place. */
 function isCopyable({ source, plan }: Feed, { axisInfo }: StageOptions): boolean {
-  const load = must(source.def, "load");
+  const load = must(madeBy(source, "load"), "load");
   const layout = must(source.type.layout, "layout of a load");
   return accessGroups(load, axisInfo).every((group) => {
     const first = elementAt(layout, must(group[0], "register"), 0, 0);

@@ -3,9 +3,8 @@
  * loads of single elements or from constant memory, such as a block's place from a table. What the copies compute may be of no use, because the
  * region would not run with these parameters; a guard then keeps the loads within bounds.
  */
-import { stringsAttr } from "../ir/attrs.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import { TILE_OPS, type TileOp } from "../ir/ops.ts";
+import { type BareOp, TILE_OPS } from "../ir/ops.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { isLookup } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
@@ -23,7 +22,7 @@ function isCopyable(op: Op): boolean {
 /** Reads one element, or constant memory, and memory does not change between the copy and the original: the caller sees to that. */
 function isCheapLoad(op: Op): boolean {
   return op.name === "load" && (isLookup(op) || op.results[0]?.type.shape.length === 0) &&
-    stringsAttr(op, "modifiers").length === 0 && op.operands.length <= 2;
+    op.attrs.modifiers.length === 0 && op.operands.length <= 2;
 }
 
 /**
@@ -63,7 +62,7 @@ function guardLoad(
 ): Value[] {
   const address = must(pointer, "pointer of a load");
   const type: IrType = { ...address.type, element: "bool" };
-  const add = (name: TileOp, operands: readonly Value[]): Value => {
+  const add = (name: BareOp, operands: readonly Value[]): Value => {
     const op = newOp(func, name, operands, [type], span);
     out.push(op);
     return must(op.results[0], "mask");

@@ -91,7 +91,9 @@ function pipelineLoops(state: State, region: Region): void {
     const feeds = body?.ops.flatMap((inner) =>
       inner.name === "dot" ? feedsOf(inner, inBody, state.uses, state.options.target) : []
     ) ?? [];
-    const loop = pipelineLoop(state.func, op, feeds, state.options);
+    const loop = op.name === "while"
+      ? pipelineLoop(state.func, op, feeds, state.options)
+      : undefined;
     const isQuiet = op.regions.every(keepsToItself);
     let offset = 0;
     const buffers = loop?.feeds.map((feed) => {

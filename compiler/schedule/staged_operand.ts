@@ -2,8 +2,7 @@
  * Operands of products that have to go through shared memory: where they come from, and which layout the product
  * wants them in.
  */
-import { intsAttr } from "../ir/attrs.ts";
-import type { Op, Region, Value } from "../ir/func.ts";
+import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { bytesOf } from "../ir/types.ts";
 import { planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
@@ -13,11 +12,11 @@ import { tileBytes } from "../layout/tiles.ts";
 
 /** An operand on its way from `source` to a product. */
 export interface Feed {
-  readonly dot: Op;
+  readonly dot: OpOf<"dot">;
   readonly index: 0 | 1;
   readonly source: Value;
   /** Permutations from the source to the product. */
-  readonly permutations: readonly Op[];
+  readonly permutations: readonly OpOf<"permute">[];
   /** Layout of the source's shape in which the product wants it. */
   readonly layout: LinearLayout;
   readonly plan: SharedPlan;
@@ -26,13 +25,13 @@ export interface Feed {
 
 /** The operands of a product that need shared memory; `here` are the operations of its region, `uses` counts uses of values. */
 export function feedsOf(
-  dot: Op,
+  dot: OpOf<"dot">,
   here: ReadonlySet<Op>,
   uses: ReadonlyMap<Value, number>,
   target: Target,
 ): Feed[] {
   return ([0, 1] as const).flatMap((index): Feed[] => {
-    const permutations: Op[] = [];
+    const permutations: OpOf<"permute">[] = [];
     let source = must(dot.operands[index], "operand of a product");
     let layout = must(source.type.layout, "layout of an operand");
     for (;;) {
@@ -40,7 +39,7 @@ export function feedsOf(
       if (def === undefined || !here.has(def) || uses.get(source) !== 1) break;
       if (def.name === "permute") {
         permutations.unshift(def);
-        layout = permuteLayout(layout, invertOrder(intsAttr(def, "order")));
+        layout = permuteLayout(layout, invertOrder(def.attrs.order));
       } else if (def.name !== "convert_layout") break;
       source = must(def.operands[0], "operand");
     }

@@ -14,7 +14,7 @@ import { CONSTANT_ALIGN } from "../support/constants.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import type { OpWhere, TileOp } from "../ir/ops.ts";
+import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 
 export interface AxisInfo {
@@ -67,7 +67,7 @@ function shortened(info: AxisInfo, axis: number, contiguity: number): number {
 
 type Of = (value: Value) => AxisInfo;
 export type Rule<N extends TileOp> = (op: OpOf<N>, of: Of) => AxisInfo;
-type Comparison = Exclude<OpWhere<{ readonly result: "bool" }>, "eq" | "ne">;
+type OrderOp = Exclude<ComparisonOp, "eq" | "ne">;
 
 const axes = (value: Value): number[] => Array.from({ length: rank(value) }, (_, axis) => axis);
 
@@ -127,7 +127,7 @@ const constantRunsOnly = (op: Op, of: Of): AxisInfo => {
  * A comparison `run < bound`: where run starts and the bound are multiples of g, runs of g answer alike.
  * `run` is the operand that increases; the bound must be constant along the run.
  */
-function comparison(run: "left" | "right"): Rule<Comparison> {
+function comparison(run: "left" | "right"): Rule<OrderOp> {
   return (op, of) => {
     const plain = constantRunsOnly(op, of);
     const operands = operandsOf(op);

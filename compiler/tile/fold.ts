@@ -60,8 +60,8 @@ const unary = (operator: "neg" | "not"): Rule => (op, [a]) =>
 const same: Rule = (_op, [a]) => a;
 
 /** A function of constants, where its row says what that is. */
-const math: Rule = (op, [a]) => {
-  const name = stringAttr(op, "function");
+const math: Rule<"math"> = (op, [a]) => {
+  const name = op.attrs.function;
   const row: MathFunction | undefined = isMathName(name) ? MATH_FUNCTIONS[name] : undefined;
   const type = operandName(op);
   if (typeof a === "bigint") return row?.foldInteger && wrapInt(row.foldInteger(a), type);

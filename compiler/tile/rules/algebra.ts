@@ -2,7 +2,7 @@
 import { isLossless, type ScalarValue } from "../../support/arith.ts";
 import { SCALARS } from "../../support/scalar.ts";
 import { constantOf, madeBy, operandsOf, resultOf } from "../../ir/op.ts";
-import type { OpWhere, TileOp } from "../../ir/ops.ts";
+import type { ComparisonOp, TileOp } from "../../ir/ops.ts";
 import { type Element, isFloat, isPointer, sameElement, sameShape } from "../../ir/types.ts";
 import { COMMUTING, isZero, pair, type Rule, rule } from "./rule.ts";
 
@@ -65,10 +65,8 @@ const EQUAL_OPERANDS: readonly Idempotence[] = [
   { op: "gt",  gives: 0n, floats: false },
 ];
 
-type Comparison = OpWhere<{ readonly result: "bool" }>;
-
 /** Comparisons by their negation; with floats only the first two, because of NaN. */
-const NEGATED: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+const NEGATED: ReadonlyMap<string, ComparisonOp> = new Map<string, ComparisonOp>([
   ["eq", "ne"],
   ["ne", "eq"],
   ["lt", "ge"],
