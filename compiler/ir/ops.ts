@@ -71,6 +71,8 @@ export interface TileOpRow {
   readonly anchors?: true;
   /** Known to use no shared memory whatever the layouts, except what is planned for the operands of a `dot`. */
   readonly avoidsShared?: true;
+  /** Contains a barrier of the whole block, whatever the layouts. */
+  readonly blocks?: true;
   /** Ends a region. */
   readonly ends?: true;
 }
@@ -128,8 +130,8 @@ export const TILE_OPS = {
   reduce: { doc: "combines the elements along an axis", args: { value: "any" }, result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" }, once: true },
   scan: { doc: "combines each element with all before it along an axis", args: { value: "num" }, result: "same", effect: "pure", attrs: { axis: "int", operator: "string" }, once: true },
   exchange: { doc: "element i along the axis is element i ^ mask", args: { value: "any" }, result: "same", effect: "pure", attrs: { axis: "int", mask: "int" }, once: true },
-  gather: { doc: "element i along the axis is the one at index i", args: { value: "any", index: "int" }, result: "attr", effect: "pure", attrs: { axis: "int" }, once: true },
-  histogram: { doc: "how often 0, 1, … are in the operand", args: { value: "int" }, result: "attr", effect: "pure", once: true },
+  gather: { doc: "element i along the axis is the one at index i", args: { value: "any", index: "int" }, result: "attr", effect: "pure", attrs: { axis: "int" }, once: true, blocks: true },
+  histogram: { doc: "how often 0, 1, … are in the operand", args: { value: "int" }, result: "attr", effect: "pure", once: true, blocks: true },
   dot: { doc: "sum + a @ b", args: { a: "any", b: "any", sum: "any" }, result: "attr", effect: "pure", attrs: { mode: "string" }, once: true, avoidsShared: true },
   // Operands of products in slots of shared memory, and how they get there; made after layouts are known.
   shared_buffer: { doc: "a buffer of so many slots in shared memory, which begin at an offset of the staging area and have so many bytes each", args: {}, result: "attr", effect: "pure", attrs: { slots: "int", offset: "int", slot_bytes: "int" } },
@@ -140,10 +142,10 @@ export const TILE_OPS = {
   local_load: { doc: "the tile in the slot, read by vectors, by matrices or by transposed matrices", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access" }, once: true },
   local_load_slice: { doc: "slice i of the tile in the slot along the axis where the result is shorter; its accesses are put between those of the products that follow", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access", slice: "int" }, once: true, packs: true },
   // Rows turned by amounts known at run time; made with layouts (layout/rotate.ts).
-  rotate: { doc: "position i along the axis is element (i - amount) mod extent; amount < bound", args: { value: "any", amount: "int" }, result: "same", effect: "pure", attrs: { axis: "int", bound: "int" }, once: true },
+  rotate: { doc: "position i along the axis is element (i - amount) mod extent; amount < bound", args: { value: "any", amount: "int" }, result: "same", effect: "pure", attrs: { axis: "int", bound: "int" }, once: true, blocks: true },
   rotated_range: { doc: "position i along the axis is lo + (i - amount) mod extent; amount < bound", args: { amount: "int" }, result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },
-  fence: { doc: "orders the program's memory operations for all of the GPU", args: {}, result: "none", effect: "sync" },
-  barrier: { doc: "orders all memory operations of the program before and after it", args: {}, result: "none", effect: "sync", avoidsShared: true },
+  fence: { doc: "orders the program's memory operations for all of the GPU", args: {}, result: "none", effect: "sync", blocks: true },
+  barrier: { doc: "orders all memory operations of the program before and after it", args: {}, result: "none", effect: "sync", avoidsShared: true, blocks: true },
   // ---- beside the program's own work
   prefetch: { doc: "brings memory where the mask is set into a cache", args: { pointer: "ptr", mask: "bool?" }, result: "none", effect: "aside", anchors: true },
   print: { doc: "prints the operands by a format, each element of tiles on a line of its own", args: { values: "any*" }, result: "none", effect: "aside", attrs: { format: "string" } },

@@ -165,7 +165,7 @@ class Verifier {
       const isBuffer = value.type.shared !== undefined;
       const isClass = OPERAND_CLASSES[arg.class](value, first);
       if (!isClass || isBuffer !== (arg.class === "buffer")) {
-        this.report(`operand ${index}, ${arg.name}, is not of class ${arg.class}`, op);
+        this.report(`operand ${index} is not of class ${arg.class}`, op);
       }
     });
   }

@@ -1,16 +1,16 @@
 /** Which of a thread's elements one global access covers. */
-import type { Op } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { axisShifts, freeMask } from "../linear/linear.ts";
 import type { AxisFacts } from "../tile/axis.ts";
-import { pointerOf, vectorAlong } from "./anchors.ts";
+import { type AccessOp, vectorAlong } from "./anchors.ts";
 import { registerCount } from "./tiles.ts";
 
 /** Register indices that one access covers, in address order. */
 export type AccessGroup = readonly number[];
 
 /** Groups a thread's registers into vector accesses along the axis where the pointer tile is contiguous. */
-export function accessGroups(op: Op, axisInfo: AxisFacts): AccessGroup[] {
-  const pointer = pointerOf(op);
+export function accessGroups(op: AccessOp, axisInfo: AxisFacts): AccessGroup[] {
+  const { pointer } = operandsOf(op);
   const layout = pointer.type.layout;
   if (layout === undefined) return [[0]];
   const shifts = axisShifts(layout.shape);

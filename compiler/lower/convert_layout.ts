@@ -3,7 +3,6 @@ import type { SharedPlan } from "../layout/conversion.ts";
 import { conversionOf } from "../layout/exchanges.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered } from "./values.ts";
 import { SHARED_SYMBOL } from "./shared.ts";

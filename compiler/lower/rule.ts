@@ -1,5 +1,5 @@
 /** What a lowering rule is, and what several of them ask. */
-import type { OpOf, Value } from "../ir/func.ts";
+import type { OpOf } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { must } from "../support/bug.ts";
 import type { AxisFacts, AxisInfo } from "../tile/axis.ts";

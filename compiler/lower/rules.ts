@@ -37,6 +37,7 @@ import { lowerScan } from "./scan.ts";
 import { lowerOffset } from "./pointers.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 import { equalRegisters, type Rule } from "./rule.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import {
   lowerAsyncCopy,
   lowerCommitGroup,

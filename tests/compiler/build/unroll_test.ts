@@ -111,7 +111,9 @@ __global__ void k(half *A __noalias __aligned(16), half *B __noalias __aligned(1
 }`;
   const pending = (pragma: string, hint: string): unknown => {
     const { laidOut } = lowerGeneral(product(pragma, hint));
-    const waits = opsNamed(laidOut, "wait_group").map((op) => Number(op.attrs.pending));
+    const waits = opsNamed(laidOut, "wait_group").flatMap((op) =>
+      op.name === "wait_group" ? [op.attrs.pending] : []
+    );
     return Math.max(...waits);
   };
   // Copies under way behind the newest one that must be there: two less than there are slots.

@@ -1,5 +1,5 @@
 import fc from "../../support/property.ts";
-import { newOp } from "../../../compiler/ir/func.ts";
+import { type Attrs, newOp, newUncheckedOp } from "../../../compiler/ir/func.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { CompilerBug, must } from "../../../compiler/support/bug.ts";
@@ -170,12 +170,17 @@ Deno.test("verifyFunc() rejects a use that a region hides, a second definition a
 
 Deno.test("verifyFunc() rejects missing, unknown and ill-typed attributes", () => {
   const func = parseFunc(`func @f() {\n%1: int32 = program_id 0\nreturn\n}`);
-  const op = must(func.body.ops[0], "op");
-  op.attrs = { axis: 0.5, colour: "red" };
+  const { span, results } = must(func.body.ops[0], "op");
+  const put = (attrs: Attrs): void => {
+    const op = { ...newUncheckedOp(func, "program_id", [], [], span, attrs), results };
+    for (const value of results) value.def = op;
+    func.body.ops[0] = op;
+  };
+  put({ axis: 0.5, colour: "red" });
   const { message } = assertThrows(() => verifyFunc(func), CompilerBug);
   assertStringIncludes(message, "attribute axis is not of kind int");
   assertStringIncludes(message, "has an unknown attribute colour");
-  op.attrs = {};
+  put({});
   assertThrows(() => verifyFunc(func), CompilerBug, "lacks attribute axis");
 });
 
@@ -223,7 +228,7 @@ const REJECTED_BUFFERS: readonly (readonly [rule: string, body: string, says: st
   [
     "an unknown access",
     '%1: float32[4] = local_load %b, %i {access = "rows"}',
-    "the access is no way of reading shared memory",
+    "attribute access is not of kind access",
   ],
   [
     "a slice beyond the tile",

@@ -1,8 +1,8 @@
 /** Layouts change only where two sides really want different axes: every `convert_layout` is needed. */
 import fc from "../../support/property.ts";
+import { operandsOf } from "../../../compiler/ir/op.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, lowerText, opsNamed } from "../../support/lowering.ts";
-import { pointerOf } from "../../../compiler/layout/anchors.ts";
 import { planConversion } from "../../../compiler/layout/conversion.ts";
 import { elementAt, product } from "../../../compiler/linear/linear.ts";
 import type { Func } from "../../../compiler/ir/func.ts";
@@ -121,7 +121,7 @@ function checkLayouts(func: Func): void {
       assertEquals(reached.size, product(type.shape), op.name);
     }
     if (op.name === "store" || op.name === "load") {
-      const layout = pointerOf(op).type.layout;
+      const layout = operandsOf(op).pointer.type.layout;
       for (const value of [...op.operands, ...op.results]) assertEquals(value.type.layout, layout);
     }
     if (op.name === "convert_layout") {
