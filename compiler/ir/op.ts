@@ -64,7 +64,7 @@ function getter(
 }
 
 function viewed<T>(read: (operands: readonly Value[]) => T): (this: View) => T {
-  return function () {
+  return function (): T {
     return read(this.operands);
   };
 }
