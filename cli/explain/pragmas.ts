@@ -91,4 +91,9 @@ export const PRAGMAS = {
     "__global__ void f(float *X, float *Y) {\n  int r[65536] = 0 ... 65536;\n  *(Y + r) = *(X + r * 65536);\n}",
     "__global__ void f(float *X, float *Y) {\n  int r[65536] = 0 ... 65536;\n  *(Y + r) = *(X + (long[65536]) r * 65536);\n}",
   ),
+  W9017: file(
+    "The modes `tf32x3` and `bf16x3` are computed as `ieee`, with fused multiply-add, which is more accurate and slower. The attribute `contiguous` says that a tensor has row-major strides, which is the default; beside `strides` it is ignored. Remove the word, or choose the mode `tf32`.",
+    "#pragma tri dot(tf32x3)\n__global__ void f(int *X) { *X = 1; }",
+    "#pragma tri dot(tf32)\n__global__ void f(int *X) { *X = 1; }",
+  ),
 } satisfies Record<string, Explanation>;

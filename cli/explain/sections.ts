@@ -159,6 +159,7 @@ export const SECTIONS: Readonly<Record<Code, string>> = {
   W9011: "10.3",
   W9015: "10.3",
   W9016: "9.1",
+  W9017: "10.3",
 };
 
 /** Where to read more, as a sentence. */

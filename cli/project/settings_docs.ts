@@ -10,7 +10,8 @@ export const KERNEL_SETTINGS = {
   configs: {
     form: '[{ "TM": 64, "num_warps": 4 }, …]',
     pragma: "config TM=64; num_warps=4",
-    doc: "combinations that the tuner chooses; `num_warps` and `num_stages` are options",
+    doc:
+      "combinations that the tuner chooses; `num_warps`, `num_stages` and `max_registers` are options",
   },
   key: {
     form: '["M", "N"]',

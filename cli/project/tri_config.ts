@@ -3,6 +3,7 @@
  * and a hint (E9020), and translated into the defines and pragma lines that the compiler takes.
  */
 import type { Define, Override } from "../../compiler/options.ts";
+import { OPTION_AXES } from "../../compiler/pragma/pragma_options.ts";
 import type { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import { nearest } from "../../compiler/support/spelling.ts";
@@ -18,11 +19,10 @@ export interface FileConfig {
 /** By path from the project root, e.g. `kernels/transpose.tc`. */
 export type TriConfig = ReadonlyMap<string, FileConfig>;
 
-/** The options of a pragma whose value stands in parentheses: `math(fast)`. The others take `= N`. */
+/** The options of a pragma whose value is in parentheses: `math(fast)`. */
 const WORD_OPTIONS = ["fp_contract", "ftz", "fast_div", "math", "dot", "literals"];
-const NUMBER_OPTIONS = ["num_warps", "num_stages", "max_registers"];
-/** Options that may differ between configurations; they stand after `;` in `config`. */
-const CONFIG_OPTIONS = ["num_warps", "num_stages"];
+/** The others take `= N`. They may differ between configurations, where they follow the `;` of `config`. */
+const NUMBER_OPTIONS: readonly string[] = OPTION_AXES;
 
 /** Reads the value of the key `tri`. `exists` tells whether a path from the root names a file. */
 export function readTriConfig(
@@ -115,8 +115,8 @@ function configLine(cx: Checker, node: JsonNode): string {
   const all = cx.members(node, "a configuration");
   const print = (members: readonly JsonMember[]): string =>
     members.map(({ key, value }) => `${key}=${cx.word(value, `the value of ${key}`)}`).join(", ");
-  const parameters = all.filter(({ key }) => !CONFIG_OPTIONS.includes(key));
-  const options = all.filter(({ key }) => CONFIG_OPTIONS.includes(key));
+  const parameters = all.filter(({ key }) => !NUMBER_OPTIONS.includes(key));
+  const options = all.filter(({ key }) => NUMBER_OPTIONS.includes(key));
   return `config ${print(parameters)}${options.length === 0 ? "" : `; ${print(options)}`}`;
 }
 

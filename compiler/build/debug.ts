@@ -3,7 +3,7 @@ import type { TypedExpr } from "../check/typed.ts";
 import type { Value } from "../ir/func.ts";
 import { type IrType, isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";
-import { type Span, useSite } from "../support/source.ts";
+import { sourceText, type Span } from "../support/source.ts";
 import { append, type Context, emit, emitConstant, setVariable, valueOf } from "./context.ts";
 import type { BuiltinCall } from "./types.ts";
 
@@ -49,12 +49,6 @@ export function buildMultiple(cx: Context, value: Value, n: number, span: Span):
     });
   }
   return emit(cx, "assume_multiple", [value], value.type, span, { n });
-}
-
-/** The text that a span covers, on one line; of macros their use. */
-function sourceText(span: Span): string {
-  const { file, start, end } = useSite(span);
-  return file.text.slice(start, end).replace(/\s+/g, " ");
 }
 
 /** `x % n == 0`, alone or joined by `&&` and `&`: x is a multiple of n. The condition is not zero. */

@@ -1,6 +1,7 @@
 /** Built-ins that touch memory or know the launch, and `dot` (language.md, 7.1, 7.3). */
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
+import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
 import { type BuiltinCall, constantArgument, reportArgument } from "./check_argument.ts";
 import { effectNode } from "./check_builtin.ts";
 import { store } from "./check_assign.ts";
@@ -189,6 +190,9 @@ export function checkDot(
   [a, b, acc]: readonly Value[],
 ): Value | undefined {
   const modes = modifiersOf(cx, call, DOT_MODES);
+  for (const { text, span } of call.strings) {
+    if (isComputedAsIeee(text)) cx.reporter.warn("W9017", span, ...computedAsIeee(text));
+  }
   const at = { span: call.span, operatorSpan: call.span };
   if (modes === undefined || a === undefined || b === undefined) return undefined;
   if (acc === undefined) return checkMatmul(cx, a, b, at, modes[0]);

@@ -1,5 +1,5 @@
 /** Tiles as wholes: ranges, subscripts, `@`, `^` (language.md, 5.6 to 5.9). */
-import type { Span } from "../support/source.ts";
+import { sourceText, type Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import { type ScalarName, SCALARS, spellType } from "./types.ts";
 import type { ReduceOperator } from "./typed.ts";
@@ -28,8 +28,22 @@ export function checkRange(
   expr: Extract<ast.Expr, { kind: "range" }>,
 ): Value | undefined {
   const [lo, hi] = [checkValue(cx, expr.lo), checkValue(cx, expr.hi)];
-  if (lo === undefined || hi === undefined) return undefined;
+  if (lo === undefined || hi === undefined || isFourDots(cx, expr)) return undefined;
   return makeRange(cx, lo, hi, expr.span);
+}
+
+/** `0....16` is `0.`, then `...16`: C11 6.4 takes the longest token. */
+function isFourDots(
+  cx: Context,
+  { lo, hi }: Extract<ast.Expr, { kind: "range" }>,
+): boolean {
+  if (lo.kind !== "number" || !/^\d+\.$/.test(lo.text)) return false;
+  const text = lo.text.slice(0, -1);
+  cx.reporter.error("E5103", lo.span, `the lower bound of a range is the float \`${lo.text}\``, {
+    hint: `a range has three dots: \`${text} ... ${sourceText(hi.span)}\``,
+    fix: { span: lo.span, replacement: `${text} ` },
+  });
+  return true;
 }
 
 /** The tile `[lo, lo + 1, …, hi - 1]` of checked bounds. */

@@ -2,7 +2,7 @@
  * Expressions (language.md 5.1 and Appendix A). Binary operators are climbed by the level column of
  * `operators.ts`; the grammar rule stands above each function.
  */
-import { joinSpans, type Span } from "../support/source.ts";
+import { joinSpans, sourceText, type Span } from "../support/source.ts";
 import type { DiagnosticDetails } from "../support/diagnostic.ts";
 import type { Argument, Expr, Item } from "./ast.ts";
 import {
@@ -18,7 +18,6 @@ import type { ParseContext } from "./parse_context.ts";
 import { parseTypeNameHere, startsType } from "./parse_specs.ts";
 import { atTwoDots, readTwoDots } from "./two_dots.ts";
 import { isWord, type Token } from "../preprocess/token.ts";
-import { sourceText } from "./token_cursor.ts";
 
 /** expr = assign { ',' assign } */
 export function parseExpr(p: ParseContext): Expr {

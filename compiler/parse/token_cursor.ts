@@ -341,12 +341,6 @@ export class TokenCursor {
   }
 }
 
-/** The text that a span covers where it was written, blanks collapsed. */
-export function sourceText(span: Span): string {
-  const { file, start, end } = useSite(span);
-  return file.text.slice(start, end).replace(/\s+/g, " ");
-}
-
 /** The end of the list, when the list itself has none. */
 function endAfter(token: Token | undefined): Token {
   const span = token?.span ?? { file: { name: "<text>", text: "" }, start: 0, end: 0 };

@@ -39,6 +39,10 @@ export class PragmaCursor {
     throw new MalformedPragma();
   }
 
+  warn(code: Code, span: Span, message: string, details: DiagnosticDetails = {}): void {
+    this.#reporter.warn(code, span, message, details);
+  }
+
   failExpected(what: string, details: DiagnosticDetails = {}): never {
     const { token } = this;
     const message = `expected ${what} in the pragma${found(token)}`;

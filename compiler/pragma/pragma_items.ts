@@ -3,6 +3,7 @@ import { joinSpans, type Span } from "../support/source.ts";
 import { parseNumber } from "../preprocess/literals.ts";
 import type { Axis, Binding, OptionSetting, PragmaItem, PragmaName } from "./pragma.ts";
 import type { PragmaCursor } from "./pragma_cursor.ts";
+import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
 import { acceptsValue, isOptionName, OPTION_AXES, OPTIONS, optionUsage } from "./pragma_options.ts";
 
 /** An item without its span, which the caller knows. */
@@ -121,7 +122,7 @@ function parseConfigs(cursor: PragmaCursor): ItemBody {
 /** `num_warps in { 4, 8 }` */
 function parseOptionAxis(cursor: PragmaCursor): Axis {
   const { token } = cursor;
-  const name = cursor.name("`num_warps` or `num_stages`");
+  const name = cursor.name("`num_warps`, `num_stages` or `max_registers`");
   const option = name.name;
   if (!isOptionName(option) || !OPTION_AXES.includes(option)) {
     return cursor.failUnknown(
@@ -161,6 +162,9 @@ function parseOption(cursor: PragmaCursor): OptionSetting {
     cursor.fail("E5003", sign?.span ?? name.span, `invalid syntax of option \`${option}\``, {
       hint: optionUsage(option),
     });
+  }
+  if (option === "dot" && value !== undefined && isComputedAsIeee(value)) {
+    cursor.warn("W9017", given?.span ?? name.span, ...computedAsIeee(value));
   }
   return { ...name, ...(value === undefined ? {} : { value }) };
 }
@@ -226,8 +230,14 @@ function parseTensor(cursor: PragmaCursor): ItemBody {
   while (cursor.token !== undefined) {
     const word = cursor.word("`align(…)`, `contiguous`, `optional`, `noalias` or `reread`");
     if (word.text === "align") align = parseAlign(cursor);
-    else if (isFlag(word.text)) attributes[word.text] = true;
-    else {
+    else if (isFlag(word.text)) {
+      attributes[word.text] = true;
+      if (word.text === "contiguous" && strides !== undefined) {
+        cursor.warn("W9017", word.span, "`contiguous` is ignored: `strides` are stated", {
+          hint: "remove one of them; row-major strides are the default",
+        });
+      }
+    } else {
       cursor.failUnknown(word, "tensor attribute", [
         "align",
         ...Object.keys(attributes),

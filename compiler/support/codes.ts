@@ -30,7 +30,7 @@ export const CODES = {
   E2013: "a floating literal too large for its type",
   E2014: "a character literal that does not hold exactly one character",
   E2016: "a string literal where none is allowed",
-  E3001: "`long double` and complex types are not supported",
+  E3001: "`long double`",
   E3002: "type specifiers that cannot be combined",
   E3003: "a declaration without a type",
   E3010: "a pointer to a tile or to a function, or another type that does not exist",
@@ -50,7 +50,7 @@ export const CODES = {
   E4010: "an attribute whose argument is not a suitable constant",
   E4011: "an attribute on something it does not apply to",
   E4020: "a kernel that returns a value",
-  E4021: "two functions with one name",
+  E4021: "two kernels with one name",
   E4022: "a kernel called from code",
   E4023: "a variadic function",
   E4024: "an unnamed parameter of a definition",
@@ -105,7 +105,7 @@ export const CODES = {
   E5306: "a store through a pointer to `const` or constant memory",
   E6002: "a tile as the condition of a statement",
   E6004: "`break` or `continue` outside a loop",
-  E6005: "a value returned from a kernel",
+  E6005: "a value returned from a function without a result",
   E6006: "a static assertion that does not hold",
   E6020: "a name declared twice in one scope",
   E7001: "a built-in function called with the wrong number of arguments",
@@ -159,6 +159,7 @@ export const CODES = {
   W9011: "a parameter that the kernel does not use",
   W9015: "a loop hint that is ignored",
   W9016: "an index that wraps in its type",
+  W9017: "a mode or an attribute without effect",
 } as const satisfies Record<string, string>;
 
 /** The code of a diagnostic. */

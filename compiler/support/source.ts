@@ -91,3 +91,9 @@ export function useSite(span: Span): Span {
   while (at.expansion !== undefined) at = at.expansion.use;
   return at;
 }
+
+/** The text that a span covers where it was written, on one line; of macros their use. */
+export function sourceText(span: Span): string {
+  const { file, start, end } = useSite(span);
+  return file.text.slice(start, end).replace(/\s+/g, " ");
+}

@@ -5,7 +5,8 @@
 interface Builtins {
   "node:fs": {
     readFileSync(file: URL): Uint8Array;
-    writeFileSync(file: URL, text: string): void;
+    writeFileSync(file: URL, text: string, options: { readonly flag: "wx" }): void;
+    unlinkSync(file: URL): void;
     renameSync(from: URL, to: URL): void;
   };
   "node:module": { createRequire(from: string): Require };
@@ -35,7 +36,6 @@ export interface MessagePortOf {
 /** What of `process` is used. */
 export interface HostProcess {
   readonly platform: string;
-  readonly pid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   getBuiltinModule<Name extends keyof Builtins>(name: Name): Builtins[Name];
 }

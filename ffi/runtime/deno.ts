@@ -1,6 +1,7 @@
 /** The run time on Deno: its FFI, its permissions. The only file that calls `Deno.dlopen`. */
 import type { BoundFunctions, ForeignFunctions } from "../foreign.ts";
 import { libraryFailure } from "./failure.ts";
+import { replaceWhole } from "./replace_whole.ts";
 import type { AllowedLibraries, OpenedLibrary, ReadFile, Runtime, WrittenFile } from "./runtime.ts";
 
 /** Deno. */
@@ -35,11 +36,13 @@ function readFile(url: URL): ReadFile {
 }
 
 function replaceFile(url: URL, text: string): WrittenFile {
-  const beside = new URL(`${url.href}.${Deno.pid}.tmp`);
   try {
-    Deno.writeTextFileSync(beside, text);
-    Deno.renameSync(beside, url);
-    return { kind: "written" };
+    return replaceWhole(url, {
+      write: (beside) => Deno.writeTextFileSync(beside, text, { createNew: true }),
+      rename: Deno.renameSync,
+      remove: Deno.removeSync,
+      isAbsence: (error) => error instanceof Deno.errors.NotFound,
+    });
   } catch (cause) {
     if (cause instanceof Deno.errors.NotCapable || cause instanceof Deno.errors.PermissionDenied) {
       const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/"));

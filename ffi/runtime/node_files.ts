@@ -1,5 +1,6 @@
 /** Variables and files through the modules that Node and Bun share. */
 import { theProcess } from "./builtin.ts";
+import { replaceWhole } from "./replace_whole.ts";
 import type { ReadFile, WrittenFile } from "./runtime.ts";
 
 /** A variable's value; undefined when it is unset or empty. */
@@ -30,12 +31,14 @@ export function readFile(url: URL): ReadFile {
 
 /** Puts a file in the place of another. */
 export function replaceFile(url: URL, text: string): WrittenFile {
-  const beside = new URL(`${url.href}.${theProcess().pid}.tmp`);
   try {
-    const { writeFileSync, renameSync } = theProcess().getBuiltinModule("node:fs");
-    writeFileSync(beside, text);
-    renameSync(beside, url);
-    return { kind: "written" };
+    const { writeFileSync, renameSync, unlinkSync } = theProcess().getBuiltinModule("node:fs");
+    return replaceWhole(url, {
+      write: (beside) => writeFileSync(beside, text, { flag: "wx" }),
+      rename: renameSync,
+      remove: unlinkSync,
+      isAbsence: (error) => error instanceof Error && "code" in error && error.code === "ENOENT",
+    });
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "EACCES" || code === "EPERM") {

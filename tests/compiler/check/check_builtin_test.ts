@@ -122,6 +122,7 @@ testCodes("checks the arguments of built-ins", {
   "broadcast_to(x, 32);": "E5011",
   "max(x, y);": "E5010",
   'load(p, "fast");': "E7007",
+  'f = dot(z, w, "bf16x3")[+, +];': "W9017",
   'load(p, "ca", "cg");': "E7007",
   'load(p, "cg", "evict_first");': "E7007",
   'load(p, "evict_first", "cs");': "E7007",

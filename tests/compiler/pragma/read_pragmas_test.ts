@@ -69,7 +69,7 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
     ["key(M, N)", { kind: "key", names: [{ name: "M" }, { name: "N" }] }],
     ["key()", { kind: "key", names: [] }],
     ["grid(cdiv(M, TM), N)", { kind: "grid", extents: [{ text: "cdiv(M, TM)" }, { text: "N" }] }],
-    ["tensor X : in TYPE[M, N] strides [ldx, 1] align(16) contiguous optional noalias reread", {
+    ["tensor X : in TYPE[M, N] strides [ldx, 1] align(16) optional noalias reread", {
       kind: "tensor",
       param: { name: "X" },
       direction: "in",
@@ -77,7 +77,7 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
       extents: [{ text: "M" }, { text: "N" }],
       strides: [{ text: "ldx" }, { text: "1" }],
       align: 16,
-      contiguous: true,
+      contiguous: false,
       optional: true,
       noalias: true,
       reread: true,
@@ -109,7 +109,7 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
       mode: [{ text: "M % 4 == 0" }, { text: "auto" }],
     }],
     ["num_warps = 8", { kind: "option", setting: { name: "num_warps", value: "8" } }],
-    ["dot(bf16x3)", { kind: "option", setting: { name: "dot", value: "bf16x3" } }],
+    ["dot(tf32)", { kind: "option", setting: { name: "dot", value: "tf32" } }],
     ["ftz", { kind: "option", setting: { name: "ftz" } }],
   ];
   for (const [text, wanted] of cases) {
@@ -117,6 +117,19 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
     assertEquals(found, [], text);
     assertEquals(withoutSpans(item), wanted, text);
   }
+});
+
+Deno.test("parsePragmaLine() warns of words without effect", () => {
+  const cases: [string, string][] = [
+    ["dot(tf32x3)", "W9017 1:5"],
+    ["config TM=64; dot(bf16x3)", "W9017 1:19"],
+    ["tensor X : in [M, N] strides [ldx, 1] contiguous", "W9017 1:39"],
+  ];
+  for (const [text, wanted] of cases) {
+    const { item, found } = parse(text);
+    assertEquals([item !== undefined, ...found], [true, wanted], text);
+  }
+  assertEquals(parse("tensor X : in [M, N] contiguous").found, []);
 });
 
 Deno.test("parsePragmaLine() reports what does not fit, at its place", () => {
