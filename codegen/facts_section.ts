@@ -18,7 +18,7 @@ import { safeIdentifier } from "./names.ts";
 import { instanceExpressions, type KernelPlan, type ParamPlan } from "./plan.ts";
 import type { Declaration } from "./structure.ts";
 import { tuningDoc } from "./tuning_section.ts";
-import type { Measured, WrapperImage } from "./wrapper.ts";
+import type { Measured, WrapperImage } from "./input.ts";
 
 /** The constants, and what they use of the run time. */
 export interface FactsSection {

@@ -8,7 +8,7 @@ import type {
 } from "../compiler/contract/types.ts";
 import type { CompiledEntry, ConstantBuffer, KernelOutline } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
-import type { WrapperImage } from "./wrapper.ts";
+import type { WrapperImage } from "./input.ts";
 
 /** One kernel. Its instances are the entries of each of its images. */
 export interface KernelManifest {

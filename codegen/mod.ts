@@ -6,13 +6,14 @@ import { buildIndex, type IndexedModule } from "./index_module.ts";
 import { buildManifest, type KernelManifest } from "./manifest.ts";
 import { definitionsOf } from "./definitions.ts";
 import type { ExportedNames, ModuleStructure } from "./structure.ts";
-import { buildWrapper, type WrapperInput } from "./wrapper.ts";
+import { buildWrapper } from "./wrapper.ts";
+import type { WrapperInput } from "./input.ts";
 
 export type { ImageManifest, KernelManifest } from "./manifest.ts";
 export type { IndexedModule } from "./index_module.ts";
 export type { ExportedNames } from "./structure.ts";
 export { CodegenError } from "./plan.ts";
-export type { Measured, WrapperImage, WrapperInput } from "./wrapper.ts";
+export type { Measured, WrapperImage, WrapperInput } from "./input.ts";
 
 /** A generated wrapper. */
 export interface GeneratedWrapper {

@@ -3,7 +3,7 @@ import type { KernelOutline } from "../compiler/options.ts";
 import type { InstanceInfo } from "../compiler/contract/types.ts";
 import { groupBy } from "../compiler/support/group_by.ts";
 import { array, type Doc, object, quote } from "./doc.ts";
-import type { Measured } from "./wrapper.ts";
+import type { Measured } from "./input.ts";
 
 /** Undefined where every instance has one configuration. */
 export function tuningDoc(

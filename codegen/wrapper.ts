@@ -1,59 +1,10 @@
 /** The wrapper module of one `.tc` file, as plain data. */
 import type { ConstantBuffer, KernelOutline } from "../compiler/options.ts";
 import { constantsDoc, factsSection } from "./facts_section.ts";
+import type { WrapperInput } from "./input.ts";
 import { type KernelPlan, planKernels } from "./plan.ts";
 import type { Declaration, ModuleStructure } from "./structure.ts";
 import { typesSection } from "./types_section.ts";
-
-/** What a wrapper is made from. */
-export interface WrapperInput {
-  readonly source: { readonly name: string; readonly text: string };
-  /** Path of the wrapper from the output folder, without `.ts`. */
-  readonly stem: string;
-  readonly kernels: readonly KernelOutline[];
-  /** In the order that the wrapper shall list them. */
-  readonly images: readonly WrapperImage[];
-  /** What tuning measured, for kernels that were compiled in several configurations. */
-  readonly measured?: readonly Measured[];
-  /** Puts the images into the module instead of naming their files. */
-  readonly embed: boolean;
-  /** JavaScript with declarations and a map to the source, instead of TypeScript. */
-  readonly javascript?: {
-    /** The source's path from the wrapper's folder, with slashes. */
-    readonly sourcePath: string;
-  };
-  /** Where wrappers import the run time from; the package when absent. */
-  readonly runtime?: string;
-}
-
-/** Which configurations were the fastest, of some instances of a kernel on one kind of GPU. */
-export interface Measured {
-  readonly kernel: string;
-  readonly variant: string;
-  /** `general`, or what entries' names end in: `a16`, `s1`. */
-  readonly specialization: string;
-  /** The product's name. */
-  readonly gpu: string;
-  /** Such as "sm_90". */
-  readonly arch: string;
-  /** By values of the kernel's key; configurations the fastest first. */
-  readonly points: readonly {
-    readonly at: Readonly<Record<string, number>>;
-    readonly configs: readonly string[];
-  }[];
-}
-
-/** An image of a kernel. */
-export interface WrapperImage {
-  readonly kernel: string;
-  /** Such as "sm_90". */
-  readonly target: string;
-  readonly kind: "cubin" | "ptx";
-  /** Path from the wrapper's folder, such as "transpose/transpose.sm_90.cubin". */
-  readonly path: string;
-  /** Read only where it goes into the module. */
-  readonly content: () => Uint8Array;
-}
 
 const RUNTIME = "@tri/tri/ffi";
 

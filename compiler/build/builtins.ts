@@ -8,7 +8,10 @@ import { append, type Context, emit, emitConstant } from "./context.ts";
 import { buildAssert, buildAssume, buildMultiple, buildPrintf } from "./debug.ts";
 import { buildReshape } from "./shape.ts";
 import { buildExchange, buildHalf, buildPair, buildSort } from "./tiles.ts";
-import { type BuiltinCall, type Emit, irType } from "./types.ts";
+import { type BuiltinCall, irType } from "./types.ts";
+
+/** Builds a call of a built-in function from the values of its arguments; undefined: it has no value. */
+type Emit = (cx: Context, call: BuiltinCall, args: readonly Value[]) => Value | undefined;
 
 const OPERAND: Emit = (_cx, _call, [operand]) => operand;
 

@@ -4,7 +4,7 @@ import type { Reporter } from "../support/diagnostic.ts";
 import type { ScalarValue } from "../support/arith.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
-import type { Variable } from "../check/typed.ts";
+import type { TypedHelper, Variable } from "../check/typed.ts";
 import {
   type Attrs,
   type Func,
@@ -45,6 +45,8 @@ export interface Context {
   /** Branches and loops around the region. */
   depth: number;
   readonly checkPromises: boolean;
+  /** Builds the body of a helper where it is called; gives the value that it returns. */
+  readonly buildBody: (cx: Context, helper: TypedHelper) => BuildStep<Value | undefined>;
 }
 
 /** Values of variables by their ids: those of a region over those of the regions around it. */

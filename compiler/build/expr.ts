@@ -26,7 +26,6 @@ import {
   valuesOf,
 } from "./context.ts";
 import { buildBroadcast, buildReshape } from "./shape.ts";
-import { buildBody } from "./stmt.ts";
 import { irType, isVolatile } from "./types.ts";
 
 type Of<K extends TypedExpr["kind"]> = Extract<TypedExpr, { kind: K }>;
@@ -248,7 +247,7 @@ function* inlineHelper(
   const { copying } = cx;
   cx.copying ??= { kind: "call", name: helper.name, span };
   countOperation(cx);
-  const result = yield* buildBody(cx, helper.body, helper.span, helper.result);
+  const result = yield* cx.buildBody(cx, helper);
   cx.copying = copying;
   return result;
 }

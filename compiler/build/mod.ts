@@ -52,6 +52,7 @@ function build(kernel: TypedKernel, options: BuildOptions, reporter: Reporter): 
     copying: undefined,
     depth: 0,
     checkPromises: options.checkPromises === true,
+    buildBody: (inner, { body, span, result }) => buildBody(inner, body, span, result),
   };
   for (const param of kernel.params) {
     const { variable } = param;

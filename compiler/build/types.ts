@@ -1,14 +1,9 @@
 /** Types of the language as types of tile IR: qualifiers are dropped, signedness stays. */
 import type { ElementType, PointerType } from "../check/types.ts";
 import type { TypedExpr, ValueType } from "../check/typed.ts";
-import type { Value } from "../ir/func.ts";
 import type { Element, IrType } from "../ir/types.ts";
-import type { Context } from "./context.ts";
 
 export type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;
-
-/** Builds a call of a built-in function from the values of its arguments; undefined: it has no value. */
-export type Emit = (cx: Context, call: BuiltinCall, args: readonly Value[]) => Value | undefined;
 
 export function elementOf(type: ElementType): Element {
   return type.kind === "scalar" ? type.name : pointerElement(type);

@@ -2,7 +2,9 @@
  * BUILTINS: every built-in function of the language (language.md, section 7), one row each. Names live in a
  * scope outside the file, so any declaration hides them. Checking by rule is in check_builtin.ts.
  */
+import type * as ast from "../parse/ast.ts";
 import { arityOf, MATH_ROWS, type MathRule } from "../support/math_functions.ts";
+import type { Span } from "../support/source.ts";
 
 /** How arguments become operands and what the result is. */
 export type BuiltinRule =
@@ -59,6 +61,15 @@ export interface Builtin {
   readonly elementwise: boolean;
   /** May end with modifier strings. */
   readonly strings: boolean;
+}
+
+/** A call of a built-in, taken apart. */
+export interface BuiltinCall {
+  readonly builtin: Builtin;
+  readonly args: readonly ast.Argument[];
+  /** Trailing strings, without quotes. */
+  readonly strings: readonly { readonly text: string; readonly span: Span }[];
+  readonly span: Span;
 }
 
 const own = (check: OwnRule): BuiltinRule => ({ kind: "own", check });

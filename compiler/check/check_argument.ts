@@ -4,19 +4,10 @@ import type * as ast from "../parse/ast.ts";
 import { type ScalarName, spellType } from "./types.ts";
 import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import type { Builtin } from "./builtins.ts";
+import type { Builtin, BuiltinCall } from "./builtins.ts";
 import { checkString, checkValue } from "./check_expr.ts";
 import { constantInteger, resolveTypeName } from "./check_type.ts";
 import type { Value } from "./nodes.ts";
-
-/** A call of a built-in, taken apart. */
-export interface BuiltinCall {
-  readonly builtin: Builtin;
-  readonly args: readonly ast.Argument[];
-  /** Trailing strings, without quotes. */
-  readonly strings: readonly { readonly text: string; readonly span: Span }[];
-  readonly span: Span;
-}
 
 /** Splits off modifier strings and checks the count (E7001). */
 export function takeApart(

@@ -16,7 +16,8 @@ import { checkLvalue, loadFrom, type Lvalue, type MemoryPlace, placeType } from 
 import { checkValue } from "./check_expr.ts";
 import { hasEffect } from "./effects.ts";
 import { declarationNote } from "./origin.ts";
-import { elementOf, reshape, sameShape, shapeOf, type Value } from "./nodes.ts";
+import { reshape, type Value } from "./nodes.ts";
+import { elementOf, sameShape, shapeOf } from "./value_types.ts";
 
 const COMPOUND: Readonly<Record<Exclude<ast.AssignOperator, "=">, ElementwiseOperator>> = {
   "*=": "*",

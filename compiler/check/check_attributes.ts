@@ -6,7 +6,7 @@ import type { ParamAttributes, ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { classOf } from "./convert.ts";
 import { checkConstant } from "./check_type.ts";
-import { elementOf } from "./nodes.ts";
+import { elementOf } from "./value_types.ts";
 
 type Flag = "noalias" | "readonly" | "writeonly" | "retune";
 const FLAGS: Readonly<Record<Flag, { readonly needsPointer: boolean }>> = {

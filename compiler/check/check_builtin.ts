@@ -4,7 +4,8 @@ import { elementBytes, type ScalarName, SCALARS } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import type { Builtin, BuiltinRule, OwnRule } from "./builtins.ts";
-import { type BuiltinCall, reportArgument, takeApart, valuesOf } from "./check_argument.ts";
+import { reportArgument, takeApart, valuesOf } from "./check_argument.ts";
+import type { BuiltinCall } from "./builtins.ts";
 import { checkAtomic } from "./check_atomic.ts";
 import {
   checkAbs,
@@ -45,9 +46,10 @@ import {
   checkRandom,
   checkStaticPrint,
 } from "./check_builtin_debug.ts";
-import { broadcastAll } from "./check_operators.ts";
+import { elementwise, stretchAll } from "./builtin_node.ts";
 import { commonOf, convertElement, isArithmetic, isInteger, unify } from "./convert.ts";
-import { binary, elementOf, scalarType, type Value, withElement } from "./nodes.ts";
+import { binary, type Value } from "./nodes.ts";
+import { scalarType } from "./value_types.ts";
 
 /** Checks a special call whose arguments are values. */
 export type ValueRule = (
@@ -177,50 +179,4 @@ function checkIntegers(
     : common;
   const args = values.map((value) => convertElement(cx, value, scalarType(name)));
   return elementwise(cx, call, args, rule.result === "int" ? "int32" : name);
-}
-
-/** Arguments at a common shape. */
-export function stretchAll(
-  cx: Context,
-  call: BuiltinCall,
-  values: readonly Value[],
-): readonly Value[] | undefined {
-  const at = { span: call.span, operatorSpan: call.span };
-  return broadcastAll(cx, values, at, call.builtin.name);
-}
-
-/** The node of an element-wise built-in, its arguments stretched to one shape. */
-export function elementwise(
-  cx: Context,
-  call: BuiltinCall,
-  values: readonly Value[],
-  result: ScalarName | "same",
-  options: readonly string[] = [],
-): Value | undefined {
-  const args = stretchAll(cx, call, values);
-  const [first] = args ?? [];
-  if (args === undefined || first === undefined) return undefined;
-  const element = result === "same" ? elementOf(first.type) : scalarType(result);
-  return builtinNode(call, args, withElement(first.type, element), options);
-}
-
-/** A built-in that the back end knows by name. */
-export function builtinNode(
-  call: BuiltinCall,
-  args: readonly Value[],
-  type: Value["type"],
-  options: readonly string[] = [],
-): Value {
-  const name = call.builtin.canonical;
-  return { kind: "builtin", name, args, options, type, span: call.span };
-}
-
-/** A built-in without a value. */
-export function effectNode(
-  call: BuiltinCall,
-  args: readonly Value[],
-  options: readonly string[] = [],
-): TypedExpr {
-  const name = call.builtin.canonical;
-  return { kind: "builtin", name, args, options, type: { kind: "void" }, span: call.span };
 }

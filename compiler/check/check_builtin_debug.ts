@@ -3,8 +3,9 @@ import type { Code } from "../support/codes.ts";
 import { type ScalarName, SCALARS, spellType } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { type BuiltinCall, constantArgument, reportArgument, valuesOf } from "./check_argument.ts";
-import { builtinNode, effectNode, elementwise, stretchAll } from "./check_builtin.ts";
+import { constantArgument, reportArgument, valuesOf } from "./check_argument.ts";
+import type { BuiltinCall } from "./builtins.ts";
+import { builtinNode, effectNode, elementwise, stretchAll } from "./builtin_node.ts";
 import { checkString } from "./check_expr.ts";
 import {
   convertElement,
@@ -15,7 +16,8 @@ import {
   toBool,
   toScalar,
 } from "./convert.ts";
-import { elementOf, scalarType, type Value } from "./nodes.ts";
+import type { Value } from "./nodes.ts";
+import { elementOf, scalarType } from "./value_types.ts";
 
 /** `philox(seed, offset, word)`: one of four 32-bit words. */
 export function checkPhilox(

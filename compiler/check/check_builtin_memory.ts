@@ -2,8 +2,9 @@
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
-import { type BuiltinCall, constantArgument, reportArgument } from "./check_argument.ts";
-import { effectNode } from "./check_builtin.ts";
+import { constantArgument, reportArgument } from "./check_argument.ts";
+import type { BuiltinCall } from "./builtins.ts";
+import { effectNode } from "./builtin_node.ts";
 import { store } from "./check_assign.ts";
 import { hasEffect } from "./effects.ts";
 import { applyBinary, checkSized } from "./check_operators.ts";
@@ -16,7 +17,8 @@ import {
 } from "./check_place.ts";
 import { checkMatmul } from "./check_tile.ts";
 import { convertTo, pointerOf } from "./convert.ts";
-import { scalarType, type Value } from "./nodes.ts";
+import type { Value } from "./nodes.ts";
+import { scalarType } from "./value_types.ts";
 
 /** Modifier strings by what they decide; one of each at most. */
 type Modifiers = Readonly<Record<string, readonly string[]>>;

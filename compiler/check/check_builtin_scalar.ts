@@ -2,17 +2,14 @@
 import { evalUnary } from "../support/arith.ts";
 import { SCALARS } from "./types.ts";
 import type { Context } from "./check_context.ts";
-import {
-  type BuiltinCall,
-  constantArgument,
-  reportArgument,
-  scalarName,
-} from "./check_argument.ts";
-import { elementwise, stretchAll } from "./check_builtin.ts";
+import { constantArgument, reportArgument, scalarName } from "./check_argument.ts";
+import type { BuiltinCall } from "./builtins.ts";
+import { elementwise, stretchAll } from "./builtin_node.ts";
 import { checkReduction } from "./check_builtin_tile.ts";
 import { unifyPointers } from "./check_operators.ts";
 import { commonOf, isArithmetic, isInteger, promote, toBool, unify } from "./convert.ts";
-import { binary, constant, convert, elementOf, intConstant, select, type Value } from "./nodes.ts";
+import { binary, constant, convert, intConstant, select, type Value } from "./nodes.ts";
+import { elementOf } from "./value_types.ts";
 
 /** `min(a, b)`; with one argument the reduction of a tile. */
 export function checkMinmax(

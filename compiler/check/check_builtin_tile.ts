@@ -4,13 +4,9 @@ import { spellType, type TileType } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { shapeText } from "./broadcast.ts";
-import {
-  type BuiltinCall,
-  constantArgument,
-  reportArgument,
-  typeArgument,
-} from "./check_argument.ts";
-import { builtinNode } from "./check_builtin.ts";
+import { constantArgument, reportArgument, typeArgument } from "./check_argument.ts";
+import type { BuiltinCall } from "./builtins.ts";
+import { builtinNode } from "./builtin_node.ts";
 import { checkValue } from "./check_expr.ts";
 import { checkPowerOfTwo, checkTile, constantInteger } from "./check_type.ts";
 import {
@@ -22,17 +18,8 @@ import {
 } from "./check_tile.ts";
 import { convertTo, isArithmetic, isInteger, promote, stretch, unify } from "./convert.ts";
 import { unifyPointers } from "./check_operators.ts";
-import {
-  constant,
-  elementCount,
-  elementOf,
-  reshape,
-  sameShape,
-  scalarType,
-  tileType,
-  typeOf,
-  type Value,
-} from "./nodes.ts";
+import { constant, reshape, type Value } from "./nodes.ts";
+import { elementCount, elementOf, sameShape, scalarType, tileType, typeOf } from "./value_types.ts";
 
 /** `zeros(T[S])`, `full(T[S], v)`. */
 export function checkMake(cx: Context, call: BuiltinCall): TypedExpr | undefined {

@@ -6,15 +6,8 @@ import type { Context } from "./check_context.ts";
 import { resolveTypeName } from "./check_type.ts";
 import { bitcastElement, castElement, stretch } from "./convert.ts";
 import { checkExpr, checkValue } from "./check_expr.ts";
-import {
-  elementCount,
-  elementOf,
-  intConstant,
-  isValue,
-  reshape,
-  shapeOf,
-  type Value,
-} from "./nodes.ts";
+import { intConstant, isValue, reshape, type Value } from "./nodes.ts";
+import { elementCount, elementOf, shapeOf } from "./value_types.ts";
 
 /** `(T) e`: a type without shape converts each element, one with a shape also stretches. */
 export function checkCast(

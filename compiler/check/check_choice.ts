@@ -13,11 +13,10 @@ import {
   conditional,
   constant,
   logicalNot,
-  scalarType,
   select,
-  shapeOf,
   type Value,
 } from "./nodes.ts";
+import { scalarType, shapeOf } from "./value_types.ts";
 import { operandsOf } from "./typed_walk.ts";
 
 export function checkConditional(

@@ -7,9 +7,10 @@ import type { Entry } from "./scope.ts";
 import { resolveAttributes } from "./check_attributes.ts";
 import { checkConstant, isConstObject, resolveDeclarator, resolveSpec } from "./check_type.ts";
 import { checkExpr, checkValue } from "./check_expr.ts";
-import { checkPrototype } from "./check_function.ts";
+import { checkPrototype } from "./function_head.ts";
 import { convertTo } from "./convert.ts";
-import { sameType, type Value } from "./nodes.ts";
+import type { Value } from "./nodes.ts";
+import { sameType } from "./value_types.ts";
 import { CONSTANT_BYTES, constantSpace } from "../support/constants.ts";
 
 /** A declaration at file scope or in a block. */

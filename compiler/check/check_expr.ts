@@ -21,7 +21,8 @@ import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check
 import { reducedText } from "./conversion_hints.ts";
 import { toBool } from "./convert.ts";
 import { declarationNote } from "./origin.ts";
-import { constant, intConstant, isValue, reshape, scalarType, type Value } from "./nodes.ts";
+import { constant, intConstant, isValue, reshape, type Value } from "./nodes.ts";
+import { scalarType } from "./value_types.ts";
 
 /** Any expression; its type may be void. */
 export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {

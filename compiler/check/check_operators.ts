@@ -26,17 +26,13 @@ import {
   constant,
   convert,
   difference,
-  elementOf,
   isBool,
   logicalNot,
   offset,
-  samePointee,
-  scalarType,
-  type ShapeOf,
-  shapeOf,
   unary,
   type Value,
 } from "./nodes.ts";
+import { elementOf, samePointee, scalarType, type ShapeOf, shapeOf } from "./value_types.ts";
 
 /** Operators that {@linkcode applyBinary} knows: all that evaluate both operands element by element. */
 export type ElementwiseOperator = Exclude<ast.BinaryOperator, "@" | "&&" | "||">;

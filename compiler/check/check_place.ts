@@ -8,7 +8,8 @@ import { pointerOf, toBool } from "./convert.ts";
 import { broadcastAll, checkSized, offsetPointer, type Place } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
 import { declarationNote } from "./origin.ts";
-import { scalarType, shapeOf, typeOf, type Value } from "./nodes.ts";
+import type { Value } from "./nodes.ts";
+import { scalarType, shapeOf, typeOf } from "./value_types.ts";
 
 /** Where a pointer leads, under an optional mask of the same shape. */
 export interface MemoryPlace {

@@ -10,17 +10,8 @@ import { commonOf, isInteger, pointerOf, promote, toBool } from "./convert.ts";
 import { declarationNote, originNotes } from "./origin.ts";
 import { checkValue } from "./check_expr.ts";
 import { indexedPlace, indexOf, loadFrom } from "./check_place.ts";
-import {
-  convert,
-  elementOf,
-  permute,
-  reduce,
-  reshape,
-  scalarType,
-  shapeOf,
-  tileType,
-  type Value,
-} from "./nodes.ts";
+import { convert, permute, reduce, reshape, type Value } from "./nodes.ts";
+import { elementOf, scalarType, shapeOf, tileType } from "./value_types.ts";
 
 /** `lo ... hi`. */
 export function checkRange(

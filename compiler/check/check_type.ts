@@ -13,7 +13,8 @@ import {
 import type { TypedExpr } from "./typed.ts";
 import { scalarOfWords } from "../preprocess/type_spelling.ts";
 import type { Context } from "./check_context.ts";
-import { scalarType, type Value } from "./nodes.ts";
+import type { Value } from "./nodes.ts";
+import { scalarType } from "./value_types.ts";
 import { isInteger } from "./convert.ts";
 import { checkValue } from "./check_expr.ts";
 import { declarationNote } from "./origin.ts";

@@ -12,7 +12,7 @@ import {
 } from "../support/arith.ts";
 import { type ScalarName, SCALARS } from "./types.ts";
 import type { TypedBinaryOperator, TypedExpr, TypedUnaryOperator, ValueType } from "./typed.ts";
-import { elementOf } from "./nodes.ts";
+import { elementOf } from "./value_types.ts";
 
 export type ConstantExpr = Extract<TypedExpr, { kind: "constant" }>;
 

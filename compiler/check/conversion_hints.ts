@@ -4,7 +4,8 @@ import { type ElementType, type PointerType, spellType } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { declarationNote } from "./origin.ts";
-import { elementOf, isBool, shapeOf, type Value } from "./nodes.ts";
+import { isBool, type Value } from "./nodes.ts";
+import { elementOf, shapeOf } from "./value_types.ts";
 
 /** A value as an operand of a cast, `*` or a subscript; `otherwise` where its text is long. */
 export function operandText(value: TypedExpr, otherwise: string): string {

@@ -17,20 +17,8 @@ import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
 import { operandText, pointerHint, reportNotScalar } from "./conversion_hints.ts";
 import { clashNotes } from "./origin.ts";
 import { type FloatName, roundDecimal } from "../preprocess/decimal.ts";
-import {
-  bitcast,
-  broadcast,
-  constant,
-  convert,
-  elementOf,
-  isValue,
-  reshape,
-  samePointee,
-  scalarType,
-  shapeOf,
-  type Value,
-  withElement,
-} from "./nodes.ts";
+import { bitcast, broadcast, constant, convert, isValue, reshape, type Value } from "./nodes.ts";
+import { elementOf, samePointee, scalarType, shapeOf, withElement } from "./value_types.ts";
 
 type TypeClass = "bool" | "integer" | "float" | "pointer";
 

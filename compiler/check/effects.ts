@@ -1,7 +1,8 @@
 /** What evaluating an expression does besides giving a value. */
 import type { TypedExpr, Variable } from "./typed.ts";
 import { BUILTINS } from "./builtins.ts";
-import { elementOf, isValue } from "./nodes.ts";
+import { isValue } from "./nodes.ts";
+import { elementOf } from "./value_types.ts";
 import { someExpr } from "./typed_walk.ts";
 
 /** Whether a node itself changes something; helpers are judged by their bodies, later. */

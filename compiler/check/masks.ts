@@ -14,20 +14,8 @@ import { must } from "../support/bug.ts";
 import type { TypedExpr, Variable } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { isElementwise } from "./builtins.ts";
-import {
-  binary,
-  broadcast,
-  elementCount,
-  isValue,
-  permute,
-  reduce,
-  reshape,
-  sameShape,
-  scalarType,
-  type ShapeOf,
-  shapeOf,
-  type Value,
-} from "./nodes.ts";
+import { binary, broadcast, isValue, permute, reduce, reshape, type Value } from "./nodes.ts";
+import { elementCount, sameShape, scalarType, type ShapeOf, shapeOf } from "./value_types.ts";
 import { operandsOf, someExpr } from "./typed_walk.ts";
 
 /** Whether there is a load that a mask must reach; a helper may load in its body. */

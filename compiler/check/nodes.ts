@@ -5,77 +5,31 @@
 import type { Span } from "../support/source.ts";
 import { bug } from "../support/bug.ts";
 import type { ScalarValue } from "../support/arith.ts";
-import type { ElementType, ScalarName, ScalarType, TileType } from "./types.ts";
+import type { ElementType, ScalarName } from "./types.ts";
 import type { TypedBinaryOperator, TypedExpr, TypedUnaryOperator, ValueType } from "./typed.ts";
+import {
+  elementCount,
+  elementOf,
+  sameElement,
+  sameShape,
+  scalarType,
+  type ShapeOf,
+  shapeOf,
+  typeOf,
+  withElement,
+} from "./value_types.ts";
 import { foldBinary, foldBitcast, foldConvert, type FoldProblem, foldUnary } from "./constants.ts";
 
 /** An expression that has a value: not a call of a void function. */
 export type Value = TypedExpr & { readonly type: ValueType };
-/** A tile's extents; a scalar's shape is undefined, as it has no axes to speak of. */
-export type ShapeOf = readonly number[] | undefined;
 
 export function isValue(expr: TypedExpr): expr is Value {
   return expr.type.kind !== "void";
 }
 
-export function scalarType(name: ScalarName): ScalarType {
-  return { kind: "scalar", name };
-}
-
-/** The type of one element. */
-export function elementOf(type: ValueType): ElementType {
-  return type.kind === "tile" ? type.element : type;
-}
-
 export function isBool({ type }: Value): boolean {
   const element = elementOf(type);
   return element.kind === "scalar" && element.name === "bool";
-}
-
-export function shapeOf(type: ValueType): ShapeOf {
-  return type.kind === "tile" ? type.shape : undefined;
-}
-
-/** The scalar or tile type of an element and a shape. */
-export function typeOf(element: ElementType, shape: ShapeOf): ValueType {
-  return shape === undefined ? element : { kind: "tile", element, shape };
-}
-
-/** The same shape with another element. */
-export function withElement(type: ValueType, element: ElementType): ValueType {
-  return typeOf(element, shapeOf(type));
-}
-
-export function sameShape(a: ShapeOf, b: ShapeOf): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a.length === b.length && a.every((extent, axis) => extent === b[axis]);
-}
-
-export function elementCount(shape: ShapeOf): number {
-  return (shape ?? []).reduce((count, extent) => count * extent, 1);
-}
-
-export function sameElement(a: ElementType, b: ElementType): boolean {
-  if (a.kind === "scalar" || b.kind === "scalar") {
-    return a.kind === "scalar" && b.kind === "scalar" && a.name === b.name;
-  }
-  return a.const === b.const && a.volatile === b.volatile && samePointee(a, b);
-}
-
-/** Whether two pointers lead to the same type of object, qualifiers of the object aside. */
-export function samePointee(
-  a: Extract<ElementType, { kind: "pointer" }>,
-  b: Extract<ElementType, { kind: "pointer" }>,
-): boolean {
-  if (a.space !== b.space) return false;
-  if (a.pointee.kind === "void" || b.pointee.kind === "void") {
-    return a.pointee.kind === b.pointee.kind;
-  }
-  return sameElement(a.pointee, b.pointee);
-}
-
-export function sameType(a: ValueType, b: ValueType): boolean {
-  return sameShape(shapeOf(a), shapeOf(b)) && sameElement(elementOf(a), elementOf(b));
 }
 
 export function constant(value: ScalarValue, type: ValueType, span: Span): Value {
@@ -207,9 +161,4 @@ export function reduce(
   );
   const type = typeOf(element, shape.length === 0 ? undefined : shape);
   return { kind: "reduce", operator, operand, axis, type, span };
-}
-
-/** A tile type; for callers that know the value is one. */
-export function tileType(element: ElementType, shape: readonly number[]): TileType {
-  return { kind: "tile", element, shape };
 }

@@ -6,7 +6,7 @@ import type { Note } from "../support/diagnostic.ts";
 import { spellType } from "./types.ts";
 import type { TypedExpr, Variable } from "./typed.ts";
 import { type Clash, clashPicture } from "./broadcast.ts";
-import { shapeOf } from "./nodes.ts";
+import { shapeOf } from "./value_types.ts";
 
 /** Both shapes as a picture, then where the extents of the bad axis came from. */
 export function clashNotes(clash: Clash, lhs: TypedExpr, rhs?: TypedExpr): readonly Note[] {

@@ -4,18 +4,22 @@
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import { type Expansion, joinSpans, type Span } from "../support/source.ts";
-import type { Expander } from "./expand.ts";
 import type { PpToken } from "./lexer.ts";
 import type { MacroBudget } from "./macro_budget.ts";
 import { isOperator, type Macro } from "./macros.ts";
 import { paste, stringify } from "./paste.ts";
 
-/** The place where a macro is used, and what its arguments are expanded with. */
+/** Expands a list of tokens on its own, as C11 wants it for arguments. */
+export interface ArgumentExpander {
+  expandList(tokens: readonly PpToken[]): readonly PpToken[];
+}
+
+/** A use of a macro, and what its arguments are expanded with. */
 export interface MacroUse {
   readonly name: PpToken;
   /** From the name to the end of the arguments. */
   readonly use: Span;
-  readonly expander: Expander;
+  readonly expander: ArgumentExpander;
   readonly reporter: Reporter;
   readonly budget: MacroBudget;
 }

@@ -5,7 +5,8 @@
 import { intRange, roundFloat } from "../../compiler/support/arith.ts";
 import { planStretch } from "../../compiler/check/broadcast.ts";
 import { dumpExpr } from "../../compiler/check/dump_typed.ts";
-import { elementOf, isValue, sameType, shapeOf, type Value } from "../../compiler/check/nodes.ts";
+import { isValue, type Value } from "../../compiler/check/nodes.ts";
+import { elementOf, sameType, shapeOf } from "../../compiler/check/value_types.ts";
 import type {
   TypedExpr,
   TypedHelper,
