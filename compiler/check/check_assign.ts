@@ -12,7 +12,7 @@ import {
   one,
   type Place,
 } from "./check_operators.ts";
-import { checkLvalue, loadFrom, type Lvalue, type MemoryPlace, placeType } from "./check_place.ts";
+import { checkLvalue, loadFrom, type Lvalue, type MemoryPlace, placeType } from "./check_lvalue.ts";
 import { checkValue } from "./check_expr.ts";
 import { hasEffect } from "./effects.ts";
 import { declarationNote } from "./origin.ts";

@@ -9,7 +9,7 @@ import { constantArgument, reportArgument, valuesOf } from "./check_argument.ts"
 import type { BuiltinCall } from "./builtins.ts";
 import { builtinNode, effectNode } from "./builtin_node.ts";
 import { modifiersOf, placeArgument } from "./check_builtin_memory.ts";
-import { checkWritable, placeType } from "./check_place.ts";
+import { checkWritable, placeType } from "./check_lvalue.ts";
 import { checkValue } from "./check_expr.ts";
 import { convertTo, pointerOf } from "./convert.ts";
 import { must } from "../support/bug.ts";

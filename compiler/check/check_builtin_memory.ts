@@ -14,7 +14,7 @@ import {
   maskedPlace,
   type MemoryPlace,
   placeType,
-} from "./check_place.ts";
+} from "./check_lvalue.ts";
 import { checkMatmul } from "./check_tile.ts";
 import { convertTo, pointerOf } from "./convert.ts";
 import type { Value } from "./nodes.ts";

@@ -16,7 +16,7 @@ import { checkBitcast, checkCast, checkSizeofExpr, checkSizeofType } from "./che
 import { checkCall } from "./check_call.ts";
 import { checkConditional, checkLogical } from "./check_choice.ts";
 import { applyBinary, applyUnary } from "./check_operators.ts";
-import { checkAddress, checkLoad } from "./check_place.ts";
+import { checkAddress, checkLoad } from "./check_lvalue.ts";
 import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check_tile.ts";
 import { reducedText } from "./conversion_hints.ts";
 import { toBool } from "./convert.ts";

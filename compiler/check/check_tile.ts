@@ -9,7 +9,7 @@ import { checkConstant, checkPowerOfTwo, checkTile, constantInteger } from "./ch
 import { commonOf, isInteger, pointerOf, promote, toBool } from "./convert.ts";
 import { declarationNote, originNotes } from "./origin.ts";
 import { checkValue } from "./check_expr.ts";
-import { indexedPlace, indexOf, loadFrom } from "./check_place.ts";
+import { indexedPlace, indexOf, loadFrom } from "./check_lvalue.ts";
 import { convert, permute, reduce, reshape, type Value } from "./nodes.ts";
 import { elementOf, scalarType, shapeOf, tileType } from "./value_types.ts";
 
