@@ -90,7 +90,7 @@ export function importsOf(module: string, text: string): ImportEdge[] {
 }
 
 /** `- \`compiler/parse\`: \`parse_expr.ts\`, \`parse_specs.ts\``: files of a folder that may import each other in circles. */
-const DESCENT = /^- `([^`]+)`: ((?:`[^`]+\.ts`(?:, | )?)+)/;
+const DESCENT = /^- `([^`]+)`: (`[^`/]+\.ts`(?:, `[^`/]+\.ts`)*)$/;
 
 /** The recursive descents of ARCHITECTURE.md: sets of modules that may import each other in circles. */
 export function readDescents(markdown: string): ReadonlySet<string>[] {
