@@ -3,6 +3,7 @@ import { dropLocalUnusedDefines } from "./build/build.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { formatOf, plural, showDiagnostics } from "./diagnostics/format.ts";
+import { unwrappableDiagnostic } from "./diagnostics/unwrappable.ts";
 import { includeFinder, type Probes } from "./project/include.ts";
 import { checkKernelNames, hasErrors, openSession } from "./project/session.ts";
 import { tuneProbe } from "./tune/tuned.ts";
@@ -34,7 +35,11 @@ async function checkOnce(
     return result;
   });
   terminal.endProgress();
-  const found = results.map(({ diagnostics }) => diagnostics);
+  const { check } = await toolchain.codegen();
+  const found = results.map(({ diagnostics, kernels }) => {
+    const bad = check(kernels);
+    return bad === undefined ? diagnostics : [...diagnostics, unwrappableDiagnostic(bad, kernels)];
+  });
   const diagnostics = [...mistakes, ...dropLocalUnusedDefines(found, true)];
   const ok = !hasErrors(diagnostics);
   if (ok) {

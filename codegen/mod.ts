@@ -12,7 +12,7 @@ import type { WrapperInput } from "./input.ts";
 export type { ImageManifest, KernelManifest } from "./manifest.ts";
 export type { IndexedModule } from "./index_module.ts";
 export type { ExportedNames } from "./structure.ts";
-export { CodegenError } from "./plan.ts";
+export { checkWrappable, CodegenError } from "./plan.ts";
 export type { Measured, WrapperImage, WrapperInput } from "./input.ts";
 
 /** A generated wrapper. */

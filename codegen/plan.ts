@@ -126,6 +126,11 @@ export function planKernels(kernels: readonly KernelOutline[]): readonly KernelP
   });
 }
 
+/** Throws a `CodegenError` for kernels that cannot have a wrapper, without writing one. */
+export function checkWrappable(kernels: readonly KernelOutline[]): void {
+  planKernels(kernels);
+}
+
 /** What the wrapper of a file exports for each of its kernels. */
 export function exportedNames(
   kernels: readonly string[],

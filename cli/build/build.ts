@@ -6,6 +6,7 @@ import type { ExportedNames, Measured } from "../../codegen/mod.ts";
 import type { CompileOptions, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { must } from "../../compiler/support/bug.ts";
+import { unwrappableDiagnostic } from "../diagnostics/unwrappable.ts";
 import type { Counts, Skipped, SourceState } from "./state.ts";
 import { includeFinder, type Probes } from "../project/include.ts";
 import { folderOf, joinPath, relativePath } from "../files/paths.ts";
@@ -20,7 +21,7 @@ import {
 } from "../tools/ptxas.ts";
 import { mapPool } from "../tools/process.ts";
 import { readStaged, type Staged, type Staging } from "../files/staging.ts";
-import type { Compiler, Image, Toolchain, Unwrappable } from "../tools/toolchain.ts";
+import type { Compiler, Image, Toolchain } from "../tools/toolchain.ts";
 
 /** The language of the wrappers. */
 export type Emit = "ts" | "js";
@@ -262,7 +263,7 @@ export async function finishTask(
     embed: plan.embed,
     ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
   });
-  if ("unwrappable" in wrapper) return unwrappable(wrapper, kernels);
+  if ("unwrappable" in wrapper) return unwrappableDiagnostic(wrapper, kernels);
   for (const [end, text] of wrapper.modules) files.set(`${source.stem}${end}`, staging.add(text));
   return {
     source,
@@ -275,15 +276,6 @@ export async function finishTask(
     manifest: withResources(wrapper.manifest, resources),
     exports: wrapper.exports,
   };
-}
-
-function unwrappable(
-  { unwrappable, reason }: Unwrappable,
-  kernels: readonly KernelOutline[],
-): Diagnostic {
-  const { span } = must(kernels.find(({ name }) => name === unwrappable), "an unwrappable kernel");
-  const message = `No wrapper can be written for kernel ${unwrappable}: ${reason}`;
-  return { code: "E9041", severity: "error", message, span, notes: [] };
 }
 
 /** From the wrapper to its source. */

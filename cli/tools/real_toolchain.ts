@@ -1,19 +1,32 @@
 /** The compiler and code generator that ship with tri. */
-import type { Toolchain } from "./toolchain.ts";
+import type { Toolchain, Unwrappable } from "./toolchain.ts";
 import { toolIdentity } from "../version.ts";
 
 export const realToolchain: Toolchain = {
   identity: toolIdentity,
   compiler: () => import("../../compiler/mod.ts"),
   codegen: async () => {
-    const { CodegenError, generateIndex, generateWrapper } = await import("../../codegen/mod.ts");
+    const { checkWrappable, CodegenError, generateIndex, generateWrapper } = await import(
+      "../../codegen/mod.ts"
+    );
+    const unwrappable = (error: unknown): Unwrappable => {
+      if (!(error instanceof CodegenError)) throw error;
+      return { unwrappable: error.kernel, reason: error.reason };
+    };
     return {
+      check: (kernels) => {
+        try {
+          checkWrappable(kernels);
+          return undefined;
+        } catch (error) {
+          return unwrappable(error);
+        }
+      },
       generate: async (input) => {
         try {
           return await generateWrapper(input);
         } catch (error) {
-          if (!(error instanceof CodegenError)) throw error;
-          return { unwrappable: error.kernel, reason: error.reason };
+          return unwrappable(error);
         }
       },
       index: generateIndex,

@@ -64,6 +64,8 @@ export interface Unwrappable {
 }
 
 export interface Codegen {
+  /** The first kernel of a file that no wrapper can be written for. */
+  readonly check: (kernels: readonly KernelOutline[]) => Unwrappable | undefined;
   readonly generate: (input: WrapperInput) => Promise<Wrapper | Unwrappable>;
   /** The module that re-exports the kernels of all wrappers, by what follows `mod`. */
   readonly index: (

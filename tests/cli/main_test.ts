@@ -108,6 +108,15 @@ Deno.test("tri build gives kernels of one name in two files an alias each in the
   assertEquals(await runChecked(workspace, "out/test.ts"), "2 2 2\n");
 });
 
+Deno.test("tri check reports a kernel that no wrapper can be written for, as tri build does", async () => {
+  using workspace = new Workspace({
+    "k/f.tc": "__global__ void f(int *X, int gridX) {\n  *X = gridX;\n}\n",
+  });
+  const { code, stderr } = await tri(workspace, "check", "k");
+  assertEquals([code, stderr.match(/error\[\w+\]/g)], [1, ["error[E9041]"]]);
+  assertStringIncludes(stderr, "rename its parameter gridX");
+});
+
 Deno.test("tri check reports a kernel of deno.json that its file does not have", async () => {
   const kernels = { vector_ad: { grid: ["1"], options: { num_warps: 2 } } };
   using workspace = new Workspace({

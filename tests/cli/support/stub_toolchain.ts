@@ -28,6 +28,7 @@ export const stubToolchain: Toolchain = {
     }),
   codegen: () =>
     Promise.resolve({
+      check: findUnwrappable,
       generate: (input: WrapperInput) => Promise.resolve(generate(input)),
       index: (modules, { javascript }) => {
         const end = javascript ? ".js" : ".ts";
@@ -46,9 +47,14 @@ export const stubToolchain: Toolchain = {
     }),
 };
 
-function generate({ source, images, kernels, javascript }: WrapperInput): Wrapper | Unwrappable {
+function findUnwrappable(kernels: readonly { readonly name: string }[]): Unwrappable | undefined {
   const bad = kernels.find(({ name }) => name === "unwrappable");
-  if (bad !== undefined) return { unwrappable: bad.name, reason: "a stub says so" };
+  return bad && { unwrappable: bad.name, reason: "a stub says so" };
+}
+
+function generate({ source, images, kernels, javascript }: WrapperInput): Wrapper | Unwrappable {
+  const bad = findUnwrappable(kernels);
+  if (bad !== undefined) return bad;
   const text = `// ${source.name}\n${images.map(({ path }) => `// ${path}\n`).join("")}`;
   return {
     modules: new Map([[javascript === undefined ? ".ts" : ".js", text]]),
