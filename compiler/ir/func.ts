@@ -55,6 +55,8 @@ export interface Func {
   readonly params: readonly Value[];
   readonly paramFacts: readonly ParamFacts[];
   readonly body: Region;
+  /** Bytes of shared memory that a program uses, once that is decided. */
+  sharedBytes?: number;
   nextId: number;
 }
 
@@ -113,4 +115,9 @@ export function newUncheckedOp(
     op.results.push(value);
   }
   return op;
+}
+
+/** Gives attributes of an operation other values. */
+export function setAttrs<N extends TileOp>(op: OpOf<N>, attrs: Partial<AttrsOf<N>>): void {
+  Object.assign(op, { attrs: { ...op.attrs, ...attrs } });
 }

@@ -77,6 +77,12 @@ export interface TileOpRow {
   readonly ends?: true;
 }
 
+/**
+ * Where an operation that exchanges elements between warps does so in shared memory, and whether it begins with a block
+ * barrier; set by the last pass of scheduling.
+ */
+const EXCHANGE = { address: "int?", barrier: "bool?" } as const;
+
 // deno-fmt-ignore: a row per operation
 export const TILE_OPS = {
   // ---- leaves
@@ -123,18 +129,18 @@ export const TILE_OPS = {
   // ---- memory
   load: { doc: "loads lanes whose mask is set; others give `other`, or zero", args: { pointer: "ptr", mask: "bool?", other: "any?" }, result: "pointee", effect: "read", attrs: { modifiers: "strings" }, anchors: true, avoidsShared: true, packs: true },
   store: { doc: "stores lanes whose mask is set", args: { pointer: "ptr", value: "shape", mask: "bool?" }, result: "none", effect: "write", attrs: { modifiers: "strings" }, anchors: true, avoidsShared: true },
-  atomic: { doc: "changes memory in one step where the mask is set; gives what was there, or zero", args: { pointer: "ptr", value: "shape", mask: "bool?" }, result: "pointee", effect: "write", attrs: { operator: "string", order: "string", scope: "string" } },
-  atomic_cas: { doc: "writes the value where memory equals the expected one, in one step; gives what was there", args: { pointer: "ptr", expected: "shape", value: "shape" }, result: "pointee", effect: "write", attrs: { order: "string", scope: "string" } },
+  atomic: { doc: "changes memory in one step where the mask is set; gives what was there, or zero", args: { pointer: "ptr", value: "shape", mask: "bool?" }, result: "pointee", effect: "write", attrs: { operator: "string", order: "string", scope: "string", ...EXCHANGE } },
+  atomic_cas: { doc: "writes the value where memory equals the expected one, in one step; gives what was there", args: { pointer: "ptr", expected: "shape", value: "shape" }, result: "pointee", effect: "write", attrs: { order: "string", scope: "string", ...EXCHANGE } },
   // ---- communication
-  convert_layout: { doc: "the same tile in another layout (the result type's)", args: { value: "any" }, result: "attr", effect: "pure", derives: true, packs: true },
-  reduce: { doc: "combines the elements along an axis", args: { value: "any" }, result: "attr", effect: "pure", attrs: { axis: "int", operator: "string" }, once: true },
-  scan: { doc: "combines each element with all before it along an axis", args: { value: "num" }, result: "same", effect: "pure", attrs: { axis: "int", operator: "string" }, once: true },
-  exchange: { doc: "element i along the axis is element i ^ mask", args: { value: "any" }, result: "same", effect: "pure", attrs: { axis: "int", mask: "int" }, once: true },
-  gather: { doc: "element i along the axis is the one at index i", args: { value: "any", index: "int" }, result: "attr", effect: "pure", attrs: { axis: "int" }, once: true, blocks: true },
-  histogram: { doc: "how often 0, 1, … are in the operand", args: { value: "int" }, result: "attr", effect: "pure", once: true, blocks: true },
+  convert_layout: { doc: "the same tile in another layout (the result type's)", args: { value: "any" }, result: "attr", effect: "pure", attrs: EXCHANGE, derives: true, packs: true },
+  reduce: { doc: "combines the elements along an axis", args: { value: "any" }, result: "attr", effect: "pure", attrs: { axis: "int", operator: "string", ...EXCHANGE }, once: true },
+  scan: { doc: "combines each element with all before it along an axis", args: { value: "num" }, result: "same", effect: "pure", attrs: { axis: "int", operator: "string", ...EXCHANGE }, once: true },
+  exchange: { doc: "element i along the axis is element i ^ mask", args: { value: "any" }, result: "same", effect: "pure", attrs: { axis: "int", mask: "int", ...EXCHANGE }, once: true },
+  gather: { doc: "element i along the axis is the one at index i", args: { value: "any", index: "int" }, result: "attr", effect: "pure", attrs: { axis: "int", ...EXCHANGE }, once: true, blocks: true },
+  histogram: { doc: "how often 0, 1, … are in the operand", args: { value: "int" }, result: "attr", effect: "pure", attrs: EXCHANGE, once: true, blocks: true },
   dot: { doc: "sum + a @ b", args: { a: "any", b: "any", sum: "any" }, result: "attr", effect: "pure", attrs: { mode: "string" }, once: true, avoidsShared: true },
   // Operands of products in slots of shared memory, and how they get there; made after layouts are known.
-  shared_buffer: { doc: "a buffer of so many slots in shared memory, which begin at an offset of the staging area and have so many bytes each", args: {}, result: "attr", effect: "pure", attrs: { slots: "int", offset: "int", slot_bytes: "int" } },
+  shared_buffer: { doc: "slots in shared memory, from an offset of the staging area on; no exchange may use its memory if it is exclusive", args: {}, result: "attr", effect: "pure", attrs: { slots: "int", slot_bytes: "int", offset: "int", exclusive: "bool", address: "int?" } },
   async_copy: { doc: "starts copying a tile from memory into the slot, if the scalar `when` holds; masked lanes become zero, all if the scalar `inside` does not hold; one of several parts of the copy", args: { pointer: "ptr", buffer: "buffer", slot: "int", when: "bool", inside: "bool", mask: "bool?" }, result: "none", effect: "sync", attrs: { part: "int", parts: "int" } },
   commit_group: { doc: "ends a group of asynchronous copies", args: {}, result: "none", effect: "sync" },
   wait_group: { doc: "waits until at most so many of the thread's groups of copies are under way", args: {}, result: "none", effect: "sync", attrs: { pending: "int" } },
@@ -142,7 +148,7 @@ export const TILE_OPS = {
   local_load: { doc: "the tile in the slot, read by vectors, by matrices or by transposed matrices", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access" }, once: true },
   local_load_slice: { doc: "slice i of the tile in the slot along the axis where the result is shorter; its accesses are put between those of the products that follow", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access", slice: "int" }, once: true, packs: true },
   // Rows turned by amounts known at run time; made with layouts (layout/rotate.ts).
-  rotate: { doc: "position i along the axis is element (i - amount) mod extent; amount < bound", args: { value: "any", amount: "int" }, result: "same", effect: "pure", attrs: { axis: "int", bound: "int" }, once: true, blocks: true },
+  rotate: { doc: "position i along the axis is element (i - amount) mod extent; amount < bound", args: { value: "any", amount: "int" }, result: "same", effect: "pure", attrs: { axis: "int", bound: "int", ...EXCHANGE }, once: true, blocks: true },
   rotated_range: { doc: "position i along the axis is lo + (i - amount) mod extent; amount < bound", args: { amount: "int" }, result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },
   fence: { doc: "orders the program's memory operations for all of the GPU", args: {}, result: "none", effect: "sync", blocks: true },
   barrier: { doc: "orders all memory operations of the program before and after it", args: {}, result: "none", effect: "sync", avoidsShared: true, blocks: true },
@@ -174,6 +180,8 @@ export type BinaryOp = OpWhere<
     readonly result: "same";
   }
 >;
+/** Operations that may exchange elements between threads through shared memory. */
+export type ExchangeOp = OpWhere<{ readonly attrs: typeof EXCHANGE }>;
 /** Operations that `reduce` and `scan` combine elements with. */
 export type FoldOp = OpWhere<{ readonly folds: true }>;
 

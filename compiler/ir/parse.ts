@@ -66,7 +66,7 @@ class Parser {
     this.#tokens = tokenize(file);
   }
 
-  /** layout* 'func' @name '(' params ')' '{' op* '}' */
+  /** layout* 'func' @name '(' params ')' [ 'shared' '(' bytes ')' ] '{' op* '}' */
   func(): Func {
     while (this.#peek().kind === "layout") this.#layout();
     this.#word("func");
@@ -75,6 +75,12 @@ class Parser {
       func.params.push(this.#definition(func));
       func.paramFacts.push(this.#facts());
     });
+    if (this.#peek().text === "shared") {
+      this.#at++;
+      this.#mark("(");
+      func.sharedBytes = Number(this.#take("number").text);
+      this.#mark(")");
+    }
     this.#mark("{");
     this.#ops(func, func.body);
     this.#take("end");
@@ -302,6 +308,11 @@ class Parser {
       case "access":
       case "string":
         return parseString(this.#take("string").text);
+      case "bool": {
+        const token = this.#take("word");
+        return token.text === "true" ||
+          (token.text !== "false" && this.#fail("a truth value", token));
+      }
       case "strings": {
         const strings: string[] = [];
         this.#list("[", "]", () => strings.push(parseString(this.#take("string").text)));

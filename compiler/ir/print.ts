@@ -14,7 +14,8 @@
  * operation, each with its parameters: `while %1, %2 (%3: int32, %4: bool) {…} (%5: int32, %6: bool) {…}`.
  * After layout assignment tiles read `float32[64] #l0`, and `#l0 = [64] register(…) lane(…) warp(…)` stands
  * above the function. Buffers in shared memory read `float16[128, 64] shared #s0`, with
- * `#s0 = [128, 64] offset(…) vector(8)` above.
+ * `#s0 = [128, 64] offset(…) vector(8)` above. A function that is scheduled says how many bytes of shared memory it uses:
+ * `func @copy(…) shared(4096) {`.
  */
 import { layoutKey, type LinearLayout, spellLayout } from "../linear/linear.ts";
 import { type SharedLayout, sharedLayoutKey, spellSharedLayout } from "../linear/shared_layout.ts";
@@ -30,7 +31,8 @@ export function printFunc(func: Func): string {
   const params = func.params.map((value, index) =>
     printer.define(value) + printFacts(must(func.paramFacts[index], "facts of a parameter"))
   );
-  printer.lines.push(`func @${func.name}(${params.join(", ")}) {`);
+  const shared = func.sharedBytes === undefined ? "" : ` shared(${func.sharedBytes})`;
+  printer.lines.push(`func @${func.name}(${params.join(", ")})${shared} {`);
   printer.region(func.body, "  ");
   printer.lines.push("}", "");
   return [...printer.layoutLines, ...printer.lines].join("\n");

@@ -67,6 +67,16 @@ export function cloneFunc(func: Func): Func {
     params: func.params.map(copyValue),
     paramFacts: [...func.paramFacts],
     body: copyRegion(func.body),
+    ...(func.sharedBytes === undefined ? {} : { sharedBytes: func.sharedBytes }),
     nextId: func.nextId,
   };
+}
+
+/** Gives a function the body of one of its copies. */
+export function restoreBody(func: Func, copy: Func): void {
+  func.body.ops = copy.body.ops;
+  replaceUses(
+    func,
+    new Map(copy.params.map((param, i) => [param, must(func.params[i], "parameter")])),
+  );
 }

@@ -6,7 +6,7 @@ import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isPointer } from "../ir/types.ts";
-import { freeMask, log2, product } from "../linear/linear.ts";
+import { freeMask, log2 } from "../linear/linear.ts";
 import { bug, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { kindOf, lowerBinary, lowerUnary } from "./arithmetic.ts";
@@ -17,7 +17,7 @@ import { copyBits, threadBases } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
-import { blockBarrier, claimShared } from "./shared.ts";
+import { beginExchange, blockBarrier } from "./shared.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
 
 type Guard = Instruction["guard"];
@@ -144,7 +144,7 @@ function atomics(
       scope,
     });
   }
-  if (copies !== 0) shareResults(cx, pointer, element, owner, results);
+  if (copies !== 0) shareResults(cx, op, owner, results);
   else if (isAcquiring(op)) blockBarrier(cx);
   cx.values.set(resultOf(op), (register) => must(results[register & ~free], "result of an atomic"));
 }
@@ -206,16 +206,17 @@ function swapLoop(
 /** Gives every thread the results of its elements; leaves words of shared memory read in `results`. */
 function shareResults(
   cx: LowerContext,
-  pointer: Value,
-  element: Element,
+  op: AtomicOp,
   owner: Operand | undefined,
   results: Operand[],
 ): void {
   const e = cx.emitter;
-  const { layout, shape } = pointer.type;
+  const { pointer } = operandsOf(op);
+  const { layout } = pointer.type;
+  const element = elementOf(pointer);
   const bank = wordBank(element);
   const size = bank === "b64" ? 8 : 4;
-  const start = claimShared(cx, size * product(shape));
+  const start = beginExchange(cx, op);
   const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
   const place = (register: number): Operand => {
     if (layout === undefined) return { kind: "address", base: start, offset: 0n };

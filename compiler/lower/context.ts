@@ -3,19 +3,6 @@ import type { Op, Value } from "../ir/func.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./call_table.ts";
-import type { Stages } from "../schedule/stage_operands.ts";
-
-/** The part of the buffer that was written last; a block barrier came before anyone read it. */
-export interface Part {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The buffer so far: its size, and what somebody may still be reading of it. */
-export interface SharedBuffer {
-  bytes: number;
-  read: "nothing" | "anything" | Part;
-}
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
 export type Lowered = (register: number) => Ref;
@@ -26,10 +13,6 @@ export interface LowerContext {
   readonly values: Map<Value, Lowered>;
   /** How many operations wait for their elements to be asked for, up to a value (deferred.ts). */
   readonly deferred: Map<Value, number>;
-  /** Shared memory is one buffer, reused by every exchange. */
-  readonly shared: SharedBuffer;
-  /** Buffers of operands of products. */
-  readonly stages: Stages;
   /** Bytes of the constant buffers that are used, by name. */
   readonly constants: Map<string, number>;
   /** Calls of what the device brings. */

@@ -10,6 +10,7 @@
  * Others test in the middle: ROUND: test; @!go bra EXIT; body; bra ROUND; EXIT:
  */
 import type { Item, Operand } from "../ptx/func.ts";
+import { isRotated } from "../ir/rotated_loop.ts";
 import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
@@ -19,7 +20,6 @@ import { lowered } from "./values.ts";
 import { whole } from "./element.ts";
 import { isInteger } from "./emitter.ts";
 import { emitMoves } from "./moves.ts";
-import { eitherRead } from "./shared.ts";
 
 const bodyOf = (region: Region): readonly Op[] => region.ops.slice(0, -1);
 
@@ -56,12 +56,6 @@ function fill(cx: LowerContext, slots: readonly Slot[], sources: readonly Value[
 const registersOf = (slots: readonly Slot[]): Slot["registers"] =>
   slots.flatMap(({ registers }) => registers);
 
-/** A branch, and who may still read shared memory after it. */
-interface Lowering {
-  readonly items: readonly Item[];
-  readonly read: LowerContext["shared"]["read"];
-}
-
 export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
   const e = cx.emitter;
   const { condition: value, then, otherwise, thenValues, otherwiseValues } = branchOf(op);
@@ -71,7 +65,6 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
     cx.lowerOps(bodyOf(isTaken ? then : otherwise));
     return bind(cx, op.results, isTaken ? thenValues : otherwiseValues);
   }
-  const readBefore = cx.shared.read;
   const makeSlots = (): Slot[] =>
     op.results.map((result, i) => {
       const yielded = must(thenValues[i], "then value");
@@ -80,20 +73,16 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
       return makeSlot(cx, result, lowered(cx, yielded), manner);
     });
   let slots: readonly Slot[] | undefined;
-  const branch = (region: Region, values: readonly Value[]): Lowering => {
-    cx.shared.read = readBefore;
-    const items = e.nested("branch", () => {
+  const branch = (region: Region, values: readonly Value[]): readonly Item[] =>
+    e.nested("branch", () => {
       cx.lowerOps(bodyOf(region));
       slots ??= makeSlots();
       fill(cx, slots, values);
     });
-    return { items, read: cx.shared.read };
-  };
   const [yes, no] = [branch(then, thenValues), branch(otherwise, otherwiseValues)];
   const filled = slots ?? [];
   e.settle(registersOf(filled));
-  cx.shared.read = eitherRead(yes.read, no.read);
-  emitBranches(cx, condition, yes.items, no.items);
+  emitBranches(cx, condition, yes, no);
   bindSlots(cx, op.results, filled);
 }
 
@@ -132,23 +121,8 @@ function emitBranches(
 
 export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
   const loop = loopOf(op);
-  const readBefore = cx.shared.read;
-  // A round may find the buffer as the round before left it.
-  cx.shared.read = "anything";
-  if (isCheap(loop.test)) lowerGuarded(cx, loop, op.results);
+  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results);
   else lowerPlain(cx, loop, op.results);
-  const isUsed = cx.shared.bytes > 0 || cx.stages.bytes > 0;
-  cx.shared.read = isUsed ? "anything" : readBefore;
-}
-
-/** Not worth a branch more per round: a few operations on scalars. */
-const CHEAP_OPS = 16;
-
-function isCheap(test: Region): boolean {
-  return test.ops.length <= CHEAP_OPS &&
-    test.ops.every((op) =>
-      op.regions.length === 0 && op.results.every(({ type }) => type.shape.length === 0)
-    );
 }
 
 /** The test before the first round and after each one. The registers hold what the test lets through. */

@@ -30,9 +30,10 @@ export function isInteger(operand: Operand): operand is Extract<Operand, { kind:
   return operand.kind === "integer";
 }
 
-/** Equal for equal operands. */
+/** Equal for equal operands. A symbol with an offset, be it 0, is another one than the symbol alone. */
 export function operandKey(operand: Operand): string {
-  return printOperand(operand);
+  const printed = printOperand(operand);
+  return operand.kind === "symbol" && operand.offset === 0n ? `${printed}+0` : printed;
 }
 
 /** A list of instructions that run together. */

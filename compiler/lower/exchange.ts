@@ -5,8 +5,8 @@
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { type Element, isPointer } from "../ir/types.ts";
-import { axisShifts, freeMask, type LinearLayout, log2, product } from "../linear/linear.ts";
+import { isPointer } from "../ir/types.ts";
+import { axisShifts, freeMask, type LinearLayout, log2 } from "../linear/linear.ts";
 import { axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
@@ -14,14 +14,12 @@ import { atRegister, ownerPredicate, threadIndex } from "./addresses.ts";
 import { lowered } from "./values.ts";
 import { copyBits, threadBases } from "../linear/threads.ts";
 import { convertScalar } from "./convert.ts";
-import { layoutOf, registerCount } from "../layout/tiles.ts";
+import { layoutOf, registerCount, wordBytes } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { blockBarrier, claimShared } from "./shared.ts";
+import { beginExchange, blockBarrier } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
-
-const bytesOfWord = (element: Element): 4 | 8 => wordBank(element) === "b64" ? 8 : 4;
 
 export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
   const e = cx.emitter;
@@ -41,7 +39,7 @@ export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
     },
   );
   if (moved.lane !== 0) words = words.map((word) => butterfly(e, word, bank, moved.lane));
-  if (moved.warp !== 0) words = fromWarp(cx, element, moved.warp, words);
+  if (moved.warp !== 0) words = fromWarp(cx, op, moved.warp, words);
   const results = words.map((word) => fromWord(e, word, element));
   cx.values.set(resultOf(op), (register) => must(results[register], "exchanged element"));
 }
@@ -49,15 +47,16 @@ export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
 /** What the same lane of the warp whose number differs by `mask` holds. */
 function fromWarp(
   cx: LowerContext,
-  element: Element,
+  op: OpOf<"exchange">,
   mask: number,
   words: readonly Operand[],
 ): Operand[] {
   const e = cx.emitter;
+  const { element } = operandsOf(op).value.type;
   const bank = wordBank(element);
-  const size = bytesOfWord(element);
+  const size = wordBytes(element);
   const row = 32 * cx.numWarps * size;
-  const start = claimShared(cx, row * words.length);
+  const start = beginExchange(cx, op);
   const place = (thread: Operand, register: number): Operand => ({
     kind: "address",
     base: e.add("b32", start, e.mul("b32", thread, int(size))),
@@ -92,8 +91,8 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
   const [from, to] = [layoutOf(source), layoutOf(result)];
   const { axis } = op.attrs;
   const bank = wordBank(element);
-  const size = bytesOfWord(element);
-  const start = claimShared(cx, product(from.shape) * size);
+  const size = wordBytes(element);
+  const start = beginExchange(cx, op);
 
   const owner = ownerPredicate(cx, copyBits(from));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
@@ -157,7 +156,7 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
   const { element } = source.type;
   const [from, to] = [layoutOf(source), layoutOf(result)];
   const bins = to.shape[0] ?? 1;
-  const start = claimShared(cx, bins * 4);
+  const start = beginExchange(cx, op);
   const placeOf = (register: number): Operand => {
     const { base, constant } = atRegister(cx, scaledBases(to, 4), register);
     return { kind: "address", base: e.add("b32", start, base), offset: BigInt(constant) };

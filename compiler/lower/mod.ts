@@ -13,17 +13,18 @@ import { assignLayouts } from "../layout/assign.ts";
 import { CallTable } from "./call_table.ts";
 import type { LowerContext } from "./context.ts";
 import { emitAside } from "./values.ts";
-import { placeStages, SHARED_SYMBOL } from "./shared.ts";
-import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
+import { SHARED_SYMBOL } from "./shared.ts";
+import { conversionOf } from "../layout/exchanges.ts";
 import { limitDeferred } from "./deferred.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
-import { orderMemory } from "../schedule/memory_order.ts";
+import { allocateShared } from "../schedule/allocate_shared.ts";
+import { memoryOrder } from "../schedule/memory_order.ts";
 import { originsOf } from "../tile/induction.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
-import { stageProducts } from "../schedule/stage_operands.ts";
+import { stageOperands } from "../schedule/stage_operands.ts";
 import { Unsupported } from "./unsupported.ts";
 
 export { Unsupported };
@@ -35,8 +36,6 @@ export interface LowerOptions {
   readonly numStages?: number | undefined;
   /** Registers that a thread may use. */
   readonly maxRegisters?: number | undefined;
-  /** Loops have to do with `numStages`, whatever their hints say: more does not fit. */
-  readonly isCramped?: boolean;
   /** Entry name in the module. */
   readonly symbol: string;
   /** What pragmas say of floats. */
@@ -84,30 +83,30 @@ interface LoweredCode extends Omit<LoweredKernel, "agrees" | "directivesOn"> {
 }
 
 function lowerFor(func: Func, options: LowerOptions): LoweredCode {
-  const axisInfo = axisAnalysis(func);
   const laidOut = assignLayouts(func, {
     target: options.target,
     numWarps: options.numWarps,
-    axisInfo,
+    axisInfo: axisAnalysis(func),
   });
-  const stages = stageProducts(laidOut, {
-    target: options.target,
-    numStages: options.numStages,
-    isCramped: options.isCramped === true,
-    axisInfo: axisAnalysis(laidOut),
-  });
-  const laidOutAxisInfo = axisAnalysis(laidOut);
-  orderMemory(laidOut, hasBlockBarrier, laidOutAxisInfo);
+  for (const pass of [stageOperands, memoryOrder, allocateShared]) {
+    const facts = axisAnalysis(laidOut);
+    pass.run(laidOut, {
+      target: options.target,
+      numStages: options.numStages,
+      axisInfo: () => facts,
+    });
+  }
+  const sharedBytes = laidOut.sharedBytes ?? 0;
   options.onLayout?.(laidOut);
+  requireShared(laidOut, options.target);
 
+  const axisInfo = axisAnalysis(laidOut);
   const emitter = new Emitter(options.target, options.files, options.floats);
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,
     values: new Map(),
     deferred: new Map(),
-    shared: { bytes: 0, read: "nothing" },
-    stages,
     constants: new Map(),
     calls: new CallTable(options.symbol, options.debug === true),
     loaded: { registers: 0 },
@@ -116,7 +115,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       for (const op of ops) {
         emitter.from(op.span);
         if (op.regions.length > 0) emitAside(cx);
-        lowerOp(cx, op, laidOutAxisInfo);
+        lowerOp(cx, op, axisInfo);
         limitDeferred(cx, op);
       }
       emitAside(cx);
@@ -131,37 +130,14 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
   cx.lowerOps(laidOut.body.ops);
   emitter.emit("ret", []);
 
-  const placed = placeStages(emitter.body, stages, cx.shared.bytes);
-  cx.shared.bytes = placed.bytes;
-  const fits = fitsShared(options.target, cx.shared.bytes);
-  if (!fits && stages.isPipelined) {
-    return lowerFor(func, { ...options, numStages: 1, isCramped: true });
-  }
-  const live = renumber(dropIdlePlaces(dropDead(placed.body)));
+  const live = renumber(dropIdlePlaces(dropDead(emitter.body)));
   const threads = 32 * options.numWarps;
-  const dynamic = cx.shared.bytes > STATIC_SHARED_BYTES;
-  if (!fits) {
-    const exchanges: Op[] = [];
-    walkOps(laidOut.body, (op) => {
-      if (op.name === "convert_layout" && conversionOf(op).kind === "shared") exchanges.push(op);
-    });
-    const at = must(
-      exchanges[0] ?? laidOut.body.ops.find(({ name }) => name !== "shared_buffer"),
-      "exchange",
-    );
-    const what = exchanges.length > 0 ? "layout conversion" : "this kernel";
-    throw new Unsupported({
-      code: "E7008",
-      what: `${what} needs ${cx.shared.bytes / 1024} KiB of shared memory`,
-      span: at.span,
-      hint: "make the tile smaller, or build for other architectures with `--arch`",
-    });
-  }
+  const dynamic = sharedBytes > STATIC_SHARED_BYTES;
   const use: Use = {
     threads,
     registers: cx.loaded.registers +
       productRegisters(laidOut, options.numWarps, options.target) + SPARE_REGISTERS,
-    sharedBytes: cx.shared.bytes,
+    sharedBytes,
     maxRegisters: options.maxRegisters,
   };
   return {
@@ -171,7 +147,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       directives: [],
       registers: live.registers,
       variables: [
-        ...cx.shared.bytes === 0 ? [] : [sharedVariable(dynamic, cx.shared.bytes)],
+        ...sharedBytes === 0 ? [] : [sharedVariable(dynamic, sharedBytes)],
         ...cx.calls.variables,
       ],
       body: live.body,
@@ -179,9 +155,26 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     globals: [...constantVariables(cx.constants), ...cx.calls.globals],
     externs: cx.calls.externs,
     threads,
-    sharedBytes: dynamic ? cx.shared.bytes : 0,
+    sharedBytes: dynamic ? sharedBytes : 0,
     use,
   };
+}
+
+/** Throws where the target has less shared memory for a block than the function needs. */
+function requireShared({ body, sharedBytes = 0 }: Func, target: Target): void {
+  if (fitsShared(target, sharedBytes)) return;
+  const conversions: Op[] = [];
+  walkOps(body, (op) => {
+    if (op.name === "convert_layout" && conversionOf(op).kind === "shared") conversions.push(op);
+  });
+  const first = body.ops.find(({ name }) => name !== "shared_buffer");
+  const what = conversions.length > 0 ? "layout conversion" : "this kernel";
+  throw new Unsupported({
+    code: "E7008",
+    what: `${what} needs ${sharedBytes / 1024} KiB of shared memory`,
+    span: must(conversions[0] ?? first, "operation that needs shared memory").span,
+    hint: "make the tile smaller, or build for other architectures with `--arch`",
+  });
 }
 
 function sharedVariable(dynamic: boolean, bytes: number): PtxVariable {

@@ -23,7 +23,7 @@ import { threadBases } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { blockBarrier, claimBeside } from "./shared.ts";
+import { beginExchange, blockBarrier } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 
 /** The register whose bits `bits` are those of `value`, lowest first. */
@@ -53,7 +53,7 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
   );
   sums = sums.map((sum) => foldLanes(cx, combiner, bitsOf("lane"), sum));
   const warps = bitsOf("warp");
-  if (warps.length > 0) sums = foldWarps(cx, combiner, { layout, axis, warps }, sums);
+  if (warps.length > 0) sums = foldWarps(cx, op, combiner, { layout, axis, warps }, sums);
   const results = sums.map((sum) => combiner.finish(cx.emitter, sum));
   cx.values.set(resultOf(op), (register) => must(results[register], "reduced element"));
 }
@@ -139,6 +139,7 @@ interface WarpStep {
 /** Each warp leaves its part in shared memory; all threads read the parts of their element in one order. */
 function foldWarps(
   cx: LowerContext,
+  op: OpOf<"reduce">,
   combiner: Combiner,
   { layout, axis, warps }: WarpStep,
   sums: readonly Accumulator[],
@@ -149,7 +150,7 @@ function foldWarps(
   const parts = elements << warps.length;
   const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
   const starts = sizes.map((_, i) => parts * sizes.slice(0, i).reduce((a, b) => a + b, 0));
-  const start = claimBeside(cx, parts * sizes.reduce((a, b) => a + b, 0));
+  const start = beginExchange(cx, op);
 
   const reading = threadBases(reduced);
   const writing = reading.map((basis, bit) => {

@@ -7,7 +7,7 @@ import { bytesOf } from "../ir/types.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { axisShifts, freeMask, type LinearLayout, log2 } from "../linear/linear.ts";
-import { rotatedBytes, rotatedPitch } from "../layout/rotate.ts";
+import { rotatedPitch } from "../layout/rotate.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
@@ -16,7 +16,7 @@ import { copyBits } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { blockBarrier, claimShared } from "./shared.ts";
+import { beginExchange, blockBarrier } from "./shared.ts";
 
 /** A coordinate of a layout's elements, as images of register and thread bits. */
 interface Coordinate {
@@ -79,7 +79,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
   const { axis } = op.attrs;
   const bytes = bytesOf(element);
   const pitch = rotatedPitch(must(src.shape[axis], "extent"), bytes);
-  const start = claimShared(cx, rotatedBytes(src.shape, axis, bytes));
+  const start = beginExchange(cx, op);
   const access = accessShape(bytes, 1);
   /** base * scale + constant * scale, so that registers share what they can. */
   const scaled = (value: Operand, scale: number): Operand => {

@@ -17,7 +17,7 @@ import { threadIndex } from "./addresses.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { int } from "./emitter.ts";
 import { fromLane, startAt } from "./reduce.ts";
-import { blockBarrier, claimShared } from "./shared.ts";
+import { beginExchange, blockBarrier } from "./shared.ts";
 
 /** What each register holds at some step. */
 interface State {
@@ -29,22 +29,40 @@ export function lowerScan(cx: LowerContext, op: OpOf<"scan">): void {
   const { value: source } = operandsOf(op);
   const layout = layoutOf(source);
   const combiner = combinerOf(op.attrs.operator, source.type.element);
+  const begin = exchangesOf(cx, op);
   const first = Array.from(
     { length: 1 << layout.register.length },
     (_, register) => startAt(cx, op, combiner, register),
   );
   const { prefixes } = axisBits(layout, op.attrs.axis).reduce(
-    (state, bit) => STEPS[bit.input](cx, combiner, bit.bit, state),
+    (state, bit) => STEPS[bit.input]({ cx, combiner, begin }, bit.bit, state),
     { prefixes: first, blocks: first } as State,
   );
   const results = prefixes.map((prefix) => combiner.finish(cx.emitter, prefix));
   cx.values.set(resultOf(op), (register) => must(results[register], "scanned element"));
 }
 
-type Step = (cx: LowerContext, combiner: Combiner, bit: number, state: State) => State;
+/** Begins one exchange of an operation after the other, all in the same place. */
+function exchangesOf(cx: LowerContext, op: OpOf<"scan">): () => Operand {
+  let start: Operand | undefined;
+  return () => {
+    if (start !== undefined) blockBarrier(cx);
+    start ??= beginExchange(cx, op);
+    return start;
+  };
+}
+
+interface Scan {
+  readonly cx: LowerContext;
+  readonly combiner: Combiner;
+  /** Begins one of its exchanges. */
+  readonly begin: () => Operand;
+}
+
+type Step = (scan: Scan, bit: number, state: State) => State;
 
 const STEPS: Readonly<Record<AxisBit["input"], Step>> = {
-  register: (cx, combiner, bit, { prefixes, blocks }) => {
+  register: ({ cx, combiner }, bit, { prefixes, blocks }) => {
     const block = (register: number): Accumulator => must(blocks[register], "block of a scan");
     const both = blocks.map((_, register) =>
       register & (1 << bit)
@@ -60,12 +78,14 @@ const STEPS: Readonly<Record<AxisBit["input"], Step>> = {
       blocks: blocks.map((_, register) => must(both[register & ~(1 << bit)], "both blocks")),
     };
   },
-  lane: (cx, combiner, bit, state) => {
+  lane: ({ cx, combiner }, bit, state) => {
     const others = shared(state.blocks, (block) => fromLane(cx, combiner, block, 1 << bit));
     return meet(cx, combiner, 1 << bit, state, others);
   },
-  warp: (cx, combiner, bit, state) =>
-    meet(cx, combiner, 32 << bit, state, fromWarp(cx, combiner, 1 << bit, state.blocks)),
+  warp: (scan, bit, state) => {
+    const others = fromWarp(scan, 1 << bit, state.blocks);
+    return meet(scan.cx, scan.combiner, 32 << bit, state, others);
+  },
 };
 
 /** Computed once for registers that hold one block together. */
@@ -110,8 +130,7 @@ function meet(
 
 /** The blocks of the warp whose number differs by `mask`, through shared memory. */
 function fromWarp(
-  cx: LowerContext,
-  combiner: Combiner,
+  { cx, combiner, begin }: Scan,
   mask: number,
   blocks: readonly Accumulator[],
 ): Accumulator[] {
@@ -120,7 +139,7 @@ function fromWarp(
   const distinct = [...new Set(blocks)];
   const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
   const row = threads * sizes.reduce((a, b) => a + b, 0);
-  const start = claimShared(cx, row * distinct.length);
+  const start = begin();
   const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
   const place = (thread: Operand, index: number, word: number): Operand => {
     const size = must(sizes[word], "size of a word");

@@ -16,7 +16,7 @@ import { whole } from "./element.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
 import { accessGroups } from "../layout/access_groups.ts";
 import type { AxisFacts } from "../tile/axis.ts";
-import { STAGES_SYMBOL } from "./shared.ts";
+import { startOfArea } from "./shared.ts";
 import { readStaged, type Staged, stagedSide, writeStaged } from "./shared_tile.ts";
 
 /** A slot of a buffer. */
@@ -25,20 +25,17 @@ function slotOf(
   operands: { readonly buffer: Value; readonly slot: Value },
 ): Staged {
   const { element, shared } = operands.buffer.type;
-  const { offset, slot_bytes } = must(madeBy(operands.buffer, "shared_buffer"), "buffer").attrs;
+  const { offset, slot_bytes, address } =
+    must(madeBy(operands.buffer, "shared_buffer"), "buffer").attrs;
   const e = cx.emitter;
-  // The next exchange through shared memory has to wait for the block.
-  cx.shared.read = "anything";
   const slot = whole(e, lowered(cx, operands.slot)(0), "int32");
   return {
     plan: must(shared, "layout of a buffer"),
     element,
-    start: () =>
-      e.add(
-        "b32",
-        e.pure("mov.u32", "b32", [{ kind: "symbol", name: STAGES_SYMBOL }]),
-        int(offset),
-      ),
+    start: () => {
+      const area = must(address, "address of a buffer") - offset;
+      return e.add("b32", startOfArea(e, area), int(offset));
+    },
     slot: e.mul("b32", slot, int(slot_bytes)),
   };
 }

@@ -8,13 +8,15 @@
  * start, until nothing new comes round. A pointer made in the loop is another one in the next round.
  */
 import { layoutKey, product } from "../linear/linear.ts";
-import type { AxisInfo } from "../tile/axis.ts";
+import { hasBlockBarrier } from "../layout/exchanges.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import { TILE_OPS } from "../ir/ops.ts";
 import { isLookup } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
+import type { SchedulePass } from "./context.ts";
 import { copyBits } from "../linear/threads.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 
@@ -142,7 +144,7 @@ function isCopied({ type: { layout } }: Value): boolean {
 function gridOf(
   params: ReadonlySet<Value>,
   pointer: Value,
-  axisInfo: (value: Value) => AxisInfo,
+  axisInfo: AxisFacts,
 ): string | undefined {
   const { def, type: { layout, shape } } = pointer;
   const [from, run] = def?.operands ?? [];
@@ -159,12 +161,15 @@ function gridOf(
     : undefined;
 }
 
-/** Inserts `barrier` operations; `synchronizes` tells which operations contain a block barrier. */
-export function orderMemory(
-  func: Func,
-  synchronizes: (op: Op) => boolean,
-  axisInfo: (value: Value) => AxisInfo,
-): void {
+export const memoryOrder: SchedulePass = {
+  name: "memory-order",
+  doc: "block barriers between accesses of different threads that may meet",
+  run: (func, { axisInfo }) => orderMemory(func, axisInfo()),
+};
+
+/** Inserts `barrier` operations; true if there are any. */
+function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
+  let isChanged = false;
   const params = new Set(func.params);
   const rootOf = rootsOf(func, params);
   const accesses = new Map<Op, Access>();
@@ -238,11 +243,12 @@ export function orderMemory(
     let pending = new Set(entry);
     const out: Op[] = [];
     for (const op of region.ops) {
-      if (synchronizes(op)) pending = new Set();
+      if (hasBlockBarrier(op)) pending = new Set();
       const access = accesses.get(op);
       if (access !== undefined) {
         if ([...pending].some((earlier) => mayTouch(earlier, access))) {
           out.push(newOp(func, "barrier", [], [], op.span));
+          isChanged ||= insert;
           pending = new Set();
         }
         note(pending, access);
@@ -289,4 +295,5 @@ export function orderMemory(
     return new Set(left);
   };
   walk(func.body, [], true);
+  return isChanged;
 }

@@ -11,6 +11,7 @@ import { bytesOf } from "../ir/types.ts";
 import { terminatorOf, walkOps } from "../ir/walk.ts";
 import { applyBases, elementAt } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import { ask } from "../targets.ts";
 import { accessGroups } from "../layout/access_groups.ts";
 import {
@@ -21,7 +22,7 @@ import {
   rewriteThroughRegisters,
 } from "./pipelined_loop.ts";
 import { parametersBehind } from "./slice.ts";
-import type { StageOptions } from "./options.ts";
+import type { ScheduleContext } from "./context.ts";
 import type { Feed } from "./staged_operand.ts";
 import { planSteps } from "./dot_slices.ts";
 
@@ -40,20 +41,21 @@ export function pipelineLoop(
   func: Func,
   loop: OpOf<"while">,
   candidates: readonly Feed[],
-  options: StageOptions,
+  context: ScheduleContext,
 ): PipelinedLoop | undefined {
-  const numStages = stagesOf(loop, options);
+  const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
   const feeds = candidates.filter((feed) => isAhead(loop, feed));
   if (feeds.length === 0) return undefined;
   const needs = neededState(loop, feeds);
   if (needs === undefined) return undefined;
-  const isAsync = options.target.asyncCopies && feeds.every((feed) => isCopyable(feed, options));
+  const isAsync = context.target.asyncCopies &&
+    feeds.every((feed) => isCopyable(feed, context.axisInfo()));
   const bytes = feeds.reduce((sum, feed) => sum + feed.bytes, 0);
   if (!isAsync && feeds.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
   const slots = ask(
-    options.target,
+    context.target,
     ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
   );
   if (slots < 2) return undefined;
@@ -63,16 +65,15 @@ export function pipelineLoop(
     rewrite: (buffers) => {
       const plan = { func, loop, feeds, needs, slots, buffers };
       if (!isAsync) return rewriteThroughRegisters(plan);
-      const steps = planSteps(feeds, options.target);
+      const steps = planSteps(feeds, context.target);
       return steps === undefined ? rewriteAsync(plan) : rewriteInSteps(plan, steps);
     },
   };
 }
 
-/** The loop's own hint is stronger than the kernel's, unless nothing fits. */
-function stagesOf(loop: OpOf<"while">, options: StageOptions): number | undefined {
-  const { numStages, isCramped } = options;
-  return isCramped ? numStages : loop.attrs.num_stages ?? numStages;
+/** The loop's own hint is stronger than the kernel's. */
+function stagesOf(loop: OpOf<"while">, { numStages }: ScheduleContext): number | undefined {
+  return loop.attrs.num_stages ?? numStages;
 }
 
 /** Sums that leave a thread no room for what it loads ahead. */
@@ -112,7 +113,7 @@ function isAhead(loop: Op, { source }: Feed): boolean {
 const COPY_BYTES: readonly number[] = [4, 8, 16];
 
 /** Each access of the load is one copy to one place. */
-function isCopyable({ source, plan }: Feed, { axisInfo }: StageOptions): boolean {
+function isCopyable({ source, plan }: Feed, axisInfo: AxisFacts): boolean {
   const load = must(madeBy(source, "load"), "load");
   const layout = must(source.type.layout, "layout of a load");
   return accessGroups(load, axisInfo).every((group) => {

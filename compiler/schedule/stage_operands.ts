@@ -7,67 +7,71 @@
  *
  *     barrier; store a; store b; barrier; read a; read b; dot
  */
-import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import {
+  type Func,
+  newOp,
+  type Op,
+  type OpOf,
+  type Region,
+  setAttrs,
+  type Value,
+} from "../ir/func.ts";
 import { TILE_OPS, type TileOp } from "../ir/ops.ts";
 import type { IrType } from "../ir/types.ts";
-import { countUses, walkOps } from "../ir/walk.ts";
+import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import { fitsShared } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
-import type { StageOptions } from "./options.ts";
+import { aligned, sharedBytes } from "./allocate_shared.ts";
+import type { ScheduleContext, SchedulePass } from "./context.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import { StageBuilder } from "./builder.ts";
 import { type Feed, feedsOf, residentFeeds } from "./staged_operand.ts";
 
-/** The staging area: all buffers of a kernel. */
-export interface Stages {
-  readonly bytes: number;
-  /** Other exchanges may use the same memory: none happens while a buffer is in use. */
-  readonly isShareable: boolean;
-  /** Loops bring operands ahead or keep them; with one slot they would not. */
-  readonly isPipelined: boolean;
-}
-
-export const NO_STAGES: Stages = {
-  bytes: 0,
-  isShareable: true,
-  isPipelined: false,
+export const stageOperands: SchedulePass = {
+  name: "stage-operands",
+  doc: "operands of products in slots of shared memory, prefetched by loops",
+  run: (func, context) => {
+    if (!hasProducts(func)) return false;
+    const before = cloneFunc(func);
+    const isPrefetched = stage(func, context, true);
+    // Exchanges need shared memory too, so only now it is known whether all of it fits.
+    if (isPrefetched && !fitsShared(context.target, sharedBytes(func))) {
+      restoreBody(func, before);
+      stage(func, context, false);
+    }
+    return true;
+  },
 };
 
-/** Distance of buffers: all banks once, so that plans without conflicts stay so. */
-const ALIGNMENT = 128;
-export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+function hasProducts(func: Func): boolean {
+  let found = false;
+  walkOps(func.body, ({ name }) => found ||= name === "dot");
+  return found;
+}
 
-export function stageProducts(func: Func, options: StageOptions): Stages {
-  let products = 0;
-  walkOps(func.body, (op) => {
-    if (op.name === "dot") products++;
-  });
-  if (products === 0) return NO_STAGES;
+/** Stages all operands that need it; true if loops prefetch some or keep some resident, as they may. */
+function stage(func: Func, context: ScheduleContext, mayPrefetch: boolean): boolean {
   const uses = countUses(func);
-  const state: State = { func, uses, options, buffers: [], ringBytes: 0, isShareable: true };
-  pipelineLoops(state, func.body);
-  const pipelined = state.ringBytes;
-  let bytes = pipelined;
+  const state: State = { func, uses, context, buffers: [], ringBytes: 0, isExclusive: false };
+  if (mayPrefetch) pipelineLoops(state, func.body);
   const isAlone = state.ringBytes === 0 && keepsToItself(func.body);
-  stageRegion(state, func.body, !isAlone, pipelined, (end) => bytes = Math.max(bytes, end));
+  stageRegion(state, func.body, !isAlone, state.ringBytes);
+  for (const buffer of state.buffers) setAttrs(buffer, { exclusive: state.isExclusive });
   func.body.ops.unshift(...state.buffers);
   dropDead.run(func);
-  return {
-    bytes,
-    isShareable: state.isShareable,
-    isPipelined: pipelined > 0,
-  };
+  return state.ringBytes > 0;
 }
 
 interface State {
   readonly func: Func;
   readonly uses: ReadonlyMap<Value, number>;
-  readonly options: StageOptions;
-  readonly buffers: Op[];
+  readonly context: ScheduleContext;
+  readonly buffers: OpOf<"shared_buffer">[];
   ringBytes: number;
-  isShareable: boolean;
+  /** Exchanges happen while a buffer is in use. */
+  isExclusive: boolean;
 }
 
 /** Adds a buffer for tiles on their way to a product. */
@@ -75,7 +79,7 @@ function addBuffer(state: State, feed: Feed, slots: number, offset: number): Val
   const { element, shape } = feed.source.type;
   const { columns, vectorBits } = feed.plan;
   const type: IrType = { element, shape, shared: { shape, columns, vectorBits } };
-  const attrs = { slots, offset, slot_bytes: aligned(feed.bytes) };
+  const attrs = { slots, slot_bytes: aligned(feed.bytes), offset, exclusive: false };
   const op = newOp(state.func, "shared_buffer", [], [type], feed.dot.span, attrs);
   state.buffers.push(op);
   return must(op.results[0], "buffer");
@@ -89,10 +93,10 @@ function pipelineLoops(state: State, region: Region): void {
     const body = op.name === "while" ? must(op.regions[1], "body") : undefined;
     const inBody = new Set(body?.ops);
     const feeds = body?.ops.flatMap((inner) =>
-      inner.name === "dot" ? feedsOf(inner, inBody, state.uses, state.options.target) : []
+      inner.name === "dot" ? feedsOf(inner, inBody, state.uses, state.context.target) : []
     ) ?? [];
     const loop = op.name === "while"
-      ? pipelineLoop(state.func, op, feeds, state.options)
+      ? pipelineLoop(state.func, op, feeds, state.context)
       : undefined;
     const isQuiet = op.regions.every(keepsToItself);
     let offset = 0;
@@ -101,11 +105,11 @@ function pipelineLoops(state: State, region: Region): void {
       offset += aligned(feed.bytes) * loop.slots;
       return buffer;
     });
-    const residents = body === undefined || state.options.numStages === 1
+    const residents = body === undefined || state.context.numStages === 1
       ? []
-      : residentFeeds(body, state.uses, state.options.target);
+      : residentFeeds(body, state.uses, state.context.target);
     for (const feed of residents) {
-      const fits = fitsShared(state.options.target, offset + feed.bytes);
+      const fits = fitsShared(state.context.target, offset + feed.bytes);
       if (body === undefined || !fits) {
         continue;
       }
@@ -113,7 +117,7 @@ function pipelineLoops(state: State, region: Region): void {
       offset += aligned(feed.bytes);
     }
     if (offset > 0) {
-      state.isShareable &&= isQuiet;
+      state.isExclusive ||= !isQuiet;
     }
     state.ringBytes = Math.max(state.ringBytes, offset);
     out.push(...(loop === undefined || buffers === undefined ? [op] : loop.rewrite(buffers)));
@@ -157,26 +161,20 @@ function keepsToItself(region: Region): boolean {
   });
 }
 
-/** Stages what loops do not bring ahead; `note` hears how far the buffers reach. `isUsed`: others may have used them. */
-function stageRegion(
-  state: State,
-  region: Region,
-  isUsed: boolean,
-  start: number,
-  note: (end: number) => void,
-): void {
+/** Stages what loops do not prefetch, from `start` on. `isUsed`: that memory may have been used before. */
+function stageRegion(state: State, region: Region, isUsed: boolean, start: number): void {
   const out: Op[] = [];
   const here = new Set(region.ops);
   let mustWait = isUsed;
   for (const op of region.ops) {
     for (const inner of op.regions) {
-      stageRegion(state, inner, mustWait || op.name === "while", start, note);
+      stageRegion(state, inner, mustWait || op.name === "while", start);
       mustWait ||= state.buffers.length > 0;
     }
-    const feeds = op.name === "dot" ? feedsOf(op, here, state.uses, state.options.target) : [];
+    const feeds = op.name === "dot" ? feedsOf(op, here, state.uses, state.context.target) : [];
     const needed = feeds.reduce((sum, feed) => sum + aligned(feed.bytes), start);
     // Too much at once: the changes of layout stay as they are, one after the other.
-    if (feeds.length > 0 && fitsShared(state.options.target, needed)) {
+    if (feeds.length > 0 && fitsShared(state.context.target, needed)) {
       const build = new StageBuilder(state.func, out, op.span);
       // Others may still read what the buffers held before.
       if (mustWait) build.barrier();
@@ -189,7 +187,6 @@ function stageRegion(
         build.effect("local_store", [feed.source, buffer, slot]);
         return buffer;
       });
-      note(offset);
       build.barrier();
       feeds.forEach((feed, i) => build.read(feed, must(buffers[i], "buffer"), slot));
     }

@@ -106,8 +106,8 @@ Deno.test("parseFunc() reads buffers in shared memory and the operations on them
 #s0 = [8, 4] offset(b0 b1 a0^b1 a1 a2) vector(4)
 #l0 = [8, 4] register(b0 b1) lane(a0 a1 a2 - -) warp()
 #l1 = [8, 2] register(b0) lane(a0 a1 a2 - -) warp()
-func @f(%0: float32, %1: bool, %2: float32*) {
-  %3: float32[8, 4] shared #s0 = shared_buffer {slots = 3, offset = 0, slot_bytes = 128}
+func @f(%0: float32, %1: bool, %2: float32*) shared(512) {
+  %3: float32[8, 4] shared #s0 = shared_buffer {slots = 3, slot_bytes = 128, offset = 0, exclusive = true, address = 128}
   %4: int32 = constant 0
   %5: float32[8, 4] #l0 = splat %0
   %6: float32*[8, 4] #l0 = splat %2

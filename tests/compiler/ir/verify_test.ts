@@ -185,7 +185,8 @@ Deno.test("verifyFunc() rejects missing, unknown and ill-typed attributes", () =
 });
 
 /** Values that the bodies below use: a buffer with two slots, a slot, a tile and pointers. */
-const BUFFER = `%b: float32[4] shared #s0 = shared_buffer {slots = 2, offset = 0, slot_bytes = 128}
+const BUFFER =
+  `%b: float32[4] shared #s0 = shared_buffer {slots = 2, slot_bytes = 128, offset = 0, exclusive = false}
 %i: int32 = constant 0
 %t: float32[4] = splat %f
 %q: float32*[4] = splat %p
@@ -194,22 +195,22 @@ const BUFFER = `%b: float32[4] shared #s0 = shared_buffer {slots = 2, offset = 0
 const REJECTED_BUFFERS: readonly (readonly [rule: string, body: string, says: string])[] = [
   [
     "slots smaller than the tile",
-    "%1: float32[4] shared #s0 = shared_buffer {slots = 1, offset = 0, slot_bytes = 8}",
+    "%1: float32[4] shared #s0 = shared_buffer {slots = 1, slot_bytes = 8, offset = 0, exclusive = false}",
     "has slots that are smaller than the tile",
   ],
   [
     "a buffer without slots",
-    "%1: float32[4] shared #s0 = shared_buffer {slots = 0, offset = 0, slot_bytes = 16}",
+    "%1: float32[4] shared #s0 = shared_buffer {slots = 0, slot_bytes = 16, offset = 0, exclusive = false}",
     "has no slot",
   ],
   [
     "a buffer of another shape than its layout's",
-    "%1: float32[8] shared #s0 = shared_buffer {slots = 1, offset = 0, slot_bytes = 32}",
+    "%1: float32[8] shared #s0 = shared_buffer {slots = 1, slot_bytes = 32, offset = 0, exclusive = false}",
     "is no buffer of its shape",
   ],
   [
     "two elements with one offset",
-    "%1: float32[4] shared #s1 = shared_buffer {slots = 1, offset = 0, slot_bytes = 16}",
+    "%1: float32[4] shared #s1 = shared_buffer {slots = 1, slot_bytes = 16, offset = 0, exclusive = false}",
     "does not give each element one offset",
   ],
   ["a buffer as a tile", "%1: float32[4] = neg %b", "operand 0 is not of class num"],

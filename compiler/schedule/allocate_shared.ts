@@ -1,0 +1,161 @@
+/**
+ * Gives exchanges and buffers their places in shared memory, and says which exchanges wait for the block first.
+ *
+ * All exchanges use the start of shared memory one after the other. Before one overwrites what an earlier one left,
+ * there must be a block barrier, since other threads may still read that: `barrier` says that the operation begins
+ * with one. An exchange with one barrier between its writes and its reads needs none if it lies beside the one before
+ * (`hasOneBarrier` of layout/exchanges.ts), so that reductions in a row need one barrier each, not two.
+ *
+ * The buffers of staged operands come after the exchanges, or over them where none happens while a buffer is in use.
+ *
+ *     in   exchanges without addresses, buffers with offsets in the staging area
+ *     out  `address` and `barrier` of each, and the bytes of the whole on the function
+ */
+import { branchOf, loopOf } from "../ir/flow.ts";
+import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
+import type { ExchangeOp, TileOp } from "../ir/ops.ts";
+import { isRotated } from "../ir/rotated_loop.ts";
+import { walkOps } from "../ir/walk.ts";
+import { exchangeBytes, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
+import type { SchedulePass } from "./context.ts";
+
+/** Distance of buffers: all banks once, so that plans without conflicts stay so. */
+const ALIGNMENT = 128;
+export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+export const allocateShared: SchedulePass = {
+  name: "allocate-shared",
+  doc: "places of exchanges and buffers in shared memory, and barriers before exchanges",
+  run: (func) => {
+    const { exchanges, areaStart, bytes } = planShared(func);
+    for (const [op, { part, barrier }] of exchanges) {
+      setAttrs(op, { address: part.start, barrier });
+    }
+    for (const op of buffersOf(func)) setAttrs(op, { address: areaStart + op.attrs.offset });
+    func.sharedBytes = bytes;
+    return bytes > 0;
+  },
+};
+
+/** Bytes of shared memory that a function needs. */
+export function sharedBytes(func: Func): number {
+  return planShared(func).bytes;
+}
+
+/** A piece of shared memory. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Exchange {
+  readonly part: Part;
+  /** A block barrier comes before it. */
+  readonly barrier: boolean;
+}
+
+interface SharedPlan {
+  readonly exchanges: ReadonlyMap<OpOf<ExchangeOp>, Exchange>;
+  /** Where the staging area begins. */
+  readonly areaStart: number;
+  readonly bytes: number;
+}
+
+function buffersOf(func: Func): OpOf<"shared_buffer">[] {
+  const found: OpOf<"shared_buffer">[] = [];
+  walkOps(func.body, (op) => {
+    if (op.name === "shared_buffer") found.push(op);
+  });
+  return found;
+}
+
+function planShared(func: Func): SharedPlan {
+  const buffers = buffersOf(func);
+  const walk = new Walk(buffers.length > 0);
+  walk.region(func.body, "nothing");
+  const isExclusive = buffers.some(({ attrs }) => attrs.exclusive);
+  const areaStart = isExclusive ? aligned(walk.bytes) : 0;
+  const ends = buffers.map(({ attrs }) =>
+    areaStart + attrs.offset + attrs.slots * attrs.slot_bytes
+  );
+  return { exchanges: walk.exchanges, areaStart, bytes: Math.max(walk.bytes, ...ends) };
+}
+
+/** What threads may still read: the part that was written last, after a block barrier that came before all reads. */
+type Read = "nothing" | "anything" | Part;
+
+/** Exchanges beside the last one may use so much, which costs no occupancy. */
+const SMALL_BYTES = 4096;
+const VECTOR_BYTES = 16;
+
+/** Operations on slots of the staging area, which exchanges may lie over. */
+const ON_SLOTS: ReadonlySet<TileOp> = new Set<TileOp>([
+  "async_copy",
+  "local_store",
+  "local_load",
+  "local_load_slice",
+]);
+
+/** Goes through a function in the order in which it runs. */
+class Walk {
+  readonly exchanges = new Map<OpOf<ExchangeOp>, Exchange>();
+  /** Of all exchanges so far. */
+  bytes = 0;
+  readonly #hasBuffers: boolean;
+
+  constructor(hasBuffers: boolean) {
+    this.#hasBuffers = hasBuffers;
+  }
+
+  /** Gives what may still be read after a region, by what may be before it. */
+  region({ ops }: Region, before: Read): Read {
+    return ops.reduce((read, op) => this.#op(op, read), before);
+  }
+
+  #op(op: Op, read: Read): Read {
+    if (op.name === "while") return this.#loop(op, read);
+    if (op.name === "if") {
+      const { then, otherwise } = branchOf(op);
+      return either(this.region(then, read), this.region(otherwise, read));
+    }
+    if (ON_SLOTS.has(op.name)) return "anything";
+    const bytes = isExchange(op) ? exchangeBytes(op) : 0;
+    if (!isExchange(op) || bytes === 0) return read;
+    // The test of a rotated loop runs in two places. In the first it needs the most barriers.
+    const exchange = this.exchanges.get(op) ?? exchangeAfter(op, bytes, read);
+    this.exchanges.set(op, exchange);
+    this.bytes = Math.max(this.bytes, exchange.part.end);
+    return hasOneBarrier(op) ? exchange.part : "anything";
+  }
+
+  #loop(op: OpOf<"while">, before: Read): Read {
+    const { test, body } = loopOf(op);
+    // An iteration may find what the one before left.
+    const entered = this.region(test, "anything");
+    const ended = this.region(body, entered);
+    if (isRotated(test)) this.region(test, ended);
+    return this.bytes > 0 || this.#hasBuffers ? "anything" : before;
+  }
+}
+
+function exchangeAfter(op: Op, bytes: number, read: Read): Exchange {
+  const at = (start: number, barrier: boolean): Exchange => ({
+    part: { start, end: start + bytes },
+    barrier,
+  });
+  const start = hasOneBarrier(op) && typeof read !== "string" ? beside(read, bytes) : undefined;
+  return start === undefined ? at(0, read !== "nothing") : at(start, false);
+}
+
+/** What may still be read where two paths meet. */
+function either(a: Read, b: Read): Read {
+  if (typeof a === "string" || typeof b === "string") return a === b ? a : "anything";
+  return a.start === b.start && a.end === b.end ? a : "anything";
+}
+
+/** Where so many bytes fit below or above a part. */
+function beside({ start, end }: Part, bytes: number): number | undefined {
+  if (bytes <= start) return 0;
+  const above = Math.ceil(end / VECTOR_BYTES) * VECTOR_BYTES;
+  return above + bytes <= SMALL_BYTES ? above : undefined;
+}
