@@ -23,7 +23,7 @@ export type MmaName =
   | "s8.m16n8k32"
   | "e4m3.m16n8k32";
 
-/** An architecture. */
+/** An architecture that is compiled for. */
 export interface Target {
   /** Such as `sm_90`. */
   readonly name: string;
@@ -47,6 +47,8 @@ export interface Target {
   readonly warpsPerSm: number;
   /** The most blocks that a multiprocessor holds. */
   readonly blocksPerSm: number;
+  /** Multiprocessors of the best known product: for estimates only. */
+  readonly multiprocessors: number;
   /** Has `cvt.rn.bf16.f32`, and `cvt` of two floats into one word. */
   readonly bfloat16: boolean;
   /** Has `redux.sync`. */
@@ -65,10 +67,6 @@ export interface Target {
   readonly asyncCopies: boolean;
 }
 
-const HINTS_70 = ["L1"] as const;
-const HINTS_75 = ["L1", "L2::128B"] as const;
-const HINTS_80 = ["L1", "L2::128B", "L2::256B", "L2::cache_hint"] as const;
-
 const MMA_70 = ["f16.m8n8k4"] as const;
 const MMA_75 = ["f16.m16n8k8", "s8.m8n8k16"] as const;
 const MMA_80 = [
@@ -86,200 +84,154 @@ const MMA_80 = [
 const MMA_89 = [...MMA_80, "e4m3.m16n8k32"] as const;
 const MMA_90 = [...MMA_89, "f64.m16n8k4", "f64.m16n8k8", "f64.m16n8k16"] as const;
 
-/** All architectures by name, oldest first. */
+const SM_70 = {
+  name: "sm_70",
+  sm: 70,
+  exact: false,
+  ptx: 60,
+  sharedBytesPerBlock: 98304,
+  sharedBytesPerSm: 98304,
+  sharedBytesReserved: 0,
+  sharedBytesUnit: 256,
+  registersPerSm: 65536,
+  warpsPerSm: 64,
+  blocksPerSm: 32,
+  multiprocessors: 80, // V100
+  bfloat16: false,
+  redux: false,
+  float8: false,
+  bfloat16Atomics: false,
+  cacheHints: ["L1"],
+  mma: MMA_70,
+  ldmatrix: false,
+  asyncCopies: false,
+} as const satisfies Target;
+
+const SM_75 = {
+  ...SM_70,
+  name: "sm_75",
+  sm: 75,
+  ptx: 63,
+  sharedBytesPerBlock: 65536,
+  sharedBytesPerSm: 65536,
+  warpsPerSm: 32,
+  blocksPerSm: 16,
+  multiprocessors: 40, // T4
+  cacheHints: ["L1", "L2::128B"],
+  mma: MMA_75,
+  ldmatrix: true,
+} as const satisfies Target;
+
+const SM_80 = {
+  ...SM_75,
+  name: "sm_80",
+  sm: 80,
+  ptx: 70,
+  sharedBytesPerBlock: 166912,
+  sharedBytesPerSm: 167936,
+  sharedBytesReserved: 1024,
+  sharedBytesUnit: 128,
+  warpsPerSm: 64,
+  blocksPerSm: 32,
+  multiprocessors: 108, // A100
+  bfloat16: true,
+  redux: true,
+  cacheHints: ["L1", "L2::128B", "L2::256B", "L2::cache_hint"],
+  mma: MMA_80,
+  asyncCopies: true,
+} as const satisfies Target;
+
+const SM_86 = {
+  ...SM_80,
+  name: "sm_86",
+  sm: 86,
+  ptx: 71,
+  sharedBytesPerBlock: 101376,
+  sharedBytesPerSm: 102400,
+  warpsPerSm: 48,
+  blocksPerSm: 16,
+  multiprocessors: 84, // A40
+} as const satisfies Target;
+
+const SM_89 = {
+  ...SM_86,
+  name: "sm_89",
+  sm: 89,
+  ptx: 78,
+  blocksPerSm: 24,
+  multiprocessors: 142, // L40
+  float8: true,
+  mma: MMA_89,
+} as const satisfies Target;
+
+const SM_90 = {
+  ...SM_89,
+  name: "sm_90",
+  sm: 90,
+  ptx: 78,
+  sharedBytesPerBlock: 232448,
+  sharedBytesPerSm: 233472,
+  warpsPerSm: 64,
+  blocksPerSm: 32,
+  multiprocessors: 132, // H100 and H200
+  bfloat16Atomics: true,
+  mma: MMA_90,
+} as const satisfies Target;
+
+const SM_90A = { ...SM_90, name: "sm_90a", exact: true, ptx: 80 } as const satisfies Target;
+
+const SM_100 = {
+  ...SM_90,
+  name: "sm_100",
+  sm: 100,
+  ptx: 86,
+  multiprocessors: 148, // B200
+} as const satisfies Target;
+
+const SM_120 = {
+  ...SM_100,
+  name: "sm_120",
+  sm: 120,
+  ptx: 87,
+  sharedBytesPerBlock: 101376,
+  sharedBytesPerSm: 102400,
+  warpsPerSm: 48,
+  blocksPerSm: 24,
+  multiprocessors: 170, // RTX 5090
+} as const satisfies Target;
+
+/** The targets by name, oldest first; each record says what differs from a generation before. */
 export const TARGETS = {
-  sm_70: {
-    name: "sm_70",
-    sm: 70,
-    exact: false,
-    ptx: 60,
-    sharedBytesPerBlock: 98304,
-    sharedBytesPerSm: 98304,
-    sharedBytesReserved: 0,
-    sharedBytesUnit: 256,
-    registersPerSm: 65536,
-    warpsPerSm: 64,
-    blocksPerSm: 32,
-    bfloat16: false,
-    redux: false,
-    float8: false,
-    bfloat16Atomics: false,
-    cacheHints: HINTS_70,
-    mma: MMA_70,
-    ldmatrix: false,
-    asyncCopies: false,
-  },
-  sm_75: {
-    name: "sm_75",
-    sm: 75,
-    exact: false,
-    ptx: 63,
-    sharedBytesPerBlock: 65536,
-    sharedBytesPerSm: 65536,
-    sharedBytesReserved: 0,
-    sharedBytesUnit: 256,
-    registersPerSm: 65536,
-    warpsPerSm: 32,
-    blocksPerSm: 16,
-    bfloat16: false,
-    redux: false,
-    float8: false,
-    bfloat16Atomics: false,
-    cacheHints: HINTS_75,
-    mma: MMA_75,
-    ldmatrix: true,
-    asyncCopies: false,
-  },
-  sm_80: {
-    name: "sm_80",
-    sm: 80,
-    exact: false,
-    ptx: 70,
-    sharedBytesPerBlock: 166912,
-    sharedBytesPerSm: 167936,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 64,
-    blocksPerSm: 32,
-    bfloat16: true,
-    redux: true,
-    float8: false,
-    bfloat16Atomics: false,
-    cacheHints: HINTS_80,
-    mma: MMA_80,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
-  sm_86: {
-    name: "sm_86",
-    sm: 86,
-    exact: false,
-    ptx: 71,
-    sharedBytesPerBlock: 101376,
-    sharedBytesPerSm: 102400,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 48,
-    blocksPerSm: 16,
-    bfloat16: true,
-    redux: true,
-    float8: false,
-    bfloat16Atomics: false,
-    cacheHints: HINTS_80,
-    mma: MMA_80,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
-  sm_89: {
-    name: "sm_89",
-    sm: 89,
-    exact: false,
-    ptx: 78,
-    sharedBytesPerBlock: 101376,
-    sharedBytesPerSm: 102400,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 48,
-    blocksPerSm: 24,
-    bfloat16: true,
-    redux: true,
-    float8: true,
-    bfloat16Atomics: false,
-    cacheHints: HINTS_80,
-    mma: MMA_89,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
-  sm_90: {
-    name: "sm_90",
-    sm: 90,
-    exact: false,
-    ptx: 78,
-    sharedBytesPerBlock: 232448,
-    sharedBytesPerSm: 233472,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 64,
-    blocksPerSm: 32,
-    bfloat16: true,
-    redux: true,
-    float8: true,
-    bfloat16Atomics: true,
-    cacheHints: HINTS_80,
-    mma: MMA_90,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
-  sm_90a: {
-    name: "sm_90a",
-    sm: 90,
-    exact: true,
-    ptx: 80,
-    sharedBytesPerBlock: 232448,
-    sharedBytesPerSm: 233472,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 64,
-    blocksPerSm: 32,
-    bfloat16: true,
-    redux: true,
-    float8: true,
-    bfloat16Atomics: true,
-    cacheHints: HINTS_80,
-    mma: MMA_90,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
-  sm_100: {
-    name: "sm_100",
-    sm: 100,
-    exact: false,
-    ptx: 86,
-    sharedBytesPerBlock: 232448,
-    sharedBytesPerSm: 233472,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 64,
-    blocksPerSm: 32,
-    bfloat16: true,
-    redux: true,
-    float8: true,
-    bfloat16Atomics: true,
-    cacheHints: HINTS_80,
-    mma: MMA_90,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
-  sm_120: {
-    name: "sm_120",
-    sm: 120,
-    exact: false,
-    ptx: 87,
-    sharedBytesPerBlock: 101376,
-    sharedBytesPerSm: 102400,
-    sharedBytesReserved: 1024,
-    sharedBytesUnit: 128,
-    registersPerSm: 65536,
-    warpsPerSm: 48,
-    blocksPerSm: 24,
-    bfloat16: true,
-    redux: true,
-    float8: true,
-    bfloat16Atomics: true,
-    cacheHints: HINTS_80,
-    mma: MMA_90,
-    ldmatrix: true,
-    asyncCopies: true,
-  },
+  sm_70: SM_70,
+  sm_75: SM_75,
+  sm_80: SM_80,
+  sm_86: SM_86,
+  sm_89: SM_89,
+  sm_90: SM_90,
+  sm_90a: SM_90A,
+  sm_100: SM_100,
+  sm_120: SM_120,
 } as const satisfies Record<string, Target>;
 
-/** The name of an architecture. */
+/** What an emulator must have of an architecture. */
+export type Architecture = Pick<Target, "name" | "sm" | "sharedBytesPerBlock">;
+
+/** The architectures of devices, oldest first: targets, and those that run the images of a target before them. */
+export const ARCHITECTURES: readonly Architecture[] = [
+  SM_70,
+  SM_75,
+  SM_80,
+  SM_86,
+  { ...SM_80, name: "sm_87", sm: 87 },
+  SM_89,
+  SM_90,
+  SM_100,
+  { ...SM_100, name: "sm_103", sm: 103 },
+  SM_120,
+  { ...SM_120, name: "sm_121", sm: 121 },
+];
+
+/** The name of a target. */
 export type TargetName = keyof typeof TARGETS;
 
 type Answer = string | number | boolean;

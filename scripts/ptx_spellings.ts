@@ -8,6 +8,7 @@
 import type { PtxForm } from "../compiler/ptx/form.ts";
 import type { Instruction } from "../compiler/ptx/func.ts";
 import { printInstruction, printModule } from "../compiler/ptx/print.ts";
+import { TARGETS } from "../compiler/targets.ts";
 import { allSamples, type Sample, sampleModule } from "../tests/support/ptx_samples.ts";
 import { assemblyErrors } from "../tests/support/ptxas.ts";
 import { freshRandom } from "../tests/support/random.ts";
@@ -16,8 +17,8 @@ const SPELLINGS = new URL("../tests/compiler/ptx/data/spellings.txt", import.met
 const SEED = 22;
 const SHUFFLES = 6;
 const VERSION = 90;
-/** Of the oldest that ptxas of CUDA 13 knows. */
-const ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120];
+/** What ptxas of CUDA 13 knows. */
+const ARCHITECTURES = Object.values(TARGETS).map(({ sm }) => sm).filter((sm) => sm >= 75);
 /** What a module of samples cannot hold: functions, arguments, samplers of another mode of textures. */
 const ELSEWHERE = /^call|\[ARGUMENT\]|^(?:tex|tld4)\..*, \[%q\d+, %q\d+,/;
 

@@ -69,5 +69,5 @@ export async function findDefaultDevice(): Promise<DefaultDevice> {
 /** The architectures that the emulator can be. */
 export async function emulatedArchitectures(): Promise<readonly string[]> {
   const { ARCHITECTURES } = await import("../../emulator/driver/architectures.ts");
-  return Object.keys(ARCHITECTURES);
+  return [...ARCHITECTURES.keys()];
 }

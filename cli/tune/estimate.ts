@@ -28,18 +28,6 @@ export interface Estimate {
   readonly cycles: number;
 }
 
-/** Multiprocessors of the best known product of each target: V100, T4, A100, A40, L40, H100 and H200, B200, RTX 5090. */
-const MULTIPROCESSORS: Readonly<Record<number, number>> = {
-  70: 80,
-  75: 40,
-  80: 108,
-  86: 84,
-  89: 142,
-  90: 132,
-  100: 148,
-  120: 170,
-};
-
 /** Rough numbers of an A100 and an H200, per multiprocessor and cycle. */
 const SCHEDULERS = 4;
 const L2_BYTES = 40;
@@ -193,6 +181,7 @@ function estimateOf(
   work: Work,
 ): Estimate {
   const target = TARGETS[group.target];
+  const { multiprocessors } = target;
   const { symbol, contract } = instance;
   const { threads, sharedBytes } = must(
     module.entries.find((entry) => entry.symbol === symbol),
@@ -211,7 +200,6 @@ function estimateOf(
   const busiest = Math.max(issue, work.sharedWavefronts, work.bytes / L2_BYTES);
   const alone = work.warpInstructions / Math.ceil(threads / 32) * ALONE.instruction + ALONE.memory;
   const waveOf = (held: number): number => held === 0 ? 0 : Math.max(held * busiest, alone);
-  const multiprocessors = MULTIPROCESSORS[target.sm] ?? 100;
   const held = Math.max(occupancy.blocks, 1);
   const waves = Math.floor(blocks / (held * multiprocessors));
   const rest = Math.ceil((blocks - waves * held * multiprocessors) / multiprocessors);

@@ -206,7 +206,8 @@ interface Use {
 
 /** Registers a thread needs beside the elements it loads: addresses, masks, indices. */
 const SPARE_REGISTERS = 48;
-const REGISTERS_PER_SM = 65536;
+/** Shared memory that a block takes beside its own: what newer targets reserve; a bound for the older ones. */
+const BLOCK_SHARED_BYTES = 1024;
 
 /**
  * `.minnctapersm`: without an occupancy target ptxas saves registers by interleaving loads with their uses, which
@@ -220,8 +221,8 @@ function occupancy(
   if (maxRegisters !== undefined) return { name: "maxnreg", values: [maxRegisters] };
   const byShared = sharedBytes === 0
     ? target.blocksPerSm
-    : Math.floor(target.sharedBytesPerSm / (sharedBytes + 1024));
-  const byRegisters = Math.floor(REGISTERS_PER_SM / (threads * registers));
+    : Math.floor(target.sharedBytesPerSm / (sharedBytes + BLOCK_SHARED_BYTES));
+  const byRegisters = Math.floor(target.registersPerSm / (threads * registers));
   const blocks = Math.max(
     1,
     Math.min(Math.floor(512 / threads), byShared, byRegisters, target.blocksPerSm),

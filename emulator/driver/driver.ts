@@ -65,7 +65,7 @@ export class EmulatorDriver implements Driver {
   }
 
   deviceInfo(ordinal: number): DeviceInfo {
-    const { arch, architecture: { sm, maxSharedBytes }, workers } = this.#settings;
+    const { arch, architecture: { sm, sharedBytesPerBlock }, workers } = this.#settings;
     if (ordinal !== 0) throw refusal("CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet");
     return {
       ordinal,
@@ -76,7 +76,7 @@ export class EmulatorDriver implements Driver {
       multiprocessors: workers,
       memoryBytes: this.#heap.totalBytes,
       maxThreadsPerBlock: 1024,
-      maxSharedBytes,
+      maxSharedBytes: sharedBytesPerBlock,
       maxGrid: MAX_GRID,
       driverVersion: 0,
     };
@@ -224,7 +224,7 @@ export class EmulatorDriver implements Driver {
     const { info } = this.#function(fn, "cuFuncGetAttribute");
     return {
       maxThreadsPerBlock: info.maxThreads,
-      maxDynamicSharedBytes: this.#settings.architecture.maxSharedBytes - info.sharedBytes,
+      maxDynamicSharedBytes: this.#settings.architecture.sharedBytesPerBlock - info.sharedBytes,
       staticSharedBytes: info.sharedBytes,
       registers: info.registers,
       localBytes: info.localBytes,

@@ -87,7 +87,7 @@ export function prepare(
   const { block, sharedBytes, parameterBytes } = shape;
   const { architecture, heap, levels, budget, workers, warn } = settings;
   const shared = info.sharedBytes + sharedBytes;
-  if (shared > architecture.maxSharedBytes) {
+  if (shared > architecture.sharedBytesPerBlock) {
     const about = `${name}, ${sharedBytes} bytes of shared memory`;
     throw refusal("CUDA_ERROR_INVALID_VALUE", "cuFuncSetAttribute", about);
   }

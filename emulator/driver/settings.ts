@@ -53,13 +53,11 @@ const DEFAULT_BUDGET = 1e8;
 export function resolveSettings(settings: EmulatorSettings): ResolvedSettings {
   const { arch = DEFAULT_ARCHITECTURE, checks = true } = settings;
   const { budget = DEFAULT_BUDGET, workers = processorThreads() } = settings;
-  const architecture = typeof arch === "string" && Object.hasOwn(ARCHITECTURES, arch)
-    ? ARCHITECTURES[arch]
-    : undefined;
+  const architecture = ARCHITECTURES.get(arch);
   if (architecture === undefined) {
     throw new ArgumentError({
       argument: "arch",
-      expected: `one of ${Object.keys(ARCHITECTURES).join(", ")}`,
+      expected: `one of ${[...ARCHITECTURES.keys()].join(", ")}`,
       actual: describeValue(arch),
     });
   }

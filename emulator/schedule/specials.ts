@@ -1,4 +1,5 @@
 /** What special registers hold (PTX ISA 9.0, chapter 10), written into a warp's frame before it starts. */
+import { TARGETS } from "../../compiler/targets.ts";
 import type { SpecialRow } from "../compile/layout.ts";
 import { LANES } from "../frame.ts";
 import type { Machine } from "../machine.ts";
@@ -25,7 +26,7 @@ type Value = (launch: LaunchFacts, warp: Warp, lane: number) => number;
 const AXES = ["x", "y", "z", "w"] as const;
 
 /** Shared memory that the system keeps for itself and for libraries: as much as GPUs since sm_80 do. */
-export const RESERVED_BYTES = 1024;
+export const RESERVED_BYTES = TARGETS.sm_80.sharedBytesReserved;
 
 /** Whether a register names a place in reserved shared memory. */
 export function isReserved(name: string): boolean {

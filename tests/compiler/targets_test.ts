@@ -1,6 +1,6 @@
 /** Which targets a piece of work cannot tell apart. */
 import { assert, assertEquals } from "../support/assert.ts";
-import { ask, fitsShared, TARGETS, watchTarget } from "../../compiler/targets.ts";
+import { ARCHITECTURES, ask, fitsShared, TARGETS, watchTarget } from "../../compiler/targets.ts";
 
 Deno.test("watchTarget() agrees with every target while nothing has been asked", () => {
   const { agrees } = watchTarget(TARGETS.sm_70);
@@ -30,4 +30,25 @@ Deno.test("ask() lets targets agree that answer alike for other reasons", () => 
   assert(!agrees(TARGETS.sm_89));
   assert(agrees(TARGETS.sm_100));
   assertEquals(ask(TARGETS.sm_70, ({ sm }) => sm), 70);
+});
+
+Deno.test("ARCHITECTURES has every target under its number, and no architecture twice", () => {
+  const numbers = ARCHITECTURES.map(({ sm }) => sm);
+  assertEquals(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+  for (const { name, sm, exact, sharedBytesPerBlock } of Object.values(TARGETS)) {
+    const one = ARCHITECTURES.find((architecture) => architecture.sm === sm);
+    assertEquals([one?.sharedBytesPerBlock, exact || one?.name === name], [
+      sharedBytesPerBlock,
+      true,
+    ]);
+  }
+});
+
+Deno.test("TARGETS has records whose name, number and limits agree", () => {
+  for (const [key, target] of Object.entries(TARGETS)) {
+    assertEquals(target.name, key);
+    assertEquals(`sm_${target.sm}${target.exact ? "a" : ""}`, key);
+    const { sharedBytesPerBlock, sharedBytesReserved, sharedBytesPerSm } = target;
+    assertEquals(sharedBytesPerBlock + sharedBytesReserved, sharedBytesPerSm);
+  }
 });

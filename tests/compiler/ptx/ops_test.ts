@@ -10,11 +10,10 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { allSamples, anySample, type Sample, sampleModule } from "../../support/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
-/** Architectures that ptxas of CUDA 13 knows, and the first PTX version of each. */
-const ARCHITECTURES = [[75, 63], [80, 70], [86, 71], [89, 78], [90, 78], [100, 86], [
-  120,
-  87,
-]] as const;
+/** Targets that ptxas of CUDA 13 knows. */
+const targets: readonly Target[] = Object.values(TARGETS).filter(({ sm, exact }: Target) =>
+  sm >= 75 && !exact
+);
 /** The last that has shfl and vote without .sync. */
 const LEGACY = 62;
 /** Of `a` targets. */
@@ -40,7 +39,7 @@ const isAssembled = ({ instruction, since }: Sample): boolean =>
 const assembled = samples.filter(isAssembled);
 
 function architecture(since: Since): { sm: number; ptx: number; target: string } {
-  const [sm, first] = ARCHITECTURES.find(([number]) => number >= since.sm) ?? [since.sm, 0];
+  const { sm, ptx: first } = targets.find((one) => one.sm >= since.sm) ?? { sm: since.sm, ptx: 0 };
   const version = since.suffix === undefined ? first : Math.max(first, FIRST_SUFFIX_VERSION);
   return { sm, ptx: Math.max(since.ptx, version), target: `sm_${sm}${since.suffix ?? ""}` };
 }
@@ -132,7 +131,7 @@ ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async ()
     const { ptx, target } = architecture(since);
     return since.ptx === ptx &&
       since.ptx >
-        (ARCHITECTURES.find(([sm]) => target === `sm_${sm}`)?.[1] ?? FIRST_SUFFIX_VERSION);
+        (targets.find(({ name }) => name === target)?.ptx ?? FIRST_SUFFIX_VERSION);
   });
   // Minor versions that were never released count as errors of the module.
   const before = (ptx: number): number =>
@@ -169,7 +168,6 @@ ptxasTest(
 );
 
 // What needs a suffix is tested above; together with everything else it makes ptxas give up.
-const targets = Object.values(TARGETS).filter(({ sm, exact }: Target) => sm >= 75 && !exact);
 for (const target of targets) {
   ptxasTest(`PTX_OPS has forms that ptxas takes for ${target.name}`, async () => {
     const list = assembled.filter(({ since }) =>
