@@ -2,6 +2,9 @@
  * Suites of tests: each is a `deno test` process of its own, several run at a time. A suite prints a line when it ends,
  * and its output if something in it failed; the report that `deno test` writes gives the counts.
  */
+import { type Job, runJobs } from "./jobs.ts";
+
+const ROOT = new URL("../", import.meta.url);
 
 /** A case in the report of a suite. */
 export interface TestCase {
@@ -17,6 +20,8 @@ export interface Suite {
   readonly env?: Readonly<Record<string, string>>;
   /** Its output is shown as it comes. */
   readonly isShown?: boolean;
+  /** The modules of its tests are loaded and compiled once for all its files. */
+  readonly isShared?: boolean;
 }
 
 /** What came of a suite; `isRight` is false also where a module did not load, which fails no case. */
@@ -25,41 +30,85 @@ export interface Finished {
   readonly isRight: boolean;
 }
 
+/** The seed of all random inputs: that of `TRI_SEED`, or a fresh one. */
+export const SEED: string = Deno.env.get("TRI_SEED") ??
+  `${crypto.getRandomValues(new Uint32Array(1))[0] ?? 0}`;
+
 /**
- * Runs suites in their order, as many at a time as there are processors. All draw their random inputs from one seed, that of
- * `TRI_SEED` or a fresh one, which is printed before the first suite and again if a suite fails.
+ * Runs jobs, as many at a time as there are processors. The seed is printed before the first and again if one fails.
  */
-export async function runSuites(suites: readonly Suite[]): Promise<Finished[]> {
-  const seed = Deno.env.get("TRI_SEED") ?? `${crypto.getRandomValues(new Uint32Array(1))[0] ?? 0}`;
-  const waiting = suites.map((suite) => ({ ...suite, env: { TRI_SEED: seed, ...suite.env } }));
-  say(`random inputs: TRI_SEED=${seed}`);
-  const finished: Finished[] = [];
-  const work = async (): Promise<void> => {
-    for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
-      finished.push(await runSuite(suite));
-    }
-  };
-  await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, work));
-  if (finished.some(({ isRight }) => !isRight)) say(`TRI_SEED=${seed} repeats the random inputs`);
+export async function runAll(jobs: readonly Job<Finished>[]): Promise<Finished[]> {
+  say(`random inputs: TRI_SEED=${SEED}`);
+  const finished = await runJobs(jobs, navigator.hardwareConcurrency);
+  if (finished.some(({ isRight }) => !isRight)) say(`TRI_SEED=${SEED} repeats the random inputs`);
   return finished;
 }
 
-async function runSuite({ name, paths, env = {}, isShown = false }: Suite): Promise<Finished> {
-  const report = await Deno.makeTempFile({ suffix: ".xml" });
+/** Runs suites, the first first. */
+export function runSuites(suites: readonly Suite[]): Promise<Finished[]> {
+  return runAll(suites.map((suite) => jobOf(suite)));
+}
+
+/** A suite as a job, behind others if it needs what they make. */
+export function jobOf(suite: Suite, after: readonly string[] = []): Job<Finished> {
+  const env = { TRI_SEED: SEED, ...suite.env };
+  return { name: suite.name, after, run: () => runSuite({ ...suite, env }) };
+}
+
+/** Tests make much garbage that is soon dead; a young generation of this size copies less of it. */
+const V8_FLAGS = "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64";
+
+async function runSuite(suite: Suite): Promise<Finished> {
+  const { name, env = {}, isShown = false, isShared = false } = suite;
+  const folder = await Deno.makeTempDir({ prefix: "tri-suite-" });
+  const report = `${folder}/report.xml`;
   try {
     const start = performance.now();
-    const args = ["test", "-A", "--no-check", `--junit-path=${report}`, ...paths];
+    const paths = isShared ? [await writeIndex(folder, suite.paths)] : suite.paths;
+    const config = new URL("deno.json", ROOT).pathname;
+    const args = [
+      ...["test", "-A", "--no-check", "--config", config, V8_FLAGS],
+      ...[`--junit-path=${report}`, ...paths],
+    ];
     const command = new Deno.Command(Deno.execPath(), { args, env });
     const { code, output } = isShown
       ? { code: (await command.spawn().status).code, output: "" }
       : await outputOf(command);
-    const finished = { cases: readJunit(await Deno.readTextFile(report)), isRight: code === 0 };
+    const finished = { cases: readJunit(await readReport(report)), isRight: code === 0 };
     say(`${name}: ${countsOf([finished])}, ${since(start)}`);
     if (code !== 0) say(output);
     return finished;
   } finally {
-    await Deno.remove(report);
+    await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** There is none where a module did not load. */
+async function readReport(report: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(report);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
+}
+
+/** A module that imports the tests of all paths. */
+async function writeIndex(folder: string, paths: readonly string[]): Promise<string> {
+  const index = `${folder}/index.ts`;
+  const imports = paths.flatMap(testsIn).map((file) =>
+    `import ${JSON.stringify(new URL(file, ROOT).href)};\n`
+  );
+  await Deno.writeTextFile(index, imports.join(""));
+  return index;
+}
+
+/** The files of tests at a path of the repository, in order. */
+export function testsIn(path: string): string[] {
+  if (!Deno.statSync(new URL(path, ROOT)).isDirectory) return [path];
+  return [...Deno.readDirSync(new URL(`${path}/`, ROOT))]
+    .filter(({ name, isDirectory }) => isDirectory || name.endsWith("_test.ts"))
+    .map(({ name }) => `${path}/${name}`).toSorted().flatMap(testsIn);
 }
 
 async function outputOf(command: Deno.Command): Promise<{ code: number; output: string }> {

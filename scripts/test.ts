@@ -1,24 +1,45 @@
 /**
- * All tests: the kernels are built, types checked, then the folders of tests/ run as suites side by side. What is skipped
- * is listed with its reason, which stands at the end of a title: "[skipped: no GPU]". The last line is
- * `N passed, N failed, N skipped`. Arguments are paths of tests to run instead, as one suite.
+ * All tests: the kernels are built, types are checked, and the folders of tests/ run as suites, all side by side; only the
+ * type check and the suites that read what is built wait for the build. What is skipped is listed with its reason, at the
+ * end of a title: "[skipped: no GPU]". The last line is `N passed, N failed, N skipped`. Arguments are paths of tests to run
+ * instead, as one suite.
  */
-import { countsOf, describeSkipped, type Finished, runSuites, say, type Suite } from "./suites.ts";
+import type { Job } from "./jobs.ts";
+import { needsBuild } from "./needs_build.ts";
+import {
+  countsOf,
+  describeSkipped,
+  type Finished,
+  jobOf,
+  runAll,
+  say,
+  since,
+  type Suite,
+} from "./suites.ts";
 
 const TESTS = new URL("../tests/", import.meta.url);
 
-/** Suites that take longest, in the order in which they start, so that none is left over at the end. */
+/** Suites that take longest, in the order in which they start, so that no core is left with a long one at the end. */
 const LONGEST: readonly string[] = [
-  "compiler/lower",
-  "kernels",
   "cli",
-  "programs",
-  "docs",
-  "npm",
+  "kernels",
+  "compiler/lower",
   "emulator",
+  "npm",
+  "docs",
   "compiler/ptx",
+  "editors",
+  "programs",
+  "compiler/long_code_test.ts",
+  "compiler/fuzz_test.ts",
+  "compiler/build",
+  "compiler/check",
+  "compiler/tile",
   "ffi",
 ];
+
+/** Devices of tests/kernels hold whole images: those of all its files at once would fill the memory. */
+const APART: readonly string[] = ["kernels"];
 
 /** Folders of tests/ that are suites by their parts. */
 const IN_PARTS: readonly string[] = ["compiler"];
@@ -30,7 +51,7 @@ export function suitesOf(names: readonly string[]): Suite[] {
     return place < 0 ? LONGEST.length : place;
   };
   return names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map((name) => ({ name, paths: [`tests/${name}`] }));
+    .map((name) => ({ name, paths: [`tests/${name}`], isShared: !APART.includes(name) }));
 }
 
 function entriesOf(folder: string): string[] {
@@ -51,25 +72,42 @@ function holdsTests(name: string, isDirectory: boolean): boolean {
     .some((entry) => holdsTests(`${name}/${entry.name}`, entry.isDirectory));
 }
 
-async function deno(...args: string[]): Promise<boolean> {
-  const { success } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
-  return success;
+/** A command of Deno as a job; its output is shown when it ends. */
+function denoJob(name: string, args: readonly string[], after: readonly string[]): Job<Finished> {
+  const run = async (): Promise<Finished> => {
+    const start = performance.now();
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [...args],
+      stdin: "null",
+    }).output();
+    const output = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("").trim();
+    if (output !== "") say(output);
+    say(`${name}: ${success ? "done" : "failed"}, ${since(start)}`);
+    return { cases: [], isRight: success };
+  };
+  return { name, after, run };
 }
 
-async function main(paths: readonly string[]): Promise<number> {
-  // The GPU tests import the wrappers of the shipped kernels.
-  const isBuilt = await deno("task", "-q", "build-kernels");
-  const typesAreRight = await deno("check", "-q");
+const BUILD = "build-kernels";
+
+/** The build, the type check and the suites; without arguments all suites. */
+export function jobsOf(paths: readonly string[]): Job<Finished>[] {
   const suites = paths.length === 0
     ? suitesOf(entriesOf(""))
     : [{ name: paths.join(" "), paths, isShown: true }];
-  const finished = await runSuites(suites);
+  return [
+    denoJob(BUILD, ["task", "-q", "build-kernels", "--werror"], []),
+    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD] : [])),
+    // The GPU tests import the wrappers of the shipped kernels.
+    denoJob("deno check", ["check", "-q"], [BUILD]),
+  ];
+}
+
+async function main(paths: readonly string[]): Promise<number> {
+  const finished = await runAll(jobsOf(paths));
   describeSkipped(finished).forEach(say);
-  if (!isBuilt) say("failed: deno task build-kernels");
-  if (!typesAreRight) say("failed: deno check");
-  const steps: Finished[] = [isBuilt, typesAreRight].map((isRight) => ({ cases: [], isRight }));
-  say(countsOf([...finished, ...steps]));
-  return [...finished, ...steps].every(({ isRight }) => isRight) ? 0 : 1;
+  say(countsOf(finished));
+  return finished.every(({ isRight }) => isRight) ? 0 : 1;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,5 +1,6 @@
-import { suitesOf } from "../../scripts/test.ts";
-import { assertEquals } from "../support/assert.ts";
+import { needsBuild } from "../../scripts/needs_build.ts";
+import { jobsOf, suitesOf } from "../../scripts/test.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("suitesOf() starts what takes longest first", () => {
   const suites = suitesOf([
@@ -10,10 +11,25 @@ Deno.test("suitesOf() starts what takes longest first", () => {
     "compiler/lower",
   ]);
   assertEquals(suites.map(({ name, paths }) => [name, ...paths]), [
-    ["compiler/lower", "tests/compiler/lower"],
     ["cli", "tests/cli"],
+    ["compiler/lower", "tests/compiler/lower"],
     ["architecture_test.ts", "tests/architecture_test.ts"],
     ["bench", "tests/bench"],
     ["compiler/ir", "tests/compiler/ir"],
   ]);
+});
+
+Deno.test("jobsOf() lets the build begin first, and what reads it behind it", () => {
+  const jobs = jobsOf([]);
+  assertEquals(jobs[0]?.name, "build-kernels");
+  const waits = (name: string): boolean | undefined =>
+    jobs.find((job) => job.name === name)?.after.includes("build-kernels");
+  const names = ["deno check", "kernels", "cli", "gpu", "scripts", "compiler/ptx", "npm"];
+  assertEquals(names.map(waits), [true, true, true, true, true, false, false]);
+});
+
+Deno.test("needsBuild() finds imports and URLs of generated/ behind imports", () => {
+  assert(needsBuild("tests/kernels/rows_test.ts"));
+  assert(needsBuild("tests/compiler/lower/assemble_test.ts"));
+  assert(!needsBuild("tests/compiler/lower/golden_test.ts"));
 });
