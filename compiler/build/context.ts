@@ -8,13 +8,14 @@ import type { TypedHelper, Variable } from "../check/typed.ts";
 import {
   type Attrs,
   type Func,
-  newOp,
+  newUncheckedOp,
   newValue,
   type Op,
   type Region,
   type Value,
 } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
+import { resultOf } from "../ir/op.ts";
+import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import { type Element, type IrType, isPointer } from "../ir/types.ts";
 import type { OnHeap } from "../support/on_heap.ts";
 import {
@@ -81,16 +82,47 @@ export class Values {
 /** Appends an operation with one result. */
 export function emit(
   cx: Context,
+  name: BareOp,
+  operands: readonly Value[],
+  type: IrType,
+  span: Span,
+): Value;
+export function emit<N extends TileOp>(
+  cx: Context,
+  name: N,
+  operands: readonly Value[],
+  type: IrType,
+  span: Span,
+  attrs: AttrsOf<N>,
+): Value;
+export function emit(
+  cx: Context,
   name: TileOp,
   operands: readonly Value[],
   type: IrType,
   span: Span,
   attrs: Attrs = {},
 ): Value {
-  return must(append(cx, name, operands, [type], span, attrs).results[0], "result");
+  return resultOf(insert(cx, name, operands, [type], span, attrs, []));
 }
 
 /** Appends an operation. */
+export function append(
+  cx: Context,
+  name: BareOp,
+  operands: readonly Value[],
+  resultTypes: readonly IrType[],
+  span: Span,
+): Op;
+export function append<N extends TileOp>(
+  cx: Context,
+  name: N,
+  operands: readonly Value[],
+  resultTypes: readonly IrType[],
+  span: Span,
+  attrs: AttrsOf<N>,
+  regions?: Region[],
+): Op;
 export function append(
   cx: Context,
   name: TileOp,
@@ -100,8 +132,20 @@ export function append(
   attrs: Attrs = {},
   regions: Region[] = [],
 ): Op {
+  return insert(cx, name, operands, resultTypes, span, attrs, regions);
+}
+
+function insert(
+  cx: Context,
+  name: TileOp,
+  operands: readonly Value[],
+  resultTypes: readonly IrType[],
+  span: Span,
+  attrs: Attrs,
+  regions: Region[],
+): Op {
   countOperation(cx);
-  const op = newOp(cx.func, name, operands, resultTypes, span, attrs, regions);
+  const op = newUncheckedOp(cx.func, name, operands, resultTypes, span, attrs, regions);
   cx.region.ops.push(op);
   return op;
 }

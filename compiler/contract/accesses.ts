@@ -3,8 +3,9 @@ import { must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { rowOf } from "../ir/table.ts";
+import { isMemoryOp, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { AffineAnalysis, type Observation } from "./affine.ts";
 import { type Bound, boundsOf } from "./groups.ts";
@@ -52,13 +53,12 @@ export function collectAccesses(func: Func): Accesses {
   const shaping = new Set<string>();
   const conditional = conditionalOps(func);
   walkOps(func.body, (op) => {
-    const { effect } = rowOf(op);
-    const pointer = op.operands[0];
-    if ((effect !== "read" && effect !== "write") || pointer === undefined) return;
+    if (!isMemoryOp(op)) return;
+    const { pointer } = operandsOf(op);
+    const mask = op.name === "atomic_cas" ? undefined : operandsOf(op).mask;
     const element = pointer.type.element;
     // Buffers of the file are the compiler's own affair, not the caller's.
     if (!isPointer(element) || element.space === "constant") return;
-    const mask = maskOf(op);
     for (const value of mask === undefined ? [pointer] : [pointer, mask]) {
       for (const param of reach.params(value)) if (isInteger(param)) shaping.add(nameOf(param));
     }
@@ -126,13 +126,6 @@ function rootsOf(func: Func, reach: Reach, pointer: Value): readonly Value[] {
   const isRoot = (param: Value): boolean => isPointer(param.type.element);
   const reached = reach.params(pointer).filter(isRoot);
   return reached.length > 0 ? reached : func.params.filter(isRoot);
-}
-
-/** Operands are pointer, value, mask of a store; pointer and mask come first in what reads. */
-function maskOf(op: Op): Value | undefined {
-  return op.name === "store"
-    ? op.operands[2]
-    : op.operands.slice(1).find((value) => value.type.element === "bool");
 }
 
 function noteDirection(

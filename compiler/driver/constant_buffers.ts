@@ -1,5 +1,4 @@
 /** The constant buffers that a kernel's instances use, as its caller sees them. */
-import { intAttr, stringAttr } from "../ir/attrs.ts";
 import type { Func } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
 import type { ConstantBuffer } from "../options.ts";
@@ -17,8 +16,8 @@ export class ConstantBuffers {
   add(func: Func): void {
     walkOps(func.body, (op) => {
       if (op.name !== "constant_buffer") return;
-      const name = stringAttr(op, "buffer");
-      const bytes = Math.max(intAttr(op, "bytes"), this.#uses.get(name)?.bytes ?? 0);
+      const { buffer: name } = op.attrs;
+      const bytes = Math.max(op.attrs.bytes, this.#uses.get(name)?.bytes ?? 0);
       this.#uses.set(name, { bytes, span: op.span });
     });
   }

@@ -83,6 +83,12 @@ export function resultOf(op: Op): Value {
   return op.results[0] ?? bug(`${op.name} without a result`);
 }
 
+/** The operands of an operation that takes two, whatever their names. */
+export function pairOf({ name, operands: [first, second] }: Op): readonly [Value, Value] {
+  if (first === undefined || second === undefined) bug(`${name} without two operands`);
+  return [first, second];
+}
+
 /** The regions by name. */
 export function regionsOf<N extends ControlOp>(op: OpOf<N>): RegionsOf<N> {
   const { regions: names = [] }: TileOpRow = TILE_OPS[op.name];

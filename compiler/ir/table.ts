@@ -45,6 +45,14 @@ export function opsWith<T extends Trait>(trait: T): readonly OpWith<T>[] {
   });
 }
 
+/** Operations that read or write memory of the program. */
+export type MemoryOp = OpWhere<{ readonly effect: "read" | "write" }>;
+
+export function isMemoryOp(op: Op): op is Op & OpOf<MemoryOp> {
+  const { effect } = rowOf(op);
+  return effect === "read" || effect === "write";
+}
+
 /** An entry of the column `args`. */
 export interface ArgRow {
   readonly name: string;

@@ -1,7 +1,8 @@
 /** Small operations that staging inserts: slots that go round, reads, conditions of masked copies. */
 import type { SharedAccess } from "../ir/shared_access.ts";
-import { type Attrs, type Func, newOp, type Op, type Value } from "../ir/func.ts";
-import type { TileOp } from "../ir/ops.ts";
+import { type Attrs, type Func, newUncheckedOp, type Op, type Value } from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
+import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
 import type { SharedPlan } from "../layout/conversion.ts";
 import { permuteLayout } from "../linear/linear.ts";
@@ -23,14 +24,23 @@ export class StageBuilder {
     readonly span: Span,
   ) {}
 
+  effect(name: BareOp, operands: readonly Value[]): void;
+  effect<N extends TileOp>(name: N, operands: readonly Value[], attrs: AttrsOf<N>): void;
   effect(name: TileOp, operands: readonly Value[], attrs: Attrs = {}): void {
-    this.out.push(newOp(this.func, name, operands, [], this.span, attrs));
+    this.out.push(newUncheckedOp(this.func, name, operands, [], this.span, attrs));
   }
 
+  value(name: BareOp, operands: readonly Value[], type: IrType): Value;
+  value<N extends TileOp>(
+    name: N,
+    operands: readonly Value[],
+    type: IrType,
+    attrs: AttrsOf<N>,
+  ): Value;
   value(name: TileOp, operands: readonly Value[], type: IrType, attrs: Attrs = {}): Value {
-    const op = newOp(this.func, name, operands, [type], this.span, attrs);
+    const op = newUncheckedOp(this.func, name, operands, [type], this.span, attrs);
     this.out.push(op);
-    return must(op.results[0], "result");
+    return resultOf(op);
   }
 
   /** Waits until all threads of the block are here. */

@@ -3,6 +3,7 @@
  * fragments of the next come from shared memory, over the end of a round too.
  */
 import { type Func, newOp, type OpOf, type Value } from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { offsetBases } from "../layout/conversion.ts";
 import { dotLayouts } from "../layout/dot.ts";
@@ -100,7 +101,7 @@ export function multiplyStep(
   [a, b]: readonly [Value, Value],
   sum: Value,
 ): Value {
-  const result = must(dot.results[0], "product");
+  const result = resultOf(dot);
   if (step === count - 1) {
     dot.operands.splice(0, 3, a, b, sum);
     build.out.push(dot);
@@ -108,5 +109,5 @@ export function multiplyStep(
   }
   const part = newOp(func, "dot", [a, b, sum], [result.type], dot.span, dot.attrs);
   build.out.push(part);
-  return must(part.results[0], "product");
+  return resultOf(part);
 }

@@ -10,11 +10,12 @@
 import { layoutKey, product } from "../linear/linear.ts";
 import { hasBlockBarrier } from "../layout/exchanges.ts";
 import type { AxisFacts } from "../tile/axis.ts";
-import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import { TILE_OPS } from "../ir/ops.ts";
-import { isLookup } from "../ir/table.ts";
+import { edgesOf, loopOf } from "../ir/flow.ts";
+import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
+import { madeBy, operandsOf } from "../ir/op.ts";
+import { hasTrait, isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
-import { terminatorOf, walkOps } from "../ir/walk.ts";
+import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { SchedulePass } from "./context.ts";
 import { copyBits } from "../linear/threads.ts";
@@ -37,19 +38,6 @@ interface Settled {
   readonly left: ReadonlySet<Access>;
 }
 
-/** Operations that give a pointer into what their first operand points to. */
-const DERIVED: ReadonlySet<string> = new Set([
-  "offset",
-  "splat",
-  "broadcast",
-  "expand_dims",
-  "reshape",
-  "permute",
-  "convert",
-  "assume_multiple",
-  "convert_layout",
-]);
-
 /** The parameter that each pointer was computed from, by offsets and shape operations, in loops and branches too. */
 function rootsOf(
   func: Func,
@@ -66,22 +54,14 @@ function rootsOf(
       sources.set(target, list);
     });
   walkOps(func.body, (op) => {
-    const [first, second] = op.regions;
-    if (first === undefined || second === undefined) return;
+    const edges = edgesOf(op);
+    if (edges.length === 0) return;
     merged.push(op.results.filter(({ type }) => isPointer(type.element)));
-    if (op.name === "if") {
-      for (const region of op.regions) flow(op.results, terminatorOf(region).operands);
-    } else {
-      const leaving = terminatorOf(first).operands.slice(1);
-      flow(first.params, op.operands);
-      flow(first.params, terminatorOf(second).operands);
-      flow(second.params, leaving);
-      flow(op.results, leaving);
-    }
+    for (const { from, to } of edges) flow(to, from);
   });
   /** What a pointer was computed from, if it is one other pointer on all ways. */
   const baseOf = (value: Value): Value | undefined =>
-    !sources.has(value) && value.def !== undefined && DERIVED.has(value.def.name)
+    !sources.has(value) && value.def !== undefined && hasTrait(value.def, "derives")
       ? value.def.operands[0]
       : undefined;
   /** All that pointers come from, where that has been asked. */
@@ -147,11 +127,11 @@ function gridOf(
   axisInfo: AxisFacts,
 ): string | undefined {
   const { def, type: { layout, shape } } = pointer;
-  const [from, run] = def?.operands ?? [];
-  const param = from?.def?.name === "splat" ? from.def.operands[0] : undefined;
-  if (def?.name !== "offset" || run === undefined || param === undefined || layout === undefined) {
-    return undefined;
-  }
+  if (def?.name !== "offset" || layout === undefined) return undefined;
+  const { pointer: from, count: run } = operandsOf(def);
+  const splat = madeBy(from, "splat");
+  if (splat === undefined) return undefined;
+  const param = operandsOf(splat).value;
   const length = product(shape);
   const { contiguity, divisibility } = axisInfo(run);
   const axis = shape.indexOf(length);
@@ -175,10 +155,10 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
   const accesses = new Map<Op, Access>();
   const distinct = new Map<string, Access>();
   walkOps(func.body, (op) => {
-    const { effect } = TILE_OPS[op.name];
-    // Nobody writes what lookups read.
-    if ((effect !== "read" && effect !== "write") || isLookup(op)) return;
-    const pointer = must(op.operands[0], "pointer operand");
+    // No one writes what lookups read.
+    if (!isMemoryOp(op) || isLookup(op)) return;
+    const { effect } = rowOf(op);
+    const { pointer } = operandsOf(op);
     const grid = gridOf(params, pointer, axisInfo);
     const key = `${effect} ${grid ?? pointer.id}`;
     const access = distinct.get(key) ?? {
@@ -264,7 +244,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
   };
   /** What a loop meets at its start in any iteration, and what it leaves, by what is pending before it. */
   const settled = new Map<Op, Map<string, Settled>>();
-  const settle = (op: Op, entry: ReadonlySet<Access>): Settled => {
+  const settle = (op: OpOf<"while">, entry: ReadonlySet<Access>): Settled => {
     // Iterations of outer loops mostly meet a loop as earlier ones did. Settling it anew each time would take a number
     // of walks that is exponential in the depth of loops.
     const key = [...entry].map(numberOf).sort((a, b) => a - b).join();
@@ -272,7 +252,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     settled.set(op, known);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
+    const { test, body } = loopOf(op);
     const inside = definedIn(op);
     let start = new Set(entry);
     for (;;) {
@@ -286,11 +266,16 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
       start = next;
     }
   };
-  const walkLoop = (op: Op, entry: ReadonlySet<Access>, insert: boolean): Set<Access> => {
+  const walkLoop = (
+    op: OpOf<"while">,
+    entry: ReadonlySet<Access>,
+    insert: boolean,
+  ): Set<Access> => {
     const { start, left } = settle(op, entry);
     if (insert) {
-      walk(must(op.regions[0], "test"), start, true);
-      walk(must(op.regions[1], "body"), left, true);
+      const { test, body } = loopOf(op);
+      walk(test, start, true);
+      walk(body, left, true);
     }
     return new Set(left);
   };

@@ -4,11 +4,11 @@
  * registers.
  */
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { madeBy } from "../ir/op.ts";
-import { TILE_OPS } from "../ir/ops.ts";
-import { isLookup } from "../ir/table.ts";
+import { loopOf } from "../ir/flow.ts";
+import { madeBy, operandsOf } from "../ir/op.ts";
+import { isLookup, rowOf } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
-import { terminatorOf, walkOps } from "../ir/walk.ts";
+import { walkOps } from "../ir/walk.ts";
 import { applyBases, elementAt } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -16,14 +16,13 @@ import { ask } from "../targets.ts";
 import { accessGroups } from "../layout/access_groups.ts";
 import {
   type Needs,
-  regionsOf,
   rewriteAsync,
   rewriteInSteps,
   rewriteThroughRegisters,
 } from "./pipelined_loop.ts";
 import { parametersBehind } from "./slice.ts";
 import type { ScheduleContext } from "./context.ts";
-import type { Feed } from "./staged_operand.ts";
+import type { Feed, LoadedFeed } from "./staged_operand.ts";
 import { planSteps } from "./dot_slices.ts";
 
 export interface PipelinedLoop {
@@ -45,7 +44,10 @@ export function pipelineLoop(
 ): PipelinedLoop | undefined {
   const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
-  const feeds = candidates.filter((feed) => isAhead(loop, feed));
+  const feeds = candidates.flatMap((feed): LoadedFeed[] => {
+    const load = loadAhead(loop, feed);
+    return load === undefined ? [] : [{ ...feed, load }];
+  });
   if (feeds.length === 0) return undefined;
   const needs = neededState(loop, feeds);
   if (needs === undefined) return undefined;
@@ -89,11 +91,11 @@ function sumRegisters(dot: Op): number {
 }
 
 /** Writes to memory may be what the loads read. */
-function hasEffects(loop: Op): boolean {
+function hasEffects(loop: OpOf<"while">): boolean {
   let found = false;
   for (const region of loop.regions) {
     walkOps(region, (op) => {
-      const { effect } = TILE_OPS[op.name];
+      const { effect } = rowOf(op);
       found ||= effect === "write" || effect === "sync" ||
         (effect === "read" && op.name !== "load");
     });
@@ -101,20 +103,19 @@ function hasEffects(loop: Op): boolean {
   return found;
 }
 
-/** A plain load in every round. */
-function isAhead(loop: Op, { source }: Feed): boolean {
-  const load = source.def;
-  return load?.name === "load" && !isLookup(load) &&
-    must(loop.regions[1], "body").ops.includes(load) &&
-    load.attrs.modifiers.length === 0 && load.operands.length <= 2;
+/** The load that brings an operand, where it is a plain one that every iteration runs. */
+function loadAhead(loop: OpOf<"while">, { source }: Feed): OpOf<"load"> | undefined {
+  const load = madeBy(source, "load");
+  const isPlain = load !== undefined && !isLookup(load) && loopOf(loop).body.ops.includes(load) &&
+    load.attrs.modifiers.length === 0 && operandsOf(load).other === undefined;
+  return isPlain ? load : undefined;
 }
 
 /** Bytes that one `cp.async` copies. */
 const COPY_BYTES: readonly number[] = [4, 8, 16];
 
 /** Each access of the load is one copy to one place. */
-function isCopyable({ source, plan }: Feed, axisInfo: AxisFacts): boolean {
-  const load = must(madeBy(source, "load"), "load");
+function isCopyable({ load, source, plan }: LoadedFeed, axisInfo: AxisFacts): boolean {
   const layout = must(source.type.layout, "layout of a load");
   return accessGroups(load, axisInfo).every((group) => {
     const first = elementAt(layout, must(group[0], "register"), 0, 0);
@@ -125,18 +126,17 @@ function isCopyable({ source, plan }: Feed, axisInfo: AxisFacts): boolean {
   });
 }
 
-function neededState(loop: Op, feeds: readonly Feed[]): Needs | undefined {
-  const [test, body] = regionsOf(loop);
-  const [condition, end] = [terminatorOf(test), terminatorOf(body)];
-  const inTest = new Set<Value>([must(condition.operands[0], "condition")]);
-  const inBody = new Set<Value>(feeds.flatMap(({ source }) => must(source.def, "load").operands));
+function neededState(loop: OpOf<"while">, feeds: readonly LoadedFeed[]): Needs | undefined {
+  const { test, body, goesOn, repeated, leaving: letThrough } = loopOf(loop);
+  const inTest = new Set<Value>([goesOn]);
+  const inBody = new Set<Value>(feeds.flatMap(({ load }) => load.operands));
   for (;;) {
     const entering = parametersBehind(test, [...inTest], false);
     const leaving = parametersBehind(body, [...inBody], true);
     if (entering === undefined || leaving === undefined) return undefined;
     const before = inTest.size + inBody.size;
-    for (const i of leaving) inTest.add(must(condition.operands[1 + i], "value let through"));
-    for (const i of entering) inBody.add(must(end.operands[i], "yielded value"));
+    for (const i of leaving) inTest.add(must(letThrough[i], "value let through"));
+    for (const i of entering) inBody.add(must(repeated[i], "yielded value"));
     if (inTest.size + inBody.size === before) {
       return { entering: [...entering], leaving: [...leaving] };
     }

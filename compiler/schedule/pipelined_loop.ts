@@ -30,12 +30,13 @@
  * loop carries for it is carried twice, and elements that it loads from tables are loaded once more. A round beyond
  * the last copies nothing: its test, which runs ahead with the rest, guards the copies.
  */
-import { type Func, newValue, type Op, type Region, type Value } from "../ir/func.ts";
-import { terminatorOf } from "../ir/walk.ts";
+import { loopOf } from "../ir/flow.ts";
+import { type Func, newValue, type Op, type OpOf, type Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { must } from "../support/bug.ts";
 import { copySlice } from "./slice.ts";
 import { StageBuilder } from "./builder.ts";
-import type { Feed } from "./staged_operand.ts";
+import type { LoadedFeed } from "./staged_operand.ts";
 import { multiplyStep, readStep, type Steps } from "./dot_slices.ts";
 
 /** What the loop carries for addresses and for its test, by position. */
@@ -49,16 +50,11 @@ export interface Needs {
 /** A loop and how it is pipelined. */
 export interface Plan {
   readonly func: Func;
-  readonly loop: Op;
-  readonly feeds: readonly Feed[];
+  readonly loop: OpOf<"while">;
+  readonly feeds: readonly LoadedFeed[];
   readonly needs: Needs;
   readonly slots: number;
   readonly buffers: readonly Value[];
-}
-
-/** Test and body of a loop. */
-export function regionsOf(loop: Op): readonly [test: Region, body: Region] {
-  return [must(loop.regions[0], "test"), must(loop.regions[1], "body")];
 }
 
 /** Where a round stands, as far as addresses are concerned. */
@@ -69,28 +65,36 @@ interface Ahead {
   readonly alive: Value;
 }
 
+/** What a copied load takes. */
+interface Address {
+  readonly pointer: Value;
+  readonly mask: Value | undefined;
+}
+
 /** Addresses of one round, and where the next one stands. */
 function runAhead(
   plan: Plan,
   build: StageBuilder,
   ahead: Ahead,
-): { readonly addresses: readonly (readonly Value[])[]; readonly next: Ahead } {
+): { readonly addresses: readonly Address[]; readonly next: Ahead } {
   const { func, loop, feeds, needs } = plan;
-  const [test, body] = regionsOf(loop);
-  const [condition, end] = [terminatorOf(test), terminatorOf(body)];
+  const { test, body, goesOn, repeated, leaving } = loopOf(loop);
   const known = new Map<Value, Value>();
   needs.entering.forEach((index, i) =>
     known.set(must(test.params[index], "parameter"), must(ahead.state[i], "state"))
   );
   const copyTest = copySlice(func, test, known, build.out);
-  const alive = build.both(ahead.alive, copyTest(must(condition.operands[0], "condition")));
+  const alive = build.both(ahead.alive, copyTest(goesOn));
   for (const index of needs.leaving) {
-    const value = must(condition.operands[1 + index], "value let through");
+    const value = must(leaving[index], "value let through");
     known.set(must(body.params[index], "parameter"), copyTest(value));
   }
   const copyBody = copySlice(func, body, known, build.out, alive);
-  const addresses = feeds.map(({ source }) => must(source.def, "load").operands.map(copyBody));
-  const state = needs.entering.map((i) => copyBody(must(end.operands[i], "yielded value")));
+  const addresses = feeds.map(({ load }): Address => {
+    const { pointer, mask } = operandsOf(load);
+    return { pointer: copyBody(pointer), mask: mask && copyBody(mask) };
+  });
+  const state = needs.entering.map((i) => copyBody(must(repeated[i], "yielded value")));
   return { addresses, next: { state, alive } };
 }
 
@@ -99,8 +103,7 @@ function carry(
   { func, loop }: Plan,
   initial: readonly Value[],
 ): { readonly inBody: readonly Value[]; readonly yields: (values: readonly Value[]) => void } {
-  const [test, body] = regionsOf(loop);
-  const [condition, end] = [terminatorOf(test), terminatorOf(body)];
+  const { test, body, condition, end } = loopOf(loop);
   const inBody = initial.map((value) => {
     const entering = newValue(func, value.type);
     const leaving = newValue(func, value.type);
@@ -118,7 +121,7 @@ function carry(
 
 function initialState({ loop, needs }: Plan, build: StageBuilder): Ahead {
   return {
-    state: needs.entering.map((i) => must(loop.operands[i], "initial value")),
+    state: needs.entering.map((i) => must(loopOf(loop).initial[i], "initial value")),
     alive: build.true(),
   };
 }
@@ -143,15 +146,15 @@ function copiesOf(
   const { addresses, next } = runAhead(plan, build, ahead);
   const conditions = behind === "zeros" ? [ahead.alive, next.alive] : [next.alive, build.true()];
   const start = (part: number, parts: number): void =>
-    addresses.forEach(([pointer, ...mask], i) =>
+    addresses.forEach(({ pointer, mask }, i) =>
       build.effect(
         "async_copy",
         [
-          must(pointer, "pointer"),
+          pointer,
           must(plan.buffers[i], "buffer"),
           slot,
           ...conditions,
-          ...mask,
+          ...(mask === undefined ? [] : [mask]),
         ],
         { part, parts },
       )
@@ -187,7 +190,7 @@ function copyFirstRounds(plan: Plan, build: StageBuilder, behind: Behind): Ahead
 /** Products of whole rounds; copies are issued behind the only one, or behind the first. */
 export function rewriteAsync(plan: Plan): Op[] {
   const { func, loop, feeds, slots } = plan;
-  const [, body] = regionsOf(loop);
+  const { body } = loopOf(loop);
   const before = new StageBuilder(func, [], loop.span);
   const ahead = copyFirstRounds(plan, before, "nothing");
 
@@ -212,7 +215,7 @@ export function rewriteAsync(plan: Plan): Op[] {
 /** Products in steps along k; copies are issued beside all but the last, in front of which there is the barrier. */
 export function rewriteInSteps(plan: Plan, steps: Steps): Op[] {
   const { func, loop, slots } = plan;
-  const [, body] = regionsOf(loop);
+  const { body } = loopOf(loop);
   const bufferOf = (operand: 0 | 1): Value =>
     must(plan.buffers[plan.feeds.findIndex(({ index }) => index === operand)], "buffer");
   const places = [bufferOf(0), bufferOf(1)] as const;
@@ -226,12 +229,12 @@ export function rewriteInSteps(plan: Plan, steps: Steps): Op[] {
   const [reading, writing, alive, left, right, ...state] = inBody;
   const [from, to] = [must(reading, "slot"), must(writing, "slot")];
   const build = new StageBuilder(func, [], loop.span);
-  const multiplyRound = (dot: Op): void => {
+  const multiplyRound = (dot: OpOf<"dot">): void => {
     const following = build.advance(from, slots);
     const later = copiesOf(plan, build, { state, alive: must(alive, "test") }, to, "zeros");
     const last = steps.count - 1;
     let operands: readonly [Value, Value] = [must(left, "operand a"), must(right, "operand b")];
-    let sum = must(dot.operands[2], "sum");
+    let { sum } = operandsOf(dot);
     for (let step = 0; step < last; step++) {
       const next = readStep(build, steps, places, from, step + 1);
       later.start(step, last);
@@ -245,7 +248,7 @@ export function rewriteInSteps(plan: Plan, steps: Steps): Op[] {
     yields([following, build.advance(to, slots), later.next.alive, ...next, ...later.next.state]);
   };
   for (const op of body.ops) {
-    if (op === steps.dot) multiplyRound(op);
+    if (op === steps.dot) multiplyRound(steps.dot);
     else build.out.push(op);
   }
   body.ops = build.out;
@@ -259,9 +262,9 @@ export function rewriteThroughRegisters(plan: Plan): Op[] {
   const load = (build: StageBuilder, ahead: Ahead): { values: Value[]; next: Ahead } => {
     const { addresses, next } = runAhead(plan, build, ahead);
     const values = feeds.map(({ source }, i) => {
-      const [pointer, mask] = must(addresses[i], "address");
-      const guard = build.maskBy(next.alive, mask, must(pointer, "pointer").type);
-      return build.value("load", [must(pointer, "pointer"), guard], source.type, { modifiers: [] });
+      const { pointer, mask } = must(addresses[i], "address");
+      const guard = build.maskBy(next.alive, mask, pointer.type);
+      return build.value("load", [pointer, guard], source.type, { modifiers: [] });
     });
     return { values, next };
   };
@@ -292,15 +295,15 @@ export function rewriteThroughRegisters(plan: Plan): Op[] {
 }
 
 /** Puts operations behind all others of a round. */
-function appendToBody(loop: Op, ops: readonly Op[]): void {
-  const [, body] = regionsOf(loop);
-  body.ops = [...body.ops.slice(0, -1), ...ops, terminatorOf(body)];
+function appendToBody(loop: OpOf<"while">, ops: readonly Op[]): void {
+  const { body, end } = loopOf(loop);
+  body.ops = [...body.ops.slice(0, -1), ...ops, end];
 }
 
 /** The body with `head` in front, and reads of a slot in place of loads. */
 function replaceBody(plan: Plan, slot: Value, head: (build: StageBuilder) => void): void {
   const { func, loop, feeds, buffers } = plan;
-  const [, body] = regionsOf(loop);
+  const { body } = loopOf(loop);
   const build = new StageBuilder(func, [], loop.span);
   head(build);
   for (const op of body.ops) {

@@ -4,25 +4,23 @@
  * region would not run with these parameters; a guard then keeps the loads within bounds.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
-import { type BareOp, TILE_OPS } from "../ir/ops.ts";
+import type { BareOp } from "../ir/ops.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
-import { isLookup } from "../ir/table.ts";
+import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 
 /** Cheap to do again, and free of effects. */
 function isCopyable(op: Op): boolean {
-  return TILE_OPS[op.name].effect === "pure" && op.regions.length === 0 &&
-    !["dot", "reduce", "scan", "convert_layout", "local_load", "local_load_slice"].includes(
-      op.name,
-    );
+  return rowOf(op).effect === "pure" && !hasTrait(op, "once") && op.name !== "convert_layout";
 }
 
 /** Reads one element, or constant memory, and memory does not change between the copy and the original: the caller sees to that. */
 function isCheapLoad(op: Op): boolean {
-  return op.name === "load" && (isLookup(op) || op.results[0]?.type.shape.length === 0) &&
-    op.attrs.modifiers.length === 0 && op.operands.length <= 2;
+  return op.name === "load" && (isLookup(op) || resultOf(op).type.shape.length === 0) &&
+    op.attrs.modifiers.length === 0 && operandsOf(op).other === undefined;
 }
 
 /**
@@ -65,7 +63,7 @@ function guardLoad(
   const add = (name: BareOp, operands: readonly Value[]): Value => {
     const op = newOp(func, name, operands, [type], span);
     out.push(op);
-    return must(op.results[0], "mask");
+    return resultOf(op);
   };
   const all = type.shape.length === 0 ? guard : add("splat", [guard]);
   return [address, mask === undefined ? all : add("and", [all, mask])];

@@ -7,6 +7,7 @@
  *
  *     barrier; store a; store b; barrier; read a; read b; dot
  */
+import { loopOf } from "../ir/flow.ts";
 import {
   type Func,
   newOp,
@@ -16,7 +17,8 @@ import {
   setAttrs,
   type Value,
 } from "../ir/func.ts";
-import { TILE_OPS, type TileOp } from "../ir/ops.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { hasTrait } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
 import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
@@ -82,7 +84,7 @@ function addBuffer(state: State, feed: Feed, slots: number, offset: number): Val
   const attrs = { slots, slot_bytes: aligned(feed.bytes), offset, exclusive: false };
   const op = newOp(state.func, "shared_buffer", [], [type], feed.dot.span, attrs);
   state.buffers.push(op);
-  return must(op.results[0], "buffer");
+  return resultOf(op);
 }
 
 /** Innermost loops first; loops one after the other take the same memory. */
@@ -90,7 +92,7 @@ function pipelineLoops(state: State, region: Region): void {
   const out: Op[] = [];
   for (const op of region.ops) {
     op.regions.forEach((inner) => pipelineLoops(state, inner));
-    const body = op.name === "while" ? must(op.regions[1], "body") : undefined;
+    const body = op.name === "while" ? loopOf(op).body : undefined;
     const inBody = new Set(body?.ops);
     const feeds = body?.ops.flatMap((inner) =>
       inner.name === "dot" ? feedsOf(inner, inBody, state.uses, state.context.target) : []
@@ -137,19 +139,11 @@ function keepResident(state: State, body: Region, feed: Feed, buffer: Value, out
   body.ops = body.ops.flatMap((op) => op === feed.dot ? [...reading.out, op] : [op]);
 }
 
-/** Operations known to leave shared memory alone, but for products, which are staged. */
-const NAMES: readonly TileOp[] = [
-  ...["load", "store", "dot", "barrier", "program_id", "num_programs", "range", "splat"] as const,
-  ...["expand_dims", "broadcast", "reshape", "permute"] as const,
-  ...["if", "while", "condition", "yield", "return"] as const,
-];
-const HARMLESS: ReadonlySet<TileOp> = new Set(NAMES);
-
 /** No operation of a region uses shared memory in a way that staging does not know. */
 function keepsToItself(region: Region): boolean {
   const products = region.ops.filter((op) => op.name === "dot");
   // Staging replaces what products beside it take.
-  const staged = new Set(products.flatMap(({ operands }) => operands.slice(0, 2)));
+  const staged = new Set(products.flatMap((op) => [operandsOf(op).a, operandsOf(op).b]));
   return region.ops.every((op) => {
     if (op.name === "convert_layout") {
       return conversionOf(op).kind !== "shared" ||
@@ -157,7 +151,7 @@ function keepsToItself(region: Region): boolean {
     }
     if (op.name === "reduce") return !hasBlockBarrier(op);
     return op.regions.every(keepsToItself) &&
-      (HARMLESS.has(op.name) || "elementwise" in TILE_OPS[op.name]);
+      (hasTrait(op, "avoidsShared") || hasTrait(op, "elementwise"));
   });
 }
 

@@ -3,6 +3,7 @@
  * wants them in.
  */
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
@@ -23,6 +24,11 @@ export interface Feed {
   readonly bytes: number;
 }
 
+/** An operand that a plain load of the loop brings. */
+export interface LoadedFeed extends Feed {
+  readonly load: OpOf<"load">;
+}
+
 /** The operands of a product that need shared memory; `here` are the operations of its region, `uses` counts uses of values. */
 export function feedsOf(
   dot: OpOf<"dot">,
@@ -32,7 +38,7 @@ export function feedsOf(
 ): Feed[] {
   return ([0, 1] as const).flatMap((index): Feed[] => {
     const permutations: OpOf<"permute">[] = [];
-    let source = must(dot.operands[index], "operand of a product");
+    let source = operandAt(dot, index);
     let layout = must(source.type.layout, "layout of an operand");
     for (;;) {
       const { def } = source;
@@ -41,7 +47,7 @@ export function feedsOf(
         permutations.unshift(def);
         layout = permuteLayout(layout, invertOrder(def.attrs.order));
       } else if (def.name !== "convert_layout") break;
-      source = must(def.operands[0], "operand");
+      source = operandsOf(def).value;
     }
     const plan = planConversion(
       must(source.type.layout, "layout of an operand"),
@@ -52,6 +58,11 @@ export function feedsOf(
     if (plan.kind !== "shared" || source.type.element === "bool") return [];
     return [{ dot, index, source, permutations, layout, plan, bytes: tileBytes(source.type) }];
   });
+}
+
+function operandAt(dot: OpOf<"dot">, index: 0 | 1): Value {
+  const { a, b } = operandsOf(dot);
+  return index === 0 ? a : b;
 }
 
 /** 32-bit registers for sums and operands of the products of a loop; what there is beyond holds addresses and the like. */
@@ -75,10 +86,10 @@ export function residentFeeds(
   const here = new Set(body.ops);
   const operands = products.flatMap((dot) =>
     ([0, 1] as const).flatMap((index) => {
-      const value = must(dot.operands[index], "operand of a product");
+      const value = operandAt(dot, index);
       const { def } = value;
       return def?.name === "convert_layout" && !here.has(def) && uses.get(value) === 1
-        ? [{ dot, index, value, source: must(def.operands[0], "operand") }]
+        ? [{ dot, index, value, source: operandsOf(def).value }]
         : [];
     })
   );

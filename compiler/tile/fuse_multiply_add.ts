@@ -3,9 +3,9 @@
  * gets says how to round. Only for products that nobody else uses, and not across the border of a loop, where a
  * product that does not change would be computed in every round.
  */
-import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { countUses } from "../ir/walk.ts";
-import { must } from "../support/bug.ts";
 import type { Pass } from "./pass.ts";
 
 export const fuseMultiplyAdd: Pass = {
@@ -39,21 +39,21 @@ function run(func: Func): boolean {
 function fuse(
   func: Func,
   op: Op,
-  productOf: (value: Value) => Op | undefined,
+  productOf: (value: Value) => OpOf<"mul"> | undefined,
 ): Op[] | undefined {
   if (op.name !== "add" && op.name !== "sub") return undefined;
-  const [left, right] = [must(op.operands[0], "left"), must(op.operands[1], "right")];
+  const { left, right } = operandsOf(op);
   const { element } = left.type;
   // Narrower floats are computed in float and rounded to their own type anyway.
   if (element !== "float32" && element !== "float64") return undefined;
   const product = productOf(left) ?? productOf(right);
   if (product === undefined) return undefined;
-  const [a, b] = [must(product.operands[0], "factor"), must(product.operands[1], "factor")];
-  const isLeft = product.results[0] === left;
+  const { left: a, right: b } = operandsOf(product);
+  const isLeft = resultOf(product) === left;
   const addend = isLeft ? right : left;
   if (op.name === "add") return [fma(func, op, a, b, addend)];
   const negated = newOp(func, "neg", [isLeft ? addend : a], [a.type], op.span);
-  const value = must(negated.results[0], "result");
+  const value = resultOf(negated);
   return [negated, isLeft ? fma(func, op, a, b, value) : fma(func, op, value, b, addend)];
 }
 

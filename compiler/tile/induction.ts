@@ -2,14 +2,13 @@
  * Which values differ from an earlier one by the same amount in every element: `p += 64`, `r = r + i`. Such a
  * tile moves as a whole, through loops and branches too.
  */
-import type { Func, Op, Region, Value } from "../ir/func.ts";
-import { TILE_OPS } from "../ir/ops.ts";
+import { branchOf, loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
+import { pairOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
-import { terminatorOf, walkOps } from "../ir/walk.ts";
-
-/** Element-wise operations that add their second operand. */
-const ADDING: ReadonlySet<string> = new Set(["add", "sub", "offset"]);
-const SHAPING: ReadonlySet<string> = new Set(["expand_dims", "broadcast", "reshape", "permute"]);
+import { hasTrait, rowOf } from "../ir/table.ts";
+import { walkOps } from "../ir/walk.ts";
+import { must } from "../support/bug.ts";
 
 /** Tells which values are equal in all elements. */
 function uniformity(): (value: Value) => boolean {
@@ -19,7 +18,7 @@ function uniformity(): (value: Value) => boolean {
   const sourcesOf = (value: Value): readonly Value[] => {
     const { def } = value;
     const isFollowed = def !== undefined && !isPlain(value) &&
-      (SHAPING.has(def.name) || "elementwise" in TILE_OPS[def.name]);
+      (hasTrait(def, "reshapes") || hasTrait(def, "elementwise"));
     return isFollowed ? def.operands : [];
   };
   return (value) => {
@@ -38,21 +37,20 @@ export function originsOf(func: Func): (value: Value) => Value {
   const isUniform = uniformity();
 
   const visit = (op: Op): void => {
-    const [a, b] = op.operands;
-    const [result] = op.results;
     if (op.name === "if") {
       op.regions.forEach((region) => region.ops.forEach(visit));
-      const [then, otherwise] = op.regions.map((region) => terminatorOf(region).operands.map(of));
+      const { thenValues, otherwiseValues } = branchOf(op);
       op.results.forEach((one, i) => {
-        const origin = then?.[i];
+        const origin = of(must(thenValues[i], "then value"));
         // An earlier look at a loop around it may have found them equal.
-        if (origin !== undefined && origin === otherwise?.[i]) origins.set(one, origin);
+        if (origin === of(must(otherwiseValues[i], "else value"))) origins.set(one, origin);
         else origins.delete(one);
       });
     } else if (op.name === "while") visitLoop(op);
-    else if (ADDING.has(op.name) && a !== undefined && b !== undefined && result !== undefined) {
-      if (isUniform(b)) origins.set(result, of(a));
-      else if (op.name === "add" && isUniform(a)) origins.set(result, of(b));
+    else if (hasTrait(op, "adds")) {
+      const [a, b] = pairOf(op);
+      if (isUniform(b)) origins.set(resultOf(op), of(a));
+      else if (rowOf(op).commutes === true && isUniform(a)) origins.set(resultOf(op), of(b));
     }
   };
 
@@ -65,36 +63,31 @@ export function originsOf(func: Func): (value: Value) => Value {
   const madeIn = new Map<Op, ReadonlySet<Value>>();
 
   /** A carried value steps from where the initial one does, unless a round gives it another origin. */
-  const visitLoop = (op: Op): void => {
-    const [test, body] = op.regions;
-    if (test === undefined || body === undefined) return;
-    const [leaving, yielded] = [terminatorOf(test).operands.slice(1), terminatorOf(body).operands];
+  const visitLoop = (op: OpOf<"while">): void => {
+    const { test, body, initial, repeated, leaving } = loopOf(op);
+    const originAt = (values: readonly Value[], i: number): Value =>
+      of(must(values[i], "value that flows"));
     const ofRound = madeIn.get(op) ?? definedIn(test);
     madeIn.set(op, ofRound);
     for (let changed = true; changed;) {
       test.params.forEach((param, i) => {
-        const value = op.operands[i];
-        origins.set(param, value === undefined || restless.has(param) ? param : of(value));
+        origins.set(param, restless.has(param) ? param : originAt(initial, i));
       });
       test.ops.forEach(visit);
       body.params.forEach((param, i) => {
-        const value = leaving[i];
-        // What a round makes anew is no origin of what all rounds see.
-        origins.set(param, value === undefined || ofRound.has(of(value)) ? param : of(value));
+        const origin = originAt(leaving, i);
+        // What an iteration makes anew is no origin of what all iterations see.
+        origins.set(param, ofRound.has(origin) ? param : origin);
       });
       body.ops.forEach(visit);
       changed = false;
       test.params.forEach((param, i) => {
-        const value = yielded[i];
-        if (restless.has(param) || (value !== undefined && of(value) === of(param))) return;
+        if (restless.has(param) || originAt(repeated, i) === of(param)) return;
         restless.add(param);
         changed = true;
       });
     }
-    op.results.forEach((one, i) => {
-      const value = leaving[i];
-      if (value !== undefined) origins.set(one, of(value));
-    });
+    op.results.forEach((one, i) => origins.set(one, originAt(leaving, i)));
   };
 
   func.body.ops.forEach(visit);

@@ -10,7 +10,7 @@ import {
 } from "../../compiler/support/arith.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
-import { intAttr, intsAttr, scalarAttr } from "../../compiler/ir/attrs.ts";
+import { regionsOf } from "../../compiler/ir/op.ts";
 import type { Func, Op, Region, Value } from "../../compiler/ir/func.ts";
 import { bytesOf, type Element, isFloat, isPointer } from "../../compiler/ir/types.ts";
 
@@ -69,11 +69,11 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, machine: Machine): r
   const at = (tile: Tile, index: number): ScalarValue => must(tile[index], "element");
   switch (op.name) {
     case "constant":
-      return each(() => scalarAttr(op, "value"));
+      return each(() => op.attrs.value);
     case "program_id":
-      return each(() => BigInt(machine.programId[intAttr(op, "axis")] ?? 0));
+      return each(() => BigInt(machine.programId[op.attrs.axis] ?? 0));
     case "range":
-      return each((index) => BigInt(scalarAttr(op, "lo")) + BigInt(index));
+      return each((index) => BigInt(op.attrs.lo) + BigInt(index));
     case "add":
     case "sub":
     case "mul":
@@ -128,7 +128,7 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, machine: Machine): r
         )
       );
     case "permute": {
-      const order = intsAttr(op, "order");
+      const { order } = op.attrs;
       return each((i) => {
         const source = new Array<number>(order.length).fill(0);
         unflatten(i, type.shape).forEach((x, d) => source[must(order[d], "axis")] = x);
@@ -146,9 +146,9 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, machine: Machine): r
       });
       return [];
     case "if":
-      return runRegion(must(op.regions[at(a, 0) === 1n ? 0 : 1], "region"), env, machine);
+      return runRegion(regionsOf(op)[at(a, 0) === 1n ? "then" : "otherwise"], env, machine);
     case "while": {
-      const [test, body] = [must(op.regions[0], "test"), must(op.regions[1], "body")];
+      const { test, body } = regionsOf(op);
       for (let carried = operands;;) {
         bind(test, carried, env);
         const [go = [], ...values] = runRegion(test, env, machine);

@@ -1,10 +1,10 @@
 /** Element-wise arithmetic. Floats are rewritten only where the result is the same to the last bit. */
 import { isLossless, type ScalarValue } from "../../support/arith.ts";
 import { SCALARS } from "../../support/scalar.ts";
-import { constantOf, madeBy, operandsOf, resultOf } from "../../ir/op.ts";
+import { constantOf, madeBy, operandsOf, pairOf, resultOf } from "../../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../../ir/ops.ts";
 import { type Element, isFloat, isPointer, sameElement, sameShape } from "../../ir/types.ts";
-import { COMMUTING, isZero, pair, type Rule, rule } from "./rule.ts";
+import { COMMUTING, isZero, type Rule, rule } from "./rule.ts";
 
 /** A right operand that decides the result: `x op c` is x, or c, or zero. */
 interface Identity {
@@ -85,7 +85,7 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     doc: "c op x → x op c, where operands commute; the other rules look to the right only",
     ops: COMMUTING,
     apply: (op, rw) => {
-      const [a, b] = pair(op);
+      const [a, b] = pairOf(op);
       if (constantOf(a) === undefined || constantOf(b) !== undefined) return undefined;
       return rw.emit(op.name, [b, a], resultOf(op).type, op.span);
     },
@@ -95,7 +95,7 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     doc: "x op c → x, c or 0 by the table IDENTITIES",
     ops: opsOf(IDENTITIES),
     apply: (op, rw) => {
-      const [a, b] = pair(op);
+      const [a, b] = pairOf(op);
       const value = constantOf(b);
       if (value === undefined) return undefined;
       const row = IDENTITIES.find((row) => row.op === op.name && row.right(value, b.type.element));
@@ -112,7 +112,7 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     doc: "x op x → x or a constant by the table EQUAL_OPERANDS",
     ops: opsOf(EQUAL_OPERANDS),
     apply: (op, rw) => {
-      const [a, b] = pair(op);
+      const [a, b] = pairOf(op);
       const row = EQUAL_OPERANDS.find((row) => row.op === op.name);
       if (a !== b || row === undefined || (isFloat(a.type.element) && !row.floats)) {
         return undefined;
@@ -137,7 +137,7 @@ export const ALGEBRA_RULES: readonly Rule[] = [
       const inner = operandsOf(op).value.def;
       const negated = NEGATED.get(inner?.name ?? "");
       if (inner === undefined || negated === undefined) return undefined;
-      const [a, b] = pair(inner);
+      const [a, b] = pairOf(inner);
       const total = !isFloat(a.type.element) || inner.name === "eq" || inner.name === "ne";
       return total ? rw.emit(negated, [a, b], resultOf(op).type, op.span) : undefined;
     },

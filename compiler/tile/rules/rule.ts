@@ -57,8 +57,3 @@ export function respread(value: Value, shape: readonly number[], op: Op, rw: Rew
   const scalar = scalarOf(value, op, rw);
   return shape.length === 0 ? scalar : rw.emit("splat", [scalar], type, op.span);
 }
-
-/** The two operands of an operation that has two, whatever their names. */
-export function pair(op: Op): readonly [Value, Value] {
-  return [must(op.operands[0], "left operand"), must(op.operands[1], "right operand")];
-}
