@@ -161,7 +161,7 @@ export function layOut(doc: Doc, place: Place): string {
 }
 
 /** A line of its own that ends with a comma. */
-export function fresh(indent: number): Place {
+function fresh(indent: number): Place {
   return { indent, column: indent, after: 1 };
 }
 

@@ -45,7 +45,7 @@ const philox = (cx: Context, call: BuiltinCall, args: readonly Value[], word: nu
   return emit(cx, "math", args, type, call.span, { function: `philox${word}` });
 };
 
-/** `a * b` as the value of a built-in, with which no sum of the program is fused: it is rounded wherever it goes. */
+/** `a * b` as the value of a built-in, with which no sum of the program is fused: it is always rounded. */
 function roundedProduct(cx: Context, a: Value, b: Value, span: Span): Value {
   const { type } = a;
   const nothing = emitConstant(cx, -0, type, span);
@@ -60,8 +60,8 @@ function uniform(cx: Context, call: BuiltinCall, word: Value): Value {
   const signed = emit(cx, "bitcast", [word], type, span);
   const zero = emitConstant(cx, 0n, type, span);
   const negative = emit(cx, "lt", [signed, zero], { element: "bool", shape }, span);
-  const turned = emit(cx, "not", [signed], type, span);
-  const size = emit(cx, "select", [negative, turned, signed], type, span);
+  const inverted = emit(cx, "not", [signed], type, span);
+  const size = emit(cx, "select", [negative, inverted, signed], type, span);
   const float = { element: "float32" as const, shape };
   const converted = emit(cx, "convert", [size], float, span);
   const scale = emitConstant(cx, Math.fround(4.6566127342e-10), float, span);

@@ -1,4 +1,4 @@
-/** Where the builder stands: the function, the operations of the current region, the value of each variable. */
+/** State of the builder: the function, the operations of the current region, the value of each variable. */
 import { must } from "../support/bug.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 import type { ScalarValue } from "../support/arith.ts";

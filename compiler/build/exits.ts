@@ -1,5 +1,5 @@
 /**
- * `break`, `continue` and `return` as plain structured statements: the rest of a list goes into the branch that gets
+ * `break`, `continue` and `return` as plain structured statements: the rest of a list moves into the branch that gets
  * there, and where several branches get there, or a loop is left, a flag says so. Typed tree to typed tree, so
  * that the flags are variables like all others to the builder.
  *
@@ -58,7 +58,7 @@ const MOST_NESTED = 32;
 
 const leaves = ({ breaks, continues, returns }: Exits): boolean => breaks || continues || returns;
 
-/** Whether a `break`, `continue` or `return` stands anywhere inside. */
+/** Whether there is a `break`, `continue` or `return` anywhere inside. */
 export function hasExit(stmt: TypedStmt): boolean {
   return ["break", "continue", "return"].includes(stmt.kind) || statementsOf(stmt).some(hasExit);
 }
@@ -199,7 +199,7 @@ class Structurer {
     return [...out, ...at.guards.flatMap((guard) => set(guard, true))];
   }
 
-  /** The rest goes where it is reached from; from several ends, behind a flag. */
+  /** The rest moves to where it is reached from; from several ends, under a flag. */
   #if(stmt: Of<"if">, rest: readonly TypedStmt[], at: Surroundings): TypedStmt[] {
     const { span } = stmt;
     const open = [stmt.then, stmt.else].filter((branch) => !endsInExit(branch));
@@ -229,7 +229,7 @@ class Structurer {
   #loop(stmt: Of<"loop">, at: Surroundings): TypedStmt[] {
     const { span, condition, step } = stmt;
     const exits = exitsOfAll(stmt.body);
-    // Lists around the loop need not be told: what follows it asks `returned`.
+    // Lists around the loop need no flag: what follows it tests `returned`.
     const inside = (go: Variable | undefined): Surroundings => ({
       ...at,
       guards: [],
@@ -246,19 +246,19 @@ class Structurer {
       value,
       span,
     });
-    // What a round ends with, unless it leaves the loop.
+    // What an iteration ends with, unless it leaves the loop.
     const endings: TypedStmt[] = !stmt.testFirst
       ? [assign(go, test, span)]
       : step === undefined
       ? []
       : [{ kind: "expression", expr: step, span: step.span }];
-    // Without `continue`, what ends a round is just the end of the list.
-    const round = exits.continues
+    // Without `continue`, what ends an iteration is the end of the list.
+    const iteration = exits.continues
       ? [...this.list(stmt.body, inside(go)), ...guarded(go, endings, span)]
       : this.list([...stmt.body, ...endings], inside(go));
     const body: TypedStmt[] = stmt.testFirst
-      ? [declareGo(test), ...guarded(go, round, span, condition === undefined)]
-      : [declareGo(truth(true, span)), ...round];
+      ? [declareGo(test), ...guarded(go, iteration, span, condition === undefined)]
+      : [declareGo(truth(true, span)), ...iteration];
     const { step: _step, ...loop } = stmt;
     return [...stmt.init, { ...loop, init: [], condition: use(go), body, testFirst: false }];
   }

@@ -24,8 +24,8 @@ export interface BuildOptions {
 }
 
 /**
- * The kernel as tile IR; undefined where copies of helpers and loops grow beyond the limits. The reporter hears of
- * that, and of hints that cannot be followed.
+ * The kernel as tile IR; undefined where copies of helpers and loops grow beyond the limits. Reported are
+ * that, and hints that cannot be followed.
  */
 export function buildFunc(
   kernel: TypedKernel,

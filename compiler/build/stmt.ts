@@ -125,14 +125,14 @@ function* buildLoop(cx: Context, stmt: Of<"loop">): BuildStep<void> {
     const goOn = condition === undefined ? buildTrue(cx, span) : yield* buildValue(cx, condition);
     append(cx, "condition", [goOn, ...valuesOf(cx, carried)], [], span);
   });
-  const round = yield* inRegion(cx, carried, span, function* (): BuildStep<void> {
+  const region = yield* inRegion(cx, carried, span, function* (): BuildStep<void> {
     if (stmt.testFirst) yield* buildStmts(cx, body);
     if (stmt.testFirst && step !== undefined) yield buildExpr(cx, step);
     append(cx, "yield", valuesOf(cx, carried), [], span);
   });
   cx.copying = copying;
   const types = carried.map((variable) => irType(variable.type));
-  const loop = append(cx, "while", initial, types, span, attrsOf(stmt.hints), [test, round]);
+  const loop = append(cx, "while", initial, types, span, attrsOf(stmt.hints), [test, region]);
   setAll(cx, carried, loop.results);
 }
 

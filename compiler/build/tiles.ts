@@ -1,4 +1,4 @@
-/** Built-in functions that move elements about: halves put together and taken apart, turned axes, sorted lines. */
+/** Built-in functions that move elements: halves joined and split, permuted axes, sorted lines. */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
@@ -73,7 +73,7 @@ export function buildExchange(
 
 /**
  * Sorts lines by a bitonic network (Batcher, 1968). Elements are compared as integers in the order of their values:
- * then equal ones cannot be told apart, so the sort is stable, and NaN can be made the last.
+ * then equal ones are indistinguishable, so the sort is stable, and NaN can be made the last.
  */
 export function buildSort(
   cx: Context,
@@ -122,19 +122,19 @@ const SIGNED: Readonly<Record<number, ScalarName>> = {
 const isFloat = (element: Element): element is ScalarName =>
   !isPointer(element) && SCALARS[element].class === "float";
 
-/** Integers in the order in which the values shall stand. */
+/** Integers whose order is that of the values. */
 function toKeys(cx: Context, value: Value, descending: boolean, span: Span): Value {
   const { element, shape } = value.type;
-  const turned = (keys: Value): Value =>
+  const inverted = (keys: Value): Value =>
     descending ? emit(cx, "not", [keys], keys.type, span) : keys;
   if (element === "bool") {
-    return turned(emit(cx, "convert", [value], { element: "int32", shape }, span));
+    return inverted(emit(cx, "convert", [value], { element: "int32", shape }, span));
   }
-  if (!isFloat(element)) return turned(value);
+  if (!isFloat(element)) return inverted(value);
   const { bits } = SCALARS[element];
   const type = { element: must(SIGNED[bits], "integer of a width"), shape };
   const signed = emit(cx, "bitcast", [value], type, span);
-  const keys = turned(foldNegative(cx, signed, bits, span));
+  const keys = inverted(foldNegative(cx, signed, bits, span));
   const largest = emitConstant(cx, (1n << BigInt(bits - 1)) - 1n, type, span);
   const wide = { element: element === "float64" ? element : "float32" as const, shape };
   const number = emit(cx, "convert", [value], wide, span);
@@ -142,7 +142,7 @@ function toKeys(cx: Context, value: Value, descending: boolean, span: Span): Val
   return emit(cx, "select", [isNan, largest, keys], type, span);
 }
 
-/** Bits of negative floats grow downwards: all but the sign are turned over. Done twice, nothing has changed. */
+/** Bits of negative floats grow downwards: all but the sign are inverted. Done twice, this is the identity. */
 function foldNegative(cx: Context, keys: Value, bits: number, span: Span): Value {
   const { type } = keys;
   const count = emitConstant(cx, BigInt(bits - 1), type, span);
@@ -165,15 +165,15 @@ function fromKeys(
   span: Span,
 ): Value {
   const { shape } = sorted.type;
-  const unturned = (keys: Value): Value =>
+  const uninverted = (keys: Value): Value =>
     descending ? emit(cx, "not", [keys], keys.type, span) : keys;
   if (element === "bool") {
-    return emit(cx, "convert", [unturned(sorted)], { element: "bool", shape }, span);
+    return emit(cx, "convert", [uninverted(sorted)], { element: "bool", shape }, span);
   }
-  if (!isFloat(element)) return unturned(sorted);
+  if (!isFloat(element)) return uninverted(sorted);
   const { bits } = SCALARS[element];
-  const folded = foldNegative(cx, unturned(sorted), bits, span);
-  // The largest key is all ones but the sign: a NaN of every format, unless it was turned.
+  const folded = foldNegative(cx, uninverted(sorted), bits, span);
+  // The largest key is all ones but the sign: a NaN of every format, unless it was inverted.
   const largest = emitConstant(cx, (1n << BigInt(bits - 1)) - 1n, sorted.type, span);
   const isNan = emit(cx, "eq", [sorted, largest], { element: "bool", shape }, span);
   const pattern = emit(cx, "select", [isNan, largest, folded], sorted.type, span);

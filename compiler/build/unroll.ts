@@ -10,7 +10,7 @@ import type { Context } from "./context.ts";
 
 type Loop = Extract<TypedStmt, { kind: "loop" }>;
 
-/** More copies than these make a program that nobody can assemble. */
+/** More copies than these make a program that takes minutes to assemble. */
 const MOST_COPIES = 1024;
 
 /** What to build in place of a loop: statements one after the other, or a loop with another body. */
@@ -32,7 +32,7 @@ export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
   const hint = loop.hints.find(({ name }) => name === "unroll");
   if (hint === undefined) return undefined;
   const { condition } = loop;
-  const rounds = roundsOf(cx, loop);
+  const iterations = iterationsOf(cx, loop);
   const copies = hint.argument === undefined ? undefined : Number(hint.argument);
   const warn = (why: string): undefined => {
     cx.reporter.warn("W9015", hint.span, `\`unroll\` is ignored: ${why}`, {
@@ -40,21 +40,21 @@ export function unroll(cx: Context, loop: Loop): Unrolled | undefined {
     });
   };
   if (copies === 1) return undefined;
-  if (copies === undefined || (rounds !== undefined && rounds <= copies)) {
-    if (rounds === undefined) return warn("the number of iterations is not constant");
-    if (rounds > MOST_COPIES) return warn(`the loop runs ${rounds} times`);
-    return { kind: "straight", stmts: repeated(loop, rounds), hint: hint.span };
+  if (copies === undefined || (iterations !== undefined && iterations <= copies)) {
+    if (iterations === undefined) return warn("the number of iterations is not constant");
+    if (iterations > MOST_COPIES) return warn(`the loop runs ${iterations} times`);
+    return { kind: "straight", stmts: repeated(loop, iterations), hint: hint.span };
   }
   if (condition !== undefined && hasEffect(condition)) {
     return warn("its condition has side effects");
   }
   if (copies > MOST_COPIES) return warn(`there would be ${copies} copies of the body`);
-  const isEven = rounds !== undefined && rounds % copies === 0;
+  const isEven = iterations !== undefined && iterations % copies === 0;
   const body = isEven ? repeated(loop, copies) : guarded(cx, loop, copies);
   return { kind: "loop", body, hint: hint.span };
 }
 
-/** Body and step. The test at a loop's end, of `do`, stands between rounds. */
+/** Body and step. The test at a loop's end, of `do`, is between iterations. */
 function roundOf({ body, step }: Loop): readonly TypedStmt[] {
   return step === undefined ? body : [...body, { kind: "expression", expr: step, span: step.span }];
 }
@@ -63,13 +63,13 @@ function repeated(loop: Loop, times: number): TypedStmt[] {
   return Array.from({ length: times }, () => roundOf(loop)).flat();
 }
 
-/** Copies in each other; further ones stand behind them, where a flag says whether they are reached. */
+/** Nested copies; further ones follow them, where a flag says whether they are reached. */
 const MOST_NESTED = 32;
 
 const BOOL = { kind: "scalar", name: "bool" } as const;
 
 /**
- * Each round but the first only if the loop goes on: `body; if (c) { body; if (c) { body } }`. Of many copies some at
+ * Each iteration but the first only if the loop continues: `body; if (c) { body; if (c) { body } }`. Of many copies some at
  * a time: `go = false; body; if (c) { body; go = c; } if (go) { go = false; body; … }`.
  */
 function guarded(cx: Context, loop: Loop, times: number): readonly TypedStmt[] {
@@ -97,7 +97,7 @@ function guarded(cx: Context, loop: Loop, times: number): readonly TypedStmt[] {
   return stmts;
 }
 
-/** Copies in each other, and what comes behind the last one. */
+/** Nested copies, and what follows the last one. */
 function nested(
   first: readonly TypedStmt[],
   later: readonly TypedStmt[],
@@ -113,7 +113,7 @@ function nested(
   return [...first, ...inner];
 }
 
-/** The flag that a loop asks whether to go on is declared in its body: later rounds set that of the first. */
+/** The flag that a loop tests before it continues is declared in its body: later iterations set that of the first. */
 function reassigned(stmt: TypedStmt, { condition }: Loop): TypedStmt {
   const isFlag = stmt.kind === "declare" && condition?.kind === "variable" &&
     stmt.variable.id === condition.variable.id;
@@ -129,7 +129,7 @@ function reassigned(stmt: TypedStmt, { condition }: Loop): TypedStmt {
 type Known = Map<number, ScalarValue>;
 
 /** How often the body runs, if constants decide that and the test changes nothing. */
-function roundsOf(cx: Context, loop: Loop): number | undefined {
+function iterationsOf(cx: Context, loop: Loop): number | undefined {
   const { condition, step, body, testFirst } = loop;
   if (condition === undefined || hasEffect(condition)) return undefined;
   const known: Known = new Map();
@@ -139,11 +139,11 @@ function roundsOf(cx: Context, loop: Loop): number | undefined {
     const constant = value && constantOf(value);
     if (constant !== undefined && !inBody.has(id)) known.set(id, constant);
   }
-  for (let rounds = testFirst ? 0 : 1; rounds <= 2 * MOST_COPIES; rounds++) {
+  for (let iterations = testFirst ? 0 : 1; iterations <= 2 * MOST_COPIES; iterations++) {
     if (!testFirst && step !== undefined) evaluate(step, known);
-    const goesOn = evaluate(condition, known);
-    if (goesOn === undefined) return undefined;
-    if (goesOn === 0n) return rounds;
+    const continues = evaluate(condition, known);
+    if (continues === undefined) return undefined;
+    if (continues === 0n) return iterations;
     if (testFirst && step !== undefined) evaluate(step, known);
   }
   return undefined;

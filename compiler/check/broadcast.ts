@@ -56,7 +56,7 @@ export function planStretch(from: ShapeOf, to: ShapeOf): Stretch {
   return { kind: "broadcast" };
 }
 
-/** Whether leaving out some extents of 1 turns `from` into `to`. */
+/** Whether `to` is `from` without some extents of 1. */
 function dropsTo(from: readonly number[], to: readonly number[]): boolean {
   let at = 0;
   for (const extent of from) {
@@ -127,7 +127,7 @@ export function clashPicture({ lhs, rhs, axis }: Clash): readonly string[] {
   return [...rows.map(line), mark];
 }
 
-/** Whether the value would fit if an axis were inserted behind its last one: `x[:, newaxis]`. */
+/** Whether the value would fit if an axis were inserted after its last one: `x[:, newaxis]`. */
 export function fitsWithNewAxis(from: readonly number[], to: readonly number[]): boolean {
   if (from.length + 1 !== to.length) return false;
   return from.every((extent, axis) => extent === to[axis] || extent === 1 || to[axis] === 1);

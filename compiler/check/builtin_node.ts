@@ -32,7 +32,7 @@ export function elementwise(
   return builtinNode(call, args, withElement(first.type, element), options);
 }
 
-/** A built-in that the back end knows by name. */
+/** A built-in that the back end finds by name. */
 export function builtinNode(
   call: BuiltinCall,
   args: readonly Value[],

@@ -5,7 +5,7 @@
  *
  *   check_function.ts, check_decl.ts, check_stmt.ts     what a file is made of
  *   check_type.ts, check_attributes.ts                  types and attributes from syntax
- *   check_expr.ts                                       expressions; the door to the check_*.ts beside it
+ *   check_expr.ts                                       expressions; dispatches to the check_*.ts beside it
  *   convert.ts, broadcast.ts, constants.ts, masks.ts    conversions, shapes, folding, masked evaluation
  *   builtins.ts                                         the table of built-in functions
  */
@@ -42,7 +42,7 @@ export function check(unit: ast.Unit, options: CheckOptions, reporter: Reporter)
   return { kernels: kernels.map((kernel) => dropBrokenPromises(kernel, reporter)) };
 }
 
-/** A kernel checked on its own; undefined after an error, in it or in what stands outside of kernels. */
+/** A kernel checked on its own; undefined after an error, in it or outside of kernels. */
 export interface CheckedKernel {
   readonly kernel: TypedKernel | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -53,13 +53,13 @@ export interface CheckedKernel {
  * may have thousands.
  */
 export interface CheckedFile {
-  /** Of all that stands outside of kernels. */
+  /** Of the text outside of kernels. */
   readonly diagnostics: readonly Diagnostic[];
   /** @param watch is called for what the kernel contains, instead of the one that watched the rest of the file */
   readonly check: (kernel: ast.FunctionDefinition, watch?: Watch) => CheckedKernel;
 }
 
-/** Checks what stands outside of kernels, and the kernels' names. */
+/** Checks the text outside of kernels, and the kernels' names. */
 export function checkFile(
   unit: ast.Unit,
   kernels: ReadonlySet<ast.TopItem>,

@@ -1,4 +1,4 @@
-/** Calls of built-in functions: the general rules of the BUILTINS table, and the door to the special ones. */
+/** Calls of built-in functions: the general rules of the BUILTINS table, and the dispatch to the special ones. */
 import type * as ast from "../parse/ast.ts";
 import { elementBytes, type ScalarName, SCALARS } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";

@@ -1,4 +1,4 @@
-/** Built-ins that touch memory or know the launch, and `dot` (language.md, 7.1, 7.3). */
+/** Built-ins that access memory or depend on the launch, and `dot` (language.md, 7.1, 7.3). */
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";

@@ -199,7 +199,7 @@ export function checkSplit(
   return builtinNode(call, [tile], typeOf(element, rest.length === 0 ? undefined : rest));
 }
 
-/** The item of a subscript that a reduction call stands for. */
+/** The item of a subscript that a reduction call is equivalent to. */
 const ITEM_OF: Readonly<Record<string, string>> = {
   sum: "+",
   prod: "*",

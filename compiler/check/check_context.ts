@@ -15,7 +15,7 @@ export interface WeakLiteral {
   readonly negative: boolean;
 }
 
-/** The loop a statement stands in. */
+/** The loop around a statement. */
 export interface LoopState {
   hasBreak: boolean;
   hasReturn: boolean;
@@ -49,7 +49,7 @@ export interface CheckOptions {
   readonly watch?: Watch;
 }
 
-/** Whoever wants to know what each piece of the text turned out to be, such as an editor. */
+/** Receives what the checker finds for each piece of the text; for editors. */
 export interface Watch {
   /** What became of an expression; undefined: it is wrong. */
   readonly expr: (syntax: ast.Expr, typed: TypedExpr | undefined) => void;
@@ -72,7 +72,7 @@ export class Context {
   readonly maskedCalls: { readonly helper: TypedHelper; readonly span: Span }[] = [];
   /** Names that were reported as undeclared; once is enough. */
   readonly undeclared: Set<string>;
-  /** Functions of the file, for calls that stand before the definition. */
+  /** Functions of the file, for calls before the definition. */
   readonly laterFunctions: Map<string, Span>;
   /** Bytes of `__constant__` buffers so far. */
   constantBytes = 0n;
@@ -125,7 +125,7 @@ export class Context {
     return result;
   }
 
-  /** What a name means that stands in the text. */
+  /** What a name in the text means. */
   meaning(name: string, span: Span): Entry | undefined {
     const entry = this.scope.lookup(name);
     if (entry !== undefined) this.watch?.use(span, entry);

@@ -1,6 +1,6 @@
 /**
- * Expressions: from syntax to typed tree. Undefined stands for a wrong expression, whose error is reported
- * already; whoever meets it stays silent.
+ * Expressions: from syntax to typed tree. Undefined is a wrong expression, whose error is reported
+ * already; callers that receive it report nothing.
  */
 import { nearest } from "../support/spelling.ts";
 import type * as ast from "../parse/ast.ts";

@@ -52,7 +52,7 @@ export function checkKernelName(
   }, fileHasGlobal);
 }
 
-/** Checks parameters and body of a kernel whose name is known; undefined when it turns out to be none. */
+/** Checks parameters and body of a kernel whose name is declared; undefined when it is no kernel. */
 export function checkNamedKernel(
   cx: Context,
   definition: ast.FunctionDefinition,

@@ -34,10 +34,10 @@ import {
 } from "./nodes.ts";
 import { elementOf, samePointee, scalarType, type ShapeOf, shapeOf } from "./value_types.ts";
 
-/** Operators that {@linkcode applyBinary} knows: all that evaluate both operands element by element. */
+/** Operators of {@linkcode applyBinary}: all that evaluate both operands element by element. */
 export type ElementwiseOperator = Exclude<ast.BinaryOperator, "@" | "&&" | "||">;
 
-/** Where an operation stands: its own span for the result, the operator's for what is wrong with it. */
+/** Where an operation is: its own span for the result, the operator's for what is wrong with it. */
 export interface Place {
   readonly span: Span;
   readonly operatorSpan: Span;

@@ -99,7 +99,7 @@ function hasQualifier(qualifiers: Qualifiers, word: ast.Qualifier): boolean {
   return qualifiers.some((qualifier) => qualifier.word === word);
 }
 
-/** `type` with the stars of a declarator behind it. */
+/** `type` with the stars of a declarator applied. */
 export function applyPointers(
   cx: Context,
   base: Type,

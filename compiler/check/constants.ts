@@ -1,7 +1,7 @@
 /**
  * Constants in the typed tree: folding of operators and conversions where all operands are constant, with
  * the results of run time (language.md, 5.14; the arithmetic itself is support/arith.ts). A constant of
- * tile type is a splat, so one value stands for all elements.
+ * tile type is a splat, so one value represents all elements.
  */
 import {
   bitcastScalar,
@@ -20,7 +20,7 @@ export type ConstantExpr = Extract<TypedExpr, { kind: "constant" }>;
 export type FoldProblem = "overflow" | "zero-division";
 
 /** Scalar type that a value's element is computed in; an address counts as `unsigned long`. */
-export function constantName(type: ValueType): ScalarName {
+function constantName(type: ValueType): ScalarName {
   const element = elementOf(type);
   return element.kind === "pointer" ? "uint64" : element.name;
 }

@@ -23,7 +23,7 @@ export function dumpTyped(unit: TypedUnit): string {
   return [...[...helpers].map(dumpHelper), ...parts].join("\n");
 }
 
-/** Helpers stand behind those that they call. Chains of calls may be long. */
+/** Helpers follow those that they call. Chains of calls may be long. */
 function* collectHelpers(body: readonly TypedStmt[], found: Set<TypedHelper>): OnHeap<undefined> {
   const called: TypedHelper[] = [];
   forEachExprIn(body, (expr) => {

@@ -1,4 +1,4 @@
-/** What the checker found out about each piece of a text, in the order it found it; for editors. */
+/** What the checker found for each piece of a text, in the order of checking; for editors. */
 import type { SourceFile, Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import type { Watch } from "./check_context.ts";
@@ -8,7 +8,7 @@ import type { TypedExpr } from "./typed.ts";
 export interface Facts {
   /** Expressions without errors. */
   readonly values: readonly { readonly syntax: ast.Expr; readonly typed: TypedExpr }[];
-  /** Names that are used, and what they stand for. */
+  /** Names that are used, and what they mean. */
   readonly uses: readonly { readonly span: Span; readonly entry: Entry }[];
   readonly declarations: readonly { readonly name: string; readonly entry: Entry }[];
 }
@@ -28,19 +28,19 @@ export function collectFacts(outer?: Facts): { readonly facts: Facts; readonly w
   return { facts: { values, uses, declarations }, watch };
 }
 
-/** Whether a piece of text was written there; the character behind it counts, as a cursor stands there. */
+/** Whether a span contains an offset; the offset after its last character counts, as a cursor may be there. */
 export function spans(span: Span, file: SourceFile, offset: number): boolean {
   return span.file === file && span.start <= offset && offset <= span.end;
 }
 
-/** The entry of the name that stands at a place, used or declared there. */
+/** The entry of the name at an offset, used or declared there. */
 export function entryAt(facts: Facts, file: SourceFile, offset: number): Entry | undefined {
   const used = facts.uses.find(({ span }) => spans(span, file, offset));
   return used?.entry ??
     facts.declarations.find(({ entry }) => spans(nameSpan(entry), file, offset))?.entry;
 }
 
-/** The smallest expression around a place. */
+/** The smallest expression around an offset. */
 export function valueAt(
   facts: Facts,
   file: SourceFile,

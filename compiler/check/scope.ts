@@ -1,10 +1,10 @@
-/** Names in scope: what a name means where it stands (language.md, section 6). */
+/** Names in scope: what a name means at its use (language.md, section 6). */
 import type { Span } from "../support/source.ts";
 import type { Type } from "./types.ts";
 import type { TypedHelper, TypedStmt, ValueType, Variable } from "./typed.ts";
 import type { Value } from "./nodes.ts";
 
-/** What a declared name stands for. */
+/** What a declared name means. */
 export type Entry =
   | {
     readonly kind: "variable";
@@ -40,7 +40,7 @@ export interface HelperEntry {
 export class Scope {
   readonly #names = new Map<string, { readonly entry: Entry; readonly order: number }>();
 
-  /** @param seen so many declarations of the parent are visible here: those that stand before this scope */
+  /** @param seen so many declarations of the parent are visible here: those before this scope */
   constructor(readonly parent?: Scope, readonly seen = Infinity) {}
 
   /** The number of declarations so far. */

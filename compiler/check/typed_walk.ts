@@ -53,7 +53,7 @@ export function forEachExpr(expr: TypedExpr, visit: (expr: TypedExpr) => void): 
   visit(expr);
 }
 
-/** The expressions that stand directly in a statement, those of nested statements excluded. */
+/** The expressions of a statement itself, without those of nested statements. */
 export function expressionsOf(stmt: TypedStmt): readonly TypedExpr[] {
   switch (stmt.kind) {
     case "declare":

@@ -48,7 +48,7 @@ function walkStmt(stmt: TypedStmt, unset: Unset, report: Report): void {
       break;
     case "loop":
       walkStmts(stmt.init, unset, report);
-      // An assignment anywhere in the loop may reach all of it in a later round.
+      // An assignment anywhere in the loop may reach all of it in a later iteration.
       for (const variable of assignedIn(stmt)) unset.delete(variable);
       if (stmt.testFirst && stmt.condition !== undefined) walkExpr(stmt.condition, unset, report);
       walkStmts(stmt.body, unset, report);

@@ -44,7 +44,7 @@ export function sameElement(a: ElementType, b: ElementType): boolean {
   return a.const === b.const && a.volatile === b.volatile && samePointee(a, b);
 }
 
-/** Whether two pointers lead to the same type of object, qualifiers of the object aside. */
+/** Whether two pointers point to the same type of object, whatever its qualifiers. */
 export function samePointee(
   a: Extract<ElementType, { kind: "pointer" }>,
   b: Extract<ElementType, { kind: "pointer" }>,
@@ -60,7 +60,7 @@ export function sameType(a: ValueType, b: ValueType): boolean {
   return sameShape(shapeOf(a), shapeOf(b)) && sameElement(elementOf(a), elementOf(b));
 }
 
-/** A tile type; for callers that know the value is one. */
+/** A tile type; for callers whose value is a tile. */
 export function tileType(element: ElementType, shape: readonly number[]): TileType {
   return { kind: "tile", element, shape };
 }

@@ -6,7 +6,7 @@
  *
  * Integers of the language wrap, and so does the polynomial's claim: it holds modulo 2^bits. Where the
  * program looks at a whole value (compares it, widens it, adds it to a pointer) the claim is exact only if
- * the value fits its type; such places are collected as {@linkcode Observation}s, and whoever uses the
+ * the value fits its type; these are collected as {@linkcode Observation}s, and the user of the
  * polynomial proves or demands that they fit.
  *
  * Values are worked out operands first, without recursion. What grows beyond the limits is as unknown as a loaded

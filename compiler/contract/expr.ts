@@ -2,7 +2,6 @@
  * Contract expressions: making, evaluating, printing and tidying them. `types.ts` says what they are,
  * `normal.ts` when two of them are equal, `parse_expr.ts` reads them from a pragma.
  */
-import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { bug, must } from "../support/bug.ts";
 import type { ContractExpr, ContractOperator } from "./types.ts";
 
@@ -133,7 +132,7 @@ export function constantValue(expr: ContractExpr): number | undefined {
 }
 
 const DIVISIONS: ReadonlySet<string> = new Set(["/", "%", "cdiv"]);
-/** Operators that do not evaluate all that is behind their first argument. */
+/** Operators that do not always evaluate the arguments after their first one. */
 const LAZY: ReadonlySet<string> = new Set(["&&", "||", "?:"]);
 
 /** Whether every evaluation divides by a constant zero. */
@@ -290,11 +289,4 @@ function print(expr: ContractExpr, outer: number): string {
       print(must(second, "operand"), level + 1)
     }`;
   return level < outer ? `(${text})` : text;
-}
-
-// ---- facts about scalar types that several files need --------------------------------------------------
-
-/** Whether a scalar parameter of this type may appear in contract expressions. */
-export function isIntegerScalar(type: ScalarName): boolean {
-  return SCALARS[type].class === "int";
 }

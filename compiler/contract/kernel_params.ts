@@ -9,7 +9,7 @@ export interface KernelParam {
   readonly name: string;
   readonly type: Type;
   readonly isPointer: boolean;
-  /** May stand in contract expressions. */
+  /** Allowed in contract expressions. */
   readonly isInteger: boolean;
   /** The type itself, or the pointee; `void` counts as bytes, a pointee that is a pointer as an address. */
   readonly scalar: ScalarName;

@@ -47,7 +47,7 @@ function loopBounds(names: readonly string[], func: Func): readonly string[] {
   const seen = new Set<Value>(open);
   for (const value of seen) {
     const start = starts.get(value);
-    for (const next of [...behind(value.def), ...(start === undefined ? [] : [start])]) {
+    for (const next of [...operandsOf(value.def), ...(start === undefined ? [] : [start])]) {
       seen.add(next);
     }
   }
@@ -57,5 +57,5 @@ function loopBounds(names: readonly string[], func: Func): readonly string[] {
   });
 }
 
-const behind = (def: Op | undefined): readonly Value[] =>
+const operandsOf = (def: Op | undefined): readonly Value[] =>
   def === undefined || def.name === "load" ? [] : def.operands;

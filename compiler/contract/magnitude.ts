@@ -23,7 +23,7 @@ const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => a <
 const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => a > b ? a : b);
 const hull = (values: readonly bigint[]): Limits => ({ min: least(values), max: most(values) });
 
-/** The limits of an expression; undefined where no rule tells. */
+/** The limits of an expression; undefined where no rule applies. */
 export function limitsOf(
   expr: ContractExpr,
   typeOf: (param: string) => ScalarName | undefined,

@@ -100,7 +100,7 @@ function contractParam(
   };
 }
 
-/** A stated `inout` stands for kernels that do less in some variants. */
+/** A stated `inout` also allows kernels that do less in some variants. */
 function accessOf(param: KernelParam, declared: Declared, inferred: Inferred): Access {
   const stated = declared.tensors.find((tensor) => tensor.param.name === param.name)?.access;
   return stated ?? inferred.access.get(param.name)?.access ?? "none";
@@ -242,7 +242,7 @@ function compareAccess(
 /**
  * Compares strides, and extents where a mask shows them, in any order of the axes. Code that walks a tensor
  * as one line may be right about any shape; then the ranges are what is checked at launch. It may also walk two axes as
- * one, where one ends as the other goes on: rows of blocks that follow each other are rows.
+ * one, where one ends and the other begins: rows of blocks that follow each other are rows.
  */
 function compareShown(stated: DeclaredTensor, shown: InferredTensor, reporter: Reporter): void {
   const rank = stated.extents.length;
@@ -284,7 +284,7 @@ const accessNote = (span: Span): { readonly message: string; readonly span: Span
   span,
 });
 
-/** Indices are as wide as the program makes them; where they cannot be right, it is told. */
+/** Indices are as wide as the program makes them; where they must wrap, W9016 is reported. */
 function reportWraps(wraps: readonly ProvenWrap[], reporter: Reporter): void {
   for (const { span, type, value } of wraps) {
     const spelled = SPELLINGS[type] ?? type;

@@ -72,7 +72,7 @@ function translate(
   return new Translator(scope, reporter).expr(tree);
 }
 
-/** Constants keep the name of a macro only if it stands for just them: wrappers have one value per name. */
+/** Constants keep the name of a macro only if it is replaced by just them: wrappers have one value per name. */
 function withTrueNames(expr: ContractExpr, scope: ExprScope): ContractExpr {
   const values = new Map<string, bigint | undefined>();
   const valueOf = (macro: string): bigint | undefined => {
@@ -224,7 +224,7 @@ class Translator {
   }
 
   /**
-   * `TM` that stands for `64 * 2` is one constant named TM. Where a macro stands for more than a constant, the
+   * `TM` defined as `64 * 2` is one constant named TM. Where a macro is more than a constant, the
    * constants in it have no name.
    */
   #named(

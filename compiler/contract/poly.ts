@@ -1,7 +1,7 @@
 /**
  * Polynomials with exact integer coefficients over named atoms. The common ground of two questions: are
  * two contract expressions equal (`normal.ts`), and which elements does a pointer tile address
- * (`affine.ts`), where `pid` and `lane` atoms stand for the program's index and the element's.
+ * (`affine.ts`), where `pid` and `lane` atoms are the program's index and the element's.
  */
 import { apply, constant, grid, param } from "./expr.ts";
 import { bug } from "../support/bug.ts";
@@ -30,7 +30,7 @@ export interface Term {
 /** Terms by the joined keys of their atoms. */
 export type Poly = ReadonlyMap<string, Term>;
 
-export const ZERO: Poly = new Map();
+const ZERO: Poly = new Map();
 
 /** Terms of a polynomial that is followed. An index into a tensor of five axes has about ten. */
 const MAX_TERMS = 64;
@@ -110,20 +110,10 @@ export function mulPoly(a: Poly, b: Poly): Poly {
   return fromTerms(terms);
 }
 
-export function samePoly(a: Poly, b: Poly): boolean {
-  return a.size === b.size &&
-    [...a].every(([key, term]) => b.get(key)?.coefficient === term.coefficient);
-}
-
 /** The value of a polynomial without atoms. */
 export function constantOf(poly: Poly): bigint | undefined {
   if (poly.size === 0) return 0n;
   return poly.size === 1 ? poly.get("")?.coefficient : undefined;
-}
-
-/** The part without atoms. */
-export function constantPart(poly: Poly): bigint {
-  return poly.get("")?.coefficient ?? 0n;
 }
 
 /** Same text for equal polynomials. */
@@ -147,7 +137,7 @@ export function mapAtoms(poly: Poly, change: (atom: Atom) => Atom | undefined): 
   return fromTerms(terms);
 }
 
-/** Whether no value of the atoms makes it negative, as far as signs tell. */
+/** Whether no value of the atoms makes it negative, as far as their signs show. */
 export function isNonNegative(poly: Poly): boolean {
   return [...poly.values()].every((term) =>
     term.coefficient > 0n &&

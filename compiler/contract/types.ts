@@ -1,5 +1,5 @@
 /**
- * What a caller must know of a kernel: parameters, grid, tensors, demands. Plain JSON data, so that the
+ * What a caller needs of a kernel: parameters, grid, tensors, demands. Plain JSON data, so that the
  * manifest, the wrapper generator and the run time share it without sharing code.
  */
 import type { ScalarName } from "../support/scalar.ts";
@@ -57,7 +57,7 @@ export type ContractParam =
     readonly noalias: boolean;
   };
 
-/** How a kernel uses the memory behind a pointer. */
+/** How a kernel uses the memory that a pointer points to. */
 export type Access = "none" | "in" | "out" | "inout";
 
 /** A pointer parameter seen as a tensor. Strides in elements. */
@@ -95,13 +95,13 @@ export interface Requirement {
   readonly text: string;
 }
 
-/** All that a caller must know to launch an instance. */
+/** All that a caller needs to launch an instance. */
 export interface KernelContract {
   /** In declaration order. */
   readonly params: readonly ContractParam[];
   /** One to three extents; null: the caller passes the grid. */
   readonly grid: readonly ContractExpr[] | null;
-  /** Who knows the grid. */
+  /** Where the grid comes from. */
   readonly gridOrigin: "pragma" | "inferred" | "caller";
   /** Of the pointers that are known to be tensors. */
   readonly tensors: readonly TensorContract[];

@@ -1,5 +1,5 @@
 /**
- * The back end for one kernel: its functions for every target. Targets that lowering does not tell apart get the
+ * The back end for one kernel: its functions for every target. Targets that lowering does not distinguish get the
  * code that was made for the first of them; only directives, version and target of the module are their own.
  */
 import type { Func } from "../ir/func.ts";

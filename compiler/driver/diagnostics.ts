@@ -17,7 +17,7 @@ export class DiagnosticCollector {
   readonly #found = new Map<string, Collected>();
   /** Labels of all instances, by the offset of the kernel's definition, which variants may give several names. */
   readonly #instances = new Map<number, Set<string>>();
-  /** Labels by list: what stands outside of kernels is one list for all of them. */
+  /** Labels by list: the text outside of kernels has one list for all of them. */
   readonly #lists = new Map<readonly Diagnostic[], Set<string>>();
 
   /** Diagnostics of the file as a whole. */

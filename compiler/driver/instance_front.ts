@@ -1,6 +1,6 @@
 /**
  * The front end for one instance, with the work shared: instances, specialisations and targets that the
- * text does not tell apart (language.md 1.3, macros it never asks for) are preprocessed, parsed and
+ * text does not distinguish (language.md 1.3, macros it never uses) are preprocessed, parsed and
  * checked once.
  */
 import type { CompileOptions, Define } from "../options.ts";
@@ -52,7 +52,7 @@ export interface SurveyedText {
 export interface CheckedKernel {
   readonly parsed: ParsedFile;
   readonly kernel: TypedKernel | undefined;
-  /** Of what stands outside of kernels; one list for all kernels of the text. */
+  /** Of the text outside of kernels; one list for all kernels of the text. */
   readonly general: readonly Diagnostic[];
   /** Of this kernel. */
   readonly own: readonly Diagnostic[];

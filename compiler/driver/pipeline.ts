@@ -109,7 +109,7 @@ export function planFile(
       const plan = planInstances(name, own, defines, reporter, configurations, isOwn, budget);
       return { site, plan };
     })
-    // A name that only stand-ins give belongs to no instance.
+    // A name that only provisional values give belongs to no instance.
     .filter(({ site, plan }) => !site.isNamedByMacro || plan.instances.length > 0);
   return { front, parsed, kernels, items: itemGroups.flat(), standIns };
 }
@@ -125,7 +125,7 @@ function readOverrides(
   });
 }
 
-/** Kernels by name. Which there are may depend on parameters, whose first values stand for all. */
+/** Kernels by name. Which there are may depend on parameters, whose first values represent all. */
 function findKernels(
   front: InstanceFront,
   defines: readonly Define[],
@@ -249,7 +249,7 @@ function reportMissing(
   });
 }
 
-/** `TYPE=half, TM=32`: what tells the instance from others. */
+/** `TYPE=half, TM=32`: what distinguishes the instance from others. */
 function labelOf({ variant, config }: InstancePlan): string {
   const bindings = Object.entries({ ...variant.bindings, ...config });
   return bindings.length === 0
@@ -285,7 +285,7 @@ function describeInstances(
   });
 }
 
-/** The optimised functions of an instance, for targets that the text tells apart those of their own kernel. */
+/** The optimised functions of an instance, for targets that the text distinguishes those of their own kernel. */
 function funcsOf(
   kernel: TypedKernel | undefined,
   { declared, funcs }: BuiltInstance,

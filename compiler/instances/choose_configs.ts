@@ -91,7 +91,7 @@ export function wantedOf(
 
 const isOnly = (wanted: Wanted): boolean => typeof wanted === "object" && "only" in wanted;
 
-/** Filters after the first that holds are looked at only if somebody wants to know. */
+/** Filters after the first that holds are evaluated only where all are asked for. */
 function listOf(configs: Iterable<Config>, wanted: Wanted): readonly Config[] {
   if (wanted === "first") {
     for (const config of configs) return [config];

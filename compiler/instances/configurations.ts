@@ -20,7 +20,7 @@ export type Bindings = ReadonlyMap<string, string>;
  * automatic one or that of the first condition. Accesses of one element want other tiles than accesses of 16 bytes, and
  * short rows other tiles than long ones.
  */
-export const SPECIALIZED_MACRO = "__TRI_SPECIALIZED__";
+const SPECIALIZED_MACRO = "__TRI_SPECIALIZED__";
 
 /** One choice of what the tuner decides. */
 export interface Config {

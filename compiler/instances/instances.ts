@@ -38,7 +38,7 @@ export interface InstancePlan {
   readonly options: KernelOptions;
   /** Everything to define, in order. */
   readonly defines: readonly Define[];
-  /** Which of its specialisations are compiled from this plan: a filter may tell them apart. */
+  /** Which of its specialisations are compiled from this plan: a filter may select some of them. */
   readonly covers: Coverage;
   /** Its text as a pragma, and what it adds to the names of entries. */
   readonly configuration: { readonly label: string; readonly suffix: string };
@@ -109,7 +109,7 @@ export function planInstances(
   return { kernel, instances, items, parameters };
 }
 
-/** A stand-in for each parameter of a file, to find its kernels before any instance is planned. */
+/** A provisional value for each parameter of a file, to find its kernels before any instance is planned. */
 export function firstBindings(
   groups: readonly (readonly PragmaItem[])[],
   defines: readonly Define[],
@@ -167,7 +167,7 @@ function declaredParameters(
   return [...found.values()];
 }
 
-/** Two variants of one name could not be told apart in the wrapper. */
+/** Two variants of one name would have one name in the wrapper. */
 function checkVariantNames(items: readonly SourcedItem[], reporter: Reporter): void {
   const seen = new Map<string, Span>();
   for (const { item } of items) {

@@ -1,4 +1,4 @@
-/** What the options of `#pragma tri` (language.md 10.3) turn into. Their values were checked when read. */
+/** Settings that the options of `#pragma tri` (language.md 10.3) select. Their values were checked when read. */
 import type { OptionSetting } from "../pragma/pragma.ts";
 import type { OptionName } from "../pragma/pragma_options.ts";
 import type { FloatOptions } from "../support/float_options.ts";

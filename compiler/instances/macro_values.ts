@@ -1,4 +1,4 @@
-/** The integers that compile-time parameters stand for. */
+/** The integer values of compile-time parameters. */
 import type { Define } from "../options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { constantValue } from "../contract/expr.ts";

@@ -9,7 +9,7 @@ import type { SourceFile, Span } from "../support/source.ts";
 export const MAX_INSTANCES = 4096;
 
 /** Configurations that filters are asked about, for each variant and specialisation. */
-export const MAX_CONFIGURATIONS = 50_000;
+const MAX_CONFIGURATIONS = 50_000;
 
 /** Shared by all kernels of a file. */
 export class PlanBudget {

@@ -17,7 +17,7 @@ import type { ContractExpr, Requirement } from "../contract/types.ts";
 
 const VECTOR_BYTES = 16;
 
-/** One way to compile an instance: under which conditions, and what they tell the compiler. */
+/** One way to compile an instance: under which conditions, and what the compiler infers from them. */
 export interface Specialization {
   /** Appended to the entry's name: empty for the general instance. */
   readonly suffix: string;

@@ -62,7 +62,7 @@ export function variantDefines(
 
 /**
  * The names of a kernel's variants. `all` are those of its definition, which other kernels share where a macro names
- * them: what only tells the kernels apart (the macro of the name) tells no variants apart.
+ * them: what only distinguishes kernels (the macro of the name) distinguishes no variants.
  */
 export function variantNames(
   kernel: string,

@@ -13,7 +13,7 @@ import type {
 } from "./ast.ts";
 import { printDeclarator, printSpecs, printTypeName } from "./print_ast.ts";
 
-/** One line of the outline and what stands below it. */
+/** One line of the outline and the lines below it. */
 interface Entry {
   readonly text: string;
   readonly children?: readonly Entry[];
@@ -21,7 +21,7 @@ interface Entry {
 
 /**
  * One line per node: statements with their line and column, the parts of a node two blanks further in.
- * Types and declarators stand on the line of their declaration, as they were written.
+ * Types and declarators are on the line of their declaration, as they were written.
  */
 export function dumpAst(unit: Unit): string {
   const lines: string[] = [];

@@ -4,7 +4,7 @@ import type { LoopHint } from "./ast.ts";
 import type { Token } from "../preprocess/token.ts";
 
 interface HintRow {
-  /** What may stand between the parentheses. */
+  /** What is allowed between the parentheses. */
   readonly argument: RegExp;
   readonly optional: boolean;
   readonly form: string;

@@ -1,6 +1,6 @@
 /**
  * The operators and how tightly they bind (language.md 5.1). A lower level binds tighter. The parser climbs
- * these levels, the printer sets parentheses by them; neither knows an operator by name.
+ * these levels, the printer sets parentheses by them; neither names an operator.
  */
 import type { AssignOperator, BinaryOperator, Expr, UnaryOperator } from "./ast.ts";
 

@@ -1,4 +1,4 @@
-/** What every parsing function is handed: the tokens, the names in scope, and where errors go. */
+/** What every parsing function receives: the tokens, the names in scope, and where errors go. */
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Token } from "../preprocess/token.ts";
 import { TokenCursor } from "./token_cursor.ts";

@@ -33,7 +33,7 @@ export function declaredName(declarator: Declarator): Name | undefined {
  * declarator = { '*' { qualifier | attribute } } direct
  * direct     = ( name | '(' declarator ')' ) { attribute } [ shape | params ] { attribute }
  */
-export function parseDeclarator(p: ParseContext, what: string): Declarator {
+function parseDeclarator(p: ParseContext, what: string): Declarator {
   return parseDeclaratorOr(p, what, false);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Expressions (language.md 5.1 and Appendix A). Binary operators are climbed by the level column of
- * `operators.ts`; the grammar rule stands above each function.
+ * `operators.ts`; the grammar rule is above each function.
  */
 import { joinSpans, sourceText, type Span } from "../support/source.ts";
 import type { DiagnosticDetails } from "../support/diagnostic.ts";

@@ -28,7 +28,7 @@ type SpecWord =
 
 const NO_STRUCTURES = "there are no structures; use separate variables and parameters";
 
-/** Every keyword that may stand among the specifiers. */
+/** Every keyword that may be a specifier. */
 const SPEC_WORDS: ReadonlyMap<string, SpecWord> = new Map<string, SpecWord>([
   ...KEYWORDS.type.map((word): [string, SpecWord] => [word, { role: "type" }]),
   ["enum", { role: "enum" }],
@@ -78,7 +78,7 @@ const SPEC_WORDS: ReadonlyMap<string, SpecWord> = new Map<string, SpecWord>([
   }],
 ]);
 
-/** Where specifiers stand. Storage words belong to declarations; `T[S] name` is no form of a bare type. */
+/** Where specifiers occur. Storage words belong to declarations; `T[S] name` is no form of a bare type. */
 type SpecsPlace = "declaration" | "parameter" | "type-name";
 
 function specWord(token: Token): SpecWord | undefined {
@@ -94,7 +94,7 @@ export function startsType({ scopes }: ParseContext, token: Token): boolean {
  * Whether the name at the cursor, which nothing declares, must be meant as a type, being followed by a name,
  * by `*` and a name, or by a shape and a name (Appendix A, note 7).
  */
-export function looksLikeUnknownType({ cursor, scopes }: ParseContext): boolean {
+function looksLikeUnknownType({ cursor, scopes }: ParseContext): boolean {
   const { kind, text } = cursor.token;
   if (kind !== "identifier" || scopes.kindOf(text) !== undefined) return false;
   if (Object.hasOwn(FOREIGN_SPECIFIERS, text)) return true;
@@ -108,7 +108,7 @@ export function looksLikeUnknownType({ cursor, scopes }: ParseContext): boolean 
   return after.kind === "identifier" || specWord(after) !== undefined;
 }
 
-/** Whether the cursor stands at a declaration (Appendix A, notes 4 and 7). */
+/** Whether the cursor is at a declaration (Appendix A, notes 4 and 7). */
 export function startsDeclaration(p: ParseContext): boolean {
   return startsType(p, p.cursor.token) || looksLikeUnknownType(p);
 }
@@ -118,7 +118,7 @@ interface SpecsInProgress {
   readonly storage: { word: Storage; span: Span }[];
   readonly qualifiers: { word: Qualifier; span: Span }[];
   readonly attributes: Attribute[];
-  /** Builtin type words; they may stand apart, as in `unsigned const long`. */
+  /** Builtin type words; others may be between them, as in `unsigned const long`. */
   readonly words: Name[];
   type: TypeSpec | undefined;
   /** A word that was reported and may have been meant as the type. */
@@ -238,7 +238,7 @@ function isNameOrStar(token: Token): boolean {
   return token.kind === "identifier" || isWord(token, "*");
 }
 
-/** Whether something stands there that a name may follow even without a type: `const n`. */
+/** Whether there is a specifier that a name may follow even without a type: `const n`. */
 function hasOtherSpecs({ storage, qualifiers, attributes }: Omit<Specs, "type" | "span">): boolean {
   return storage.length + qualifiers.length + attributes.length > 0;
 }
@@ -319,7 +319,7 @@ function nameOf({ text, span }: Token): Name {
 /** What may follow a declared name. */
 const AFTER_NAME: ReadonlySet<string> = new Set([";", ",", "=", "[", ")"]);
 
-/** A name to declare. A keyword in its place is explained, and taken for the name if it stands like one. */
+/** A name to declare. A keyword instead of it is explained, and taken for the name if its context is that of a name. */
 export function parseName({ cursor }: ParseContext, what: string): Name | undefined {
   const { token } = cursor;
   if (token.kind === "identifier") return nameOf(cursor.next());
@@ -338,7 +338,7 @@ export function parseName({ cursor }: ParseContext, what: string): Name | undefi
   return undefined;
 }
 
-/** Whether the cursor stands at an attribute. */
+/** Whether the cursor is at an attribute. */
 function startsAttribute({ cursor }: ParseContext): boolean {
   const role = specWord(cursor.token)?.role;
   return role === "attribute" || role === "attribute-list";

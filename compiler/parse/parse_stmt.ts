@@ -15,7 +15,7 @@ export function parseBody(p: ParseContext): Block {
   const start = open?.span ?? cursor.token.span;
   const items: BlockItem[] = [];
   if (open === undefined) return { kind: "block", items, span: start };
-  // A `__global__` cannot stand in a function: the `}` before it was forgotten.
+  // A function contains no `__global__`: the `}` before it was forgotten.
   while (!cursor.at("}") && !cursor.atEnd() && !cursor.at("__global__")) {
     const { index: before, links } = cursor;
     items.push(parseBlockItem(p));
@@ -72,7 +72,7 @@ const LOOPS: ReadonlySet<string> = new Set(["for", "while", "do"]);
  * statement = block | [ expr ] ';' | 'if' … | 'for' … | 'while' … | 'do' … | 'break' ';' | 'continue' ';'
  *           | 'return' [ expr ] ';' | loop-pragma statement
  */
-export function parseStatement(p: ParseContext): Stmt {
+function parseStatement(p: ParseContext): Stmt {
   const { cursor } = p;
   cursor.enter();
   if (cursor.at(")") || cursor.at("]")) {
@@ -110,7 +110,7 @@ function parseAfterLoopPragma(p: ParseContext): Stmt {
   return isOther ? { kind: "empty", span: start } : parseStatement(p);
 }
 
-/** Expression statements, and what may stand in their place by mistake. */
+/** Expression statements, and what is written instead of them by mistake. */
 function parseOther(p: ParseContext, start: Span): Stmt {
   const { cursor, scopes, reporter } = p;
   if (cursor.at("}") || cursor.atEnd() || cursor.at("__global__")) {
@@ -142,7 +142,7 @@ function parseEmpty({ cursor }: ParseContext, span: Span): Stmt {
   return { kind: "empty", span };
 }
 
-/** '(' expr ')'. After an error inside, parsing goes on behind the parenthesis. */
+/** '(' expr ')'. After an error inside, parsing continues after the parenthesis. */
 function parseCondition(p: ParseContext): Expr {
   const { cursor } = p;
   const openIndex = cursor.index;
@@ -153,7 +153,7 @@ function parseCondition(p: ParseContext): Expr {
   return condition;
 }
 
-/** 'if' '(' expr ')' statement [ 'else' statement ]; `else` goes with the nearest `if` (note 5). */
+/** 'if' '(' expr ')' statement [ 'else' statement ]; `else` belongs to the nearest `if` (note 5). */
 function parseIf(p: ParseContext, start: Span): Stmt {
   const { cursor } = p;
   cursor.next();

@@ -1,5 +1,5 @@
 /**
- * Tokens to syntax tree: the doors of the parser, and the items of a file. Recursive descent; one function
+ * Tokens to syntax tree: the entry points of the parser, and the items of a file. Recursive descent; one function
  * per rule of language.md, Appendix A, with the rule above it:
  *
  *   parse_expr.ts   expressions, driven by the levels in operators.ts
@@ -49,7 +49,7 @@ export function parse(
   return { items };
 }
 
-/** Whether later stages, which recurse over the tree, could not go through an item; reported. */
+/** Whether an item is too tall for later phases, which recurse over the tree; reported. */
 function isTooTall(
   { cursor, reporter }: ParseContext,
   item: object & { readonly span: Span },
@@ -77,7 +77,7 @@ function missingTypeName(span: Span): TypeName {
   return { specs: { storage: [], qualifiers: [], attributes: [], type, span }, pointers: [], span };
 }
 
-/** @param instead stands in for a tree that is too tall to go on with */
+/** @param instead replaces a tree that is too tall for the phases after */
 function parseWhole<Node extends object & { readonly span: Span }>(
   tokens: readonly Token[],
   reporter: Reporter,

@@ -1,9 +1,9 @@
 /**
- * The parser's place in the token list, and what happens when a token does not fit.
+ * The parser's position in the token list, and what happens when a token does not fit.
  *
  * The first token that does not fit is reported and the cursor *gets stuck*: from then on it shows the end of
- * the text, so that every parsing function finishes its node, silently, without knowing of the error. Whoever
- * can go on (a statement, a declaration, a parenthesised header) asks the cursor to recover. So an error
+ * the text, so that every parsing function finishes its node, without a check of its own and without a message. The rules that can
+ * continue (a statement, a declaration, a parenthesised header) ask the cursor to recover. So an error
  * costs one message, the tree stays whole around it, and nothing is thrown.
  */
 import type { DiagnosticDetails, Reporter } from "../support/diagnostic.ts";
@@ -34,7 +34,7 @@ const FOREIGN_OPERATORS: Readonly<Record<string, string>> = {
   or: "write `||`",
 };
 
-/** A place in the token list; see the head of this file. */
+/** A position in the token list; see the opening comment. */
 export class TokenCursor {
   readonly #tokens: readonly Token[];
   readonly #reporter: Reporter;
@@ -64,7 +64,7 @@ export class TokenCursor {
     return this.#stuckAt ?? this.#at(this.#index);
   }
 
-  /** Whether a token was reported and nobody recovered yet. */
+  /** Whether a token was reported and the parser has not recovered yet. */
   get stuck(): boolean {
     return this.#stuckAt !== undefined;
   }
@@ -140,7 +140,7 @@ export class TokenCursor {
 
   /**
    * Consumes `;`. A missing one is reported directly after the previous token; when the next token may begin
-   * something new, parsing goes on as if it had been there.
+   * something new, parsing continues as if it had been there.
    */
   expectSemicolon(details: DiagnosticDetails = {}, expected = "`;`"): void {
     if (this.accept(";") !== undefined || this.stuck) return;
@@ -164,7 +164,7 @@ export class TokenCursor {
     this.#stuckAt ??= endInPlaceOf(this.#at(this.#index));
   }
 
-  /** Like {@linkcode fail}, but parsing goes on at the current token. */
+  /** Like {@linkcode fail}, but parsing continues at the current token. */
   complain(expected: string, details: DiagnosticDetails = {}): void {
     if (this.stuck) return;
     this.#report(`expected ${expected}, found ${this.describe()}`, this.token.span, details);

@@ -1,9 +1,9 @@
 /**
- * How tall a tree is. Every later stage recurses over the tree, and `1 + 1 + 1 + …` nests to the left as
+ * How tall a tree is. Every later phase recurses over the tree, and `1 + 1 + 1 + …` nests to the left as
  * deeply as it is long, without nesting in the text.
  */
 
-/** Nodes on the way from the root of a top-level item to its deepest leaf that later stages can take. */
+/** Nodes on the way from the root of a top-level item to its deepest leaf that later phases can take. */
 export const MAX_TREE_HEIGHT = 1000;
 
 /** Whether a path from the root to a leaf has more nodes than the limit. */

@@ -3,7 +3,7 @@
  * declared names are kept only because they hide typedef names.
  */
 
-/** What a name stands for; `unknown-type`: used as a type, not declared, and already reported. */
+/** What a name means; `unknown-type`: used as a type, not declared, and already reported. */
 export type NameKind = "typedef" | "unknown-type" | "other";
 
 /** Typedef names that need no declaration; hidable like names of a scope around the file (language.md 2.1). */
@@ -38,7 +38,7 @@ export class TypedefScopes {
     this.#scopes[0]?.set(name, "unknown-type");
   }
 
-  /** What the name stands for here; undefined if it is not declared. */
+  /** What the name means here; undefined if it is not declared. */
   kindOf(name: string): NameKind | undefined {
     for (let i = this.#scopes.length - 1; i >= 0; i--) {
       const kind = this.#scopes[i]?.get(name);

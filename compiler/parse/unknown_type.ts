@@ -1,4 +1,4 @@
-/** The one message for a name that stands where a type must and that nothing declares (E2001). */
+/** The message for an undeclared name where a type is required (E2001). */
 import { nearest } from "../support/spelling.ts";
 import { foreignTypeHint } from "./foreign_words.ts";
 import { KEYWORDS } from "../preprocess/keywords.ts";

@@ -19,7 +19,7 @@ export class PragmaCursor {
   readonly #reporter: Reporter;
   #next = 0;
 
-  /** @param before what stands before the tokens, to point at when they end too early */
+  /** @param before the span before the tokens, to point at when they end too early */
   constructor(tokens: readonly PpToken[], before: Span, reporter: Reporter) {
     this.#tokens = tokens;
     this.#before = before;

@@ -1,4 +1,4 @@
-/** The items of `#pragma tri`, one parser each; the grammar stands in language.md, 10.3. */
+/** The items of `#pragma tri`, one parser each; the grammar is in language.md, 10.3. */
 import { joinSpans, type Span } from "../support/source.ts";
 import { parseNumber } from "../preprocess/literals.ts";
 import type { Axis, Binding, OptionSetting, PragmaItem, PragmaName } from "./pragma.ts";
@@ -6,7 +6,7 @@ import type { PragmaCursor } from "./pragma_cursor.ts";
 import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
 import { acceptsValue, isOptionName, OPTION_AXES, OPTIONS, optionUsage } from "./pragma_options.ts";
 
-/** An item without its span, which the caller knows. */
+/** An item without its span, which the caller adds. */
 type ItemBody = DistributiveOmit<PragmaItem, "span">;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
@@ -35,7 +35,7 @@ export const ITEM_WORDS: readonly string[] = Object.keys(ITEMS);
 /** Every word that may follow `#pragma tri`; `loop` is read elsewhere. */
 export const PRAGMA_WORDS: readonly string[] = [...ITEM_WORDS, ...Object.keys(OPTIONS), "loop"];
 
-/** Reads one whole item, to the end of its line. `before` is what stands before its first word. */
+/** Reads one whole item, to the end of its line. `before` is the span before its first word. */
 export function parseItem(cursor: PragmaCursor, lastSpan: Span): PragmaItem {
   const start = cursor.token?.span ?? lastSpan;
   const body = parseBody(cursor);
@@ -207,7 +207,7 @@ function isDirection(text: string | undefined): text is NonNullable<TensorBody["
 }
 
 const FLAGS = ["contiguous", "optional", "noalias", "reread"] as const;
-/** The words behind the extents of a tensor. */
+/** The words after the extents of a tensor. */
 export const TENSOR_WORDS: readonly string[] = ["strides", "align", ...FLAGS];
 
 function isFlag(text: string): text is typeof FLAGS[number] {

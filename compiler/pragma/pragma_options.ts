@@ -6,7 +6,7 @@ interface OptionRow {
   readonly form: "number" | "word";
   /** The legal values, or a range of numbers. */
   readonly values: readonly string[] | { readonly from: number; readonly to: number };
-  /** May stand alone, which means its first value. */
+  /** May be written without a value, which means its first one. */
   readonly bare: boolean;
 }
 
@@ -45,7 +45,7 @@ export function optionUsage(name: OptionName): string {
   return form === "number" ? `write \`${name}=N\` with N ${shown}` : `write \`${name}(${shown})\``;
 }
 
-/** Whether the option may have this value; `undefined` stands for the bare option. */
+/** Whether the option may have this value; `undefined` is the bare option. */
 export function acceptsValue(name: OptionName, value: OptionSetting["value"]): boolean {
   const { values, bare }: OptionRow = OPTIONS[name];
   if (value === undefined) return bare;

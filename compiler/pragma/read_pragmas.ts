@@ -1,6 +1,6 @@
 /**
  * `#pragma tri` at file scope, read before preprocessing (language.md, 10.3). No macro has a value yet, so
- * a pragma may not stand where a macro decides whether it counts.
+ * a pragma is not allowed where a macro decides whether it counts.
  */
 import { Reporter } from "../support/diagnostic.ts";
 import { joinSpans, type SourceFile } from "../support/source.ts";

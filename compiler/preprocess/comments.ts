@@ -1,7 +1,7 @@
 /** Comments as documentation: neighbouring lines joined, markers stripped, found again above a function. */
 import type { SourceFile, Span } from "../support/source.ts";
 
-/** A comment that stands on lines of its own; `//` lines below one another are one comment. */
+/** A comment that has lines of its own; `//` lines below one another are one comment. */
 export interface Comment {
   /** Without markers and common decoration. */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface RawComment {
   /** Between the markers. */
   readonly body: string;
   readonly line: boolean;
-  /** No code stands before it on its line. */
+  /** No code precedes it on its line. */
   readonly ownLine: boolean;
 }
 
@@ -69,7 +69,7 @@ const BETWEEN = new RegExp(`^[ \\t]*(?:${NEWLINE}(?:${PRAGMA_LINE})*)?[ \\t]*$`)
 
 /**
  * The text of the comment that ends right above an offset, where a definition begins; empty if there is
- * none. `#pragma` lines may stand between the two, empty lines not.
+ * none. `#pragma` lines may be between the two, empty lines not.
  */
 export function docAbove(comments: readonly Comment[], file: SourceFile, offset: number): string {
   const above = comments.findLast(({ span }) => span.file === file && span.end <= offset);

@@ -21,7 +21,7 @@ export type TokenSource = () => PpToken;
 
 /**
  * What reads like a macro call but is computed by the preprocessor: `__LINE__`, and in `#if` `defined` and
- * `__type_is`. Gets the name and a source of the unexpanded tokens behind it; undefined: nothing stands for it.
+ * `__type_is`. Gets the name and a source of the unexpanded tokens after it; undefined: it is replaced by nothing.
  */
 export type MacroOperator = (name: PpToken, expander: Expander) => PpToken | undefined;
 
@@ -29,7 +29,7 @@ export interface ExpandContext {
   readonly macros: ReadonlyMap<string, Macro>;
   readonly operators: ReadonlyMap<string, MacroOperator>;
   readonly reporter: Reporter;
-  /** Told of every identifier that was looked up, macro or not. */
+  /** Called for every identifier that was looked up, macro or not. */
   readonly lookedUp: (name: string) => void;
   /** Shared by all expansions of one text. */
   readonly budget: MacroBudget;
@@ -72,7 +72,7 @@ export class Expander {
     }
   }
 
-  /** The next token as it stands. */
+  /** The next token, not expanded. */
   take(): PpToken {
     return this.#pending.pop() ?? this.#source();
   }

@@ -1,5 +1,5 @@
 /**
- * Text to preprocessing tokens (language.md, 1.1 and 2). This lexer knows no directives and no macros; it
+ * Text to preprocessing tokens (language.md, 1.1 and 2). This lexer handles neither directives nor macros; it
  * marks the tokens that begin a line, and the preprocessor does the rest. Nothing here is an error that a
  * skipped `#if` group could hide: a stray character becomes a token of kind `other`, which is reported
  * when it reaches the program.
@@ -199,7 +199,7 @@ class Lexer {
     }
   }
 
-  /** A string or character literal; without a closing quote on its line the quote stands alone. */
+  /** A string or character literal; without a closing quote on its line the quote is a token by itself. */
   #quoted(quote: number): void {
     const text = this.#text;
     for (let end = this.#at + 1; end < text.length; end++) {

@@ -8,7 +8,7 @@ import type { Span } from "../support/source.ts";
 import type { PpToken } from "./lexer.ts";
 
 /** Far above any honest kernel (the largest published one has some thousand tokens). */
-export const MAX_EXPANDED_TOKENS = 250_000;
+const MAX_EXPANDED_TOKENS = 250_000;
 
 /** What costs as much as one token of a result: characters of its text, tokens read, names and links copied. */
 const CHARACTERS = 64;

@@ -1,5 +1,5 @@
 /**
- * What looks like a macro and is computed where it stands: `__FILE__`, `__LINE__`, `_Pragma` everywhere,
+ * What looks like a macro and is computed where it is used: `__FILE__`, `__LINE__`, `_Pragma` everywhere,
  * `defined` and `__type_is` in conditions only (language.md, 1.2 and 1.3).
  */
 import type { Reporter } from "../support/diagnostic.ts";

@@ -60,7 +60,7 @@ export function parseDefine(
   return { ...base, params, variadic, body };
 }
 
-/** `(a, b, ...)` from the opening parenthesis at index 1; `next` is the index behind it. */
+/** `(a, b, ...)` from the opening parenthesis at index 1; `next` is the index after it. */
 function parseParams(
   line: readonly PpToken[],
   open: PpToken,
@@ -110,7 +110,7 @@ function pastesWell(body: readonly PpToken[], reporter: Reporter): boolean {
   return false;
 }
 
-/** In a function-like macro `#` stands before a parameter only. */
+/** In a function-like macro `#` precedes parameters only. */
 function stringifiesWell(
   body: readonly PpToken[],
   params: readonly string[],

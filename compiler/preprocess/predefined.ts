@@ -24,7 +24,7 @@ export const PREDEFINED_NAMES: ReadonlySet<string> = new Set([
   "defined",
 ]);
 
-/** Name to text, for {@linkcode preprocess}; `__FILE__` and `__LINE__` are computed where they stand. */
+/** Name to text, for {@linkcode preprocess}; `__FILE__` and `__LINE__` are computed where they are used. */
 export function predefinedMacros(facts: PredefinedFacts): Record<string, string> {
   const { major, minor, patch } = facts.version;
   return {

@@ -1,6 +1,6 @@
 /**
  * The preprocessor (language.md, 1.2 to 1.4): directives are followed, macros expanded, and what is left
- * goes to the parser as tokens whose spans still point at the text that a person wrote. It is pulled from
+ * reaches the parser as tokens whose spans still point into the source text. It is pulled from
  * the end: the {@linkcode Expander} asks for the next token of the text, which may take reading directives
  * and other files first.
  */
@@ -46,7 +46,7 @@ export interface PreprocessResult {
   readonly usedMacros: ReadonlySet<string>;
   /** The macros that hold at the end of the file. */
   readonly macros: MacroTable;
-  /** Comments of the main file that stand on lines of their own. */
+  /** Comments of the main file that have lines of their own. */
   readonly comments: readonly Comment[];
 }
 

@@ -71,7 +71,7 @@ export function substitute(
     budget.spendOnResult(tokens);
     if (!budget.isExhausted) { for (const token of tokens) result.push(token); }
   };
-  // Beyond the budget the rest is given up; whoever called reports that.
+  // Beyond the budget the rest is dropped; the caller reports that.
   for (let at = 0; at < body.length && !budget.isExhausted;) {
     const start = at;
     at += takesString(at) ? 2 : 1;
@@ -100,7 +100,7 @@ export function substitute(
 }
 
 /**
- * Argument tokens with this use put into their chains: behind whatever happened within the argument, and
+ * Argument tokens with this use put into their chains: after the expansions within the argument, and
  * before the expansions that the macro's own name came out of. Those that the argument came out of too are
  * in its chain once, so that a chain of n macros makes chains of n links.
  */

@@ -1,6 +1,6 @@
 /**
  * Phase 1 and 2 of translation (language.md, 1.1): bytes to text, and lines joined where a backslash ends
- * them. Joining moves offsets, so the result knows the way back to the text that the person wrote.
+ * them. Joining moves offsets, so the result maps its offsets back to the source text.
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
@@ -116,7 +116,7 @@ function reportUnreadable(file: SourceFile, reporter: Reporter): void {
   }
 }
 
-/** Where the text proper begins: behind a byte order mark. */
+/** Where the text proper begins: after a byte order mark. */
 export function textStart(text: string): number {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
 }

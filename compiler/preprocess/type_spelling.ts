@@ -48,7 +48,7 @@ export function scalarOfWords(words: readonly string[]): ScalarName | undefined 
   return count("unsigned") > 0 ? `uint${bits}` : `int${bits}`;
 }
 
-/** One spelling for all ways to write a type: scalars by their canonical name, the rest as it stands. */
+/** One spelling for all ways to write a type: scalars by their canonical name, the rest unchanged. */
 export function canonicalType(tokens: readonly string[]): string {
   const words = tokens.filter(isTypeWord);
   const rest = tokens.filter((token) => !isTypeWord(token));

@@ -16,7 +16,7 @@ export type ScalarValue = bigint | number;
 export type ArithOperator =
   | "add" | "sub" | "mul" | "div" | "rem" | "shl" | "shr" | "and" | "or" | "xor" | "min" | "max"
   | ComparisonOperator;
-export type ComparisonOperator = "lt" | "le" | "gt" | "ge" | "eq" | "ne";
+type ComparisonOperator = "lt" | "le" | "gt" | "ge" | "eq" | "ne";
 
 type IntRule = (a: bigint, b: bigint, bits: number) => bigint | undefined;
 type FloatRule = (a: number, b: number) => number | bigint;
@@ -109,7 +109,7 @@ const COMPARISONS: ReadonlySet<string> = new Set<ComparisonOperator>([
   "ne",
 ]);
 
-export function isComparison(operator: string): operator is ComparisonOperator {
+function isComparison(operator: string): operator is ComparisonOperator {
   return COMPARISONS.has(operator);
 }
 
@@ -175,7 +175,7 @@ function saturate(value: number, to: ScalarName): bigint {
   return BigInt(Math.trunc(value));
 }
 
-/** Rounds once: an integer of more than 53 bits keeps its upper 52 and one that tells whether any below is set. */
+/** Rounds once: an integer of more than 53 bits keeps its upper 52 and one that says whether any below is set. */
 function roundInteger(value: bigint, to: ScalarName): number {
   const magnitude = value < 0n ? -value : value;
   const excess = magnitude.toString(2).length - 53;

@@ -60,7 +60,7 @@ export class Reporter {
     return this.#errors;
   }
 
-  /** Whether further errors are dropped, so that nobody sees what would help to mend them. */
+  /** Whether further errors are dropped, so that hints for them need not be computed. */
   get isFull(): boolean {
     return this.#errors >= Reporter.MAX_ERRORS;
   }

@@ -1,7 +1,7 @@
 /** What a kernel's pragmas say of its floats (language.md 9.2, 9.3 and 10.3). */
 
 export interface FloatOptions {
-  /** `fp_contract`: a product and the sum that it goes into may be rounded together. */
+  /** `fp_contract`: a product and the sum that uses it may be rounded together. */
   readonly contract: boolean;
   /** `ftz`: arithmetic on `float` takes and gives zeros for subnormal numbers. */
   readonly flush: boolean;

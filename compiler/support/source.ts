@@ -17,7 +17,7 @@ export interface Span {
   readonly file: SourceFile;
   /** Offset of the first character. */
   readonly start: number;
-  /** Offset behind the last character. */
+  /** Offset after the last character. */
   readonly end: number;
   /** Set when the text came out of a macro: where it was used. Chains through nested macros. */
   readonly expansion?: Expansion;
@@ -27,7 +27,7 @@ export interface Span {
 export interface Expansion {
   /** Its name. */
   readonly macro: string;
-  /** Where it stands. */
+  /** Where it is. */
   readonly use: Span;
 }
 

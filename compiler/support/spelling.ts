@@ -21,7 +21,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other; any number
+ * Insertions, deletions, replacements and swaps of neighbours between two words; any number
  * from `limit` on when they are that many. Entries further than that from the diagonal stay out.
  */
 function editDistance(a: string, b: string, limit: number): number {
