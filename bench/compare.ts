@@ -16,13 +16,13 @@ export interface CompareOptions {
 /** A difference that is unlikely to be chance and large enough to matter. */
 export const DEFAULT_COMPARE: CompareOptions = { significance: 0.01, leastChange: 0.02 };
 
-/** One line at one place, in both recordings. */
+/** One line at one point, in both recordings. */
 export interface Change {
   /** The benchmark's name. */
   readonly benchmark: string;
   /** The line's name. */
   readonly line: string;
-  /** The place on the axis. */
+  /** The point on the axis. */
   readonly x: number;
   /** Median milliseconds per call in the first recording. */
   readonly before: number;
@@ -36,7 +36,7 @@ export interface Change {
 
 /** Two recordings side by side. */
 export interface Comparison {
-  /** Every line and place that both have, in the order of the first. */
+  /** Every line and point that both have, in the order of the first. */
   readonly changes: readonly Change[];
   /** Why a difference may not be the kernels', and what only one recording has. */
   readonly notes: readonly string[];
@@ -45,7 +45,7 @@ export interface Comparison {
 const COMPARE_OPTIONS = optionNames<CompareOptions>({ significance: true, leastChange: true });
 
 /**
- * Compares the samples of two recordings, line by line and place by place. Throws `ArgumentError` for what is no
+ * Compares the samples of two recordings, line by line and point by point. Throws `ArgumentError` for what is no
  * recording, and options that are no numbers.
  */
 export function compareRecordings(

@@ -1,4 +1,4 @@
-/** What a benchmark module declares: an axis, a unit, inputs for each place on the axis, and a line per provider. */
+/** What a benchmark module declares: an axis, a unit, inputs for each point on the axis, and a line per provider. */
 import type { Device } from "../ffi/device.ts";
 import { isList } from "../ffi/numbers.ts";
 import { areNumbers, expectThat, expectUnit, isOneOf, isRecord } from "./arguments.ts";
@@ -22,17 +22,17 @@ export type Measure =
 /** The units, as recordings spell them. */
 export type Unit = Measure["unit"];
 
-/** One place on the axis, while it is measured. */
+/** One point on the axis, while it is measured. */
 export interface Place {
   /** Where everything is allocated and runs. */
   readonly device: Device;
   /** The value of the axis. */
   readonly x: number;
-  /** Disposes a tensor, a library, … when the place is done; returns it. */
+  /** Disposes a tensor, a library, … after the point is measured; returns it. */
   keep<T extends Disposable>(resource: T): T;
 }
 
-/** Times that somebody else took, in milliseconds per call, one per sample. */
+/** Times measured elsewhere, in milliseconds per call, one per sample. */
 export interface RecordedTimes {
   /** The samples. */
   readonly milliseconds: readonly number[];
@@ -48,13 +48,13 @@ export type Contender = (() => unknown) | RecordedTimes | undefined;
 export interface Line<Inputs> {
   /** What tables and plots call it. */
   readonly label: string;
-  /** Makes its contender for a place; the providers of a place share its inputs. */
+  /** Makes its contender for a point; the providers of a point share its inputs. */
   readonly prepare: (inputs: Inputs, place: Place) => Contender | Promise<Contender>;
 }
 
 /** What `benchmark()` takes. */
 export interface BenchmarkDefinition<Inputs> {
-  /** Letters, digits, `_` and `-`; comparisons know it by that. */
+  /** Letters, digits, `_` and `-`; comparisons identify it by that. */
   readonly name: string;
   /** The heading of table and plot. */
   readonly title: string;
@@ -62,7 +62,7 @@ export interface BenchmarkDefinition<Inputs> {
   readonly x: Axis;
   /** The vertical axis. */
   readonly measure: Measure;
-  /** Makes what all lines of a place work on. */
+  /** Makes the inputs that all lines of a point use. */
   readonly inputs: (place: Place) => Inputs;
   /** The providers by name, in the order of columns. */
   readonly lines: Readonly<Record<string, Line<Inputs>>>;
@@ -72,7 +72,7 @@ export interface BenchmarkDefinition<Inputs> {
 export interface Benchmark {
   /** Tells a benchmark from other values, whichever copy of this package made it. */
   readonly kind: "tri benchmark";
-  /** What recordings and comparisons know it by. */
+  /** Its name in recordings and comparisons. */
   readonly name: string;
   /** The heading of table and plot. */
   readonly title: string;
@@ -82,7 +82,7 @@ export interface Benchmark {
   readonly measure: Measure;
   /** The providers, in the order of columns. */
   readonly lines: readonly { readonly name: string; readonly label: string }[];
-  /** What each line brings to a place, in the order of `lines`. */
+  /** The contender of each line at a point, in the order of `lines`. */
   open(place: Place): Promise<readonly Contender[]>;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Timing: calls of several contenders on a GPU, in turns, because a GPU that gets warm gets slow, and then all
+ * Timing: calls of several contenders on a GPU, interleaved, because a warm GPU is slower, and then all
  * contenders should have been slowed alike.
  *
  * With a hot cache a sample is a CUDA graph of many calls between two events, so that no launch from the host is
  * timed; what a call left in the L2 cache is there for the next. With a cold cache a sample is one call between two
- * events, queued behind a write of `flushBytes`, which is more than the cache holds and long enough that the call is
+ * events, queued after a write of `flushBytes`, which is more than the cache holds and long enough that the call is
  * queued before it is over.
  */
 import { expectBranded } from "../ffi/brands.ts";
@@ -95,7 +95,7 @@ function takeSamples(
     : coldSamplers(device, contenders, clock, timing, resources);
   const samples: number[][] = samplers.map(() => []);
   for (let round = -WARM_UP_ROUNDS; round < timing.rounds; round++) {
-    // Nobody is always first, or always behind the same neighbour's leavings.
+    // The order rotates: no contender is always first, or always after the same one.
     for (let turn = 0; turn < samplers.length; turn++) {
       const index = (turn + round + WARM_UP_ROUNDS) % samplers.length;
       const sample = samplers[index]?.() ?? NaN;

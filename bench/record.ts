@@ -12,7 +12,7 @@ export interface Recording {
   readonly module: string;
   /** Where it was measured. */
   readonly device: RecordedDevice;
-  /** The day, where whoever ran it said so. */
+  /** The day, if it was given. */
   readonly date?: string;
   /** How it was timed. */
   readonly timing: { readonly cache: "hot" | "cold"; readonly rounds: number };
@@ -56,9 +56,9 @@ export interface RecordedLine {
   readonly source?: string;
 }
 
-/** One place on the axis. */
+/** One point on the axis. */
 export interface RecordedRow {
-  /** The place on the axis. */
+  /** The point on the axis. */
   readonly x: number;
   /** Bytes or flops of a call, by the unit; 0 for ms. */
   readonly work: number;

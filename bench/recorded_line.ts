@@ -33,7 +33,7 @@ function expectFile(file: unknown): void {
 
 /**
  * A line whose times come from a recording, such as one that a Python script wrote; it has gaps where the recording
- * has no such place. Throws `TriError` when the file cannot be read, `RecordingError` when it is no recording.
+ * has no such point. Throws `TriError` when the file cannot be read, `RecordingError` when it is no recording.
  */
 export function recordedLine(source: RecordedSource): Line<unknown> {
   checkOptions("source of recordedLine", source, SOURCE_NAMES);

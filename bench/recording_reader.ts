@@ -71,7 +71,7 @@ function readBenchmark(found: Reader): BenchmarkRecord {
   };
 }
 
-/** A value of a parsed document with its place in it, for messages. */
+/** A value of a parsed document with its path in it, for messages. */
 class Reader {
   constructor(
     readonly value: unknown,

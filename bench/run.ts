@@ -1,4 +1,4 @@
-/** Running benchmarks: place after place, all lines of a place in turns. */
+/** Running benchmarks: point after point, all lines of a point interleaved. */
 import { expectBranded } from "../ffi/brands.ts";
 import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
@@ -19,7 +19,7 @@ import { Resources } from "./resources.ts";
 export interface RunOptions {
   /** How times are taken; `DEFAULT_TIMING` when absent. */
   readonly timing?: Timing;
-  /** Told before each place. */
+  /** Called before each point. */
   readonly onPlace?: (benchmark: Benchmark, x: number) => void;
 }
 

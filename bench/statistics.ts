@@ -1,5 +1,5 @@
 /**
- * Medians, quantiles and the Mann-Whitney U test: all that recorded samples are asked. Each throws `ArgumentError` for
+ * Medians, quantiles and the Mann-Whitney U test: the statistics of recorded samples. Each throws `ArgumentError` for
  * what is no list of numbers.
  */
 import { expectNumbers, expectThat } from "./arguments.ts";
@@ -114,7 +114,7 @@ function normalTail(z: number): number {
 }
 
 /**
- * p-values corrected for having asked several questions at once (Holm, "A simple sequentially rejective multiple test
+ * p-values corrected for several tests at once (Holm, "A simple sequentially rejective multiple test
  * procedure", 1979), in the same order.
  */
 export function holm(pValues: readonly number[]): number[] {

@@ -1,6 +1,6 @@
 /**
  * `tri cache`: what makes builds incremental is the record `.tri-build.json` in the output folder together with the
- * files that it tells of. There is no other cache, so an output folder can be copied, committed or thrown away whole.
+ * files that it lists. There is no other cache, so an output folder can be copied, committed or thrown away whole.
  */
 import { nearest } from "../compiler/support/spelling.ts";
 import { type BuildState, filesOf, readState, STATE_FILE } from "./build/state.ts";
@@ -82,7 +82,7 @@ function lineOf({ source, kernels, files, bytes, changed }: Row): string {
 async function clear(invocation: Invocation, { terminal }: CommandContext): Promise<void> {
   const shown = invocation.text("out") ?? "generated";
   const out = absolutePath(shown);
-  // A build that runs ends first; what a killed one left goes too.
+  // A running build ends first; files of a killed one are removed too.
   using _staging = await turnIn(out, () => terminal.say(`waiting for a build into ${shown}`));
   const state = readState(out);
   const removed = remove(out, state);
@@ -91,7 +91,7 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
     terminal.print(`${JSON.stringify({ ok: true, out: shown, removed, kept }, null, 2)}\n`);
     return;
   }
-  for (const path of kept) terminal.say(`kept, because someone changed it: ${path}`);
+  for (const path of kept) terminal.say(`kept, because it was changed: ${path}`);
   terminal.say(
     removed.length === 0
       ? `nothing is recorded in ${shown}`
@@ -99,7 +99,7 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
   );
 }
 
-/** No turn where nothing can be written, as on a full disk: what is removed there is in nobody's way. */
+/** Without the lock where nothing can be written, as on a full disk: no build can run there. */
 async function turnIn(out: string, waiting: () => void): Promise<Staging | undefined> {
   if (!isFolder(out)) return undefined;
   try {
@@ -110,7 +110,7 @@ async function turnIn(out: string, waiting: () => void): Promise<Staging | undef
   }
 }
 
-/** Takes away what tri wrote and nobody changed, then the record. */
+/** Removes the files that tri wrote and that have not changed since, then the record. */
 function remove(out: string, state: BuildState): readonly string[] {
   const { removed } = updateFolder(out, new Map(), filesOf(state));
   const record = joinPath(out, STATE_FILE);

@@ -110,14 +110,14 @@ function describe(findings: Findings): string[] {
       : []),
     "",
     withoutCubin.length === 0
-      ? "Cubins can be made for every architecture."
-      : `No cubin can be made here for ${withoutCubin.join(", ")} (PTX is written for all).`,
+      ? "Cubins can be assembled for every architecture."
+      : `Cubins cannot be assembled for ${withoutCubin.join(", ")} (PTX is written for all).`,
   ];
 }
 
 function describeDevice(device: DefaultDevice): string[] {
   return device.kind === "device"
-    ? [`Device.open() takes ${device.name}, because ${device.why}.`]
+    ? [`Device.open() selects ${device.name}, because ${device.why}.`]
     : [`Device.open() fails: ${device.reason}`, `  ${device.remedy}`];
 }
 

@@ -27,7 +27,7 @@ function codeNamed(word: string): keyof typeof CODES {
   if (code !== undefined) return code;
   const near = nearest(word, KNOWN);
   throw usageError(
-    `There is no diagnostic ${word}`,
+    `Unknown diagnostic ${word}`,
     near === undefined ? "tri explain lists all." : `Did you mean ${near}?`,
   );
 }

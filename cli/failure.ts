@@ -28,7 +28,7 @@ export function environmentError(message: string, remedy: string): Failure {
   return new Failure(EXIT.environment, message, remedy);
 }
 
-/** Tells a failure: on stderr, and as JSON on stdout where that was asked for. */
+/** Reports a failure: on stderr, and as JSON on stdout if requested. */
 export function tellFailure(
   { message, remedy }: Failure,
   terminal: Terminal,
@@ -41,7 +41,7 @@ export function tellFailure(
   if (remedy !== undefined) terminal.say(remedy);
 }
 
-/** What a refused or failed system call means to the user; undefined: not one we know. */
+/** What a refused or failed system call means to the user; undefined: an unknown one. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   if (error instanceof Deno.errors.NotCapable) {
@@ -62,7 +62,7 @@ export function failureOf(error: unknown): Failure | undefined {
   const reason = systemReason(error);
   return reason === undefined
     ? undefined
-    : environmentError(`The system refused: ${reason}`, "Look at that path, then try again.");
+    : environmentError(`The system refused: ${reason}`, "Check that path, then try again.");
 }
 
 /** What the system said, of errors that have no better message: `File exists`. */
@@ -72,7 +72,7 @@ export function systemReason(error: unknown): string | undefined {
 }
 
 /**
- * Why a file could not be written, as the user sees it; a permission that Deno lacks is told by itself. `instead` is
+ * Why a file could not be written, as the user sees it; a missing permission of Deno is reported separately. `instead` is
  * where it could be written instead.
  */
 export function writeFailure(
@@ -100,7 +100,7 @@ const WRITE_REMEDIES: readonly (readonly [RegExp, (instead: string) => string])[
     (instead) => `Free some disk space, or take ${instead}, on another disk.`,
   ],
   [/name too long/, () => "Shorten the name of the source or of its kernels."],
-  [/^/, (instead) => `Take ${instead}, or move what is in the way.`],
+  [/^/, (instead) => `Take ${instead}, or move the existing file.`],
 ];
 
 function reasonIn({ message }: Error): string | undefined {

@@ -19,7 +19,7 @@ export function helpText(): string {
       optionRow("version").help,
     ]]),
     "",
-    "Exit codes: 0 done, 1 the kernels have errors, 2 wrong usage, 3 the environment lacks something.",
+    "Exit codes: 0 success, 1 errors in kernels, 2 wrong usage, 3 incomplete environment.",
     "",
   ].join("\n");
 }

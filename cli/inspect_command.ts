@@ -20,7 +20,7 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   const stage: Stage = STAGES.find((name) => name === invocation.text("stage")) ?? "ptx";
   const [own] = (["json", "size"] as const).filter((name) => invocation.list(name).length > 0);
   if (own !== undefined && stage !== "report") {
-    throw usageError(`--${own} goes with --stage report`);
+    throw usageError(`--${own} needs --stage report`);
   }
   if (invocation.operands.length !== 1) {
     throw usageError("tri inspect takes one file", "tri inspect FILE --stage ptx");

@@ -1,4 +1,4 @@
-/** `tri lsp`: a language server on stdin and stdout, until its editor says `exit` or goes away. */
+/** `tri lsp`: a language server on stdin and stdout, until its editor sends `exit` or disconnects. */
 import process from "node:process";
 import type { CommandContext, Invocation } from "./command.ts";
 import { serve } from "./lsp/server.ts";

@@ -4,11 +4,11 @@ import { COMPILER_STAGES } from "./tools/toolchain.ts";
 export interface OptionRow {
   readonly type: "flag" | "text";
   readonly short?: string;
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value?: string;
   readonly default?: string;
   readonly many?: true;
-  /** The line after `#pragma tri` that the option stands for; such options obey `--kernel`. */
+  /** The line after `#pragma tri` that the option corresponds to; such options obey `--kernel`. */
   readonly pragma?: (value: string) => string;
   /** The only values that there are. */
   readonly choices?: readonly string[];
@@ -58,28 +58,28 @@ export const OPTIONS = {
     type: "text",
     value: "NAME",
     many: true,
-    help: "the options of the next group that follow are for this kernel alone",
+    help: "the kernel options after it apply to this kernel only",
   },
   variant: {
     type: "text",
     value: "BINDINGS",
     many: true,
     pragma: (value) => `variant ${value}`,
-    help: 'a combination of parameters the caller chooses, e.g. "TYPE=half"',
+    help: 'a combination of parameters that the caller selects, e.g. "TYPE=half"',
   },
   config: {
     type: "text",
     value: "BINDINGS",
     many: true,
     pragma: (value) => `config ${value}`,
-    help: 'a combination the tuner chooses, e.g. "TM=64, TN=64; num_warps=4"',
+    help: 'a combination that the tuner selects, e.g. "TM=64, TN=64; num_warps=4"',
   },
   configs: {
     type: "text",
     value: "WHICH",
     default: "tuned",
     choices: ["tuned", "all", "first"],
-    help: "configurations to compile, tuned being the winners in NAME.tune.json, else the first",
+    help: "configurations to compile; tuned: the winners in NAME.tune.json, else the first",
   },
   grid: {
     type: "text",
@@ -119,7 +119,7 @@ export const OPTIONS = {
   "max-tile-elements": {
     type: "text",
     value: "N",
-    help: "the largest tile that is no mistake (default: 1048576)",
+    help: "the most elements of a tile (default: 1048576)",
   },
   debug: {
     type: "flag",
@@ -161,9 +161,9 @@ export const OPTIONS = {
     help: "assemblers that run at once (default: the number of cores)",
   },
   check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
-  watch: { type: "flag", help: "again whenever a file changes, until Ctrl-C" },
-  explain: { type: "flag", help: "say why each source is built" },
-  force: { type: "flag", help: "do also what is up to date" },
+  watch: { type: "flag", help: "run again when a file changes, until Ctrl-C" },
+  explain: { type: "flag", help: "print why each source is built" },
+  force: { type: "flag", help: "rebuild what is up to date" },
   json: { type: "flag", help: "print one JSON document on stdout" },
   format: {
     type: "text",
@@ -190,39 +190,42 @@ export const OPTIONS = {
     type: "text",
     value: "N",
     default: "25",
-    help: "samples of each line at each place; lines take turns",
+    help: "samples of each line at each point; lines are interleaved",
   },
   cache: {
     type: "text",
     value: "STATE",
     default: "hot",
     choices: ["hot", "cold"],
-    help: "of L2; hot: it keeps what the last call left; cold: it is flushed before each call",
+    help: "state of L2; hot: as the last call left it; cold: flushed before each call",
   },
   save: { type: "text", value: "DIR", help: "write NAME.json, NAME.svg and NAME.html there" },
   with: {
     type: "text",
     value: "FILE",
     many: true,
-    help: "add the lines of another recording, such as one that a Python script wrote",
+    help: "add the lines of another recording, e.g. of a Python script",
   },
-  date: { type: "text", value: "DATE", help: "the day to note in the recording (default: none)" },
+  date: { type: "text", value: "DATE", help: "the date to store in the recording (default: none)" },
   compare: { type: "flag", help: "compare two recordings: before, after" },
   "least-change": {
     type: "text",
     value: "PERCENT",
     default: "2",
-    help: "what a median must change by to count in --compare",
+    help: "the least change of a median that --compare reports",
   },
   "fail-if-slower": { type: "flag", help: "exit with 1 if --compare finds a line slower" },
   timeout: {
     type: "text",
     value: "SECONDS",
     default: "10",
-    help: "what takes longer for a launch is left out, as if it never ended",
+    help: "the longest time of a launch; slower configurations are dropped",
   },
   estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
-  package: { type: "flag", help: "a project of its own that makes an npm package of its kernels" },
+  package: {
+    type: "flag",
+    help: "a separate project that publishes its kernels as an npm package",
+  },
   help: { type: "flag", short: "h", help: "show this help" },
   version: { type: "flag", short: "V", help: "show the version" },
 } as const satisfies Record<string, OptionRow>;

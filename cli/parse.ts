@@ -83,8 +83,8 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
   }
   if (command !== "inspect" && command !== "tune" && kernel?.bound === false) {
     throw usageError(
-      `--kernel ${kernel.name} binds nothing: no --grid, --config, … follows it`,
-      "Put it before the options that are meant for that kernel.",
+      `--kernel ${kernel.name} has no effect: no --grid, --config, … follows it`,
+      "Put it before the options of that kernel.",
     );
   }
   return new Invocation(

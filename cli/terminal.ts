@@ -88,7 +88,7 @@ interface Stream {
   writeSync(bytes: Uint8Array): number;
 }
 
-/** As on bixense.com/clicolors: anything but 0 wants colours also where no terminal is. */
+/** As on bixense.com/clicolors: anything but 0 enables colours also without a terminal. */
 function colorForced(): boolean {
   return (readEnv("CLICOLOR_FORCE") ?? "0") !== "0";
 }

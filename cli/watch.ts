@@ -26,7 +26,7 @@ const SETTLE_MS = 60;
 /** How long to wait for an event before looking without one. */
 const CLOCK_MS = 1000;
 
-/** Runs until the user ends it (Ctrl-C, SIGTERM) or stops reading what it says. What makes the very first round impossible is thrown. */
+/** Runs until the user ends it (Ctrl-C, SIGTERM) or stops reading its output. What makes the first round impossible is thrown. */
 export async function watch(
   invocation: Invocation,
   context: CommandContext,
@@ -47,7 +47,7 @@ export async function watch(
   return EXIT.ok;
 }
 
-/** Tells what went wrong and goes on: the next change may mend it. */
+/** Reports the failure and continues: the next change may fix it. */
 async function surviving(
   work: Promise<number>,
   invocation: Invocation,

@@ -42,11 +42,11 @@ function printConst(name: string, type: string | undefined, value: Doc): string 
   const head = `${name}: ${type} =`;
   const [firstLine = ""] = layOut(value, { indent: 0, column: LINE_WIDTH, after: 1 }).split("\n");
   if (head.length + 1 + firstLine.length <= LINE_WIDTH) return printAssignment(head, value);
-  // A call of several arguments goes to the next line as a whole.
+  // A call of several arguments moves to the next line as a whole.
   if (hasSeveralArguments(value) && head.length <= LINE_WIDTH) {
     return `${head}${newline(2)}${layOut(value, { indent: 2, column: 2, after: 1 })};`;
   }
-  // Nothing else fits: the type goes to the next line.
+  // Nothing else fits: the type moves to the next line.
   const text = layOut(value, { indent: 2, column: 2 + type.length + 3, after: 1 });
   return `${name}:${newline(2)}${type} = ${text};`;
 }
@@ -67,7 +67,7 @@ function printTypeParam({ name, bound, isOptional }: TypeParam): string {
   return `${name} extends ${bound}${isOptional ? ` = ${bound}` : ""}`;
 }
 
-/** A type parameter on a line of its own, behind the given indentation. */
+/** A type parameter on a line of its own, after the given indentation. */
 function layOutTypeParam(param: TypeParam, indent: number): string {
   const text = printTypeParam(param);
   if (!param.isOptional || indent + text.length + 1 <= LINE_WIDTH) {
@@ -78,7 +78,7 @@ function layOutTypeParam(param: TypeParam, indent: number): string {
   }${param.bound},`;
 }
 
-/** A doc comment with the line break behind it; nothing for no text. */
+/** A doc comment with the line break after it; nothing for no text. */
 export function printComment(text: string, indent: number): string {
   const clean = text.replaceAll("*/", "*\\/").trim();
   if (clean === "") return "";

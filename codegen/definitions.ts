@@ -3,7 +3,7 @@ import type { KernelOutline } from "../compiler/options.ts";
 import { positionOf } from "../compiler/support/source.ts";
 import { exportedNames } from "./plan.ts";
 
-/** Where a kernel stands in its source: lines and columns from 0, in UTF-16 units as editors count. */
+/** The location of a kernel in its source: lines and columns from 0, in UTF-16 units as editors count. */
 export interface Definition {
   /** The names of the wrapper and of its interface. */
   readonly exportName: string;
@@ -21,7 +21,7 @@ export function definitionsOf(kernels: readonly KernelOutline[]): Definition[] {
     const kernel = kernels[index];
     if (kernel === undefined) return [];
     const { file, start, end } = kernel.span;
-    // A name that a macro makes does not stand in the text.
+    // A name that a macro produces is not in the text.
     const at = file.text.slice(start, end).search(new RegExp(`\\b${kernel.name}\\b`));
     const { line, column } = positionOf(file, start + Math.max(at, 0));
     return [{

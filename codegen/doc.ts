@@ -18,7 +18,7 @@ export type Doc =
     readonly then: Doc;
     readonly otherwise: Doc;
   }
-  /** `head` stands before `=>`. */
+  /** `head` is before `=>`. */
   | { readonly kind: "arrow"; readonly head: string; readonly body: Doc }
   /** `value satisfies type` */
   | { readonly kind: "satisfies"; readonly value: Doc; readonly type: Doc }
@@ -186,7 +186,7 @@ function branches({ then, otherwise }: Conditional, indent: number): string {
   return branch("?", then) + branch(":", otherwise.test) + branches(otherwise, indent);
 }
 
-/** Chains in arguments indent their further lines, so that arguments can be told apart. */
+/** Chains in arguments indent their further lines, so that arguments can be distinguished. */
 function layOutArgument(arg: Doc, indent: number): string {
   return layOut(arg, {
     indent: isChain(arg) ? indent + 2 : indent,

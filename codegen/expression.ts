@@ -213,7 +213,7 @@ class TypeScriptPrinter {
       case "%": {
         const [left, right] = [int(0), int(1)];
         const divisor = args[1];
-        // A zero divisor must not turn into NaN; a constant one is not zero.
+        // A zero divisor must not give NaN; a constant one is not zero.
         if (divisor?.op === "const" && divisor.value !== 0) {
           return infix("%", "%", left, right, "int", right.bound);
         }

@@ -1,4 +1,4 @@
-/** The constants of a wrapper: everything that the run time must know of the kernel, as a literal. */
+/** The constants of a wrapper: everything that the run time needs to know about the kernel, as a literal. */
 import type { ContractExpr, InstanceInfo, KernelContract } from "../compiler/contract/types.ts";
 import type { CompiledEntry, ConstantBuffer } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";

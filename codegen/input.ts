@@ -47,6 +47,6 @@ export interface WrapperImage {
   readonly kind: "cubin" | "ptx";
   /** Path from the wrapper's folder, such as "transpose/transpose.sm_90.cubin". */
   readonly path: string;
-  /** Read only where it goes into the module. */
+  /** Read only if it is embedded in the module. */
   readonly content: () => Uint8Array;
 }

@@ -78,7 +78,7 @@ export function declarationMap(
   return `${JSON.stringify(map)}\n`;
 }
 
-/** The nodes that stand for the kernel: names where there are names, else whole call signatures. */
+/** The nodes that represent the kernel: names where there are names, else whole call signatures. */
 function namesOf(statement: ts.Statement, { exportName, interfaceName }: Definition): ts.Node[] {
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations.map(({ name }) => name)

@@ -54,7 +54,7 @@ export interface InstanceManifest {
   readonly config: InstanceInfo["config"];
   /** Where instances differ in their configuration alone: its text, as a pragma would spell it. */
   readonly configuration?: string;
-  /** Conditions under which it may be launched beside the contract's; a pointer stands for its address. */
+  /** Conditions under which it may be launched beside the contract's; a pointer means its address. */
   readonly specialization: readonly string[];
   /** Index into the kernel's contracts. */
   readonly contract: number;

@@ -81,7 +81,7 @@ function exportsOf({ declarations }: ModuleStructure): ExportedNames {
   return { values: names(true), types: names(false) };
 }
 
-/** Enough of the content's SHA-256 to tell versions apart. */
+/** Enough of the content's SHA-256 to distinguish versions. */
 async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0"))

@@ -77,7 +77,7 @@ export interface ParamPlan {
 
 /** Parameters that have the same type in every variant. */
 export interface TypeGroup {
-  /** The type parameter that stands for it. */
+  /** Its type parameter. */
   readonly letter: string;
   readonly types: readonly ScalarName[];
 }
@@ -182,7 +182,7 @@ function checkParameters(kernel: KernelOutline, contracts: readonly KernelContra
   if (taken !== undefined) {
     throw new CodegenError(
       kernel.name,
-      `rename its parameter ${taken.name}, which stands for the launch grid in wrappers`,
+      `rename its parameter ${taken.name}, which is the launch grid in wrappers`,
     );
   }
 }

@@ -1,6 +1,6 @@
 /** Source maps, version 3 (ECMA-426): mappings as base64 numbers of variable length. */
 
-/** A place in the generated file and the one in the source that it comes from; all counted from 0. */
+/** A location in the generated file and its origin in the source; all counted from 0. */
 export interface Mapping {
   readonly line: number;
   readonly column: number;

@@ -1,4 +1,4 @@
-/** The types of a wrapper: what callers pass, by name and place, and the function with its members. */
+/** The types of a wrapper: what callers pass, by name and position, and the function with its members. */
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { type Doc, flat, propertyKey, quote } from "./doc.ts";
@@ -122,7 +122,7 @@ class TypesPrinter {
   }
 
   /**
-   * A group's type parameter. The first place that mentions it decides what it is; the others must agree, or
+   * A group's type parameter. Its first use determines it; the others must agree, or
    * TypeScript would infer the union of what they have.
    */
   #letter(group: number, known: ReadonlySet<number>): string {
@@ -130,7 +130,7 @@ class TypesPrinter {
     return known.has(group) ? `NoInfer<${letter}>` : letter;
   }
 
-  /** The tensor that stands for a pointer; with its rank where the contract counts. */
+  /** The tensor of a pointer; with its rank where the contract counts. */
   #tensor({ group, types, ranks }: ParamPlan, withRank: boolean, known = NONE): Doc {
     const dtype = group === undefined ? quote(must(types[0], "type")) : this.#letter(group, known);
     const rank = withRank && ranks.length > 0 ? [ranks.join(" | ")] : [];

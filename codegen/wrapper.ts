@@ -34,7 +34,7 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
   };
 }
 
-/** The annotation lets bundlers drop a kernel that nobody uses, with its images. */
+/** The annotation lets bundlers drop an unused kernel, with its images. */
 const DEFINE = "/* @__PURE__ */ defineKernel";
 const DEFINE_CONSTANTS = "/* @__PURE__ */ defineConstants";
 /** What the constant buffers of the file are called in the module. */

@@ -10,7 +10,7 @@ export function printComparison({ changes, notes }: Comparison): string {
   const same = changes.length - moved.length;
   return [
     ...moved.map(printChange),
-    `${moved.length} of ${changes.length} changed, ${same} did not, as far as the samples tell`,
+    `${moved.length} of ${changes.length} changed, ${same} did not, as far as the samples show`,
     ...notes.map((note) => `note: ${note}`),
   ].map((line) => `${line}\n`).join("");
 }

@@ -7,7 +7,7 @@ import {
   valueOf,
 } from "../../bench/mod.ts";
 
-/** What a line reaches at a place, in the benchmark's unit. */
+/** The value of a line at a point, in the benchmark's unit. */
 export interface Figure {
   readonly median: number;
   /** The smaller quartile of the values. */
@@ -29,7 +29,7 @@ export function figureOf(
   return { median: valueOf(unit, work, median), low: Math.min(a, b), high: Math.max(a, b) };
 }
 
-/** Four digits, as far as they lie behind the point; whole numbers are not cut. */
+/** Four significant digits; digits before the decimal point are not cut. */
 export function printFigure(value: number): string {
   const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value) || 1)));
   return value.toFixed(Math.min(digits, 6));
@@ -40,7 +40,7 @@ export function axisLabel({ x }: BenchmarkRecord): string {
   return x.names.join(" = ");
 }
 
-/** Where, when and how it was measured, in one line, and lines about what did not take turns with the rest. */
+/** Where, when and how it was measured, in one line, and lines about what was not interleaved with the rest. */
 export function describeRun({ device, date, timing, benchmarks }: Recording): string[] {
   const { name, arch, driver } = device;
   const run = [

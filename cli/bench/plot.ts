@@ -6,7 +6,7 @@ import type { BenchmarkRecord, Recording } from "../../bench/mod.ts";
 import type { TopLevelSpec } from "vega-lite";
 import { axisLabel, describeRun, figureOf } from "./figures.ts";
 
-/** What can stand in a row of panels. */
+/** What a row of panels can contain. */
 type Panel = Extract<TopLevelSpec, { readonly concat: unknown }>["concat"][number];
 
 /** A picture with one panel per benchmark. */

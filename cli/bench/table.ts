@@ -1,4 +1,4 @@
-/** Recordings as tables of text: the median of each line at each place, and half the distance of the quartiles. */
+/** Recordings as tables of text: the median of each line at each point, and half the interquartile range. */
 import type { BenchmarkRecord, Recording } from "../../bench/mod.ts";
 import { axisLabel, describeRun, type Figure, figureOf, printFigure } from "./figures.ts";
 

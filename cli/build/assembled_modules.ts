@@ -21,7 +21,7 @@ export interface AssembledModule {
   readonly entries: readonly CompiledEntry[];
 }
 
-/** One cubin for each kernel and each architecture that an assembler here knows, and why there are no others. */
+/** One cubin for each kernel and each architecture that an installed assembler supports, and why there are no others. */
 export async function assembleModules(
   result: CompileResult,
 ): Promise<{

@@ -51,7 +51,7 @@ export async function bundleModule(wrappers: string, platform: Platform): Promis
   return must(outputFiles[0], "the bundle").text;
 }
 
-/** The first line of a bundle, by which tri knows its own. */
+/** The first line of a bundle, by which tri recognises its own. */
 export const BANNER = "// Bundled by tri. Do not edit.";
 
 type Esbuild = typeof import("esbuild-wasm/lib/browser.js");
@@ -85,7 +85,7 @@ function resolve(path: string, importer: string, platform: Platform): string {
   return path.startsWith(".") ? new URL(path, importer).href : bug(`a wrapper imports ${path}`);
 }
 
-/** The emulator's threads start from a file of their own, and a bundle has none: nobody helps, as where it may start none. */
+/** The emulator's threads start from a file of their own, and a bundle has none: launches run on one thread. */
 const NO_THREADS = "export function spawnWorker() {}\n";
 const THREADS = moduleUrl("../../ffi/threads/spawn.ts");
 
@@ -95,5 +95,5 @@ async function textAt(url: URL): Promise<string> {
   if (url.protocol === "file:") return await Deno.readTextFile(url);
   const response = await fetch(url);
   if (response.ok) return await response.text();
-  throw environmentError(`${url} does not load: ${response.status}`, "Look at the network.");
+  throw environmentError(`${url} does not load: ${response.status}`, "Check the network.");
 }

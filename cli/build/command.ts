@@ -90,7 +90,7 @@ async function inTurn(
 ): Promise<Tell> {
   const { out } = survey.plan;
   using staging = await Staging.open(out, () => report.waiting());
-  // Another build may have written the folder until it was this one's turn.
+  // Another build may have written the folder while this one waited.
   const current = stableJson(readState(out)) === stableJson(survey.state)
     ? survey
     : await surveyOutput(invocation, session, context);
@@ -183,7 +183,7 @@ async function finishAll(
   return { built, diagnostics };
 }
 
-/** `--kernel` names no kernel that the record knows: `--check` compiles nothing else. */
+/** `--kernel` names no recorded kernel: `--check` compiles nothing else. */
 async function checkNamesOfStale(
   invocation: Invocation,
   { project, all, optionsFor }: Session,

@@ -1,4 +1,4 @@
-/** What `tri build` tells: how the build ended, for people on stderr or as JSON on stdout. */
+/** The report of `tri build`: how the build ended, as text on stderr or as JSON on stdout. */
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { addCounts, type AssemblerWarning, type Progress, type Rejected } from "./build.ts";
 import type { BuildInputs, BuildState, Counts, Skipped, SourceState } from "./state.ts";

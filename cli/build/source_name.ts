@@ -29,7 +29,7 @@ interface Rule {
 const RULES: readonly Rule[] = [
   {
     broken: /[%#?\\]/,
-    because: (found) => `"${found}" has a meaning of its own in imports, so nothing can import it`,
+    because: (found) => `"${found}" has a special meaning in imports`,
   },
   {
     broken: /[\p{Cc}\u2028\u2029]/u,
@@ -48,13 +48,13 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Reports a source whose output could not be used or would take the place of tri's own files. */
+/** Reports a source whose output could not be used or would replace tri's own files. */
 export function checkStem(stem: string, file: SourceFile, reporter: Reporter): void {
   const span = { file, start: 0, end: 0 };
   const hint = "rename the file or its folder";
   const [first = ""] = stem.split("/");
   if (OWN.includes(first) && (first !== "mod" || stem === "mod")) {
-    const message = `the wrapper would be ${stem}.ts, but tri keeps ${first} for itself`;
+    const message = `the wrapper would be ${stem}.ts, but tri uses ${first}`;
     reporter.error("E9040", span, message, { hint });
     return;
   }

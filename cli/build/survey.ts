@@ -64,7 +64,7 @@ export async function surveyOutput(
   return { plan, assemblers, state, manifest, judged, stale, gone };
 }
 
-/** The manifest's facts by stem, if the file is the one that the state tells of. */
+/** The manifest's facts by stem, if the file is the one that the state records. */
 function readManifest(
   out: string,
   state: BuildState,

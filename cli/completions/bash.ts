@@ -36,7 +36,7 @@ export function bashCompletions(commands: readonly CommandWords[]): string {
   ].join("\n");
 }
 
-/** What stands behind an option that takes a value. */
+/** Candidates after an option that takes a value. */
 function valueCases({ name, options }: CommandWords): string[] {
   return options.filter(({ values }) => values.kind !== "nothing").map((option) => {
     const patterns = spellings(option).map((word) => `"${name} ${word}"`).join("|");

@@ -2,7 +2,7 @@
 import { type CommandName, commandRow, COMMANDS, isCommand } from "../commands.ts";
 import { optionRow } from "../options.ts";
 
-/** What may stand somewhere. */
+/** Candidates at a position. */
 export type Values =
   | { readonly kind: "nothing" }
   | { readonly kind: "words"; readonly words: readonly string[] }

@@ -1,11 +1,11 @@
 /** Completion for zsh: `_arguments` gets the options of the command that was typed. */
 import type { CommandWords, OptionWords, Values } from "./model.ts";
 
-/** The script: the file `_tri` of a folder in `fpath`, or sourced behind `compinit`. */
+/** The script: the file `_tri` of a folder in `fpath`, or sourced after `compinit`. */
 export function zshCompletions(commands: readonly CommandWords[]): string {
   return [
     "#compdef tri",
-    "# Completion of tri for zsh: put it as _tri into a folder of fpath, or source it behind compinit.",
+    "# Completion of tri for zsh: put it as _tri into a folder of fpath, or source it after compinit.",
     "_tri() {",
     "  local -a commands",
     "  commands=(",

@@ -1,7 +1,7 @@
 /** Where tools outside should point for a diagnostic. */
 import { positionOf, type Span, useSite } from "../../compiler/support/source.ts";
 
-/** A range in a file, 1-based, in UTF-16 units; the end is behind the last character. */
+/** A range in a file, 1-based, in UTF-16 units; the end is after the last character. */
 export interface FilePlace {
   readonly file: string;
   readonly line: number;

@@ -17,7 +17,7 @@ export function formatOf(invocation: Invocation): Format {
   return "json";
 }
 
-/** Whether a command line that may be wrong asks for JSON. */
+/** Whether a possibly invalid command line requests JSON. */
 export function asksForJson(words: readonly string[]): boolean {
   return words.some((word, at) =>
     word === "--json" || word === "--format=json" ||

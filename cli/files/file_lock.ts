@@ -16,7 +16,7 @@ export function tryLockFile(path: string): Deno.FsFile | undefined {
   }
 }
 
-/** As {@linkcode tryLockFile}, but waits for its turn; `waiting` is called once if it has to. */
+/** As {@linkcode tryLockFile}, but waits for the lock; `waiting` is called once if it has to. */
 export async function lockFile(path: string, waiting: () => void): Promise<Deno.FsFile> {
   const free = tryLockFile(path);
   if (free !== undefined) return free;

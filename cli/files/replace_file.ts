@@ -6,7 +6,7 @@ import { removeAbandonedFiles, TemporaryFile } from "./temporary_file.ts";
 /** Such files lie beside those that they are to replace. */
 const PREFIX = ".tri-replacing-";
 
-/** Puts the text into the file at once: whoever reads it sees the old one or the new one. */
+/** Replaces the text of the file atomically: readers see the old text or the new one. */
 export function replaceFile(path: string, text: string): void {
   try {
     using file = new TemporaryFile(folderOf(path), PREFIX, new TextEncoder().encode(text));

@@ -1,7 +1,7 @@
 /**
  * The files of a build until it is known whether it succeeds: on disk already, in a folder beside the places they are for,
  * so that memory does not grow with the number of kernels, and nothing is seen of a build that fails. Only the process
- * that holds the lock beside the folder touches it and the output, so builds into one folder take turns; what a killed
+ * that holds the lock beside the folder touches it and the output, so only one build at a time runs into a folder; what a killed
  * process left there has no lock, and the next command removes it.
  */
 import { sha256 } from "./hash.ts";
@@ -61,7 +61,7 @@ export class Staging implements Disposable {
     return joinPath(this.#out, STAGING_FOLDER);
   }
 
-  /** Puts content aside. */
+  /** Writes content to the staging area. */
   add(content: string | Uint8Array): Staged {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     try {
@@ -109,7 +109,7 @@ async function lockIn(out: string, waiting: () => void): Promise<Deno.FsFile> {
   }
 }
 
-/** The lock's file goes while it is locked: who waits for it sees that it is no longer there. */
+/** The lock's file is removed while it is locked: waiting processes see that it no longer exists. */
 function release(out: string, lock: Deno.FsFile): void {
   using _lock = lock;
   removeFolder(out);

@@ -24,7 +24,7 @@ export class TemporaryFile implements Disposable {
     }
   }
 
-  /** Puts it in the place of another file, at once. */
+  /** Replaces another file with it, atomically. */
   moveTo(path: string): void {
     Deno.renameSync(this.path, path);
   }

@@ -1,4 +1,4 @@
-/** A document as requests look at it: its text, what the compiler knows of it, and what stands under the cursor. */
+/** A document as requests use it: its text, the compiler's survey of it, and the token under the cursor. */
 import type { CompiledKernel } from "../../compiler/options.ts";
 import { lex, type PpToken } from "../../compiler/preprocess/lexer.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
@@ -27,20 +27,20 @@ export function analyse(prepared: Prepared, compiled: readonly CompiledKernel[])
   return { prepared, survey: surveyFile(file, options), tokens, compiled };
 }
 
-/** A place in a document. */
+/** A location in a document. */
 export interface Spot {
   readonly file: SourceFile;
   readonly offset: number;
-  /** The token there; a word also when the cursor stands right behind it. */
+  /** The token there; a word also when the cursor is directly after it. */
   readonly token: PpToken | undefined;
-  /** The tokens behind `#` if the line is a directive. */
+  /** The tokens after `#` if the line is a directive. */
   readonly directive: readonly PpToken[] | undefined;
   readonly kernel: SurveyedKernel;
-  /** What the first instance of that kernel makes of the text whose `#if`s take the place in. */
+  /** The survey of that kernel's first instance whose `#if`s include the location. */
   readonly view: View;
 }
 
-/** What stands at an offset. */
+/** The token at an offset. */
 export function spotAt({ prepared: { file }, survey, tokens }: Analysis, offset: number): Spot {
   const kernel = kernelAt(survey, offset);
   const word = tokens.find(({ kind, span }) =>
@@ -63,7 +63,7 @@ function isRead(tokens: readonly Token[], { file, start, end }: Span): boolean {
   return tokens.some(({ span }) => covers(span));
 }
 
-/** The tokens behind the `#` that begins the line of an offset, to its end. */
+/** The tokens after the `#` that begins the line of an offset, to its end. */
 function directiveAt(
   tokens: readonly PpToken[],
   file: SourceFile,

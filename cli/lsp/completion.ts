@@ -1,4 +1,4 @@
-/** Completion: what may stand where the cursor is, as far as the words before it tell. */
+/** Completion: candidates at the cursor, as far as the words before it determine them. */
 import {
   type CompletionItem,
   CompletionItemKind,

@@ -16,7 +16,7 @@ export function definitionAt({ prepared }: Analysis, spot: Spot): Location | und
   return span === undefined ? undefined : useLocationOf(span, prepared);
 }
 
-/** The file that the directive at a place includes. */
+/** The file that the directive at a location includes. */
 export function includedAt(
   { file, directive }: Spot,
   include: Analysis["prepared"]["options"]["include"],
@@ -59,7 +59,7 @@ function declarationSpan({ view: { parsed } }: Spot, entry: Entry): Span {
 
 const textOf = ({ file, start, end }: Span): string => file.text.slice(start, end);
 
-/** The parameter of a macro that the body at a place names. */
+/** The macro parameter that the body uses at a location. */
 export function macroParameterAt(
   { token, directive, view }: Spot,
 ): { readonly macro: string; readonly span: Span } | undefined {

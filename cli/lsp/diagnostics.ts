@@ -52,7 +52,7 @@ export function placeDiagnostic(
   };
 }
 
-/** Notes, and the macros that it came out of; what has no place in a file is said where the diagnostic is. */
+/** Notes and the macros it was expanded from; notes without a location get that of the diagnostic. */
 function relatedTo(
   { span, notes }: Diagnostic,
   here: { readonly uri: string; readonly range: LspDiagnostic["range"] },

@@ -1,4 +1,4 @@
-/** What a word stands for, so that two words can be said to mean the same. */
+/** What a word refers to, so that two words can be compared by meaning. */
 import type { Name, Unit } from "../../compiler/parse/ast.ts";
 import type { PpToken } from "../../compiler/preprocess/lexer.ts";
 import { visibleNames } from "../../compiler/check/visible.ts";
@@ -8,7 +8,7 @@ import { macroParameterAt } from "./definition.ts";
 
 /**
  * What decides whether a word with the same name means the same: scoping; nothing, because macros and compile-time
- * parameters replace words whatever they stand in; or the directive, for a parameter of a macro.
+ * parameters replace words in any context; or the directive, for a parameter of a macro.
  */
 export type EntityKind = "declared" | "textual" | "macro parameter";
 
@@ -21,7 +21,7 @@ export interface Entity {
   readonly isGlobal: boolean;
 }
 
-/** What the word at a place means; undefined for words of the language, and for what files do not declare. */
+/** The entity of the word at a location; undefined for words of the language, and for names that no file declares. */
 export function entityAt(spot: Spot): Entity | undefined {
   const { token, directive, view: { parsed } } = spot;
   if (token?.kind !== "identifier") return undefined;

@@ -139,7 +139,7 @@ function typesOf(
   return { first: first[0], others: lines.join("\n") };
 }
 
-/** What tells an instance from others: its variant, and what the tuner chose. */
+/** What distinguishes an instance: its variant and its configuration. */
 function labelOf(instance: InstancePlan | undefined): string {
   const config = Object.entries(instance?.config ?? {});
   return [instance?.variant.name ?? "", ...config.map(([name, value]) => `${name}=${value}`)]

@@ -8,7 +8,7 @@ import type { Spot } from "./analysis.ts";
 import { code } from "./markdown.ts";
 import { PREDEFINED } from "./words.ts";
 
-/** Paragraphs about the macro that the word at a place names. */
+/** Paragraphs about the macro named by the word at a location. */
 export function describeMacro(spot: Spot): readonly string[] | undefined {
   const { token, view } = spot;
   const macro = view.parsed.preprocessed.macros.get(token?.text ?? "");

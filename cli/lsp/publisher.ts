@@ -1,5 +1,5 @@
 /**
- * When documents are checked, and who is told: a moment after the last keystroke, and never of a text that is no
+ * When documents are checked and diagnostics published: a moment after the last keystroke, and never for a text that is no
  * longer there. What a document says about another file, such as a header, is shown there, beside what others say.
  */
 import type { Diagnostic } from "vscode-languageserver-protocol";

@@ -24,7 +24,7 @@ export function referencesAt(
     .flatMap((span) => locationOf(span, prepared) ?? []);
 }
 
-/** The words of a file that stand for an entity. */
+/** The words of a file that refer to an entity. */
 export function occurrencesIn(file: SourceFile, analysis: Analysis, entity: Entity): Span[] {
   const tokens = file === analysis.prepared.file
     ? analysis.tokens

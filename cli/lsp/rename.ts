@@ -20,7 +20,7 @@ import { type Entity, entityAt } from "./entity.ts";
 import { rangeOf } from "./places.ts";
 import { occurrencesIn } from "./references.ts";
 
-/** What would be renamed at a place: its range, and the name to begin with. Throws where nothing can be. */
+/** The range and the present name for a rename at a location. Throws where nothing can be renamed. */
 export function prepareRename(
   analysis: Analysis,
   spot: Spot,
@@ -78,7 +78,7 @@ function renamable(analysis: Analysis, spot: Spot): Renamable {
     ? headersOf(spot, file).find((one) => wordsIn(one).includes(name))
     : undefined;
   if (header !== undefined) {
-    return refuse(`\`${name}\` also stands in ${header.name}, which other files may use.`);
+    return refuse(`\`${name}\` also occurs in ${header.name}, which other files may use.`);
   }
   if (kind === "textual") checkTextual(analysis, name);
   if (kind === "declared") checkDeclared(spot, entity);

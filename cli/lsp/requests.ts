@@ -1,4 +1,4 @@
-/** Requests about a place in a document, each with the function that answers it. */
+/** Requests about a location in a document, each with the function that answers it. */
 import {
   CodeActionRequest,
   CompletionRequest,

@@ -1,6 +1,6 @@
 /**
  * The language server: which messages there are and who answers them. Everything is computed from the texts that
- * the editor sent; a request that fails is answered with an error, and the server goes on.
+ * the editor sent; a request that fails is answered with an error, and the server continues.
  */
 import type { Readable, Writable } from "node:stream";
 import {

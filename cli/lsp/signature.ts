@@ -1,4 +1,4 @@
-/** Signature help: the function around the cursor, and which of its arguments it stands in. */
+/** Signature help: the function around the cursor, and the argument that the cursor is in. */
 import { MarkupKind, type SignatureHelp } from "vscode-languageserver-protocol";
 import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
 import { BUILTINS } from "../../compiler/check/builtins.ts";
@@ -33,7 +33,7 @@ export function signatureAt({ tokens }: Analysis, spot: Spot): SignatureHelp | u
 const OPENING = ["(", "[", "{"];
 const CLOSING = [")", "]", "}"];
 
-/** The innermost call whose parenthesis is open behind the tokens. */
+/** The innermost call whose parenthesis is still open after the tokens. */
 function openCall(tokens: readonly PpToken[]): OpenCall | undefined {
   let depth = 0;
   let argument = 0;
@@ -54,7 +54,7 @@ function openCall(tokens: readonly PpToken[]): OpenCall | undefined {
 
 interface Signature {
   readonly label: string;
-  /** Each as it stands in the label. */
+  /** Each as it is written in the label. */
   readonly parameters: readonly string[];
   readonly documentation?: string;
 }

@@ -49,7 +49,7 @@ function symbolsOfItem(item: TopItem, file: SourceFile): DocumentSymbol[] {
 /** Names from headers are in the outlines of these. */
 const isIn = ({ span }: Name, file: SourceFile): boolean => useSite(span).file === file;
 
-/** The protocol wants the name within the whole. */
+/** The protocol requires the name within the whole. */
 function symbol(name: string, kind: SymbolKind, whole: Span, own: Span): DocumentSymbol {
   const selection = useSite(own);
   const { start, end } = useSite(whole);

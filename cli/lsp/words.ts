@@ -1,4 +1,4 @@
-/** The documentation of the compiler's tables by the word that an editor asks about. */
+/** The documentation of the compiler's tables, by the word that an editor requests. */
 import {
   ATTRIBUTE_DOCS,
   HINT_DOCS,

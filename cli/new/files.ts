@@ -13,7 +13,7 @@ export interface NewKernel {
 /** Texts by path from the project's root. */
 export type Files = ReadonlyMap<string, string>;
 
-/** What stands in the templates beside the kernel's own name; a kernel of such a name would hide it. */
+/** Names in the templates beside the kernel's own; a kernel with such a name would shadow it. */
 export const TEMPLATE_WORDS: ReadonlySet<string> = new Set([
   ...["Array", "assert", "benchmark", "Deno", "Device", "device", "factor", "Float32Array", "i"],
   ...["index", "keep", "Math", "n", "out", "result", "size", "values", "x", "y"],

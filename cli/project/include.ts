@@ -1,4 +1,4 @@
-/** Finds what `#include` names (language.md, section 1.4) and remembers every place it looked at. */
+/** Finds what `#include` names (language.md, section 1.4) and records every path it looked at. */
 import type { IncludeRefusal, IncludeResolver } from "../../compiler/options.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
 import { sha256 } from "../files/hash.ts";
@@ -12,7 +12,7 @@ import {
 } from "../files/paths.ts";
 import { readHeader } from "./header.ts";
 
-/** Content hash of every place looked at, by path from the root; null: nothing was there. */
+/** Content hash of every path looked at, relative to the root; null: no file. */
 export type Probes = Record<string, string | null>;
 
 /** A resolver for one source, with the places it looked at so far. */

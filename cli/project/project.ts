@@ -25,7 +25,7 @@ export interface Source {
   readonly stem: string;
 }
 
-/** Where settings stand. */
+/** Where settings are read from. */
 export const CONFIG_NAMES = ["deno.json", "deno.jsonc"];
 
 /** The project of a file or folder: the nearest folder above it with a deno.json, else the working folder. */
@@ -112,7 +112,7 @@ function walk(folder: string, top: string, out: string): string[] {
   return files;
 }
 
-/** More is no text that somebody wrote, and may be more than memory holds. */
+/** Larger files are not sources, and may exceed memory. */
 const MAX_SOURCE_BYTES = 64 << 20;
 
 function readSource({ root, reporter }: Project, path: string): SourceFile {
@@ -153,7 +153,7 @@ function statIfThere(path: string): Deno.FileInfo | undefined {
       return undefined;
     }
     if (error instanceof Deno.errors.FilesystemLoop) {
-      throw environmentError(`Links go in a circle: ${path}`, "Remove one of them.");
+      throw environmentError(`Circular links: ${path}`, "Remove one of them.");
     }
     throw error;
   }

@@ -5,13 +5,13 @@ export const KERNEL_SETTINGS = {
   variants: {
     form: '[{ "TYPE": "half" }, …]',
     pragma: "variant TYPE=half",
-    doc: "combinations of parameters that the caller chooses",
+    doc: "combinations of parameters that the caller selects",
   },
   configs: {
     form: '[{ "TM": 64, "num_warps": 4 }, …]',
     pragma: "config TM=64; num_warps=4",
     doc:
-      "combinations that the tuner chooses; `num_warps`, `num_stages` and `max_registers` are options",
+      "combinations that the tuner selects; `num_warps`, `num_stages` and `max_registers` are options",
   },
   key: {
     form: '["M", "N"]',

@@ -24,7 +24,7 @@ const WORD_OPTIONS = ["fp_contract", "ftz", "fast_div", "math", "dot", "literals
 /** The others take `= N`. They may differ between configurations, where they follow the `;` of `config`. */
 const NUMBER_OPTIONS: readonly string[] = OPTION_AXES;
 
-/** Reads the value of the key `tri`. `exists` tells whether a path from the root names a file. */
+/** Reads the value of the key `tri`. `exists` is true if a path from the root names a file. */
 export function readTriConfig(
   node: JsonNode,
   exists: (path: string) => boolean,
@@ -120,7 +120,7 @@ function configLine(cx: Checker, node: JsonNode): string {
   return `config ${print(parameters)}${options.length === 0 ? "" : `; ${print(options)}`}`;
 }
 
-/** Asks for shapes of JSON; reports what does not fit and goes on with nothing. */
+/** Reads JSON of a given shape; reports what does not match and continues without it. */
 class Checker {
   constructor(private readonly reporter: Reporter) {}
 

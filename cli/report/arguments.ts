@@ -36,7 +36,7 @@ export interface Arguments {
   readonly absent: readonly string[];
 }
 
-/** What an extent is unless somebody says otherwise. */
+/** The default of an extent. */
 const DEFAULT_EXTENT = 256;
 
 /** Arguments that go with the given sizes, or why there are none; other extents are `extent`. */
@@ -52,7 +52,7 @@ export function chooseArguments(
   );
   if (unknown.length > 0) {
     const names = unknown.map(({ name }) => name).join(" and ");
-    return `how large ${names} must be is not known: neither the code nor a pragma says it`;
+    return `the size of ${names} is not known: neither the code nor a pragma states it`;
   }
   const scalars = chooseScalars(instance, given, extent);
   const environment = environmentOf(scalars);

@@ -91,7 +91,7 @@ function expression(expr: ContractExpr): Expression {
   const names = namesRead(expr);
   return {
     text: printSource(expr),
-    // As in wrappers, what reads a size that nobody gave is no number.
+    // As in wrappers, an expression that reads a missing size is NaN.
     value: (values) =>
       names.some((name) => Number.isNaN(values[name]))
         ? NaN

@@ -1,6 +1,6 @@
 /**
- * The assemblers: which there are, what each knows, which one takes a module, and what it says about it.
- * PTX goes in through a pipe and the cubin comes out of one, so that no path can get into the image.
+ * The assemblers: which are installed, what each supports, which one assembles a module, and its remarks.
+ * PTX and cubin pass through pipes, so that no path can get into the image.
  */
 import { withoutChecks } from "../../compiler/ptx/checks.ts";
 import { environmentError } from "../failure.ts";
@@ -25,7 +25,7 @@ export interface Assemblers {
   readonly rejected: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** What ptxas tells about one entry with `-v`. */
+/** What ptxas reports about one entry with `-v`. */
 export interface Resources {
   readonly registers: number;
   readonly sharedBytes: number;
@@ -43,7 +43,7 @@ export type Assembled =
   }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Finds every ptxas and asks each what it knows. */
+/** Finds every ptxas and the architectures and PTX versions that it supports. */
 export async function findAssemblers(): Promise<Assemblers> {
   const answers = await mapPool(findTools("ptxas", "TRI_PTXAS"), 4, async (tool) => ({
     tool,
@@ -78,14 +78,14 @@ async function question({ path, allowed }: FoundTool): Promise<Assembler | strin
   return { path, version, archs, ...(ptx === undefined ? {} : { ptx }) };
 }
 
-/** The values of `--gpu-name` that stand for real hardware. */
+/** The values of `--gpu-name` for real hardware. */
 export function architecturesIn(help: string): string[] {
   const section = /--gpu-name\b([^]*?)\n--/.exec(help)?.[1] ?? "";
   return [...section.matchAll(/'(sm_\d+[a-z]?)'/g)].map((match) => match[1] ?? "")
     .filter((arch, index, all) => all.indexOf(arch) === index);
 }
 
-/** No option tells the PTX version; the refusal of an impossible one does. */
+/** No option prints the PTX version; the error for an impossible one contains it. */
 async function newestPtx(path: string, arch: string): Promise<number | undefined> {
   const { stderr } = await runProcess(
     path,
@@ -96,7 +96,7 @@ async function newestPtx(path: string, arch: string): Promise<number | undefined
   return found === null ? undefined : Number(found[1]) * 10 + Number(found[2]);
 }
 
-/** The newest assembler that knows the architecture and reads the PTX version, or why there is none. */
+/** The newest assembler that supports the architecture and the PTX version, or why there is none. */
 export function chooseAssembler(
   assemblers: readonly Assembler[],
   arch: string,
@@ -106,10 +106,11 @@ export function chooseAssembler(
   const knowing = assemblers.filter((assembler) => assembler.archs.includes(arch));
   if (knowing.length === 0) {
     const versions = new Set(assemblers.map(({ version }) => version));
-    return `no ptxas here knows ${arch} (found ${[...versions].join(", ")})`;
+    return `no installed ptxas supports ${arch} (found ${[...versions].join(", ")})`;
   }
   const chosen = knowing.find(({ ptx }) => ptx === undefined || ptx >= ptxVersion);
-  return chosen ?? `no ptxas here that knows ${arch} reads PTX ${printPtxVersion(ptxVersion)}`;
+  return chosen ??
+    `no installed ptxas that supports ${arch} reads PTX ${printPtxVersion(ptxVersion)}`;
 }
 
 /** The `.version` of a PTX text, times ten. */
@@ -166,7 +167,7 @@ export async function assemble(
   };
 }
 
-/** Lines that tell of trouble: warnings, and the `(C75xx)` remarks about serialised instructions. */
+/** Lines that report problems: warnings, and the `(C75xx)` remarks about serialised instructions. */
 export function warningsIn(log: string): string[] {
   return cleanLog(log).filter((line) => /\bwarning\b|\(C75\d\d\)/i.test(line));
 }

@@ -1,5 +1,5 @@
 /**
- * What the commands need of the compiler and of codegen, loaded only when a command asks. Tests put their
+ * What the commands need of the compiler and of codegen, loaded only on demand. Tests put their
  * own in place of {@linkcode realToolchain}.
  */
 import type { ExportedNames, IndexedModule, Measured } from "../../codegen/mod.ts";
@@ -22,7 +22,7 @@ export interface Compiler {
 export const COMPILER_STAGES = ["tokens", "ast", "types", "ir", "layout", "ptx"] as const;
 export type CompilerStage = (typeof COMPILER_STAGES)[number];
 
-/** An image that lies beside the wrapper, or goes into it. */
+/** An image beside the wrapper, or embedded in it. */
 export interface Image {
   readonly kernel: string;
   readonly target: string;

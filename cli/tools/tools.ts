@@ -12,7 +12,7 @@ export interface FoundTool {
 const WINDOWS = Deno.build.os === "windows";
 const LIST_SEPARATOR = WINDOWS ? ";" : ":";
 
-/** Every place a tool is found at, without repeats of the same real file; `listVariable` may name more. */
+/** Every path at which a tool is found, without repeats of the same real file; `listVariable` may name more. */
 export function findTools(name: string, listVariable?: string): FoundTool[] {
   const listed = listVariable === undefined ? [] : splitList(listVariable);
   const file = WINDOWS ? `${name}.exe` : name;
@@ -21,7 +21,7 @@ export function findTools(name: string, listVariable?: string): FoundTool[] {
     const real = realFile(path);
     if (real === undefined) continue;
     const allowed = mayRun(path);
-    // The first place wins, unless only a later one may be started.
+    // The first path wins, unless only a later one may be started.
     const earlier = seen.get(real);
     if (earlier === undefined || (!earlier.allowed && allowed)) seen.set(real, { path, allowed });
   }

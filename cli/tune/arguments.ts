@@ -22,12 +22,12 @@ const EXTENTS: Readonly<Record<number, readonly number[]>> = {
 };
 const LARGE_RANK: readonly number[] = [128, 256];
 
-/** More than that is not tried without being asked for. */
+/** Larger sizes are used only if requested. */
 const MOST_BYTES = 2 ** 32;
 
 /**
  * The runs of a group, or why there are none. A run is kept only if the wrapper would take this group for it: the
- * specialised code is not timed with sizes that get the general one, nor the other way round.
+ * specialised code is not timed with sizes that get the general one, nor vice versa.
  */
 export function runsOf(group: Group, wanted: readonly Sizes[]): readonly Run[] | string {
   const instance = group.candidates[0]?.instance;
@@ -48,7 +48,7 @@ export function runsOf(group: Group, wanted: readonly Sizes[]): readonly Run[] |
   );
   return runs.length > 0 || wanted.length > 0
     ? runs
-    : "no sizes were found for which a call takes this code";
+    : "no sizes were found for which a call selects this code";
 }
 
 /** Which specialisation a wrapper takes, if all addresses are aligned. */

@@ -30,7 +30,7 @@ export interface CompiledConfig {
 export interface Candidate {
   readonly compiled: CompiledConfig;
   readonly instance: InstanceInfo;
-  /** Identifies the code, whatever the entry is called and wherever its text stands in the source. */
+  /** Identifies the code, independent of the entry's name and its location in the source. */
   readonly code: string;
   /** Why it cannot run on the target, if that is known. */
   readonly misfit: string | undefined;
@@ -136,7 +136,7 @@ export function specializationOf({ symbol, specialization }: InstanceInfo): stri
   return specialization.length === 0 ? "general" : symbol.slice(symbol.lastIndexOf("_") + 1);
 }
 
-/** The entry's own text without its name, and without what says where it stands in the source. */
+/** The entry's own text without its name and its source locations. */
 function codeOf(ptx: string, symbol: string): string {
   const entries = ptx.split(/(?=^\.visible \.entry )/m);
   const own = entries.filter((text) =>

@@ -84,7 +84,7 @@ function targetFor({ info: { name, arch, sm } }: BenchGpu): TargetName {
   const target = targetOf(sm);
   if (target !== undefined) return target;
   throw environmentError(
-    `${name} is ${arch}, for which tri makes no code`,
+    `${name} is ${arch}, which tri does not support`,
     "Hide it with CUDA_VISIBLE_DEVICES, or run tri tune --estimate.",
   );
 }
@@ -112,7 +112,7 @@ async function compileAll(
       include: resolve,
     };
     const found = await compileGroups(source, options, compiler, usable, jobs, (what, message) => {
-      terminal.say(`${terminal.style("yellow", "left out")}: ${what}: ${message}`);
+      terminal.say(`${terminal.style("yellow", "dropped")}: ${what}: ${message}`);
     });
     if (found.length === 0) {
       const { diagnostics } = compiler.compileFile(source.file, options);
@@ -160,7 +160,7 @@ function plannedRuns(
   });
   if (runs.length > 0) return runs;
   throw usageError(
-    "None of the kernels can be launched with what is known of their arguments",
-    "Name sizes that fit: --size M=4096,N=4096.",
+    "No kernel can be launched with the known arguments",
+    "Pass sizes: --size M=4096,N=4096.",
   );
 }

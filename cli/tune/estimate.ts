@@ -57,7 +57,7 @@ export class Estimator implements Disposable {
   readonly #counted = new Map<Candidate, Map<string, Work | string>>();
   readonly #devices = new Map<TargetName, Device>();
 
-  /** Ranks the candidates, the best first; those that cannot run are left out, and why. */
+  /** Ranks the candidates, the best first; those that cannot run are dropped, with the reason. */
   rank(run: Run): {
     readonly ranking: readonly Estimate[];
     readonly failures: readonly { readonly config: string; readonly reason: string }[];

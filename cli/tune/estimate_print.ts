@@ -6,7 +6,7 @@ import { printKey } from "../../ffi/kernel/tune_file.ts";
 
 /** Stands above every ranking. */
 export const ESTIMATE_NOTE =
-  "An estimate: a model of occupancy, bytes and instructions ranks; nothing was timed, nothing is written.\n";
+  "An estimate by a model of occupancy, bytes and instructions: nothing was timed, nothing is written.\n";
 
 /** The ranking of one run. */
 export function printEstimate(run: Run, estimator: Estimator): string {
@@ -40,6 +40,6 @@ export function printEstimate(run: Run, estimator: Estimator): string {
   });
   const place = printKey(key, run.arguments.scalars);
   const head = `${kernel} ${variant} ${specialization} ${place} for ${target}\n`;
-  const left = failures.map(({ config, reason }) => `  ${config}: left out: ${reason}\n`);
+  const left = failures.map(({ config, reason }) => `  ${config}: dropped: ${reason}\n`);
   return [head, ranking.length === 0 ? "" : table, ...left].join("");
 }

@@ -1,6 +1,6 @@
 /**
  * Times the configurations of one run on one GPU, in the process that `tri tune` has started for it: each alone first,
- * to see that it works and how long it takes; those that are far behind drop out, and the others take turns, so that a
+ * to see that it works and how long it takes; those that are much slower are dropped, and the others are interleaved, so that a
  * clock that drifts drifts for all of them.
  */
 import {
@@ -23,7 +23,7 @@ const MOST_LAUNCHES = 200;
 /** Rounds before anybody drops out, and after. */
 const QUICK_ROUNDS = 3;
 const ROUNDS = 9;
-/** What is slower than the best by this factor after the quick rounds is not timed further. */
+/** A configuration slower than the best by this factor after the quick rounds is not timed further. */
 const BEHIND = 1.3;
 
 /** A GPU as the process has it that times on it. */
@@ -46,7 +46,7 @@ class EntryFailure {
   constructor(readonly report: TimingReport) {}
 }
 
-/** Does what requests ask for. */
+/** Executes requests. */
 export class Stopwatch {
   readonly #gpu: TimedGpu;
   readonly #tell: (report: TimingReport) => void;

@@ -1,5 +1,5 @@
 /**
- * What `tri tune` and the processes that time for it tell each other, as lines of JSON. A kernel's `printf` goes to the
+ * Messages between `tri tune` and the processes that time for it, as lines of JSON. A kernel's `printf` goes to the
  * same stream as the reports, so each of those starts with a character that no text has.
  */
 import type { CompiledKernel, CompiledModule } from "../../compiler/options.ts";

@@ -1,6 +1,6 @@
 /**
  * The process that times on one GPU, seen from `tri tune`. A configuration that fails, crashes the process or does not
- * end in time costs that process; the next one goes on without it. Nothing less helps: what runs on a GPU cannot be
+ * end in time costs that process; the next one continues without it. There is no other way: what runs on a GPU cannot be
  * stopped from within, and after a fault a context is of no use.
  */
 import { must } from "../../compiler/support/bug.ts";

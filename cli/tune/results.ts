@@ -18,7 +18,7 @@ function printResult({ run, place, timings, fresh }: RunResult): string {
     return `  ${config.padEnd(width)}  ${Number(time.toPrecision(4))} µs${factor}`;
   });
   const failures = Object.entries(timings).flatMap(([config, timing]) =>
-    "failed" in timing ? [`  ${config.padEnd(width)}  left out: ${timing.failed}`] : []
+    "failed" in timing ? [`  ${config.padEnd(width)}  dropped: ${timing.failed}`] : []
   );
   const known = run.group.candidates.length - fresh;
   const from = known === 0 ? "" : `; ${known} of ${run.group.candidates.length} were known`;

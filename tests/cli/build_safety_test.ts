@@ -116,7 +116,7 @@ Deno.test("tri build takes a file that several operands name once, and follows n
   Deno.symlinkSync("loop.tc", `${shop.path}/kernels/loop.tc`);
   const loop = await shop.build();
   assertEquals(loop.code, 3);
-  assertStringIncludes(loop.stderr, "Links go in a circle");
+  assertStringIncludes(loop.stderr, "Circular links");
 });
 
 Deno.test("tri build refuses outputs that would be a file and a folder at once, and writes nothing", async () => {

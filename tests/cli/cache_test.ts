@@ -46,7 +46,7 @@ Deno.test("tri cache clear removes what tri wrote, and keeps what others wrote o
   workspace.write("out/b.ts", "mine\n");
   const { code, stderr } = await workspace.tri(["cache", "clear", "--out", "out"]);
   assertEquals(code, 0);
-  assertStringIncludes(stderr, "kept, because someone changed it: b.ts\n");
+  assertStringIncludes(stderr, "kept, because it was changed: b.ts\n");
   assertStringIncludes(stderr, "6 files removed from out\n");
   assertEquals([...workspace.files("out").keys()].sort(), ["out/b.ts", "out/notes.md"]);
   const again = await workspace.tri(["cache", "clear", "--out", "out"]);

@@ -176,7 +176,7 @@ Deno.test("tri doctor works with no permission but reading and says what is miss
   assertStringIncludes(stdout, `Deno ${Deno.version.deno}`);
   assertStringIncludes(stdout, "none: tri may not load the NVIDIA driver");
   assertStringIncludes(stdout, "Device.open() takes tri emulator (sm_90), because ");
-  assertStringIncludes(stdout, "No cubin can be made here for sm_70, sm_75, sm_80");
+  assertStringIncludes(stdout, "Cubins cannot be assembled for sm_70, sm_75, sm_80");
 });
 
 Deno.test("tri doctor says what TRI_DEVICE makes of Device.open()", async () => {

@@ -33,5 +33,5 @@ Deno.test("tri explain without a code lists all", async () => {
 Deno.test("tri explain exits with 2 for a code that does not exist and suggests the nearest", async () => {
   using workspace = new Workspace();
   const { code, stderr } = await workspace.tri(["explain", "E501O"], NO_PERMISSIONS);
-  assertEquals([code, stderr], [2, "error: There is no diagnostic E501O\nDid you mean E5010?\n"]);
+  assertEquals([code, stderr], [2, "error: Unknown diagnostic E501O\nDid you mean E5010?\n"]);
 });

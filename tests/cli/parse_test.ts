@@ -53,8 +53,8 @@ Deno.test("parseCommandLine() binds what follows --kernel to that kernel", () =>
   ]);
 });
 
-Deno.test("parseCommandLine() refuses a --kernel that binds nothing", () => {
-  assertStringIncludes(failure("build", "--grid", "M", "--kernel", "a").message, "binds nothing");
+Deno.test("parseCommandLine() refuses a --kernel without options", () => {
+  assertStringIncludes(failure("build", "--grid", "M", "--kernel", "a").message, "has no effect");
   assertEquals(invocation("inspect", "f.tc", "--kernel", "a").list("kernel"), ["a"]);
 });
 

@@ -151,6 +151,6 @@ Deno.test("tri inspect refuses sizes that are none, of unknown parameters, or fo
     await refused(...stage, "--size", "M=2"),
     "--size M=2: no kernel here has a parameter M that is a number\nThere is N.",
   );
-  assertStringIncludes(await refused("--size", "N=2"), "--size goes with --stage report");
-  assertStringIncludes(await refused("--json"), "--json goes with --stage report");
+  assertStringIncludes(await refused("--size", "N=2"), "--size needs --stage report");
+  assertStringIncludes(await refused("--json"), "--json needs --stage report");
 });

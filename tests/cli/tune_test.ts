@@ -165,8 +165,8 @@ Deno.test("tri tune goes on without configurations that fail, do not fit, or do 
     TRI_TEST_FAULT: "TM=64",
   });
   assertEquals(code, 0);
-  assertMatch(stderr, /left out: scale, TM=100: E\d{4} /);
-  assertStringIncludes(stdout, "  TM=64   left out: cuEventQuery failed with CUDA_ERROR_ILLEGAL");
+  assertMatch(stderr, /dropped: scale, TM=100: E\d{4} /);
+  assertStringIncludes(stdout, "  TM=64   dropped: cuEventQuery failed with CUDA_ERROR_ILLEGAL");
   const found = timings(workspace)["a16"]?.["n=96"] ?? {};
   assertStringIncludes(found["TM=64"]?.failed ?? "", "CUDA_ERROR_ILLEGAL_ADDRESS");
   assertEquals([found["TM=128"]?.rounds, found["TM=256"]?.rounds], [9, 3]);

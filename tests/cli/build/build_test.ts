@@ -226,7 +226,7 @@ Deno.test("tri build takes an assembler per architecture and names those without
   assertEquals(json.skipped, [{
     arch: "sm_120",
     kernel: "foo",
-    reason: "no ptxas here knows sm_120 (found 99.1.1, 11.8.1)",
+    reason: "no installed ptxas supports sm_120 (found 99.1.1, 11.8.1)",
   }]);
 });
 

@@ -29,7 +29,7 @@ const GOOD = [
 ];
 
 const BAD: readonly (readonly [string, string])[] = [
-  ["percent%41", '"%" has a meaning of its own in imports'],
+  ["percent%41", '"%" has a special meaning in imports'],
   ["hash#q", '"#" has'],
   ["what?", '"?" has'],
   ["back\\slash", '"\\" has'],
@@ -45,11 +45,11 @@ const BAD: readonly (readonly [string, string])[] = [
   ["sub/..", "the folder of its images"],
   ["sub/", "the folder of its images"],
   ["types.d", "declarations"],
-  ["mod", "tri keeps mod for itself"],
-  ["manifest.json", "tri keeps manifest.json for itself"],
-  [".tri-build.json", "tri keeps .tri-build.json for itself"],
-  [".tri-staging/x", "tri keeps .tri-staging for itself"],
-  ["mod.d.ts", "tri keeps mod.d.ts for itself"],
+  ["mod", "tri uses mod"],
+  ["manifest.json", "tri uses manifest.json"],
+  [".tri-build.json", "tri uses .tri-build.json"],
+  [".tri-staging/x", "tri uses .tri-staging"],
+  ["mod.d.ts", "tri uses mod.d.ts"],
 ];
 
 function messagesOf(stem: string): string[] {

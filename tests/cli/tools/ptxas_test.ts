@@ -19,10 +19,13 @@ const NEW: Assembler = { path: "/new", version: "13.0.88", archs: ["sm_90", "sm_
 Deno.test("chooseAssembler() takes the newest that knows the architecture and the PTX version", () => {
   assertEquals(chooseAssembler([NEW, OLD], "sm_90", 78), NEW);
   assertEquals(chooseAssembler([NEW, OLD], "sm_70", 60), OLD);
-  assertEquals(chooseAssembler([OLD], "sm_90", 80), "no ptxas here that knows sm_90 reads PTX 8.0");
+  assertEquals(
+    chooseAssembler([OLD], "sm_90", 80),
+    "no installed ptxas that supports sm_90 reads PTX 8.0",
+  );
   assertEquals(
     chooseAssembler([NEW, OLD], "sm_120", 87),
-    "no ptxas here knows sm_120 (found 13.0.88, 11.8.89)",
+    "no installed ptxas supports sm_120 (found 13.0.88, 11.8.89)",
   );
   assertEquals(chooseAssembler([], "sm_90", 78), "no ptxas found");
 });
