@@ -175,7 +175,7 @@ Deno.test("tri doctor works with no permission but reading and says what is miss
   assertEquals([code, stderr], [0, ""]);
   assertStringIncludes(stdout, `Deno ${Deno.version.deno}`);
   assertStringIncludes(stdout, "none: tri may not load the NVIDIA driver");
-  assertStringIncludes(stdout, "Device.open() takes tri emulator (sm_90), because ");
+  assertStringIncludes(stdout, "Device.open() selects tri emulator (sm_90), because ");
   assertStringIncludes(stdout, "Cubins cannot be assembled for sm_70, sm_75, sm_80");
 });
 

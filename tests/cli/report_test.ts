@@ -120,8 +120,8 @@ Deno.test("tri inspect --stage report says why a kernel is not run whose contrac
   assertStringIncludes(stderr, "no ptxas found");
   assertEquals(
     stdout.split("\n")[0],
-    "scatter (sm_90) was not run: how large X and Y must be is not known: " +
-      "neither the code nor a pragma says it",
+    "scatter (sm_90) was not run: the size of X and Y is not known: " +
+      "neither the code nor a pragma states it",
   );
 });
 

@@ -188,7 +188,7 @@ Deno.test("tri tune ends what times a configuration that never ends or crashes, 
   }
   const again = await tune(workspace, sizes);
   assertStringIncludes(again.stdout, "n=96 on Test GPU; 3 of 3 were known");
-  assertStringIncludes(again.stdout, "  TM=64   left out: did not end within 3 s");
+  assertStringIncludes(again.stdout, "  TM=64   dropped: did not end within 3 s");
 });
 
 Deno.test("tri tune says what it lacks: a choice, a parameter, a sound file of timings", async () => {
@@ -224,7 +224,7 @@ Deno.test("tri tune --estimate ranks by a model, says so, and writes nothing", a
   const asked = await workspace.tri([...args, "--estimate"], options);
   assertEquals([asked.code, asked.stderr], [0, ""]);
   const [note, , head, columns, ...rows] = asked.stdout.trimEnd().split("\n");
-  assertMatch(note ?? "", /^An estimate: .* nothing was timed, nothing is written\.$/);
+  assertMatch(note ?? "", /^An estimate .* nothing was timed, nothing is written\.$/);
   assertEquals(head, "scale default a16 n=16777216 for sm_90");
   assertMatch(columns ?? "", /^ {2}configuration +registers .* estimate$/);
   assertEquals(rows.length, 4);
