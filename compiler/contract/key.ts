@@ -2,7 +2,7 @@
  * The tuning key (language.md 10.3): the parameters whose values decide which configuration is best. What `key` and
  * `__retune` name; without them, the integers that the grid or the bound of a loop depends on.
  */
-import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import { walkOps } from "../ir/walk.ts";
 import { edgesOf, loopOf } from "../ir/flow.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
@@ -40,7 +40,7 @@ function loopBounds(names: readonly string[], func: Func): readonly string[] {
     if (op.name !== "while") return;
     for (const { kind, from, to } of edgesOf(op)) {
       if (kind !== "enter" && kind !== "go on") continue;
-      to.forEach((param, index) => starts.set(param, must(from[index], "value that flows")));
+      for (const [param, value] of zip(to, from)) starts.set(param, value);
     }
     open.push(loopOf(op).goesOn);
   });

@@ -1,12 +1,11 @@
 /** Which of a thread's elements one global access covers. */
 import { operandsOf } from "../ir/op.ts";
-import { axisShifts, freeMask } from "../linear/linear.ts";
+import { axisShifts, freeMask, type LinearLayout } from "../linear/linear.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { type AccessOp, vectorAlong } from "./anchors.ts";
-import { registerCount } from "./tiles.ts";
 
 /** Register indices that one access covers, in address order. */
-export type AccessGroup = readonly number[];
+export type AccessGroup = readonly [first: number, ...others: number[]];
 
 /** Groups a thread's registers into vector accesses along the axis where the pointer tile is contiguous. */
 export function accessGroups(op: AccessOp, axisInfo: AxisFacts): AccessGroup[] {
@@ -26,17 +25,19 @@ export function accessGroups(op: AccessOp, axisInfo: AxisFacts): AccessGroup[] {
     }
     if (bits.length > best.length) best = bits;
   }
+  return groupRegisters(layout, best);
+}
+
+/** A thread's registers, grouped over the given register bits; copies of other registers are left out. */
+export function groupRegisters(layout: LinearLayout, bits: readonly number[]): AccessGroup[] {
   const free = freeMask(layout.register);
-  const inVector = best.reduce((mask, bit) => mask | (1 << bit), 0);
+  const inGroup = bits.reduce((mask, bit) => mask | (1 << bit), 0);
   const groups: AccessGroup[] = [];
-  for (let register = 0; register < registerCount(pointer); register++) {
-    if (register & (inVector | free)) continue; // inside a vector, or a copy of another register
-    groups.push(
-      Array.from(
-        { length: 1 << best.length },
-        (_, i) => best.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register),
-      ),
-    );
+  for (let register = 0; register < 1 << layout.register.length; register++) {
+    if (register & (inGroup | free)) continue;
+    const at = (i: number): number =>
+      bits.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register);
+    groups.push([register, ...Array.from({ length: (1 << bits.length) - 1 }, (_, i) => at(i + 1))]);
   }
   return groups;
 }

@@ -6,6 +6,7 @@
  * does not change in. Each copy is made when the first user asks for it.
  */
 import { type Func, newOp, newValue, type Op, type Value } from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
 import type { IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
@@ -162,7 +163,7 @@ export class LaidOutCopies {
       ? newOp(this.#result, "convert_layout", operands, types, value.def?.span ?? use.span)
       : newOp(this.#result, from.op.name, operands, types, from.op.span, from.op.attrs);
     scope.ops.push(copy);
-    const result = must(copy.results[0], "result");
+    const result = resultOf(copy);
     if (from.kind === "operation" && value.name !== undefined) result.name = value.name;
     return result;
   }

@@ -5,6 +5,7 @@
 import { edgesOf, loopOf } from "../ir/flow.ts";
 import type { Func, Region, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 
 export interface PhiWeb {
   readonly members: readonly Value[];
@@ -57,10 +58,10 @@ export function phiWebsOf(func: Func): ReadonlyMap<Value, PhiWeb> {
   const webs = new Map<Value, Growing>();
   const flows: { readonly to: Value; readonly from: Value; readonly depth: number }[] = [];
   const flow = (targets: readonly Value[], values: readonly Value[], depth: number): void =>
-    targets.forEach((to, i) => {
+    zip(targets, values).forEach(([to, from]) => {
       if (to.type.shape.length === 0) return;
       if (!webs.has(to)) webs.set(to, { into: undefined, members: [to], sources: [] });
-      flows.push({ to, from: must(values[i], "value that flows"), depth });
+      flows.push({ to, from, depth });
     });
   const visit = (region: Region, depth: number): void => {
     for (const op of region.ops) {

@@ -12,7 +12,7 @@ import { SCALARS } from "../support/scalar.ts";
 import { kindOf, lowerBinary, lowerUnary } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
-import { lowered } from "./values.ts";
+import { lowered, setElements } from "./values.ts";
 import { copyBits, threadBases } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
@@ -146,7 +146,7 @@ function atomics(
   }
   if (copies !== 0) shareResults(cx, op, owner, results);
   else if (isAcquiring(op)) blockBarrier(cx);
-  cx.values.set(resultOf(op), (register) => must(results[register & ~free], "result of an atomic"));
+  setElements(cx, resultOf(op), results, free);
 }
 
 /** A result that is zero where the guard says no. */

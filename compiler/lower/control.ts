@@ -13,7 +13,7 @@ import type { Item, Operand } from "../ptx/func.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
-import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import { computed, makeSlot, mannerFor, type Slot } from "./carried.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered } from "./values.ts";
@@ -30,26 +30,28 @@ function conditionOf(cx: LowerContext, value: Value): Operand {
 
 /** Lets values be what others are now. */
 function bind(cx: LowerContext, values: readonly Value[], sources: readonly Value[]): void {
-  const elements = sources.map((source) => lowered(cx, source));
-  const deferred = sources.map((source) => cx.deferred.get(source) ?? 0);
-  values.forEach((value, i) => {
-    cx.values.set(value, must(elements[i], "bound value"));
-    cx.deferred.set(value, deferred[i] ?? 0);
-  });
+  // A source may be one of the values: all are read first.
+  const bound = zip(values, sources).map(([value, source]) => ({
+    value,
+    elements: lowered(cx, source),
+    deferred: cx.deferred.get(source) ?? 0,
+  }));
+  for (const { value, elements, deferred } of bound) {
+    cx.values.set(value, elements);
+    cx.deferred.set(value, deferred);
+  }
 }
 
 function bindSlots(cx: LowerContext, values: readonly Value[], slots: readonly Slot[]): void {
-  values.forEach((value, i) => {
-    cx.values.set(value, must(slots[i], "slot").elements);
+  for (const [value, slot] of zip(values, slots)) {
+    cx.values.set(value, slot.elements);
     cx.deferred.delete(value);
-  });
+  }
 }
 
 /** Fills the registers of slots. */
 function fill(cx: LowerContext, slots: readonly Slot[], sources: readonly Value[]): void {
-  const moves = slots.flatMap((slot, i) =>
-    slot.moves(lowered(cx, must(sources[i], "carried value")))
-  );
+  const moves = zip(slots, sources).flatMap(([slot, source]) => slot.moves(lowered(cx, source)));
   emitMoves(cx.emitter, moves);
 }
 
@@ -66,11 +68,9 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
     return bind(cx, op.results, isTaken ? thenValues : otherwiseValues);
   }
   const makeSlots = (): Slot[] =>
-    op.results.map((result, i) => {
-      const yielded = must(thenValues[i], "then value");
-      const other = must(otherwiseValues[i], "else value");
-      const manner = mannerFor(result, [yielded, other], cx.originOf(result) !== result);
-      return makeSlot(cx, result, lowered(cx, yielded), manner);
+    zip(op.results, zip(thenValues, otherwiseValues)).map(([result, sources]) => {
+      const manner = mannerFor(result, sources, cx.originOf(result) !== result);
+      return makeSlot(cx, result, lowered(cx, sources[0]), manner);
     });
   let slots: readonly Slot[] | undefined;
   const branch = (region: Region, values: readonly Value[]): readonly Item[] =>
@@ -136,15 +136,14 @@ function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): 
   };
   const enter = runTest(initial);
   if (isInteger(enter) && enter.value === 0n) return bind(cx, results, leaving);
-  const slots = body.params.map((param, i) => {
-    const value = must(leaving[i], "carried value");
-    return makeSlot(
+  const slots = zip(body.params, leaving).map(([param, value]) =>
+    makeSlot(
       cx,
       param,
       lowered(cx, value),
       mannerFor(param, cameFrom(loop, value), cx.originOf(param) !== param),
-    );
-  });
+    )
+  );
   fill(cx, slots, leaving);
   const [round, exit] = [e.newLabel(), e.newLabel()];
   e.branch(exit, enter, false);
@@ -177,21 +176,20 @@ function saved(cx: LowerContext, condition: Operand, slots: readonly Slot[]): Op
 }
 
 /** The values that a value of the test is: if it is a parameter, what enters and what comes round. */
-function cameFrom({ test, initial, repeated }: Loop, value: Value): Value[] {
+function cameFrom({ test, initial, repeated }: Loop, value: Value): readonly Value[] {
   const index = test.params.indexOf(value);
-  if (index < 0) return [value];
-  return [must(initial[index], "initial value"), must(repeated[index], "yielded value")];
+  return index < 0 ? [value] : zip(initial, repeated)[index] ?? [];
 }
 
 /** The test in the middle. The registers hold what enters it. */
 function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
   const e = cx.emitter;
   const { test, body, goesOn, initial, repeated, leaving } = loop;
-  const slots = test.params.map((param, i) =>
+  const slots = zip(test.params, initial).map(([param, value]) =>
     makeSlot(
       cx,
       param,
-      lowered(cx, must(initial[i], "initial value")),
+      lowered(cx, value),
       mannerFor(param, cameFrom(loop, param), cx.originOf(param) !== param),
     )
   );
@@ -203,10 +201,9 @@ function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): vo
     bindSlots(cx, test.params, slots);
     cx.lowerOps(bodyOf(test));
     const elements = leaving.map((value) => computed(value, lowered(cx, value)));
-    elements.forEach((one, i) => {
-      cx.values.set(must(body.params[i], "parameter"), one);
-      cx.values.set(must(results[i], "result"), one);
-    });
+    for (const values of [body.params, results]) {
+      for (const [value, one] of zip(values, elements)) cx.values.set(value, one);
+    }
     e.branch(exit, conditionOf(cx, goesOn), false);
     const rest = e.nested("branch", () => {
       cx.lowerOps(bodyOf(body));

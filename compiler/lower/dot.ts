@@ -14,7 +14,7 @@ import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
 import { constantOperand } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
-import { emitAside, lowered, memo } from "./values.ts";
+import { emitAside, lowered, memo, setElements } from "./values.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { convertScalar } from "./convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
@@ -37,7 +37,7 @@ export function lowerDot(cx: LowerContext, op: OpOf<"dot">): void {
   const sums = initialSums(cx, op);
   if (mma === undefined) multiplyElements(cx, op, repeats, sums);
   else multiplyFragments(cx, op, mma, repeats, sums);
-  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a product"));
+  setElements(cx, resultOf(op), sums);
 }
 
 /** What one load from shared memory brings, at most. */

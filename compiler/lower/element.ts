@@ -199,3 +199,9 @@ export function unpackAccess(
     bytes: size === 1 ? 1 : 2,
   }));
 }
+
+/** Registers as one operand of an access: themselves, or a vector. */
+export function vectorOf(registers: readonly Operand[]): Operand {
+  const [only, ...others] = registers;
+  return only !== undefined && others.length === 0 ? only : { kind: "vector", elements: registers };
+}

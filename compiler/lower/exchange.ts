@@ -11,7 +11,7 @@ import { axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate, threadIndex } from "./addresses.ts";
-import { lowered } from "./values.ts";
+import { lowered, setElements } from "./values.ts";
 import { copyBits, threadBases } from "../linear/threads.ts";
 import { convertScalar } from "./convert.ts";
 import { layoutOf, registerCount, wordBytes } from "../layout/tiles.ts";
@@ -41,7 +41,7 @@ export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
   if (moved.lane !== 0) words = words.map((word) => butterfly(e, word, bank, moved.lane));
   if (moved.warp !== 0) words = fromWarp(cx, op, moved.warp, words);
   const results = words.map((word) => fromWord(e, word, element));
-  cx.values.set(resultOf(op), (register) => must(results[register], "exchanged element"));
+  setElements(cx, resultOf(op), results);
 }
 
 /** What the same lane of the warp whose number differs by `mask` holds. */
@@ -129,7 +129,7 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
     }]);
     return fromWord(e, value, element);
   });
-  cx.values.set(result, (register) => must(results[register], "gathered element"));
+  setElements(cx, result, results);
 }
 
 /** Bases of a layout in another shape that differs along an axis, without what they move along it. */
@@ -194,8 +194,5 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
     e.emit("ld.shared.b32", [count, placeOf(register)]);
     counts[register] = count;
   }
-  cx.values.set(
-    result,
-    (register) => must(counts[register & ~freeMask(to.register)], "count of a histogram"),
-  );
+  setElements(cx, result, counts, freeMask(to.register));
 }

@@ -9,12 +9,13 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { isLookup } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import { ask } from "../targets.ts";
 import type { LowerContext } from "./context.ts";
 import { ownerPredicate } from "./addresses.ts";
 import { lowered } from "./values.ts";
 import { copyBits } from "../linear/threads.ts";
-import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
+import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "./element.ts";
 import { type Emitter, type Frame, int } from "./emitter.ts";
 
 function elementOf(pointer: Value): Element {
@@ -40,9 +41,6 @@ function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
   if (mask.kind === "integer") return mask.value === 0n ? "never" : "always";
   return e.inRegister(mask, "pred");
 }
-
-const vectorOperand = (registers: readonly Operand[]): Operand =>
-  registers.length === 1 ? must(registers[0], "register") : { kind: "vector", elements: registers };
 
 /** In PTX's order, whatever the source's: operators, then eviction priorities. */
 function spellModifiers(modifiers: readonly string[]): string {
@@ -152,7 +150,7 @@ export function lowerLoad(
   const element = elementOf(pointer);
   const size = pointeeBytes(pointer);
   const load = (group: AccessGroup): readonly Ref[] => {
-    const first = must(group[0], "register of an access");
+    const [first] = group;
     const shape = accessShape(size, group.length);
     const guard = mask === undefined
       ? "always"
@@ -163,7 +161,9 @@ export function lowerLoad(
       const fill = other === undefined
         ? results.map(() => int(0))
         : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
-      results.forEach((result, i) => e.emit(`mov.${shape.bank}`, [result, must(fill[i], "fill")]));
+      for (const [result, value] of zip(results, fill)) {
+        e.emit(`mov.${shape.bank}`, [result, value]);
+      }
     }
     if (guard !== "never") {
       const place = e.inRegister(
@@ -183,7 +183,7 @@ export function lowerLoad(
         };
       e.emit(
         spelling,
-        [vectorOperand(results), address],
+        [vectorOf(results), address],
         guard === "always" ? undefined : guardOf(guard),
       );
     }
@@ -219,7 +219,7 @@ export function lowerStore(
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
-    const first = must(group[0], "register of an access");
+    const [first] = group;
     const masked = mask === undefined
       ? "always"
       : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
@@ -231,7 +231,7 @@ export function lowerStore(
     );
     e.emit(
       accessSpelling(op, "st", shape),
-      [address, vectorOperand(registers)],
+      [address, vectorOf(registers)],
       guardOf(bothHold(e, masked, owner)),
     );
   }
@@ -251,7 +251,7 @@ export function lowerPrefetch(
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
-    const first = must(group[0], "register of an access");
+    const [first] = group;
     const masked = mask === undefined
       ? "always"
       : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));

@@ -14,11 +14,12 @@ import {
 } from "../layout/reduce.ts";
 import type { LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import type { Operand } from "../ptx/func.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
-import { lowered } from "./values.ts";
+import { lowered, setElements } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
@@ -55,7 +56,7 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
   const warps = bitsOf("warp");
   if (warps.length > 0) sums = foldWarps(cx, op, combiner, { layout, axis, warps }, sums);
   const results = sums.map((sum) => combiner.finish(cx.emitter, sum));
-  cx.values.set(resultOf(op), (register) => must(results[register], "reduced element"));
+  setElements(cx, resultOf(op), results);
 }
 
 /** The accumulator of the element in one register. */
@@ -124,9 +125,7 @@ export function fromLane(
   sum: Accumulator,
   mask: number,
 ): Accumulator {
-  return sum.map((word, i) =>
-    butterfly(cx.emitter, word, must(combiner.banks[i], "bank of a word"), mask)
-  );
+  return zip(sum, combiner.banks).map(([word, bank]) => butterfly(cx.emitter, word, bank, mask));
 }
 
 interface WarpStep {
@@ -172,17 +171,16 @@ function foldWarps(
     const offset = must(starts[word], "place of a word") + constant + part * elements * size;
     return { kind: "address", base: e.add("b32", start, base), offset: BigInt(offset) };
   };
-  const type = (word: number): string => must(combiner.banks[word], "bank of a word");
-
   const copies = writing.reduce((mask, basis, bit) => basis === 0 ? mask | (1 << bit) : mask, 0);
   const owner = ownerPredicate(cx, copies);
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   sums.forEach((sum, register) =>
-    sum.forEach((word, i) =>
-      e.emit(`st.shared.${type(i)}`, [
-        address(writing, register, i),
-        e.inRegister(word, must(combiner.banks[i], "bank of a word")),
-      ], guard)
+    zip(sum, combiner.banks).forEach(([word, bank], i) =>
+      e.emit(
+        `st.shared.${bank}`,
+        [address(writing, register, i), e.inRegister(word, bank)],
+        guard,
+      )
     )
   );
   blockBarrier(cx);

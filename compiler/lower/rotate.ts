@@ -11,7 +11,7 @@ import { rotatedPitch } from "../layout/rotate.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
-import { lowered, memo } from "./values.ts";
+import { lowered, memo, setElements } from "./values.ts";
 import { copyBits } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
@@ -117,7 +117,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
     refs[register] = must(unpackAccess(e, [result], element, 1)[0], "rotated element");
   }
   const free = freeMask(dst.register);
-  cx.values.set(resultOf(op), (register) => must(refs[register & ~free], "rotated element"));
+  setElements(cx, resultOf(op), refs, free);
 }
 
 /** Registers that are no copies of others. */

@@ -11,6 +11,7 @@ import type { OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { type AxisBit, axisBits } from "../layout/reduce.ts";
 import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
 import type { LowerContext } from "./context.ts";
 import { threadIndex } from "./addresses.ts";
@@ -18,6 +19,7 @@ import { layoutOf } from "../layout/tiles.ts";
 import { int } from "./emitter.ts";
 import { fromLane, startAt } from "./reduce.ts";
 import { beginExchange, blockBarrier } from "./shared.ts";
+import { setElements } from "./values.ts";
 
 /** What each register holds at some step. */
 interface State {
@@ -39,7 +41,7 @@ export function lowerScan(cx: LowerContext, op: OpOf<"scan">): void {
     { prefixes: first, blocks: first } as State,
   );
   const results = prefixes.map((prefix) => combiner.finish(cx.emitter, prefix));
-  cx.values.set(resultOf(op), (register) => must(results[register], "scanned element"));
+  setElements(cx, resultOf(op), results);
 }
 
 /** Begins one exchange of an operation after the other, all in the same place. */
@@ -115,10 +117,9 @@ function meet(
     int(0),
   ]);
   const choose = (yes: Accumulator, no: Accumulator): Accumulator =>
-    yes.map((word, i) => {
-      const bank = must(combiner.banks[i], "bank of a word");
-      return e.pure(`selp.${bank}`, bank, [word, must(no[i], "word"), upper]);
-    });
+    zip(zip(yes, no), combiner.banks).map(([[a, b], bank]) =>
+      e.pure(`selp.${bank}`, bank, [a, b, upper])
+    );
   const other = (register: number): Accumulator => must(others[register], "block of a neighbour");
   return {
     prefixes: prefixes.map((prefix, register) =>
@@ -151,8 +152,7 @@ function fromWarp(
     };
   };
   distinct.forEach((block, index) =>
-    block.forEach((word, i) => {
-      const bank = must(combiner.banks[i], "bank of a word");
+    zip(block, combiner.banks).forEach(([word, bank], i) => {
       e.emit(`st.shared.${bank}`, [place(threadIndex(cx), index, i), e.inRegister(word, bank)]);
     })
   );

@@ -14,7 +14,7 @@ import { copyBits } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
-import { accessGroups } from "../layout/access_groups.ts";
+import { type AccessGroup, accessGroups } from "../layout/access_groups.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { startOfArea } from "./shared.ts";
 import { readStaged, type Staged, stagedSide, writeStaged } from "./shared_tile.ts";
@@ -70,8 +70,8 @@ export function lowerAsyncCopy(
   const groups = accessGroups(op, axisInfo);
   // Addresses live in registers from round to round.
   cx.loaded.registers = Math.max(cx.loaded.registers, 2 * groups.length);
-  const copy = (group: readonly number[]): void => {
-    const first = must(group[0], "register of an access");
+  const copy = (group: AccessGroup): void => {
+    const [first] = group;
     const bytes = pointeeBytes(pointer) * group.length;
     const taken = mask === undefined
       ? undefined

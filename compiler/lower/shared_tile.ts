@@ -2,6 +2,8 @@
  * A tile in shared memory: written from one layout, read into another, each in accesses as wide as the plan says
  * (layout/conversion.ts). Reading is lazy, so that whoever consumes the tile decides what is read when.
  */
+import { type AccessGroup, groupRegisters } from "../layout/access_groups.ts";
+import { zip } from "../support/zip.ts";
 import type { Operand } from "../ptx/func.ts";
 import { offsetBases, type SharedPlan } from "../layout/conversion.ts";
 import { freeMask, type LinearLayout } from "../linear/linear.ts";
@@ -11,7 +13,7 @@ import { bug, must } from "../support/bug.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
 import { copyBits } from "../linear/threads.ts";
-import { accessShape, packAccess, type Ref, unpackAccess } from "./element.ts";
+import { accessShape, packAccess, type Ref, unpackAccess, vectorOf } from "./element.ts";
 
 /** Where elements lie, and how they are read. */
 export type AccessPlan = Pick<SharedPlan, "columns" | "vectorBits" | "matrices">;
@@ -33,23 +35,6 @@ function vectorRegisters(offsets: readonly number[], vectorBits: number): number
   return Array.from({ length: vectorBits }, (_, bit) => offsets.indexOf(1 << bit));
 }
 
-/** Registers grouped into accesses over the given register bits; copies of other registers are left out. */
-export function groupRegisters(layout: LinearLayout, vector: readonly number[]): number[][] {
-  const inVector = vector.reduce((mask, bit) => mask | (1 << bit), 0);
-  const free = freeMask(layout.register);
-  const groups: number[][] = [];
-  for (let register = 0; register < 1 << layout.register.length; register++) {
-    if (register & (inVector | free)) continue;
-    groups.push(
-      Array.from(
-        { length: 1 << vector.length },
-        (_, i) => vector.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register),
-      ),
-    );
-  }
-  return groups;
-}
-
 /** Bytes from a tile's start to its origin. */
 function originOffset({ plan, element, origin }: Staged): number {
   const place = origin === undefined ? 0 : solve(spaceOf(plan.columns), origin);
@@ -58,7 +43,7 @@ function originOffset({ plan, element, origin }: Staged): number {
 
 /** One side of a staged tile: its registers grouped into accesses, and their addresses. */
 export interface Side {
-  readonly groups: readonly (readonly number[])[];
+  readonly groups: readonly AccessGroup[];
   readonly address: (register: number) => Operand;
 }
 
@@ -96,9 +81,6 @@ function sharedAddress(
   return { kind: "address", base: sum, offset: BigInt(constant) + fixed.constant };
 }
 
-const vectorOf = (registers: readonly Operand[]): Operand =>
-  registers.length === 1 ? must(registers[0], "register") : { kind: "vector", elements: registers };
-
 /** `.shared.v4.b32` */
 function sharedSuffix(access: { readonly count: number; readonly type: string }): string {
   return `.shared${access.count > 1 ? `.v${access.count}` : ""}.${access.type}`;
@@ -118,7 +100,7 @@ export function writeStaged(
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   for (const group of side.groups) {
     const registers = packAccess(e, group.map((r) => values(r)), at.element);
-    e.emit(`st${suffix}`, [side.address(must(group[0], "register")), vectorOf(registers)], guard);
+    e.emit(`st${suffix}`, [side.address(group[0]), vectorOf(registers)], guard);
   }
 }
 
@@ -140,8 +122,8 @@ export function readStaged(cx: LowerContext, layout: LinearLayout, at: Staged): 
   const refs = new Map<number, Ref>();
   const loadGroup = (index: number): void => {
     const group = must(groups[index], "group of registers");
-    if (refs.has(must(group[0], "register"))) return;
-    load(group).forEach((ref, i) => refs.set(must(group[i], "register"), ref));
+    if (refs.has(group[0])) return;
+    for (const [ref, register] of zip(load(group), group)) refs.set(register, ref);
   };
   return {
     values: (register) => {
@@ -155,9 +137,9 @@ export function readStaged(cx: LowerContext, layout: LinearLayout, at: Staged): 
 }
 
 interface Loads {
-  readonly groups: readonly (readonly number[])[];
+  readonly groups: readonly AccessGroup[];
   /** Loads the elements of one group, in its order. */
-  readonly load: (group: readonly number[]) => readonly Ref[];
+  readonly load: (group: AccessGroup) => readonly Ref[];
 }
 
 function vectorLoads(cx: LowerContext, layout: LinearLayout, at: Staged): Loads {
@@ -169,7 +151,7 @@ function vectorLoads(cx: LowerContext, layout: LinearLayout, at: Staged): Loads 
     groups: side.groups,
     load: (group) => {
       const registers = Array.from({ length: access.count }, () => e.register(access.bank));
-      e.emit(`ld${suffix}`, [vectorOf(registers), side.address(must(group[0], "register"))]);
+      e.emit(`ld${suffix}`, [vectorOf(registers), side.address(group[0])]);
       return unpackAccess(e, registers, at.element, group.length);
     },
   };
@@ -210,7 +192,7 @@ function matrixLoads(
     groups: groupRegisters(layout, [...word, ...matrix]),
     load: (group) => {
       const registers = Array.from({ length: count }, () => e.register("b32"));
-      const { base, constant } = atRegister(cx, bases, must(group[0], "register"), origin);
+      const { base, constant } = atRegister(cx, bases, group[0], origin);
       e.emit(spelling, [
         { kind: "vector", elements: registers },
         sharedAddress(cx, start, at.slot, base, constant),

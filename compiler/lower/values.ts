@@ -12,6 +12,20 @@ export function lowered(cx: LowerContext, value: Value): Lowered {
   );
 }
 
+/** Gives a value its elements, by register; `free` are the register bits that make copies. */
+export function setElements(
+  cx: LowerContext,
+  value: Value,
+  elements: readonly Ref[],
+  free = 0,
+): void {
+  cx.values.set(
+    value,
+    (register) =>
+      must(elements[register & ~free], `element of ${value.def?.name ?? "a parameter"}`),
+  );
+}
+
 /** Remembers each register's element once it has been computed, as long as the frame that it was asked in is open. */
 export function memo(cx: LowerContext, compute: Lowered): Lowered {
   const known = new Map<number, { readonly ref: Ref; readonly frame: Frame }>();

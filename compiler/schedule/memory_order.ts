@@ -16,7 +16,7 @@ import { madeBy, operandsOf } from "../ir/op.ts";
 import { hasTrait, isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
-import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import type { SchedulePass } from "./context.ts";
 import { copyBits } from "../linear/threads.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
@@ -48,9 +48,9 @@ function rootsOf(
   /** What comes out of branches and loops. */
   const merged: (readonly Value[])[] = [];
   const flow = (targets: readonly Value[], values: readonly Value[]): void =>
-    targets.forEach((target, i) => {
+    zip(targets, values).forEach(([target, value]) => {
       const list = sources.get(target) ?? [];
-      list.push(must(values[i], "value that flows"));
+      list.push(value);
       sources.set(target, list);
     });
   walkOps(func.body, (op) => {

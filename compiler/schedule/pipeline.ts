@@ -118,7 +118,7 @@ const COPY_BYTES: readonly number[] = [4, 8, 16];
 function isCopyable({ load, source, plan }: LoadedFeed, axisInfo: AxisFacts): boolean {
   const layout = must(source.type.layout, "layout of a load");
   return accessGroups(load, axisInfo).every((group) => {
-    const first = elementAt(layout, must(group[0], "register"), 0, 0);
+    const first = elementAt(layout, group[0], 0, 0);
     return COPY_BYTES.includes(group.length * bytesOf(source.type.element)) &&
       group.every((register, i) =>
         (elementAt(layout, register, 0, 0) ^ first) === applyBases(plan.columns, i)

@@ -11,6 +11,7 @@ import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import {
   type AxisInfo,
   either,
@@ -124,28 +125,24 @@ class Analysis {
   #solve(op: OpOf<"while">): void {
     const loop = loopOf(op);
     const { test, body } = loop;
-    let entering = test.params.map((param, i) => {
-      const initial = this.of(must(loop.initial[i], "initial value"));
+    let entering = zip(test.params, loop.initial).map(([param, value]) => {
+      const initial = this.of(value);
       const before = this.#solved.get(param);
       return before === undefined ? initial : either(param, before, initial);
     });
     for (;;) {
       this.#forget(loop);
-      test.params.forEach((param, i) => this.known.set(param, must(entering[i], "facts")));
-      body.params.forEach((param, i) =>
-        this.known.set(param, this.of(must(loop.leaving[i], "carried value")))
+      for (const [param, info] of zip(test.params, entering)) this.known.set(param, info);
+      for (const [param, value] of zip(body.params, loop.leaving)) {
+        this.known.set(param, this.of(value));
+      }
+      const next = zip(zip(test.params, entering), loop.repeated).map(([[param, info], value]) =>
+        either(param, info, this.of(value))
       );
-      const next = test.params.map((param, i) =>
-        either(
-          param,
-          must(entering[i], "facts"),
-          this.of(must(loop.repeated[i], "yielded value")),
-        )
-      );
-      if (next.every((info, i) => sameInfo(info, must(entering[i], "facts")))) break;
+      if (zip(next, entering).every(([after, before]) => sameInfo(after, before))) break;
       entering = next;
     }
-    test.params.forEach((param, i) => this.#solved.set(param, must(entering[i], "facts")));
+    for (const [param, info] of zip(test.params, entering)) this.#solved.set(param, info);
   }
 
   /** What was computed inside a loop holds no longer. */

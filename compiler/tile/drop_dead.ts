@@ -11,7 +11,7 @@
  * has two lists of carried values, the one that enters a test (operands, parameters of region 0, `yield`) and
  * the one that leaves it (`condition`, parameters of region 1, results). Each position lives or dies as one.
  */
-import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import { branchOf, loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
@@ -68,24 +68,23 @@ class Liveness {
 
   #noteIf(op: OpOf<"if">): void {
     const { thenValues, otherwiseValues } = branchOf(op);
-    op.results.forEach((result, index) =>
-      this.#sources.set(result, [at(thenValues, index), at(otherwiseValues, index)])
-    );
+    for (const [result, sources] of zip(op.results, zip(thenValues, otherwiseValues))) {
+      this.#sources.set(result, sources);
+    }
   }
 
   #noteWhile(op: OpOf<"while">): void {
     const { test, body, initial, repeated, leaving } = loopOf(op);
-    test.params.forEach((param, index) => {
-      this.#sources.set(param, [at(initial, index), at(repeated, index)]);
+    for (const [param, sources] of zip(test.params, zip(initial, repeated))) {
+      this.#sources.set(param, sources);
       this.#owners.set(param, op);
-    });
-    op.results.forEach((result, index) => {
-      const param = at(body.params, index);
+    }
+    for (const [value, [result, param]] of zip(leaving, zip(op.results, body.params))) {
       // Both live or both die, as they are one position.
-      this.#sources.set(result, [at(leaving, index), param]);
-      this.#sources.set(param, [at(leaving, index), result]);
+      this.#sources.set(result, [value, param]);
+      this.#sources.set(param, [value, result]);
       this.#owners.set(param, op);
-    });
+    }
   }
 
   readonly #owners = new Map<Value, Op>();
@@ -157,9 +156,6 @@ class Remover {
     return [...entering, ...leaving].includes(false);
   }
 }
-
-const at = (values: readonly Value[], index: number): Value =>
-  must(values[index], "value that flows");
 
 function trimOperands(op: Op, kept: readonly boolean[]): void {
   op.operands = op.operands.filter((_, index) => kept[index]);

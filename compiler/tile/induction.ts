@@ -8,7 +8,7 @@ import { pairOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
-import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 
 /** Tells which values are equal in all elements. */
 function uniformity(): (value: Value) => boolean {
@@ -40,12 +40,11 @@ export function originsOf(func: Func): (value: Value) => Value {
     if (op.name === "if") {
       op.regions.forEach((region) => region.ops.forEach(visit));
       const { thenValues, otherwiseValues } = branchOf(op);
-      op.results.forEach((one, i) => {
-        const origin = of(must(thenValues[i], "then value"));
+      for (const [one, [then, otherwise]] of zip(op.results, zip(thenValues, otherwiseValues))) {
         // An earlier look at a loop around it may have found them equal.
-        if (origin === of(must(otherwiseValues[i], "else value"))) origins.set(one, origin);
+        if (of(then) === of(otherwise)) origins.set(one, of(then));
         else origins.delete(one);
-      });
+      }
     } else if (op.name === "while") visitLoop(op);
     else if (hasTrait(op, "adds")) {
       const [a, b] = pairOf(op);
@@ -65,29 +64,27 @@ export function originsOf(func: Func): (value: Value) => Value {
   /** A carried value steps from where the initial one does, unless a round gives it another origin. */
   const visitLoop = (op: OpOf<"while">): void => {
     const { test, body, initial, repeated, leaving } = loopOf(op);
-    const originAt = (values: readonly Value[], i: number): Value =>
-      of(must(values[i], "value that flows"));
     const ofRound = madeIn.get(op) ?? definedIn(test);
     madeIn.set(op, ofRound);
     for (let changed = true; changed;) {
-      test.params.forEach((param, i) => {
-        origins.set(param, restless.has(param) ? param : originAt(initial, i));
-      });
+      for (const [param, value] of zip(test.params, initial)) {
+        origins.set(param, restless.has(param) ? param : of(value));
+      }
       test.ops.forEach(visit);
-      body.params.forEach((param, i) => {
-        const origin = originAt(leaving, i);
+      for (const [param, value] of zip(body.params, leaving)) {
+        const origin = of(value);
         // What an iteration makes anew is no origin of what all iterations see.
         origins.set(param, ofRound.has(origin) ? param : origin);
-      });
+      }
       body.ops.forEach(visit);
       changed = false;
-      test.params.forEach((param, i) => {
-        if (restless.has(param) || originAt(repeated, i) === of(param)) return;
+      for (const [param, value] of zip(test.params, repeated)) {
+        if (restless.has(param) || of(value) === of(param)) continue;
         restless.add(param);
         changed = true;
-      });
+      }
     }
-    op.results.forEach((one, i) => origins.set(one, originAt(leaving, i)));
+    for (const [result, value] of zip(op.results, leaving)) origins.set(result, of(value));
   };
 
   func.body.ops.forEach(visit);

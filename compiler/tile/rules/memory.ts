@@ -1,5 +1,5 @@
 /** Loads, stores and branches whose condition is known. */
-import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
 import { branchOf } from "../../ir/flow.ts";
 import { constantOf, madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { isFloat } from "../../ir/types.ts";
@@ -86,17 +86,11 @@ export const MEMORY_RULES: readonly Rule[] = [
     apply: (op, rw) => {
       const { condition, then, otherwise, thenValues, otherwiseValues } = branchOf(op);
       if (then.ops.length > 1 || otherwise.ops.length > 1) return undefined;
-      return op.results.map(({ type }, index) => {
-        const [a, b] = [thenValues[index], otherwiseValues[index]];
+      return zip(op.results, zip(thenValues, otherwiseValues)).map(([{ type }, sides]) => {
         const mask = type.shape.length === 0
           ? condition
           : rw.emit("splat", [condition], { element: "bool", shape: type.shape }, op.span);
-        return rw.emit(
-          "select",
-          [mask, must(a, "then value"), must(b, "else value")],
-          type,
-          op.span,
-        );
+        return rw.emit("select", [mask, ...sides], type, op.span);
       });
     },
   }),
