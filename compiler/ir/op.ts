@@ -79,8 +79,8 @@ export function operandsOf<N extends TileOp>(op: OpOf<N>): OperandsOf<N> {
 }
 
 /** The result of an operation that has one. */
-export function resultOf(op: Op): Value {
-  return op.results[0] ?? bug(`${op.name} without a result`);
+export function resultOf({ name, results }: Pick<Op, "name" | "results">): Value {
+  return results[0] ?? bug(`${name} without a result`);
 }
 
 /** The operands of an operation that takes two, whatever their names. */

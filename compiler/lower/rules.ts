@@ -62,9 +62,8 @@ function elementwise<N extends OpWith<"elementwise">>(
   compute: (e: Emitter, op: OpOf<N>, at: (value: Value) => Operand) => Operand,
 ): (cx: LowerContext, op: OpOf<N>) => void {
   return (cx, op) => {
-    const result = must(op.results[0], "result");
     cx.values.set(
-      result,
+      resultOf(op),
       memo(cx, (register) =>
         compute(
           cx.emitter,
