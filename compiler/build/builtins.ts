@@ -193,7 +193,7 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
   }],
 ]);
 
-/** What a call becomes, given its arguments. */
+/** What a call becomes, from its arguments. */
 export function builtinRule(name: string): Emit {
   return isMathName(name) ? emitMath(name) : must(OTHERS.get(name), `rule for ${name}`);
 }

@@ -101,13 +101,13 @@ export function withoutExits(
   return { stmts: [...declared, ...flags, ...rest], result: value };
 }
 
-/** What an exit at some place has to set. */
+/** What an exit has to set. */
 interface Surroundings {
   /** Flags of lists inside the innermost loop whose rest is to be skipped. */
   readonly guards: readonly Variable[];
   /** The innermost loop; `go` unless it ends by its condition alone. */
   readonly loop: { readonly go: Variable | undefined } | undefined;
-  /** Told to what comes after loops that may return. */
+  /** Tested after loops that may return. */
   readonly returned: Variable | undefined;
   readonly result: Variable | undefined;
 }

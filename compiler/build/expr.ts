@@ -237,7 +237,7 @@ function* buildBuiltin(cx: Context, expr: Of<"builtin">): BuildStep<Value | unde
   return result;
 }
 
-/** The body in place of the call. Helpers do not recurse, so their variables are never live twice. */
+/** The body instead of the call. Helpers do not recurse, so their variables are never live twice. */
 function* inlineHelper(
   cx: Context,
   { helper, args, span }: Of<"call">,

@@ -13,7 +13,7 @@ type Loop = Extract<TypedStmt, { kind: "loop" }>;
 /** More copies than these make a program that takes minutes to assemble. */
 const MOST_COPIES = 1024;
 
-/** What to build in place of a loop: statements one after the other, or a loop with another body. */
+/** What to build instead of a loop: statements one after the other, or a loop with another body. */
 export type Unrolled =
   & { readonly hint: Span }
   & (

@@ -51,7 +51,7 @@ interface Access {
   readonly access: "read" | "write";
 }
 
-/** What pointers are handed to: a variable, or the callers of a helper. */
+/** What pointers are passed to: a variable, or the callers of a helper. */
 type Target = Variable | TypedHelper;
 
 /** Which parameters a pointer may come from, by following assignments, whatever their order. */

@@ -10,9 +10,15 @@ import {
   type ElementwiseOperator,
   offsetPointer,
   one,
-  type Place,
+  type OperationSpans,
 } from "./check_operators.ts";
-import { checkLvalue, loadFrom, type Lvalue, type MemoryPlace, placeType } from "./check_lvalue.ts";
+import {
+  checkLvalue,
+  loadFrom,
+  type Lvalue,
+  lvalueType,
+  type MemoryLvalue,
+} from "./check_lvalue.ts";
 import { checkValue } from "./check_expr.ts";
 import { hasEffect } from "./effects.ts";
 import { declarationNote } from "./origin.ts";
@@ -59,12 +65,12 @@ function assign(cx: Context, variable: Variable, value: Value, span: Span): Valu
 /** A store; a scalar pointer under a tile mask was stretched with the mask before. */
 export function store(
   cx: Context,
-  { pointer, mask }: MemoryPlace,
+  { pointer, mask }: MemoryLvalue,
   value: Value,
   span: Span,
   modifiers: readonly string[] = [],
 ): Value | undefined {
-  const type = placeType(pointer);
+  const type = lvalueType(pointer);
   const converted = convertTo(cx, value, type);
   const under = mask === undefined ? {} : { mask };
   return converted && { kind: "store", pointer, ...under, value: converted, modifiers, type, span };
@@ -78,7 +84,7 @@ export function checkStep(
 ): Value | undefined {
   const target = checkLvalue(cx, expr.operand);
   if (target === undefined) return undefined;
-  const at: Place = { span: expr.span, operatorSpan: expr.span };
+  const at: OperationSpans = { span: expr.span, operatorSpan: expr.span };
   const text = expr.operator === "++" ? "+" : "-";
   const compute = (old: Value, step: Value): Value | undefined =>
     pointerOf(old) === undefined
@@ -94,11 +100,11 @@ export function checkStep(
   return modify(cx, modification, one(expr.span));
 }
 
-/** A change of a place by its own old value. */
+/** A change of an lvalue by its own old value. */
 interface Modification {
   readonly target: Lvalue;
   readonly compute: (old: Value, rhs: Value) => Value | undefined;
-  readonly at: Place;
+  readonly at: OperationSpans;
   /** As written, for messages. */
   readonly operator: string;
   /** The result is the old value. */
@@ -121,9 +127,9 @@ function modify(cx: Context, modification: Modification, rhs: Value): Value | un
   const { pointer, mask, span } = target;
   const ordered = [rhs, pointer, mask].some((part) => part !== undefined && hasEffect(part));
   const changeAt = (address: Value, value: Value): Value | undefined => {
-    const through = (place: MemoryPlace): Value | undefined => {
-      const write: Write = (result) => store(cx, place, result, at.span);
-      return update(cx, modification, loadFrom(place, span), value, write);
+    const through = (lvalue: MemoryLvalue): Value | undefined => {
+      const write: Write = (result) => store(cx, lvalue, result, at.span);
+      return update(cx, modification, loadFrom(lvalue, span), value, write);
     };
     if (mask === undefined) return through({ kind: "memory", pointer: address, span });
     return cx.tryOnce(
@@ -170,7 +176,7 @@ function keepShape(
   cx: Context,
   old: Value,
   computed: Value,
-  at: Place,
+  at: OperationSpans,
   operator: string,
 ): Value | undefined {
   const [before, after] = [shapeOf(old.type), shapeOf(computed.type)];

@@ -8,8 +8,8 @@ import { shapeText } from "./broadcast.ts";
 import { constantArgument, reportArgument, valuesOf } from "./check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { builtinNode, effectNode } from "./builtin_node.ts";
-import { modifiersOf, placeArgument } from "./check_builtin_memory.ts";
-import { checkWritable, placeType } from "./check_lvalue.ts";
+import { lvalueArgument, modifiersOf } from "./check_builtin_memory.ts";
+import { checkWritable, lvalueType } from "./check_lvalue.ts";
 import { checkValue } from "./check_expr.ts";
 import { convertTo, pointerOf } from "./convert.ts";
 import { must } from "../support/bug.ts";
@@ -59,7 +59,7 @@ function atomicAdd(): BuiltinCall["builtin"] {
 }
 
 function resultOf([pointer]: readonly Value[]): ValueType {
-  return placeType(must(pointer, "the pointer of an atomic"));
+  return lvalueType(must(pointer, "the pointer of an atomic"));
 }
 
 /** Pointer, values of the pointee's type, and mask, all of the shape of pointer and mask. */
@@ -71,14 +71,14 @@ function checkOperands(
   const { canonical } = call.builtin;
   const count = canonical === "atomic_cas" ? 2 : 1;
   const [pointer, ...rest] = values;
-  const place = checkWritable(cx, placeArgument(cx, call, pointer, rest[count]));
-  if (place === undefined) return undefined;
-  const type = placeType(place.pointer);
+  const lvalue = checkWritable(cx, lvalueArgument(cx, call, pointer, rest[count]));
+  if (lvalue === undefined) return undefined;
+  const type = lvalueType(lvalue.pointer);
   const element = elementOf(type);
   const known = POINTEES[canonical] ?? [];
   if (element.kind !== "scalar" || !known.includes(element.name)) {
     const names = known.map((name) => spellType(scalarType(name))).join(", ");
-    return reportArgument(cx, call, place.pointer.span, `a pointer to ${names}`, place.pointer);
+    return reportArgument(cx, call, lvalue.pointer.span, `a pointer to ${names}`, lvalue.pointer);
   }
   const operands: Value[] = [];
   for (const value of rest.slice(0, count)) {
@@ -86,7 +86,7 @@ function checkOperands(
     if (converted === undefined) return undefined;
     operands.push(converted);
   }
-  return [place.pointer, ...operands, ...(place.mask === undefined ? [] : [place.mask])];
+  return [lvalue.pointer, ...operands, ...(lvalue.mask === undefined ? [] : [lvalue.mask])];
 }
 
 /** `atomic_add_half_64x64`. */

@@ -11,9 +11,9 @@ import { applyBinary, checkSized } from "./check_operators.ts";
 import {
   checkWritable,
   loadFrom,
-  maskedPlace,
-  type MemoryPlace,
-  placeType,
+  lvalueType,
+  maskedLvalue,
+  type MemoryLvalue,
 } from "./check_lvalue.ts";
 import { checkMatmul } from "./check_tile.ts";
 import { convertTo, pointerOf } from "./convert.ts";
@@ -78,25 +78,25 @@ export function modifiersOf(
 function accessModifiers(
   cx: Context,
   call: BuiltinCall,
-  place: MemoryPlace | undefined,
+  lvalue: MemoryLvalue | undefined,
   known: Modifiers,
 ): readonly string[] | undefined {
   const modifiers = modifiersOf(cx, call, known);
   const chosen = call.strings.find(({ text }) => text !== "volatile");
-  const isVolatile = place !== undefined && pointerOf(place.pointer)?.volatile === true;
+  const isVolatile = lvalue !== undefined && pointerOf(lvalue.pointer)?.volatile === true;
   if (modifiers === undefined || chosen === undefined || !isVolatile) return modifiers;
   const message = `"${chosen.text}" cannot be used with a pointer to volatile`;
   cx.reporter.error("E7007", chosen.span, message);
   return undefined;
 }
 
-/** The place that a pointer argument and an optional mask give. */
-export function placeArgument(
+/** The lvalue that a pointer argument and an optional mask give. */
+export function lvalueArgument(
   cx: Context,
   call: BuiltinCall,
   pointer: Value | undefined,
   mask: Value | undefined,
-): MemoryPlace | undefined {
+): MemoryLvalue | undefined {
   if (pointer === undefined) return undefined;
   if (pointerOf(pointer) === undefined) {
     return reportArgument(cx, call, pointer.span, "a pointer", pointer);
@@ -104,7 +104,7 @@ export function placeArgument(
   if (!checkSized(cx, pointer, pointer.span)) return undefined;
   const { span } = call;
   if (mask === undefined) return { kind: "memory", pointer, span };
-  return maskedPlace(cx, pointer, mask, { span, operatorSpan: span }, call.builtin.name);
+  return maskedLvalue(cx, pointer, mask, { span, operatorSpan: span }, call.builtin.name);
 }
 
 /** `load(p [, m [, other]] {, "modifier"})`. */
@@ -113,14 +113,14 @@ export function checkLoadCall(
   call: BuiltinCall,
   [pointer, mask, fill]: readonly Value[],
 ): Value | undefined {
-  const place = placeArgument(cx, call, pointer, mask);
-  const modifiers = accessModifiers(cx, call, place, LOAD_MODIFIERS);
-  if (place === undefined || modifiers === undefined) return undefined;
-  const other = fill && convertTo(cx, fill, placeType(place.pointer));
+  const lvalue = lvalueArgument(cx, call, pointer, mask);
+  const modifiers = accessModifiers(cx, call, lvalue, LOAD_MODIFIERS);
+  if (lvalue === undefined || modifiers === undefined) return undefined;
+  const other = fill && convertTo(cx, fill, lvalueType(lvalue.pointer));
   if (fill !== undefined && other === undefined) return undefined;
-  const loaded = loadFrom(place, call.span);
+  const loaded = loadFrom(lvalue, call.span);
   if (loaded.kind !== "load") return undefined;
-  const filled = other === undefined || place.mask === undefined ? {} : { other };
+  const filled = other === undefined || lvalue.mask === undefined ? {} : { other };
   return { ...loaded, ...filled, modifiers };
 }
 
@@ -130,21 +130,21 @@ export function checkStoreCall(
   call: BuiltinCall,
   [pointer, value, mask]: readonly Value[],
 ): Value | undefined {
-  const place = checkWritable(cx, placeArgument(cx, call, pointer, mask));
-  const modifiers = accessModifiers(cx, call, place, STORE_MODIFIERS);
-  if (place === undefined || value === undefined || modifiers === undefined) return undefined;
+  const lvalue = checkWritable(cx, lvalueArgument(cx, call, pointer, mask));
+  const modifiers = accessModifiers(cx, call, lvalue, STORE_MODIFIERS);
+  if (lvalue === undefined || value === undefined || modifiers === undefined) return undefined;
   // An assignment begins with its right side, a call with its first argument.
-  if (![place.pointer, value].some(hasEffect)) {
-    return store(cx, place, value, call.span, modifiers);
+  if (![lvalue.pointer, value].some(hasEffect)) {
+    return store(cx, lvalue, value, call.span, modifiers);
   }
   return cx.tryOnce(
-    place.pointer,
-    "place",
+    lvalue.pointer,
+    "lvalue",
     (pointer) =>
       cx.tryOnce(
         value,
         "value",
-        (once) => store(cx, { ...place, pointer }, once, call.span, modifiers),
+        (once) => store(cx, { ...lvalue, pointer }, once, call.span, modifiers),
       ),
   );
 }
@@ -155,9 +155,9 @@ export function checkPrefetch(
   call: BuiltinCall,
   [pointer, mask]: readonly Value[],
 ): TypedExpr | undefined {
-  const place = placeArgument(cx, call, pointer, mask);
-  return place &&
-    effectNode(call, place.mask === undefined ? [place.pointer] : [place.pointer, place.mask]);
+  const lvalue = lvalueArgument(cx, call, pointer, mask);
+  return lvalue &&
+    effectNode(call, lvalue.mask === undefined ? [lvalue.pointer] : [lvalue.pointer, lvalue.mask]);
 }
 
 /** `__debug_barrier()`, `threadfence()`. */

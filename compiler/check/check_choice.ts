@@ -5,7 +5,7 @@ import type { Context } from "./check_context.ts";
 import { isArithmetic, reportOperand, toBool, unify } from "./convert.ts";
 import { changesSomething } from "./effects.ts";
 import { applyMask, mayLoad } from "./masks.ts";
-import { broadcastAll, type Place, unifyPointers } from "./check_operators.ts";
+import { broadcastAll, type OperationSpans, unifyPointers } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
 import {
   binary,
@@ -24,7 +24,7 @@ export function checkConditional(
   expr: Extract<ast.Expr, { kind: "conditional" }>,
 ): Value | undefined {
   const condition = checkValue(cx, expr.condition);
-  const at: Place = { span: expr.span, operatorSpan: expr.span };
+  const at: OperationSpans = { span: expr.span, operatorSpan: expr.span };
   if (expr.then === undefined) {
     const otherwise = checkValue(cx, expr.else);
     if (condition === undefined || otherwise === undefined) return undefined;
@@ -48,7 +48,7 @@ function choose(
   condition: Value,
   then: Value,
   otherwise: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   const pair = isArithmetic(then) && isArithmetic(otherwise)
     ? unify(cx, [then, otherwise])

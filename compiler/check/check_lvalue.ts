@@ -1,18 +1,18 @@
-/** Places in memory and what can be assigned to (language.md, 5.2, 5.10). */
+/** Lvalues: locations in memory, and variables (language.md, 5.2, 5.10). */
 import type { Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import { type ElementType, spellType } from "./types.ts";
 import type { TypedExpr, Variable } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { pointerOf, toBool } from "./convert.ts";
-import { broadcastAll, checkSized, offsetPointer, type Place } from "./check_operators.ts";
+import { broadcastAll, checkSized, offsetPointer, type OperationSpans } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
 import { declarationNote } from "./origin.ts";
 import type { Value } from "./nodes.ts";
 import { scalarType, shapeOf, typeOf } from "./value_types.ts";
 
-/** Where a pointer leads, under an optional mask of the same shape. */
-export interface MemoryPlace {
+/** What a pointer points to, under an optional mask of the same shape. */
+export interface MemoryLvalue {
   readonly kind: "memory";
   readonly pointer: Value;
   readonly mask?: Value;
@@ -22,26 +22,26 @@ export interface MemoryPlace {
 /** What can be assigned to. */
 export type Lvalue =
   | { readonly kind: "variable"; readonly variable: Variable; readonly span: Span }
-  | MemoryPlace;
+  | MemoryLvalue;
 
 type Deref = Extract<ast.Expr, { kind: "deref" }>;
 type Subscript = Extract<ast.Expr, { kind: "subscript" }>;
 
 /** `*p`, `*?(m) p` as a value. */
 export function checkLoad(cx: Context, expr: Deref): Value | undefined {
-  const place = checkPlace(cx, expr);
-  return place === undefined ? undefined : loadFrom(place, expr.span);
+  const lvalue = checkDeref(cx, expr);
+  return lvalue === undefined ? undefined : loadFrom(lvalue, expr.span);
 }
 
-/** A load from a place, giving the pointee. */
-export function loadFrom({ pointer, mask }: MemoryPlace, span: Span): Value {
-  const type = placeType(pointer);
+/** A load from an lvalue in memory. */
+export function loadFrom({ pointer, mask }: MemoryLvalue, span: Span): Value {
+  const type = lvalueType(pointer);
   const under = mask === undefined ? {} : { mask };
   return { kind: "load", pointer, ...under, modifiers: [], type, span };
 }
 
-/** The type of what a pointer leads to; the pointer is not void*. */
-export function placeType(pointer: Value): Value["type"] {
+/** The type of what a pointer points to; the pointer is not void*. */
+export function lvalueType(pointer: Value): Value["type"] {
   const pointee = pointerOf(pointer)?.pointee;
   const element: ElementType = pointee === undefined || pointee.kind === "void"
     ? scalarType("int8")
@@ -50,7 +50,7 @@ export function placeType(pointer: Value): Value["type"] {
 }
 
 /** Pointer and mask of a dereference, brought to one shape. */
-function checkPlace(cx: Context, expr: Deref): MemoryPlace | undefined {
+function checkDeref(cx: Context, expr: Deref): MemoryLvalue | undefined {
   const mask = expr.mask === undefined ? undefined : checkValue(cx, expr.mask);
   const pointer = checkValue(cx, expr.pointer);
   if (pointer === undefined) return undefined;
@@ -66,17 +66,17 @@ function checkPlace(cx: Context, expr: Deref): MemoryPlace | undefined {
   if (!checkSized(cx, pointer, expr.pointer.span)) return undefined;
   if (expr.mask === undefined) return { kind: "memory", pointer, span: expr.span };
   if (mask === undefined) return undefined;
-  return maskedPlace(cx, pointer, mask, { span: expr.span, operatorSpan: expr.span }, "*?");
+  return maskedLvalue(cx, pointer, mask, { span: expr.span, operatorSpan: expr.span }, "*?");
 }
 
-/** A place under a mask; a mask that is constantly true is none. */
-export function maskedPlace(
+/** An lvalue under a mask; a mask that is constantly true is dropped. */
+export function maskedLvalue(
   cx: Context,
   pointer: Value,
   mask: Value,
-  at: Place,
+  at: OperationSpans,
   text: string,
-): MemoryPlace | undefined {
+): MemoryLvalue | undefined {
   const [test, target] = broadcastAll(cx, [toBool(mask), pointer], at, text) ?? [];
   if (test === undefined || target === undefined) return undefined;
   const always = test.kind === "constant" && test.value === 1n;
@@ -84,11 +84,11 @@ export function maskedPlace(
 }
 
 /** `p[i]` for a scalar pointer `p`. */
-export function indexedPlace(
+export function indexedLvalue(
   cx: Context,
   pointer: Value,
   expr: Subscript,
-): MemoryPlace | undefined {
+): MemoryLvalue | undefined {
   const [item, ...rest] = expr.items;
   const index = item === undefined ? undefined : indexOf(item);
   if (index === undefined || rest.length > 0) {
@@ -99,7 +99,7 @@ export function indexedPlace(
   }
   const count = checkValue(cx, index);
   if (count === undefined) return undefined;
-  const at: Place = { span: expr.span, operatorSpan: expr.span };
+  const at: OperationSpans = { span: expr.span, operatorSpan: expr.span };
   const address = offsetPointer(cx, pointer, count, false, at, "[]");
   return address === undefined ? undefined : { kind: "memory", pointer: address, span: expr.span };
 }
@@ -128,11 +128,11 @@ export function checkLvalue(cx: Context, expr: ast.Expr): Lvalue | undefined {
       return { kind: "variable", variable: entry.variable, span: expr.span };
     }
     case "deref":
-      return checkWritable(cx, checkPlace(cx, expr));
+      return checkWritable(cx, checkDeref(cx, expr));
     case "subscript": {
       const base = checkValue(cx, expr.base);
       if (base?.type.kind !== "pointer") return base === undefined ? undefined : refuse(cx, expr);
-      return checkWritable(cx, indexedPlace(cx, base, expr));
+      return checkWritable(cx, indexedLvalue(cx, base, expr));
     }
     default:
       return refuse(cx, expr);
@@ -148,17 +148,17 @@ function refuse(cx: Context, expr: ast.Expr): undefined {
   return undefined;
 }
 
-/** The place if it may be stored to (E5306). */
+/** The lvalue if it may be stored to (E5306). */
 export function checkWritable(
   cx: Context,
-  place: MemoryPlace | undefined,
-): MemoryPlace | undefined {
-  const type = place === undefined ? undefined : pointerOf(place.pointer);
-  if (place === undefined || type === undefined) return undefined;
-  if (!type.const && type.space === "global") return place;
+  lvalue: MemoryLvalue | undefined,
+): MemoryLvalue | undefined {
+  const type = lvalue === undefined ? undefined : pointerOf(lvalue.pointer);
+  if (lvalue === undefined || type === undefined) return undefined;
+  if (!type.const && type.space === "global") return lvalue;
   const why = type.space === "constant" ? "constant memory" : "const data";
   const message = `cannot store through ${spellType(type)}: it points to ${why}`;
-  cx.reporter.error("E5306", place.span, message);
+  cx.reporter.error("E5306", lvalue.span, message);
   return undefined;
 }
 
@@ -170,11 +170,11 @@ export function checkAddress(
 ): TypedExpr | undefined {
   if (operand.kind === "paren") return checkAddress(cx, operand.inner, span);
   if (operand.kind === "deref" && operand.mask === undefined) {
-    return checkPlace(cx, operand)?.pointer;
+    return checkDeref(cx, operand)?.pointer;
   }
   const base = operand.kind === "subscript" ? checkValue(cx, operand.base) : undefined;
   if (operand.kind === "subscript" && base?.type.kind === "pointer") {
-    return indexedPlace(cx, base, operand)?.pointer;
+    return indexedLvalue(cx, base, operand)?.pointer;
   }
   cx.reporter.error("E5001", span, "variables have no address", {
     hint: "a tile or scalar is a value: pass it by value, or store it through a pointer",

@@ -38,7 +38,7 @@ import { elementOf, samePointee, scalarType, type ShapeOf, shapeOf } from "./val
 export type ElementwiseOperator = Exclude<ast.BinaryOperator, "@" | "&&" | "||">;
 
 /** Where an operation is: its own span for the result, the operator's for what is wrong with it. */
-export interface Place {
+export interface OperationSpans {
   readonly span: Span;
   readonly operatorSpan: Span;
   /** The operator as written, where that is another: `+=` adds. */
@@ -47,7 +47,14 @@ export interface Place {
 
 interface BinaryRow {
   readonly operator: TypedBinaryOperator;
-  readonly rule: (cx: Context, row: BinaryRow, text: string, lhs: Value, rhs: Value, at: Place) =>
+  readonly rule: (
+    cx: Context,
+    row: BinaryRow,
+    text: string,
+    lhs: Value,
+    rhs: Value,
+    at: OperationSpans,
+  ) =>
     | Value
     | undefined;
   /** What is wrong with operands the row does not take. */
@@ -79,7 +86,7 @@ export function applyBinary(
   text: ElementwiseOperator,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   const row = BINARY[text];
   return row.rule(cx, row, text, lhs, rhs, at);
@@ -91,7 +98,7 @@ function arithmetic(
   text: string,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   if (!isArithmetic(lhs) || !isArithmetic(rhs)) {
     reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs]);
@@ -109,7 +116,7 @@ function integral(
   text: string,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   if (isInteger(lhs) && isInteger(rhs)) return arithmetic(cx, row, text, lhs, rhs, at);
   const hint = text === "%" && isArithmetic(lhs) && isArithmetic(rhs)
@@ -125,7 +132,7 @@ function shift(
   text: string,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   if (!isInteger(lhs) || !isInteger(rhs)) {
     reportOperand(cx, row.code, at.operatorSpan, at.operator ?? text, [lhs, rhs]);
@@ -142,7 +149,7 @@ function additive(
   text: string,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   const [left, right] = [pointerOf(lhs), pointerOf(rhs)];
   if (left === undefined && right === undefined) return arithmetic(cx, row, text, lhs, rhs, at);
@@ -170,7 +177,7 @@ export function offsetPointer(
   pointer: Value,
   count: Value,
   negative: boolean,
-  at: Place,
+  at: OperationSpans,
   text: string,
   swapped = false,
 ): Value | undefined {
@@ -195,7 +202,12 @@ export function checkSized(cx: Context, pointer: Value, span: Span): boolean {
   return false;
 }
 
-function pointerDifference(cx: Context, lhs: Value, rhs: Value, at: Place): Value | undefined {
+function pointerDifference(
+  cx: Context,
+  lhs: Value,
+  rhs: Value,
+  at: OperationSpans,
+): Value | undefined {
   const [left, right] = [pointerOf(lhs), pointerOf(rhs)];
   if (left === undefined || right === undefined || !samePointee(left, right)) {
     const types = `${spellType(elementOf(lhs.type))} and ${spellType(elementOf(rhs.type))}`;
@@ -215,7 +227,7 @@ function compare(
   text: string,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   const pair = isArithmetic(lhs) && isArithmetic(rhs)
     ? compareNumbers(cx, text, lhs, rhs, at)
@@ -234,7 +246,7 @@ function compareNumbers(
   text: string,
   lhs: Value,
   rhs: Value,
-  at: Place,
+  at: OperationSpans,
 ): readonly Value[] {
   const common = commonOf(cx, [lhs, rhs]);
   if (common !== undefined && SCALARS[common].class === "int" && !SCALARS[common].signed) {
@@ -277,7 +289,7 @@ export function unifyPointers(lhs: Value, rhs: Value): readonly Value[] | undefi
 export function broadcastAll(
   cx: Context,
   values: readonly Value[],
-  at: Place,
+  at: OperationSpans,
   text: string,
 ): readonly Value[] | undefined {
   let shape: ShapeOf;
@@ -309,7 +321,7 @@ export function applyUnary(
   cx: Context,
   operator: "-" | "+" | "~" | "!",
   operand: Value,
-  at: Place,
+  at: OperationSpans,
 ): Value | undefined {
   if (operator === "!") return logicalNot(toBool(operand), at.span);
   if (!isArithmetic(operand)) {

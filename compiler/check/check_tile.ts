@@ -9,7 +9,7 @@ import { checkConstant, checkPowerOfTwo, checkTile, constantInteger } from "./ch
 import { commonOf, isInteger, pointerOf, promote, toBool } from "./convert.ts";
 import { declarationNote, originNotes } from "./origin.ts";
 import { checkValue } from "./check_expr.ts";
-import { indexedPlace, indexOf, loadFrom } from "./check_lvalue.ts";
+import { indexedLvalue, indexOf, loadFrom } from "./check_lvalue.ts";
 import { convert, permute, reduce, reshape, type Value } from "./nodes.ts";
 import { elementOf, scalarType, shapeOf, tileType } from "./value_types.ts";
 
@@ -67,8 +67,8 @@ export function checkSubscript(
   const base = checkValue(cx, expr.base);
   if (base === undefined) return undefined;
   if (base.type.kind === "pointer") {
-    const place = indexedPlace(cx, base, expr);
-    return place && loadFrom(place, expr.span);
+    const lvalue = indexedLvalue(cx, base, expr);
+    return lvalue && loadFrom(lvalue, expr.span);
   }
   if (base.type.kind !== "tile") {
     cx.reporter.error("E5110", expr.span, `${spellType(base.type)} is a scalar and has no axes`, {

@@ -22,7 +22,7 @@ import { someExpr } from "./typed_walk.ts";
 
 const POISON: Type = { kind: "poison" };
 const MAX_RANK = 5;
-/** C11 5.2.4.1 asks for 12; stages recurse over types, and types are compared by their parts. */
+/** C11 5.2.4.1 asks for 12; phases recurse over types, and types are compared by their parts. */
 const MAX_POINTER_LEVELS = 64;
 
 /** A type before shape and pointers: what the specifiers say. */

@@ -22,7 +22,7 @@ export interface Variable {
   readonly span: Span;
 }
 
-/** Promises of section 4.3; absent when not given. */
+/** Promises of section 4.3; absent when not stated. */
 export interface ParamAttributes {
   readonly multipleof?: number;
   readonly aligned?: number;

@@ -25,9 +25,9 @@ export function operandsOf(expr: TypedExpr): readonly TypedExpr[] {
     case "offset":
       return [expr.pointer, expr.count];
     case "load":
-      return [expr.pointer, ...given(expr.mask), ...given(expr.other)];
+      return [expr.pointer, ...ifPresent(expr.mask), ...ifPresent(expr.other)];
     case "store":
-      return [expr.value, expr.pointer, ...given(expr.mask)];
+      return [expr.value, expr.pointer, ...ifPresent(expr.mask)];
     case "select":
     case "conditional":
       return [expr.condition, expr.then, expr.else];
@@ -43,7 +43,7 @@ export function operandsOf(expr: TypedExpr): readonly TypedExpr[] {
   }
 }
 
-function given(expr: TypedExpr | undefined): readonly TypedExpr[] {
+function ifPresent(expr: TypedExpr | undefined): readonly TypedExpr[] {
   return expr === undefined ? [] : [expr];
 }
 
@@ -58,13 +58,13 @@ export function expressionsOf(stmt: TypedStmt): readonly TypedExpr[] {
   switch (stmt.kind) {
     case "declare":
     case "return":
-      return given(stmt.value);
+      return ifPresent(stmt.value);
     case "expression":
       return [stmt.expr];
     case "if":
       return [stmt.condition];
     case "loop":
-      return [...given(stmt.condition), ...given(stmt.step)];
+      return [...ifPresent(stmt.condition), ...ifPresent(stmt.step)];
     case "break":
     case "continue":
       return [];

@@ -1,4 +1,4 @@
-/** Which names a program may use at a place of its text: what its blocks have declared so far. */
+/** Which names a program may use at an offset of its text: what its blocks have declared so far. */
 import type { SourceFile, Span } from "../support/source.ts";
 import type { BlockItem, Declaration, Expr, Name, Specs, Stmt, Unit } from "../parse/ast.ts";
 

@@ -1,4 +1,4 @@
-/** Every place of a function that touches memory, with its address and mask taken apart. */
+/** Every operation of a function that accesses memory, with its address and mask taken apart. */
 import { must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
@@ -37,7 +37,7 @@ export interface Accesses {
   readonly affine: readonly MemoryAccess[];
   /** Pointer parameters with an access that is not affine. */
   readonly vague: ReadonlySet<Value>;
-  /** How each pointer parameter is used, and the first place that does. */
+  /** How each pointer parameter is used, and the first operation that does. */
   readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
   /** Integer parameters that decide addresses or masks: what divisibility can make faster. */
   readonly shaping: ReadonlySet<string>;

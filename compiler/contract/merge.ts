@@ -1,6 +1,6 @@
 /**
  * One contract out of what the pragmas state and what the code shows. Where both speak they must agree
- * (E9002, with both places); where only one does, it holds; where neither does, the caller decides.
+ * (E9002, with both spans); where only one does, it holds; where neither does, the caller decides.
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";

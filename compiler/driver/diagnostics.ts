@@ -43,7 +43,7 @@ export class DiagnosticCollector {
       span.file.name,
       span.start,
       span.end,
-      placeOf(span),
+      locationOf(span),
     ]);
     const known = this.#found.get(key);
     if (known !== undefined) return known;
@@ -93,15 +93,15 @@ function isWanted(code: Diagnostic["code"], { suppress = [], enable = [] }: Grad
 }
 
 /** Where the user looks for it: the use of a macro, not its text. */
-function placeOf(span: Span): readonly [string, number] {
+function locationOf(span: Span): readonly [string, number] {
   const site = useSite(span);
   return [site.file.name, site.start];
 }
 
 /** The main file before all others. */
 function byPlace(a: Diagnostic, b: Diagnostic, mainFile: string): number {
-  const [fileA, startA] = placeOf(a.span);
-  const [fileB, startB] = placeOf(b.span);
+  const [fileA, startA] = locationOf(a.span);
+  const [fileB, startB] = locationOf(b.span);
   if (fileA === fileB) return startA - startB;
   if (fileA === mainFile || fileB === mainFile) return fileA === mainFile ? -1 : 1;
   return fileA < fileB ? -1 : 1;

@@ -66,7 +66,7 @@ interface Region {
   readonly whole: Span;
 }
 
-/** Kernels that a place lies in. Definitions do not overlap, but one use of a macro may make several. */
+/** Kernels that contain a span. Definitions do not overlap, but one use of a macro may make several. */
 function namesAt({ start, end }: Span, sorted: readonly Region[]): ReadonlySet<string> {
   const names = new Set<string>();
   let last = sorted.length;

@@ -38,11 +38,13 @@ export function kernelsByName(
   nameWith: NameWith,
   allowsMore: () => boolean,
 ): readonly KernelSite[] {
-  const given = readDefines(defines);
+  const commandLine = readDefines(defines);
   const lists = [overrides.map(sourced), ...groups.flatMap(directedLists)].filter(hasVariants);
   const variants = lists.flatMap((items) => {
     if (!allowsMore()) return [];
-    return planVariants(items, given).map(({ bindings }) => variantDefines(items, given, bindings));
+    return planVariants(items, commandLine).map(({ bindings }) =>
+      variantDefines(items, commandLine, bindings)
+    );
   });
   const names = new Set(sites.map(({ name }) => name));
   return sites.flatMap((site) => {

@@ -2,7 +2,7 @@
 import type { Define } from "../options.ts";
 
 /** The `-D`s and `-U`s of a build; a later one replaces an earlier one of the same name. */
-export interface Given {
+export interface CommandLineDefines {
   readonly single: ReadonlyMap<string, string>;
   /** `-DTM=[32, 64]` */
   readonly lists: ReadonlyMap<string, readonly string[]>;
@@ -10,7 +10,7 @@ export interface Given {
 }
 
 /** Sorts definitions by their form. */
-export function readDefines(defines: readonly Define[]): Given {
+export function readDefines(defines: readonly Define[]): CommandLineDefines {
   const single = new Map<string, string>();
   const lists = new Map<string, readonly string[]>();
   const removed = new Map<string, { name: string; value: null }>();

@@ -7,7 +7,7 @@ import { type Macro, textMacro } from "../preprocess/macros.ts";
 import { isNumberOption } from "../pragma/pragma_options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { ArithmeticError, evaluate } from "../contract/expr.ts";
-import type { Given } from "./command_line_defines.ts";
+import type { CommandLineDefines } from "./command_line_defines.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { parseContractExpr } from "../contract/parse_expr.ts";
 import type { PlanBudget } from "./plan_budget.ts";
@@ -32,7 +32,7 @@ export interface Config {
 /** The configurations that their filters let through, in the order of the text and one by one. */
 export function* passingConfigs(
   items: readonly SourcedItem[],
-  given: Given,
+  commandLine: CommandLineDefines,
   base: Bindings,
   specialization: number,
   reporter: Reporter,
@@ -40,7 +40,7 @@ export function* passingConfigs(
 ): Generator<Config> {
   const known = new Map([...base, [SPECIALIZED_MACRO, `${specialization}`]]);
   const macroOf = macroReader();
-  for (const config of planConfigs(items, given, base)) {
+  for (const config of planConfigs(items, commandLine, base)) {
     const { bindings, condition } = config;
     if (!budget.allowsConfiguration(condition?.span ?? items[0]?.item.span, reporter)) return;
     const all = new Map([...known, ...bindings]);
@@ -63,17 +63,17 @@ export function configLabel({ bindings, options }: Config): string {
 
 const tidy = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** `config` adds one, `configs` its product; lists given by `-D` multiply all of them. */
+/** `config` adds one, `configs` its product; lists from `-D` multiply all of them. */
 function* planConfigs(
   items: readonly SourcedItem[],
-  given: Given,
+  commandLine: CommandLineDefines,
   base: Bindings,
 ): Generator<Config> {
   // Parameters of the variant keep the values they have there.
-  const extra = [...given.lists].filter(([name]) => !base.has(name));
+  const extra = [...commandLine.lists].filter(([name]) => !base.has(name));
   for (const config of writtenConfigs(items)) {
     for (const more of product(extra.filter(([name]) => !config.bindings.has(name)))) {
-      for (const bindings of replaced(config.bindings, given)) {
+      for (const bindings of replaced(config.bindings, commandLine)) {
         yield { ...config, bindings: new Map([...bindings, ...more]) };
       }
     }
@@ -183,11 +183,11 @@ export function axesOfItem(item: PragmaItem): readonly (readonly [string, readon
 }
 
 /** The bindings with the values that `-D` gives instead. */
-export function replaced(bindings: Bindings, given: Given): Iterable<Bindings> {
+export function replaced(bindings: Bindings, commandLine: CommandLineDefines): Iterable<Bindings> {
   return product(
     [...bindings].map((
       [name, value],
-    ) => [name, given.lists.get(name) ?? [given.single.get(name) ?? value]]),
+    ) => [name, commandLine.lists.get(name) ?? [commandLine.single.get(name) ?? value]]),
   );
 }
 

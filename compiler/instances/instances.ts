@@ -15,7 +15,7 @@ import {
   reportNoneLeft,
   settingsOf,
 } from "./configurations.ts";
-import { type Given, readDefines } from "./command_line_defines.ts";
+import { type CommandLineDefines, readDefines } from "./command_line_defines.ts";
 import { strongestItems } from "./items.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
@@ -23,7 +23,7 @@ import { PlanBudget } from "./plan_budget.ts";
 import { plannedSpecializations } from "./specialize.ts";
 import { planVariants, variantDefines, variantNames } from "./variants.ts";
 
-/** A macro given by the build and where a pragma declares it. */
+/** A macro that the build defines, and where a pragma declares it. */
 export interface Parameter {
   readonly name: string;
   readonly kind: "variant" | "config";
@@ -66,14 +66,14 @@ export function planInstances(
   budget = new PlanBudget(),
 ): KernelPlan {
   const items = strongestItems(assigned, reporter);
-  const given = readDefines(defines);
+  const commandLine = readDefines(defines);
   const parameters = declaredParameters(items, reporter);
   checkVariantNames(items, reporter);
-  warnReplaced(items, given, reporter);
-  const all = planVariants(items, given);
+  warnReplaced(items, commandLine, reporter);
+  const all = planVariants(items, commandLine);
   const variants = isOwn === undefined
     ? all
-    : all.filter(({ bindings }) => isOwn(variantDefines(items, given, bindings)));
+    : all.filter(({ bindings }) => isOwn(variantDefines(items, commandLine, bindings)));
   const specializations = plannedSpecializations(items);
   const count = variants.length * specializations.length;
   if (!budget.allowsInstances(count, items[0]?.item.span, reporter)) {
@@ -82,13 +82,13 @@ export function planInstances(
   const names = variantNames(kernel, variants, all);
   const isForOne = typeof configurations === "object" && "only" in configurations;
   const instances = variants.flatMap((variant, index): InstancePlan[] => {
-    const base = new Map([...given.single, ...variant.bindings]);
+    const base = new Map([...commandLine.single, ...variant.bindings]);
     const name = names[index] ?? "";
     const left = new Map(
       specializations.map((specialization, number) => {
         // What is wrong with a filter is said once.
         const to = number === 0 ? reporter : new Reporter();
-        return [specialization, passingConfigs(items, given, base, number, to, budget)];
+        return [specialization, passingConfigs(items, commandLine, base, number, to, budget)];
       }),
     );
     const chosen = chooseConfigs(left, wantedOf(configurations, kernel, name));
@@ -100,7 +100,10 @@ export function planInstances(
         variant: { name, bindings: Object.fromEntries(variant.bindings) },
         config: Object.fromEntries(config.bindings),
         options: readOptions(settingsOf(items, config.options)),
-        defines: [...[...bound].map(([name, value]) => ({ name, value })), ...given.undefined],
+        defines: [
+          ...[...bound].map(([name, value]) => ({ name, value })),
+          ...commandLine.undefined,
+        ],
         covers,
         configuration: { label: configLabel(config), suffix },
       };
@@ -114,7 +117,7 @@ export function firstBindings(
   groups: readonly (readonly PragmaItem[])[],
   defines: readonly Define[],
 ): readonly Define[] {
-  const given = readDefines(defines);
+  const commandLine = readDefines(defines);
   const first = new Map<string, string>();
   for (const items of groups) {
     const variants = new Set<string>();
@@ -129,9 +132,9 @@ export function firstBindings(
       }
     }
   }
-  for (const [name, values] of given.lists) first.set(name, values[0] ?? "");
-  for (const [name, value] of given.single) first.set(name, value);
-  return [...[...first].map(([name, value]) => ({ name, value })), ...given.undefined];
+  for (const [name, values] of commandLine.lists) first.set(name, values[0] ?? "");
+  for (const [name, value] of commandLine.single) first.set(name, value);
+  return [...[...first].map(([name, value]) => ({ name, value })), ...commandLine.undefined];
 }
 
 // ---- declarations ---------------------------------------------------------------------------------------
@@ -192,12 +195,17 @@ function reportTwice(
 }
 
 /** A `-D` of a parameter that a pragma gives other values. */
-function warnReplaced(items: readonly SourcedItem[], given: Given, reporter: Reporter): void {
+function warnReplaced(
+  items: readonly SourcedItem[],
+  commandLine: CommandLineDefines,
+  reporter: Reporter,
+): void {
   for (const { item } of items) {
     for (const entry of namesOf(item)) {
       const values = "value" in entry ? [entry.value] : entry.values;
-      const single = given.single.get(entry.name);
-      const instead = given.lists.get(entry.name) ?? (single === undefined ? undefined : [single]);
+      const single = commandLine.single.get(entry.name);
+      const instead = commandLine.lists.get(entry.name) ??
+        (single === undefined ? undefined : [single]);
       if (instead === undefined || instead.join() === values.join()) continue;
       reporter.warn(
         "W9001",

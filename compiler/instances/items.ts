@@ -1,6 +1,6 @@
 /**
  * Which pragma items hold for which kernel, and which of them win. Sources, strongest first: overrides in
- * the order given (command line before deno.json), then the file. Variants, configurations, key,
+ * the order of the options (command line before deno.json), then the file. Variants, configurations, key,
  * specialisation and options of a stronger source replace a weaker one's; grid, tensor, require and noalias
  * add up and must agree (language.md 10.2).
  */
@@ -137,7 +137,7 @@ export function strongestItems(
   });
 }
 
-/** The item without its places. */
+/** The item without its spans. */
 function contentKey(item: PragmaItem): string {
   return JSON.stringify(item, (key, value) => key === "span" ? undefined : value);
 }

@@ -2,7 +2,7 @@
 import { scalarOfWords } from "../preprocess/type_spelling.ts";
 import type { Define } from "../options.ts";
 import { axesOfItem, type Bindings, product, replaced } from "./configurations.ts";
-import type { Given } from "./command_line_defines.ts";
+import type { CommandLineDefines } from "./command_line_defines.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { MAX_INSTANCES } from "./plan_budget.ts";
 import { deriveVariantName, makeUnique } from "./variant_name.ts";
@@ -15,10 +15,13 @@ export interface Variant {
 }
 
 /** `variants` lines multiply, each `variant` adds one combination; one more than there may be at most. */
-export function planVariants(items: readonly SourcedItem[], given: Given): readonly Variant[] {
+export function planVariants(
+  items: readonly SourcedItem[],
+  commandLine: CommandLineDefines,
+): readonly Variant[] {
   const found = new Map<string, Variant>();
   for (const { name, bindings: written } of writtenVariants(items)) {
-    for (const bindings of replaced(written, given)) {
+    for (const bindings of replaced(written, commandLine)) {
       const key = JSON.stringify([name, ...bindings]);
       if (!found.has(key)) found.set(key, { name, bindings });
       if (found.size > MAX_INSTANCES) return [...found.values()];
@@ -45,7 +48,7 @@ function* writtenVariants(items: readonly SourcedItem[]): Generator<Variant> {
 /** What a file is preprocessed with for a variant, in its first configuration. */
 export function variantDefines(
   items: readonly SourcedItem[],
-  given: Given,
+  commandLine: CommandLineDefines,
   bindings: Bindings,
 ): readonly Define[] {
   const bound = new Map<string, string>();
@@ -55,9 +58,9 @@ export function variantDefines(
       if (!bound.has(name)) bound.set(name, value);
     }
   }
-  for (const [name, [value = ""]] of given.lists) bound.set(name, value);
-  for (const [name, value] of [...given.single, ...bindings]) bound.set(name, value);
-  return [...[...bound].map(([name, value]) => ({ name, value })), ...given.undefined];
+  for (const [name, [value = ""]] of commandLine.lists) bound.set(name, value);
+  for (const [name, value] of [...commandLine.single, ...bindings]) bound.set(name, value);
+  return [...[...bound].map(([name, value]) => ({ name, value })), ...commandLine.undefined];
 }
 
 /**

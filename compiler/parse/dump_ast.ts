@@ -34,7 +34,7 @@ function draw({ text, children = [] }: Entry, indent: string, lines: string[]): 
   for (const child of children) draw(child, indent + "  ", lines);
 }
 
-function place(span: Span): string {
+function location(span: Span): string {
   const { file, start } = useSite(span);
   const { line, column } = positionOf(file, start);
   return `@${line}:${column}`;
@@ -43,7 +43,7 @@ function place(span: Span): string {
 function topEntry(item: TopItem): Entry {
   if (item.kind !== "function") return blockItemEntry(item);
   const text = `function \`${printSpecs(item.specs)} ${printDeclarator(item.declarator)}\` ${
-    place(item.span)
+    location(item.span)
   }`;
   const doc = item.doc === ""
     ? []
@@ -56,13 +56,13 @@ function blockItemEntry(item: BlockItem): Entry {
   if (item.kind !== "static-assert") return stmtEntry(item);
   const message = item.message === undefined ? "" : ` ${item.message}`;
   return {
-    text: `static-assert${message} ${place(item.span)}`,
+    text: `static-assert${message} ${location(item.span)}`,
     children: [exprEntry(item.condition)],
   };
 }
 
 function declarationEntry({ specs, inits, span }: Declaration): Entry {
-  const text = `declaration \`${printSpecs(specs)}\` ${place(span)}`;
+  const text = `declaration \`${printSpecs(specs)}\` ${location(span)}`;
   const children = inits.map(({ declarator, initializer }) => ({
     text: `\`${printDeclarator(declarator)}\``,
     children: (initializer ?? []).map(exprEntry),
@@ -71,7 +71,7 @@ function declarationEntry({ specs, inits, span }: Declaration): Entry {
 }
 
 function blockEntry({ items, span }: Block): Entry {
-  return { text: `block ${place(span)}`, children: items.map(blockItemEntry) };
+  return { text: `block ${location(span)}`, children: items.map(blockItemEntry) };
 }
 
 function part(label: string, entry: Entry | undefined): Entry[] {
@@ -86,7 +86,7 @@ function exprPart(label: string, expr: Expr | undefined): Entry[] {
 
 function stmtEntry(stmt: Stmt): Entry {
   const { kind } = stmt;
-  const text = `${kind} ${place(stmt.span)}`;
+  const text = `${kind} ${location(stmt.span)}`;
   switch (kind) {
     case "block":
       return blockEntry(stmt);

@@ -79,7 +79,7 @@ const SPEC_WORDS: ReadonlyMap<string, SpecWord> = new Map<string, SpecWord>([
 ]);
 
 /** Where specifiers occur. Storage words belong to declarations; `T[S] name` is no form of a bare type. */
-type SpecsPlace = "declaration" | "parameter" | "type-name";
+type SpecsPosition = "declaration" | "parameter" | "type-name";
 
 function specWord(token: Token): SpecWord | undefined {
   return token.kind === "keyword" ? SPEC_WORDS.get(token.text) : undefined;
@@ -126,7 +126,7 @@ interface SpecsInProgress {
 }
 
 /** specs = { storage | qualifier | type | attribute }+ */
-export function parseSpecs(p: ParseContext, place: SpecsPlace): Specs {
+export function parseSpecs(p: ParseContext, position: SpecsPosition): Specs {
   const { cursor } = p;
   const start = cursor.token.span;
   const specs: SpecsInProgress = {
@@ -137,7 +137,7 @@ export function parseSpecs(p: ParseContext, place: SpecsPlace): Specs {
     type: undefined,
     poison: undefined,
   };
-  while (parseSpec(p, specs, place));
+  while (parseSpec(p, specs, position));
   const { storage, qualifiers, attributes } = specs;
   const span = cursor.spanFrom(start);
   const type: TypeSpec = typeSoFar(specs) ??
@@ -148,17 +148,17 @@ export function parseSpecs(p: ParseContext, place: SpecsPlace): Specs {
 }
 
 /** Reads one specifier; false if none follows. */
-function parseSpec(p: ParseContext, specs: SpecsInProgress, place: SpecsPlace): boolean {
+function parseSpec(p: ParseContext, specs: SpecsInProgress, position: SpecsPosition): boolean {
   const { cursor } = p;
   const { token } = cursor;
   const { text, span } = token;
   const row = specWord(token);
   switch (row?.role) {
     case undefined:
-      return skipForeign(p, token) || parseNamedType(p, specs, place) ||
-        parseShapedType(p, specs, place);
+      return skipForeign(p, token) || parseNamedType(p, specs, position) ||
+        parseShapedType(p, specs, position);
     case "storage":
-      if (place !== "declaration") cursor.complain("a type");
+      if (position !== "declaration") cursor.complain("a type");
       cursor.next();
       specs.storage.push({ word: row.word, span });
       return true;
@@ -206,7 +206,7 @@ function typeSoFar({ words, type }: SpecsInProgress): TypeSpec | undefined {
 }
 
 /** type = … | TYPE-NAME; a name after a type is what is declared, whatever it stood for before. */
-function parseNamedType(p: ParseContext, specs: SpecsInProgress, place: SpecsPlace): boolean {
+function parseNamedType(p: ParseContext, specs: SpecsInProgress, position: SpecsPosition): boolean {
   const { cursor, scopes } = p;
   const { token } = cursor;
   if (token.kind !== "identifier") return false;
@@ -222,8 +222,8 @@ function parseNamedType(p: ParseContext, specs: SpecsInProgress, place: SpecsPla
   }
   const kind = scopes.kindOf(token.text);
   const mustBeType = kind === undefined &&
-    (looksLikeUnknownType(p) || place === "type-name" ||
-      (place === "parameter" && !hasOtherSpecs(specs)));
+    (looksLikeUnknownType(p) || position === "type-name" ||
+      (position === "parameter" && !hasOtherSpecs(specs)));
   if (kind === "typedef") {
     specs.type = { kind: "typedef-name", name, span: token.span };
   } else if (kind === "unknown-type" || mustBeType) {
@@ -244,10 +244,15 @@ function hasOtherSpecs({ storage, qualifiers, attributes }: Omit<Specs, "type" |
 }
 
 /** type = type shape */
-function parseShapedType(p: ParseContext, specs: SpecsInProgress, place: SpecsPlace): boolean {
+function parseShapedType(
+  p: ParseContext,
+  specs: SpecsInProgress,
+  position: SpecsPosition,
+): boolean {
   const element = typeSoFar(specs);
   if (
-    place === "type-name" || element === undefined || element.kind === "shaped" || !p.cursor.at("[")
+    position === "type-name" || element === undefined || element.kind === "shaped" ||
+    !p.cursor.at("[")
   ) {
     return false;
   }

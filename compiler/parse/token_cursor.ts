@@ -12,7 +12,7 @@ import { KEYWORDS } from "../preprocess/keywords.ts";
 import { joinSpans, positionOf, type Span, useSite } from "../support/source.ts";
 import { isWord, type Token } from "../preprocess/token.ts";
 
-/** Deeper nesting than this stops the parse; keeps every recursive stage clear of the end of the stack. */
+/** Deeper nesting than this stops the parse; keeps every recursive phase within the stack. */
 const MAX_NESTING = 256;
 
 /** Keywords that can only begin a statement. */
@@ -205,12 +205,12 @@ export class TokenCursor {
     return this.#mostLinks + 8 * (this.#deepest + 1);
   }
 
-  /** Whether the rest of the text was given up, see {@linkcode enter}. */
+  /** Whether the rest of the text was dropped, see {@linkcode enter}. */
   get gaveUp(): boolean {
     return this.#gaveUp;
   }
 
-  /** One level deeper. Beyond {@linkcode MAX_NESTING} the rest of the text is given up, with one message. */
+  /** One level deeper. Beyond {@linkcode MAX_NESTING} the rest of the text is dropped, with one message. */
   enter(): void {
     if (++this.#depth > this.#deepest) this.#deepest = this.#depth;
     if (this.#depth <= MAX_NESTING || this.stuck) return;
@@ -347,7 +347,7 @@ function endAfter(token: Token | undefined): Token {
   return { kind: "end", text: "", span: { ...span, start: span.end }, spaceBefore: false };
 }
 
-/** What a stuck cursor shows in place of a token. */
+/** What a stuck cursor shows instead of a token. */
 function endInPlaceOf(token: Token): Token {
   return { kind: "end", text: "", span: token.span, spaceBefore: false };
 }

@@ -1,4 +1,4 @@
-/** A place in one pragma line; every method reports what does not fit and gives the line up. */
+/** A position in one pragma line; every method reports what does not fit and drops the line. */
 import type { Code, DiagnosticDetails, Reporter } from "../support/diagnostic.ts";
 import { joinSpans, type Span } from "../support/source.ts";
 import { nearest } from "../support/spelling.ts";

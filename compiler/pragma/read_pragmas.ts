@@ -28,7 +28,7 @@ export function readPragmas(file: SourceFile, reporter: Reporter): PragmaGroup[]
 }
 
 /**
- * One item that was given outside a file, as on the command line; `text` is what would follow
+ * One item from outside a file, as on the command line; `text` is what would follow
  * `#pragma tri`. Undefined when it is malformed, which has been reported then, in a file called `origin`.
  */
 export function parsePragmaLine(

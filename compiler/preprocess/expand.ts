@@ -147,7 +147,7 @@ export class Expander {
     const { close } = call;
     if (args === undefined) {
       this.#reportCount(name, macro, macro.params.length, call.args.length);
-      // Any expression keeps the parser from reporting the same place again.
+      // Any expression keeps the parser from reporting the same location again.
       this.untake([{ ...name, kind: "number", text: "0" }]);
       return true;
     }

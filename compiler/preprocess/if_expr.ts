@@ -60,7 +60,7 @@ class Malformed extends Error {}
 
 /** The condition as it was written. */
 export interface WrittenCondition {
-  /** The place to show when something is missing at its end. */
+  /** The span to show when something is missing at its end. */
   readonly span: Span;
   /** How to write it when it was meant to compare types. */
   readonly typeTest?: string;

@@ -298,10 +298,10 @@ class Preprocessor {
       this.#reporter.error("E1031", span, `\`${name}\` lies outside the project`);
     } else if (found === undefined) {
       if (EMPTY_HEADERS.has(name)) return;
-      const places = kind === "quoted"
+      const where = kind === "quoted"
         ? `beside \`${from.name}\` or in the \`-I\` folders`
         : "in the `-I` folders";
-      this.#reporter.error("E1030", span, `\`${name}\` was not found ${places}`);
+      this.#reporter.error("E1030", span, `\`${name}\` was not found ${where}`);
     } else if ("refused" in found) {
       const message = `\`${name}\` is not included because ${found.refused}`;
       this.#reporter.error("E1033", span, message);

@@ -9,7 +9,7 @@ export type { Code };
 /** An error means that there is no output. */
 export type Severity = "error" | "warning";
 
-/** A further place or remark that belongs to a diagnostic. */
+/** A further location or remark that belongs to a diagnostic. */
 export interface Note {
   /** What it says. */
   readonly message: string;
@@ -49,7 +49,7 @@ export interface DiagnosticDetails {
   readonly fix?: Fix;
 }
 
-/** Collects diagnostics. Passed to every stage of the front end; no stage throws for user errors. */
+/** Collects diagnostics. Passed to every phase of the front end; no phase throws for user errors. */
 export class Reporter {
   /** At most this many errors per file are kept (language.md, section 0). */
   static readonly MAX_ERRORS = 100;

@@ -167,7 +167,7 @@ function expansionNotes({ expansion }: Span): Note[] {
 }
 
 /** A range of a text, both ends as 1-based lines and columns in UTF-16 units. */
-export interface JsonPlace {
+export interface JsonLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -176,40 +176,40 @@ export interface JsonPlace {
 }
 
 /** A diagnostic as plain data, as `--json` prints it. */
-export interface JsonDiagnostic extends JsonPlace {
+export interface JsonDiagnostic extends JsonLocation {
   readonly code: string;
   readonly severity: "error" | "warning";
   readonly message: string;
   /** The macros it came out of, innermost first, and where each was used. */
-  readonly expansions: readonly (JsonPlace & { readonly macro: string })[];
-  readonly notes: readonly ({ readonly message: string } & Partial<JsonPlace>)[];
+  readonly expansions: readonly (JsonLocation & { readonly macro: string })[];
+  readonly notes: readonly ({ readonly message: string } & Partial<JsonLocation>)[];
   readonly hint?: string;
-  readonly fix?: JsonPlace & { readonly replacement: string };
+  readonly fix?: JsonLocation & { readonly replacement: string };
 }
 
 /** One diagnostic as plain data. */
 export function diagnosticToJson(diagnostic: Diagnostic): JsonDiagnostic {
   const { code, severity, message, span, notes, hint, fix } = diagnostic;
-  const expansions: (JsonPlace & { macro: string })[] = [];
+  const expansions: (JsonLocation & { macro: string })[] = [];
   for (let at = span.expansion; at !== undefined; at = at.use.expansion) {
-    expansions.push({ macro: at.macro, ...place(at.use) });
+    expansions.push({ macro: at.macro, ...location(at.use) });
   }
   return {
     code,
     severity,
     message,
-    ...place(span),
+    ...location(span),
     expansions,
     notes: notes.map((note) => ({
       message: note.message,
-      ...(note.span === undefined ? {} : place(note.span)),
+      ...(note.span === undefined ? {} : location(note.span)),
     })),
     ...(hint === undefined ? {} : { hint }),
-    ...(fix === undefined ? {} : { fix: { ...place(fix.span), replacement: fix.replacement } }),
+    ...(fix === undefined ? {} : { fix: { ...location(fix.span), replacement: fix.replacement } }),
   };
 }
 
-function place({ file, start, end }: Span): JsonPlace {
+function location({ file, start, end }: Span): JsonLocation {
   const first = positionOf(file, start);
   const last = positionOf(file, end);
   return {

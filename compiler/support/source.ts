@@ -3,7 +3,7 @@
  * macro expansion, so that a diagnostic can always show the characters that a person wrote.
  */
 
-/** One text the compiler was given: a file, or the value of a `-D`, named like `<-D TM>`. */
+/** One text of a compilation: a file, or the value of a `-D`, named like `<-D TM>`. */
 export interface SourceFile {
   /** From the project's root; what diagnostics show. */
   readonly name: string;
@@ -77,7 +77,7 @@ export function lineText(file: SourceFile, line: number): string {
 /** The smallest span that covers both; the first one's when they lie in different files. */
 export function joinSpans(a: Span, b: Span): Span {
   if (a.file !== b.file || a.expansion !== b.expansion) {
-    // Tokens of different origin: climb to the place in the main text where both were used.
+    // Tokens of different origin: climb to the location in the main text where both were used.
     const [ra, rb] = [useSite(a), useSite(b)];
     if (ra.file !== rb.file) return a;
     return { file: ra.file, start: Math.min(ra.start, rb.start), end: Math.max(ra.end, rb.end) };
@@ -85,7 +85,7 @@ export function joinSpans(a: Span, b: Span): Span {
   return { ...a, start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) };
 }
 
-/** The outermost place a span was used at: itself, unless it came out of a macro. */
+/** The outermost location where a span was used: itself, unless it came out of a macro. */
 export function useSite(span: Span): Span {
   let at = span;
   while (at.expansion !== undefined) at = at.expansion.use;
