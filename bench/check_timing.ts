@@ -2,7 +2,7 @@
 import { expectInteger } from "../ffi/numbers.ts";
 import { checkOptions, optionNames } from "../ffi/options.ts";
 import { expectThat, isOneOf } from "./arguments.ts";
-import type { Timing } from "./measure.ts";
+import type { Timing } from "./timing.ts";
 
 const TIMING_NAMES = optionNames<Timing>({
   rounds: true,

@@ -25,5 +25,7 @@ export * from "./define.ts";
 export * from "./measure.ts";
 export * from "./record.ts";
 export * from "./recorded_line.ts";
+export * from "./recording.ts";
 export * from "./run.ts";
 export * from "./statistics.ts";
+export * from "./timing.ts";

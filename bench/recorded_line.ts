@@ -4,7 +4,8 @@ import { TriError } from "../ffi/errors.ts";
 import { checkOptions, optionNames } from "../ffi/options.ts";
 import { expectThat } from "./arguments.ts";
 import type { Contender, Line, Place } from "./define.ts";
-import { type BenchmarkRecord, parseRecording, type Recording } from "./record.ts";
+import { parseRecording } from "./record.ts";
+import type { BenchmarkRecord, Recording } from "./recording.ts";
 import { expectRecording } from "./recording_reader.ts";
 
 /** Which line of which file. */

@@ -1,9 +1,6 @@
 /** Parsed documents as recordings: every field is looked at, and what is wrong says where. */
 import { ArgumentError } from "../ffi/errors.ts";
-import type { BenchmarkRecord, Recording } from "./record.ts";
-
-/** The form of recordings that this version writes and reads. */
-export const FORMAT = "tri bench 1" as const;
+import { type BenchmarkRecord, FORMAT, type Recording } from "./recording.ts";
 
 /** Throws `ArgumentError` for what is no recording. */
 export function expectRecording(argument: string, value: unknown): void {

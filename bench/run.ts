@@ -6,14 +6,11 @@ import { checkOptions, optionNames } from "../ffi/options.ts";
 import { expectThat } from "./arguments.ts";
 import { type Benchmark, type Contender, isBenchmark, workOf } from "./define.ts";
 import { checkTiming } from "./check_timing.ts";
-import { DEFAULT_TIMING, measure, NoTimesError, type Timing } from "./measure.ts";
-import {
-  type BenchmarkRecord,
-  type RecordedDevice,
-  type RecordedRow,
-  roundSample,
-} from "./record.ts";
+import { measure, NoTimesError } from "./measure.ts";
+import { roundSample } from "./record.ts";
+import type { BenchmarkRecord, RecordedDevice, RecordedRow } from "./recording.ts";
 import { Resources } from "./resources.ts";
+import { DEFAULT_TIMING, type Timing } from "./timing.ts";
 
 /** How a benchmark is run. */
 export interface RunOptions {

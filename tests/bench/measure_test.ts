@@ -1,4 +1,5 @@
-import { DEFAULT_TIMING, measure, NoTimesError } from "../../bench/measure.ts";
+import { measure, NoTimesError } from "../../bench/measure.ts";
+import { DEFAULT_TIMING } from "../../bench/timing.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { TimedDevice } from "./support.ts";
 

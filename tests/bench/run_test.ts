@@ -1,5 +1,6 @@
 import { benchmark, type BenchmarkDefinition, isBenchmark } from "../../bench/define.ts";
-import { DEFAULT_TIMING, NoTimesError } from "../../bench/measure.ts";
+import { NoTimesError } from "../../bench/measure.ts";
+import { DEFAULT_TIMING } from "../../bench/timing.ts";
 import { BenchmarkError, describeDevice, runBenchmark } from "../../bench/run.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
 import type { Tensor } from "../../ffi/tensor.ts";
