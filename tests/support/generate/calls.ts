@@ -2,7 +2,6 @@
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { arityOf, MATH_ROWS, type MathFunction } from "../../../compiler/support/math_functions.ts";
 import { stretching } from "./elementwise.ts";
-import { makeExpr } from "./expressions.ts";
 import type { Feature } from "./features.ts";
 import { isFloat, isNarrow, isWide, isWideInt, type Workshop } from "./scope.ts";
 import { declarator, type Node, node, spellTile, type Wanted } from "./tree.ts";
@@ -55,7 +54,7 @@ export function call(shop: Workshop, wanted: Wanted, fuel: number): Node | undef
   const fitting = FUNCTIONS.filter(({ feature, fits }) => fits(wanted.type) && shop.has(feature));
   if (fitting.length === 0) return undefined;
   const { name, arity } = shop.dice.pick(fitting);
-  const args = Array.from({ length: arity }, () => makeExpr(shop, wanted, fuel));
+  const args = Array.from({ length: arity }, () => shop.expr(wanted, fuel));
   return node(wanted, `${name}(`, ...args.flatMap((arg, i) => i === 0 ? [arg] : [", ", arg]), ")");
 }
 
@@ -66,7 +65,7 @@ export function floatTest(shop: Workshop, wanted: Wanted, fuel: number): Node | 
   return node(
     wanted,
     `${shop.dice.pick(tests)}(`,
-    makeExpr(shop, { ...wanted, type: shop.dice.pick(floats) }, fuel),
+    shop.expr({ ...wanted, type: shop.dice.pick(floats) }, fuel),
     ")",
   );
 }
@@ -74,7 +73,7 @@ export function floatTest(shop: Workshop, wanted: Wanted, fuel: number): Node | 
 /** A random number of the language's own generator. */
 export function noise(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
   if (!shop.has("random") || wanted.shape.length === 0) return undefined;
-  const offset = makeExpr(shop, { type: "int32", shape: wanted.shape }, fuel - 1);
+  const offset = shop.expr({ type: "int32", shape: wanted.shape }, fuel - 1);
   const seed = shop.dice.between(0, 1000);
   if (wanted.type === "float32") {
     return node(wanted, `${shop.dice.pick(["rand", "rand", "randn"])}(${seed}, `, offset, ")");
@@ -100,12 +99,12 @@ export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node |
   const [first] = parameters;
   const change = (): (string | Node)[] => [
     `${first?.name} = `,
-    makeExpr(shop, wanted, fuel - 1),
+    shop.expr(wanted, fuel - 1),
     "; ",
   ];
   const leave = (): (string | Node)[] => [
-    ...["if (", makeExpr(shop, { type: "bool", shape: [] }, fuel - 1), ") return "],
-    ...[makeExpr(shop, wanted, fuel - 1), "; "],
+    ...["if (", shop.expr({ type: "bool", shape: [] }, fuel - 1), ") return "],
+    ...[shop.expr(wanted, fuel - 1), "; "],
   ];
   const counter = shop.name("k");
   const early = !shop.has("helper-if") || shop.dice.oneIn(2)
@@ -113,7 +112,7 @@ export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node |
     : shop.dice.oneIn(3)
     ? [`for (int ${counter} = 0; ${counter} < 3; ${counter}++) { `, ...change(), ...leave(), "} "]
     : [...(shop.dice.oneIn(2) ? change() : []), ...leave()];
-  const body = makeExpr(shop, wanted, fuel);
+  const body = shop.expr(wanted, fuel);
   shop.variables.splice(0, shop.variables.length, ...outer);
   shop.inHelper = false;
   const list = parameters.map((one) => declarator(one.type, one.shape, one.name));
@@ -126,6 +125,6 @@ export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node |
       "; }",
     ],
   });
-  const args = parameters.map((one) => makeExpr(shop, one, fuel));
+  const args = parameters.map((one) => shop.expr(one, fuel));
   return node(wanted, `${name}(`, ...args.flatMap((arg, i) => i === 0 ? [arg] : [", ", arg]), ")");
 }

@@ -1,7 +1,6 @@
 /** Random expressions that work element by element, and choices. */
 import { commonName } from "../../../compiler/check/convert.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import { makeExpr } from "./expressions.ts";
 import { isFloat, isInt, isNarrow, type Workshop } from "./scope.ts";
 import { type Node, node, type Shape, spell, spellTile, type Wanted } from "./tree.ts";
 
@@ -16,7 +15,7 @@ export function stretching(shop: Workshop, shape: Shape): Shape {
 /** A value for a place, which it is converted and stretched to as it is assigned. */
 export function assignable(shop: Workshop, { type, shape }: Wanted, fuel: number): Node {
   const { dice } = shop;
-  return makeExpr(shop, {
+  return shop.expr({
     type: dice.oneIn(4) ? dice.pick(shop.types) : type,
     shape: dice.oneIn(5) ? stretching(shop, shape) : shape,
   }, fuel);
@@ -38,8 +37,8 @@ export function operandPair(
   const other = dice.oneIn(2) ? type : dice.pick(partners(shop, type));
   const small = dice.oneIn(3) ? stretching(shop, shape) : shape;
   const pair: readonly [Node, Node] = [
-    makeExpr(shop, { type, shape }, fuel),
-    makeExpr(shop, { type: other, shape: small }, fuel),
+    shop.expr({ type, shape }, fuel),
+    shop.expr({ type: other, shape: small }, fuel),
   ];
   return dice.oneIn(2) ? pair : [pair[1], pair[0]];
 }
@@ -61,10 +60,10 @@ export function arithmetic(shop: Workshop, wanted: Wanted, fuel: number): Node |
 export function shift(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
   if (!isInt(wanted.type) || isNarrow(wanted.type)) return undefined;
   const type = shop.dice.pick(shop.types.filter(isInt));
-  const count = makeExpr(shop, { type, shape: wanted.shape }, fuel - 1);
+  const count = shop.expr({ type, shape: wanted.shape }, fuel - 1);
   const operator = shop.dice.pick([" << ", " >> "]);
   const limited = shop.dice.oneIn(4) ? [count] : ["(", count, " & 15)"];
-  return node(wanted, "(", makeExpr(shop, wanted, fuel), operator, ...limited, ")");
+  return node(wanted, "(", shop.expr(wanted, fuel), operator, ...limited, ")");
 }
 
 export function minmax(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
@@ -74,7 +73,7 @@ export function minmax(shop: Workshop, wanted: Wanted, fuel: number): Node | und
 }
 
 export function unary(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  const operand = makeExpr(shop, wanted, fuel);
+  const operand = shop.expr(wanted, fuel);
   if (wanted.type === "bool") return node(wanted, "(!", operand, ")");
   if (isNarrow(wanted.type)) return undefined;
   const operators = isFloat(wanted.type) ? ["-", "+"] : ["-", "~", "+"];
@@ -97,13 +96,13 @@ export function logical(shop: Workshop, wanted: Wanted, fuel: number): Node | un
   const rest = dice.oneIn(3) ? stretching(shop, wanted.shape) : wanted.shape;
   const other = shop.whileLazy(
     wanted.shape.length > 0,
-    () => makeExpr(shop, { type: "bool", shape: rest }, fuel),
+    () => shop.expr({ type: "bool", shape: rest }, fuel),
   );
-  return node(wanted, "(", makeExpr(shop, wanted, fuel), ` ${operator} `, other, ")");
+  return node(wanted, "(", shop.expr(wanted, fuel), ` ${operator} `, other, ")");
 }
 
 export function conversion(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  const from = makeExpr(shop, { type: shop.dice.pick(shop.types), shape: wanted.shape }, fuel);
+  const from = shop.expr({ type: shop.dice.pick(shop.types), shape: wanted.shape }, fuel);
   return node(wanted, `((${spell(wanted.type)})`, from, ")");
 }
 
@@ -118,7 +117,7 @@ export function bits(shop: Workshop, wanted: Wanted, fuel: number): Node | undef
   const width = WIDTHS[SCALARS[wanted.type].bits] ?? [];
   const types = width.filter((type) => shop.types.includes(type) && type !== wanted.type);
   if (types.length === 0 || !shop.has("bitcast")) return undefined;
-  const from = makeExpr(shop, { type: shop.dice.pick(types), shape: wanted.shape }, fuel);
+  const from = shop.expr({ type: shop.dice.pick(types), shape: wanted.shape }, fuel);
   return node(wanted, `bitcast<${spellTile(wanted.type, wanted.shape)}>(`, from, ")");
 }
 
@@ -127,7 +126,7 @@ export function weakLiteral(shop: Workshop, wanted: Wanted, fuel: number): Node 
   if (!isFloat(wanted.type) || isNarrow(wanted.type)) return undefined;
   const { dice } = shop;
   const value = dice.pick(["0.1", "0.5", "1.25", "-2.0", "3.0e0", "0x1p-2"]);
-  const operand = makeExpr(shop, wanted, fuel);
+  const operand = shop.expr(wanted, fuel);
   return dice.oneIn(2)
     ? node(wanted, "(", operand, ` ${dice.pick(["+", "-", "*"])} ${value})`)
     : node(wanted, `(${value} ${dice.pick(["+", "-", "*", "/"])} `, operand, ")");
@@ -138,7 +137,7 @@ export function quotient(shop: Workshop, wanted: Wanted, fuel: number): Node | u
   if (!isInt(wanted.type) || isNarrow(wanted.type)) return undefined;
   if (!shop.has("integer-division")) return undefined;
   const one = `(${spell(wanted.type)})1`;
-  const [a, b] = [makeExpr(shop, wanted, fuel), makeExpr(shop, wanted, fuel)];
+  const [a, b] = [shop.expr(wanted, fuel), shop.expr(wanted, fuel)];
   return node(wanted, "cdiv((", a, ` & 1023), ((`, b, ` & 15) + ${one}))`);
 }
 
@@ -155,7 +154,7 @@ export function change(shop: Workshop, wanted: Wanted, fuel: number): Node | und
     return node(wanted, `(${dice.pick([`${name}++`, `${name}--`, `++${name}`, `--${name}`])})`);
   }
   const operator = type === "bool" || isNarrow(type) ? "=" : dice.pick(["=", "+=", "-=", "*="]);
-  const value = makeExpr(shop, wanted, fuel);
+  const value = shop.expr(wanted, fuel);
   if (dice.oneIn(4)) return node(wanted, `(${name} = `, value, `, ${name})`);
   return node(wanted, `(${name} ${operator} `, value, ")");
 }
@@ -167,7 +166,7 @@ export function stretchCast(shop: Workshop, wanted: Wanted, fuel: number): Node 
   return node(
     wanted,
     `((${shop.spellTile(wanted.type, wanted.shape)})`,
-    makeExpr(shop, { type, shape }, fuel),
+    shop.expr({ type, shape }, fuel),
     ")",
   );
 }
@@ -181,7 +180,7 @@ export function choice(shop: Workshop, wanted: Wanted, fuel: number): Node | und
   if (!lazy && !eager) return undefined;
   const mask = dice.oneIn(3) ? stretching(shop, shape) : shape;
   const scalarMask = mask.length === 0 && !shop.has("conditional-load");
-  const condition = makeExpr(shop, { type: "bool", shape: scalarMask ? shape : mask }, fuel);
+  const condition = shop.expr({ type: "bool", shape: scalarMask ? shape : mask }, fuel);
   const [a, b] = shop.whileLazy(!eager && shape.length > 0, () => operandPair(shop, wanted, fuel));
   return eager
     ? node(wanted, dice.pick(["select(", "where("]), condition, ", ", a, ", ", b, ")")
@@ -192,6 +191,6 @@ export function orElse(shop: Workshop, wanted: Wanted, fuel: number): Node | und
   if (isNarrow(wanted.type) || !shop.has("elvis")) return undefined;
   if (wanted.shape.length === 0 && !shop.has("conditional-load")) return undefined;
   const isLazy = wanted.shape.length > 0;
-  const make = (): Node => shop.whileLazy(isLazy, () => makeExpr(shop, wanted, fuel));
+  const make = (): Node => shop.whileLazy(isLazy, () => shop.expr(wanted, fuel));
   return node(wanted, "(", make(), " ?: ", make(), ")");
 }

@@ -1,5 +1,4 @@
 /** Random expressions of a given element type and shape, right by construction. */
-import { SCALARS } from "../../../compiler/support/scalar.ts";
 import { call, floatTest, helperCall, noise } from "./calls.ts";
 import {
   arithmetic,
@@ -17,10 +16,11 @@ import {
   unary,
   weakLiteral,
 } from "./elementwise.ts";
+import { literal } from "./literal.ts";
 import { axisCall, counting, hint, making, pairing, splitting } from "./making.ts";
 import { loadedTile } from "./memory.ts";
 import { reduction, totalReduction } from "./reductions.ts";
-import { isFloat, rowMajor, sameShape, type Workshop } from "./scope.ts";
+import { rowMajor, sameShape, type Workshop } from "./scope.ts";
 import { gathering, matmul, newaxis, permutation, reshaping, scan, sorting } from "./tiles.ts";
 import { type Node, node, type Wanted } from "./tree.ts";
 
@@ -55,26 +55,6 @@ function makeLeaf(shop: Workshop, wanted: Wanted): Node {
     return node(wanted, `${call}(${dice.between(0, 2)})`);
   }
   return literal(shop, wanted);
-}
-
-/** A constant, as a tile by a cast. */
-export function literal(shop: Workshop, wanted: Wanted): Node {
-  const { dice } = shop;
-  const { type } = wanted;
-  // In parentheses, as a subscript behind it would belong to the number.
-  const constant = (text: string): Node =>
-    node(wanted, `((${shop.spellTile(type, wanted.shape)})${text})`);
-  if (type === "bool") return constant(dice.pick(["true", "false"]));
-  if (isFloat(type)) {
-    if (dice.oneIn(8)) return constant(dice.pick(["INFINITY", "NAN", "(-0.0f)", "1.0e-30f"]));
-    const quarters = dice.between(-16, 16);
-    const suffix = dice.pick(["f", "f", "", "h", "bf", "l"]);
-    return constant(`(${quarters / 4}${quarters % 4 === 0 ? ".0" : ""}${suffix})`);
-  }
-  const { bits, signed } = SCALARS[type];
-  if (shop.constants.length > 0 && dice.oneIn(6)) return constant(dice.pick(shop.constants));
-  if (!dice.oneIn(6)) return constant(`${dice.between(0, 12)}`);
-  return constant(`(${dice.pick([0, -1, bits - 1, bits, signed ? -(bits / 8) : bits / 2])})`);
 }
 
 const PRODUCTIONS: readonly (readonly [number, Production])[] = [

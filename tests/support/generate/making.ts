@@ -1,5 +1,5 @@
 /** Random calls that make tiles, turn their axes, and put two together or take one apart. */
-import { literal, makeExpr } from "./expressions.ts";
+import { literal } from "./literal.ts";
 import { countOf, isInt, isWide, type Workshop } from "./scope.ts";
 import { stretching } from "./elementwise.ts";
 import { type Node, node, type Shape, spellTile, type Wanted } from "./tree.ts";
@@ -14,14 +14,14 @@ export function making(shop: Workshop, wanted: Wanted, fuel: number): Node | und
     case 0:
       return node(wanted, `zeros(${tile})`);
     case 1:
-      return node(wanted, `full(${tile}, `, makeExpr(shop, { type, shape: [] }, fuel), ")");
+      return node(wanted, `full(${tile}, `, shop.expr({ type, shape: [] }, fuel), ")");
     default: {
       const from = stretching(shop, shape);
       if (from.length === 0) return undefined;
       return node(
         wanted,
         "broadcast_to(",
-        makeExpr(shop, { type, shape: from }, fuel),
+        shop.expr({ type, shape: from }, fuel),
         `, ${shape.join(", ")})`,
       );
     }
@@ -36,21 +36,21 @@ export function axisCall(shop: Workshop, wanted: Wanted, fuel: number): Node | u
   const ones = shape.flatMap((extent, axis) => extent === 1 ? [axis] : []);
   if (ones.length > 0 && dice.oneIn(2)) {
     const axis = dice.pick(ones);
-    const from = makeExpr(shop, { ...wanted, shape: shape.toSpliced(axis, 1) }, fuel);
+    const from = shop.expr({ ...wanted, shape: shape.toSpliced(axis, 1) }, fuel);
     return node(wanted, "expand_dims(", from, `, ${axis})`);
   }
   if (!shop.has("permute")) return undefined;
   const [last = 1, ...rest] = shape.toReversed();
   if (dice.oneIn(2)) {
     const from = [last, ...rest.reverse()];
-    return node(wanted, "trans(", makeExpr(shop, { ...wanted, shape: from }, fuel), ")");
+    return node(wanted, "trans(", shop.expr({ ...wanted, shape: from }, fuel), ")");
   }
   const order = dice.shuffled(shape.map((_, axis) => axis));
   const from = order.map((_, source) => shape[order.indexOf(source)] ?? 1);
   return node(
     wanted,
     "permute(",
-    makeExpr(shop, { ...wanted, shape: from }, fuel),
+    shop.expr({ ...wanted, shape: from }, fuel),
     `, ${order.join(", ")})`,
   );
 }
@@ -73,9 +73,9 @@ export function pairing(shop: Workshop, wanted: Wanted, fuel: number): Node | un
   return node(
     wanted,
     `${name}(`,
-    makeExpr(shop, side, fuel),
+    shop.expr(side, fuel),
     ", ",
-    makeExpr(shop, side, fuel),
+    shop.expr(side, fuel),
     ")",
   );
 }
@@ -85,7 +85,7 @@ export function splitting(shop: Workshop, wanted: Wanted, fuel: number): Node | 
   const { shape } = wanted;
   const isLarge = shape.length > 4 || countOf(shape) * 2 > shop.part;
   if (shop.isLazy || isLarge || !shop.has("split")) return undefined;
-  const from = makeExpr(shop, { ...wanted, shape: [...shape, 2] }, fuel);
+  const from = shop.expr({ ...wanted, shape: [...shape, 2] }, fuel);
   return node(wanted, `split${shop.dice.between(0, 1)}(`, from, ")");
 }
 
@@ -94,7 +94,7 @@ export function counting(shop: Workshop, wanted: Wanted, fuel: number): Node | u
   const isBins = wanted.type === "int32" && wanted.shape.length === 1;
   if (shop.isLazy || !isBins || !shop.has("histogram")) return undefined;
   const type = dice.pick(shop.types.filter(isInt));
-  const from = makeExpr(shop, { type, shape: dice.pick(shop.shapes) }, fuel);
+  const from = shop.expr({ type, shape: dice.pick(shop.shapes) }, fuel);
   return node(wanted, "histogram(", from, `, ${wanted.shape[0]})`);
 }
 
@@ -116,8 +116,8 @@ export function hint(shop: Workshop, wanted: Wanted, fuel: number): Node | undef
   }
   if (wanted.shape.length > 0 && dice.oneIn(2)) {
     const name = dice.pick(["max_constancy", "max_contiguous"]);
-    return node(wanted, `${name}(`, makeExpr(shop, wanted, fuel), ", 1)");
+    return node(wanted, `${name}(`, shop.expr(wanted, fuel), ", 1)");
   }
   const n = dice.pick([2, 4, 8, 16]);
-  return node(wanted, "multiple_of((", makeExpr(shop, wanted, fuel), ` * ${n}), ${n})`);
+  return node(wanted, "multiple_of((", shop.expr(wanted, fuel), ` * ${n}), ${n})`);
 }

@@ -1,6 +1,5 @@
 /** Random loads, always inside of their buffers: guarded by a mask, or with their index cut to a power of two. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import { makeExpr } from "./expressions.ts";
 import { columnMajor, countOf, isInt, isNarrow, rowMajor, type Workshop } from "./scope.ts";
 import { type BufferSpec, type Node, type Shape, spell } from "./tree.ts";
 
@@ -69,7 +68,7 @@ export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
   const offset = ["(", start, index, ")"];
   const guard = ["(", ...offset, ` < ${buffer.length})`];
   const extra: (string | Node)[] = dice.oneIn(3)
-    ? [" & ", makeExpr(shop, { type: "bool", shape }, 1)]
+    ? [" & ", shop.expr({ type: "bool", shape }, 1)]
     : [];
   const mask = [...guard, ...extra];
   const kind = dice.pick([
@@ -81,7 +80,7 @@ export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
   if (kind === "masked") return node("(*?(", ...mask, ") (", name, " + ", ...offset, "))");
   const fill = shop.whileLazy(
     kind === "choice",
-    () => makeExpr(shop, { type: wanted.type, shape: dice.oneIn(2) ? [] : shape }, 0),
+    () => shop.expr({ type: wanted.type, shape: dice.oneIn(2) ? [] : shape }, 0),
   );
   return kind === "load"
     ? node(
@@ -105,7 +104,7 @@ export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
 function gatherFrom(shop: Workshop, { name }: BufferSpec, wanted: Place): Node {
   const types = shop.types.filter((type) => isInt(type) && !isNarrow(type));
   const type = types.length === 0 ? "int32" : shop.dice.pick(types);
-  const index = makeExpr(shop, { type, shape: wanted.shape }, 1);
+  const index = shop.expr({ type, shape: wanted.shape }, 1);
   const safe = [index, ` & ${SAFE - 1}`];
   return {
     ...wanted,
@@ -117,7 +116,7 @@ function gatherFrom(shop: Workshop, { name }: BufferSpec, wanted: Place): Node {
 function chosenFrom(shop: Workshop, { name, type }: BufferSpec, { shape }: Place): Node {
   const { dice } = shop;
   const pointers = (to: Shape): (string | Node)[] => {
-    const index = makeExpr(shop, { type: "int32", shape: to }, 1);
+    const index = shop.expr({ type: "int32", shape: to }, 1);
     return ["(", name, " + (", index, ` & ${SAFE - 1}))`];
   };
   const made = (...parts: (string | Node)[]): Node => ({ type, shape, parts });
@@ -128,7 +127,7 @@ function chosenFrom(shop: Workshop, { name, type }: BufferSpec, { shape }: Place
   if (shape.length === 2 && dice.oneIn(3)) {
     return made("(*(", ...pointers([first]), `[:, newaxis] + (0 ... ${second})[newaxis, :] * 0))`);
   }
-  const condition = makeExpr(shop, { type: "bool", shape }, 1);
+  const condition = shop.expr({ type: "bool", shape }, 1);
   const isEager = shop.has("select") && dice.oneIn(2);
   const [a, b] = shop.whileLazy(!isEager, () => [pointers(shape), pointers(shape)] as const);
   return isEager

@@ -84,6 +84,7 @@ export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): Generat
     grid[0] * grid[1] * grid[2],
     part,
     `(get_program_id(0) + ${rows}${grid[2] === 1 ? "" : ` + ${planes}`})`,
+    makeExpr,
   );
   const head = makeHead(shop);
   const scalars = Array.from(

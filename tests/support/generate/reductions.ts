@@ -1,6 +1,5 @@
 /** Random reductions: as items of subscripts, of one axis or of several, and as calls. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import { makeExpr } from "./expressions.ts";
 import type { Feature } from "./features.ts";
 import { isFloat, isNarrow, isWide, isWideInt, sameShape, type Workshop } from "./scope.ts";
 import { type Node, node, type Shape, type Wanted } from "./tree.ts";
@@ -74,14 +73,14 @@ export function reduction(shop: Workshop, wanted: Wanted, fuel: number): Node | 
   if (wanted.type === "int32" && dice.oneIn(4) && shop.has("reduce-arg")) {
     const type = dice.pick(shop.types.filter((one) => one !== "bool"));
     const name = dice.pick(["argmax", "argmin"]);
-    return wrap(makeExpr(shop, { type, shape: wider.shape }, fuel), name, name);
+    return wrap(shop.expr({ type, shape: wider.shape }, fuel), name, name);
   }
   const rows = knownFor(shop, wanted.type);
   if (rows.length === 0) return undefined;
   const { item, call } = dice.pick(rows);
   const type = operandType(shop, wanted.type);
   return wrap(
-    makeExpr(shop, { type, shape: wider.shape }, fuel),
+    shop.expr({ type, shape: wider.shape }, fuel),
     item,
     call === "max" ? "" : call,
   );
@@ -112,13 +111,13 @@ export function totalReduction(shop: Workshop, wanted: Wanted, fuel: number): No
     return node(
       wanted,
       `${dice.pick(["argmax", "argmin"])}(`,
-      makeExpr(shop, { type, shape }, fuel),
+      shop.expr({ type, shape }, fuel),
       ")",
     );
   }
   const rows = knownFor(shop, wanted.type);
   if (rows.length === 0) return undefined;
-  const operand = makeExpr(shop, { type: operandType(shop, wanted.type), shape }, fuel);
+  const operand = shop.expr({ type: operandType(shop, wanted.type), shape }, fuel);
   const { call } = dice.pick(rows);
   if (call !== "" && dice.oneIn(3)) return node(wanted, `${call}(`, operand, ")");
   return node(wanted, operand, `[${shape.map(() => dice.pick(rows).item).join(", ")}]`);

@@ -10,6 +10,7 @@ import {
   type Shape,
   spellTile,
   type Stmt,
+  type Wanted,
 } from "./tree.ts";
 
 export interface VariableSpec {
@@ -50,7 +51,14 @@ export class Workshop {
     readonly part: number,
     /** The number of the program in its launch, as text. */
     readonly programIndex: string,
+    /** Makes any expression: parts of expressions are expressions, so their makers take it from here. */
+    readonly makeExpr: (shop: Workshop, wanted: Wanted, fuel: number) => Node,
   ) {}
+
+  /** An expression; `fuel` bounds its depth. */
+  expr(wanted: Wanted, fuel: number): Node {
+    return this.makeExpr(this, wanted, fuel);
+  }
 
   has(feature: Feature): boolean {
     return this.features.has(feature);

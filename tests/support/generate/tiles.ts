@@ -1,6 +1,5 @@
 /** Random expressions about tiles as wholes: shapes, scans, products. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import { makeExpr } from "./expressions.ts";
 import type { Feature } from "./features.ts";
 import { countOf, isWide, sameShape, type Workshop } from "./scope.ts";
 import { type Node, node, spellTile, type Wanted } from "./tree.ts";
@@ -10,7 +9,7 @@ export function newaxis(shop: Workshop, wanted: Wanted, fuel: number): Node | un
   if (ones.length === 0 || wanted.shape.length === 1) return undefined;
   const axis = shop.dice.pick(ones);
   const items = wanted.shape.map((_, at) => at === axis ? "newaxis" : ":").join(", ");
-  const from = makeExpr(shop, { ...wanted, shape: wanted.shape.toSpliced(axis, 1) }, fuel);
+  const from = shop.expr({ ...wanted, shape: wanted.shape.toSpliced(axis, 1) }, fuel);
   return node(wanted, from, `[${items}]`);
 }
 
@@ -24,14 +23,14 @@ export function permutation(shop: Workshop, wanted: Wanted, fuel: number): Node 
     return node(
       wanted,
       "(^",
-      makeExpr(shop, { ...wanted, shape: [last, ...rest.reverse()] }, fuel),
+      shop.expr({ ...wanted, shape: [last, ...rest.reverse()] }, fuel),
       ")",
     );
   }
   const order = shop.dice.shuffled(shape.map((_, axis) => axis));
   const from = order.map((_, source) => shape[order.indexOf(source)] ?? 1);
   const items = order.map((axis) => `^${axis}`).join(", ");
-  return node(wanted, makeExpr(shop, { ...wanted, shape: from }, fuel), `[${items}]`);
+  return node(wanted, shop.expr({ ...wanted, shape: from }, fuel), `[${items}]`);
 }
 
 export function reshaping(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
@@ -41,7 +40,7 @@ export function reshaping(shop: Workshop, wanted: Wanted, fuel: number): Node | 
   );
   if (shape.length === 0 || others.length === 0 || !shop.has("reshape")) return undefined;
   const other = shop.dice.pick(others);
-  const from = makeExpr(shop, { ...wanted, shape: other }, fuel);
+  const from = shop.expr({ ...wanted, shape: other }, fuel);
   return other.length > shape.length && shop.dice.oneIn(2)
     ? node(wanted, `((${spellTile(wanted.type, shape)})`, from, ")")
     : node(wanted, "reshape(", from, `, ${shape.join(", ")})`);
@@ -62,7 +61,7 @@ export function scan(shop: Workshop, wanted: Wanted, fuel: number): Node | undef
   }
   const [name] = shop.dice.pick(known);
   const axis = shop.dice.between(0, wanted.shape.length - 1);
-  return node(wanted, `${name}(`, makeExpr(shop, wanted, fuel), `, ${axis})`);
+  return node(wanted, `${name}(`, shop.expr(wanted, fuel), `, ${axis})`);
 }
 
 export function sorting(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
@@ -73,7 +72,7 @@ export function sorting(shop: Workshop, wanted: Wanted, fuel: number): Node | un
   return node(
     wanted,
     "sort(",
-    makeExpr(shop, wanted, fuel),
+    shop.expr(wanted, fuel),
     `, ${axis}, ${shop.dice.between(0, 1)})`,
   );
 }
@@ -82,12 +81,12 @@ export function gathering(shop: Workshop, wanted: Wanted, fuel: number): Node | 
   const { shape } = wanted;
   if (shop.isLazy || shape.length === 0 || !shop.has("gather")) return undefined;
   const axis = shop.dice.between(0, shape.length - 1);
-  const index = makeExpr(shop, { type: "int32", shape }, fuel - 1);
+  const index = shop.expr({ type: "int32", shape }, fuel - 1);
   const last = (shape[axis] ?? 1) - 1;
   return node(
     wanted,
     "gather(",
-    makeExpr(shop, wanted, fuel),
+    shop.expr(wanted, fuel),
     ", (",
     index,
     ` & ${last}), ${axis})`,
@@ -125,10 +124,10 @@ export function matmul(shop: Workshop, wanted: Wanted, fuel: number): Node | und
   // A thread holds so many elements and no more.
   const fits = (k: number): boolean => Math.max(m, n) * k * countOf(batch) <= 4 * shop.part;
   const k = dice.pick([1, 2, 4, 8, 16, 32].filter((k) => k === 1 || fits(k)));
-  const lhs = makeExpr(shop, { type: dice.pick(types), shape: [m, k, ...batch] }, fuel - 1);
-  const rhs = makeExpr(shop, { type: dice.pick(types), shape: [k, n, ...batch] }, fuel - 1);
+  const lhs = shop.expr({ type: dice.pick(types), shape: [m, k, ...batch] }, fuel - 1);
+  const rhs = shop.expr({ type: dice.pick(types), shape: [k, n, ...batch] }, fuel - 1);
   return dice.oneIn(3)
-    ? node(wanted, "dot(", lhs, ", ", rhs, ", ", makeExpr(shop, wanted, fuel), `${mode})`)
+    ? node(wanted, "dot(", lhs, ", ", rhs, ", ", shop.expr(wanted, fuel), `${mode})`)
     : mode !== ""
     ? node(wanted, "dot(", lhs, ", ", rhs, `${mode})`)
     : node(wanted, "(", lhs, " @ ", rhs, ")");
