@@ -1,19 +1,17 @@
 /**
- * Writes docs/resources.md: registers, shared memory and occupancy of every shipped entry, and which of them spill, out of
- * generated/manifest.json.
+ * Writes generated/resources.md: registers, shared memory and occupancy of every shipped entry, and which of them spill, out
+ * of generated/manifest.json.
  *
- *     deno task build-kernels
- *     deno run -A scripts/resource_page.ts            rewrites the page
- *     deno run -A scripts/resource_page.ts --check    fails if the page is not up to date
+ *     deno task resources
  *
- * Registers are the assembler's choice, so the page names its version, and where there is another one nothing is compared.
+ * Registers are the assembler's choice, so the page names its version.
  */
 import { type Occupancy, occupancyOf } from "../cli/report/occupancy.ts";
 import { findAssemblers, type Resources } from "../cli/tools/ptxas.ts";
 import { type Target, TARGETS } from "../compiler/targets.ts";
 
 /** The page. */
-export const PAGE: URL = new URL("../docs/resources.md", import.meta.url);
+export const PAGE: URL = new URL("../generated/resources.md", import.meta.url);
 /** What it is made of. */
 export const MANIFEST: URL = new URL("../generated/manifest.json", import.meta.url);
 
@@ -137,7 +135,7 @@ function printCell({ resources: { registers, sharedBytes }, occupancy }: Entry):
   return `${registers} · ${sharedBytes} · ${blocks} (${percent})`;
 }
 
-/** A Markdown table with its columns lined up, as `deno fmt` wants it. */
+/** A Markdown table with its columns lined up. */
 function printTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) =>
     Math.max(3, ...[head, ...rows].map((row) => row[column]?.length ?? 0))
@@ -156,34 +154,7 @@ export async function assemblerVersions(entries: readonly Entry[]): Promise<stri
   return [...new Set(versions)].sort();
 }
 
-/** Why the page cannot be compared here; undefined where it can. */
-export function incomparable(
-  page: string,
-  entries: readonly Entry[],
-  versions: readonly string[],
-): string | undefined {
-  const named = /^- ptxas (.+)$/m.exec(page)?.[1];
-  if (named !== undefined && named !== versions.join(", ")) {
-    return `the page is of ptxas ${named}, here is ${versions.join(", ") || "none"}`;
-  }
-  const missing = SHOWN.filter((name) => !entries.some(({ target }) => target.name === name));
-  return missing.length === 0 ? undefined : `nothing was assembled for ${missing.join(", ")}`;
-}
-
 if (import.meta.main) {
   const entries = readEntries(Deno.readTextFileSync(MANIFEST));
-  const versions = await assemblerVersions(entries);
-  const say = (text: string): void =>
-    void Deno.stderr.writeSync(new TextEncoder().encode(`${text}\n`));
-  if (!Deno.args.includes("--check")) {
-    Deno.writeTextFileSync(PAGE, printPage(entries, versions));
-  } else {
-    const page = Deno.readTextFileSync(PAGE);
-    const reason = incomparable(page, entries, versions);
-    if (reason !== undefined) say(`docs/resources.md is not compared: ${reason}`);
-    else if (printPage(entries, versions) !== page) {
-      say("docs/resources.md is not up to date: run deno run -A scripts/resource_page.ts");
-      Deno.exit(1);
-    }
-  }
+  Deno.writeTextFileSync(PAGE, printPage(entries, await assemblerVersions(entries)));
 }

@@ -21,8 +21,12 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 
 const packFolder = Deno.makeTempDirSync({ prefix: "tri-pack-" });
+const programFolder = Deno.makeTempDirSync({ prefix: "tri-programs-" });
 let packed: Promise<string> | undefined;
-Deno.test.afterAll(() => Deno.removeSync(packFolder, { recursive: true }));
+const programs = new Map<string, Promise<string>>();
+Deno.test.afterAll(() => {
+  for (const folder of [packFolder, programFolder]) Deno.removeSync(folder, { recursive: true });
+});
 
 /** The tarball, made once: with one architecture and without cubins it is made quickly. */
 function packOnce(): Promise<string> {
@@ -50,7 +54,7 @@ npmTest("the npm package installs without scripts and runs on Node and Bun", asy
       `/node_modules/@tri/tri/source/transpose.tc:${line}`,
     );
     for (const [name, specifier] of Object.entries(PROGRAMS)) {
-      const program = await installProgram(folder, specifier);
+      const program = await programOf(specifier);
       const { code, output } = await run(folder, program, "dist/main.js");
       assertEquals(code, 0, `${name}\n${output}`);
       assert(/^11 claims hold$/m.test(output), `${name}: ${output}`);
@@ -102,7 +106,7 @@ npmTest("tri build --bundle makes a module that Bun and Node 20 run", async () =
     for (const [name, platform] of [["Bun", "bun"], ["Node 20", "node"]] as const) {
       const text = await bundleModule(`${folder}/out/mod.ts`, platform);
       await Deno.writeTextFile(path.join(folder, "bundle.mjs"), text);
-      const program = await installProgram(folder, must(PROGRAMS[name], "its package"));
+      const program = await programOf(must(PROGRAMS[name], "its package"));
       assertEquals(await run(folder, program, "main.mjs"), { code: 0, output: "5 7 9\n" }, name);
     }
   } finally {
@@ -133,9 +137,16 @@ async function addSettings(file: string, tri: unknown): Promise<void> {
   await Deno.writeTextFile(file, JSON.stringify({ ...settings, tri }));
 }
 
+/** A program's path; it is installed once. */
+function programOf(specifier: string): Promise<string> {
+  const program = programs.get(specifier) ?? installProgram(specifier);
+  programs.set(specifier, program);
+  return program;
+}
+
 /** Each in a folder of its own: two versions of one package do not fit beside one another. */
-async function installProgram(folder: string, specifier: string): Promise<string> {
-  const own = path.join(folder, `program-${specifier.replaceAll(/\W/g, "-")}`);
+async function installProgram(specifier: string): Promise<string> {
+  const own = path.join(programFolder, specifier.replaceAll(/\W/g, "-"));
   await Deno.mkdir(own);
   // Without one, npm installs into the folder above.
   await Deno.writeTextFile(path.join(own, "package.json"), "{}\n");

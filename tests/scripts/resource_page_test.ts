@@ -1,12 +1,6 @@
 /** The page of resources, and the rule behind it: no shipped entry spills. */
 import { findAssemblers } from "../../cli/tools/ptxas.ts";
-import {
-  incomparable,
-  MANIFEST,
-  printPage,
-  readEntries,
-  spilling,
-} from "../../scripts/resource_page.ts";
+import { MANIFEST, printPage, readEntries, spilling } from "../../scripts/resource_page.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 
 /** Two entries of a kernel for two targets. */
@@ -56,19 +50,6 @@ Deno.test("printPage() folds equal entries and names those that spill", () => {
   );
   const spilled = printPage(readEntries(manifestOf(8)), ["13.0.88"]);
   assertStringIncludes(spilled, "**Entries that spill: 1**: k_float32 (sm_80)");
-});
-
-Deno.test("incomparable() sees another assembler, and targets that are missing", () => {
-  const entries = readEntries(manifestOf(0));
-  const page = printPage(entries, ["13.0.88"]);
-  assertEquals(
-    incomparable(page, entries, ["12.9.86"]),
-    "the page is of ptxas 13.0.88, here is 12.9.86",
-  );
-  assertEquals(
-    incomparable(page, entries, ["13.0.88"]),
-    "nothing was assembled for sm_75, sm_90a, sm_120",
-  );
 });
 
 /** Older assemblers allocate worse; only of sm_70 they are the best. */
