@@ -30,7 +30,7 @@ export interface Site {
   readonly kernel: string;
   /** As PTX text, with its semicolon. */
   readonly text: string;
-  /** Where the source line stands that it was compiled from, if the PTX says so. */
+  /** The source line that it was compiled from, if the PTX has it. */
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
@@ -63,7 +63,7 @@ export function factsOf({ kind, detail, lane, site, place, hint }: Fault): Fault
   };
 }
 
-/** Thrown where a kernel goes wrong; the launch turns it into an `EmulatorError`. */
+/** Thrown where a kernel makes a mistake; the launch converts it to an `EmulatorError`. */
 export class Fault extends Error {
   constructor(
     readonly kind: FaultKind,

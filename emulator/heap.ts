@@ -1,7 +1,8 @@
 /**
  * The allocator of the emulator's memory. Device memory is what kernels may touch, byte for byte; system memory is
- * the emulator's own: frames, shared memory, arguments. Between any two allocations there is a gap, so that a step
- * past an end never lands in a neighbour, and freed device memory is not reused for a while, so that its use is found.
+ * the emulator's own: register files, shared memory, arguments. Between any two allocations there is a gap, so that a
+ * step past an end never lands in a neighbour, and freed device memory is not reused for a while, so that its use is
+ * found.
  */
 import {
   type Allocation,
@@ -47,7 +48,7 @@ export class HeapFullError extends Error {
 
 interface Entry extends Allocation {
   readonly kind: AllocationKind;
-  /** Where the gap behind it ends. */
+  /** Where the gap after it ends. */
   readonly end: number;
   freed: boolean;
   tensor?: TensorInfo;

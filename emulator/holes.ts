@@ -1,6 +1,6 @@
-/** Ranges of memory that nobody has, found by their size. */
+/** Free ranges of memory, found by their size. */
 
-/** A range of memory that nobody has. */
+/** A free range of memory. */
 interface Hole {
   readonly start: number;
   readonly end: number;

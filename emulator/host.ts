@@ -37,12 +37,12 @@ export function newHost(memory: WebAssembly.Memory): Host {
       return taken;
     },
   };
-  const nobody = idleWarp();
+  const idle = idleWarp();
   const machine: Machine = {
     memory,
     views: viewsOf(memory),
-    warp: nobody,
-    block: nobody.block,
+    warp: idle,
+    block: idle.block,
     checks: false,
     profile: false,
     yield: () => stop("yielded"),

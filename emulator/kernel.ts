@@ -46,7 +46,7 @@ export interface LaunchRequest {
   /** Dynamic shared memory. */
   readonly sharedBytes: number;
   readonly argumentBlock: Uint8Array;
-  /** What is checked, and what is done about it; a boolean stands for the defaults or for nothing. */
+  /** What is checked, and what is done about it; true: the defaults; false: nothing. */
   readonly checks: boolean | CheckLevels;
   readonly profile: boolean;
   /** Warp-instructions that one block (or cluster of blocks) may run. */
@@ -166,7 +166,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
         places: source.places,
         parameters: place,
         blocks: program.blocks.length,
-        frameBytes: program.layout.bytes,
+        registerFileBytes: program.layout.bytes,
         localBytes: variables.localBytes,
         launch: facts,
         access,

@@ -38,8 +38,8 @@ export interface WarpState {
   readonly block: BlockState;
   /** Its number in the block; lane l is thread 32 * index + l. */
   readonly index: number;
-  /** Its frame. */
-  readonly frame: number;
+  /** Its register file. */
+  readonly registerFile: number;
   /** How many barriers of the warp have passed. */
   phase: number;
   /** What asynchronous instructions remember of the warp: groups of copies. Made by their owner. */
@@ -62,7 +62,7 @@ export interface Machine {
   yield(): void;
 }
 
-/** Runs an instruction for the lanes of `mask` (never 0) of the warp whose frame is at `w`. */
+/** Runs an instruction for the lanes of `mask` (never 0) of the warp whose register file is at `w`. */
 export type WarpFunction = (w: number, mask: number) => void;
 
 /** An address operand: the value of a row, if there is one, plus a constant. */
@@ -85,7 +85,9 @@ export interface HandlerContext {
   readonly site: Site;
   /** The architecture times ten: 90 for sm_90a. */
   readonly sm: number;
-  /** Offset in the frame of the row of a register, literal, special register or symbol; of a sink, a spare row. */
+  /**
+   * Offset in the register file of the row of a register, literal, special register or symbol; of a sink, a spare row.
+   */
   row(operand: Operand, type: TypeName): number;
   /** Rows of the elements of a vector, or of the operand itself. */
   rows(operand: Operand, type: TypeName): readonly number[];

@@ -19,7 +19,7 @@ export interface LaunchReport {
   readonly threadInstructions: number;
   /** Barriers that warps came to. */
   readonly barriers: number;
-  /** Branches at which the lanes of a warp parted. */
+  /** Branches at which the lanes of a warp diverged. */
   readonly divergentBranches: number;
   readonly access: AccessCounters;
   /** The same by instruction. */

@@ -1,28 +1,15 @@
 /**
  * Which values are objects of the run time. Each class registers a test for its private fields, which no look-alike,
  * Proxy or bare prototype passes, so that methods can refuse those before they touch anything. A registry rather than
- * imports, because most of these classes know each other.
+ * imports, because most of these classes refer to each other; callers name the type that goes with a kind.
  */
-import type { DeviceBuffer } from "./buffer.ts";
-import type { Device } from "./device.ts";
 import { ArgumentError } from "./errors.ts";
-import type { DeviceEvent } from "./event.ts";
-import type { KernelModule } from "./module.ts";
-import type { Stream } from "./stream.ts";
-import type { Tensor } from "./tensor.ts";
 import { describeValue } from "./values.ts";
 
-interface Branded {
-  buffer: DeviceBuffer;
-  device: Device;
-  event: DeviceEvent;
-  module: KernelModule;
-  stream: Stream;
-  tensor: Tensor;
-}
+type Kind = "buffer" | "device" | "event" | "module" | "stream" | "tensor";
 
 /** What messages call them, and how programs get one. */
-const EXPECTED: { readonly [K in keyof Branded]: string } = {
+const EXPECTED: Readonly<Record<Kind, string>> = {
   buffer: "the buffer of a tensor",
   device: "a device, as `Device.open()` returns",
   event: "an event, as `device.event()` returns",
@@ -31,24 +18,24 @@ const EXPECTED: { readonly [K in keyof Branded]: string } = {
   tensor: "a tensor",
 };
 
-const tests = new Map<keyof Branded, (value: object) => boolean>();
+const tests = new Map<Kind, (value: object) => boolean>();
 
 /** For the static block of a class: says which objects are its own. */
-export function registerBrand(kind: keyof Branded, test: (value: object) => boolean): void {
+export function registerBrand(kind: Kind, test: (value: object) => boolean): void {
   tests.set(kind, test);
 }
 
 /** Whether the value is an object of the run time, of this kind. */
-export function isBranded<K extends keyof Branded>(kind: K, value: unknown): value is Branded[K] {
+export function isBranded<T extends object>(kind: Kind, value: unknown): value is T {
   return typeof value === "object" && value !== null && tests.get(kind)?.(value) === true;
 }
 
 /** Throws `ArgumentError` for what is something else. */
-export function expectBranded<K extends keyof Branded>(
-  kind: K,
+export function expectBranded<T extends object>(
+  kind: Kind,
   value: unknown,
   argument: string,
-): asserts value is Branded[K] {
+): asserts value is T {
   if (isBranded(kind, value)) return;
   throw new ArgumentError({ argument, expected: EXPECTED[kind], actual: nameValue(value) });
 }
@@ -57,7 +44,7 @@ export function expectBranded<K extends keyof Branded>(
 export function nameValue(value: unknown): string {
   for (const [kind, test] of tests) {
     if (typeof value !== "object" || value === null || !test(value)) continue;
-    return isBranded("tensor", value) ? `tensor ${value}` : `a ${kind}`;
+    return kind === "tensor" ? `tensor ${value}` : `a ${kind}`;
   }
   return describeValue(value);
 }

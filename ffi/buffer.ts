@@ -12,10 +12,10 @@ import { isStream, type Stream } from "./stream.ts";
 export class DeviceBuffer {
   /** The device that it belongs to. */
   readonly device: Device;
-  /** The size asked for; the memory behind it may be larger. */
+  /** The size asked for; the memory that it has may be larger. */
   readonly bytes: number;
   /** Undefined for 0 bytes, which need no memory. */
-  readonly #allocation: Allocation | undefined;
+  readonly #allocation: Allocation<Stream> | undefined;
   readonly #owner: Stream;
   #disposed = false;
 
@@ -25,7 +25,7 @@ export class DeviceBuffer {
 
   /** Use `device.empty()`. */
   constructor(device: Device, bytes: number, stream: Stream) {
-    expectBranded("device", device, "device of DeviceBuffer");
+    expectBranded<Device>("device", device, "device of DeviceBuffer");
     if (!isStream(stream) || stream.device !== device) throw otherStream(device, stream);
     device.enter();
     if (stream.disposed) throw new DisposedError("Stream");
@@ -79,9 +79,9 @@ export class DeviceBuffer {
   }
 
   /**
-   * Queues a copy to host memory from `offset` bytes after the start; `to` is filled, and must not be touched, until the
-   * returned stream is done. Throws `ArgumentError` where it reaches out of the buffer, and for host memory that is shared
-   * or can be resized.
+   * Queues a copy to host memory from `offset` bytes after the start; `to` is filled, and must not be touched, until
+   * the returned stream is done. Throws `ArgumentError` where it reaches out of the buffer, and for host memory that is
+   * shared or can be resized.
    */
   download(to: HostBytes, offset: number): Stream {
     const { bytes, offset: start } = bytesInside(to, { argument: "to", offset, size: this.bytes });

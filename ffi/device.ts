@@ -18,7 +18,10 @@ import { describeValue } from "./values.ts";
 
 /** How a tensor is laid out and for which stream its memory is. */
 export interface TensorOptions {
-  /** In elements, one integer from 0 per axis; row-major without gaps when not given. 0 repeats the elements along an axis. */
+  /**
+   * In elements, one integer from 0 per axis; row-major without gaps when not given. 0 repeats the elements along an
+   * axis.
+   */
   readonly strides?: readonly number[];
   /** The stream that uses it first; the device's default stream when not given. */
   readonly stream?: Stream;
@@ -52,12 +55,12 @@ export class Device {
   readonly defaultStream: Stream;
   readonly #context: bigint;
   readonly #ownsDriver: boolean;
-  readonly #pool: MemoryPool;
+  readonly #pool: MemoryPool<Stream>;
   readonly #streams = new Set<Stream>();
   readonly #modules = new Set<KernelModule>();
-  /** Orders one stream behind another; a wait takes the event as it stands, so one serves all. */
+  /** Orders one stream after another; a wait takes the event as it is then, so one serves all. */
   readonly #orderEvent: bigint;
-  readonly #finalizers: FinalizationRegistry<Allocation>;
+  readonly #finalizers: FinalizationRegistry<Allocation<Stream>>;
   #disposed = false;
 
   static {
@@ -205,8 +208,8 @@ export class Device {
   }
 
   /**
-   * Loads a kernel image: the bytes of a cubin, or PTX as bytes or text. `name` is for messages. Throws `ImageError` for
-   * what is neither, and for code that the device does not run.
+   * Loads a kernel image: the bytes of a cubin, or PTX as bytes or text. `name` is for messages. Throws `ImageError`
+   * for what is neither, and for code that the device does not run.
    */
   loadModule(image: Uint8Array | string, name: string): KernelModule {
     const bytes = typeof image === "string"
@@ -233,7 +236,7 @@ export class Device {
     if (this.#disposed) return;
     const driver = this.enter();
     const { defaultStream, info } = this;
-    // After a fault on the device every step may fail; the first error tells why, and the rest is still given back.
+    // After a fault on the device every step may fail; the first error says why, and the rest is still given back.
     const errors: unknown[] = [];
     const steps: readonly (() => void)[] = [
       () => driver.synchronize(),
@@ -270,7 +273,7 @@ export class Device {
    *
    * @ignore
    */
-  take(buffer: DeviceBuffer, bytes: number, stream: Stream): Allocation {
+  take(buffer: DeviceBuffer, bytes: number, stream: Stream): Allocation<Stream> {
     const allocation = this.#pool.take(bytes, stream);
     this.#finalizers.register(buffer, allocation, allocation);
     return allocation;
@@ -281,7 +284,7 @@ export class Device {
    *
    * @ignore
    */
-  giveBack(allocation: Allocation): void {
+  giveBack(allocation: Allocation<Stream>): void {
     this.#finalizers.unregister(allocation);
     this.#pool.release(allocation);
   }
@@ -295,7 +298,7 @@ export class Device {
     driver.waitForEvent(later.handle, this.#orderEvent);
   }
 
-  /** A stream is going: waits for it and takes over the memory kept for it. */
+  /** Before a stream is disposed: waits for it and takes over the memory kept for it. */
   retire(stream: Stream): void {
     this.#expectOwn("stream of retire", stream);
     this.enter().synchronizeStream(stream.handle);
@@ -305,7 +308,7 @@ export class Device {
 
   /** A module is gone. */
   forget(module: KernelModule): void {
-    expectBranded("module", module, "module of forget");
+    expectBranded<KernelModule>("module", module, "module of forget");
     if (module.device !== this) {
       throw new ArgumentError({
         argument: "module of forget",
@@ -336,7 +339,7 @@ export class Device {
   }
 
   #expectOwn(argument: string, stream: unknown): void {
-    expectBranded("stream", stream, argument);
+    expectBranded<Stream>("stream", stream, argument);
     if (stream.device === this) return;
     throw new ArgumentError({
       argument,

@@ -48,7 +48,9 @@ export interface FunctionInfo {
   readonly registers: number;
   /** Per thread; more than 0 means spilled registers or local arrays. */
   readonly localBytes: number;
-  /** Where each parameter lies in the argument block; undefined when the driver cannot tell (before CUDA 12.4). */
+  /**
+   * Where each parameter lies in the argument block; undefined when the driver does not report it (before CUDA 12.4).
+   */
   readonly parameters: readonly ParameterInfo[] | undefined;
 }
 
@@ -92,7 +94,7 @@ export interface PreparedLaunch {
   profile?(gridX: number, gridY: number, gridZ: number, stream: bigint): LaunchProfile;
 }
 
-/** A GPU driver, or what stands in for one. */
+/** A GPU driver, or the emulator in its place. */
 export interface Driver {
   /** For messages: "libcuda", "emulator". */
   readonly name: string;
@@ -150,7 +152,7 @@ export interface Driver {
   createEvent(options: { readonly timing: boolean }): bigint;
   /** Waits that are queued for it stay. */
   destroyEvent(event: bigint): void;
-  /** Puts the event behind all that is queued on the stream. */
+  /** Puts the event after all that is queued on the stream. */
   recordEvent(event: bigint, stream: bigint): void;
   /** Blocks until the stream has reached the event. */
   synchronizeEvent(event: bigint): void;

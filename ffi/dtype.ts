@@ -14,7 +14,7 @@ export interface HalfValues extends ArrayBufferView {
   readonly length: number;
   /** The numbers. */
   [index: number]: number;
-  /** What tells it from the other typed arrays. */
+  /** What distinguishes it from the other typed arrays. */
   readonly [Symbol.toStringTag]: "Float16Array";
 }
 
@@ -115,7 +115,7 @@ const NATURAL: NaturalDTypes = {
 /** The element type that a typed array means by itself; `Uint16Array` is "uint16", never "bfloat16". */
 export type DTypeOf<A extends HostArray> = NaturalDTypes[A[typeof Symbol.toStringTag]];
 
-/** The element type that the typed arrays of this name mean; undefined where tri knows none. */
+/** The element type that the typed arrays of this name mean; undefined where there is none. */
 export function naturalDType(name: unknown): DType | undefined {
   return isNatural(name) ? NATURAL[name] : undefined;
 }
@@ -176,7 +176,7 @@ export function toBfloat16(value: number): number {
   return up ? high + 1 : high;
 }
 
-/** The number that bfloat16 bits stand for. Throws `ArgumentError` for what is no integer from 0 to 65535. */
+/** The number that bfloat16 bits represent. Throws `ArgumentError` for what is no integer from 0 to 65535. */
 export function fromBfloat16(bits: number): number {
   expectInteger("bits of fromBfloat16", bits, 0, 0xffff);
   const view = new DataView(new ArrayBuffer(4));

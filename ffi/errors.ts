@@ -5,7 +5,7 @@ import type { FaultKind } from "../emulator/fault.ts";
 export interface TriErrorOptions {
   /** What to do about it. */
   readonly hint?: string | undefined;
-  /** The error behind it. */
+  /** Its cause. */
   readonly cause?: unknown;
 }
 
@@ -174,7 +174,7 @@ export class OutOfMemoryError extends TriError {
 export class ImageError extends TriError {
   /** The class, for those who compare names. */
   override readonly name = "ImageError";
-  /** The image's name, as the loader knows it. */
+  /** The image's name, as the loader has it. */
   readonly image: string;
 
   /** For the run time. */
@@ -206,7 +206,7 @@ export interface EmulatorFailure {
   readonly thread?: LaunchIndex | undefined;
   /** The PTX instruction. */
   readonly instruction?: string | undefined;
-  /** Where its source stands, such as "transpose.tc:14:3". */
+  /** Location of its source, such as "transpose.tc:14:3". */
   readonly source?: string | undefined;
   /** What to do about it. */
   readonly hint?: string | undefined;
@@ -214,7 +214,7 @@ export interface EmulatorFailure {
 
 /**
  * A kernel did on the emulator what it must not do: it left its memory, raced, or never ended. Memory has what
- * the kernel wrote up to there; the device goes on working.
+ * the kernel wrote up to there; the device continues to work.
  */
 export class EmulatorError extends TriError {
   /** The class, for those who compare names. */
@@ -233,7 +233,7 @@ export class EmulatorError extends TriError {
   readonly thread: LaunchIndex | undefined;
   /** The PTX instruction. */
   readonly instruction: string | undefined;
-  /** Where its source stands, such as "transpose.tc:14:3". */
+  /** Location of its source, such as "transpose.tc:14:3". */
   readonly source: string | undefined;
 
   /** For the run time. */

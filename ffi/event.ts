@@ -19,7 +19,7 @@ export class DeviceEvent {
 
   /** Use `device.event()`. */
   constructor(device: Device, options: { readonly timing: boolean }) {
-    expectBranded("device", device, "device of DeviceEvent");
+    expectBranded<Device>("device", device, "device of DeviceEvent");
     this.device = device;
     this.#handle = device.enter().createEvent(options);
   }
@@ -36,7 +36,7 @@ export class DeviceEvent {
    */
   record(stream: Stream = this.device.defaultStream): this {
     const { handle } = this;
-    expectBranded("stream", stream, "stream of record");
+    expectBranded<Stream>("stream", stream, "stream of record");
     this.#expectSameDevice("stream of record", stream);
     this.device.enter().recordEvent(handle, stream.handle);
     this.#recorded = true;
@@ -65,7 +65,7 @@ export class DeviceEvent {
    * another device, `TriError` where one of the two was never recorded.
    */
   millisecondsSince(start: DeviceEvent): number {
-    expectBranded("event", start, "start of millisecondsSince");
+    expectBranded<DeviceEvent>("event", start, "start of millisecondsSince");
     this.#expectSameDevice("start of millisecondsSince", start);
     if (!this.#recorded || !start.#recorded) {
       throw new TriError("Cannot measure the time between events that were not recorded", {

@@ -4,7 +4,7 @@ import { ArgumentError, DisposedError } from "./errors.ts";
 import { describeValue } from "./values.ts";
 import type { Stream } from "./stream.ts";
 
-/** Memory that knows which streams use it. */
+/** Memory that records which streams use it. */
 export interface SharedMemory {
   /** To be called before work that reads or writes the memory is queued on a stream. */
   use(stream: Stream, write: boolean): void;
@@ -33,7 +33,7 @@ export class Graph {
 
   /** Use `stream.capture()`. */
   constructor(stream: Stream, handle: bigint, recording: Recording) {
-    expectBranded("stream", stream, "stream of Graph");
+    expectBranded<Stream>("stream", stream, "stream of Graph");
     if (typeof handle !== "bigint" || !(recording instanceof Recording)) {
       throw new ArgumentError({
         argument: "handle and recording of Graph",
@@ -52,7 +52,7 @@ export class Graph {
    */
   launch(stream: Stream = this.stream): void {
     if (this.#disposed) throw new DisposedError("Graph");
-    expectBranded("stream", stream, "stream of launch");
+    expectBranded<Stream>("stream", stream, "stream of launch");
     if (stream.device !== this.stream.device) {
       throw new ArgumentError({
         argument: "stream of launch",

@@ -38,7 +38,7 @@ function accessorsOf(of: object): Accessors {
   };
 }
 
-/** The element type that a typed array means; undefined when the value is not a typed array that tri knows. */
+/** The element type that a typed array means; undefined when the value is not a typed array that tri takes. */
 export function dtypeOf(data: unknown): DType | undefined {
   return naturalDType(typeName(data));
 }

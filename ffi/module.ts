@@ -26,7 +26,7 @@ export class KernelModule {
 
   /** Use `device.loadModule()`. */
   constructor(device: Device, image: HostBytes, name: string) {
-    expectBranded("device", device, "device of KernelModule");
+    expectBranded<Device>("device", device, "device of KernelModule");
     expectName("name of KernelModule", name);
     this.device = device;
     this.name = name;
@@ -92,7 +92,7 @@ export class KernelFunction {
 
   /** Use `module.function()`. */
   constructor(module: KernelModule, name: string, handle: bigint) {
-    expectBranded("module", module, "module of KernelFunction");
+    expectBranded<KernelModule>("module", module, "module of KernelFunction");
     expectName("name of KernelFunction", name);
     if (typeof handle !== "bigint") {
       throw new ArgumentError({
@@ -106,7 +106,7 @@ export class KernelFunction {
     this.#handle = handle;
   }
 
-  /** What the driver knows of the kernel; asked once. */
+  /** What the driver reports of the kernel; asked once. */
   get info(): FunctionInfo {
     return this.#info ??= this.module.device.enter().functionInfo(this.#handle);
   }

@@ -1,7 +1,7 @@
 /**
  * Which device a program gets. The option `device` decides, else the variable TRI_DEVICE, else what is there: a
- * GPU, or the emulator where there is none. Who asks for a GPU gets one or an error, never the emulator; and a
- * driver that is installed but does not work is an error too, because somebody expects it to work.
+ * GPU, or the emulator where there is none. A program that asks for a GPU gets one or an error, never the emulator; and
+ * a driver that is installed but does not work is an error too, because it is expected to work.
  */
 import { runtime } from "#runtime";
 import { cudaLibraries, openCudaDriver } from "./cuda/library.ts";

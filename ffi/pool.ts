@@ -4,33 +4,47 @@
  * next comes after all earlier use, so nothing has to wait. Where the driver watches memory, nothing is kept or
  * rounded up, or it would not see who leaves an allocation or comes too late.
  */
-import type { Device } from "./device.ts";
+import type { Driver } from "./driver.ts";
 import { OutOfMemoryError } from "./errors.ts";
-import type { Stream } from "./stream.ts";
+
+/** A stream, as far as memory needs one. */
+export interface Queue<S> {
+  readonly disposed: boolean;
+  /** What a capture records on it; undefined unless one does. */
+  readonly recording: unknown;
+  waitFor(other: S): void;
+}
+
+/** A device, as far as memory needs one. */
+export interface PoolDevice<S> {
+  readonly driver: Driver;
+  readonly defaultStream: S;
+  enter(): Driver;
+}
 
 /** A piece of device memory, in use or kept. */
-export interface Allocation {
+export interface Allocation<S extends Queue<S>> {
   readonly address: bigint;
   /** At least what was asked for. */
   readonly capacity: number;
-  readonly uses: StreamUses;
+  readonly uses: StreamUses<S>;
 }
 
 /** Which streams use an allocation: the one that wrote last, and those that have read since. */
-export class StreamUses {
-  #writer: Stream;
-  readonly #readers = new Set<Stream>();
+export class StreamUses<S extends Queue<S>> {
+  #writer: S;
+  readonly #readers = new Set<S>();
 
-  constructor(owner: Stream) {
+  constructor(owner: S) {
     this.#writer = owner;
   }
 
-  get writer(): Stream {
+  get writer(): S {
     return this.#writer;
   }
 
   /** Lets the stream wait for what others do with the memory: a reader for the writer, a writer for all. */
-  add(stream: Stream, write: boolean): void {
+  add(stream: S, write: boolean): void {
     if (this.#writer === stream && this.#readers.size === 0) return;
     if (write) {
       for (const other of this.#readers) this.#order(other, stream);
@@ -43,27 +57,27 @@ export class StreamUses {
     }
   }
 
-  #order(earlier: Stream, later: Stream): void {
+  #order(earlier: S, later: S): void {
     // A recording starts with an idle device; each launch of the graph waits for what came since.
     if (later.recording === undefined) later.waitFor(earlier);
   }
 }
 
 /** Kept memory by stream, then by size class. */
-type Kept = Map<Stream, Map<number, Allocation[]>>;
+type Kept<S extends Queue<S>> = Map<S, Map<number, Allocation<S>[]>>;
 
 /** The memory of one device. */
-export class MemoryPool {
-  readonly #device: Device;
-  readonly #kept: Kept = new Map();
-  readonly #all = new Set<Allocation>();
+export class MemoryPool<S extends Queue<S>> {
+  readonly #device: PoolDevice<S>;
+  readonly #kept: Kept<S> = new Map();
+  readonly #all = new Set<Allocation<S>>();
 
-  constructor(device: Device) {
+  constructor(device: PoolDevice<S>) {
     this.#device = device;
   }
 
   /** Memory for the stream's next work; its content is undefined. */
-  take(bytes: number, stream: Stream): Allocation {
+  take(bytes: number, stream: S): Allocation<S> {
     if (this.#device.driver.watchesMemory) return this.#allocate(bytes, stream);
     const capacity = sizeClass(bytes);
     const kept = this.#kept.get(stream)?.get(capacity)?.pop();
@@ -76,17 +90,17 @@ export class MemoryPool {
    * Takes memory back, as a finalizer may at any time: it makes no call of a driver that could be busy. One that
    * watches memory never is, because it works on this thread.
    */
-  release(allocation: Allocation): void {
+  release(allocation: Allocation<S>): void {
     if (!this.#all.has(allocation)) return;
     if (this.#device.driver.watchesMemory) return this.#free(allocation);
     const { writer } = allocation.uses;
     const stream = writer.disposed ? this.#device.defaultStream : writer;
-    const bins = entry(this.#kept, stream, () => new Map<number, Allocation[]>());
+    const bins = entry(this.#kept, stream, () => new Map<number, Allocation<S>[]>());
     entry(bins, allocation.capacity, () => []).push(allocation);
   }
 
   /** Hands a finished stream's kept memory to another stream. */
-  move(from: Stream, to: Stream): void {
+  move(from: S, to: S): void {
     const bins = this.#kept.get(from);
     this.#kept.delete(from);
     for (const allocation of [...bins?.values() ?? []].flat()) {
@@ -114,7 +128,7 @@ export class MemoryPool {
     for (const allocation of this.#all) this.#free(allocation);
   }
 
-  #allocate(capacity: number, stream: Stream): Allocation {
+  #allocate(capacity: number, stream: S): Allocation<S> {
     const allocation = {
       address: this.#fromDriver(capacity),
       capacity,
@@ -134,7 +148,7 @@ export class MemoryPool {
     }
   }
 
-  #free(allocation: Allocation): void {
+  #free(allocation: Allocation<S>): void {
     this.#all.delete(allocation);
     this.#device.enter().free(allocation.address);
   }

@@ -27,7 +27,7 @@ export interface SharedTraffic {
 export interface AccessProfile {
   /** The PTX instruction. */
   readonly instruction: string;
-  /** Where its source stands, such as "transpose.tc:14:3", if the image says so. */
+  /** Location of its source, such as "transpose.tc:14:3", if the image says so. */
   readonly source: string | undefined;
   /** What it did to global memory. */
   readonly global: GlobalTraffic;
@@ -53,7 +53,7 @@ export interface EmulatorWarning {
   readonly thread: readonly [x: number, y: number, z: number] | undefined;
   /** The PTX instruction. */
   readonly instruction: string | undefined;
-  /** Where its source stands, such as "transpose.tc:14:3". */
+  /** Location of its source, such as "transpose.tc:14:3". */
   readonly source: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface LaunchProfile {
   readonly accesses: readonly AccessProfile[];
   /** Barriers that warps came to. */
   readonly barriers: number;
-  /** Branches at which the lanes of a warp parted. */
+  /** Branches at which the lanes of a warp diverged. */
   readonly divergentBranches: number;
   /** What checks have found and only warn of: each instruction once for each kind of finding. */
   readonly warnings: readonly EmulatorWarning[];

@@ -1,6 +1,7 @@
 /**
  * Whether two elements of a strided array are in one place. Two indices that meet differ by a vector d with
- * |d[i]| < extent[i] and sum(d[i] * stride[i]) = 0, so the array overlaps itself exactly if such a d other than 0 exists.
+ * |d[i]| < extent[i] and sum(d[i] * stride[i]) = 0, so the array overlaps itself exactly if such a d other than 0
+ * exists.
  */
 
 /** Differences that are tried before the search gives up. Layouts that programs use need none or a few. */
@@ -11,7 +12,7 @@ interface Axis {
   readonly stride: number;
 }
 
-/** Strides may be negative. An array of which the search cannot tell in bounded time counts as one that overlaps. */
+/** Strides may be negative. An array for which the search has no answer in bounded time counts as one that overlaps. */
 export function overlapsItself(extents: readonly number[], strides: readonly number[]): boolean {
   if (extents.some((extent) => extent <= 0)) return false;
   const axes = extents.map((extent, i): Axis => ({ extent, stride: Math.abs(strides[i] ?? 0) }))

@@ -28,7 +28,7 @@ export class Stream {
 
   /** Use `device.stream()`. */
   constructor(device: Device) {
-    expectBranded("device", device, "device of Stream");
+    expectBranded<Device>("device", device, "device of Stream");
     this.device = device;
     this.#handle = device.enter().createStream();
   }
@@ -89,7 +89,7 @@ export class Stream {
   waitFor(other: Stream | DeviceEvent): void {
     const { handle } = this;
     if (other === this) return;
-    const isEvent = isBranded("event", other);
+    const isEvent = isBranded<DeviceEvent>("event", other);
     if (!isEvent && !isStream(other) || other.device !== this.device) {
       throw new ArgumentError({
         argument: "other of waitFor",

@@ -85,7 +85,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
    * the buffer.
    */
   constructor(buffer: DeviceBuffer, layout: TensorLayout<D>, owner = false) {
-    expectBranded("buffer", buffer, "buffer of Tensor");
+    expectBranded<DeviceBuffer>("buffer", buffer, "buffer of Tensor");
     checkOptions("layout of Tensor", layout, LAYOUT_NAMES);
     const { dtype } = layout;
     expectDType("dtype", dtype);
@@ -134,7 +134,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   }
 
   /**
-   * The elements, row by row without gaps whatever the strides. The copy is queued behind the work that is
+   * The elements, row by row without gaps whatever the strides. The copy is queued after the work that is
    * queued now, so later launches do not change what it returns.
    */
   async read(): Promise<HostArray<D>> {
@@ -185,8 +185,8 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   }
 
   /**
-   * The view with the axes in another order; `order[i]` is the axis that becomes axis `i`. Throws `ArgumentError` unless
-   * each axis is there once.
+   * The view with the axes in another order; `order[i]` is the axis that becomes axis `i`. Throws `ArgumentError`
+   * unless each axis is there once.
    */
   permute(order: Shape<R>): Tensor<D, R> {
     const axes = expectIntegers("order", order, MAX_RANK);
@@ -211,8 +211,8 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   }
 
   /**
-   * The view of `length` elements along an axis, from `start` on, every `step`-th. Throws `ArgumentError` for an axis that
-   * the tensor does not have, and for elements outside of it.
+   * The view of `length` elements along an axis, from `start` on, every `step`-th. Throws `ArgumentError` for an axis
+   * that the tensor does not have, and for elements outside of it.
    */
   narrow(axis: number, start: number, length: number, step = 1): Tensor<D, R> {
     const extent = Number.isInteger(axis) ? this.shape[axis] : undefined;

@@ -1,4 +1,4 @@
-/** Variables of loaded images: memory that a kernel knows by a name. */
+/** Variables of loaded images: memory that a kernel accesses by a name. */
 import type { HostBytes } from "./dtype.ts";
 import { expectBranded } from "./brands.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
@@ -17,7 +17,7 @@ export class ModuleVariable {
   /** The size. */
   readonly bytes: number;
   readonly #address: bigint;
-  readonly #uses: StreamUses;
+  readonly #uses: StreamUses<Stream>;
 
   /** Use `module.variable()`. */
   constructor(
@@ -25,7 +25,7 @@ export class ModuleVariable {
     name: string,
     place: { readonly address: bigint; readonly bytes: number },
   ) {
-    expectBranded("module", module, "module of ModuleVariable");
+    expectBranded<KernelModule>("module", module, "module of ModuleVariable");
     this.module = module;
     this.name = name;
     this.bytes = expectInteger("bytes of ModuleVariable", place?.bytes);
@@ -46,7 +46,7 @@ export class ModuleVariable {
 
   /** As `use` of buffers: to be called before work that reads or writes the memory is queued on a stream. */
   use(stream: Stream, write: boolean): void {
-    expectBranded("stream", stream, "stream");
+    expectBranded<Stream>("stream", stream, "stream");
     if (stream.device !== this.module.device) {
       throw new ArgumentError({
         argument: "stream",

@@ -4,7 +4,7 @@ import { type Match, matchInstruction } from "../compiler/ptx/match.ts";
 import { PTX_OPS } from "../compiler/ptx/ops.ts";
 import { bug } from "../compiler/support/bug.ts";
 import { contextFor, type SymbolPlace } from "../emulator/compile/context.ts";
-import { FrameLayout } from "../emulator/compile/layout.ts";
+import { RegisterFileLayout } from "../emulator/compile/layout.ts";
 import { isBarrier, isBranch } from "../emulator/compile/lines.ts";
 import { chooseStep } from "../emulator/compile/select.ts";
 import { Fault } from "../emulator/fault.ts";
@@ -54,7 +54,7 @@ function sampleContext(): HandlerContext {
   const { machine } = newHost(newMemory(1 << 16));
   // Without checks accesses are done as programs without them see it.
   const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
-  const layout = new FrameLayout([], new Map(), () => 0n);
+  const layout = new RegisterFileLayout([], new Map(), () => 0n);
   return contextFor(machine, layout, symbols, { kernel: "samples", text: "" }, 90);
 }
 

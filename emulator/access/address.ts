@@ -1,6 +1,6 @@
 /** cvta, isspacep, mapa and getctarank: instructions on addresses, not on memory (PTX ISA 9.0, 9.7.9). */
 import type { Match } from "../../compiler/ptx/match.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext, Machine, WarpFunction } from "../machine.ts";
 import { SHARED_OFFSET_MASK, SHARED_RANK_SHIFT, WINDOW, type Window } from "../memory.ts";
 import { elementRows, operandOf, type Row } from "./element.ts";

@@ -6,7 +6,7 @@ import type { Match } from "../../compiler/ptx/match.ts";
 import { TYPES } from "../../compiler/ptx/types.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { Fault } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import type { Views } from "../memory.ts";
 import { lockMemory, unlockMemory, updateLong, updateWord } from "./atomic_memory.ts";

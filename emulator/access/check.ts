@@ -24,7 +24,7 @@ import type { SharedShadow } from "../check/shared_shadow.ts";
 import { logSite, siteNumber } from "../check/site_log.ts";
 import { firstUnwritten, isWritten, setWritten } from "../check/written.ts";
 import { Fault, type FaultKind, type Site } from "../fault.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import type { BlockState } from "../machine.ts";
 import { KIND, ownerOf } from "./reach.ts";
 import type { Access } from "./state.ts";
@@ -452,8 +452,8 @@ function failUnwritten(
 ): void {
   const where = describeShared(access.launch, offset);
   const which = first === offset
-    ? "which nobody has written"
-    : `whose byte ${first - offset} nobody has written`;
+    ? "which nothing has written"
+    : `whose byte ${first - offset} nothing has written`;
   fail(access, check, "uninitialised memory", lane, `at ${where}, ${which}`);
 }
 
@@ -462,9 +462,9 @@ function checkLocal(access: Access, check: CheckedAccess, mask: number): number 
   let allowed = mask;
   const { machine, reach: { places } } = access;
   const { u32 } = machine.views;
-  const frame = machine.warp.frame;
-  const start = u32[(frame + HEADER.local) >>> 2] ?? 0;
-  const bytes = u32[(frame + HEADER.localBytes) >>> 2] ?? 0;
+  const registerFile = machine.warp.registerFile;
+  const start = u32[(registerFile + HEADER.local) >>> 2] ?? 0;
+  const bytes = u32[(registerFile + HEADER.localBytes) >>> 2] ?? 0;
   const shadow = access.local.of(machine);
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;

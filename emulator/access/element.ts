@@ -3,7 +3,7 @@ import type { Operand } from "../../compiler/ptx/func.ts";
 import type { BoundOperand, Match } from "../../compiler/ptx/match.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 import type { Views } from "../memory.ts";
 
@@ -39,7 +39,7 @@ export function elementRows(context: HandlerContext, { operand, type }: BoundOpe
   });
 }
 
-/** Moves an element of each lane of a mask between memory, `at` bytes behind the lane's place, and a row. */
+/** Moves an element of each lane of a mask between memory, `at` bytes after the lane's address, and a row. */
 export type Move = (views: Views, places: Uint32Array, mask: number, w: number) => void;
 
 /** What an element looks like in memory and in its row. */
@@ -125,7 +125,7 @@ export function storeMove({ row: { row, words }, bytes, at }: Element): Move {
   };
 }
 
-/** The elements of a value, one behind the other in memory. */
+/** The elements of a value, one after the other in memory. */
 export function elementsOf(
   context: HandlerContext,
   bound: BoundOperand,

@@ -1,8 +1,8 @@
-/** Instructions that change no value: fences, and what caches are told (PTX ISA 9.0, 9.7.9 and 9.7.13). */
+/** Instructions that change no value: fences, and hints for caches (PTX ISA 9.0, 9.7.9 and 9.7.13). */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { acquire, fenceReleases } from "../check/order.ts";
 import { fenceProxies } from "../check/proxies.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { elementRows, operandOf } from "./element.ts";
 import { orderingOf } from "./spelling.ts";

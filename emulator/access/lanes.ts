@@ -2,7 +2,7 @@
 import { acquire, release } from "../check/order.ts";
 import { countGlobal, countShared } from "../count/counters.ts";
 import { type CountingSite, countingSite } from "../count/log.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { AddressRef, HandlerContext } from "../machine.ts";
 import { type AccessKind, checkAccess, type CheckedAccess, checkedAccess } from "./check.ts";
 import { KIND, resolver, type Space } from "./reach.ts";

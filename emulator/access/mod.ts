@@ -1,4 +1,8 @@
-/** Instructions that access memory, or work on addresses, fences and caches: the door to this folder. */
+/**
+ * Accesses to memory. In: instructions that load, store, update memory atomically or work on addresses, fences and
+ * caches. Out: handlers that compute the lanes' addresses, have them checked (`check/`) and counted (`count/`), and move
+ * the values.
+ */
 import type { Handler } from "../machine.ts";
 import { convertAddress, isInSpace, mapToRank, rankOfAddress } from "./address.ts";
 import { atomic } from "./atomic.ts";

@@ -1,6 +1,6 @@
-/** Where the lanes of an access reach: their addresses turned into places in the emulator's memory. */
+/** Where the lanes of an access reach: their addresses converted to locations in the emulator's memory. */
 import { Fault, type Site } from "../fault.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import type { AddressRef, BlockState, Machine } from "../machine.ts";
 import { SHARED_OFFSET_MASK, SHARED_RANK_SHIFT, WINDOW, type Window } from "../memory.ts";
 
@@ -191,7 +191,7 @@ function resolveLocal(reach: Reach, ref: AddressRef, site: Site): Resolve {
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
       const address = addressOf(machine, w, ref, lane);
-      // Checked even when other accesses are not: what lies behind it is the neighbour's.
+      // Checked even when other accesses are not: what follows is another lane's memory.
       if (address >= bytes) {
         illegal(address, `in the ${bytes} bytes of local memory`, lane, site);
       }

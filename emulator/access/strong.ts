@@ -2,7 +2,7 @@
  * Moves that other workers of the host see whole: of volatile, relaxed and stronger accesses. Each element is moved
  * in one step, vectors are not (PTX ISA 9.0, 8.2.2 "Vector Data-types").
  */
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import { lockMemory, unlockMemory } from "./atomic_memory.ts";
 import { type Element, loadMove, type Move, storeMove } from "./element.ts";
 

@@ -19,7 +19,7 @@ import { hex, type SharedRange } from "./reach.ts";
 import { noteObject, orderBy } from "./watch.ts";
 
 /** Arrivals are 1 to this many, bytes of transactions as many in either direction. */
-export const MOST_COUNT = (1 << 20) - 1;
+const MOST_COUNT = (1 << 20) - 1;
 
 /** Bytes of the object, and what its address must be a multiple of. */
 export const OBJECT_BYTES = 8;
@@ -68,7 +68,7 @@ interface BarrierWatch {
   counted: CountedCopy[];
   past: CountedCopy[];
   older: CountedCopy[];
-  /** Warps that were told once that the phase before is not over, though it is. */
+  /** Warps to which the phase before was once reported as unfinished, though it is over. */
   readonly delayed: Set<WarpState>;
 }
 
@@ -228,7 +228,7 @@ export function completeBytes(use: BarrierUse, bytes: number, copy?: CountedCopy
   settle(use, { ...state, transactions: state.transactions - bytes });
 }
 
-/** Makes the phase that is under way count copies: whoever sees it end knows that they are over. */
+/** Makes the phase that is under way count copies: threads that see it end have waited for them. */
 export function countCopies(use: BarrierUse, copies: readonly CountedCopy[]): void {
   const { machine, range } = use;
   readState(use);
@@ -244,7 +244,7 @@ export function isPhaseOver(use: BarrierUse, parity: number): boolean {
 }
 
 /**
- * Whether a warp shall be told that the phase before is not over, though it is: copies take their time, and a kernel
+ * Whether the phase before is reported to a warp as unfinished, though it is over: copies take their time, and a kernel
  * that does not ask again is wrong. Once for each warp and phase with copies.
  */
 export function isDelayed({ machine, range }: BarrierUse): boolean {

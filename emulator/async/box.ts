@@ -22,7 +22,7 @@ const SWIZZLE_SHIFT = 3;
 export const CHUNK = 16;
 
 /** Where a byte of a dense box lies. */
-export function swizzleOffset(swizzle: TensorMap["swizzle"], offset: number): number {
+function swizzleOffset(swizzle: TensorMap["swizzle"], offset: number): number {
   return offset ^ ((offset >>> SWIZZLE_SHIFT) & SWIZZLE_BITS[swizzle]);
 }
 

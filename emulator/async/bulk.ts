@@ -25,7 +25,7 @@ import { bulkTraffic } from "./traffic.ts";
 import { watchFor } from "./watch.ts";
 
 /** Sizes and addresses of bulk copies are multiples of this. */
-export const BULK_ALIGN = 16;
+const BULK_ALIGN = 16;
 
 const store: GroupStore = new WeakMap();
 
@@ -166,7 +166,7 @@ export function sharedSource(
 }
 
 /** The size operand of a bulk copy. */
-export function bulkSize(
+function bulkSize(
   match: Match,
   context: HandlerContext,
 ): (w: number, lane: number) => number {

@@ -24,7 +24,7 @@ import { orderBy, watchFor } from "./watch.ts";
 
 const store: GroupStore = new WeakMap();
 
-/** Bytes that a lane reads; zeros stand for the rest. The operand is their number, or whether there are none. */
+/** Bytes that a lane reads; the rest are zeros. The operand is their number, or whether there are none. */
 function sizeOperand(
   match: Match,
   context: HandlerContext,

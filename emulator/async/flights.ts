@@ -1,5 +1,5 @@
 /**
- * Copies that may still read global memory: what they read must not be overwritten before somebody has waited for them.
+ * Copies that may still read global memory: what they read must not be overwritten before a thread has waited for them.
  * The shadow of global memory keeps that a copy read, and when; here is which copies of a warp those can be.
  */
 import { accessOf } from "../access/state.ts";

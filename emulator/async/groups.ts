@@ -3,7 +3,7 @@
  * until only the last few groups may still be under way. There are two kinds, which do not mix: cp.async and bulk.
  * Groups matter only while accesses are checked: otherwise everything is copied at once.
  */
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import { accessOf } from "../access/state.ts";
 import type { HandlerContext, Machine, WarpState } from "../machine.ts";
 import {
@@ -39,7 +39,7 @@ export function groupsOf(store: GroupStore, warp: WarpState): WarpGroups {
   return groups;
 }
 
-/** The copy of a lane's open group that stands for all of one instruction. */
+/** The copy of a lane's open group that represents all of one instruction. */
 export function openCopy(
   store: GroupStore,
   { machine, site }: HandlerContext,

@@ -1,5 +1,6 @@
 /**
- * Asynchronous instructions: copies, the barriers and groups that say when they are over, and hints.
+ * Asynchronous instructions. In: copies, the mbarriers and groups that report their end, and hints. Out: handlers, and
+ * what is pending for each warp, which checks of other accesses read.
  *
  * The ISA does not say when a copy takes effect before a thread has waited for it. Runs without checks carry copies out when
  * they are issued. Checked runs carry bulk and tensor copies out at the last moment, when a thread waits for them, and

@@ -1,7 +1,7 @@
 /**
- * Shared memory that asynchronous operations still work on: copies, and products of warp groups. Until a thread knows that
- * an operation is over, it must not touch what the operation writes, nor write what it reads. Kept only while accesses
- * are checked; every access to shared memory asks {@linkcode pendingProblem}.
+ * Shared memory that asynchronous operations still work on: copies, and products of warp groups. Until a thread knows
+ * that an operation is over, it must not touch what the operation writes, nor write what it reads. Kept only while
+ * accesses are checked; every access to shared memory asks {@linkcode pendingProblem}.
  *
  * A thread knows of the end of a copy when it has waited for it itself, or when the wait of another thread comes
  * before its own access. Which waits count is up to the instructions: `cp.async.wait_group` covers the thread's own
@@ -162,7 +162,7 @@ function isSettled({ order, seen }: PendingCopy, block: BlockState): boolean {
   return seen.some(({ warp, tick }) => warp.block === block && tick < barrier);
 }
 
-/** Whether a lane of the warp that {@linkcode attend} was told of knows that a copy is over. */
+/** Whether a lane of the warp that {@linkcode attend} was called for has waited for the end of a copy. */
 export function isOver({ order, seen }: PendingCopy, warp: WarpState, lane: number): boolean {
   return seen.some((known) =>
     (known.warp === warp && ((known.lanes >>> lane) & 1) !== 0) ||

@@ -6,7 +6,7 @@ import { accessOf } from "../access/state.ts";
 import { attend } from "../check/order.ts";
 import { checkRemote } from "../check/remote.ts";
 import { Fault, type Site } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { BlockState, Machine } from "../machine.ts";
 import { SHARED_OFFSET_MASK, SHARED_RANK_SHIFT, WINDOW } from "../memory.ts";
 

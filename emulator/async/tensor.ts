@@ -103,7 +103,7 @@ function boxOperand(
 /** Places of rows need no alignment: the driver checked the map. */
 const ROW_WISH = { what: "element at", align: 1 };
 
-/** Writes what stands for elements outside of the tensor over a whole box. */
+/** Fills a whole box with the value of elements outside of the tensor. */
 function fill(machine: Machine, map: TensorMap, shared: number, start: number): void {
   const { u8 } = machine.views;
   const pattern = map.fill === "nan" ? NAN_FILL : undefined;

@@ -1,6 +1,6 @@
 /**
- * Tensor maps: the 128-byte objects that tell tensor copies where a tensor is, how large, and which box of it they
- * copy. Hardware's encoding is not public; this is the emulator's own. The fields and their rules are those of
+ * Tensor maps: the 128-byte objects that describe to tensor copies where a tensor is, how large, and which box of it
+ * they copy. Hardware's encoding is not public; this is the emulator's own. The fields and their rules are those of
  * cuTensorMapEncodeTiled (CUDA driver API 13.0, "Tensor Map Object Management").
  *
  *     0  mark (8 bytes)                     24  extents less one (5 × 4 bytes)
@@ -38,7 +38,7 @@ export const SWIZZLES = ["none", "32B", "64B", "128B"] as const;
 export const PROMOTIONS = ["none", "64B", "128B", "256B"] as const;
 export const FILLS = ["zero", "nan"] as const;
 
-/** What cuTensorMapEncodeTiled is told. */
+/** The arguments of cuTensorMapEncodeTiled. */
 export interface TensorMap {
   readonly type: TensorTypeName;
   /** Device address of the tensor. */
@@ -218,7 +218,7 @@ export function decodeTensorMap(bytes: Uint8Array): TensorMap | undefined {
   return tensorMapProblem(map) === undefined ? map : undefined;
 }
 
-/** What stands for elements outside of a tensor that is filled with NaN: 0x7ff7 of any type, seen on an H200. */
+/** The value of elements outside of a tensor that is filled with NaN: 0x7ff7 of any type, seen on an H200. */
 export const NAN_FILL: Uint8Array = Uint8Array.from(
   { length: 16 },
   (_, i) => i % 2 === 0 ? 0xf7 : 0x7f,

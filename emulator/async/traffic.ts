@@ -2,7 +2,7 @@
 import { accessOf } from "../access/state.ts";
 import { countGlobal, countRun, countShared } from "../count/counters.ts";
 import { countingSite } from "../count/log.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 
 /** The lanes of one instruction: each reads so many bytes of global memory, or none, and writes as many to shared. */
@@ -38,7 +38,7 @@ export function laneTraffic({ machine, site }: HandlerContext): LaneTraffic {
   };
 }
 
-/** Bytes of global memory that one thread moves at once, in pieces; what that costs shared memory nobody tells. */
+/** Bytes of global memory that one thread moves at once, in pieces; what that costs shared memory is not documented. */
 export interface BulkTraffic {
   piece(place: number, bytes: number): void;
   end(): void;

@@ -1,5 +1,5 @@
 /**
- * Functions that every device has without defining them: `vprintf` and `__assertfail` (CUDA C++ Programming Guide,
+ * Calls. In: calls that are left after inlining. Out: handlers of functions that every device has without defining them: `vprintf` and `__assertfail` (CUDA C++ Programming Guide,
  * "Formatted Output" and "Assertion"). All other calls were put in place of the call when the module was loaded.
  */
 import type { Operand } from "../../compiler/ptx/func.ts";
@@ -7,7 +7,7 @@ import { refuseCall, refuseIndirectCall } from "../refusals.ts";
 import { accessOf } from "../access/state.ts";
 import { setWritten } from "../check/written.ts";
 import { Fault, type FaultKind } from "../fault.ts";
-import { HEADER } from "../frame.ts";
+import { HEADER } from "../register_file.ts";
 import type { Handler, HandlerContext, Machine, WarpFunction } from "../machine.ts";
 import { SHARED_OFFSET_MASK, WINDOW } from "../memory.ts";
 import { type FormatArguments, formatText } from "./format.ts";

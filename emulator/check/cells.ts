@@ -35,9 +35,9 @@ function races(
 }
 
 /**
- * Whether two strong accesses go wrong all the same: volatile ones of lanes of one warp, which programs for sm_6x and
- * before left unordered because its lanes ran in step (CUDA C++ Programming Guide, "Independent Thread Scheduling").
- * What the warp may have waited with since then counts as order.
+ * Whether two strong accesses are a mistake all the same: volatile ones of lanes of one warp, which programs for sm_6x
+ * and before left unordered because its lanes ran in step (CUDA C++ Programming Guide, "Independent Thread
+ * Scheduling"). What the warp may have waited with since then counts as order.
  */
 function missesBarrier(order: Order, earlier: number, tick: number, who: number): boolean {
   if ((earlier & who & WHO.volatile) === 0 || ((earlier ^ who) & WHO.warp) !== 0) return false;

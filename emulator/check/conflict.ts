@@ -1,7 +1,7 @@
 /** Two accesses that conflict, in words: what kind of mistake it is, and who the other one was. */
 import type { Access } from "../access/state.ts";
 import type { FaultKind, Site } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Conflict } from "./cells.ts";
 import { describeWho } from "./describe.ts";
 import { WHO, whoIs } from "./order.ts";

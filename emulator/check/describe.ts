@@ -1,4 +1,4 @@
-/** Addresses and threads in the words of whoever wrote the kernel: "element 24 of Y", "thread 33 of block 2". */
+/** Addresses and threads in the words of the kernel's author: "element 24 of Y", "thread 33 of block 2". */
 import { type Allocation, nearest, type TensorInfo } from "./allocations.ts";
 import type { AccessLaunch, Extent } from "./launch.ts";
 import { type BlockTrack, WHO } from "./order.ts";

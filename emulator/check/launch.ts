@@ -32,7 +32,7 @@ export interface AccessLaunch {
   readonly local: readonly Extent[];
   /**
    * Bytes of the narrowest access of the kernel to shared and to global memory, at most 16, a power of two: races are
-   * found between pieces of this size. 0 turns the detection of races off.
+   * found between pieces of this size. 0 disables the detection of races.
    */
   readonly granules: { readonly shared: number; readonly global: number };
   /** Whether the kernel accesses shared memory through the asynchronous proxy too (`proxies.ts`). */

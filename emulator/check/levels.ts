@@ -1,7 +1,7 @@
 /** The checks that a program may choose one by one, and what is done about what each of them finds. */
 import type { FaultKind } from "../fault.ts";
 
-/** What is done about a finding: the launch throws it, goes on and lists it as a warning, or does not look for it. */
+/** What is done about a finding: the launch throws it, continues and lists it as a warning, or does not look for it. */
 export type CheckLevel = "error" | "warn" | "off";
 
 interface CheckRow {
@@ -123,7 +123,7 @@ function levelsOf(level: (name: CheckName) => CheckLevel): CheckLevels {
 export const DEFAULT_LEVELS: CheckLevels = levelsOf((name) => CHECKS[name].level);
 
 /** What `checks: false` means. */
-export const NO_LEVELS: CheckLevels = levelsOf(() => "off");
+const NO_LEVELS: CheckLevels = levelsOf(() => "off");
 
 /** The levels that a choice means; checks that it does not name have their default. */
 export function levelsFor(choice: boolean | CheckChoice): CheckLevels {

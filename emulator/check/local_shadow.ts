@@ -1,5 +1,5 @@
 /** The shadow of local memory: which of their bytes the threads of a warp have written. */
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import type { Machine, WarpState } from "../machine.ts";
 import type { WrittenBytes } from "./written.ts";
 
@@ -10,7 +10,7 @@ interface LocalShadow extends WrittenBytes {
 /** Shadows that are kept; more places than warps ever run at once are left from other launches. */
 const MOST = 4096;
 
-/** The shadows of warps, by the place of their frame: warps that follow each other there have the same. */
+/** The shadows of warps, by the place of their register file: warps that follow each other there have the same. */
 export class LocalShadows {
   readonly #shadows = new Map<number, LocalShadow>();
   #last: LocalShadow | undefined;
@@ -24,13 +24,13 @@ export class LocalShadows {
   of(machine: Machine): WrittenBytes {
     const { warp } = machine;
     if (this.#last?.warp === warp) return this.#last;
-    const laneBytes = machine.views.u32[(warp.frame + HEADER.localBytes) >>> 2] ?? 0;
+    const laneBytes = machine.views.u32[(warp.registerFile + HEADER.localBytes) >>> 2] ?? 0;
     const words = (LANES * laneBytes + 3) >> 2;
-    let shadow = this.#shadows.get(warp.frame);
+    let shadow = this.#shadows.get(warp.registerFile);
     if (shadow?.written.length !== words) {
       if (this.#shadows.size >= MOST) this.clear();
       shadow = { written: new Uint8Array(words), warp };
-      this.#shadows.set(warp.frame, shadow);
+      this.#shadows.set(warp.registerFile, shadow);
     } else if (shadow.warp !== warp) {
       shadow.written.fill(0);
       shadow.warp = warp;

@@ -13,7 +13,7 @@
  * (PTX ISA 9.0, chapter 8 "Memory Consistency Model": causality order needs a release pattern, an acquire pattern or a
  * barrier between the threads.)
  */
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { BlockState, Machine, WarpState } from "../machine.ts";
 
 /** How far a release or an acquire reaches. */
@@ -31,7 +31,7 @@ export const WHO = {
   /** All that says who it was, and all but the lane. */
   identity: 0x0fffffff,
   warp: 0x0fffffe0,
-  /** An asynchronous copy reads: the thread goes on meanwhile. */
+  /** An asynchronous copy reads: the thread continues meanwhile. */
   copy: 0x10000000,
   /** A strong access that is no means to wait for others: volatile, and no load that a loop polls. */
   volatile: 0x20000000,
@@ -62,10 +62,12 @@ interface WarpTrack {
   acquired: number;
   /** Tick of a fence that no strong write of the block has followed yet, or 0. */
   fenced: number;
-  /** Tick of the last access that may have waited for others: atomic, relaxed or stronger, a volatile load that polls. */
+  /**
+   * Tick of the last access that may have waited for others: atomic, relaxed or stronger, a volatile load that polls.
+   */
   polled: number;
   /**
-   * For barriers of a part of the warp: by lane and other lane, the tick before which the one knows what the other
+   * For barriers of a part of the warp: by lane and other lane, the tick before which the one has seen what the other
    * did. Absent as long as there was none.
    */
   met: Float64Array | undefined;
@@ -156,9 +158,6 @@ export function startOrder(order: Order): void {
   order.seenWarp = undefined;
 }
 
-/** Ticks fit 32 bits, as shadows keep them. */
-export const LAST_TICK = 0xffff0000;
-
 function trackOf(order: Order, block: BlockState): BlockTrack {
   let track = order.blocks.get(block);
   if (track === undefined) {
@@ -208,7 +207,7 @@ export function notePoll({ now, warp, block }: Order): void {
   warp.polled = block.polled = now;
 }
 
-/** Lanes of the warp that runs meet at a barrier that names no others: each knows what the others know. */
+/** Lanes of the warp that runs meet at a barrier that names no others: each has seen what the others have seen. */
 export function meet(order: Order, machine: Machine, lanes: number): void {
   attend(order, machine);
   const { warp, now } = order;

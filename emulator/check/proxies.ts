@@ -9,7 +9,7 @@
  */
 import { accessOf } from "../access/state.ts";
 import { Fault, type Site } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { BlockState, Machine } from "../machine.ts";
 import { attend, isOrdered, WHO, whoIs } from "./order.ts";
 import { report } from "./report.ts";

@@ -5,7 +5,7 @@
  */
 import { type Access, accessOf } from "../access/state.ts";
 import { Fault, type Site } from "../fault.ts";
-import { HEADER } from "../frame.ts";
+import { HEADER } from "../register_file.ts";
 import type { BlockState, Machine } from "../machine.ts";
 import { describeWho } from "./describe.ts";
 import { attend, isOrdered, whoIs } from "./order.ts";
@@ -21,12 +21,12 @@ interface RemoteUse {
 const uses = new WeakMap<BlockState, Map<number, RemoteUse>>();
 
 function hasExited({ machine: { views: { i32 } } }: Access, { warps }: BlockState): boolean {
-  return warps.every(({ frame }) => i32[(frame + HEADER.live) >> 2] === 0);
+  return warps.every(({ registerFile }) => i32[(registerFile + HEADER.live) >> 2] === 0);
 }
 
 /**
- * Reports an access of a lane to the shared memory of a block that has exited; remembers it if the block is there, as it
- * must not exit before.
+ * Reports an access of a lane to the shared memory of a block that has exited; remembers it if the block is there, as
+ * it must not exit before.
  */
 export function checkRemote(access: Access, owner: BlockState, lane: number, site: Site): void {
   const { order, machine, launch: { levels } } = access;

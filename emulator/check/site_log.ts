@@ -1,4 +1,4 @@
-/** Remembers which instruction accessed memory at a tick, so that a race can be told with both of its sides. */
+/** Remembers which instruction accessed memory at a tick, so that a race is reported with both of its instructions. */
 import type { Site } from "../fault.ts";
 
 /** Ticks that are remembered. */

@@ -7,7 +7,7 @@ import type { Match } from "../../compiler/ptx/match.ts";
 import { accessOf } from "../access/state.ts";
 import { report } from "../check/report.ts";
 import { Fault, type Site } from "../fault.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import type { Handler, HandlerContext, Machine, WarpFunction } from "../machine.ts";
 import { syncMask } from "./sync_mask.ts";
 
@@ -56,19 +56,19 @@ function withCheck(match: Match, context: HandlerContext, run: WarpFunction): Wa
   const { machine, site } = context;
   const access = accessOf(machine);
   const row = context.row(mask, "b32");
-  /** The launch that has been told of exited lanes. */
-  let told: unknown;
+  /** The launch for which exited lanes have been reported. */
+  let reported: unknown;
   return (w, lanes) => {
     const { i32 } = machine.views;
     const member = i32[((w + row) >>> 2) + lowest(lanes)] ?? 0;
     checkMembers(machine, site, member, lanes);
     const exited = member & ~(i32[(w + HEADER.live) >>> 2] ?? 0) & existing(context);
-    if (exited !== 0 && told !== access.launch) {
+    if (exited !== 0 && reported !== access.launch) {
       if (access.launch.levels.exitedLanes !== "off") {
         const detail = `mask ${hex(member)} names ${listed(exited)}, which have exited`;
         report(machine, new Fault("exited lanes", detail, lowest(lanes), site));
       }
-      told = access.launch;
+      reported = access.launch;
     }
     run(w, lanes);
   };

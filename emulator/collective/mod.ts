@@ -1,4 +1,4 @@
-/** Instructions that lanes of a warp carry out together: the door to this folder. */
+/** Instructions that lanes of a warp execute together. In: shuffles, votes, reductions and matches. Out: their handlers. */
 import type { Handler } from "../machine.ts";
 import { checkedMembers } from "./member_mask.ts";
 import { REDUCE } from "./reduce.ts";

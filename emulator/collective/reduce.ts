@@ -1,6 +1,6 @@
 /** redux.sync: values of lanes combined (PTX ISA 9.0, 9.7.13.12). */
 import type { Match } from "../../compiler/ptx/match.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import { modifiersOf, typeOf } from "../lanes/shape.ts";
 import type { Handler } from "../machine.ts";
 import { destinationRows, sourceRow, storeWord } from "./words.ts";

@@ -1,6 +1,6 @@
 /** shfl: values of other lanes (PTX ISA 9.0, 9.7.9.5 and 9.7.9.6). */
 import type { Match } from "../../compiler/ptx/match.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { modifiersOf, scalarDestinations, scalarSources } from "../lanes/shape.ts";
 import { carryAbsent } from "../shadow/memory.ts";

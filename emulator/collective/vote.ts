@@ -1,7 +1,7 @@
 /** Votes, matching lanes, and which lanes run (PTX ISA 9.0, 9.7.13.2, 9.7.13.8 to 9.7.13.11 and 9.7.13.14). */
 import { TYPES } from "../../compiler/ptx/types.ts";
 import { meetLanes } from "../access/state.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import { modifiersOf, scalarSources, typeOf } from "../lanes/shape.ts";
 import type { Handler } from "../machine.ts";
 import type { Views } from "../memory.ts";

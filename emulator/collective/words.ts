@@ -1,6 +1,6 @@
 /** Reading the operands of instructions of a whole warp, and writing what lanes share. */
 import type { Match } from "../../compiler/ptx/match.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import { scalarDestinations, scalarSources } from "../lanes/shape.ts";
 import type { HandlerContext } from "../machine.ts";
 import type { Views } from "../memory.ts";

@@ -1,6 +1,6 @@
-/** `brx.idx`: lanes go on at the label that their index chooses. */
+/** `brx.idx`: lanes continue at the label that their index chooses. */
 import { Fault, type Site } from "../fault.ts";
-import { HEADER } from "../frame.ts";
+import { HEADER } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import { STOP } from "./program.ts";
 
@@ -32,9 +32,9 @@ export function indexedBranch(
       if (u32[at + lane] === index) same |= 1 << lane;
     }
     if (same === mask) return target;
-    i32[(w + HEADER.parted) >> 2] = same;
+    i32[(w + HEADER.diverged) >> 2] = same;
     i32[(w + HEADER.target) >> 2] = target;
     i32[(w + HEADER.other) >> 2] = pc;
-    return STOP.parted;
+    return STOP.diverged;
   };
 }

@@ -2,7 +2,7 @@
 import type { Match } from "../../compiler/ptx/match.ts";
 import { isTypeName, TYPES } from "../../compiler/ptx/types.ts";
 
-export const CLASSES = [
+const CLASSES = [
   "integer",
   "float",
   "conversion",

@@ -4,7 +4,7 @@ import type { Machine } from "../machine.ts";
 
 const started = (): number => Math.round(performance.now() * 1e6);
 
-/** Nanoseconds stand for cycles. */
+/** Nanoseconds count as cycles. */
 const CLOCKS: ReadonlyMap<string, { readonly wide: boolean; readonly high: boolean }> = new Map([
   ["clock", { wide: false, high: false }],
   ["clock_hi", { wide: false, high: true }],

@@ -1,10 +1,10 @@
-/** What handlers ask about operands, answered from a frame layout. */
+/** What handlers ask about operands, answered from a register file layout. */
 import type { Operand } from "../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { Fault, type Site } from "../fault.ts";
 import type { AddressRef, HandlerContext, Machine, Surroundings } from "../machine.ts";
 import { FUNCTION_WINDOW, WINDOW } from "../memory.ts";
-import type { FrameLayout } from "./layout.ts";
+import type { RegisterFileLayout } from "./layout.ts";
 
 /**
  * A variable or parameter: its state space, and its place in memory or its offset in the space. Functions and kernels
@@ -35,7 +35,7 @@ export function genericAddress({ space, place }: SymbolPlace): bigint {
 /** The context of one instruction. */
 export function contextFor(
   machine: Machine,
-  layout: FrameLayout,
+  layout: RegisterFileLayout,
   symbols: Symbols,
   site: Site,
   sm: number,

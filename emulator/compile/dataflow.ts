@@ -1,6 +1,6 @@
 /**
  * What is known of registers before a kernel runs: where each is live, and which may be read before they are
- * assigned. Both are per lane: lanes that parted never touch each other's values. The work grows with the blocks that
+ * assigned. Both are per lane: lanes that diverged never touch each other's values. The work grows with the blocks that
  * registers live in, not with all pairs of blocks and registers: kernels may have 10^5 of either.
  */
 import type { Register } from "../../compiler/ptx/func.ts";
@@ -59,7 +59,7 @@ export function livenessOf(blocks: readonly Block[]): Liveness {
     interval.first = Math.min(interval.first, at);
     interval.last = Math.max(interval.last, at);
   };
-  /** First and last place of each block; the last is behind its lines. */
+  /** First and last place of each block; the last is after its lines. */
   const starts: number[] = [];
   const ends: number[] = [];
   let at = 0;

@@ -1,9 +1,9 @@
 /**
  * The code of a kernel as WebAssembly: a function per block that does one instruction after the other for all lanes of
- * a mask and returns the block to go on with, and `run`, which goes from block to block.
+ * a mask and returns the block to continue with, and `run`, which runs block after block.
  */
 import type { Site } from "../fault.ts";
-import { HEADER } from "../frame.ts";
+import { HEADER } from "../register_file.ts";
 import type { WarpFunction } from "../machine.ts";
 import type { Code } from "../wasm/code.ts";
 import { WasmModule } from "../wasm/module.ts";
@@ -11,7 +11,7 @@ import type { ValueType } from "../wasm/code.ts";
 import type { Primitive } from "../wasm/primitive.ts";
 import { STOP } from "./program.ts";
 
-/** An argument of a primitive: a row of the frame, or a number. */
+/** An argument of a primitive: a row of the register file, or a number. */
 export type StepArgument =
   | { readonly kind: "row"; readonly row: number }
   | { readonly kind: "number"; readonly value: number };
@@ -27,7 +27,7 @@ export type Step =
   }
   | { readonly kind: "function"; readonly run: WarpFunction };
 
-/** A predicate in the frame. */
+/** A predicate in the register file. */
 export interface Predicate {
   readonly row: number;
   readonly invert: 0 | -1;
@@ -56,7 +56,9 @@ export type EmittedEnd =
   | { readonly kind: "next" }
   | { readonly kind: "barrier" }
   | { readonly kind: "jump"; readonly target: number; readonly guard: Predicate | undefined }
-  /** The function sets the header as for lanes that part and gives the block to go on with, or `STOP.parted`. */
+  /**
+   * The function sets the header as for lanes that diverge and gives the block to continue with, or `STOP.diverged`.
+   */
   | { readonly kind: "computed"; readonly run: (w: number, mask: number) => number };
 
 export interface EmittedBlock {
@@ -80,7 +82,7 @@ export interface Emitted {
   readonly functions: Readonly<
     Record<string, WarpFunction | ((w: number, mask: number) => number)>
   >;
-  /** What `env.shadow` calls with a frame and a mask, by number. */
+  /** What `env.shadow` calls with a register file and a mask, by number. */
   readonly shadows: readonly WarpFunction[];
 }
 
@@ -245,10 +247,10 @@ function emitBranch(
   code.op("local.tee", taken).op("i32.eqz").op("if", "i32").op("i32.const", next).op("else");
   code.op("local.get", taken).op("local.get", MASK).op("i32.eq").op("if", "i32");
   code.op("i32.const", target).op("else");
-  code.op("local.get", W).op("local.get", taken).op("i32.store", HEADER.parted);
+  code.op("local.get", W).op("local.get", taken).op("i32.store", HEADER.diverged);
   code.op("local.get", W).op("i32.const", target).op("i32.store", HEADER.target);
   code.op("local.get", W).op("i32.const", next).op("i32.store", HEADER.other);
-  code.op("i32.const", STOP.parted).op("end").op("end");
+  code.op("i32.const", STOP.diverged).op("end").op("end");
 }
 
 function emitRun(

@@ -1,7 +1,7 @@
-/** Places in the frame: rows for registers, literals, special registers and addresses of symbols. */
+/** Places in the register file: rows for registers, literals, special registers and addresses of symbols. */
 import type { Operand, Register } from "../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
-import { HEADER_BYTES, LANES, rowBytes } from "../frame.ts";
+import { HEADER_BYTES, LANES, rowBytes } from "../register_file.ts";
 import { type Shadow, SHADOW_BYTES } from "../shadow/place.ts";
 import type { Interval } from "./dataflow.ts";
 
@@ -29,7 +29,7 @@ interface ConstantRow {
 const bitsOf = (register: Register): number => TYPES[register.type].bits;
 
 /** The bits of a literal as a value of so many bits. */
-export function literalBits(
+function literalBits(
   operand: Extract<Operand, { kind: "integer" | "float" }>,
   bits: number,
 ): bigint {
@@ -44,10 +44,10 @@ export function literalBits(
 }
 
 /**
- * The frame of a kernel's warps. Registers share rows when they are not live at the same time: the text that compilers
- * write names each value once, and frames should stay in the host's cache.
+ * The register file of a kernel's warps. Registers share rows when they are not live at the same time: the text that
+ * compilers write names each value once, and register files should stay in the host's cache.
  */
-export class FrameLayout {
+export class RegisterFileLayout {
   readonly specials: SpecialRow[] = [];
   /** Shadows that say something when a warp begins. */
   readonly initial: InitialShadow[] = [];
@@ -107,7 +107,7 @@ export class FrameLayout {
     return this.#shadows.get(name);
   }
 
-  /** Bytes of a frame. */
+  /** Bytes of a register file. */
   get bytes(): number {
     return this.#end;
   }
@@ -136,9 +136,13 @@ export class FrameLayout {
     }
   }
 
-  /** Writes the rows that are the same in all warps of a kernel into a frame. */
-  writeConstants(frame: Uint8Array): void {
-    const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  /** Writes the rows that are the same in all warps of a kernel into a register file. */
+  writeConstants(registerFile: Uint8Array): void {
+    const view = new DataView(
+      registerFile.buffer,
+      registerFile.byteOffset,
+      registerFile.byteLength,
+    );
     for (const { row, bits, value } of this.#constants.values()) {
       if (bits === 1) view.setUint32(row, value === 0n ? 0 : 0xffffffff, true);
       else if (bits <= 32) {

@@ -14,14 +14,14 @@ export interface Line {
   readonly site: Site;
   /** Its form, or what is wrong with it. */
   readonly match: Match | string;
-  /** Labels that stand before it. */
+  /** Labels before it. */
   readonly labels: readonly string[];
   /** The lanes it needs if it acts on a warp: those of a mask, or all that have not exited. */
   readonly sync: Operand | "all" | undefined;
 }
 
 /** Instructions on which threads wait for others, by opcode: the scheduler does them. */
-export const BARRIERS: ReadonlySet<string> = new Set([
+const BARRIERS: ReadonlySet<string> = new Set([
   "bar",
   "barrier",
   "bar.cta",
@@ -32,7 +32,7 @@ export const BARRIERS: ReadonlySet<string> = new Set([
 
 const BRANCHES: ReadonlySet<string> = new Set(["bra", "brx.idx", "ret", "exit"]);
 
-/** Whether lanes go different ways after an instruction. */
+/** Whether lanes may diverge at an instruction. */
 export function isBranch(match: Match | string): boolean {
   return typeof match !== "string" && BRANCHES.has(match.opcode);
 }
@@ -42,7 +42,7 @@ export function isBarrier(match: Match | string): boolean {
   return typeof match !== "string" && BARRIERS.has(match.opcode);
 }
 
-/** Whether lanes may go more than two ways. */
+/** Whether lanes may diverge to more than two targets. */
 export function isIndexed(match: Match | string): boolean {
   return typeof match !== "string" && match.opcode === "brx.idx";
 }
@@ -87,7 +87,7 @@ export function linesOf(
     if (item.kind === "label") labels.push(item.name);
     else if (item.kind === "loc") {
       const file = module.files[item.file - 1];
-      // Line 0 stands for code that belongs to no line.
+      // Line 0 is code that belongs to no line.
       place = item.line === 0
         ? {}
         : { ...(file === undefined ? {} : { file }), line: item.line, column: item.column };

@@ -1,4 +1,7 @@
-/** Compiles a kernel for the emulator: PTX to WebAssembly and what the scheduler has to know. */
+/**
+ * Compiles a kernel. In: its PTX as data, and the addresses of its symbols. Out: a `Program`: WebAssembly with a function
+ * for each basic block, the layout of the register file, and what the scheduler needs of each block.
+ */
 import type { PtxKernel, PtxModule } from "../../compiler/ptx/func.ts";
 import type { HandlerContext, Machine } from "../machine.ts";
 import { mayGrow } from "../async/register_pool.ts";
@@ -22,7 +25,7 @@ import { accessOf } from "../access/state.ts";
 import { mayReadUndefined, type Tracking, trackRegisters } from "../shadow/flow.ts";
 import { demandDefined, type LineShadow, lineShadow } from "../shadow/line.ts";
 import { addOrigin } from "../shadow/state.ts";
-import { FrameLayout } from "./layout.ts";
+import { RegisterFileLayout } from "./layout.ts";
 import { type Line, linesOf } from "./lines.ts";
 import { passingOf } from "./passing.ts";
 import type { BlockFacts, Code, Program } from "./program.ts";
@@ -31,9 +34,9 @@ import { surroundingsOf } from "./surroundings.ts";
 import { usesOf } from "./uses.ts";
 import { classOf } from "./classes.ts";
 
-/** Where running code tells how far it got; one per machine. */
+/** Where running code reports how far it got; one per machine. */
 export interface Meters extends Pick<Code, "fuel" | "stoppedAt" | "takeStop"> {
-  /** Told of every instruction that a loop may wait with: an atomic operation, a load that others' stores end. */
+  /** Called for every instruction that a loop may wait with: an atomic operation, a load that others' stores end. */
   poll(): void;
 }
 
@@ -66,7 +69,7 @@ export function compileKernel(options: CompileOptions): Program {
   const lives = intervals.map((interval) =>
     inProducts.has(interval.register.name) ? { ...interval, first: 0, last: Infinity } : interval
   );
-  const layout = new FrameLayout(lives, tracked, (name) => addressOf(symbols, name));
+  const layout = new RegisterFileLayout(lives, tracked, (name) => addressOf(symbols, name));
   const { shadows: state } = accessOf(machine);
   for (const { name } of unassigned) {
     const shadow = layout.shadow(name);
@@ -144,7 +147,7 @@ export function compileKernel(options: CompileOptions): Program {
   const { run } = instance.exports;
   if (typeof run !== "function") throw new TypeError("compiled kernels export run");
   const code: Code = {
-    run: (frame, mask, pc, stop) => Number(run(frame, mask, pc, stop)),
+    run: (registerFile, mask, pc, stop) => Number(run(registerFile, mask, pc, stop)),
     fuel: meters.fuel,
     stoppedAt: meters.stoppedAt,
     takeStop: () => meters.takeStop(),
@@ -270,7 +273,7 @@ function endShadow({ end }: Block, contextOf: ContextOf): LineShadow | undefined
 /** Orders of loads that see what other threads store meanwhile. */
 const STRONG: ReadonlySet<string> = new Set(["volatile", "relaxed", "acquire"]);
 
-/** Tells of instructions that a loop may wait with. */
+/** Reports instructions that a loop may wait with. */
 function polling({ match }: Line, step: Step, meters: Meters): Step {
   if (typeof match === "string" || step.kind !== "function") return step;
   const waits = match.opcode === "atom" ||
@@ -290,7 +293,7 @@ function emittedEnd(
   { end }: Block,
   pc: number,
   machine: Machine,
-  layout: FrameLayout,
+  layout: RegisterFileLayout,
 ): EmittedEnd {
   switch (end.kind) {
     case "next":

@@ -10,7 +10,7 @@ import type { Line } from "./lines.ts";
 export interface Passing {
   /** Whether a thread in a block has passed by the instruction that ends or begins another one. */
   isAfter(waiting: number, block: number): boolean;
-  /** The first such block in the text behind a block; infinite if there is none. */
+  /** The first such block in the text after a block; infinite if there is none. */
   nextAfter(waiting: number, block: number): number;
   /** Whether a thread that exits at the end of a block has been in such a block. */
   cameThrough(waiting: number, exit: number): boolean;

@@ -1,12 +1,12 @@
 /** A compiled kernel, as the scheduler sees it. */
 import type { Site } from "../fault.ts";
-import type { FrameLayout } from "./layout.ts";
+import type { RegisterFileLayout } from "./layout.ts";
 import type { Passing } from "./passing.ts";
 
-/** What running code stops with; results from 0 on are blocks to go on with. */
+/** What running code stops with; results from 0 on are blocks to continue with. */
 export const STOP = {
-  /** Lanes part; the frame's header says where to. */
-  parted: -2,
+  /** Lanes diverge; the register file's header has the targets. */
+  diverged: -2,
   /** The block's first instruction needs lanes that are not here. */
   waits: -3,
   /** The block ends at a barrier. */
@@ -18,7 +18,7 @@ export const STOP = {
 /** An operand of a barrier: a row of 32-bit values. */
 export type BarrierRow = number | undefined;
 
-/** What a barrier does; rows are offsets in the frame. */
+/** What a barrier does; rows are offsets in the register file. */
 export interface BarrierStep {
   readonly kind: "sync" | "arrive" | "reduce" | "cluster arrive" | "cluster wait";
   /** Whether all lanes of a warp must come together. */
@@ -35,7 +35,7 @@ export interface BarrierStep {
   };
 }
 
-/** What the scheduler knows of a block. */
+/** What the scheduler needs of a block. */
 export interface BlockFacts {
   /** For waiting first instructions: the row that holds the mask of lanes they need, or "all" that are live. */
   readonly needs: number | "all" | undefined;
@@ -56,8 +56,10 @@ export interface EarlyStop {
 
 /** Code of a kernel in one thread of the host. */
 export interface Code {
-  /** Runs block `pc` and those that follow for lanes `mask`, until a block `stop` or later is next, or fuel is spent. */
-  run(frame: number, mask: number, pc: number, stop: number): number;
+  /**
+   * Runs block `pc` and those that follow for lanes `mask`, until a block `stop` or later is next, or fuel is spent.
+   */
+  run(registerFile: number, mask: number, pc: number, stop: number): number;
   /** The block that stopped. */
   readonly stoppedAt: WebAssembly.Global;
   /** Warp-instructions that may still be run. */
@@ -70,7 +72,7 @@ export interface Program {
   readonly kernel: string;
   readonly blocks: readonly BlockFacts[];
   readonly passing: Passing;
-  readonly layout: FrameLayout;
+  readonly layout: RegisterFileLayout;
   /** Per block: how many instructions of each class it has. */
   readonly classes: readonly ReadonlyMap<string, number>[];
   /** Where each block's counts are: warps that ran it, then threads, 64 bits each. */

@@ -73,7 +73,7 @@ export interface Choice {
   readonly step: Step;
 }
 
-/** How an instruction is done; undefined if nobody knows. Throws the fault of what cannot be compiled. */
+/** How an instruction is done; undefined if the emulator has no way. Throws the fault of what cannot be compiled. */
 export function chooseStep(match: Match, context: HandlerContext): Choice | undefined {
   const { machine } = context;
   const clock = readsClock(match, context);
@@ -165,7 +165,7 @@ function failing(
   };
 }
 
-/** Clocks are read by mov alone; of what is no special register nobody knows the value. */
+/** Clocks are read by mov alone; other names have no value. */
 function refuseSpecials({ operands }: Match): void {
   const refuse = (operand: Operand): void => {
     if (operand.kind === "vector") operand.elements.forEach(refuse);
@@ -200,7 +200,7 @@ function resolve(argument: Argument, context: HandlerContext): StepArgument {
       return { kind: "row", row: context.address(argument.operand).row ?? 0 };
     case "offset":
       return { kind: "number", value: context.address(argument.operand).offset | 0 };
-    case "frame":
+    case "register file":
       return { kind: "row", row: 0 };
   }
 }

@@ -74,7 +74,7 @@ export function kernelVariables(kernel: PtxKernel, module: PtxModule): KernelVar
     // Inner names hide outer ones.
     ...module.variables.filter(({ name }) => used.has(name) && !own.has(name)),
   ].filter(({ space }) => space === "shared");
-  // Dynamic shared memory begins behind all else, whatever its name.
+  // Dynamic shared memory begins after all else, whatever its name.
   const isDynamic = ({ extern, count }: PtxVariable): boolean =>
     extern === true && (count ?? 1) === 0;
   const fixed = lay(shared.filter((variable) => !isDynamic(variable)));

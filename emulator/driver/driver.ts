@@ -1,5 +1,5 @@
 /**
- * The emulator as a driver. It keeps to what libcuda does where programs can tell, but for three things: work is
+ * The emulator as a driver. It does what libcuda does wherever a program can see it, with three exceptions: work is
  * done when it is queued, so that nothing runs beside the program; a kernel that fails throws from its launch and the
  * device goes on working; and memory is as large as what was asked for.
  */
@@ -48,7 +48,7 @@ export class EmulatorDriver implements Driver {
   readonly #takeWarning: (warning: EmulatorWarning) => void;
   #next = 1n;
 
-  /** Drives an emulator, which nobody else uses. */
+  /** Drives an emulator that has no other user. */
   constructor(
     emulator: Emulator,
     settings: ResolvedSettings,
@@ -332,7 +332,7 @@ export class EmulatorDriver implements Driver {
   }
 }
 
-/** Where warnings go that the program does not take. */
+/** Writes warnings for which the program has given no function. */
 function writeWarning({ message }: EmulatorWarning): void {
   // deno-lint-ignore no-console -- the standard error stream is where unasked warnings belong
   console.warn(`warning: ${message}`);

@@ -14,7 +14,7 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
   "use after free":
     "keep the tensor alive until the last launch that uses it; `using` disposes it at the end of its block",
   "uninitialised memory":
-    "write the memory first: device.zeros() or device.tensor() instead of device.empty(), and a barrier behind stores to shared memory",
+    "write the memory first: device.zeros() or device.tensor() instead of device.empty(), and a barrier after stores to shared memory",
   "uninitialised register": "give the variable a value on every path that leads to its use",
   "race":
     "put a barrier between the accesses, use an atomic operation, or let the threads touch different elements",
@@ -44,7 +44,7 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
   "unsupported instruction":
     "the emulator does not know this instruction: run the kernel on a GPU, or build it for another architecture",
   "illegal instruction":
-    "the operands do not go together: see the PTX ISA's section on the instruction",
+    "the operands do not fit each other: see the PTX ISA's section on the instruction",
   "failed assertion":
     "an `assert` or `assume` of the kernel does not hold: print the values with `printf`, or mend what the launch was given",
   "trap": "the kernel stopped itself: see the condition around the instruction",
@@ -96,7 +96,7 @@ export function warningOf(fault: FaultFacts, kernel: string): EmulatorWarning {
   return { check, kind, message, detail, kernel, block, thread, instruction, source };
 }
 
-/** Where an instruction's source stands, such as "transpose.tc:14:3"; undefined where the PTX does not say. */
+/** The location of an instruction's source, such as "transpose.tc:14:3"; undefined where the PTX does not say. */
 export function sourceOf({ file, line, column = 0 }: Site): string | undefined {
   if (file === undefined || line === undefined) return undefined;
   return `${file}:${line}${column === 0 ? "" : `:${column}`}`;

@@ -1,4 +1,4 @@
-/** Images and launches of the emulator's driver: checked as libcuda checks them, and faults turned into errors. */
+/** Images and launches of the emulator's driver: checked as libcuda checks them, and faults converted to errors. */
 import { PtxSyntaxError } from "../../compiler/ptx/syntax_error.ts";
 import type { LaunchShape } from "../../ffi/driver.ts";
 import type { HostBytes } from "../../ffi/dtype.ts";
@@ -13,7 +13,9 @@ import { emulatorError, outOfMemory, refusal } from "./failure.ts";
 import { nameArguments } from "./names.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
-/** The largest grid along each axis, the same on all architectures (CUDA programming guide, technical specifications). */
+/**
+ * The largest grid along each axis, the same on all architectures (CUDA programming guide, technical specifications).
+ */
 export const MAX_GRID = [2 ** 31 - 1, 65535, 65535] as const;
 
 /** Loads PTX text; refuses what is something else, or for another architecture. */
@@ -49,7 +51,7 @@ export function loadImage(
     if (!(error instanceof PtxSyntaxError)) throw error;
     throw new ImageError(
       name,
-      `its text is not the PTX that the emulator knows: ${error.message}`,
+      `its text is not PTX that the emulator can read: ${error.message}`,
       {
         hint: undefined,
         cause: error,

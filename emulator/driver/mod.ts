@@ -1,4 +1,4 @@
-/** Opening the emulator. */
+/** The emulator as a driver. In: calls of the interface `ffi/driver.ts`. Out: memory, launches, and errors of `ffi`. */
 import type { Driver } from "../../ffi/driver.ts";
 import { setPrinter } from "../calls/mod.ts";
 import { createEmulator } from "../launch.ts";

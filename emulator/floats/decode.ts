@@ -4,7 +4,7 @@ import { type Format, FORMATS } from "./formats.ts";
 import type { Bits } from "../machine.ts";
 import { bitsOfSingle, doubleOf, singleOf } from "./pun.ts";
 
-/** The number that bits stand for. */
+/** The number that bits represent. */
 export function decode(format: Format, bits: Bits): number {
   if (typeof bits === "bigint") {
     if (format.name === "f64") return doubleOf(bits);

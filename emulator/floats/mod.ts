@@ -1,4 +1,4 @@
-/** Floating-point instructions that act on each lane alone: the door to this folder. */
+/** Floating-point instructions. In: an instruction on each lane alone. Out: a function of the lane's bits, exact in all roundings. */
 import type { Match } from "../../compiler/ptx/match.ts";
 import type { LaneOperation } from "../machine.ts";
 import { approximation, doubleApproximation } from "./approximate.ts";

@@ -12,7 +12,7 @@ export const U32: Uint32Array = new Uint32Array(scratch);
 /** The scratch buffer as one long word. */
 export const U64: BigUint64Array = new BigUint64Array(scratch);
 
-/** The single that 32 bits stand for. */
+/** The single that 32 bits represent. */
 export function singleOf(bits: number): number {
   U32[0] = bits;
   return F32[0] ?? 0;
@@ -25,7 +25,7 @@ export function bitsOfSingle(value: number): number {
   return U32[0] ?? 0;
 }
 
-/** The double that 64 bits stand for. */
+/** The double that 64 bits represent. */
 export function doubleOf(bits: bigint): number {
   U64[0] = bits;
   return F64[0] ?? 0;

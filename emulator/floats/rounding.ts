@@ -10,7 +10,7 @@ import { F32, lowWord, neighbour, U32 } from "./pun.ts";
 /** Nearest with ties to even, towards zero, down, up, nearest with ties away from zero. */
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rna";
 
-/** The double that stands for `value + error` exactly enough to be rounded again; `value` is the nearest double. */
+/** The double that represents `value + error` exactly enough to be rounded again; `value` is the nearest double. */
 function toOdd(value: number, error: number): number {
   // NaN: value is infinite or NaN.
   if (error === 0 || error !== error || (lowWord(value) & 1) === 1) return value;

@@ -1,10 +1,10 @@
 /**
- * Extended-precision integers (PTX ISA 9.0, 9.7.2). The condition code is one bit per thread; in the frame it is a
- * predicate word of its own, asked for as the special register `cc`. Operations take it as their last source and give
- * it as their second result.
+ * Extended-precision integers (PTX ISA 9.0, 9.7.2). The condition code is one bit per thread; in the register file it
+ * is a predicate word of its own, asked for as the special register `cc`. Operations take it as their last source and
+ * give it as their second result.
  *
  * GPUs subtract by adding the complement: a borrow is a carry that is missing. So do we. The ISA's text has a borrow as
- * a 1, which only those can tell who follow `sub.cc` by `addc`, or `add.cc` by `subc` (seen on an H200).
+ * a 1, which is visible only where `addc` follows `sub.cc`, or `subc` follows `add.cc` (seen on an H200).
  */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { TYPES } from "../../compiler/ptx/types.ts";

@@ -1,4 +1,4 @@
-/** Instructions that do the same to each lane on its own: the door to this folder. */
+/** Instructions that do the same to each lane on its own. In: an instruction. Out: a function from bits to bits, and a loop over lanes. */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { isTypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { floatOperation } from "../floats/mod.ts";

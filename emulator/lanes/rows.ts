@@ -1,4 +1,7 @@
-/** Where the operands of an instruction that acts on lanes are: rows of the frame, in the order of its operation. */
+/**
+ * Where the operands of an instruction that acts on lanes are: rows of the register file, in the order of its
+ * operation.
+ */
 import type { Match } from "../../compiler/ptx/match.ts";
 import type { HandlerContext, LaneOperation, WarpFunction } from "../machine.ts";
 import { type LaneSource, runLanes } from "./run.ts";

@@ -1,5 +1,5 @@
 /** Runs an operation on the lanes of a warp. */
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type {
   Bits,
   LaneFunction,
@@ -22,10 +22,10 @@ interface Opened {
   start: number;
 }
 
-/** Makes a source readable for the warp whose frame is at w. */
+/** Makes a source readable for the warp whose register file is at w. */
 type Open = (views: Views, w: number) => void;
 
-/** Writes a result for the lanes of a mask, the frame at w. */
+/** Writes a result for the lanes of a mask, the register file at w. */
 interface Output {
   evaluate(mask: number): void;
   store(views: Views, w: number, mask: number): void;

@@ -4,13 +4,13 @@ import type { BoundOperand, Match } from "../../compiler/ptx/match.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import type { Bits, LaneOperation, Width } from "../machine.ts";
 
-/** An operand of one value: elements of vectors and members of pairs stand for themselves. */
+/** An operand of one value: elements of vectors and members of pairs count one by one. */
 export interface Scalar {
   readonly operand: Operand;
   readonly type: TypeName;
 }
 
-/** The register behind a part of it or a minus: video instructions take those apart themselves. */
+/** The register of which an operand is a part or the negation: video instructions apply those themselves. */
 function plain(operand: Operand): Operand {
   if (operand.kind === "part") return operand.register;
   return operand.kind === "negative" ? plain(operand.operand) : operand;
@@ -57,7 +57,7 @@ export function laneOf(match: Match, evaluate: Evaluate, ...others: Evaluate[]):
   return { sources: scalarSources(match).map(widthOf), result, evaluate, more };
 }
 
-/** The modifiers of an instruction, those that types stand for included. */
+/** The modifiers of an instruction, those included that are types. */
 export function modifiersOf(match: Match): ReadonlySet<string> {
   return new Set(match.modifiers);
 }

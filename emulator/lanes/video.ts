@@ -20,7 +20,7 @@ function operandNamed(match: Match, name: string): Operand | undefined {
   return match.operands.find((operand) => operand.name === name)?.operand;
 }
 
-/** `.b2` or `.h1` of an operand, also behind a minus. */
+/** `.b2` or `.h1` of an operand, also after a minus. */
 function partOf(operand: Operand | undefined): Part {
   if (operand?.kind === "negative") return partOf(operand.operand);
   if (operand?.kind !== "part") return WHOLE;

@@ -14,7 +14,7 @@
  *      without swizzle: the other way round
  *
  * The swizzle exchanges chunks of a line by exclusive or with the line's number, as far as the line has chunks. It acts
- * on bits of the address: 128-byte lines are told apart by bits 7 to 9. Where panels do not begin at a multiple of
+ * on bits of the address: bits 7 to 9 number the 128-byte lines. Where panels do not begin at a multiple of
  * eight such lines, the base offset has those bits of the panel's address. (An H200 agrees for descriptors with random
  * fields, offsets that overlap and every base offset included.)
  * Source: PTX ISA 9.0, 9.7.15.5.1 "Shared memory matrix layout", "Strides", "Matrix descriptor format".

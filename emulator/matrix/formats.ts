@@ -4,7 +4,7 @@
  */
 import { BF16_TO_F32, E4M3_TO_F32, E5M2_TO_F32, F16_TO_F32 } from "../floats/decode.ts";
 import { singleOf } from "../floats/pun.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Views } from "../memory.ts";
 import type { Fragment } from "./fragments.ts";
 
@@ -51,7 +51,7 @@ const TF32_BITS = ~0x1fff;
 /** Reads a multiplicand from registers into a matrix. */
 export type FragmentReader = (views: Views, w: number, out: Float64Array) => void;
 
-/** The reader of a fragment that lies in the given rows of the frame. */
+/** The reader of a fragment that lies in the given rows of the register file. */
 export function fragmentReader(
   format: Format,
   { slots, parts }: Fragment,

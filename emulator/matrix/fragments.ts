@@ -10,7 +10,7 @@
  * Source: PTX ISA 9.0, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction" (one section per shape),
  * 9.7.15.5 "Register fragments and shared memory matrix layouts".
  */
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 
 /** Row and column of an element; `part` counts the elements of a register from its low end. */
 type Place = (
@@ -112,7 +112,7 @@ export function quadFragmentOfSum(parts: 1 | 2): Fragment {
 }
 
 /**
- * Fragments of `wmma`, whose layout is nobody's business: elements in turn, again from the first where there are more
+ * Fragments of `wmma`, whose layout the ISA leaves open: elements in turn, again from the first where there are more
  * places than elements.
  */
 export function plainFragment(registers: number, parts: number, elements: number): Fragment {

@@ -5,7 +5,7 @@ import { checkAccess, checkedAccess } from "../access/check.ts";
 import { KIND, resolver } from "../access/reach.ts";
 import { addressSpace } from "../access/spelling.ts";
 import { accessOf } from "../access/state.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 
 export interface MatrixLines {

@@ -1,4 +1,4 @@
-/** Matrix instructions of warps and warp groups: the door to this folder. */
+/** Matrix instructions of warps and warp groups. In: mma, wgmma, wmma, ldmatrix and their kin. Out: their handlers. */
 import type { Handler } from "../machine.ts";
 import { mma } from "./mma.ts";
 import { ldmatrix, movmatrix, stmatrix } from "./row_matrices.ts";

@@ -27,7 +27,7 @@ export interface Product {
   readonly fragments: Readonly<Record<"a" | "b" | "c" | "d", Fragment>>;
 }
 
-/** Rows in the frame. */
+/** Rows in the register file. */
 export type ProductRows = Readonly<Record<"a" | "b" | "c" | "d", readonly number[]>>;
 
 export function productRows(match: Match, context: HandlerContext): ProductRows {

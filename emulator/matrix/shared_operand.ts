@@ -5,7 +5,7 @@ import { type Access, accessOf } from "../access/state.ts";
 import { markPending, type PendingCopy } from "../async/pending.ts";
 import { checkProxy } from "../check/proxies.ts";
 import { Fault } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 import type { Views } from "../memory.ts";
 import { CHUNK_BYTES, chunkAddress, type Major, readDescriptor } from "./descriptor.ts";
@@ -28,7 +28,8 @@ export interface SharedOperand {
 export type OperandReader = (views: Views, out: Float64Array) => void;
 
 /**
- * Finds the rows from `firstRow` on by the descriptors in the registers, as they are now. Their bytes are in flight with
+ * Finds the rows from `firstRow` on by the descriptors in the registers, as they are now. Their bytes are in flight
+ * with
  * `reads`, if that is given.
  */
 export type OperandLocator = (

@@ -10,7 +10,7 @@
  */
 import { F16_TO_F32 } from "../floats/decode.ts";
 import { roundToF16 } from "../floats/encode.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Views } from "../memory.ts";
 import type { Fragment } from "./fragments.ts";
 

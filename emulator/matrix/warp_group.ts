@@ -4,9 +4,9 @@
  * product before it has waited gets wrong results here, as it may on hardware.
  *
  * On hardware a product starts when all four warps have issued it, and programs rely on that: one warp waits for its
- * groups and then lets others overwrite operands in shared memory. So a warp must not pass `wgmma.wait_group` before the
- * other three have issued what it waits for, and the reads of a group are over for all four warps at once.
- * Source: PTX ISA 9.0, 9.7.15 "Asynchronous warpgroup level matrix instructions".
+ * groups and then lets others overwrite operands in shared memory. So a warp must not pass `wgmma.wait_group` before
+ * the other three have issued what it waits for, and the reads of a group are over for all four warps at once. Source:
+ * PTX ISA 9.0, 9.7.15 "Asynchronous warpgroup level matrix instructions".
  */
 import { type PendingCopy, pendingCopy, resolvePending } from "../async/pending.ts";
 import { accessOf } from "../access/state.ts";
@@ -46,7 +46,7 @@ export function rankInGroup(warp: WarpState): number {
   return warp.index % WARPS;
 }
 
-/** The first warp of a warp's group, which stands for the group; the warp itself where tests run one alone. */
+/** The first warp of a warp's group, which represents the group; the warp itself where tests run one alone. */
 function leaderOf(warp: WarpState): WarpState {
   return warp.block.warps[warp.index - rankInGroup(warp)] ?? warp;
 }

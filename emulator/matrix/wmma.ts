@@ -6,7 +6,7 @@
 import type { Match } from "../../compiler/ptx/match.ts";
 import { bug, must } from "../../compiler/support/bug.ts";
 import { Fault } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { wholeWarp } from "./aligned.ts";
 import { type Format, FORMATS, isFormatName } from "./formats.ts";
@@ -123,7 +123,7 @@ export function wmmaStore(match: Match, context: HandlerContext): WarpFunction {
   return move(match, context, "store");
 }
 
-/** Types behind the shape: d and c of f16 products, else d, a, b, c. */
+/** Types after the shape: d and c of f16 products, else d, a, b, c. */
 function typesOf({ modifiers }: Match, context: HandlerContext): readonly string[] {
   const shape = modifiers.findIndex((name) => /^m\d+n\d+k\d+$/.test(name));
   const names = modifiers.slice(shape + 1).filter((name) => name !== "satfinite");

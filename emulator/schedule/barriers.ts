@@ -1,10 +1,10 @@
 /**
- * Barriers of a block and of a cluster (PTX ISA 9.0, 9.7.13, "barrier"). Threads that have exited count as arrived, as on
- * hardware. With a count of threads, a warp that arrives as a whole counts as 32, whatever its size.
+ * Barriers of a block and of a cluster (PTX ISA 9.0, 9.7.13, "barrier"). Threads that have exited count as arrived, as
+ * on hardware. With a count of threads, a warp that arrives as a whole counts as 32, whatever its size.
  */
 import type { BarrierStep, Program } from "../compile/program.ts";
 import { Fault, type Site } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import { checkExited } from "./passing.ts";
 import type { Barrier, Block, Path, Warp } from "./state.ts";
@@ -19,7 +19,7 @@ const popcount = (mask: number): number => {
 const BARRIER_COUNT = 16;
 
 function valueOf(machine: Machine, warp: Warp, lane: number, row: number): number {
-  return machine.views.u32[((warp.frame + row) >> 2) + lane] ?? 0;
+  return machine.views.u32[((warp.registerFile + row) >> 2) + lane] ?? 0;
 }
 
 /** Whether a barrier is over. */
@@ -68,7 +68,7 @@ export function arriveAt(
   barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | path.mask);
   if (step.reduction !== undefined) {
     const { row, invert } = step.reduction.predicate;
-    const word = (machine.views.i32[(warp.frame + row) >> 2] ?? 0) ^ invert;
+    const word = (machine.views.i32[(warp.registerFile + row) >> 2] ?? 0) ^ invert;
     barrier.yes += popcount(word & path.mask);
     if ((path.mask & ~word) !== 0) barrier.all = false;
   }
@@ -138,7 +138,7 @@ function giveResult(
 ): void {
   if (reduction === undefined) return;
   const { i32 } = machine.views;
-  const at = (warp.frame + reduction.result) >> 2;
+  const at = (warp.registerFile + reduction.result) >> 2;
   if (reduction.operation === "popc") {
     for (let lane = 0; lane < LANES; lane++) {
       if ((path.mask >>> lane & 1) === 1) i32[at + lane] = barrier.yes;

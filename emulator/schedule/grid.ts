@@ -1,12 +1,12 @@
 /**
- * Runs blocks. Normally one cluster of blocks after the other; when one is not done after its slice of instructions, it may
- * be waiting for another one (a spin lock, a look-back), so the next one joins in, and they take turns.
+ * Runs blocks. Normally one cluster of blocks after the other; when one is not done after its slice of instructions, it
+ * may be waiting for another one (a spin lock, a look-back), so the next one joins in, and they take turns.
  */
 import type { Program } from "../compile/program.ts";
 import { finishOutgoing } from "../async/flights.ts";
 import { checkExit } from "../check/remote.ts";
 import { Fault } from "../fault.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import { fillShadow, SHADOW } from "../shadow/place.ts";
 import { afterExit, arriveAt } from "./barriers.ts";
@@ -17,26 +17,26 @@ import { isDone, runWarp, type WarpEvents } from "./warp.ts";
 
 /** Warp-instructions that a warp runs before the next one has its turn. */
 const WARP_SLICE = 20_000;
-/** Rounds of a cluster in which no instruction but failing waits is run, before another cluster joins. */
-const IDLE_ROUNDS = 16;
+/** Iterations of a cluster in which no instruction but failing waits is run, before another cluster joins. */
+const IDLE_ITERATIONS = 16;
 /** Warp-instructions of a cluster before another one joins; less if they are those of loops that wait. */
 const CLUSTER_SLICE = 2_000_000;
-/** Rounds in which warps stopped early because they poll, before another cluster joins. */
-const POLL_ROUNDS = 4;
-/** Rounds without progress of any kind after which nobody is believed to make any. */
+/** Iterations in which warps stopped early because they poll, before another cluster joins. */
+const POLL_ITERATIONS = 4;
+/** Iterations without any progress after which a cluster is taken to be deadlocked. */
 const HOPELESS_ROUNDS = 20_000;
 
 /** Memory that a cluster of blocks runs in. */
 export interface Slot {
   /** Frames of all warps of all blocks, one after the other. */
-  readonly frames: number;
+  readonly registerFiles: number;
   /** Shared memory of the blocks, one after the other. */
   readonly shared: number;
   readonly sharedStride: number;
   readonly local: number;
   /** Bytes per thread. */
   readonly localBytes: number;
-  /** The launch whose special registers its frames hold. */
+  /** The launch whose special registers its register files hold. */
   launch: LaunchFacts | undefined;
 }
 
@@ -103,7 +103,7 @@ export function runGrid(work: GridWork): GridCounts {
     }
     // Those that are left did not get done in their slice.
     if (active.length > 0 && admit()) progress = true;
-    hopeless = progress ? 0 : hopeless + IDLE_ROUNDS;
+    hopeless = progress ? 0 : hopeless + IDLE_ITERATIONS;
     if (hopeless > HOPELESS_ROUNDS) throw deadlock(work, active);
   }
   return counts;
@@ -152,7 +152,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
       warps.push({
         block,
         index: w,
-        frame: slot.frames + number * layout.bytes,
+        registerFile: slot.registerFiles + number * layout.bytes,
         phase: 0,
         async: undefined,
         live,
@@ -172,10 +172,10 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
       writeHeader(machine, slot, warp, warpCount);
       const { i32 } = machine.views;
       const { start, bytes } = layout.shadowWords;
-      i32.fill(0, (warp.frame + start) >> 2, (warp.frame + start + bytes) >> 2);
+      i32.fill(0, (warp.registerFile + start) >> 2, (warp.registerFile + start + bytes) >> 2);
       for (const { shadow, origin } of layout.initial) {
-        fillShadow(machine.views, warp.frame, shadow, warp.live, warp.live);
-        i32[(warp.frame + shadow.word + SHADOW.origin) >> 2] = origin;
+        fillShadow(machine.views, warp.registerFile, shadow, warp.live, warp.live);
+        i32[(warp.registerFile + shadow.word + SHADOW.origin) >> 2] = origin;
       }
       writeSpecials(machine, layout.specials, launch, warp, slot.launch === launch);
     }
@@ -186,14 +186,14 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
 
 function writeHeader(machine: Machine, slot: Slot, warp: Warp, warpCount: number): void {
   const { i32 } = machine.views;
-  const { block, frame } = warp;
+  const { block, registerFile } = warp;
   const place = block.rank * warpCount + warp.index;
-  i32[(frame + HEADER.shared) >> 2] = block.shared;
-  i32[(frame + HEADER.sharedBytes) >> 2] = block.sharedBytes;
-  i32[(frame + HEADER.local) >> 2] = slot.local + place * LANES * slot.localBytes;
-  i32[(frame + HEADER.localBytes) >> 2] = slot.localBytes;
-  i32[(frame + HEADER.live) >> 2] = warp.live;
-  i32[(frame + HEADER.forced) >> 2] = 0;
+  i32[(registerFile + HEADER.shared) >> 2] = block.shared;
+  i32[(registerFile + HEADER.sharedBytes) >> 2] = block.sharedBytes;
+  i32[(registerFile + HEADER.local) >> 2] = slot.local + place * LANES * slot.localBytes;
+  i32[(registerFile + HEADER.localBytes) >> 2] = slot.localBytes;
+  i32[(registerFile + HEADER.live) >> 2] = warp.live;
+  i32[(registerFile + HEADER.forced) >> 2] = 0;
 }
 
 /** Runs a cluster for a while. Idle: whatever it did was to wait in vain. */
@@ -209,12 +209,12 @@ function runCluster(
       counts.barriers++;
       arriveAt(program, machine, warp, path);
     },
-    parted: () => counts.divergences++,
+    diverged: () => counts.divergences++,
   };
   const limit = cluster.spent + CLUSTER_SLICE;
   let idle = 0;
   let polls = 0;
-  while (cluster.spent < limit && idle < IDLE_ROUNDS && polls < POLL_ROUNDS) {
+  while (cluster.spent < limit && idle < IDLE_ITERATIONS && polls < POLL_ITERATIONS) {
     let [ran, worked, left, polled] = [false, false, false, false];
     for (const block of cluster.blocks) {
       for (const warp of block.warps) {

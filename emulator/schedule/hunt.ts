@@ -1,7 +1,7 @@
 /**
  * After a read of shared memory that nothing has written: if another thread of the block comes to write it without a
- * barrier in between, what the kernel lacks is that barrier. The lanes that read stay where they are, and the others run
- * on until they wait, end, or write there.
+ * barrier in between, what the kernel lacks is that barrier. The lanes that read stay where they are, and the others
+ * run on until they wait, end, or write there.
  */
 import type { Program } from "../compile/program.ts";
 import { Fault } from "../fault.ts";
@@ -37,7 +37,7 @@ export function missingBarrier(
       } catch (other) {
         if (other instanceof Fault && other.kind === "missing barrier") return other;
         if (!isUnwritten(other)) return fault;
-        // It reads too early as well; somebody else may be the one who writes.
+        // It reads too early as well; another thread may be the one that writes.
         halt(machine, block);
         ran = true;
       }

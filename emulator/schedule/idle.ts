@@ -1,4 +1,4 @@
-/** The warp of nobody, for machines that run nothing. */
+/** A warp without lanes, for machines that run nothing. */
 import type { Block, Warp } from "./state.ts";
 
 export function idleWarp(): Warp {
@@ -22,7 +22,7 @@ export function idleWarp(): Warp {
   return {
     block,
     index: 0,
-    frame: 0,
+    registerFile: 0,
     phase: 0,
     async: undefined,
     live: 0,

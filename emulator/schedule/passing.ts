@@ -7,7 +7,7 @@ import type { Program } from "../compile/program.ts";
 import { accessOf } from "../access/state.ts";
 import { report } from "../check/report.ts";
 import { Fault, type Site } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import type { Block, Path, Warp } from "./state.ts";
 
@@ -70,7 +70,7 @@ export function checkPassing(
 function namedLanes({ blocks }: Program, machine: Machine, warp: Warp, path: Path): number {
   const needs = blocks[path.pc]?.needs;
   if (needs === undefined || needs === "all") return -1;
-  return machine.views.i32[((warp.frame + needs) >> 2) + lowest(path.mask)] ?? 0;
+  return machine.views.i32[((warp.registerFile + needs) >> 2) + lowest(path.mask)] ?? 0;
 }
 
 /** Remembers in which block threads exit. */

@@ -1,6 +1,6 @@
 /** Faults with the thread that they happened in. */
 import { Fault, type FaultPlace } from "../fault.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 
 /** A fault with the thread that it happened in. */

@@ -1,6 +1,6 @@
 /** The memory that a cluster of blocks needs to run, as one piece. */
-import type { FrameLayout } from "../compile/layout.ts";
-import { LANES } from "../frame.ts";
+import type { RegisterFileLayout } from "../compile/layout.ts";
+import { LANES } from "../register_file.ts";
 import type { Slot } from "./grid.ts";
 import type { LaunchFacts } from "./specials.ts";
 
@@ -12,8 +12,8 @@ const alignUp = (value: number, align: number): number => Math.ceil(value / alig
 /** How a slot is divided. */
 export interface SlotShape {
   readonly warps: number;
-  readonly frames: number;
-  readonly frameBytes: number;
+  readonly registerFiles: number;
+  readonly registerFileBytes: number;
   readonly blocks: number;
   readonly sharedStride: number;
   readonly localBytes: number;
@@ -21,32 +21,36 @@ export interface SlotShape {
 }
 
 /** The shape of the slots of a launch. */
-export function slotShape(launch: LaunchFacts, frameBytes: number, localBytes: number): SlotShape {
+export function slotShape(
+  launch: LaunchFacts,
+  registerFileBytes: number,
+  localBytes: number,
+): SlotShape {
   const [bx, by, bz] = launch.block;
   const [cx, cy, cz] = launch.cluster;
   const blocks = cx * cy * cz;
   const warps = blocks * Math.ceil((bx * by * bz) / LANES);
-  const frames = alignUp(warps * frameBytes, SLOT_ALIGN);
+  const registerFiles = alignUp(warps * registerFileBytes, SLOT_ALIGN);
   const sharedStride = alignUp(launch.sharedBytes, SLOT_ALIGN);
-  const bytes = frames + blocks * sharedStride + warps * LANES * localBytes;
-  return { warps, frames, frameBytes, blocks, sharedStride, localBytes, bytes };
+  const bytes = registerFiles + blocks * sharedStride + warps * LANES * localBytes;
+  return { warps, registerFiles, registerFileBytes, blocks, sharedStride, localBytes, bytes };
 }
 
-/** A slot in memory that begins at a place; its frames get what is the same in all warps. */
+/** A slot in memory that begins at a place; its register files get what is the same in all warps. */
 export function makeSlot(
   u8: Uint8Array,
   start: number,
   shape: SlotShape,
-  layout: FrameLayout,
+  layout: RegisterFileLayout,
 ): Slot {
-  const { warps, frames, frameBytes, blocks, sharedStride, localBytes } = shape;
+  const { warps, registerFiles, registerFileBytes, blocks, sharedStride, localBytes } = shape;
   for (let w = 0; w < warps; w++) {
-    const at = start + w * frameBytes;
-    layout.writeConstants(u8.subarray(at, at + frameBytes));
+    const at = start + w * registerFileBytes;
+    layout.writeConstants(u8.subarray(at, at + registerFileBytes));
   }
-  const shared = start + frames;
+  const shared = start + registerFiles;
   const local = shared + blocks * sharedStride;
-  return { frames: start, shared, sharedStride, local, localBytes, launch: undefined };
+  return { registerFiles: start, shared, sharedStride, local, localBytes, launch: undefined };
 }
 
 /** What new shared memory holds. */

@@ -66,7 +66,7 @@ export class SlotPool {
 
   /** Gives all memory back, also that of clusters that did not come to an end. */
   reset(): void {
-    for (const { frames } of this.#kept?.all ?? []) this.#give(frames);
+    for (const { registerFiles } of this.#kept?.all ?? []) this.#give(registerFiles);
     this.#kept = undefined;
     this.#program = undefined;
   }

@@ -1,11 +1,11 @@
-/** What special registers hold (PTX ISA 9.0, chapter 10), written into a warp's frame before it starts. */
+/** What special registers hold (PTX ISA 9.0, chapter 10), written into a warp's register file before it starts. */
 import { TARGETS } from "../../compiler/targets.ts";
 import type { SpecialRow } from "../compile/layout.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import type { Warp } from "./state.ts";
 
-/** Facts about a launch that special registers tell. */
+/** Facts about a launch that special registers hold. */
 export interface LaunchFacts {
   readonly grid: readonly [number, number, number];
   readonly block: readonly [number, number, number];
@@ -99,7 +99,7 @@ const OF_PLACE: ReadonlyMap<string, Value> = new Map<string, Value>([
   ["current_graph_exec", () => 0],
 ]);
 
-/** Whether the emulator knows a register that keeps its value. */
+/** Whether the emulator has a register that keeps its value. */
 export function isConstantSpecial(name: string): boolean {
   return OF_PLACE.has(name) || OF_BLOCK.has(name) || /^(?:pm\d(?:_64)?|envreg\d+)$/.test(name);
 }
@@ -114,7 +114,7 @@ export function writeSpecials(
 ): void {
   const { i32 } = machine.views;
   for (const { name, row, wide } of rows) {
-    const at = (warp.frame + row) >> 2;
+    const at = (warp.registerFile + row) >> 2;
     const ofBlock = OF_BLOCK.get(name);
     if (ofBlock !== undefined) {
       i32.fill(ofBlock(launch, warp), at, at + LANES);

@@ -17,7 +17,7 @@ export interface Path {
 
 export interface Warp extends WarpState {
   readonly block: Block;
-  /** Lanes that have not exited; a copy is in the frame's header. */
+  /** Lanes that have not exited; a copy is in the register file's header. */
   live: number;
   paths: Path[];
   /** The path that runs or ran last. */

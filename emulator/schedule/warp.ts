@@ -5,7 +5,7 @@
  */
 import type { Program } from "../compile/program.ts";
 import { STOP } from "../compile/program.ts";
-import { HEADER } from "../frame.ts";
+import { HEADER } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import { meetLanes } from "../access/state.ts";
 import { checkMembers } from "../collective/mod.ts";
@@ -38,7 +38,7 @@ function place(program: Program, machine: Machine, warp: Warp, pc: number, mask:
 
 function setLive(machine: Machine, warp: Warp, live: number): void {
   warp.live = live;
-  machine.views.i32[(warp.frame + HEADER.live) >> 2] = live;
+  machine.views.i32[(warp.registerFile + HEADER.live) >> 2] = live;
   // Paths that wait for lanes that have exited need not wait any longer.
   for (const path of warp.paths) {
     if (path.waiting === "lanes") path.waiting = undefined;
@@ -89,7 +89,7 @@ export interface WarpEvents {
   /** A path is at a barrier with all lanes that it needs. */
   arrive(warp: Warp, path: Path): void;
   /** Lanes of a warp diverged. */
-  parted(warp: Warp): void;
+  diverged(warp: Warp): void;
 }
 
 /** Runs a warp until its fuel is spent or all of its paths wait. Returns whether it ran at all. */
@@ -113,7 +113,7 @@ export function runWarp(
     const { pc, mask } = path;
     const passing = checkPassing(program, machine, warp, path);
     const meeting = nextMeeting(program, warp, path);
-    const status = code.run(warp.frame, mask, pc, Math.min(meeting, passing));
+    const status = code.run(warp.registerFile, mask, pc, Math.min(meeting, passing));
     settle(program, machine, warp, path, status, events);
   }
   warp.exhausted = warp.paths.length > 1;
@@ -133,18 +133,18 @@ function settle(
   events: WarpEvents,
 ): void {
   const { i32 } = machine.views;
-  const { frame } = warp;
+  const { registerFile } = warp;
   if (status >= 0) {
     remove(warp, path);
     place(program, machine, warp, status, path.mask);
     return;
   }
-  if (status === STOP.parted) {
-    const taken = i32[(frame + HEADER.parted) >> 2] ?? 0;
+  if (status === STOP.diverged) {
+    const taken = i32[(registerFile + HEADER.diverged) >> 2] ?? 0;
     remove(warp, path);
-    place(program, machine, warp, i32[(frame + HEADER.target) >> 2] ?? 0, path.mask & taken);
-    place(program, machine, warp, i32[(frame + HEADER.other) >> 2] ?? 0, path.mask & ~taken);
-    events.parted(warp);
+    place(program, machine, warp, i32[(registerFile + HEADER.target) >> 2] ?? 0, path.mask & taken);
+    place(program, machine, warp, i32[(registerFile + HEADER.other) >> 2] ?? 0, path.mask & ~taken);
+    events.diverged(warp);
     return;
   }
   path.pc = program.code.stoppedAt.value;
@@ -157,10 +157,10 @@ function settle(
     return;
   }
   for (const each of gather(program, machine, warp, path, facts?.needs ?? "all")) {
-    i32[(frame + HEADER.forced) >> 2] = 1;
+    i32[(registerFile + HEADER.forced) >> 2] = 1;
     warp.running = each;
     // One block only: other paths may be at lower ones.
-    const next = program.code.run(frame, each.mask, each.pc, 0);
+    const next = program.code.run(registerFile, each.mask, each.pc, 0);
     settle(program, machine, warp, each, next, events);
   }
 }
@@ -178,7 +178,7 @@ function gather(
 ): readonly Path[] {
   const { u32 } = machine.views;
   const maskOf = (lane: number): number =>
-    needs === "all" ? -1 : (u32[((warp.frame + needs) >> 2) + lane] ?? 0) | 0;
+    needs === "all" ? -1 : (u32[((warp.registerFile + needs) >> 2) + lane] ?? 0) | 0;
   // Lanes with different masks are different groups.
   const mask = maskOf(lowestLane(path.mask));
   let group = 0;
@@ -225,7 +225,7 @@ function meetAnywhere(
   const here = warp.paths.filter(({ pc, waiting, mask: lanes }) => {
     const { meets, needs } = program.blocks[pc] ?? {};
     if (waiting !== "lanes" || meets !== true || typeof needs !== "number") return false;
-    return ((u32[((warp.frame + needs) >> 2) + lowestLane(lanes)] ?? 0) | 0) === mask;
+    return ((u32[((warp.registerFile + needs) >> 2) + lowestLane(lanes)] ?? 0) | 0) === mask;
   });
   const lanes = here.reduce((all, path) => all | path.mask, 0);
   if ((mask & warp.live & ~lanes) !== 0) return [];

@@ -10,7 +10,7 @@ const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
  * Which bits of a function of three bits are undefined: those that come out both ways, whatever the undefined bits of
  * its sources are. Bit 4a + 2b + c of the table is the result.
  */
-export function undefinedBits(
+function undefinedBits(
   table: number,
   values: readonly [number, number, number],
   undefinedOnes: readonly [number, number, number],

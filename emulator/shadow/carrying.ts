@@ -17,7 +17,7 @@ export interface Carrying {
 export type Rule = (carrying: Carrying) => WarpFunction;
 
 /** Lanes in which any source has undefined bits. */
-export function anyUndefined(
+function anyUndefined(
   { context: { machine }, sources }: Pick<Carrying, "context" | "sources">,
 ): (w: number, lanes: number) => number {
   return (w, lanes) => {

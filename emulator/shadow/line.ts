@@ -137,7 +137,7 @@ export function lineShadow(line: Line, context: HandlerContext): LineShadow | un
       rule(w, lanes);
       trace(w, sources, lanes);
     }
-    // Nobody can say whether these lanes ran it.
+    // It is not known whether these lanes ran it.
     if (open !== 0 && guardShadow !== undefined) {
       for (const result of results) fillShadow(views, w, result, open, open);
       trace(w, [guardShadow], open);

@@ -2,7 +2,7 @@
 import type { Operand } from "../../compiler/ptx/func.ts";
 import { accessOf } from "../access/state.ts";
 import { unsetWritten } from "../check/written.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 import { bytesOf, reachedClause, undefinedAt } from "./memory.ts";
 import { settleRow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
@@ -55,7 +55,7 @@ export function carryMatrixLoad(
         views.u8[row + offset] = byte.bits;
         origin = byte.origin ?? origin;
         if (clause !== "") return;
-        clause = `${verb} ${reachedClause(access, lane, place)}, which nobody has written`;
+        clause = `${verb} ${reachedClause(access, lane, place)}, which nothing has written`;
       });
       settleRow(views, w, shadow, -1);
       views.i32[(w + shadow.word + SHADOW.origin) >>> 2] = origin;

@@ -1,6 +1,6 @@
 /** Rules of matrix products. */
 import type { Operand } from "../../compiler/ptx/func.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import type { Fragment } from "../matrix/fragments.ts";
 import { readProduct as readMma } from "../matrix/mma.ts";

@@ -1,12 +1,12 @@
 /**
  * Undefined values in memory. Shared and local memory have a bit per byte that says whether it is defined: bytes that
- * nobody has written are not, nor are those to which undefined bits were stored, which are remembered one by one. Loads
- * make the same bits of their registers undefined.
+ * nothing has written are not, nor are those to which undefined bits were stored, which are remembered one by one.
+ * Loads make the same bits of their registers undefined.
  */
 import type { Operand } from "../../compiler/ptx/func.ts";
 import { counted, describeLocal, describeShared } from "../check/describe.ts";
 import { firstUnwritten, setWritten, unsetWritten, type WrittenBytes } from "../check/written.ts";
-import { HEADER } from "../frame.ts";
+import { HEADER } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 import type { Views } from "../memory.ts";
 import { KIND, ownerOf } from "../access/reach.ts";
@@ -34,7 +34,7 @@ export function bytesOf(access: Access, lane: number): Bytes | undefined {
     return { bytes: shared.of(block, order.now), base: block.shared, owner: block };
   }
   if (kind !== KIND.local) return undefined;
-  const base = machine.views.u32[(machine.warp.frame + HEADER.local) >>> 2] ?? 0;
+  const base = machine.views.u32[(machine.warp.registerFile + HEADER.local) >>> 2] ?? 0;
   return { bytes: local.of(machine), base, owner: machine.warp };
 }
 
@@ -148,7 +148,7 @@ export function reachedClause(access: Access, lane: number, place: number): stri
   const { reach, launch, machine } = access;
   const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
   const base = bytesOf(access, lane)?.base ?? 0;
-  const laneBytes = machine.views.u32[(machine.warp.frame + HEADER.localBytes) >>> 2] ?? 1;
+  const laneBytes = machine.views.u32[(machine.warp.registerFile + HEADER.localBytes) >>> 2] ?? 1;
   return kind === KIND.shared
     ? `at ${describeShared(launch, place - base)}`
     : `at ${describeLocal(launch, (place - base) % laneBytes)}`;
@@ -162,8 +162,8 @@ function clauseOf(
   first: number,
 ): string {
   const which = first === place
-    ? "which nobody has written"
-    : `whose byte ${first - place} nobody has written`;
+    ? "which nothing has written"
+    : `whose byte ${first - place} nothing has written`;
   return `${what} ${reachedClause(access, lane, place)}, ${which}`;
 }
 

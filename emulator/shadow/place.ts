@@ -4,14 +4,14 @@
  */
 import type { Register } from "../../compiler/ptx/func.ts";
 import { TYPES } from "../../compiler/ptx/types.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Views } from "../memory.ts";
 
 export interface Shadow {
   readonly register: Register;
   /**
-   * Offset in the frame of three words: the lanes in which any bit is undefined, the number of the origin of those
-   * bits, and the number of the instruction that assigned them, or 0.
+   * Offset in the register file of three words: the lanes in which any bit is undefined, the number of the origin of
+   * those bits, and the number of the instruction that assigned them, or 0.
    */
   readonly word: number;
   /**
@@ -22,7 +22,7 @@ export interface Shadow {
   readonly bits: number;
 }
 
-/** Offsets behind {@linkcode Shadow.word}. */
+/** Offsets after {@linkcode Shadow.word}. */
 export const SHADOW = { origin: 4, line: 8 } as const;
 export const SHADOW_BYTES = 16;
 

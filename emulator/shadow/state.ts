@@ -5,7 +5,7 @@ import type { Site } from "../fault.ts";
 export type Origin =
   /** A register that the thread has not assigned. */
   | { readonly kind: "register"; readonly name: string }
-  /** Memory; the clause says what a lane loaded: "load of 4 bytes at …, which nobody has written". */
+  /** Memory; the clause says what a lane loaded: "load of 4 bytes at …, which nothing has written". */
   | { readonly kind: "memory"; readonly site: Site; readonly loaded: (lane: number) => string }
   /** A lane that takes no part in a shuffle. */
   | { readonly kind: "lane"; readonly site: Site };
@@ -34,7 +34,7 @@ export interface ShadowState {
 export interface StoredByte {
   readonly bits: number;
   readonly origin: number;
-  /** The block or warp whose memory it is: the next one there knows nothing of it. */
+  /** The block or warp whose memory it is: the next one there starts without it. */
   readonly owner: object;
 }
 

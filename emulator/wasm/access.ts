@@ -6,7 +6,7 @@
 import type { Operand } from "../../compiler/ptx/func.ts";
 import type { Match } from "../../compiler/ptx/match.ts";
 import { TYPES } from "../../compiler/ptx/types.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import { SHARED_OFFSET_MASK, WINDOW } from "../memory.ts";
 import type { Code } from "./code.ts";
 import { type Expr, i32, local, op, opWith } from "./expr.ts";
@@ -151,26 +151,27 @@ function emitGlobal(access: Access, code: Code): void {
   move(access, code, (low) => low);
 }
 
-const sharedStart = (frame: number): Expr => opWith("i32.load", [HEADER.shared], local(frame));
+const sharedStart = (registerFile: number): Expr =>
+  opWith("i32.load", [HEADER.shared], local(registerFile));
 
 function emitShared(access: Access, code: Code): void {
-  const { frame } = parametersOf(access);
+  const { registerFile } = parametersOf(access);
   const start = code.local("i32");
-  sharedStart(frame)(code);
+  sharedStart(registerFile)(code);
   code.op("local.set", start);
   checkBelow(access, code, (code) => code.op("i64.const", SHARED_OFFSET_MASK + 1));
   move(access, code, (low) => op("i32.add", local(start), low));
 }
 
 function emitLocal(access: Access, code: Code): void {
-  const { frame } = parametersOf(access);
-  checkBelow(access, code, opWith("i64.load32_u", [HEADER.localBytes], local(frame)));
+  const { registerFile } = parametersOf(access);
+  checkBelow(access, code, opWith("i64.load32_u", [HEADER.localBytes], local(registerFile)));
   move(access, code, (low, own) => op("i32.add", own, low));
 }
 
 /** If all are global, as those; else each lane by its window. */
 function emitGeneric(access: Access, code: Code): void {
-  const { frame, mask } = parametersOf(access);
+  const { registerFile, mask } = parametersOf(access);
   hasForeign(access, code);
   code.op("if");
   const [address, window] = [code.local("i64"), code.local("i32")];
@@ -193,7 +194,7 @@ function emitGeneric(access: Access, code: Code): void {
     const inLocal = op(
       "i32.and",
       inWindow("local"),
-      op("i32.lt_u", low, opWith("i32.load", [HEADER.localBytes], local(frame))),
+      op("i32.lt_u", low, opWith("i32.load", [HEADER.localBytes], local(registerFile))),
     );
     op("i32.eqz", op("i32.or", inWindow("global"), op("i32.or", inShared, inLocal)))(code);
     code.op("if");
@@ -202,7 +203,12 @@ function emitGeneric(access: Access, code: Code): void {
   });
   moveSome(access, code, (_, lane) => (c) => {
     resolve(lane);
-    const elsewhere = op("select", sharedStart(frame), ownMemory(frame, lane), inWindow("shared"));
+    const elsewhere = op(
+      "select",
+      sharedStart(registerFile),
+      ownMemory(registerFile, lane),
+      inWindow("shared"),
+    );
     op("i32.add", low, op("select", i32(0), elsewhere, inWindow("global")))(c);
   });
   code.op("else");
@@ -254,10 +260,10 @@ export function accessForm(match: Match): Primitive | undefined {
     type: access.type,
   }));
   const base: readonly Argument[] = access.base === 0 ? [] : [{ kind: "base", operand: address }];
-  const frame: readonly Argument[] = declines ? [{ kind: "frame" }] : [];
+  const registerFile: readonly Argument[] = declines ? [{ kind: "register file" }] : [];
   return {
     name: access.name,
-    arguments: [...rows, ...base, { kind: "offset", operand: address }, ...frame],
+    arguments: [...rows, ...base, { kind: "offset", operand: address }, ...registerFile],
     declines,
     emit: (code): void => {
       EMIT[space](access, code);

@@ -1,7 +1,7 @@
 /** The part of loads and stores that moves elements between rows and memory, once addresses are known to be good. */
 import type { Operand } from "../../compiler/ptx/func.ts";
 import type { TypeName } from "../../compiler/ptx/types.ts";
-import { HEADER, LANES } from "../frame.ts";
+import { HEADER, LANES } from "../register_file.ts";
 import type { Code } from "./code.ts";
 import { type Expr, i32, local, op, opWith } from "./expr.ts";
 import { eachLane, elementAddress } from "./lane.ts";
@@ -62,15 +62,15 @@ export function loaded(access: Access, at: number, place: Expr): Expr {
   return extends_ && register < 32 ? op("i32.and", value, i32(2 ** register - 1)) : value;
 }
 
-/** Parameters: rows of the elements, then the base if there is one, the offset, the frame, the mask. */
+/** Parameters: rows of the elements, then the base if there is one, the offset, the register file, the mask. */
 export function parametersOf({ registers, base }: Access): {
   readonly base: number;
   readonly offset: number;
-  readonly frame: number;
+  readonly registerFile: number;
   readonly mask: number;
 } {
   const offset = registers.length + (base === 0 ? 0 : 1);
-  return { base: registers.length, offset, frame: offset + 1, mask: offset + 2 };
+  return { base: registers.length, offset, registerFile: offset + 1, mask: offset + 2 };
 }
 
 /** Moves one lane's elements, whose rows are at `element(i)`, between registers and memory. */
@@ -104,13 +104,13 @@ const ROUND = 4;
 /** All lanes, a few at a time. */
 function moveAll(access: Access, code: Code, placeOf: PlaceOf): void {
   const { registers, base } = access;
-  const { base: baseRow, offset, frame } = parametersOf(access);
+  const { base: baseRow, offset, registerFile } = parametersOf(access);
   const place = code.local("i32");
   const round = code.local("i32");
   const own = code.local("i32");
   const isLocal = access.space === "local";
   if (isLocal) {
-    opWith("i32.load", [HEADER.local], local(frame))(code);
+    opWith("i32.load", [HEADER.local], local(registerFile))(code);
     code.op("local.set", own);
   }
   const rows = registers.map((_, i) => {
@@ -131,7 +131,7 @@ function moveAll(access: Access, code: Code, placeOf: PlaceOf): void {
       at: local(rows[i] ?? 0),
       offset: lane * ((registers[i] ?? 32) > 32 ? 8 : 4),
     }));
-    if (isLocal) advance(code, own, opWith("i32.load", [HEADER.localBytes], local(frame)));
+    if (isLocal) advance(code, own, opWith("i32.load", [HEADER.localBytes], local(registerFile)));
   }
   for (const [i, row] of rows.entries()) {
     advance(code, row, i32(ROUND * ((registers[i] ?? 32) > 32 ? 8 : 4)));
@@ -147,11 +147,11 @@ export function advance(code: Code, index: number, by: Expr): void {
 }
 
 /** Where a lane's local memory is. */
-export const ownMemory = (frame: number, lane: number): Expr =>
+export const ownMemory = (registerFile: number, lane: number): Expr =>
   op(
     "i32.add",
-    opWith("i32.load", [HEADER.local], local(frame)),
-    op("i32.mul", local(lane), opWith("i32.load", [HEADER.localBytes], local(frame))),
+    opWith("i32.load", [HEADER.local], local(registerFile)),
+    op("i32.mul", local(lane), opWith("i32.load", [HEADER.localBytes], local(registerFile))),
   );
 
 /** The lanes of the mask, one after the other. */
@@ -179,14 +179,14 @@ export function moveSome(
 }
 
 export function move(access: Access, code: Code, placeOf: PlaceOf): void {
-  const { frame, mask } = parametersOf(access);
+  const { registerFile, mask } = parametersOf(access);
   code.op("local.get", mask).op("i32.const", -1).op("i32.eq").op("if");
   moveAll(access, code, placeOf);
   code.op("else");
   moveSome(
     access,
     code,
-    (low, lane) => placeOf(low, access.space === "local" ? ownMemory(frame, lane) : i32(0)),
+    (low, lane) => placeOf(low, access.space === "local" ? ownMemory(registerFile, lane) : i32(0)),
   );
   code.op("end");
 }

@@ -65,7 +65,7 @@ export class Scratch {
 
   constructor(readonly code: Code) {}
 
-  /** A local that nobody else has until the next reset. */
+  /** A local that is not given out again until the next reset. */
   take(type: ValueType): number {
     let pool = this.#free.get(type);
     if (pool === undefined) this.#free.set(type, pool = { locals: [], used: 0 });

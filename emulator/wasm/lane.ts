@@ -1,9 +1,7 @@
 /** Primitives that handle one lane after the other: for what vectors cannot do. */
-import type { Operand } from "../../compiler/ptx/func.ts";
-import type { TypeName } from "../../compiler/ptx/types.ts";
 import type { Code } from "./code.ts";
 import { type Expr, i32, local, op, opWith, Scratch } from "./expr.ts";
-import { argumentsOf, type Primitive, type Row, row } from "./primitive.ts";
+import { argumentsOf, type Primitive, type Row } from "./primitive.ts";
 
 /** What a lane primitive sees of a row: its element, loaded as this. */
 export interface LaneRow extends Row {
@@ -15,10 +13,6 @@ export interface LaneSpec {
   readonly results: readonly LaneRow[];
   readonly sources: readonly LaneRow[];
   readonly evaluate: (scratch: Scratch, ...sources: readonly Expr[]) => readonly Expr[];
-}
-
-export function laneRow(operand: Operand, type: TypeName, as: LaneRow["as"]): LaneRow {
-  return { ...row(operand, type), as };
 }
 
 const LOADS = { i32: "i32.load", i64: "i64.load", f32: "f32.load", f64: "f64.load" } as const;

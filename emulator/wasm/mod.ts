@@ -1,6 +1,6 @@
 /**
- * Instructions as WebAssembly primitives: the door to this folder. A rule looks at an instruction and gives the primitive
- * that executes it, or nothing if no rule knows it.
+ * Instructions as WebAssembly primitives. In: an instruction. Out: the primitive that executes it for all lanes of a warp,
+ * or nothing if no rule has one.
  */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { accessForm } from "./access.ts";

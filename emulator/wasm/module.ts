@@ -86,7 +86,7 @@ export class WasmModule {
       memory: [],
       global: this.#globals,
     };
-    if (own[kind].length > 0) bug(`import of ${module}.${name} behind a ${kind} of the module`);
+    if (own[kind].length > 0) bug(`import of ${module}.${name} after a ${kind} of the module`);
     const bytes: Bytes = [];
     pushName(bytes, module);
     pushName(bytes, name);

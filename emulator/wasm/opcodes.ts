@@ -1,5 +1,5 @@
 /**
- * The instructions of WebAssembly by name. Names stand in the order of their codes, `-` where there is none; a name
+ * The instructions of WebAssembly by name. Names are in the order of their codes, `-` where there is none; a name
  * says which immediates follow and how far its accesses are aligned.
  * Source: WebAssembly Core Specification 2.0, 5.4 "Instructions"; Threads proposal for 0xfe.
  */
@@ -166,7 +166,7 @@ function immediatesOf(name: string): Immediates {
   return { kind: /_lane(_[su])?$/.test(name) ? "lane" : "none" };
 }
 
-/** A code above 127 behind a prefix takes two bytes. */
+/** A code above 127 after a prefix takes two bytes. */
 function codeBytes(prefix: number | undefined, code: number): readonly number[] {
   if (prefix === undefined) return [code];
   return code < 128 ? [prefix, code] : [prefix, (code & 127) | 128, code >> 7];

@@ -19,8 +19,8 @@ export type Argument =
   | { readonly kind: "base"; readonly operand: Operand }
   /** The constant part of an address; all of it where the base is no register. */
   | { readonly kind: "offset"; readonly operand: Operand }
-  /** The frame itself. */
-  | { readonly kind: "frame" };
+  /** The register file itself. */
+  | { readonly kind: "register file" };
 
 export interface Primitive {
   /** Primitives of the same name have the same code. */
@@ -46,7 +46,7 @@ export interface PredicateOperand {
   readonly operand: Operand;
 }
 
-/** Bits of the register or literal that stands for a value. */
+/** Bits of the register or literal that represents a value. */
 export function operandBits(operand: Operand, type: TypeName): number {
   return TYPES[operand.kind === "register" ? operand.type : type].bits;
 }

@@ -52,7 +52,7 @@ export function shapeOf(match: Match, baked: readonly string[] = []): Shape {
 
 export const has = (match: Match, variable: string): boolean => match.bound.has(variable);
 
-/** What alternatives such as `lo|hi` stand for: whether this one was chosen. */
+/** Whether this one of alternatives such as `lo|hi` was chosen. */
 export function chose(match: Match, modifier: string): boolean {
   return [...match.bound.values()].includes(modifier);
 }

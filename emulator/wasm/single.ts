@@ -42,7 +42,7 @@ export function withoutTiny(scratch: Scratch, scaled: Expr, result: Expr): Expr 
 }
 
 /** Where doubles are too small as normal singles, in the same sense: as masks of doubles. */
-export const tinyDouble = (value: Expr): Expr =>
+const tinyDouble = (value: Expr): Expr =>
   op("f64x2.lt", op("f64x2.abs", value), op("f64x2.splat", f64(2 ** -126 - 2 ** -151)));
 
 /** Doubles as singles in the lower half, rounded once more; what is too small as zero if asked for. */

@@ -3,7 +3,7 @@
  * in the lower half of the vector.
  */
 import type { Operand } from "../../compiler/ptx/func.ts";
-import { LANES } from "../frame.ts";
+import { LANES } from "../register_file.ts";
 import type { Code } from "./code.ts";
 import { type Expr, i32, local, op, opWith, Scratch, select, words } from "./expr.ts";
 import {
@@ -111,7 +111,7 @@ class VectorWriter {
     return mask;
   }
 
-  /** One step, `step` steps behind where the parameters point; `rest`: local of the mask's bits, if blended. */
+  /** One step, `step` steps after where the parameters point; `rest`: local of the mask's bits, if blended. */
   #step(step: number, rest: number): void {
     const code = this.#code;
     const pair = this.#lanes === 2;

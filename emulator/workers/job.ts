@@ -13,7 +13,7 @@ export interface SharedLaunch {
   readonly parameters: number;
   /** Basic blocks of the kernel: each worker counts on its own. */
   readonly blocks: number;
-  readonly frameBytes: number;
+  readonly registerFileBytes: number;
   readonly localBytes: number;
   readonly launch: LaunchFacts;
   readonly access: AccessLaunch;

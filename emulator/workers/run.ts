@@ -32,7 +32,7 @@ export class Helper {
   /** Takes part in a launch unless it is closed already. */
   run(job: Job): void {
     const { control } = job;
-    // Nobody waits for a thread that still compiles.
+    // The launch does not wait for a thread that still compiles.
     if (Atomics.load(control, CONTROL.closed) === 0) this.#prepare(job);
     Atomics.add(control, CONTROL.active, 1);
     try {

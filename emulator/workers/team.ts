@@ -1,6 +1,7 @@
 /**
  * Threads of the host that help with large launches. The calling thread begins on its own; if it is not done soon, it
- * asks workers to take blocks as well. It never waits for one to begin: who comes too late finds the launch closed.
+ * asks workers to take blocks as well. It never waits for one to begin: a worker that is too late finds the launch
+ * closed.
  */
 import { sendLaunch } from "../check/launch.ts";
 import { Fault } from "../fault.ts";
@@ -110,7 +111,7 @@ export class Team {
   ): void {
     const { clusters } = options;
     const left = clusters - Atomics.load(control, CONTROL.next);
-    const shape = slotShape(launch.launch, launch.frameBytes, launch.localBytes);
+    const shape = slotShape(launch.launch, launch.registerFileBytes, launch.localBytes);
     const slotBytes = Math.ceil(shape.bytes / SLOT_ALIGN + 1) * SLOT_ALIGN;
     const count = Math.max(1, Math.min(MOST_SLOTS, Math.floor(SLOT_BYTES / slotBytes)));
     const access = sendLaunch(launch.access);

@@ -61,7 +61,7 @@ export class Cublas implements Disposable {
    * `CublasError` where it does not work, `ArgumentError` on the emulator.
    */
   static open(device: Device): Cublas {
-    expectBranded("device", device, "device of Cublas.open");
+    expectBranded<Device>("device", device, "device of Cublas.open");
     if (device.info.kind === "emulator") {
       throw new ArgumentError({ argument: "device", expected: "a GPU", actual: device.label });
     }
@@ -149,7 +149,7 @@ export class Cublas implements Disposable {
   }
 
   #expectMatrix(argument: string, tensor: Tensor): void {
-    expectBranded("tensor", tensor, argument);
+    expectBranded<Tensor>("tensor", tensor, argument);
     const isMatrix = tensor.shape.length === 2 && Object.hasOwn(PRECISIONS, tensor.dtype);
     if (isMatrix && tensor.device === this.device) return;
     throw new ArgumentError({

@@ -1,4 +1,4 @@
-/** What can go wrong with cuBLAS. */
+/** Errors of cuBLAS. */
 import { TriError } from "../errors.ts";
 
 /** cuBLAS is not on this machine. */

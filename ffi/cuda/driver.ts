@@ -320,7 +320,7 @@ export class CudaDriver implements Driver {
     const { cuFuncGetParamInfo } = this.#cu;
     if (cuFuncGetParamInfo === null) return undefined;
     const parameters: ParameterInfo[] = [];
-    // The driver does not tell how many there are: it refuses the first index past the end.
+    // The driver does not report how many there are: it refuses the first index past the end.
     while (cuFuncGetParamInfo(fn, BigInt(parameters.length), this.#word, this.#word2) === SUCCESS) {
       parameters.push({ offset: Number(this.#word[0]), bytes: Number(this.#word2[0]) });
     }

@@ -15,7 +15,9 @@ const PROGRAM_HEADER_BYTES = 56;
 /** Sections of this type take no room in the file. */
 const SHT_NOBITS = 8;
 
-/** The image as the driver wants it: a whole cubin, or PTX text that ends with NUL, and as cubins are without checks. */
+/**
+ * The image as the driver wants it: a whole cubin, or PTX text that ends with NUL, and as cubins are without checks.
+ */
 export function checkImage(image: HostBytes, name: string): HostBytes {
   if (image.length === 0) throw new ImageError(name, "it is empty");
   if (ELF_MAGIC.every((byte, i) => image[i] === byte)) {
@@ -77,7 +79,7 @@ function table(view: DataView, fields: TableFields, name: string): number[] {
   return Array.from({ length: count }, (_, i) => start + i * size);
 }
 
-/** Refuses a part of the file, given by where its offset and size stand, that reaches past the end. */
+/** Refuses a part of the file, given by the locations of its offset and size, that reaches past the end. */
 function inside(view: DataView, offsetAt: number, sizeAt: number, name: string): void {
   const end = view.getBigUint64(offsetAt, true) + view.getBigUint64(sizeAt, true);
   if (end > view.byteLength) throw truncated(view, Number(end), name);

@@ -1,40 +1,40 @@
 /** Parameters that tensors define by their extents and strides, and the demands on the others. */
 import type { ArgumentError } from "../errors.ts";
 import type { Tensor } from "../tensor.ts";
-import type { Frame } from "./frame.ts";
+import type { CallArguments } from "./call_arguments.ts";
 import type { DimensionModel, DimensionPlace, TensorModel, VariantModel } from "./model.ts";
 
 /** Lets the given tensors define parameters and compares them where several define the same. */
 export function bindTensors<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   variant: VariantModel<Name>,
 ): void {
   for (const contract of variant.general.contract.tensors) {
-    const tensor = frame.tensors[contract.position];
-    if (tensor !== undefined && tensor !== null) bindTensor(frame, variant, contract, tensor);
+    const tensor = call.tensors[contract.position];
+    if (tensor !== undefined && tensor !== null) bindTensor(call, variant, contract, tensor);
   }
 }
 
 /** Lets one tensor define parameters. */
 export function bindTensor<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   variant: VariantModel<Name>,
   contract: TensorModel<Name>,
   tensor: Tensor,
 ): void {
   const rank = contract.extents.length;
   if (tensor.shape.length !== rank) {
-    throw frame.error(
+    throw call.error(
       contract.position,
       `a tensor of rank ${rank}`,
       `rank ${tensor.shape.length}: ${tensor}`,
     );
   }
-  for (const dimension of contract.dimensions) bindDimension(frame, variant, tensor, dimension);
+  for (const dimension of contract.dimensions) bindDimension(call, variant, tensor, dimension);
 }
 
 function bindDimension<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   variant: VariantModel<Name>,
   tensor: Tensor,
   dimension: DimensionModel<Name>,
@@ -45,22 +45,22 @@ function bindDimension<Name extends string>(
   const isIdle = isIdleStride(tensor, dimension);
   if (dimension.kind === "fixed") {
     if (actual !== dimension.value && !isIdle) {
-      throw dimensionError(frame, tensor, dimension, `${dimension.value}`);
+      throw dimensionError(call, tensor, dimension, `${dimension.value}`);
     }
     return;
   }
   const { defines, name } = dimension;
-  const earlier = frame.definitions[defines];
-  if (earlier === undefined || (!isIdle && isIdleDefinition(frame, earlier))) {
-    frame.setScalar(defines, actual, variant);
-    frame.definitions[defines] = dimension;
-  } else if (!isIdle && frame.values[name] !== actual) {
-    const source = `${frame.labels[earlier.position]}.${earlier.what}[${earlier.axis}]`;
+  const earlier = call.definitions[defines];
+  if (earlier === undefined || (!isIdle && isIdleDefinition(call, earlier))) {
+    call.setScalar(defines, actual, variant);
+    call.definitions[defines] = dimension;
+  } else if (!isIdle && call.values[name] !== actual) {
+    const source = `${call.labels[earlier.position]}.${earlier.what}[${earlier.axis}]`;
     throw dimensionError(
-      frame,
+      call,
       tensor,
       dimension,
-      `${frame.values[name]} (${name}, as in ${source})`,
+      `${call.values[name]} (${name}, as in ${source})`,
     );
   }
 }
@@ -73,13 +73,16 @@ function isIdleStride(tensor: Tensor, { what, axis }: DimensionPlace): boolean {
   return what === "strides" && (tensor.shape[axis] ?? 0) <= 1;
 }
 
-function isIdleDefinition<Name extends string>(frame: Frame<Name>, place: DimensionPlace): boolean {
-  const tensor = frame.tensors[place.position];
+function isIdleDefinition<Name extends string>(
+  call: CallArguments<Name>,
+  place: DimensionPlace,
+): boolean {
+  const tensor = call.tensors[place.position];
   return tensor !== undefined && tensor !== null && isIdleStride(tensor, place);
 }
 
 function dimensionError<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   tensor: Tensor,
   { position, what, axis }: DimensionPlace,
   expected: string,
@@ -87,25 +90,25 @@ function dimensionError<Name extends string>(
   const of = what === "shape"
     ? `${tensor}`
     : `${tensor} with strides [${tensor.strides.join(", ")}]`;
-  return frame.error(position, `${what}[${axis}] = ${expected}`, `${tensor[what][axis]} in ${of}`);
+  return call.error(position, `${what}[${axis}] = ${expected}`, `${tensor[what][axis]} in ${of}`);
 }
 
 /** Compares extents and strides with the expressions that say what they must be. */
 export function checkComputed<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   variant: VariantModel<Name>,
 ): void {
   for (const { position, dimensions } of variant.general.contract.tensors) {
-    const tensor = frame.tensors[position];
+    const tensor = call.tensors[position];
     if (tensor === undefined || tensor === null) continue;
     for (const dimension of dimensions) {
       if (dimension.kind !== "computed") continue;
       const { value, text } = dimension.expression;
-      const wanted = value(frame.values);
+      const wanted = value(call.values);
       if (tensor[dimension.what][dimension.axis] === wanted || isIdleStride(tensor, dimension)) {
         continue;
       }
-      throw dimensionError(frame, tensor, dimension, `${wanted} (${text})`);
+      throw dimensionError(call, tensor, dimension, `${wanted} (${text})`);
     }
   }
 }

@@ -10,7 +10,7 @@ import { checkDemands, chooseInstance, computeGrid, holdsFor } from "./check.ts"
 import type { Choice } from "./choice.ts";
 import type { ConstantBuffers } from "./constants.ts";
 import type { KernelFacts } from "./facts.ts";
-import { Frame } from "./frame.ts";
+import { CallArguments } from "./call_arguments.ts";
 import {
   type AnyOptions,
   type CallForm,
@@ -53,7 +53,7 @@ export interface Alternatives<Name extends string> {
 /** All calls of one kernel. */
 export class KernelCalls<Name extends string> {
   readonly #model: KernelModel<Name>;
-  readonly #frame: Frame<Name>;
+  readonly #call: CallArguments<Name>;
   readonly #loaded: LoadedKernels<Name>;
   /** The grid of the call in hand. */
   readonly #grid: [number, number, number] = [1, 1, 1];
@@ -67,20 +67,20 @@ export class KernelCalls<Name extends string> {
     constants: ConstantBuffers,
   ) {
     this.#model = model;
-    this.#frame = new Frame(model);
+    this.#call = new CallArguments(model);
     this.#optionsOf = `options of ${model.name}`;
     this.#loaded = new LoadedKernels(facts, constants);
   }
 
   /** Checks and launches; with `profile` it also returns what the kernel did. */
   launch<Args>(form: CallForm<Name, Args>, args: Args, options: AnyOptions): LaunchResult {
-    const frame = this.#frame;
+    const call = this.#call;
     checkOptions(this.#optionsOf, options, form.optionNames);
     const isProfiled = wantsProfile(options);
     let profile: LaunchProfile | undefined;
-    frame.enter();
+    call.enter();
     try {
-      const { variant, stream } = form.gather(frame, args, options);
+      const { variant, stream } = form.gather(call, args, options);
       const instance = this.#check({ variant, stream }, options);
       if (instance !== undefined) {
         const loaded = this.#loaded.on(stream.device);
@@ -93,14 +93,14 @@ export class KernelCalls<Name extends string> {
       } else if (isProfiled) {
         profile = emptyProfile(this.#model.name, this.#grid);
       }
-      const result = form.result(frame);
+      const result = form.result(call);
       if (profile === undefined) return result;
       return result === undefined ? profile : { result, profile };
     } catch (error) {
-      for (const tensor of frame.allocated) tensor[Symbol.dispose]();
+      for (const tensor of call.allocated) tensor[Symbol.dispose]();
       throw error;
     } finally {
-      frame.clear();
+      call.clear();
     }
   }
 
@@ -110,7 +110,7 @@ export class KernelCalls<Name extends string> {
     args: Args,
     options: AnyOptions,
   ): PreparedCall<CallResult> {
-    const frame = this.#frame;
+    const call = this.#call;
     checkOptions(this.#optionsOf, options, form.optionNames);
     if (wantsProfile(options)) {
       throw new ArgumentError({
@@ -119,11 +119,11 @@ export class KernelCalls<Name extends string> {
         actual: "true",
       });
     }
-    frame.enter();
+    call.enter();
     try {
-      const { variant, stream } = form.gather(frame, args, options);
+      const { variant, stream } = form.gather(call, args, options);
       const instance = this.#check({ variant, stream }, options);
-      const result = form.result(frame);
+      const result = form.result(call);
       if (instance === undefined) return () => result;
       const loaded = this.#loaded.on(stream.device);
       const launcher = loaded.newLauncher(instance);
@@ -134,10 +134,10 @@ export class KernelCalls<Name extends string> {
         return result;
       };
     } catch (error) {
-      for (const tensor of frame.allocated) tensor[Symbol.dispose]();
+      for (const tensor of call.allocated) tensor[Symbol.dispose]();
       throw error;
     } finally {
-      frame.clear();
+      call.clear();
     }
   }
 
@@ -147,20 +147,20 @@ export class KernelCalls<Name extends string> {
     args: Args,
     options: AnyOptions,
   ): Alternatives<Name> {
-    const frame = this.#frame;
+    const call = this.#call;
     const { name } = this.#model;
     checkOptions(`options of ${name}.tune`, options, TUNE_OPTIONS);
-    frame.enter();
+    call.enter();
     try {
-      const { variant, stream } = form.gather(frame, args, options);
+      const { variant, stream } = form.gather(call, args, options);
       const { info, label } = stream.device;
       if (info.kind === "emulator") {
         throw new LaunchError(`Cannot tune ${name} on ${label}: its times say nothing of a GPU`, {
           hint: "use a GPU; `tri tune --estimate` ranks configurations by a model",
         });
       }
-      frame.setAddresses();
-      const taken = chooseInstance(frame, variant, info);
+      call.setAddresses();
+      const taken = chooseInstance(call, variant, info);
       const choice = variant.choices.find((choice) => choice?.instances.includes(taken));
       if (choice === undefined) {
         throw new LaunchError(`Cannot tune ${name}: there is one configuration for such a call`, {
@@ -169,16 +169,16 @@ export class KernelCalls<Name extends string> {
       }
       const launches = choice.instances.map((instance, index): Alternative | undefined => {
         const config = choice.configs[index] ?? "";
-        if (!holdsFor(frame, instance)) return undefined;
-        if (!computeGrid(frame, instance, undefined, this.#grid)) {
+        if (!holdsFor(call, instance)) return undefined;
+        if (!computeGrid(call, instance, undefined, this.#grid)) {
           throw new LaunchError(`Cannot tune ${name}: the launch grid is empty`, {
             hint: "pass arguments of the sizes that matter",
           });
         }
-        checkDemands(frame, instance);
-        checkBounds(frame, instance, this.#grid, this.#touched);
-        checkOverlap(frame, instance, this.#touched);
-        checkSelfOverlap(frame, instance);
+        checkDemands(call, instance);
+        checkBounds(call, instance, this.#grid, this.#touched);
+        checkOverlap(call, instance, this.#touched);
+        checkSelfOverlap(call, instance);
         const loaded = this.#loaded.on(stream.device);
         const launcher = loaded.newLauncher(instance);
         this.#fill(launcher, instance);
@@ -188,12 +188,12 @@ export class KernelCalls<Name extends string> {
         kernel: name,
         variant: variant.name,
         choice,
-        key: choice.key.map((name) => frame.values[name]),
+        key: choice.key.map((name) => call.values[name]),
         stream,
         launches: launches.filter((launch) => launch !== undefined),
       };
     } finally {
-      frame.clear();
+      call.clear();
     }
   }
 
@@ -202,21 +202,21 @@ export class KernelCalls<Name extends string> {
    * has, of the first variant unless another is named.
    */
   grid(form: CallForm<Name, NamedValues>, args: NamedValues, options: AnyOptions): Grid {
-    const frame = this.#frame;
+    const call = this.#call;
     const grid: [number, number, number] = [1, 1, 1];
     checkOptions(`options of ${this.#model.name}.grid`, options, GRID_OPTIONS);
     checkNames(this.#model, args);
-    frame.enter();
+    call.enter();
     try {
       if (!this.#model.pointers.some(({ name }) => isTensor(own(args, name)))) {
-        return gridForSizes(frame, args, own(options, "variant"));
+        return gridForSizes(call, args, own(options, "variant"));
       }
-      const { variant } = form.gather(frame, args, options);
-      frame.setAddresses();
-      computeGrid(frame, chooseInstance(frame, variant, undefined), undefined, grid);
+      const { variant } = form.gather(call, args, options);
+      call.setAddresses();
+      computeGrid(call, chooseInstance(call, variant, undefined), undefined, grid);
       return grid;
     } finally {
-      frame.clear();
+      call.clear();
     }
   }
 
@@ -225,23 +225,23 @@ export class KernelCalls<Name extends string> {
     { variant, stream }: Gathered<Name>,
     options: AnyOptions,
   ): InstanceModel<Name> | undefined {
-    const frame = this.#frame;
-    frame.setAddresses();
+    const call = this.#call;
+    call.setAddresses();
     const wanted = own(options, "grid");
     const device = wanted === undefined ? stream.device.info : undefined;
-    const instance = chooseInstance(frame, variant, device);
+    const instance = chooseInstance(call, variant, device);
     // An empty launch touches nothing and can break no promise.
-    if (!computeGrid(frame, instance, wanted, this.#grid)) return undefined;
-    checkDemands(frame, instance);
-    checkBounds(frame, instance, this.#grid, this.#touched);
-    checkOverlap(frame, instance, this.#touched);
-    checkSelfOverlap(frame, instance);
+    if (!computeGrid(call, instance, wanted, this.#grid)) return undefined;
+    checkDemands(call, instance);
+    checkBounds(call, instance, this.#grid, this.#touched);
+    checkOverlap(call, instance, this.#touched);
+    checkSelfOverlap(call, instance);
     return instance;
   }
 
-  /** Writes the frame's arguments into a launcher's block. */
+  /** Writes the call's arguments into a launcher's block. */
   #fill({ view }: Launcher, { layout: { dtypes, offsets } }: InstanceModel<Name>): void {
-    const { tensors, scalars, model } = this.#frame;
+    const { tensors, scalars, model } = this.#call;
     for (const { position } of model.pointers) {
       view.setBigUint64(offsets[position] ?? 0, tensors[position]?.address ?? 0n, true);
     }
@@ -272,7 +272,7 @@ export class KernelCalls<Name extends string> {
 
   /** Lets the stream wait for other streams' work on the memory. */
   #use(stream: Stream, { constants }: LoadedKernel<Name>): void {
-    const { tensors, model } = this.#frame;
+    const { tensors, model } = this.#call;
     for (const constant of constants) constant.use(stream, false);
     for (const { position, isWritten } of model.pointers) {
       tensors[position]?.buffer.use(stream, isWritten);
@@ -285,7 +285,7 @@ export class KernelCalls<Name extends string> {
     stream: Stream,
     { constants }: LoadedKernel<Name>,
   ): () => void {
-    const { tensors, model } = this.#frame;
+    const { tensors, model } = this.#call;
     const uses = model.pointers.flatMap(({ position, isWritten }) => {
       const tensor = tensors[position];
       return tensor === undefined || tensor === null ? [] : [{ tensor, isWritten }];

@@ -5,7 +5,7 @@ import { ArgumentError } from "../errors.ts";
 import { isList } from "../numbers.ts";
 import { isStream, type Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
-import type { Frame } from "./frame.ts";
+import type { CallArguments } from "./call_arguments.ts";
 import type { InstanceModel, VariantModel } from "./model.ts";
 import type { GridSize } from "./types.ts";
 
@@ -15,18 +15,18 @@ const AXES = ["x", "y", "z"] as const;
 
 /** The device of a call: its tensors', or else the stream's. */
 export function streamOf<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   wanted: Stream | undefined,
 ): Stream {
   let first: Tensor | undefined;
-  const { model: { pointers }, tensors } = frame;
+  const { model: { pointers }, tensors } = call;
   for (const { position } of pointers) {
     const tensor = tensors[position];
     if (tensor === undefined || tensor === null) continue;
     first ??= tensor;
     if (tensor.device !== first.device) {
       const { label } = tensor.device;
-      throw frame.error(
+      throw call.error(
         position,
         `a tensor on ${first.device.label}, like the others`,
         otherDevice(label, first),
@@ -36,21 +36,21 @@ export function streamOf<Name extends string>(
   const stream = wanted === undefined ? first?.device.defaultStream : wanted;
   if (stream === undefined) {
     throw new ArgumentError({
-      argument: `stream of ${frame.model.name}`,
+      argument: `stream of ${call.model.name}`,
       expected: "a stream, because no tensor says on which device to launch",
       actual: "undefined",
     });
   }
   if (!isStream(stream)) {
     throw new ArgumentError({
-      argument: `stream of ${frame.model.name}`,
+      argument: `stream of ${call.model.name}`,
       expected: "a stream, as `device.stream()` makes them",
       actual: nameValue(stream),
     });
   }
   if (first !== undefined && stream.device !== first.device) {
     throw new ArgumentError({
-      argument: `stream of ${frame.model.name}`,
+      argument: `stream of ${call.model.name}`,
       expected: `a stream of the tensors' device, ${first.device.label}`,
       actual: otherDevice(stream.device.label, first),
     });
@@ -65,43 +65,43 @@ function otherDevice(label: string, first: Tensor): string {
 }
 
 /**
- * The first instance whose conditions hold; the last has none. Where it was compiled in several configurations, the best
- * one for `device`; undefined: the default, because the caller gives the grid and can know of no other tile sizes.
+ * The first instance whose conditions hold; the last has none. Where it was compiled in several configurations, the
+ * best one for `device`; undefined: the default, because the caller gives the grid and can know of no other tile sizes.
  */
 export function chooseInstance<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   { instances, choices, general }: VariantModel<Name>,
   device: DeviceInfo | undefined,
 ): InstanceModel<Name> {
   for (let place = 0; place < instances.length; place++) {
-    const picked = device === undefined ? undefined : choices[place]?.pick(frame.values, device);
+    const picked = device === undefined ? undefined : choices[place]?.pick(call.values, device);
     const instance = picked ?? instances[place] ?? general;
-    if (holdsFor(frame, instance)) return instance;
+    if (holdsFor(call, instance)) return instance;
   }
   return general;
 }
 
 /** Whether the instance may be taken; expressions then read its constants. */
 export function holdsFor<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   instance: InstanceModel<Name>,
 ): boolean {
-  frame.setConstants(instance);
-  for (const { holds } of instance.conditions) if (!holds(frame.values)) return false;
+  call.setConstants(instance);
+  for (const { holds } of instance.conditions) if (!holds(call.values)) return false;
   return true;
 }
 
 /** Alignments and `require` conditions. */
 export function checkDemands<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   instance: InstanceModel<Name>,
 ): void {
-  const { model: { pointers }, values } = frame;
+  const { model: { pointers }, values } = call;
   for (const { position, name } of pointers) {
     const align = instance.align[position] ?? 1;
     const address = values[name];
     if (address % align === 0) continue;
-    throw frame.error(
+    throw call.error(
       position,
       `an address that is a multiple of ${align} bytes`,
       `0x${address.toString(16)}, ${address % align} bytes past one`,
@@ -111,16 +111,16 @@ export function checkDemands<Name extends string>(
   for (const { text, holds } of instance.contract.requires) {
     if (holds(values)) continue;
     throw new ArgumentError({
-      argument: `sizes of ${frame.model.name}`,
+      argument: `sizes of ${call.model.name}`,
       expected: text,
-      actual: frame.explain(text),
+      actual: call.explain(text),
     }, { hint: "the kernel relies on it" });
   }
 }
 
 /** The launch grid, written to `grid`; false: it is empty and there is nothing to launch. */
 export function computeGrid<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   instance: InstanceModel<Name>,
   wanted: GridSize | undefined,
   grid: [number, number, number],
@@ -128,18 +128,18 @@ export function computeGrid<Name extends string>(
   const { contract } = instance;
   if (wanted === undefined && contract.grid === null) {
     throw new ArgumentError({
-      argument: `grid of ${frame.model.name}`,
+      argument: `grid of ${call.model.name}`,
       expected: "a launch grid, because neither the kernel's code nor a pragma says it",
       actual: "undefined",
     }, {
       hint: "pass { grid: [x, y, z] }, or add a line `#pragma tri grid(…)` to the kernel's source",
     });
   }
-  const axes = wanted === undefined ? 3 : axesOf(frame, wanted);
+  const axes = wanted === undefined ? 3 : axesOf(call, wanted);
   let isEmpty = false;
   for (let axis = 0; axis < 3; axis++) {
     const extent = wanted === undefined
-      ? contract.grid?.[axis]?.value(frame.values) ?? 1
+      ? contract.grid?.[axis]?.value(call.values) ?? 1
       : axis < axes
       ? wanted[axis]
       : 1;
@@ -149,26 +149,28 @@ export function computeGrid<Name extends string>(
     ) {
       const text = wanted === undefined ? contract.grid?.[axis]?.text ?? "1" : undefined;
       throw new ArgumentError({
-        argument: `grid.${AXES[axis]} of ${frame.model.name}`,
+        argument: `grid.${AXES[axis]} of ${call.model.name}`,
         expected: `an integer from 0 to ${limit}`,
         actual: text === undefined
           ? nameValue(extent)
-          : `${extent} = ${text} with ${frame.explain(text)}`,
+          : `${extent} = ${text} with ${call.explain(text)}`,
       });
     }
     grid[axis] = extent;
     if (extent === 0) isEmpty = true;
   }
-  if (isEmpty) refuseNegativeExtents(frame, instance);
+  if (isEmpty) refuseNegativeExtents(call, instance);
   return !isEmpty;
 }
 
-/** How many axes a caller's grid has. Anything but a list of one to three is a mistake: no part of it may be ignored. */
-function axesOf<Name extends string>(frame: Frame<Name>, wanted: GridSize): number {
+/**
+ * How many axes a caller's grid has. Anything but a list of one to three is a mistake: no part of it may be ignored.
+ */
+function axesOf<Name extends string>(call: CallArguments<Name>, wanted: GridSize): number {
   if (isList(wanted) && wanted.length >= 1 && wanted.length <= 3) return wanted.length;
   throw new ArgumentError(
     {
-      argument: `grid of ${frame.model.name}`,
+      argument: `grid of ${call.model.name}`,
       expected: "a list of one to three integers: [x], [x, y] or [x, y, z]",
       actual: nameValue(wanted),
     },
@@ -178,16 +180,16 @@ function axesOf<Name extends string>(frame: Frame<Name>, wanted: GridSize): numb
 
 /** No elements are nothing to do; fewer than none are a mistake, although the rounded-up grid may be empty too. */
 function refuseNegativeExtents<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   { contract }: InstanceModel<Name>,
 ): void {
   for (const { extents } of contract.tensors) {
     for (const extent of extents) {
-      if (extent.kind !== "define" || !(frame.values[extent.name] < 0)) continue;
+      if (extent.kind !== "define" || !(call.values[extent.name] < 0)) continue;
       throw new ArgumentError({
-        argument: `${extent.name} of ${frame.model.name}`,
+        argument: `${extent.name} of ${call.model.name}`,
         expected: "an extent: 0 or more",
-        actual: `${frame.values[extent.name]}`,
+        actual: `${call.values[extent.name]}`,
       });
     }
   }

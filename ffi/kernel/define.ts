@@ -39,21 +39,21 @@ interface AnyKernel<Name extends string> {
   readonly constants?: ConstantBuffers;
 }
 
-/** What stands behind a kernel function. */
+/** What a kernel function calls. */
 interface Machinery<Name extends string> {
   readonly calls: KernelCalls<Name>;
   readonly explicit: CallForm<Name, NamedValues>;
-  /** The form of the function itself: `args` are all that stand before the options. */
+  /** The form of the function itself: `args` are all before the options. */
   readonly own: CallForm<Name, readonly unknown[]>;
 }
 
 const NO_OPTIONS: AnyOptions = {};
 
 /**
- * The function that calls a kernel, with `prepare`, `launch`, `grid`, `variants` and `contract` on it, and `constants` if
- * it has any. `Kernel` is the interface that the wrapper declares; wrapper and facts come from one description of the
- * kernel, so that the two agree. Nothing is opened, read or worked out before the first call. Kernels of one file share
- * their constant buffers: `shared` are those of the file, and the kernel's own where it is absent.
+ * The function that calls a kernel, with `prepare`, `launch`, `grid`, `variants` and `contract` on it, and `constants`
+ * if it has any. `Kernel` is the interface that the wrapper declares; wrapper and facts come from one description of
+ * the kernel, so that the two agree. Nothing is opened, read or worked out before the first call. Kernels of one file
+ * share their constant buffers: `shared` are those of the file, and the kernel's own where it is absent.
  */
 export function defineKernel<Kernel extends object, Name extends string>(
   facts: KernelFacts<Name>,
@@ -161,7 +161,7 @@ function build<Name extends string>(
     ? tensorForm(model, model.tensorCall)
     : {
       ...explicit,
-      gather: (frame, args, options) => explicit.gather(frame, args[0] as NamedValues, options),
+      gather: (call, args, options) => explicit.gather(call, args[0] as NamedValues, options),
     };
   return { calls: new KernelCalls(facts, model, constants), explicit, own };
 }

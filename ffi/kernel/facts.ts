@@ -1,6 +1,6 @@
 /**
  * What a generated wrapper says of its kernel. Facts only: the logic that acts on them is in this folder.
- * `Name` ranges over everything that expressions read: parameters (a pointer stands for its address in
+ * `Name` ranges over everything that expressions read: parameters (a pointer is its address in
  * bytes), compile-time constants such as tile sizes, and the grid's extents `gridX`, `gridY`, `gridZ`.
  */
 import type { DType } from "../dtype.ts";
@@ -30,7 +30,7 @@ export interface Condition<Name extends string = string> {
  */
 export type Dimension<Name extends string = string> = Name | number | Expression<Name>;
 
-/** How a kernel uses the memory behind a pointer. */
+/** How a kernel uses the memory that a pointer points to. */
 export type Access = "none" | "in" | "out" | "inout";
 
 /** A kernel parameter, in the kernel's order. */
@@ -38,7 +38,7 @@ export type ParamFacts<Name extends string = string> = ScalarFacts<Name> | Point
 
 /** A parameter that is a number or a truth value. */
 export interface ScalarFacts<Name extends string = string> {
-  /** Tells it from a pointer. */
+  /** Distinguishes it from a pointer. */
   readonly kind: "scalar";
   /** The kernel's name for it. */
   readonly name: Name;
@@ -52,7 +52,7 @@ export interface ScalarFacts<Name extends string = string> {
 
 /** A parameter that is an address; what it points to is said per variant. */
 export interface PointerFacts<Name extends string = string> {
-  /** Tells it from a scalar. */
+  /** Distinguishes it from a scalar. */
   readonly kind: "pointer";
   /** The kernel's name for it. */
   readonly name: Name;
@@ -74,7 +74,7 @@ export interface TensorFacts<Name extends string = string> {
   readonly optional?: boolean;
 }
 
-/** The elements that a launch touches behind a pointer, counted from it, both ends included. */
+/** The elements that a launch touches from a pointer on, counted from it, both ends included. */
 export interface RangeFacts<Name extends string = string> {
   /** The pointer parameter. */
   readonly param: Name;
@@ -100,9 +100,9 @@ export interface ContractFacts<Name extends string = string> {
 export interface VariantFacts<Name extends string = string> {
   /** What callers select it by. */
   readonly name: string;
-  /** What the macros of the choice stand for in the kernel's source. */
+  /** The values of the choice's macros in the kernel's source. */
   readonly bindings: Readonly<Record<string, string>>;
-  /** The element type behind each pointer, and the type of scalars that differ between variants. */
+  /** The element type of each pointer, and the type of scalars that differ between variants. */
   readonly dtypes: Readonly<Partial<Record<Name, DType>>>;
 }
 
@@ -185,7 +185,7 @@ export interface ChoiceFacts {
   readonly specialization: string;
   /** The default first. */
   readonly instances: readonly ConfigurationFacts[];
-  /** By GPU; empty: nobody measured, and the default is taken. */
+  /** By GPU; empty: not measured, and the default is taken. */
   readonly measured: readonly MeasuredFacts[];
 }
 

@@ -26,7 +26,7 @@ export function readFile(url: URL): Uint8Array<ArrayBuffer> {
   throw new PermissionError(`Cannot read ${path}: permission denied`, { hint: file.hint, cause });
 }
 
-/** As people write it, where that can be told. */
+/** As people write it, where that is known. */
 function shownPath({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname);

@@ -1,4 +1,4 @@
-/** The two forms of a call, and how each brings its arguments into the frame. */
+/** The two forms of a call, and how each brings its arguments into the object of the call. */
 import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
 import { checkOptions, type NamedValues, own } from "../options.ts";
@@ -6,7 +6,7 @@ import type { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
 import { bindTensors, checkComputed } from "./bind.ts";
 import { streamOf } from "./check.ts";
-import type { Frame } from "./frame.ts";
+import type { CallArguments } from "./call_arguments.ts";
 import type { ArgumentModel, KernelModel, TensorCallModel, VariantModel } from "./model.ts";
 import { CALL_OPTIONS } from "./option_names.ts";
 import { allocateOutputs } from "./output.ts";
@@ -21,26 +21,26 @@ export type { NamedValues } from "../options.ts";
 /** Options of a call; in the short form they also hold parameters that no tensor defines. */
 export type AnyOptions = CallOptions & NamedValues;
 
-/** A call whose arguments are in the frame, each of the right type. */
+/** A call whose arguments have been taken, each of the right type. */
 export interface Gathered<Name extends string> {
   readonly variant: VariantModel<Name>;
   readonly stream: Stream;
 }
 
-/** A form of call. `Args` is what stands before the options. */
+/** A form of call. `Args` is what comes before the options. */
 export interface CallForm<Name extends string, Args> {
   /** All that `options` may have. */
   readonly optionNames: ReadonlySet<string>;
-  gather(frame: Frame<Name>, args: Args, options: AnyOptions): Gathered<Name>;
-  result(frame: Frame<Name>): CallResult;
+  gather(call: CallArguments<Name>, args: Args, options: AnyOptions): Gathered<Name>;
+  result(call: CallArguments<Name>): CallResult;
 }
 
 /** The short form: tensors by place; sizes and strides are theirs, and missing results are allocated. */
 export function tensorForm<Name extends string>(
   model: KernelModel<Name>,
-  call: TensorCallModel,
+  tensorCall: TensorCallModel,
 ): CallForm<Name, readonly unknown[]> {
-  const { inputs, outputs, options: named, labels } = call;
+  const { inputs, outputs, options: named, labels } = tensorCall;
   const optional = new Set(
     model.pointers.flatMap(({ position, isOptional }) => isOptional ? [position] : []),
   );
@@ -49,7 +49,7 @@ export function tensorForm<Name extends string>(
   const pointers = named.filter(isPointer);
   const scalars = named.filter((argument) => !isPointer(argument));
   const results = new Set(outputs.map(({ name }) => name));
-  const takeOutputs = (frame: Frame<Name>, out: unknown): void => {
+  const takeOutputs = (call: CallArguments<Name>, out: unknown): void => {
     if (out === undefined) return;
     if (typeof out !== "object" || out === null) {
       throw new ArgumentError({
@@ -64,7 +64,7 @@ export function tensorForm<Name extends string>(
     const byName = out as NamedValues;
     for (const { position, name } of outputs) {
       const value = outputs.length === 1 ? out : own(byName, name);
-      if (value !== undefined) frame.setTensor(position, value, false);
+      if (value !== undefined) call.setTensor(position, value, false);
     }
   };
   return {
@@ -73,38 +73,38 @@ export function tensorForm<Name extends string>(
       ...outputs.length === 0 ? [] : ["out"],
       ...CALL_OPTIONS,
     ]),
-    gather(frame, args, options): Gathered<Name> {
-      frame.labels = labels;
+    gather(call, args, options): Gathered<Name> {
+      call.labels = labels;
       for (let i = 0; i < inputs.length; i++) {
-        frame.setTensor(inputs[i]?.position ?? 0, args[i], false);
+        call.setTensor(inputs[i]?.position ?? 0, args[i], false);
       }
-      takeOutputs(frame, own(options, "out"));
+      takeOutputs(call, own(options, "out"));
       for (const { position, name } of pointers) {
-        frame.setTensor(position, own(options, name), optional.has(position));
+        call.setTensor(position, own(options, name), optional.has(position));
       }
-      const variant = chooseVariant(frame, own(options, "variant"));
+      const variant = chooseVariant(call, own(options, "variant"));
       for (const { position, name } of scalars) {
         const value = own(options, name);
         // An optional tensor may define it instead.
-        if (value !== undefined) frame.setScalar(position, value, variant);
+        if (value !== undefined) call.setScalar(position, value, variant);
       }
-      const stream = streamOf(frame, own(options, "stream"));
-      frame.setConstants(variant.general);
-      bindTensors(frame, variant);
-      allocateOutputs(frame, variant, stream);
-      frame.checkComplete(variant);
-      checkComputed(frame, variant);
+      const stream = streamOf(call, own(options, "stream"));
+      call.setConstants(variant.general);
+      bindTensors(call, variant);
+      allocateOutputs(call, variant, stream);
+      call.checkComplete(variant);
+      checkComputed(call, variant);
       return { variant, stream };
     },
-    result(frame): CallResult {
+    result(call): CallResult {
       const [only] = outputs;
       if (outputs.length === 1 && only !== undefined) {
-        return frame.tensors[only.position] ?? undefined;
+        return call.tensors[only.position] ?? undefined;
       }
       if (only === undefined) return undefined;
       const byName: Record<string, Tensor> = {};
       for (const { position, name } of outputs) {
-        const tensor = frame.tensors[position];
+        const tensor = call.tensors[position];
         if (tensor !== undefined && tensor !== null) byName[name] = tensor;
       }
       return byName;
@@ -112,24 +112,24 @@ export function tensorForm<Name extends string>(
   };
 }
 
-/** The explicit form: every parameter by name, tensors standing for their addresses. */
+/** The explicit form: every parameter by name, a tensor being its address. */
 export function explicitForm<Name extends string>(
   model: KernelModel<Name>,
 ): CallForm<Name, NamedValues> {
   const labels = model.params.map(({ name }) => name);
   return {
     optionNames: CALL_OPTIONS,
-    gather(frame, args, options): Gathered<Name> {
-      frame.labels = labels;
+    gather(call, args, options): Gathered<Name> {
+      call.labels = labels;
       checkNames(model, args);
       for (const { position, name, isOptional } of model.pointers) {
-        frame.setTensor(position, own<NamedValues, string>(args, name), isOptional);
+        call.setTensor(position, own<NamedValues, string>(args, name), isOptional);
       }
-      const variant = chooseVariant(frame, own(options, "variant"));
+      const variant = chooseVariant(call, own(options, "variant"));
       for (const position of model.scalars) {
-        frame.setScalar(position, own(args, labels[position] ?? ""), variant);
+        call.setScalar(position, own(args, labels[position] ?? ""), variant);
       }
-      return { variant, stream: streamOf(frame, own(options, "stream")) };
+      return { variant, stream: streamOf(call, own(options, "stream")) };
     },
     result(): undefined {
       return undefined;

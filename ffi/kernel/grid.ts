@@ -6,7 +6,7 @@ import { ArgumentError } from "../errors.ts";
 import { own } from "../options.ts";
 import { computeGrid } from "./check.ts";
 import type { Condition } from "./facts.ts";
-import type { Frame } from "./frame.ts";
+import type { CallArguments } from "./call_arguments.ts";
 import type { NamedValues } from "./gather.ts";
 import type { InstanceModel, VariantModel } from "./model.ts";
 import type { Grid } from "./types.ts";
@@ -14,25 +14,25 @@ import { namedVariant } from "./variant.ts";
 
 /** The grid that all code has which a launch with these sizes may run; of the first variant unless another is named. */
 export function gridForSizes<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   sizes: NamedValues,
   variantName: string | undefined,
 ): Grid {
-  const { name, variants, scalars, params } = frame.model;
-  const variant = variantName === undefined ? variants[0] : namedVariant(frame.model, variantName);
+  const { name, variants, scalars, params } = call.model;
+  const variant = variantName === undefined ? variants[0] : namedVariant(call.model, variantName);
   if (variant === undefined) throw new TypeError(`${name} has no variants`);
   for (const position of scalars) {
     const size = params[position]?.name;
     if (size === undefined) continue;
-    // A size that the grid reads but nobody gave must not be an earlier call's.
-    frame.values[size] = NaN;
+    // A size that the grid reads but that was not given must not be an earlier call's.
+    call.values[size] = NaN;
     const value = own<NamedValues, string>(sizes, size);
-    if (value !== undefined) frame.setScalar(position, value, variant);
+    if (value !== undefined) call.setScalar(position, value, variant);
   }
-  const grids = possibleInstances(frame, variant).map((instance) => {
+  const grids = possibleInstances(call, variant).map((instance) => {
     const grid: [number, number, number] = [1, 1, 1];
-    frame.setConstants(instance);
-    computeGrid(frame, instance, undefined, grid);
+    call.setConstants(instance);
+    computeGrid(call, instance, undefined, grid);
     return { symbol: instance.facts.symbol, grid };
   });
   const [first, ...others] = grids;
@@ -47,16 +47,16 @@ export function gridForSizes<Name extends string>(
   });
 }
 
-/** Those that a launch may take in their first configuration, as far as numbers tell. */
+/** Those that a launch may take in their first configuration, as far as numbers show. */
 function possibleInstances<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   { instances }: VariantModel<Name>,
 ): readonly InstanceModel<Name>[] {
   const possible: InstanceModel<Name>[] = [];
   for (const instance of instances) {
-    frame.setConstants(instance);
-    const known = instance.conditions.filter((condition) => isKnown(frame, condition));
-    if (!known.every(({ holds }) => holds(frame.values))) continue;
+    call.setConstants(instance);
+    const known = instance.conditions.filter((condition) => isKnown(call, condition));
+    if (!known.every(({ holds }) => holds(call.values))) continue;
     possible.push(instance);
     if (known.length === instance.conditions.length) break;
   }
@@ -65,7 +65,7 @@ function possibleInstances<Name extends string>(
 
 /** Whether the condition reads nothing that was not given. */
 function isKnown<Name extends string>(
-  { model: { params }, values }: Frame<Name>,
+  { model: { params }, values }: CallArguments<Name>,
   { text }: Condition<Name>,
 ): boolean {
   const mentioned = new Set<string>(text.match(/[A-Za-z_]\w*/g));

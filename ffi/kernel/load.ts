@@ -44,7 +44,7 @@ export class LoadedKernel<Name extends string> {
     return this.#launchers[instance.index] ??= this.newLauncher(instance);
   }
 
-  /** A launcher of the instance that nobody else uses. */
+  /** A launcher of the instance that has no other user. */
   newLauncher(instance: InstanceModel<Name>): Launcher {
     const fn = this.#functions[instance.index] ??= this.#load(instance);
     const block = this.#block(instance);

@@ -1,4 +1,7 @@
-/** What generated wrappers import. */
+/**
+ * Kernels as functions. In: the facts that generated wrappers carry, and the arguments of a call. Out: checked arguments,
+ * the instance and the grid that fit them, and its launch. Generated wrappers import this.
+ */
 export { cdiv, exact, nextPow2, quotient, remainder } from "./arithmetic.ts";
 export { ConstantBuffer, type ConstantBuffers, defineConstants } from "./constants.ts";
 export { defineKernel } from "./define.ts";

@@ -1,5 +1,5 @@
 /**
- * A kernel's facts made ready for launching: names turned into positions, and everything worked out once that
+ * A kernel's facts made ready for launching: names resolved to positions, and everything worked out once that
  * does not depend on a launch's arguments.
  */
 import type { DType } from "../dtype.ts";
@@ -64,7 +64,7 @@ export interface TensorCallModel {
 
 /** How a variant's arguments lie in memory. */
 export interface ArgumentLayout {
-  /** By position: the element type behind a pointer, or a scalar's type. */
+  /** By position: a pointer's element type, or a scalar's type. */
   readonly dtypes: readonly DType[];
   /** By position: where each parameter lies in the argument block. */
   readonly offsets: readonly number[];
@@ -74,7 +74,7 @@ export interface ArgumentLayout {
 /** One choice of the visible parameters. */
 export interface VariantModel<Name extends string> extends ArgumentLayout {
   readonly name: string;
-  /** In order of preference; the last is the general one. Each stands for all of its configurations. */
+  /** In order of preference; the last is the general one. Each represents all of its configurations. */
   readonly instances: readonly InstanceModel<Name>[];
   /** By place in `instances`: what decides between configurations; undefined where there is one. */
   readonly choices: readonly (Choice<Name, InstanceModel<Name>> | undefined)[];
@@ -196,7 +196,8 @@ function isWritten(param: ParamFacts | undefined): boolean {
 
 /**
  * A pure result must lie apart from everything else, whatever the kernel says: whether it may be computed in
- * place, no contract can tell. Other pointers need only do so where the kernel relies on it, and one without accesses never.
+ * place, no contract can state. Other pointers need only do so where the kernel relies on it, and one without accesses
+ * never.
  */
 function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];

@@ -1,4 +1,4 @@
-/** Whether two tensors share memory, as far as their strides tell. */
+/** Whether two tensors share memory, as far as their strides show. */
 import { DTYPES } from "../dtype.ts";
 import type { Tensor } from "../tensor.ts";
 

@@ -1,4 +1,4 @@
-/** The parameters of an entry, read from PTX text, for drivers that cannot tell them. */
+/** The parameters of an entry, read from PTX text, for drivers that do not report them. */
 import type { ParameterInfo } from "../driver.ts";
 
 /**
@@ -12,7 +12,7 @@ export function parseEntryParameters(ptx: string, symbol: string): ParameterInfo
   if (head === null) return undefined;
   let end = 0;
   return (head[1] ?? "").split(",").filter((text) => text.trim() !== "").map((text) => {
-    // An `.align` behind the type is that of what a pointer points to.
+    // An `.align` after the type is that of what a pointer points to.
     const type = /\.param\s+(?:\.align\s+(\d+)\s+)?\.[a-z]+(\d+)/.exec(text);
     const elementBytes = Number(type?.[2] ?? 0) / 8;
     const align = Number(type?.[1] ?? elementBytes);

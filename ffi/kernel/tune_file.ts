@@ -1,6 +1,6 @@
 /**
- * `NAME.tune.json` beside `NAME.tc`: what configurations took, by GPU, kernel, variant, specialisation and key. One line
- * per configuration and everything sorted, so that a new timing is one changed line.
+ * `NAME.tune.json` beside `NAME.tc`: what configurations took, by GPU, kernel, variant, specialisation and key. One
+ * line per configuration and everything sorted, so that a new timing is one changed line.
  */
 const FORMAT = 1;
 
@@ -24,12 +24,14 @@ type Tree<T> = Readonly<Record<string, T>>;
 /** By configuration, as `#pragma tri config` would spell it. */
 export type Timings = Readonly<Record<string, Timing>>;
 
-/** What became of a configuration. `code` identifies what ran: other code, other time; empty where nobody knows. */
+/**
+ * What became of a configuration. `code` identifies what ran: other code, other time; empty where that is not known.
+ */
 export type Timing =
   | {
-    /** Of a launch: the median of its rounds. */
+    /** Of a launch: the median of its iterations. */
     readonly microseconds: number;
-    /** Rounds that it was timed in; configurations that fell behind have fewer. */
+    /** Iterations that it was timed in; slow configurations have fewer. */
     readonly rounds: number;
     readonly code: string;
   }

@@ -27,7 +27,7 @@ export interface CallOptions<Variant extends string = string> {
   readonly grid?: GridSize | undefined;
 }
 
-/** What every call takes of a kernel whose grid only the caller knows. */
+/** What every call takes of a kernel whose grid the caller gives. */
 export interface GridCallOptions<Variant extends string = string> extends CallOptions<Variant> {
   /** The launch grid. */
   readonly grid: GridSize;
@@ -56,7 +56,10 @@ export type KernelDescription<Name extends string = string> = Omit<KernelFacts<N
 
 /** What tuning at run time takes beside the options of a call. */
 export interface TuneOptions {
-  /** Where to add the timings, the URL of a file: the file `NAME.tune.json` beside the kernel's source, for the next `tri build`. */
+  /**
+   * Where to add the timings, the URL of a file: the file `NAME.tune.json` beside the kernel's source, for the next
+   * `tri build`.
+   */
   readonly save?: URL | undefined;
 }
 

@@ -4,44 +4,44 @@
  */
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../values.ts";
-import type { Frame } from "./frame.ts";
+import type { CallArguments } from "./call_arguments.ts";
 import type { DimensionModel, KernelModel, VariantModel } from "./model.ts";
 
-/** The variant that the frame's tensors have the types of; `wanted` is the caller's choice by name. */
+/** The variant that the call's tensors have the types of; `wanted` is the caller's choice by name. */
 export function chooseVariant<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   wanted: string | undefined,
 ): VariantModel<Name> {
-  const { model } = frame;
+  const { model } = call;
   if (wanted !== undefined) {
     const variant = namedVariant(model, wanted);
-    const misfit = firstMisfit(frame, variant);
+    const misfit = firstMisfit(call, variant);
     if (misfit === undefined) return variant;
-    throw frame.error(
+    throw call.error(
       misfit,
       `${variant.dtypes[misfit]} in variant ${wanted}`,
-      `${frame.tensors[misfit]}`,
+      `${call.tensors[misfit]}`,
     );
   }
   let first: VariantModel<Name> | undefined;
   for (const variant of model.variants) {
-    if (firstMisfit(frame, variant) !== undefined) continue;
-    if (hasExtents(frame, variant)) return variant;
+    if (firstMisfit(call, variant) !== undefined) continue;
+    if (hasExtents(call, variant)) return variant;
     first ??= variant;
   }
-  if (first === undefined) throw misfitError(frame);
-  const error = extentError(frame);
+  if (first === undefined) throw misfitError(call);
+  const error = extentError(call);
   if (error !== undefined) throw error;
   return first;
 }
 
 /** Tensors have the extents that are constants of the variant. Whatever else is wrong with them is found later. */
 function hasExtents<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   variant: VariantModel<Name>,
 ): boolean {
   for (const { position, extents } of variant.general.contract.tensors) {
-    const shape = frame.tensors[position]?.shape;
+    const shape = call.tensors[position]?.shape;
     if (shape === undefined || shape.length !== extents.length) continue;
     for (let axis = 0; axis < extents.length; axis++) {
       const value = constantExtent(variant, extents[axis]);
@@ -62,13 +62,13 @@ function constantExtent<Name extends string>(
 
 /** Names the first extent that no variant has together with those before it, and all values that would do. */
 function extentError<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
 ): ArgumentError | undefined {
-  const { variants } = frame.model;
-  let candidates = variants.filter((variant) => firstMisfit(frame, variant) === undefined);
+  const { variants } = call.model;
+  let candidates = variants.filter((variant) => firstMisfit(call, variant) === undefined);
   const given: string[] = [];
-  for (const { position } of frame.model.pointers) {
-    const tensor = frame.tensors[position];
+  for (const { position } of call.model.pointers) {
+    const tensor = call.tensors[position];
     if (tensor === undefined || tensor === null) continue;
     for (const [axis, actual] of tensor.shape.entries()) {
       const wanted = candidates.map((variant) => {
@@ -82,7 +82,7 @@ function extentError<Name extends string>(
       if (fitting.length === 0) {
         const known = [...new Set(wanted)].join(" or ");
         const beside = given.length === 0 ? "" : ` beside ${given.join(", ")}`;
-        return frame.error(
+        return call.error(
           position,
           `shape[${axis}] = ${known}${beside}`,
           `${actual} in ${tensor}`,
@@ -90,7 +90,7 @@ function extentError<Name extends string>(
         );
       }
       if (fitting.length < candidates.length) {
-        given.push(`shape[${axis}] = ${actual} of ${frame.labels[position]}`);
+        given.push(`shape[${axis}] = ${actual} of ${call.labels[position]}`);
       }
       candidates = fitting;
     }
@@ -114,10 +114,10 @@ export function namedVariant<Name extends string>(
 
 /** The first tensor whose element type the variant does not have. */
 function firstMisfit<Name extends string>(
-  frame: Frame<Name>,
+  call: CallArguments<Name>,
   variant: VariantModel<Name>,
 ): number | undefined {
-  const { model: { pointers }, tensors } = frame;
+  const { model: { pointers }, tensors } = call;
   for (const { position } of pointers) {
     const tensor = tensors[position];
     if (tensor === undefined || tensor === null) continue;
@@ -127,18 +127,18 @@ function firstMisfit<Name extends string>(
 }
 
 /** Blames the first tensor that no variant has together with those before it. */
-function misfitError<Name extends string>(frame: Frame<Name>): ArgumentError {
-  const { model } = frame;
+function misfitError<Name extends string>(call: CallArguments<Name>): ArgumentError {
+  const { model } = call;
   let candidates = model.variants;
   const given: string[] = [];
   for (const { position } of model.pointers) {
-    const tensor = frame.tensors[position];
+    const tensor = call.tensors[position];
     if (tensor === undefined || tensor === null) continue;
     const fitting = candidates.filter(({ dtypes }) => dtypes[position] === tensor.dtype);
     if (fitting.length === 0) {
       const known = [...new Set(candidates.map(({ dtypes }) => dtypes[position]))];
       const beside = given.length === 0 ? "" : ` beside ${given.join(", ")}`;
-      return frame.error(
+      return call.error(
         position,
         `${known.join(" or ")}${beside}`,
         `${tensor}`,
@@ -146,7 +146,7 @@ function misfitError<Name extends string>(frame: Frame<Name>): ArgumentError {
       );
     }
     candidates = fitting;
-    given.push(`${tensor.dtype} ${frame.labels[position]}`);
+    given.push(`${tensor.dtype} ${call.labels[position]}`);
   }
   throw new TypeError(`${model.name} has no variants`);
 }

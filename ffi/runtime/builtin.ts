@@ -1,6 +1,6 @@
 /**
- * Modules that Deno, Node and Bun all have from Node, with the parts that the run time uses. They are asked for when they
- * are needed: a static import of one costs Deno 9 ms, and bundlers for browsers refuse it.
+ * Modules that Deno, Node and Bun all have from Node, with the parts that the run time uses. They are asked for when
+ * they are needed: a static import of one costs Deno 9 ms, and bundlers for browsers refuse it.
  */
 interface Builtins {
   "node:fs": {
@@ -17,7 +17,7 @@ interface Builtins {
   };
 }
 
-/** Loads a package or module; throws if there is none. What it is, the caller knows. */
+/** Loads a package or module; throws if there is none. The caller states its type. */
 export type Require = <Module>(name: string) => Module;
 
 /** A thread, as its owner sees it. */

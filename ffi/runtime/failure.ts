@@ -1,13 +1,16 @@
 /** What the loader's message means. Every runtime passes on the text of `dlopen`, between words of its own. */
 import type { UnopenedLibrary } from "./runtime.ts";
 
-/** How the runtimes begin a message that goes on with the loader's. */
+/** How the runtimes begin a message that ends with the loader's. */
 const PREFIX =
   /^(?:Could not open library: |Failed to load shared library: |Failed to open library "[^"]*": |dlopen failed: )+/;
 /** How they say that a function is missing. */
 const MISSING = /(?:symbol:? |function |Symbol )["']?(cu\w+)/;
 
-/** Why a library did not open. Only on Linux do messages tell the absent from the broken: Windows translates its own. */
+/**
+ * Why a library did not open. Only messages of Linux distinguish an absent library from a broken one: Windows
+ * translates its own.
+ */
 export function libraryFailure(path: string, cause: unknown, platform: string): UnopenedLibrary {
   const message = cause instanceof Error ? cause.message : `${cause}`;
   const symbol = MISSING.exec(message)?.[1];

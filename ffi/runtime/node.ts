@@ -97,7 +97,7 @@ function openNodeFfi(ffi: NodeFfi, path: string): Foreign {
   };
 }
 
-/** How a library is opened; undefined where nothing can. Asked when somebody looks for a GPU. */
+/** How a library is opened; undefined where nothing can. Called when a program looks for a GPU. */
 function findForeign(): ((path: string) => Foreign) | undefined {
   const require = getBuiltinModule("node:module").createRequire(import.meta.url);
   try {

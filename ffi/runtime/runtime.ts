@@ -32,7 +32,7 @@ export type UnopenedLibrary =
   /** The program may not load it; `hint` says what allows it. */
   | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
 
-/** Which of some libraries a program may open without anybody being asked. */
+/** Which of some libraries a program may open without a prompt. */
 export interface AllowedLibraries {
   readonly paths: readonly string[];
   /** What the program lacks where that is none of them, as a clause. */
@@ -47,7 +47,7 @@ export interface Runtime {
   readVariable(name: string): string | undefined;
   /** Reads a file; `url` is a file URL. */
   readFile(url: URL): ReadFile;
-  /** Puts a file in the place of another at once: whoever reads it sees the old text or the new one. */
+  /** Puts a file in the place of another at once: readers see the old text or the new one. */
   replaceFile(url: URL, text: string): WrittenFile;
   /** Looks only, opens nothing. */
   allowedLibraries(paths: readonly string[]): AllowedLibraries;

@@ -1,4 +1,4 @@
-/** Binding the functions of a library one by one, where a runtime's FFI knows no optional ones. */
+/** Binding the functions of a library one by one, where a runtime's FFI has no optional ones. */
 import type { BoundFunctions, ForeignFunctions, ForeignType } from "../foreign.ts";
 
 /** Finds a function; throws if there is none of that name. */

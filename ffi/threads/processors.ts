@@ -6,7 +6,7 @@ interface Host {
   readonly navigator?: { readonly hardwareConcurrency: number };
 }
 
-/** The number of threads that run at once; 1 where nobody tells. */
+/** The number of threads that run at once; 1 where that is not known. */
 export function processorThreads(): number {
   const { navigator }: Host = globalThis;
   return navigator?.hardwareConcurrency ??

@@ -4,13 +4,13 @@ import { type Match, matchInstruction } from "../../compiler/ptx/match.ts";
 import { parsePtx } from "../../compiler/ptx/parse.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { bug, must } from "../../compiler/support/bug.ts";
-import { LANES, rowBytes } from "../../emulator/frame.ts";
+import { LANES, rowBytes } from "../../emulator/register_file.ts";
 import type { BlockState, HandlerContext, Machine, WarpState } from "../../emulator/machine.ts";
 import { newMemory, viewsOf } from "../../emulator/memory.ts";
 
-/** A warp with its frame. */
+/** A warp with its register file. */
 export interface WarpStub {
-  readonly frame: number;
+  readonly registerFile: number;
   readonly machine: Machine;
   readonly context: HandlerContext;
   /** A lane's value of a register that an instruction has named, or will. */
@@ -70,11 +70,11 @@ export function newBlockStub(): BlockState {
   };
 }
 
-/** A new warp with zeros in its frame. */
+/** A new warp with zeros in its register file. */
 export function newWarpStub(): WarpStub {
   const memory = newMemory(1 << 17);
   const block = newBlockStub();
-  const warp: WarpState = { block, index: 0, frame: FRAME, phase: 0, async: undefined };
+  const warp: WarpState = { block, index: 0, registerFile: FRAME, phase: 0, async: undefined };
   const machine: Machine = {
     memory,
     views: viewsOf(memory),
@@ -137,7 +137,7 @@ export function newWarpStub(): WarpStub {
     address: () => bug("no addresses here"),
   };
   return {
-    frame: FRAME,
+    registerFile: FRAME,
     machine,
     context,
     write: (register, lane, value) =>

@@ -108,11 +108,11 @@ Deno.test("atom.cas swaps where the value is the expected one, in 16 to 128 bits
     const expected = u8.slice(x, x + bytes);
     const after = u8.slice(x + bytes, x + 64);
     rig.begin().point("d0", () => x);
-    const frame = rig.machine.warp.frame;
+    const registerFile = rig.machine.warp.registerFile;
     const stride = Math.max(4, bytes);
     for (let lane = 0; lane < 32; lane++) {
-      const compare = frame + rig.row(`${letter}1`) + stride * lane;
-      const value = frame + rig.row(`${letter}2`) + stride * lane;
+      const compare = registerFile + rig.row(`${letter}1`) + stride * lane;
+      const value = registerFile + rig.row(`${letter}2`) + stride * lane;
       u8.fill(0, compare, compare + stride);
       // Lane 3 expects what is there, lane 7 what lane 3 wrote.
       u8.set(lane === 3 ? expected : new Uint8Array(bytes).fill(lane === 7 ? 203 : 1), compare);
@@ -122,7 +122,7 @@ Deno.test("atom.cas swaps where the value is the expected one, in 16 to 128 bits
     assertEquals(u8.slice(x, x + bytes), new Uint8Array(bytes).fill(207));
     assertEquals(u8.slice(x + bytes, x + 64), after);
     const old = (lane: number): Uint8Array => {
-      const at = frame + rig.row(`${letter}3`) + stride * lane;
+      const at = registerFile + rig.row(`${letter}3`) + stride * lane;
       return u8.slice(at, at + bytes);
     };
     assertEquals(old(0), expected);
@@ -138,7 +138,7 @@ Deno.test("atom.exch moves 128 bits", () => {
   rig.begin().point("d0", () => x);
   const { u64 } = rig.machine.views;
   const row = (name: string, lane: number): number =>
-    (rig.machine.warp.frame + rig.row(name)) / 8 + 2 * lane;
+    (rig.machine.warp.registerFile + rig.row(name)) / 8 + 2 * lane;
   for (let lane = 0; lane < 32; lane++) {
     u64[row("q1", lane)] = u64[row("q1", lane) + 1] = BigInt(lane);
   }

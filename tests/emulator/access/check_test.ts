@@ -96,7 +96,7 @@ Deno.test("lanes of one warp may reach several allocations at once", () => {
   assertEquals(rig.fault("ld.b32 %r1, [%d0];").lane, 17);
 });
 
-Deno.test("ld.shared finds bytes that nobody has written, to the byte", () => {
+Deno.test("ld.shared finds bytes that nothing has written, to the byte", () => {
   const rig = new Rig({
     checks: true,
     granule: 1,
@@ -109,7 +109,7 @@ Deno.test("ld.shared finds bytes that nobody has written, to the byte", () => {
   assertStringIncludes(fault.detail, "load of 4 bytes at tile + 8 in shared memory");
   rig.run("st.shared.b8 [%r0], %h1;", 1).run("st.shared.b8 [%r0+2], %h1;", 1);
   rig.run("ld.shared.b32 %r2, [%r0];", 1);
-  assertStringIncludes(rig.fault("ld.shared.b64 %d2, [%r0];", 1).detail, "byte 4 nobody");
+  assertStringIncludes(rig.fault("ld.shared.b64 %d2, [%r0];", 1).detail, "byte 4 nothing");
   assertEquals(rig.fault("atom.shared.add.u32 %r2, [%r0+4], %r1;", 1).kind, "uninitialised memory");
 });
 

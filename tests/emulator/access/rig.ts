@@ -9,7 +9,7 @@ import { beginLaunch } from "../../../emulator/access/state.ts";
 import type { AccessLaunch } from "../../../emulator/check/launch.ts";
 import { DEFAULT_LEVELS } from "../../../emulator/check/levels.ts";
 import { Fault } from "../../../emulator/fault.ts";
-import { HEADER, LANES } from "../../../emulator/frame.ts";
+import { HEADER, LANES } from "../../../emulator/register_file.ts";
 import { Heap } from "../../../emulator/heap.ts";
 import type {
   BlockState,
@@ -21,7 +21,7 @@ import type {
 import { newMemory, viewsOf, WINDOW, type Window } from "../../../emulator/memory.ts";
 import { assert } from "../../support/assert.ts";
 
-const FRAME_BYTES = 16384;
+const REGISTER_FILE_BYTES = 16384;
 const LOCAL_BYTES = 64;
 
 export interface RigOptions {
@@ -70,14 +70,14 @@ export class Rig {
         async: undefined,
       };
       for (let index = 0; index < warps; index++) {
-        const frame = heap.allocate(FRAME_BYTES, 256, "frame", "system");
+        const registerFile = heap.allocate(REGISTER_FILE_BYTES, 256, "register file", "system");
         const local = heap.allocate(LANES * LOCAL_BYTES, 256, "local", "system");
-        states.push({ block, index, frame, phase: 0, async: undefined });
-        views.u32[(frame + HEADER.live) / 4] = -1;
-        views.u32[(frame + HEADER.local) / 4] = local;
-        views.u32[(frame + HEADER.localBytes) / 4] = LOCAL_BYTES;
-        views.u32[(frame + HEADER.shared) / 4] = block.shared;
-        views.u32[(frame + HEADER.sharedBytes) / 4] = sharedBytes;
+        states.push({ block, index, registerFile, phase: 0, async: undefined });
+        views.u32[(registerFile + HEADER.live) / 4] = -1;
+        views.u32[(registerFile + HEADER.local) / 4] = local;
+        views.u32[(registerFile + HEADER.localBytes) / 4] = LOCAL_BYTES;
+        views.u32[(registerFile + HEADER.shared) / 4] = block.shared;
+        views.u32[(registerFile + HEADER.sharedBytes) / 4] = sharedBytes;
       }
       this.blocks.push(block);
     }
@@ -138,14 +138,14 @@ export class Rig {
 
   /** Sets the 32-bit value of each lane of a register. */
   set(name: string, value: (lane: number) => number): this {
-    const at = (this.machine.warp.frame + this.row(name)) / 4;
+    const at = (this.machine.warp.registerFile + this.row(name)) / 4;
     for (let lane = 0; lane < LANES; lane++) this.machine.views.u32[at + lane] = value(lane);
     return this;
   }
 
   /** Sets the 64-bit value of each lane of a register. */
   set64(name: string, value: (lane: number) => bigint): this {
-    const at = (this.machine.warp.frame + this.row(name)) / 8;
+    const at = (this.machine.warp.registerFile + this.row(name)) / 8;
     for (let lane = 0; lane < LANES; lane++) {
       this.machine.views.u64[at + lane] = BigInt.asUintN(64, value(lane));
     }
@@ -158,11 +158,13 @@ export class Rig {
   }
 
   get(name: string, lane: number): number {
-    return this.machine.views.u32[(this.machine.warp.frame + this.row(name)) / 4 + lane] ?? 0;
+    return this.machine.views.u32[(this.machine.warp.registerFile + this.row(name)) / 4 + lane] ??
+      0;
   }
 
   get64(name: string, lane: number): bigint {
-    return this.machine.views.u64[(this.machine.warp.frame + this.row(name)) / 8 + lane] ?? 0n;
+    return this.machine.views.u64[(this.machine.warp.registerFile + this.row(name)) / 8 + lane] ??
+      0n;
   }
 
   /** A piece of device memory, filled with bytes that all differ from their neighbours. */
@@ -182,7 +184,7 @@ export class Rig {
   }
 
   run(text: string, mask = -1): this {
-    this.compile(text)(this.machine.warp.frame, mask);
+    this.compile(text)(this.machine.warp.registerFile, mask);
     return this;
   }
 
@@ -190,7 +192,7 @@ export class Rig {
   fault(text: string, mask = -1): Fault {
     const run = this.compile(text);
     try {
-      run(this.machine.warp.frame, mask);
+      run(this.machine.warp.registerFile, mask);
     } catch (error) {
       assert(error instanceof Fault, String(error));
       return error;

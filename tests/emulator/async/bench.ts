@@ -7,7 +7,7 @@ import { beginLaunch } from "../../../emulator/access/state.ts";
 import { ASYNC } from "../../../emulator/async/mod.ts";
 import { allocationsOf } from "../../../emulator/check/allocations.ts";
 import { DEFAULT_LEVELS } from "../../../emulator/check/levels.ts";
-import { HEADER } from "../../../emulator/frame.ts";
+import { HEADER } from "../../../emulator/register_file.ts";
 import type { BlockState, HandlerContext, Machine, WarpState } from "../../../emulator/machine.ts";
 import { newMemory, viewsOf, WINDOW } from "../../../emulator/memory.ts";
 
@@ -15,7 +15,7 @@ const GLOBAL = 0x40000;
 const GLOBAL_BYTES = 0x20000;
 const SHARED = 0x80000;
 const FRAMES = 0x4000;
-const FRAME_BYTES = 0x2000;
+const REGISTER_FILE_BYTES = 0x2000;
 
 export const ALL = -1;
 
@@ -53,8 +53,8 @@ export class Bench {
         async: undefined,
       };
       for (let index = 0; index < warps; index++) {
-        const frame = FRAMES + (rank * warps + index) * FRAME_BYTES;
-        block.warps.push({ block, index, frame, phase: 0, async: undefined });
+        const registerFile = FRAMES + (rank * warps + index) * REGISTER_FILE_BYTES;
+        block.warps.push({ block, index, registerFile, phase: 0, async: undefined });
       }
       cluster.push(block);
     }
@@ -70,7 +70,9 @@ export class Bench {
       yield: (): void => void this.yields++,
     };
     for (const { warps } of cluster) {
-      for (const { frame } of warps) this.machine.views.i32[(frame + HEADER.live) / 4] = -1;
+      for (const { registerFile } of warps) {
+        this.machine.views.i32[(registerFile + HEADER.live) / 4] = -1;
+      }
     }
     beginLaunch(this.machine, {
       levels: DEFAULT_LEVELS,
@@ -104,7 +106,7 @@ export class Bench {
     if (operand.kind === "sink") return this.#row("_");
     if (operand.kind !== "integer") return bug(`no row for ${operand.kind}`);
     const row = this.#row(`literal ${operand.value}`);
-    const at = (this.machine.warp.frame + row) >> 2;
+    const at = (this.machine.warp.registerFile + row) >> 2;
     this.machine.views.u32.fill(Number(operand.value), at, at + 32);
     return row;
   }
@@ -149,14 +151,14 @@ export class Bench {
       },
     };
     must(ASYNC[match.opcode], `handler of ${match.opcode}`)(match, context)(
-      this.machine.warp.frame,
+      this.machine.warp.registerFile,
       mask,
     );
   }
 
   /** Sets a 32-bit register in all lanes: to a value, or to one for each lane. */
   set(name: string, value: number | ((lane: number) => number)): void {
-    const at = (this.machine.warp.frame + this.#row(name)) >> 2;
+    const at = (this.machine.warp.registerFile + this.#row(name)) >> 2;
     for (let lane = 0; lane < 32; lane++) {
       this.machine.views.u32[at + lane] = typeof value === "number" ? value : value(lane);
     }
@@ -164,14 +166,14 @@ export class Bench {
 
   /** Sets a 64-bit register in all lanes. */
   setLong(name: string, value: bigint | ((lane: number) => bigint)): void {
-    const at = (this.machine.warp.frame + this.#row(name)) >> 3;
+    const at = (this.machine.warp.registerFile + this.#row(name)) >> 3;
     for (let lane = 0; lane < 32; lane++) {
       this.machine.views.u64[at + lane] = typeof value === "bigint" ? value : value(lane);
     }
   }
 
   get(name: string, lane = 0): number {
-    const at = (this.machine.warp.frame + this.#row(name)) >> 2;
+    const at = (this.machine.warp.registerFile + this.#row(name)) >> 2;
     return must(this.machine.views.u32[at + lane], "lane");
   }
 

@@ -273,7 +273,7 @@ Deno.test("races are found exactly when two accesses have no barrier between the
         } else {
           rig.turn(each.warp).set("r0", () => 4 * each.cell);
           try {
-            (each.store ? store : load)(rig.machine.warp.frame, 1 << each.lane);
+            (each.store ? store : load)(rig.machine.warp.registerFile, 1 << each.lane);
           } catch (error) {
             assert(error instanceof Fault && /^(race|missing barrier)$/.test(error.kind));
             found = i;

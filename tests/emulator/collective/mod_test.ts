@@ -2,7 +2,7 @@ import fc from "../../support/property.ts";
 import { PTX_OPS } from "../../../compiler/ptx/ops.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { COLLECTIVES, syncMask } from "../../../emulator/collective/mod.ts";
-import { LANES } from "../../../emulator/frame.ts";
+import { LANES } from "../../../emulator/register_file.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { matchOf, newWarpStub, registerOf, type WarpStub } from "../../support/warp_stub.ts";
 
@@ -13,7 +13,7 @@ const bitsOf = (chosen: readonly number[]): bigint =>
 
 function run(warp: WarpStub, text: string, mask: number): void {
   const match = matchOf(text);
-  must(COLLECTIVES[match.opcode], match.opcode)(match, warp.context)(warp.frame, mask);
+  must(COLLECTIVES[match.opcode], match.opcode)(match, warp.context)(warp.registerFile, mask);
 }
 
 /** Registers by lane, written before the instruction runs. */

@@ -4,7 +4,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { type Block, blocksOf } from "../../../emulator/compile/blocks.ts";
 import { type Interval, livenessOf } from "../../../emulator/compile/dataflow.ts";
-import { FrameLayout } from "../../../emulator/compile/layout.ts";
+import { RegisterFileLayout } from "../../../emulator/compile/layout.ts";
 import { linesOf } from "../../../emulator/compile/lines.ts";
 
 function blocksIn(body: string): Block[] {
@@ -85,26 +85,26 @@ L: add.u32 %c, %a, %b; mov.u32 %d, %c; add.u32 %a, %a, 1; setp.lt.u32 %p, %a, 9;
   assert(of("c").last < of("p").last);
 });
 
-Deno.test("FrameLayout shares rows between registers that are not needed at the same time", () => {
+Deno.test("RegisterFileLayout shares rows between registers that are not needed at the same time", () => {
   const chain = Array.from({ length: 100 }, (_, i) => `add.u32 %r${i + 1}, %r${i}, 1;`).join("\n");
   const { intervals } = livenessOf(
     blocksIn(`.reg .b32 %r<101>; mov.u32 %r0, 0; ${chain} ret;`),
   );
-  const layout = new FrameLayout(intervals, new Map(), () => 0n);
+  const layout = new RegisterFileLayout(intervals, new Map(), () => 0n);
   // The header and two or three rows of 128 bytes.
   assert(layout.bytes <= 64 + 3 * 128, `${layout.bytes}`);
 });
 
-Deno.test("FrameLayout writes literals once per value and width", () => {
-  const layout = new FrameLayout([], new Map(), () => 0n);
+Deno.test("RegisterFileLayout writes literals once per value and width", () => {
+  const layout = new RegisterFileLayout([], new Map(), () => 0n);
   const row = (value: bigint, type: "u16" | "u32" | "s32" | "b64"): number =>
     layout.row({ kind: "integer", value }, type);
   assertEquals(row(7n, "u16"), row(7n, "u32"));
   assert(row(-1n, "u16") !== row(-1n, "s32"));
   const wide = row(-2n, "b64");
-  const frame = new Uint8Array(layout.bytes);
-  layout.writeConstants(frame);
-  const view = new DataView(frame.buffer);
+  const registerFile = new Uint8Array(layout.bytes);
+  layout.writeConstants(registerFile);
+  const view = new DataView(registerFile.buffer);
   assertEquals(view.getUint32(row(-1n, "u16") + 4 * 31, true), 0xffff);
   assertEquals(view.getBigInt64(wide + 8 * 31, true), -2n);
 });

@@ -99,9 +99,9 @@ Deno.test("counters are kept by instruction and begin anew with each launch", ()
   const x = rig.device(256);
   rig.begin().point("d0", (lane) => x + 4 * lane);
   const load = rig.compile("ld.global.b32 %r1, [%d0];");
-  const { frame } = rig.machine.warp;
-  load(frame, -1);
-  load(frame, -1);
+  const { registerFile } = rig.machine.warp;
+  load(registerFile, -1);
+  load(registerFile, -1);
   rig.run("st.global.b32 [%d0], %r1;");
   const sites = accessOf(rig.machine).counters.sites();
   assertEquals(sites.map(({ site, counters: { requests } }) => [site.text, requests]), [
@@ -109,7 +109,7 @@ Deno.test("counters are kept by instruction and begin anew with each launch", ()
     ["st.global.b32 [%d0], %r1;", 1],
   ]);
   rig.begin();
-  load(frame, 1);
+  load(registerFile, 1);
   assertEquals(counters(rig).requests, 1);
   assertEquals(
     addCounters({ ...newCounters(), lines: 2 }, { ...newCounters(), lines: 3 }).lines,

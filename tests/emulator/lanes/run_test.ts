@@ -1,7 +1,7 @@
 import type { Register } from "../../../compiler/ptx/func.ts";
 import { TYPES } from "../../../compiler/ptx/types.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import { LANES } from "../../../emulator/frame.ts";
+import { LANES } from "../../../emulator/register_file.ts";
 import { CARRY_HANDLERS, compileLanes, laneOperation } from "../../../emulator/lanes/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { randomBits } from "../../support/ptx_operands.ts";
@@ -25,7 +25,7 @@ function run(warp: WarpStub, text: string, mask: number): void {
   const code = handler === undefined
     ? compileLanes(match, must(laneOperation(match), text), warp.context)
     : handler(match, warp.context);
-  code(warp.frame, mask);
+  code(warp.registerFile, mask);
 }
 
 /**

@@ -138,14 +138,16 @@ function put(
     for (let part = 0; part < perRegister; part++) {
       word |= (elements[register * perRegister + part] ?? 0) << (part * bits);
     }
-    stub.machine.views.i32[((stub.frame() + stub.row(`${prefix}${register}`)) >> 2) + lane] = word;
+    stub.machine.views.i32[((stub.registerFile() + stub.row(`${prefix}${register}`)) >> 2) + lane] =
+      word;
   }
 }
 
 function get(stub: ReturnType<typeof newStub>, bits: number, lane: number, i: number): number {
   const perRegister = 32 / bits;
   const register = Math.floor(i / perRegister);
-  const word = stub.machine.views.i32[((stub.frame() + stub.row(`d${register}`)) >> 2) + lane] ?? 0;
+  const word =
+    stub.machine.views.i32[((stub.registerFile() + stub.row(`d${register}`)) >> 2) + lane] ?? 0;
   return bits === 32 ? word : (word >>> (bits * (i % perRegister))) & (2 ** bits - 1);
 }
 
@@ -248,7 +250,7 @@ Deno.test("mma of f64 is a chain of fused multiply-adds along k", () => {
     const [a, b, c] = [draw(m * k), draw(k * n), draw(m * n)];
     const { f64 } = stub.machine.views;
     const place = (name: string, lane: number): number =>
-      ((stub.frame() + stub.row(name)) >> 3) + lane;
+      ((stub.registerFile() + stub.row(name)) >> 3) + lane;
     for (let lane = 0; lane < 32; lane++) {
       const [g, t] = [lane >> 2, lane % 4];
       const fill = (prefix: string, from: readonly number[], columns: number, at: At): void => {
@@ -357,8 +359,8 @@ Deno.test("mma may write its result over its own operands", () => {
   for (const name of ["r0", "r1", "r2", "r3"]) {
     i32.fill(
       0x01010101,
-      (stub.frame() + stub.row(name)) >> 2,
-      (stub.frame() + stub.row(name) + 128) >> 2,
+      (stub.registerFile() + stub.row(name)) >> 2,
+      (stub.registerFile() + stub.row(name) + 128) >> 2,
     );
   }
   const r = vector("s32", "r", 4);
@@ -368,7 +370,7 @@ Deno.test("mma may write its result over its own operands", () => {
     vector("s32", "r", 1),
     r,
   ]);
-  assertEquals(i32[(stub.frame() + stub.row("r3")) >> 2], 0x01010101 + 16);
+  assertEquals(i32[(stub.registerFile() + stub.row("r3")) >> 2], 0x01010101 + 16);
 });
 
 Deno.test("mma refuses to run without all lanes of the warp", () => {
@@ -379,6 +381,6 @@ Deno.test("mma refuses to run without all lanes of the warp", () => {
     vector("b32", "b", 1),
     vector("b32", "c", 2),
   ]);
-  const fault = assertThrows(() => run(stub.frame(), 0x0fff_ffff), Fault);
+  const fault = assertThrows(() => run(stub.registerFile(), 0x0fff_ffff), Fault);
   assert(fault.kind === "illegal instruction" && fault.lane === 28);
 });

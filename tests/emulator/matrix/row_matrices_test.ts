@@ -22,12 +22,12 @@ const address = (name: string, offset = 0n): Operand => ({
 });
 
 function setLanes(stub: Stub, name: string, values: readonly number[]): void {
-  stub.machine.views.i32.set(values, (stub.frame() + stub.row(name)) >> 2);
+  stub.machine.views.i32.set(values, (stub.registerFile() + stub.row(name)) >> 2);
 }
 
 /** A lane's two elements of a matrix in a register. */
 function pairIn(stub: Stub, name: string, lane: number): [number, number] {
-  const at = ((stub.frame() + stub.row(name)) >> 1) + 2 * lane;
+  const at = ((stub.registerFile() + stub.row(name)) >> 1) + 2 * lane;
   const { u16 } = stub.machine.views;
   return [u16[at] ?? 0, u16[at + 1] ?? 0];
 }
@@ -119,14 +119,14 @@ Deno.test("ldmatrix takes generic addresses of shared memory, and no others", ()
   const stub = newStub();
   const { i32, u32 } = stub.machine.views;
   i32.fill(9, stub.shared >> 2, (stub.shared + 512) >> 2);
-  const at = (stub.frame() + stub.row("at")) >> 2;
+  const at = (stub.registerFile() + stub.row("at")) >> 2;
   for (let lane = 0; lane < 32; lane++) u32.set([16 * lane, WINDOW.shared], at + 2 * lane);
   const operand: Operand = { kind: "address", base: register("b64", "at"), offset: 0n };
   const run = stub.compile("ldmatrix.sync.aligned.m8n8.x1.b16", [vector("b32", "d", 1), operand]);
-  run(stub.frame(), -1);
+  run(stub.registerFile(), -1);
   assertEquals(pairIn(stub, "d0", 13), [9, 0]);
   for (let lane = 0; lane < 32; lane++) u32[at + 2 * lane + 1] = WINDOW.global;
-  const fault = assertThrows(() => run(stub.frame(), -1), Fault);
+  const fault = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assertEquals(fault.kind, "out of bounds");
 });
 
@@ -139,13 +139,13 @@ Deno.test("ldmatrix faults on rows that are unwritten, misaligned or outside of 
   stub.machine.checks = true;
   const rows = Array.from({ length: 32 }, (_, lane) => 16 * lane);
   setLanes(stub, "at", rows);
-  const unwritten = assertThrows(() => run(stub.frame(), -1), Fault);
+  const unwritten = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assertEquals(unwritten.kind, "uninitialised memory");
   setLanes(stub, "at", rows.with(17, 8));
-  const misaligned = assertThrows(() => run(stub.frame(), -1), Fault);
+  const misaligned = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assert(misaligned.kind === "misaligned" && misaligned.lane === 17);
   setLanes(stub, "at", rows.with(30, stub.machine.block.sharedBytes));
-  const outside = assertThrows(() => run(stub.frame(), -1), Fault);
+  const outside = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assert(outside.kind === "out of bounds" && outside.lane === 30);
 });
 

@@ -1,4 +1,4 @@
-/** A machine of one warp (or a few) whose frame is made up as operands are named. */
+/** A machine of one warp (or a few) whose register file is made up as operands are named. */
 import type { Operand } from "../../../compiler/ptx/func.ts";
 import { type Match, matchInstruction, splitSpelling } from "../../../compiler/ptx/match.ts";
 import { bug, must } from "../../../compiler/support/bug.ts";
@@ -14,7 +14,7 @@ import { newMemory, viewsOf } from "../../../emulator/memory.ts";
 import { MATRIX } from "../../../emulator/matrix/mod.ts";
 
 const FRAME = 0x10000;
-const FRAME_BYTES = 0x10000;
+const REGISTER_FILE_BYTES = 0x10000;
 const SHARED = 0x80000;
 const SHARED_BYTES = 0x38000;
 
@@ -23,13 +23,13 @@ export const ALL_LANES = -1;
 export interface Stub {
   readonly machine: Machine & { warp: WarpState; checks: boolean; profile: boolean };
   readonly shared: number;
-  /** Where a register's row is in the frame, made when first named. */
+  /** Where a register's row is in the register file, made when first named. */
   row(name: string): number;
-  /** Compiles an instruction for the stub's frame. */
+  /** Compiles an instruction for the stub's register file. */
   compile(spelling: string, operands: readonly Operand[]): WarpFunction;
   /** Compiles it and runs it in all lanes of the stub's warp. */
   run(spelling: string, operands: readonly Operand[], warp?: number): void;
-  frame(warp?: number): number;
+  registerFile(warp?: number): number;
 }
 
 const SITE: Site = { kernel: "test", text: "test;" };
@@ -53,7 +53,13 @@ export function newStub(warps = 1): Stub {
   };
   cluster.push(block);
   for (let index = 0; index < warps; index++) {
-    states.push({ block, index, frame: FRAME + index * FRAME_BYTES, phase: 0, async: undefined });
+    states.push({
+      block,
+      index,
+      registerFile: FRAME + index * REGISTER_FILE_BYTES,
+      phase: 0,
+      async: undefined,
+    });
   }
   const machine = {
     memory,
@@ -78,11 +84,11 @@ export function newStub(warps = 1): Stub {
     if (operand.kind === "register") return row(operand.name);
     if (operand.kind !== "integer") return bug(`no row for ${operand.kind}`);
     const place = row(`literal ${operand.value}`);
-    for (const { frame } of states) {
+    for (const { registerFile } of states) {
       machine.views.i32.fill(
         operand.value === 0n ? 0 : -1,
-        (frame + place) >> 2,
-        (frame + place + 16) >> 2,
+        (registerFile + place) >> 2,
+        (registerFile + place + 16) >> 2,
       );
     }
     return place;
@@ -126,9 +132,9 @@ export function newStub(warps = 1): Stub {
     compile,
     run: (spelling, operands, warp = 0) => {
       machine.warp = must(states[warp], "warp");
-      compile(spelling, operands)(machine.warp.frame, ALL_LANES);
+      compile(spelling, operands)(machine.warp.registerFile, ALL_LANES);
     },
-    frame: (warp = 0) => must(states[warp], "warp").frame,
+    registerFile: (warp = 0) => must(states[warp], "warp").registerFile,
   };
 }
 

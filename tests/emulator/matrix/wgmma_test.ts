@@ -129,7 +129,7 @@ function drawer(seed: number): (type: string) => number {
 const M = 64;
 
 const wordAt = (stub: Stub, warp: number, name: string, lane: number): number =>
-  ((stub.frame(warp) + stub.row(name)) >> 2) + lane;
+  ((stub.registerFile(warp) + stub.row(name)) >> 2) + lane;
 
 function writeElement(stub: Stub, bytes: number, place: number, bits: number): void {
   const { u8 } = stub.machine.views;
@@ -138,7 +138,7 @@ function writeElement(stub: Stub, bytes: number, place: number, bits: number): v
 
 function setDescriptor(stub: Stub, name: string, descriptor: bigint): void {
   for (let warp = 0; warp < 4; warp++) {
-    const at = (stub.frame(warp) + stub.row(name)) >> 3;
+    const at = (stub.registerFile(warp) + stub.row(name)) >> 3;
     stub.machine.views.u64.fill(descriptor, at, at + 32);
   }
 }
@@ -178,7 +178,7 @@ function check(test: Case): void {
   const count = d === "f16" ? n / 4 : n / 2;
   const rowsOfD = Array.from({ length: count }, (_, i) => stub.row(`d${i}`) >> 2);
   const wordOfD = (warp: number, lane: number, i: number): number =>
-    (stub.frame(warp) >> 2) + (rowsOfD[i] ?? 0) + lane;
+    (stub.registerFile(warp) >> 2) + (rowsOfD[i] ?? 0) + lane;
   /** Rows and columns of a lane's elements of d, by the manual's figure. */
   const places = (warp: number, lane: number): { row: number; column: number }[] =>
     Array.from({ length: n / 2 }, (_, i) => ({
@@ -349,7 +349,7 @@ Deno.test("wgmma faults on operands outside of shared memory", () => {
   setWritten(accessOf(stub.machine).shared.of(stub.machine.block, 0), 0, 0x1000);
   setDescriptor(stub, "a", DESCRIPTOR);
   setDescriptor(stub, "b", describe(stub.machine.block.sharedBytes - 64, 16, 1024, 16));
-  const fault = assertThrows(() => small(stub)(stub.frame(), -1), Fault);
+  const fault = assertThrows(() => small(stub)(stub.registerFile(), -1), Fault);
   assertEquals(fault.kind, "out of bounds");
 });
 
@@ -360,12 +360,12 @@ Deno.test("wgmma demands a fence before the first product, and equal descriptors
   setDescriptor(stub, "b", DESCRIPTOR);
   setWritten(accessOf(stub.machine).shared.of(stub.machine.block, 0), 0, 0x1000);
   const run = small(stub);
-  const unfenced = assertThrows(() => run(stub.frame(), -1), Fault);
+  const unfenced = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assert(unfenced.message.includes("wgmma.fence"));
   stub.run("wgmma.fence.sync.aligned", []);
-  run(stub.frame(), -1);
-  stub.machine.views.u64[((stub.frame() + stub.row("b")) >> 3) + 9] = 0n;
-  const different = assertThrows(() => run(stub.frame(), -1), Fault);
+  run(stub.registerFile(), -1);
+  stub.machine.views.u64[((stub.registerFile() + stub.row("b")) >> 3) + 9] = 0n;
+  const different = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assert(different.kind === "illegal instruction" && different.lane === 9);
 });
 

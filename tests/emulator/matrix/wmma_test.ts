@@ -131,7 +131,7 @@ function check({ spelling, layouts, m, n, k, types, counts }: Case, sumLayout: s
   const shape = `m${m}n${n}k${k}`;
   const { u32 } = stub.machine.views;
   const setLanes = (name: string, value: number): void => {
-    const first = (stub.frame() + stub.row(name)) >> 2;
+    const first = (stub.registerFile() + stub.row(name)) >> 2;
     u32.fill(value, first, first + 32);
   };
   const place = (
@@ -199,13 +199,13 @@ Deno.test("wmma multiplies matrices of every shape, type and layout in memory", 
   }
 });
 
-Deno.test("wmma.load of a matrix that nobody has written is a fault in checked runs", () => {
+Deno.test("wmma.load of a matrix that nothing has written is a fault in checked runs", () => {
   const stub = newStub();
   stub.machine.checks = true;
   const run = stub.compile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", [
     vector("b32", "d", 8),
     at("at"),
   ]);
-  const fault = assertThrows(() => run(stub.frame(), -1), Fault);
+  const fault = assertThrows(() => run(stub.registerFile(), -1), Fault);
   assertEquals(fault.kind, "uninitialised memory");
 });

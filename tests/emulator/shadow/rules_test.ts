@@ -9,7 +9,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { contextFor } from "../../../emulator/compile/context.ts";
 import { livenessOf } from "../../../emulator/compile/dataflow.ts";
 import { blocksOf } from "../../../emulator/compile/blocks.ts";
-import { FrameLayout } from "../../../emulator/compile/layout.ts";
+import { RegisterFileLayout } from "../../../emulator/compile/layout.ts";
 import { linesOf } from "../../../emulator/compile/lines.ts";
 import { HANDLER_TABLES } from "../../../emulator/compile/select.ts";
 import { usesOf } from "../../../emulator/compile/uses.ts";
@@ -154,7 +154,7 @@ function stepOf(
   return compileLanes(match, must(laneOperation(match), match.opcode), context);
 }
 
-/** A machine with a frame for one instruction, all of whose registers have shadows. */
+/** A machine with a register file for one instruction, all of whose registers have shadows. */
 function prepare(text: string): Trial {
   const module = parsePtx(kernelText(`${REGISTERS} ${text}`, { target: "sm_90", version: "8.6" }));
   const kernel = must(module.kernels[0], "kernel");
@@ -165,15 +165,15 @@ function prepare(text: string): Trial {
   // Rows of their own, as if all of them lived throughout.
   const intervals = [...registers.values()].map((register) => ({ register, first: 0, last: 9 }));
   assert(livenessOf(blocksOf(kernel, lines, endLabels)).intervals.length === intervals.length);
-  const layout = new FrameLayout(intervals, registers, () => 0n);
+  const layout = new RegisterFileLayout(intervals, registers, () => 0n);
   const { machine, heap } = createEmulator();
   const context = contextFor(machine, layout, new Map(), line.site, 90);
   machine.checks = true;
   const run = stepOf(context, line);
   const shadow = must(lineShadow(line, context), "shadow").run;
-  const w = heap.allocate(2 * layout.bytes, 256, "frame", "system");
-  const frame = machine.views.u8.subarray(w, w + layout.bytes);
-  layout.writeConstants(frame);
+  const w = heap.allocate(2 * layout.bytes, 256, "register file", "system");
+  const registerFile = machine.views.u8.subarray(w, w + layout.bytes);
+  layout.writeConstants(registerFile);
   const shadowsOf = (list: readonly Register[]): Shadow[] =>
     [...new Set(list.map(({ name }) => name))].map((name) => must(layout.shadow(name), name));
   const { guard } = line.instruction;

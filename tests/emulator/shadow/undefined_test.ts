@@ -187,7 +187,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     kind: NO_BYTES,
     thread: 9,
     says:
-      /^load of 4 bytes at tile \+ 36 in shared memory, which nobody has written; `st.global.u32 .*`: it is stored/,
+      /^load of 4 bytes at tile \+ 36 in shared memory, which nothing has written; `st.global.u32 .*`: it is stored/,
   },
   "a counter in shared memory": {
     body:
@@ -223,14 +223,14 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       `${LOCAL} st.local.u32 [spot+4], %t; ld.local.u32 %r2, [spot+8]; st.global.u32 [%x], %r2;`,
     kind: NO_BYTES,
     thread: 0,
-    says: /^load of 4 bytes at spot \+ 8 in local memory, which nobody has written/,
+    says: /^load of 4 bytes at spot \+ 8 in local memory, which nothing has written/,
   },
   "part of an element of local memory": {
     body:
       `${LOCAL} st.local.u16 [spot], %t; ld.local.u32 %r2, [spot]; add.u32 %r2, %r2, 1; st.global.u32 [%x], %r2;`,
     kind: NO_BYTES,
     thread: 0,
-    says: /whose byte 2 nobody has written/,
+    says: /whose byte 2 nothing has written/,
   },
   "a row of a matrix": {
     body: `${SHARED} and.b32 %r1, %t, 31; mov.u32 %r2, tile; mad.lo.u32 %r2, %r1, 16, %r2;

@@ -2,7 +2,7 @@ import type { Operand, Register, RegisterType } from "../../../compiler/ptx/func
 import { type Match, matchInstruction } from "../../../compiler/ptx/match.ts";
 import { isTypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { bug, must } from "../../../compiler/support/bug.ts";
-import { HEADER, LANES } from "../../../emulator/frame.ts";
+import { HEADER, LANES } from "../../../emulator/register_file.ts";
 import { WINDOW } from "../../../emulator/memory.ts";
 import { wasmForm } from "../../../emulator/wasm/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

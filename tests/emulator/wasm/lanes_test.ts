@@ -1,7 +1,7 @@
 import type { Instruction, Operand } from "../../../compiler/ptx/func.ts";
 import { type Match, matchInstruction } from "../../../compiler/ptx/match.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import { LANES } from "../../../emulator/frame.ts";
+import { LANES } from "../../../emulator/register_file.ts";
 import { compileLanes, laneOperation } from "../../../emulator/lanes/mod.ts";
 import { scalarDestinations, scalarSources } from "../../../emulator/lanes/shape.ts";
 import { wasmForm } from "../../../emulator/wasm/mod.ts";
@@ -54,7 +54,7 @@ const functions = compilePrimitives(
   MATCHES.map((match) => must(wasmForm(match), "primitive")),
   scene.memory,
 );
-const FRAME = 4096;
+const REGISTER_FILE = 4096;
 
 /** Singles that approximations may give one or the other of. */
 function areNeighbours(a: number, b: number): boolean {
@@ -78,18 +78,20 @@ function check(match: Match, random: Random, mask: number, aliased: boolean): vo
   const layout = new Layout(0, alias);
   const context = contextOf(machine, layout);
   const bytes = new Uint8Array(memory.buffer);
-  random.fill(bytes.subarray(FRAME, FRAME + 8192));
+  random.fill(bytes.subarray(REGISTER_FILE, REGISTER_FILE + 8192));
   for (const { operand, type } of sources) {
-    const at = FRAME + layout.row(operand, type);
+    const at = REGISTER_FILE + layout.row(operand, type);
     fillRow(machine, at, operand.kind === "negated" ? operand.operand : operand, type, random);
   }
-  const args = primitive.arguments.map((argument) => argumentValue(argument, context, FRAME));
-  const before = bytes.slice(FRAME, FRAME + layout.end);
+  const args = primitive.arguments.map((argument) =>
+    argumentValue(argument, context, REGISTER_FILE)
+  );
+  const before = bytes.slice(REGISTER_FILE, REGISTER_FILE + layout.end);
   must(functions.get(primitive.name), primitive.name)(...args, mask);
-  const found = bytes.slice(FRAME, FRAME + layout.end);
-  bytes.set(before, FRAME);
-  compileLanes(match, must(laneOperation(match), "operation"), context)(FRAME, mask);
-  const wanted = bytes.slice(FRAME, FRAME + layout.end);
+  const found = bytes.slice(REGISTER_FILE, REGISTER_FILE + layout.end);
+  bytes.set(before, REGISTER_FILE);
+  compileLanes(match, must(laneOperation(match), "operation"), context)(REGISTER_FILE, mask);
+  const wanted = bytes.slice(REGISTER_FILE, REGISTER_FILE + layout.end);
   const [got, want] = [new Uint32Array(found.buffer), new Uint32Array(wanted.buffer)];
   const differs = got.findIndex((word, i) =>
     word !== want[i] && !(match.opcode === "ex2" && areNeighbours(word, want[i] ?? 0))
@@ -99,8 +101,8 @@ function check(match: Match, random: Random, mask: number, aliased: boolean): vo
   const lane = Math.floor((4 * differs - layout.row(operand, type)) / pitchOf(operand));
   const values = sources.map((source) => {
     const pitch = pitchOf(source.operand);
-    const at = FRAME + layout.row(source.operand, source.type) + lane * pitch;
-    bytes.set(before, FRAME);
+    const at = REGISTER_FILE + layout.row(source.operand, source.type) + lane * pitch;
+    bytes.set(before, REGISTER_FILE);
     const value = pitch === 8 ? machine.views.u64[at / 8] : machine.views.u32[at / 4];
     return value?.toString(16);
   });

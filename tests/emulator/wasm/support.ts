@@ -2,7 +2,7 @@
 import type { Operand } from "../../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { bug, must } from "../../../compiler/support/bug.ts";
-import { LANES, rowBytes } from "../../../emulator/frame.ts";
+import { LANES, rowBytes } from "../../../emulator/register_file.ts";
 import type { HandlerContext, Machine } from "../../../emulator/machine.ts";
 import { newMemory, viewsOf } from "../../../emulator/memory.ts";
 import type { Argument, Primitive } from "../../../emulator/wasm/mod.ts";
@@ -46,7 +46,7 @@ export function machineOf(memory: WebAssembly.Memory): Machine {
   return {
     memory,
     views: viewsOf(memory),
-    warp: { block, index: 0, frame: 0, phase: 0, async: undefined },
+    warp: { block, index: 0, registerFile: 0, phase: 0, async: undefined },
     block,
     checks: false,
     profile: false,
@@ -106,7 +106,7 @@ export function contextOf(machine: Machine, layout: Layout): HandlerContext {
   };
 }
 
-/** What the compiler of kernels passes for an argument, the frame at w. */
+/** What the compiler of kernels passes for an argument, the register file at w. */
 export function argumentValue(argument: Argument, context: HandlerContext, w: number): number {
   switch (argument.kind) {
     case "row":
@@ -119,7 +119,7 @@ export function argumentValue(argument: Argument, context: HandlerContext, w: nu
       return w + must(context.address(argument.operand).row, "a base");
     case "offset":
       return context.address(argument.operand).offset;
-    case "frame":
+    case "register file":
       return w;
   }
 }

@@ -281,7 +281,7 @@ Deno.test("launch() refuses buffers that the launch would leave, and says how la
   refused(gpu, () => transpose.launch({ X: behind, Y: y, M: 2, N: 4, ldx: 3, ldy: 2 }), {
     argument: "X of transpose",
     expected:
-      "a buffer of at least 52 bytes: the launch touches elements 0 to 6 behind the 24 bytes before the tensor",
+      "a buffer of at least 52 bytes: the launch touches elements 0 to 6 after the 24 bytes before the tensor",
     actual: "float32[2, 3] in a buffer of 48 bytes",
   });
 });

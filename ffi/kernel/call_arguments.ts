@@ -1,7 +1,7 @@
 /**
- * The arguments of the call in hand. A kernel has one frame and fills it anew for each call, so that checking
- * a launch makes no garbage. Code of the caller can run in between (getters of options, `print` of the emulator); a call
- * of the same kernel from there is refused.
+ * The arguments of the call in hand. A kernel has one object for them and fills it anew for each call, so that checking
+ * a launch makes no garbage. Code of the caller can run in between (getters of options, `print` of the emulator); a
+ * call of the same kernel from there is refused.
  */
 import { nameValue } from "../brands.ts";
 import { ArgumentError, DisposedError, LaunchError } from "../errors.ts";
@@ -15,9 +15,9 @@ export const GRID_NAMES = ["gridX", "gridY", "gridZ"] as const;
 export type GridName = (typeof GRID_NAMES)[number];
 
 /** Arguments by position in the parameter list. */
-export class Frame<Name extends string> {
+export class CallArguments<Name extends string> {
   readonly model: KernelModel<Name>;
-  /** What pointers point to; null: the null pointer. Undefined where a scalar stands, or nothing was given. */
+  /** What pointers point to; null: the null pointer. Undefined for scalars, and where nothing was given. */
   readonly tensors: (Tensor | null | undefined)[];
   readonly scalars: (ScalarValue | undefined)[];
   /** Which extent or stride defined a parameter. */
@@ -44,7 +44,7 @@ export class Frame<Name extends string> {
     >;
   }
 
-  /** To be called before a call fills the frame; `clear` ends it. */
+  /** To be called before the arguments of a call are set; `clear` ends it. */
   enter(): void {
     if (this.#isInUse) {
       throw new LaunchError(`Cannot call ${this.model.name} while a call of it is under way`, {

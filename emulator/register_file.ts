@@ -1,6 +1,6 @@
 /**
- * The frame of a warp: where its registers lie. A frame is a piece of the emulator's memory; instructions name
- * places in it by their offset, the same in all warps of a kernel.
+ * The register file of a warp: where its registers lie. A register file is a piece of the emulator's memory;
+ * instructions name places in it by their offset, the same in all warps of a kernel.
  *
  * A row holds one value per lane, lane 0 first, little-endian: 4 bytes a lane for values of up to 32 bits, 8 for
  * 64 bits, 16 for 128. Values narrower than 32 bits have zeros above them. A predicate is one 32-bit word, bit n
@@ -10,7 +10,7 @@
 
 export const LANES = 32;
 
-/** Words at the start of a frame. */
+/** Words at the start of a register file. */
 export const HEADER = {
   /** Where the block's shared memory is, and how many bytes it has. */
   shared: 0,
@@ -23,7 +23,7 @@ export const HEADER = {
   /** Set by the scheduler: the lanes that are here may run the warp-wide instruction that comes next. */
   forced: 20,
   /** Set when lanes part: those that take the branch, its target, and where the others go on. */
-  parted: 24,
+  diverged: 24,
   target: 28,
   other: 32,
 } as const;
