@@ -3,7 +3,7 @@ import type { Instruction } from "../../compiler/ptx/func.ts";
 import { type Match, matchInstruction } from "../../compiler/ptx/match.ts";
 import { PTX_OPS } from "../../compiler/ptx/ops.ts";
 import { contextFor, type SymbolPlace } from "../../emulator/compile/context.ts";
-import { FrameLayout } from "../../emulator/compile/layout.ts";
+import { RegisterFileLayout } from "../../emulator/compile/layout.ts";
 import { selectStep } from "../../emulator/compile/select.ts";
 import { Fault } from "../../emulator/fault.ts";
 import { newHost } from "../../emulator/host.ts";
@@ -17,7 +17,13 @@ function faultOf(instruction: Instruction, match: Match | string): Fault {
   const { machine } = newHost(newMemory(1 << 16));
   const site = { kernel: "k", text: instruction.opcode };
   const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
-  const context = contextFor(machine, new FrameLayout([], new Map(), () => 0n), symbols, site, 90);
+  const context = contextFor(
+    machine,
+    new RegisterFileLayout([], new Map(), () => 0n),
+    symbols,
+    site,
+    90,
+  );
   const line = { instruction, site, match, labels: [], sync: undefined };
   const step = selectStep(line, context);
   assertEquals(step.kind, "function");
