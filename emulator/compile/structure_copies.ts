@@ -57,6 +57,44 @@ function copyOf(store: Line, definitions: Definitions): Copy | undefined {
   return undefined;
 }
 
+interface LoadedFrom {
+  /** What the address begins with, or the load itself where the text does not say. */
+  readonly base: string | Line;
+  readonly offset: bigint;
+}
+
+/** Where a register's value was loaded; undefined if it comes from no single load. */
+function loadedFrom(register: string, definitions: Definitions): LoadedFrom | undefined {
+  let name: string | undefined = register;
+  for (let step = 0; step < MOST_STEPS && name !== undefined; step++) {
+    const [line, other] = definitions.of(name);
+    if (line === undefined || other !== undefined) return undefined;
+    if (opcodeOf(line) === "ld") {
+      const { base, offset } = definitions.location(line) ?? { base: line, offset: 0n };
+      const index = registersIn(operandOf(line, "d")).findIndex((one) => one.name === name);
+      return { base, offset: offset + BigInt(index * elementBytes(line)) };
+    }
+    name = definitions.copied(line)?.[0]?.name;
+  }
+  return undefined;
+}
+
+/**
+ * Whether the elements of a store may be a piece of one structure: they were loaded from places that lie as they do. What was
+ * gathered from places apart has no padding.
+ */
+function isOnePiece(store: Line, definitions: Definitions): boolean {
+  const places = registersIn(operandOf(store, "b")).map(({ name }) =>
+    loadedFrom(name, definitions)
+  );
+  const [first] = places;
+  return first === undefined || places.every((place, i) =>
+    place === undefined ||
+    (place.base === first.base &&
+      place.offset - first.offset === BigInt(i * elementBytes(store)))
+  );
+}
+
 /** How far one line's address is from that of another; undefined if the text does not say. */
 function distance(from: Line, to: Line, definitions: Definitions): bigint | undefined {
   const [a, b] = [definitions.location(from), definitions.location(to)];
@@ -79,7 +117,7 @@ function besides(lines: readonly Line[], store: Line, definitions: Definitions):
 
 /**
  * The values that other stores copy to the structure of a store, as far as they are loaded by then. Undefined if the
- * kernel writes what the store copies: that is a member, and no padding.
+ * kernel writes what the store copies, which is a member and no padding, or if the store copies no piece of a structure.
  */
 export function copiedBeside(
   blocks: readonly Block[],
@@ -90,6 +128,7 @@ export function copiedBeside(
     blocks.find(({ lines }) => lines.includes(line))?.lines ?? [];
   const copy = copyOf(store, definitions);
   if (copy === undefined) return [];
+  if (!isOnePiece(store, definitions)) return undefined;
   const { load } = copy;
   const isMember = blocks.some(({ lines }) =>
     lines.some((other) => {
