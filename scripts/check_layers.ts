@@ -136,18 +136,14 @@ export function findCircles(edges: readonly ImportEdge[]): string[][] {
   return circles.sort(([a = ""], [b = ""]) => a < b ? -1 : 1);
 }
 
-/** Folders whose circles are still being removed. The list only gets shorter. */
-const STILL_CIRCULAR: readonly string[] = ["bench"];
-
 /** Circles with a member that no descent lists. */
 export function findForbiddenCircles(
   circles: readonly (readonly string[])[],
   descents: readonly ReadonlySet<string>[],
 ): (readonly string[])[] {
-  const isAllowed = (circle: readonly string[]): boolean =>
-    descents.some((descent) => circle.every((module) => descent.has(module))) ||
-    STILL_CIRCULAR.some((folder) => circle.every((module) => isUnder(folder, module)));
-  return circles.filter((circle) => !isAllowed(circle));
+  return circles.filter((circle) =>
+    !descents.some((descent) => circle.every((module) => descent.has(module)))
+  );
 }
 
 /** Every import of the layers' modules. */
