@@ -3,7 +3,7 @@
  *
  * All exchanges use the start of shared memory one after the other. Before one overwrites what an earlier one left,
  * there must be a block barrier, since other threads may still read that: `barrier` says that the operation begins
- * with one. An exchange with one barrier between its writes and its reads needs none if it lies beside the one before
+ * with one. An exchange with one barrier between its writes and its reads needed none if it lies beside the one before
  * (`hasOneBarrier` of layout/exchanges.ts), so that reductions in a row need one barrier each, not two.
  *
  * The buffers of staged operands come after the exchanges, or over them where none happens while a buffer is in use.
@@ -37,7 +37,7 @@ export const allocateShared: SchedulePass = {
   },
 };
 
-/** Bytes of shared memory that a function needs. */
+/** Bytes of shared memory that a function needed. */
 export function sharedBytes(func: Func): number {
   return planShared(func).bytes;
 }
@@ -121,7 +121,7 @@ class Walk {
     if (ON_SLOTS.has(op.name)) return "anything";
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;
     if (!isExchange(op) || bytes === 0) return read;
-    // The test of a rotated loop runs in two places. In the first it needs the most barriers.
+    // The test of a rotated loop runs in two places. In the first it needed the most barriers.
     const exchange = this.exchanges.get(op) ?? exchangeAfter(op, bytes, read);
     this.exchanges.set(op, exchange);
     this.bytes = Math.max(this.bytes, exchange.part.end);

@@ -1,4 +1,4 @@
-/** Small operations that staging inserts: slots that go round, reads, conditions of masked copies. */
+/** Small operations that scheduling inserts: the next slot of a ring, loads from slots, conditions of masked copies. */
 import type { SharedAccess } from "../ir/shared_access.ts";
 import { type Attrs, type Func, newUncheckedOp, type Op, type Value } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
@@ -8,7 +8,7 @@ import type { SharedPlan } from "../layout/conversion.ts";
 import { permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
-import type { Feed } from "./staged_operand.ts";
+import type { StagedOperand } from "./staged_operand.ts";
 
 /** How the reading side of a plan reads. */
 export function accessOf({ matrices }: SharedPlan): SharedAccess {
@@ -17,7 +17,7 @@ export function accessOf({ matrices }: SharedPlan): SharedAccess {
 }
 
 /** Appends operations to a list. */
-export class StageBuilder {
+export class ScheduleBuilder {
   constructor(
     readonly func: Func,
     readonly out: Op[],
@@ -48,7 +48,7 @@ export class StageBuilder {
     this.effect("barrier", []);
   }
 
-  /** Waits until at most so many groups of copies are under way, those of all threads. */
+  /** Waits until at most so many groups of copies of any thread are under way. */
   waitGroup(pending: number): void {
     this.effect("wait_group", [], { pending });
     this.barrier();
@@ -80,19 +80,19 @@ export class StageBuilder {
     return mask === undefined ? everywhere : this.both(everywhere, mask);
   }
 
-  /** Gives the product its operand from a slot. */
-  read(feed: Feed, buffer: Value, slot: Value): void {
-    const { element, shape } = feed.source.type;
-    const { layout } = feed;
-    const attrs = { access: accessOf(feed.plan) };
+  /** Gives a dot its operand from a slot. */
+  load(operand: StagedOperand, buffer: Value, slot: Value): void {
+    const { element, shape } = operand.source.type;
+    const { layout } = operand;
+    const attrs = { access: accessOf(operand.plan) };
     const source = this.value("local_load", [buffer, slot], { element, shape, layout }, attrs);
-    feed.dot.operands[feed.index] = this.permuted(feed, source);
+    operand.dot.operands[operand.index] = this.permuted(operand, source);
   }
 
-  /** What a feed's permutations make of its source, or of a part of it. */
-  permuted(feed: Feed, source: Value): Value {
+  /** What an operand's permutations make of its source, or of a part of it. */
+  permuted(operand: StagedOperand, source: Value): Value {
     let value = source;
-    for (const permutation of feed.permutations) {
+    for (const permutation of operand.permutations) {
       const { order } = permutation.attrs;
       const layout = permuteLayout(must(value.type.layout, "layout of an operand"), order);
       const type: IrType = { ...value.type, shape: layout.shape, layout };

@@ -1,6 +1,6 @@
 /**
- * Products of a loop in steps along k, each as deep as one matrix instruction: while one step multiplies, the
- * fragments of the next come from shared memory, over the end of a round too.
+ * A dot of a loop in slices along k, each as deep as one matrix instruction: while one slice multiplies, the fragments
+ * of the next one are loaded from shared memory, across the end of an iteration too.
  */
 import { type Func, newOp, type OpOf, type Value } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
@@ -10,30 +10,33 @@ import { dotLayouts } from "../layout/dot.ts";
 import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import { accessOf, type StageBuilder } from "./builder.ts";
-import type { Feed } from "./staged_operand.ts";
+import { accessOf, type ScheduleBuilder } from "./builder.ts";
+import type { StagedOperand } from "./staged_operand.ts";
 
-/** How the product of a loop is taken apart. */
-export interface Steps {
+/** How the dot of a loop is divided. */
+export interface DotSlices {
   readonly dot: OpOf<"dot">;
   readonly count: number;
-  /** By operand of the product: where it comes from, and what of it one step needs. */
+  /** By operand of the dot: where it comes from, and what of it one slice needs. */
   readonly parts: readonly [Part, Part];
 }
 
 interface Part {
-  readonly feed: Feed;
-  /** One step's part of the source. */
+  readonly operand: StagedOperand;
+  /** One slice of the source. */
   readonly shape: readonly number[];
   readonly layout: LinearLayout;
 }
 
-/** The steps of the product that all feeds lead to; undefined where it is one step, or not alone. */
-export function planSteps(feeds: readonly Feed[], target: Target): Steps | undefined {
+/** The slices of the dot that all staged operands belong to; undefined where it is one slice, or not the only dot. */
+export function planSlices(
+  staged: readonly StagedOperand[],
+  target: Target,
+): DotSlices | undefined {
   const [left, right, more] = [
-    feeds.find(({ index }) => index === 0),
-    feeds.find(({ index }) => index === 1),
-    feeds[2],
+    staged.find(({ index }) => index === 0),
+    staged.find(({ index }) => index === 1),
+    staged[2],
   ];
   if (left === undefined || right === undefined || more !== undefined) return undefined;
   const { dot } = left;
@@ -47,14 +50,14 @@ export function planSteps(feeds: readonly Feed[], target: Target): Steps | undef
     : { dot, count: 1 << repeats.k, parts: [a, b] };
 }
 
-/** What one step of `depth` along k needs of an operand; undefined where accesses span steps. */
-function partOf(feed: Feed, depth: number): Part | undefined {
-  const { plan, layout: whole } = feed;
-  const axis = depthAxis(feed);
+/** What one slice of `depth` along k needs of an operand; undefined where accesses span slices. */
+function partOf(operand: StagedOperand, depth: number): Part | undefined {
+  const { plan, layout: whole } = operand;
+  const axis = depthAxis(operand);
   const shape = whole.shape.map((extent, d) => d === axis ? depth : extent);
-  const steps = must(whole.shape[axis], "extent along k") / depth;
+  const count = must(whole.shape[axis], "extent along k") / depth;
   const low = must(axisShifts(whole.shape)[axis], "axis of a shape") + Math.log2(depth);
-  const kept = whole.register.filter((basis) => ((basis >> low) & (steps - 1)) === 0);
+  const kept = whole.register.filter((basis) => ((basis >> low) & (count - 1)) === 0);
   if (plan.matrices === undefined) {
     const { register } = offsetBases({ ...whole, register: kept }, plan.columns);
     for (let bit = 0; bit < plan.vectorBits; bit++) {
@@ -62,47 +65,47 @@ function partOf(feed: Feed, depth: number): Part | undefined {
     }
   }
   // Fragments of narrow elements are whole words.
-  if (bytesOf(feed.source.type.element) << kept.length < 4) return undefined;
-  return { feed, shape, layout: moveShape({ ...whole, register: kept }, shape) };
+  if (bytesOf(operand.source.type.element) << kept.length < 4) return undefined;
+  return { operand, shape, layout: moveShape({ ...whole, register: kept }, shape) };
 }
 
 /** The axis of an operand's source that becomes k. */
-function depthAxis({ index, permutations }: Feed): number {
+function depthAxis({ index, permutations }: StagedOperand): number {
   return permutations.reduceRight(
     (axis, permutation) => must(permutation.attrs.order[axis], "axis of an order"),
     index === 0 ? 1 : 0,
   );
 }
 
-/** Reads one step's operands from a slot, beside the products that follow. */
-export function readStep(
-  build: StageBuilder,
-  { parts }: Steps,
+/** Loads the operands of one slice from a slot, between the instructions of dots that follow. */
+export function loadSlice(
+  build: ScheduleBuilder,
+  { parts }: DotSlices,
   buffers: readonly [Value, Value],
   slot: Value,
-  step: number,
+  slice: number,
 ): readonly [Value, Value] {
-  const [a, b] = parts.map(({ feed, shape, layout }, i) => {
-    const { element } = feed.source.type;
+  const [a, b] = parts.map(({ operand, shape, layout }, i) => {
+    const { element } = operand.source.type;
     const operands = [must(buffers[i], "buffer"), slot];
-    const attrs = { access: accessOf(feed.plan), slice: step };
+    const attrs = { access: accessOf(operand.plan), slice };
     const source = build.value("local_load_slice", operands, { element, shape, layout }, attrs);
-    return build.permuted(feed, source);
+    return build.permuted(operand, source);
   });
   return [must(a, "operand a"), must(b, "operand b")];
 }
 
-/** Adds a step to a sum; the last step is the product's own operation, so that its users find it. */
-export function multiplyStep(
+/** Adds a slice to a sum; the last slice is the dot itself, so that its result stays the same value. */
+export function multiplySlice(
   func: Func,
-  build: StageBuilder,
-  { dot, count }: Steps,
-  step: number,
+  build: ScheduleBuilder,
+  { dot, count }: DotSlices,
+  slice: number,
   [a, b]: readonly [Value, Value],
   sum: Value,
 ): Value {
   const result = resultOf(dot);
-  if (step === count - 1) {
+  if (slice === count - 1) {
     dot.operands.splice(0, 3, a, b, sum);
     build.out.push(dot);
     return result;

@@ -1,23 +1,22 @@
 /**
- * Keeps memory operations of a program in program order (language.md 8.3). Elements of a tile live in different
- * threads, so a load and a later store that may touch the same memory need a block barrier in between, unless
- * the addresses come from different parameters that do not alias. A change of layout through shared memory has
- * such a barrier already.
+ * Keeps memory operations of a program in program order (language.md 8.3). Elements of a tile are in different threads,
+ * so a load and a later store that may touch the same memory need a block barrier between them, unless their addresses
+ * come from different parameters that do not alias. A layout conversion through shared memory has such a barrier.
  *
- * A round of a loop meets what the round before left behind: what is pending at the end of a loop is pending at its
- * start, until nothing new comes round. A pointer made in the loop is another one in the next round.
+ * Accesses are pending until a barrier comes. What is pending at the end of a loop's iteration is pending at the start
+ * of the next one: iterations are walked until nothing new is. A pointer made in the loop is another one in the next
+ * iteration.
  */
 import { layoutKey, product } from "../linear/linear.ts";
 import { hasBlockBarrier } from "../layout/exchanges.ts";
 import type { AxisFacts } from "../tile/axis.ts";
-import { edgesOf, loopOf } from "../ir/flow.ts";
+import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
 import { madeBy, operandsOf } from "../ir/op.ts";
-import { hasTrait, isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
-import { isPointer } from "../ir/types.ts";
+import { isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
-import { zip } from "../support/zip.ts";
 import type { SchedulePass } from "./context.ts";
+import { rootsOf } from "./pointer_roots.ts";
 import { copyBits } from "../linear/threads.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 
@@ -25,78 +24,18 @@ interface Access {
   /** The parameter the address derives from; undefined: unknown. */
   readonly root: Value | undefined;
   readonly writes: boolean;
-  /** Undefined: not the pointer of any access to come, or of no matter beside the grid. */
+  /** Undefined: no later access has this pointer, or the grid decides. */
   readonly pointer: Value | undefined;
-  /** Equal ones meet each address in the same thread, whenever that is. */
+  /** Accesses with equal grids touch each address in the same thread, at any time. */
   readonly grid: string | undefined;
   /** Several threads hold each element. */
   readonly isCopied: boolean;
 }
 
+/** What is pending in a loop, whatever the iteration: at its start, and after its test. */
 interface Settled {
   readonly start: ReadonlySet<Access>;
   readonly left: ReadonlySet<Access>;
-}
-
-/** The parameter that each pointer was computed from, by offsets and shape operations, in loops and branches too. */
-function rootsOf(
-  func: Func,
-  params: ReadonlySet<Value>,
-): (pointer: Value) => Value | undefined {
-  /** What a value is on the ways that lead to it. */
-  const sources = new Map<Value, Value[]>();
-  /** What comes out of branches and loops. */
-  const merged: (readonly Value[])[] = [];
-  const flow = (targets: readonly Value[], values: readonly Value[]): void =>
-    zip(targets, values).forEach(([target, value]) => {
-      const list = sources.get(target) ?? [];
-      list.push(value);
-      sources.set(target, list);
-    });
-  walkOps(func.body, (op) => {
-    const edges = edgesOf(op);
-    if (edges.length === 0) return;
-    merged.push(op.results.filter(({ type }) => isPointer(type.element)));
-    for (const { from, to } of edges) flow(to, from);
-  });
-  /** What a pointer was computed from, if it is one other pointer on all ways. */
-  const baseOf = (value: Value): Value | undefined =>
-    !sources.has(value) && value.def !== undefined && hasTrait(value.def, "derives")
-      ? value.def.operands[0]
-      : undefined;
-  /** All that pointers come from, where that has been asked. */
-  const known = new Map<Value, ReadonlySet<Value | undefined>>();
-  const search = (pointer: Value): ReadonlySet<Value | undefined> => {
-    const found = new Set<Value | undefined>();
-    const seen = new Set([pointer]);
-    for (const value of seen) {
-      const before = known.get(value);
-      before?.forEach((origin) => found.add(origin));
-      if (before !== undefined) continue;
-      const base = baseOf(value);
-      const from = base === undefined ? sources.get(value) : [base];
-      if (from === undefined) found.add(params.has(value) ? value : undefined);
-      from?.forEach((one) => seen.add(one));
-    }
-    return found;
-  };
-  const resolve = (pointer: Value): ReadonlySet<Value | undefined> => {
-    const path: Value[] = [];
-    let at = pointer;
-    for (let base = baseOf(at); base !== undefined && !known.has(at); base = baseOf(at)) {
-      path.push(at);
-      at = base;
-    }
-    const origins = known.get(at) ?? search(at);
-    for (const value of [...path, at]) known.set(value, origins);
-    return origins;
-  };
-  // In order, so that what comes out of one loop is known where the next one is searched.
-  for (const results of merged) results.forEach(resolve);
-  return (pointer) => {
-    const origins = resolve(pointer);
-    return origins.size === 1 ? [...origins][0] : undefined;
-  };
 }
 
 /** The values that an operation's regions define. */
@@ -118,8 +57,8 @@ function isCopied({ type: { layout } }: Value): boolean {
 }
 
 /**
- * A tile of pointers `p + r` for a parameter p and a run r that starts at a multiple of its length: an element's
- * offset modulo the length tells its place in the tile, so its layout tells the thread.
+ * A tile of pointers `p + r` for a parameter p and a run r that starts at a multiple of its length: an element's offset
+ * modulo the length is its position in the tile, which its layout maps to a thread.
  */
 function gridOf(
   params: ReadonlySet<Value>,
@@ -155,7 +94,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
   const accesses = new Map<Op, Access>();
   const distinct = new Map<string, Access>();
   walkOps(func.body, (op) => {
-    // No one writes what lookups read.
+    // Nothing writes what lookups read.
     if (!isMemoryOp(op) || isLookup(op)) return;
     const { effect } = rowOf(op);
     const { pointer } = operandsOf(op);
@@ -184,7 +123,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
   };
 
   /**
-   * Adds an access to those that are pending. Of those that read what comes from one parameter, or write it, two are
+   * Adds an access to those that are pending. Of those that read through one parameter, or write through it, two are
    * enough: the next one differs from one of them.
    */
   const note = (pending: Set<Access>, access: Access): void => {
@@ -201,13 +140,13 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     return pending;
   };
 
-  /** How accesses of a loop look from its next round. */
-  const ofRoundBefore = new Map<Access, Access>();
-  const nextRound = (pending: Iterable<Access>, inside: ReadonlySet<Value>): Access[] =>
+  /** Accesses of a loop as its next iteration finds them. */
+  const ofPreviousIteration = new Map<Access, Access>();
+  const nextIteration = (pending: Iterable<Access>, inside: ReadonlySet<Value>): Access[] =>
     [...pending].map((access) => {
       if (access.pointer === undefined || !inside.has(access.pointer)) return access;
-      const old = ofRoundBefore.get(access) ?? { ...access, pointer: undefined };
-      ofRoundBefore.set(access, old);
+      const old = ofPreviousIteration.get(access) ?? { ...access, pointer: undefined };
+      ofPreviousIteration.set(access, old);
       return old;
     });
 
@@ -218,7 +157,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     return number;
   };
 
-  /** What is pending after a region. Barriers are inserted only at last, when nothing new comes round any more. */
+  /** What is pending after a region. Barriers are inserted in the last walk only, when all that is pending is known. */
   const walk = (region: Region, entry: Iterable<Access>, insert: boolean): Set<Access> => {
     let pending = new Set(entry);
     const out: Op[] = [];
@@ -234,19 +173,20 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
         note(pending, access);
       }
       if (op.name === "while") pending = walkLoop(op, pending, insert);
-      else if (op.name === "if") {
-        pending = union(...op.regions.map((inner) => walk(inner, pending, insert)));
+      if (op.name === "if") {
+        const { then, otherwise } = branchOf(op);
+        pending = union(walk(then, pending, insert), walk(otherwise, pending, insert));
       }
       out.push(op);
     }
     if (insert) region.ops = out;
     return pending;
   };
-  /** What a loop meets at its start in any iteration, and what it leaves, by what is pending before it. */
+  /** By loop and what is pending before it. */
   const settled = new Map<Op, Map<string, Settled>>();
   const settle = (op: OpOf<"while">, entry: ReadonlySet<Access>): Settled => {
-    // Iterations of outer loops mostly meet a loop as earlier ones did. Settling it anew each time would take a number
-    // of walks that is exponential in the depth of loops.
+    // Iterations of an outer loop mostly enter a loop with the same accesses pending. Settling it each time would take
+    // a number of walks that is exponential in the depth of loops.
     const key = [...entry].map(numberOf).sort((a, b) => a - b).join();
     const known = settled.get(op) ?? new Map<string, Settled>();
     settled.set(op, known);
@@ -257,7 +197,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     let start = new Set(entry);
     for (;;) {
       const left = walk(test, start, false);
-      const next = union(start, nextRound(walk(body, left, false), inside));
+      const next = union(start, nextIteration(walk(body, left, false), inside));
       if (next.size === start.size) {
         const found = { start, left };
         known.set(key, found);

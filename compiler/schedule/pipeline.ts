@@ -1,7 +1,7 @@
 /**
- * Which loops bring operands of products ahead, in how many slots; pipeline_rounds.ts says how. Where the target
- * can copy asynchronously, loads become copies into a ring of slots; elsewhere there are two, and loads go through
- * registers.
+ * Which loops prefetch operands of their dots, in how many slots; pipelined_loop.ts has the forms. Where the target
+ * can copy asynchronously, loads become copies into a ring of slots; elsewhere there are two slots, and loads go
+ * through registers.
  */
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -15,46 +15,46 @@ import type { AxisFacts } from "../tile/axis.ts";
 import { ask } from "../targets.ts";
 import { accessGroups } from "../layout/access_groups.ts";
 import {
-  type Needs,
-  rewriteAsync,
-  rewriteInSteps,
-  rewriteThroughRegisters,
+  pipelineByIterations,
+  pipelineBySlices,
+  pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
-import { parametersBehind } from "./slice.ts";
+import { parametersNeeded } from "./backward_slice.ts";
+import type { AddressState, Plan } from "./prefetch.ts";
 import type { ScheduleContext } from "./context.ts";
-import type { Feed, LoadedFeed } from "./staged_operand.ts";
-import { planSteps } from "./dot_slices.ts";
+import type { LoadedOperand, StagedOperand } from "./staged_operand.ts";
+import { planSlices } from "./dot_slices.ts";
 
 export interface PipelinedLoop {
-  readonly feeds: readonly Feed[];
+  readonly staged: readonly StagedOperand[];
   readonly slots: number;
-  /** The operations that take the loop's place; `buffers` are those of the feeds. */
+  /** The operations that replace the loop; a buffer for each staged operand. */
   rewrite(buffers: readonly Value[]): Op[];
 }
 
-/** Slots that hide the way to memory; more only take space. */
+/** Slots that hide the latency of memory; more only take space. */
 const DEFAULT_STAGES = 3;
 
-/** How to pipeline a loop; undefined where nothing can be brought ahead. */
+/** How to pipeline a loop; undefined where nothing can be prefetched. */
 export function pipelineLoop(
   func: Func,
   loop: OpOf<"while">,
-  candidates: readonly Feed[],
+  candidates: readonly StagedOperand[],
   context: ScheduleContext,
 ): PipelinedLoop | undefined {
   const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
-  const feeds = candidates.flatMap((feed): LoadedFeed[] => {
-    const load = loadAhead(loop, feed);
-    return load === undefined ? [] : [{ ...feed, load }];
+  const staged = candidates.flatMap((operand): LoadedOperand[] => {
+    const load = prefetchableLoad(loop, operand);
+    return load === undefined ? [] : [{ ...operand, load }];
   });
-  if (feeds.length === 0) return undefined;
-  const needs = neededState(loop, feeds);
-  if (needs === undefined) return undefined;
+  if (staged.length === 0) return undefined;
+  const carried = addressState(loop, staged);
+  if (carried === undefined) return undefined;
   const isAsync = context.target.asyncCopies &&
-    feeds.every((feed) => isCopyable(feed, context.axisInfo()));
-  const bytes = feeds.reduce((sum, feed) => sum + feed.bytes, 0);
-  if (!isAsync && feeds.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
+    staged.every((operand) => isCopyable(operand, context.axisInfo()));
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, 0);
+  if (!isAsync && staged.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
   const slots = ask(
     context.target,
@@ -62,13 +62,13 @@ export function pipelineLoop(
   );
   if (slots < 2) return undefined;
   return {
-    feeds,
+    staged,
     slots,
     rewrite: (buffers) => {
-      const plan = { func, loop, feeds, needs, slots, buffers };
-      if (!isAsync) return rewriteThroughRegisters(plan);
-      const steps = planSteps(feeds, context.target);
-      return steps === undefined ? rewriteAsync(plan) : rewriteInSteps(plan, steps);
+      const plan: Plan = { func, loop, staged, carried, slots, buffers };
+      if (!isAsync) return pipelineThroughRegisters(plan);
+      const slices = planSlices(staged, context.target);
+      return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
     },
   };
 }
@@ -78,10 +78,10 @@ function stagesOf(loop: OpOf<"while">, { numStages }: ScheduleContext): number |
   return loop.attrs.num_stages ?? numStages;
 }
 
-/** Sums that leave a thread no room for what it loads ahead. */
+/** Accumulators that leave a thread no room for what it prefetches. */
 const MANY_REGISTERS = 128;
 
-/** 32-bit registers of a product's sums. */
+/** 32-bit registers of a dot's accumulators. */
 function sumRegisters(dot: Op): number {
   return dot.results.reduce(
     (sum, { type: { element, layout } }) =>
@@ -103,8 +103,11 @@ function hasEffects(loop: OpOf<"while">): boolean {
   return found;
 }
 
-/** The load that brings an operand, where it is a plain one that every iteration runs. */
-function loadAhead(loop: OpOf<"while">, { source }: Feed): OpOf<"load"> | undefined {
+/** The load of an operand, where it is a plain one that every iteration runs. */
+function prefetchableLoad(
+  loop: OpOf<"while">,
+  { source }: StagedOperand,
+): OpOf<"load"> | undefined {
   const load = madeBy(source, "load");
   const isPlain = load !== undefined && !isLookup(load) && loopOf(loop).body.ops.includes(load) &&
     load.attrs.modifiers.length === 0 && operandsOf(load).other === undefined;
@@ -114,8 +117,8 @@ function loadAhead(loop: OpOf<"while">, { source }: Feed): OpOf<"load"> | undefi
 /** Bytes that one `cp.async` copies. */
 const COPY_BYTES: readonly number[] = [4, 8, 16];
 
-/** Each access of the load is one copy to one place. */
-function isCopyable({ load, source, plan }: LoadedFeed, axisInfo: AxisFacts): boolean {
+/** Each access of the load is one copy to consecutive offsets. */
+function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts): boolean {
   const layout = must(source.type.layout, "layout of a load");
   return accessGroups(load, axisInfo).every((group) => {
     const first = elementAt(layout, group[0], 0, 0);
@@ -126,16 +129,20 @@ function isCopyable({ load, source, plan }: LoadedFeed, axisInfo: AxisFacts): bo
   });
 }
 
-function neededState(loop: OpOf<"while">, feeds: readonly LoadedFeed[]): Needs | undefined {
-  const { test, body, goesOn, repeated, leaving: letThrough } = loopOf(loop);
+/** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
+function addressState(
+  loop: OpOf<"while">,
+  staged: readonly LoadedOperand[],
+): AddressState | undefined {
+  const { test, body, goesOn, leaving: letThrough, repeated } = loopOf(loop);
   const inTest = new Set<Value>([goesOn]);
-  const inBody = new Set<Value>(feeds.flatMap(({ load }) => load.operands));
+  const inBody = new Set<Value>(staged.flatMap(({ load }) => load.operands));
   for (;;) {
-    const entering = parametersBehind(test, [...inTest], false);
-    const leaving = parametersBehind(body, [...inBody], true);
+    const entering = parametersNeeded(test, [...inTest], false);
+    const leaving = parametersNeeded(body, [...inBody], true);
     if (entering === undefined || leaving === undefined) return undefined;
     const before = inTest.size + inBody.size;
-    for (const i of leaving) inTest.add(must(letThrough[i], "value let through"));
+    for (const i of leaving) inTest.add(must(letThrough[i], "value that leaves the test"));
     for (const i of entering) inBody.add(must(repeated[i], "yielded value"));
     if (inTest.size + inBody.size === before) {
       return { entering: [...entering], leaving: [...leaving] };

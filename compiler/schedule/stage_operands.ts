@@ -1,11 +1,13 @@
 /**
- * Brings operands of products through shared memory. Runs on laid-out IR and replaces the changes of layout in
- * front of products.
+ * Stages operands of dots in shared memory. Replaces the layout conversions before dots.
  *
- * Operands that a loop loads for its product come some rounds ahead (pipeline.ts). All others are put into
- * buffers of their own right before the product, both behind one barrier:
+ * Operands that a loop loads for its dot are prefetched some iterations earlier (pipeline.ts); operands from outside of
+ * a loop may stay resident. All others get buffers of their own right before the dot, with one barrier for both:
  *
- *     barrier; store a; store b; barrier; read a; read b; dot
+ *     barrier; store a; store b; barrier; load a; load b; dot
+ *
+ *     in   laid-out IR with a layout conversion before each operand that needs one
+ *     out  buffers, and operations that fill and read them
  */
 import { loopOf } from "../ir/flow.ts";
 import {
@@ -28,14 +30,14 @@ import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { aligned, sharedBytes } from "./allocate_shared.ts";
 import type { ScheduleContext, SchedulePass } from "./context.ts";
 import { pipelineLoop } from "./pipeline.ts";
-import { StageBuilder } from "./builder.ts";
-import { type Feed, feedsOf, residentFeeds } from "./staged_operand.ts";
+import { ScheduleBuilder } from "./builder.ts";
+import { residentOperands, type StagedOperand, stagedOperandsOf } from "./staged_operand.ts";
 
 export const stageOperands: SchedulePass = {
   name: "stage-operands",
-  doc: "operands of products in slots of shared memory, prefetched by loops",
+  doc: "operands of dots in slots of shared memory, prefetched by loops",
   run: (func, context) => {
-    if (!hasProducts(func)) return false;
+    if (!hasDots(func)) return false;
     const before = cloneFunc(func);
     const isPrefetched = stage(func, context, true);
     // Exchanges need shared memory too, so only now it is known whether all of it fits.
@@ -47,7 +49,7 @@ export const stageOperands: SchedulePass = {
   },
 };
 
-function hasProducts(func: Func): boolean {
+function hasDots(func: Func): boolean {
   let found = false;
   walkOps(func.body, ({ name }) => found ||= name === "dot");
   return found;
@@ -58,7 +60,7 @@ function stage(func: Func, context: ScheduleContext, mayPrefetch: boolean): bool
   const uses = countUses(func);
   const state: State = { func, uses, context, buffers: [], ringBytes: 0, isExclusive: false };
   if (mayPrefetch) pipelineLoops(state, func.body);
-  const isAlone = state.ringBytes === 0 && keepsToItself(func.body);
+  const isAlone = state.ringBytes === 0 && avoidsShared(func.body);
   stageRegion(state, func.body, !isAlone, state.ringBytes);
   for (const buffer of state.buffers) setAttrs(buffer, { exclusive: state.isExclusive });
   func.body.ops.unshift(...state.buffers);
@@ -76,47 +78,49 @@ interface State {
   isExclusive: boolean;
 }
 
-/** Adds a buffer for tiles on their way to a product. */
-function addBuffer(state: State, feed: Feed, slots: number, offset: number): Value {
-  const { element, shape } = feed.source.type;
-  const { columns, vectorBits } = feed.plan;
+/** Adds a buffer for a staged operand. */
+function addBuffer(state: State, operand: StagedOperand, slots: number, offset: number): Value {
+  const { element, shape } = operand.source.type;
+  const { columns, vectorBits } = operand.plan;
   const type: IrType = { element, shape, shared: { shape, columns, vectorBits } };
-  const attrs = { slots, slot_bytes: aligned(feed.bytes), offset, exclusive: false };
-  const op = newOp(state.func, "shared_buffer", [], [type], feed.dot.span, attrs);
+  const attrs = { slots, slot_bytes: aligned(operand.bytes), offset, exclusive: false };
+  const op = newOp(state.func, "shared_buffer", [], [type], operand.dot.span, attrs);
   state.buffers.push(op);
   return resultOf(op);
 }
 
-/** Innermost loops first; loops one after the other take the same memory. */
+/** Pipelines innermost loops first. Loops one after the other use the same memory. */
 function pipelineLoops(state: State, region: Region): void {
   const out: Op[] = [];
   for (const op of region.ops) {
     op.regions.forEach((inner) => pipelineLoops(state, inner));
     const body = op.name === "while" ? loopOf(op).body : undefined;
     const inBody = new Set(body?.ops);
-    const feeds = body?.ops.flatMap((inner) =>
-      inner.name === "dot" ? feedsOf(inner, inBody, state.uses, state.context.target) : []
+    const staged = body?.ops.flatMap((inner) =>
+      inner.name === "dot"
+        ? stagedOperandsOf(inner, inBody, state.uses, state.context.target)
+        : []
     ) ?? [];
     const loop = op.name === "while"
-      ? pipelineLoop(state.func, op, feeds, state.context)
+      ? pipelineLoop(state.func, op, staged, state.context)
       : undefined;
-    const isQuiet = op.regions.every(keepsToItself);
+    const isQuiet = op.regions.every(avoidsShared);
     let offset = 0;
-    const buffers = loop?.feeds.map((feed) => {
-      const buffer = addBuffer(state, feed, loop.slots, offset);
-      offset += aligned(feed.bytes) * loop.slots;
+    const buffers = loop?.staged.map((operand) => {
+      const buffer = addBuffer(state, operand, loop.slots, offset);
+      offset += aligned(operand.bytes) * loop.slots;
       return buffer;
     });
     const residents = body === undefined || state.context.numStages === 1
       ? []
-      : residentFeeds(body, state.uses, state.context.target);
-    for (const feed of residents) {
-      const fits = fitsShared(state.context.target, offset + feed.bytes);
+      : residentOperands(body, state.uses, state.context.target);
+    for (const operand of residents) {
+      const fits = fitsShared(state.context.target, offset + operand.bytes);
       if (body === undefined || !fits) {
         continue;
       }
-      keepResident(state, body, feed, addBuffer(state, feed, 1, offset), out);
-      offset += aligned(feed.bytes);
+      keepResident(state, body, operand, addBuffer(state, operand, 1, offset), out);
+      offset += aligned(operand.bytes);
     }
     if (offset > 0) {
       state.isExclusive ||= !isQuiet;
@@ -127,30 +131,36 @@ function pipelineLoops(state: State, region: Region): void {
   region.ops = out;
 }
 
-/** Puts an operand into shared memory before its loop, and reads it there in every round. */
-function keepResident(state: State, body: Region, feed: Feed, buffer: Value, out: Op[]): void {
-  const before = new StageBuilder(state.func, out, feed.dot.span);
-  // Others may still read what the memory held before.
+/** Stores an operand in shared memory before its loop, and loads it there in every iteration. */
+function keepResident(
+  state: State,
+  body: Region,
+  operand: StagedOperand,
+  buffer: Value,
+  out: Op[],
+): void {
+  const before = new ScheduleBuilder(state.func, out, operand.dot.span);
+  // Other threads may still read what the memory held before.
   before.barrier();
-  before.effect("local_store", [feed.source, buffer, before.int(0)]);
+  before.effect("local_store", [operand.source, buffer, before.int(0)]);
   before.barrier();
-  const reading = new StageBuilder(state.func, [], feed.dot.span);
-  reading.read(feed, buffer, reading.int(0));
-  body.ops = body.ops.flatMap((op) => op === feed.dot ? [...reading.out, op] : [op]);
+  const reading = new ScheduleBuilder(state.func, [], operand.dot.span);
+  reading.load(operand, buffer, reading.int(0));
+  body.ops = body.ops.flatMap((op) => op === operand.dot ? [...reading.out, op] : [op]);
 }
 
-/** No operation of a region uses shared memory in a way that staging does not know. */
-function keepsToItself(region: Region): boolean {
-  const products = region.ops.filter((op) => op.name === "dot");
-  // Staging replaces what products beside it take.
-  const staged = new Set(products.flatMap((op) => [operandsOf(op).a, operandsOf(op).b]));
+/** No operation of a region uses shared memory, except for operands that staging will stage. */
+function avoidsShared(region: Region): boolean {
+  const dots = region.ops.filter((op) => op.name === "dot");
+  // Staging replaces the operands of dots of the same region.
+  const staged = new Set(dots.flatMap((op) => [operandsOf(op).a, operandsOf(op).b]));
   return region.ops.every((op) => {
     if (op.name === "convert_layout") {
       return conversionOf(op).kind !== "shared" ||
         op.results.every((value) => staged.has(value));
     }
     if (op.name === "reduce") return !hasBlockBarrier(op);
-    return op.regions.every(keepsToItself) &&
+    return op.regions.every(avoidsShared) &&
       (hasTrait(op, "avoidsShared") || hasTrait(op, "elementwise"));
   });
 }
@@ -165,24 +175,26 @@ function stageRegion(state: State, region: Region, isUsed: boolean, start: numbe
       stageRegion(state, inner, mustWait || op.name === "while", start);
       mustWait ||= state.buffers.length > 0;
     }
-    const feeds = op.name === "dot" ? feedsOf(op, here, state.uses, state.context.target) : [];
-    const needed = feeds.reduce((sum, feed) => sum + aligned(feed.bytes), start);
-    // Too much at once: the changes of layout stay as they are, one after the other.
-    if (feeds.length > 0 && fitsShared(state.context.target, needed)) {
-      const build = new StageBuilder(state.func, out, op.span);
-      // Others may still read what the buffers held before.
+    const staged = op.name === "dot"
+      ? stagedOperandsOf(op, here, state.uses, state.context.target)
+      : [];
+    const needed = staged.reduce((sum, operand) => sum + aligned(operand.bytes), start);
+    // Too much at once: the layout conversions stay, one after the other.
+    if (staged.length > 0 && fitsShared(state.context.target, needed)) {
+      const build = new ScheduleBuilder(state.func, out, op.span);
+      // Other threads may still read what the buffers held before.
       if (mustWait) build.barrier();
       mustWait = true;
       const slot = build.int(0);
       let offset = start;
-      const buffers = feeds.map((feed) => {
-        const buffer = addBuffer(state, feed, 1, offset);
-        offset += aligned(feed.bytes);
-        build.effect("local_store", [feed.source, buffer, slot]);
+      const buffers = staged.map((operand) => {
+        const buffer = addBuffer(state, operand, 1, offset);
+        offset += aligned(operand.bytes);
+        build.effect("local_store", [operand.source, buffer, slot]);
         return buffer;
       });
       build.barrier();
-      feeds.forEach((feed, i) => build.read(feed, must(buffers[i], "buffer"), slot));
+      staged.forEach((operand, i) => build.load(operand, must(buffers[i], "buffer"), slot));
     }
     out.push(op);
   }

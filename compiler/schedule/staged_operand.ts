@@ -1,7 +1,4 @@
-/**
- * Operands of products that have to go through shared memory: where they come from, and which layout the product
- * wants them in.
- */
+/** Operands of dots that go through shared memory: where they come from, and which layout the dot needs them in. */
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
@@ -11,32 +8,32 @@ import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { tileBytes } from "../layout/tiles.ts";
 
-/** An operand on its way from `source` to a product. */
-export interface Feed {
+/** An operand that goes from `source` through shared memory to a dot. */
+export interface StagedOperand {
   readonly dot: OpOf<"dot">;
   readonly index: 0 | 1;
   readonly source: Value;
-  /** Permutations from the source to the product. */
+  /** Permutations from the source to the dot. */
   readonly permutations: readonly OpOf<"permute">[];
-  /** Layout of the source's shape in which the product wants it. */
+  /** Layout of the source's shape in which the dot needs it. */
   readonly layout: LinearLayout;
   readonly plan: SharedPlan;
   readonly bytes: number;
 }
 
 /** An operand that a plain load of the loop brings. */
-export interface LoadedFeed extends Feed {
+export interface LoadedOperand extends StagedOperand {
   readonly load: OpOf<"load">;
 }
 
-/** The operands of a product that need shared memory; `here` are the operations of its region, `uses` counts uses of values. */
-export function feedsOf(
+/** The operands of a dot that need shared memory; `here` are the operations of its region, `uses` counts uses of values. */
+export function stagedOperandsOf(
   dot: OpOf<"dot">,
   here: ReadonlySet<Op>,
   uses: ReadonlyMap<Value, number>,
   target: Target,
-): Feed[] {
-  return ([0, 1] as const).flatMap((index): Feed[] => {
+): StagedOperand[] {
+  return ([0, 1] as const).flatMap((index): StagedOperand[] => {
     const permutations: OpOf<"permute">[] = [];
     let source = operandAt(dot, index);
     let layout = must(source.type.layout, "layout of an operand");
@@ -65,26 +62,26 @@ function operandAt(dot: OpOf<"dot">, index: 0 | 1): Value {
   return index === 0 ? a : b;
 }
 
-/** 32-bit registers for sums and operands of the products of a loop; what there is beyond holds addresses and the like. */
-const PRODUCT_REGISTERS = 192;
+/** 32-bit registers for accumulators and operands of the dots of a loop; the others hold addresses and the like. */
+const DOT_REGISTERS = 192;
 
 const wordsOf = ({ type: { element, layout } }: Value): number =>
   bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0);
 
 /**
- * Operands that products of a loop get from outside of it, where a thread cannot hold them beside the sums: they
- * wait in shared memory.
+ * Operands that dots of a loop take from outside of it, where a thread cannot hold them in addition to the accumulators:
+ * they stay resident in shared memory.
  */
-export function residentFeeds(
+export function residentOperands(
   body: Region,
   uses: ReadonlyMap<Value, number>,
   target: Target,
-): Feed[] {
+): StagedOperand[] {
   // Loops inside have buffers of their own.
   if (body.ops.some(({ name }) => name === "while")) return [];
-  const products = body.ops.filter((op) => op.name === "dot");
+  const dots = body.ops.filter((op) => op.name === "dot");
   const here = new Set(body.ops);
-  const operands = products.flatMap((dot) =>
+  const operands = dots.flatMap((dot) =>
     ([0, 1] as const).flatMap((index) => {
       const value = operandAt(dot, index);
       const { def } = value;
@@ -93,10 +90,10 @@ export function residentFeeds(
         : [];
     })
   );
-  const sums = products.flatMap(({ results }) => results);
+  const sums = dots.flatMap(({ results }) => results);
   const held = [...sums, ...operands.map(({ value }) => value)];
-  if (held.reduce((words, value) => words + wordsOf(value), 0) <= PRODUCT_REGISTERS) return [];
-  return operands.flatMap(({ dot, index, value, source }): Feed[] => {
+  if (held.reduce((words, value) => words + wordsOf(value), 0) <= DOT_REGISTERS) return [];
+  return operands.flatMap(({ dot, index, value, source }): StagedOperand[] => {
     const layout = must(value.type.layout, "layout of an operand");
     const plan = planConversion(
       must(source.type.layout, "layout of an operand"),

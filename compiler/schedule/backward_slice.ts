@@ -1,7 +1,8 @@
 /**
- * Copies of the operations that some values of a region depend on, with other values for its parameters: pure ones, and
- * loads of single elements or from constant memory, such as a block's place from a table. What the copies compute may be of no use, because the
- * region would not run with these parameters; a guard then keeps the loads within bounds.
+ * Backward slices: copies of the operations that some values of a region depend on, with other values for its
+ * parameters. Copied are pure operations, and loads of single elements or from constant memory, such as the position of
+ * a block from a table. Where the region would not run with these parameters, nothing uses what the copies compute; a
+ * guard then keeps the loads within bounds.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import type { BareOp } from "../ir/ops.ts";
@@ -12,22 +13,22 @@ import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 
-/** Cheap to do again, and free of effects. */
+/** Cheap to compute again, and free of effects. */
 function isCopyable(op: Op): boolean {
   return rowOf(op).effect === "pure" && !hasTrait(op, "once") && op.name !== "convert_layout";
 }
 
-/** Reads one element, or constant memory, and memory does not change between the copy and the original: the caller sees to that. */
+/** Reads one element, or constant memory. The caller ensures that memory does not change between the copy and the original. */
 function isCheapLoad(op: Op): boolean {
   return op.name === "load" && (isLookup(op) || resultOf(op).type.shape.length === 0) &&
     op.attrs.modifiers.length === 0 && operandsOf(op).other === undefined;
 }
 
 /**
- * The parameters of a region that values of it depend on; undefined if something cannot be done again. Loads can where
- * the copies have a guard.
+ * The parameters of a region that values of it depend on; undefined if something cannot be copied. Loads can where the
+ * copies have a guard.
  */
-export function parametersBehind(
+export function parametersNeeded(
   region: Region,
   values: readonly Value[],
   isGuarded: boolean,
