@@ -18,6 +18,7 @@ finish() { # result, architecture
   # Line information names files by where they were; that says nothing elsewhere.
   sed -i "s|$here/||; s|\"/[^\"]*/include/|\"include/|" "$1.ptx"
   ptxas -arch="$2" -o /dev/null "$1.ptx"
+  gzip -9nf "$1.ptx"
 }
 compile reduce sm_80
 compile scan sm_80 -lineinfo

@@ -1,6 +1,7 @@
 /** Runs cases of the corpus on a driver, whichever it is. */
 import type { TensorMap } from "../../emulator/async/tensor_map.ts";
 import type { Driver, ParameterInfo } from "../../ffi/driver.ts";
+import { readRecorded } from "../support/recorded.ts";
 import type { Argument, CorpusCase, Data, Tolerance } from "./types.ts";
 
 /** Makes the tensor map that the driver's kernels understand. */
@@ -19,8 +20,9 @@ interface Placed {
 
 /** The text of a case's PTX file. */
 export function readPtx({ file, text }: CorpusCase): Uint8Array<ArrayBuffer> {
-  if (text !== undefined) return new TextEncoder().encode(text);
-  return Deno.readFileSync(new URL(`${file}.ptx`, import.meta.url));
+  return new TextEncoder().encode(
+    text ?? readRecorded(new URL(`${file}.ptx`, import.meta.url)),
+  );
 }
 
 /** What a case left in a buffer. */

@@ -8,15 +8,20 @@ import { Fault } from "../../emulator/fault.ts";
 import { WINDOW } from "../../emulator/memory.ts";
 import { PtxSyntaxError } from "../../compiler/ptx/syntax_error.ts";
 import { anyEditsFrom, mutate } from "../support/mutate.ts";
+import { readRecorded } from "../support/recorded.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 300);
 const ROOT = new URL("../", import.meta.url);
 
 function textsIn(folder: string): string[] {
   const url = new URL(folder, ROOT);
-  return [...Deno.readDirSync(url)].filter(({ name }) => name.endsWith(".ptx"))
+  return [...Deno.readDirSync(url)].filter(({ name }) => /\.ptx(?:\.gz)?$/.test(name))
     .toSorted((a, b) => a.name < b.name ? -1 : 1)
-    .map(({ name }) => Deno.readTextFileSync(new URL(name, url)));
+    .map(({ name }) =>
+      name.endsWith(".gz")
+        ? readRecorded(new URL(name.slice(0, -3), url))
+        : Deno.readTextFileSync(new URL(name, url))
+    );
 }
 
 /** Long files are cut to their first kernel, or parsing is all that happens. */

@@ -2,11 +2,12 @@
 import { Fault, type FaultFacts, type FaultKind } from "../../../emulator/fault.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int, type Run } from "../../support/emulate.ts";
+import { readRecorded } from "../../support/recorded.ts";
 import { PLANTED_BODIES, textOfBody } from "./planted/assembly.ts";
 import { PLANTED, type Planted } from "./planted/table.ts";
 
 const text = (name: string): string =>
-  Deno.readTextFileSync(new URL(`./planted/${name}.ptx`, import.meta.url));
+  readRecorded(new URL(`./planted/${name}.ptx`, import.meta.url));
 
 const TEXTS = { wrong: text("wrong"), right: text("right") };
 

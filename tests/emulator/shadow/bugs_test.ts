@@ -2,8 +2,9 @@
 import { Fault } from "../../../emulator/fault.ts";
 import { assertMatch, assertThrows } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
+import { readRecorded } from "../../support/recorded.ts";
 
-const text = Deno.readTextFileSync(
+const text = readRecorded(
   new URL("../../corpus/undefined_bugs_debug.ptx", import.meta.url),
 );
 
