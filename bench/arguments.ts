@@ -34,7 +34,7 @@ export function isOneOf(value: unknown, words: readonly string[]): boolean {
 }
 
 /** The units of benchmarks. */
-export const UNITS = ["GB/s", "TFLOP/s", "ms"] as const;
+const UNITS = ["GB/s", "TFLOP/s", "ms"] as const;
 
 /** Throws `ArgumentError` for what is no unit. */
 export function expectUnit(argument: string, value: unknown): void {

@@ -66,7 +66,7 @@ export function failureOf(error: unknown): Failure | undefined {
 }
 
 /** What the system said, of errors that have no better message: `File exists`. */
-export function systemReason(error: unknown): string | undefined {
+function systemReason(error: unknown): string | undefined {
   if (!(error instanceof Error) || failureByKind(error)) return undefined;
   return reasonIn(error);
 }

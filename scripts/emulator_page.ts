@@ -91,7 +91,7 @@ function waysOf({ samples }: JudgedForm): readonly Way[] {
   return WAYS.filter((way) => samples.some((sample) => sample.way === way));
 }
 
-/** The form with who does it, and what of it nobody does. */
+/** The form with its implementations, and its unsupported parts. */
 function printForm(judged: JudgedForm): string[] {
   const { form, samples } = judged;
   const ways = waysOf(judged);

@@ -29,7 +29,7 @@ import { MODULE_PAGES, modulePage } from "./reference_modules.ts";
 /** The folder of the pages. */
 export const FOLDER: string = path.join(import.meta.dirname ?? ".", "../docs/reference");
 
-/** The top of a page that nobody should edit. */
+/** The top of a generated page. */
 export function head(title: string, source: string): string {
   return `# ${title}\n\n<!-- written by scripts/reference_pages.ts from ${source} -->\n`;
 }
@@ -155,7 +155,7 @@ function namesPage(): string {
       Object.values(PRAGMA_DOCS).map(({ form, doc }) => [code(form), doc]),
     ),
     "\n### Options\n",
-    "Pragmas too; `num_warps`, `num_stages` and `max_registers` also stand behind `;` in `config` and `configs`.\n",
+    "Pragmas too; `num_warps`, `num_stages` and `max_registers` are also allowed after `;` in `config` and `configs`.\n",
     table(["option", "meaning"], options),
     "\n### Loop hints\n",
     "Behind `#pragma tri loop`, directly before a loop.\n",

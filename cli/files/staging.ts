@@ -19,9 +19,9 @@ export interface Staged {
 }
 
 /** The folder, in the output folder. */
-export const STAGING_FOLDER = ".tri-staging";
+const STAGING_FOLDER = ".tri-staging";
 /** The file whose lock protects the folder. */
-export const STAGING_LOCK = ".tri-staging.lock";
+const STAGING_LOCK = ".tri-staging.lock";
 const MOST_TRIES = 10;
 
 /** The staging area of one build; gone with everything in it when disposed. */

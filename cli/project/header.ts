@@ -2,7 +2,7 @@
 import type { IncludeRefusal } from "../../compiler/options.ts";
 
 /** Headers are text that people write. */
-export const MAX_HEADER_BYTES = 4 << 20;
+const MAX_HEADER_BYTES = 4 << 20;
 
 /** The text of a header; why it is not read; undefined: there is no such file. */
 export function readHeader(path: string): string | IncludeRefusal | undefined {

@@ -32,7 +32,7 @@ export function tuneProbe(root: string, sourcePath: string): Probes {
 }
 
 /** All timings of a file as tables of the fastest. */
-export function measuredIn({ gpus }: TuneFile): readonly Measured[] {
+function measuredIn({ gpus }: TuneFile): readonly Measured[] {
   const sorted = <T>(tree: Readonly<Record<string, T>>): [string, T][] =>
     Object.entries(tree).sort(([a], [b]) => a < b ? -1 : 1);
   return sorted(gpus).flatMap(([gpu, { arch, kernels }]) =>

@@ -7,15 +7,15 @@ import { MATH_ROWS } from "../support/math_functions.ts";
 /** Built-in functions by canonical name. */
 export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(MATH_ROWS.map(([name, { doc }]) => [name, doc])),
-  get_program_id: "the program's place in the grid along axis 0, 1 or 2",
-  get_num_programs: "the extent of the grid along axis 0, 1 or 2",
+  get_program_id: "index of the program in the grid along axis 0, 1 or 2",
+  get_num_programs: "extent of the grid along axis 0, 1 or 2",
   min: "the smaller; NaN loses against a number, -0 < +0. With one argument: of all elements",
   max: "the larger; NaN loses against a number, -0 < +0. With one argument: of all elements",
-  select: "a where c holds, else b; both are computed",
-  atomic_cas: "stores val where *p equals cmp; the old value",
-  atomic_xchg: "stores val; the old value",
+  select: "a where c is true, else b; both are evaluated",
+  atomic_cas: "stores val where *p equals cmp; returns the old value",
+  atomic_xchg: "stores val; returns the old value",
   atomic_add:
-    "adds val; the old value, 0 where the mask is off; GPUs take float subnormals for 0 here",
+    "adds val; returns the old value, 0 where the mask is off; on GPUs float subnormals count as 0 here",
   f32_atomic_add: "adds val; an old spelling",
   calloc:
     "reserves n bytes of constant memory, zeros until the host fills them; only as the initialiser of a `__constant__` buffer",
@@ -23,12 +23,12 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   load: 'what p points to, `other` where the mask is off; modifiers such as "cg", "evict_first"',
   store: 'stores v where the mask is on; modifiers such as "cs", "wt"',
   prefetch: "a hint that p will be loaded",
-  atomic_min: "stores the smaller; the old value",
-  atomic_max: "stores the larger; the old value",
-  atomic_and: "stores the bits that both have; the old value",
-  atomic_or: "stores the bits that either has; the old value",
-  atomic_xor: "stores the bits that one has; the old value",
-  atomic_sub: "subtracts val; the old value",
+  atomic_min: "stores the smaller; returns the old value",
+  atomic_max: "stores the larger; returns the old value",
+  atomic_and: "stores the bitwise and; returns the old value",
+  atomic_or: "stores the bitwise or; returns the old value",
+  atomic_xor: "stores the bitwise exclusive or; returns the old value",
+  atomic_sub: "subtracts val; returns the old value",
   threadfence: "orders the program's memory operations for all programs of the GPU",
   clamp: "min(max(x, lo), hi)",
   cdiv: "a / b rounded up, for non-negative integers",
@@ -40,13 +40,13 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   reshape: "the same elements in row-major order, in another shape",
   permute: "axes in another order",
   trans: "the same as `^x`",
-  broadcast_to: "stretched to a shape",
+  broadcast_to: "broadcast to a shape",
   expand_dims: "with a new axis of extent 1",
   flip: "elements along an axis in reverse order",
   cat:
     "b after a, along axis 0; tiles of one element type keep it, others become their common type",
   join: "a and b side by side along a new last axis of extent 2; types as for `cat`",
-  interleave: "elements of a and b in turns along the last axis; types as for `cat`",
+  interleave: "elements of a and b interleaved along the last axis; types as for `cat`",
   split0: "the first half of what join made",
   split1: "the second half of what join made",
   sum: "sum along an axis, or of all elements",
@@ -78,7 +78,7 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   assume: "a promise that the scalar c is true",
   printf: "prints, one line a program; tiles print index and value",
   assert: "stops the program where c is false; on the emulator and in debug builds",
-  static_print: "shows constants and types while compiling",
+  static_print: "prints constants and types at compile time",
 };
 
 /** Attributes of parameters and local variables, as they are written. */
@@ -99,23 +99,23 @@ export const PRAGMA_DOCS: Readonly<
   variant: {
     form: "variant [NAME:] TYPE=half, …",
     doc:
-      "one combination of parameters that the caller chooses; where one of them names the kernel, each name is a kernel with a wrapper of its own",
+      "one combination of parameters that the caller selects; if one of them names the kernel, each name is a kernel with its own wrapper",
   },
   variants: { form: "variants TYPE in {float, half}, …", doc: "all combinations of these values" },
   config: {
     form: "config TM=64, TN=32; num_warps=4",
-    doc: "one combination of parameters that the tuner chooses",
+    doc: "one combination of parameters that the tuner selects",
   },
   configs: {
     form: "configs TM in {32, 64}, …; num_warps in {4, 8} if EXPR",
-    doc: "all combinations for which the condition holds",
+    doc: "all combinations for which the condition is true",
   },
   key: { form: "key(M, N)", doc: "parameters whose change re-selects the configuration" },
   grid: { form: "grid(EXPR, EXPR, EXPR)", doc: "up to three extents of the launch" },
   tensor: {
     form: "tensor P : in TYPE[M, N] strides [ld, 1] …",
     doc:
-      "what a pointer leads to: `in`, `out` or `inout`, type, extents, strides in elements; then `align(N)`, `contiguous`, `optional`, `noalias`, `reread`",
+      "what a pointer points to: `in`, `out` or `inout`, type, extents, strides in elements; then `align(N)`, `contiguous`, `optional`, `noalias`, `reread`",
   },
   require: {
     form: 'require(EXPR, "text")',
@@ -138,15 +138,15 @@ export const OPTION_DOCS: Readonly<Record<string, string>> = {
   fast_div: "whether quotients of floats may be off by two units in the last place",
   math: "fast or accurate functions",
   dot: "how `@` multiplies floats",
-  literals: "whether 1.0 takes the type of what it meets, or is a double as in C",
+  literals: "whether 1.0 takes the type of the other operand, or is a double as in C",
 };
 
 /** Hints of `#pragma tri loop`. */
 export const HINT_DOCS: Readonly<Record<string, string>> = {
-  unroll: "so many copies of the body; without a number all of them",
+  unroll: "number of copies of the body; without a number, a full unroll",
   num_stages: "depth of software pipelining of the loop's loads",
   pipeline: "whether the loop may be pipelined",
-  flatten: "one loop with the loop directly inside",
+  flatten: "merges the loop with the one directly inside; always ignored",
 };
 
 /** Predefined macros. */

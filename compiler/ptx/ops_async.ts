@@ -143,13 +143,13 @@ export const ASYNC_OPS = {
   ] },
   "cp.async.bulk.commit_group": { doc: "ends a group of bulk copies", isa: "9.7.9.25.6.1", effect: "sync", since: HOPPER, forms: [{ form: "" }] },
   "cp.async.bulk.wait_group": { doc: "waits until at most n groups of bulk copies are pending", isa: "9.7.9.25.6.2", effect: "sync", since: HOPPER, forms: [{ form: ".read? #n" }] },
-  "st.async": { doc: "stores in shared memory of the cluster, then tells a barrier", isa: "9.7.9.12", effect: "write", since: { ptx: 81, sm: 90 }, forms: [
+  "st.async": { doc: "stores in shared memory of the cluster, then signals a barrier", isa: "9.7.9.12", effect: "write", since: { ptx: 81, sm: 90 }, forms: [
     { form: ".weak?.shared::cluster?.mbarrier::complete_tx::bytes.VEC?.T [a], b*V:T, [x]", T: "b32 u32 s32 f32" },
     { form: ".weak?.shared::cluster?.mbarrier::complete_tx::bytes.v2?.T [a], b*V:T, [x]", T: "b64 u64 s64 f64" },
     { form: ".mmio?.release.gpu|sys.global?.T [a], b:T", T: "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", since: { ptx: 87, sm: 100 } },
   ] },
   "st.bulk": { doc: "fills shared memory with zeros", isa: "9.7.9.13", effect: "write", since: { ptx: 86, sm: 100 }, forms: [{ form: ".weak?.shared::cta? [a], n:u64, #zero" }] },
-  "red.async": { doc: "changes shared memory of the cluster, then tells a barrier", isa: "9.7.13.7", effect: "write", since: { ptx: 81, sm: 90 }, forms: [
+  "red.async": { doc: "changes shared memory of the cluster, then signals a barrier", isa: "9.7.13.7", effect: "write", since: { ptx: 81, sm: 90 }, forms: [
     { form: ".relaxed.cluster.shared::cluster?.mbarrier::complete_tx::bytes.inc|dec.u32 [a], b, [x]" },
     { form: ".relaxed.cluster.shared::cluster?.mbarrier::complete_tx::bytes.min|max.T [a], b, [x]", T: "u32 s32" },
     { form: ".relaxed.cluster.shared::cluster?.mbarrier::complete_tx::bytes.and|or|xor.b32 [a], b, [x]" },

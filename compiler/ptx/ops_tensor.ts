@@ -20,5 +20,5 @@ export const TENSOR_OPS = {
   "tcgen05.mma.ws.sp": { doc: "a * b + d with b kept and a sparse", isa: "9.7.16.10.9.4", effect: "write", since: BLACKWELL, forms: [] },
   "tcgen05.fence::before_thread_sync": { doc: "orders what used tensor memory before threads meet", isa: "9.7.16.11.1", effect: "sync", since: BLACKWELL, forms: [] },
   "tcgen05.fence::after_thread_sync": { doc: "orders what uses tensor memory after threads met", isa: "9.7.16.11.1", effect: "sync", since: BLACKWELL, forms: [] },
-  "tcgen05.commit": { doc: "lets a barrier know when products are done", isa: "9.7.16.12.1", effect: "sync", since: BLACKWELL, forms: [] },
+  "tcgen05.commit": { doc: "signals a barrier when products are done", isa: "9.7.16.12.1", effect: "sync", since: BLACKWELL, forms: [] },
 } as const satisfies Record<string, PtxOpRow>;
