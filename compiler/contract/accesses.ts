@@ -3,6 +3,7 @@ import { must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
 import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { loopOf } from "../ir/flow.ts";
 import { operandsOf } from "../ir/op.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { isMemoryOp, rowOf } from "../ir/table.ts";
@@ -91,7 +92,8 @@ function conditionalOps(func: Func): ReadonlySet<Op> {
   const visit = (region: Region, isConditional: boolean): void => {
     for (const op of region.ops) {
       if (isConditional) found.add(op);
-      op.regions.forEach((inner, i) => visit(inner, isConditional || op.name !== "while" || i > 0));
+      const test = op.name === "while" ? loopOf(op).test : undefined;
+      for (const inner of op.regions) visit(inner, isConditional || inner !== test);
     }
   };
   visit(func.body, false);

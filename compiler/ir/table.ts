@@ -77,6 +77,11 @@ export function argsOf(name: TileOp): readonly ArgRow[] {
   return must(ARGS.get(name), "row of an operation");
 }
 
+/** Works on a slot of a buffer in shared memory. */
+export function takesBuffer(op: Op): boolean {
+  return argsOf(op.name).some((arg) => arg.class === "buffer");
+}
+
 /**
  * Reads constant memory, which nobody writes while a kernel runs: whether it happens again, or later among the operations
  * of its region, makes no difference.

@@ -15,6 +15,33 @@ export function terminatorOf(region: Region): Op {
   return must(region.ops.at(-1), "terminator");
 }
 
+/** The values that regions define, with those of the regions inside. */
+export function definedIn(...regions: readonly Region[]): ReadonlySet<Value> {
+  const values = new Set<Value>();
+  const add = (list: readonly Value[]): void => list.forEach((value) => values.add(value));
+  for (const region of regions) {
+    add(region.params);
+    walkOps(region, ({ results, regions: inner }) => {
+      add(results);
+      inner.forEach(({ params }) => add(params));
+    });
+  }
+  return values;
+}
+
+/** The operations that take each value, each once and in print order. */
+export function usersOf(func: Func): ReadonlyMap<Value, readonly Op[]> {
+  const users = new Map<Value, Op[]>();
+  walkOps(func.body, (op) => {
+    for (const value of new Set(op.operands)) {
+      const list = users.get(value);
+      if (list === undefined) users.set(value, [op]);
+      else list.push(op);
+    }
+  });
+  return users;
+}
+
 /** How often each value is an operand; values that are none are absent. */
 export function countUses(func: Func): ReadonlyMap<Value, number> {
   const uses = new Map<Value, number>();

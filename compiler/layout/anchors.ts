@@ -8,7 +8,7 @@ import type { AxisInfo } from "../tile/axis.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
-import { walkOps } from "../ir/walk.ts";
+import { usersOf, walkOps } from "../ir/walk.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
@@ -79,31 +79,19 @@ function anchorOf(op: AnchorOp, axisInfo: (value: Value) => AxisInfo): Anchor {
   return { op, shape, axis, vector: axis === undefined ? 1 : vectorAlong(op, axis, axisInfo) };
 }
 
-function usersOf(func: Func): Map<Value, Op[]> {
-  const users = new Map<Value, Op[]>();
-  walkOps(func.body, (op) => {
-    for (const value of op.operands) {
-      const list = users.get(value);
-      if (list === undefined) users.set(value, [op]);
-      else list.push(op);
-    }
-  });
-  return users;
-}
-
 /** Stores that data of a load reaches through element-wise operations and permutations. */
 function storesReached(
   load: OpOf<"load">,
-  users: Map<Value, Op[]>,
+  users: ReadonlyMap<Value, readonly Op[]>,
 ): { store: OpOf<"store">; order: readonly number[] }[] {
   const found: { store: OpOf<"store">; order: readonly number[] }[] = [];
   const loaded = resultOf(load);
   const seen = new Set([loaded]);
-  const usersOf = (value: Value): Iterator<Op> => (users.get(value) ?? [])[Symbol.iterator]();
+  const usersAt = (value: Value): Iterator<Op> => (users.get(value) ?? [])[Symbol.iterator]();
   const path = [{
     value: loaded,
     order: loaded.type.shape.map((_, axis) => axis),
-    users: usersOf(loaded),
+    users: usersAt(loaded),
   }];
   for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
     const { value, order } = top;
@@ -126,7 +114,7 @@ function storesReached(
       : undefined;
     if (next === undefined || seen.size >= MAX_REACHED) continue;
     seen.add(result);
-    path.push({ value: result, order: next, users: usersOf(result) });
+    path.push({ value: result, order: next, users: usersAt(result) });
   }
   return found;
 }

@@ -11,7 +11,7 @@ import { operandsOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
-import { walkOps } from "../ir/walk.ts";
+import { usersOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { fitsShared, type Target } from "../targets.ts";
@@ -54,7 +54,7 @@ export class NaturalLayouts {
   readonly #webs: ReadonlyMap<Value, PhiWeb>;
   /** The phi web that a value from outside of it flows into. */
   readonly #flows = new Map<Value, PhiWeb>();
-  readonly #users = new Map<Value, Op[]>();
+  readonly #users: ReadonlyMap<Value, readonly Op[]>;
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #data = new Map<Value, boolean>();
   readonly #spread = new Map<Value, boolean>();
@@ -75,13 +75,7 @@ export class NaturalLayouts {
       for (const source of web.sources) this.#flows.set(source, web);
     }
     this.#chained = chainedDots(func, this.#webs);
-    walkOps(func.body, (op) => {
-      for (const value of new Set(op.operands)) {
-        const list = this.#users.get(value);
-        if (list === undefined) this.#users.set(value, [op]);
-        else list.push(op);
-      }
-    });
+    this.#users = usersOf(func);
   }
 
   /** Depends on loaded data, or is carried by control flow: not to be computed twice. */

@@ -13,8 +13,9 @@
  */
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
-import type { ExchangeOp, TileOp } from "../ir/ops.ts";
+import type { ExchangeOp } from "../ir/ops.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
+import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { exchangeBytes, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
 import type { SchedulePass } from "./context.ts";
@@ -88,14 +89,6 @@ type Read = "nothing" | "anything" | Part;
 const SMALL_BYTES = 4096;
 const VECTOR_BYTES = 16;
 
-/** Operations on slots of the staging area, which exchanges may lie over. */
-const ON_SLOTS: ReadonlySet<TileOp> = new Set<TileOp>([
-  "async_copy",
-  "local_store",
-  "local_load",
-  "local_load_slice",
-]);
-
 /** Goes through a function in the order in which it runs. */
 class Walk {
   readonly exchanges = new Map<OpOf<ExchangeOp>, Exchange>();
@@ -118,7 +111,8 @@ class Walk {
       const { then, otherwise } = branchOf(op);
       return either(this.region(then, read), this.region(otherwise, read));
     }
-    if (ON_SLOTS.has(op.name)) return "anything";
+    // Exchanges may use the memory of the staging area.
+    if (takesBuffer(op)) return "anything";
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;
     if (!isExchange(op) || bytes === 0) return read;
     // The test of a rotated loop runs in two places. In the first it needed the most barriers.

@@ -14,7 +14,7 @@ import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
 import { madeBy, operandsOf } from "../ir/op.ts";
 import { isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
-import { walkOps } from "../ir/walk.ts";
+import { definedIn, walkOps } from "../ir/walk.ts";
 import type { SchedulePass } from "./context.ts";
 import { rootsOf } from "./pointer_roots.ts";
 import { copyBits } from "../linear/threads.ts";
@@ -36,19 +36,6 @@ interface Access {
 interface Settled {
   readonly start: ReadonlySet<Access>;
   readonly left: ReadonlySet<Access>;
-}
-
-/** The values that an operation's regions define. */
-function definedIn(op: Op): ReadonlySet<Value> {
-  const values = new Set<Value>();
-  for (const region of op.regions) {
-    region.params.forEach((value) => values.add(value));
-    walkOps(region, (inner) => {
-      inner.results.forEach((value) => values.add(value));
-      inner.regions.forEach(({ params }) => params.forEach((value) => values.add(value)));
-    });
-  }
-  return values;
 }
 
 /** Several threads hold each element. */
@@ -193,7 +180,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     const before = known.get(key);
     if (before !== undefined) return before;
     const { test, body } = loopOf(op);
-    const inside = definedIn(op);
+    const inside = definedIn(...op.regions);
     let start = new Set(entry);
     for (;;) {
       const left = walk(test, start, false);

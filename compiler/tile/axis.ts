@@ -9,7 +9,7 @@ import type { Func, OpOf, Value } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { walkOps } from "../ir/walk.ts";
+import { definedIn, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import {
@@ -83,15 +83,10 @@ class Analysis {
   #usedBy(loop: OpOf<"while">): readonly Value[] {
     let used = this.#used.get(loop);
     if (used === undefined) {
-      const inside = new Set<Value>();
+      const inside = definedIn(...loop.regions);
       const all = new Set(loop.operands);
       for (const region of loop.regions) {
-        region.params.forEach((param) => inside.add(param));
-        walkOps(region, (op) => {
-          op.operands.forEach((operand) => all.add(operand));
-          op.results.forEach((result) => inside.add(result));
-          op.regions.forEach(({ params }) => params.forEach((param) => inside.add(param)));
-        });
+        walkOps(region, ({ operands }) => operands.forEach((operand) => all.add(operand)));
       }
       used = [...all].filter((value) => !inside.has(value));
       this.#used.set(loop, used);
@@ -147,15 +142,7 @@ class Analysis {
 
   /** What was computed inside a loop holds no longer. */
   #forget({ test, body }: Loop): void {
-    for (const region of [test, body]) {
-      for (const param of region.params) this.known.delete(param);
-      walkOps(region, (op) => {
-        for (const result of op.results) this.known.delete(result);
-        for (const inner of op.regions) {
-          for (const param of inner.params) this.known.delete(param);
-        }
-      });
-    }
+    for (const value of definedIn(test, body)) this.known.delete(value);
   }
 }
 

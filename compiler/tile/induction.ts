@@ -3,11 +3,11 @@
  * tile moves as a whole, through loops and branches too.
  */
 import { branchOf, loopOf } from "../ir/flow.ts";
-import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { pairOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, rowOf } from "../ir/table.ts";
-import { walkOps } from "../ir/walk.ts";
+import { definedIn } from "../ir/walk.ts";
 import { zip } from "../support/zip.ts";
 
 /** Tells which values are equal in all elements. */
@@ -89,13 +89,4 @@ export function originsOf(func: Func): (value: Value) => Value {
 
   func.body.ops.forEach(visit);
   return of;
-}
-
-function definedIn(region: Region): ReadonlySet<Value> {
-  const values = new Set(region.params);
-  walkOps(region, (op) => {
-    op.results.forEach((value) => values.add(value));
-    op.regions.forEach(({ params }) => params.forEach((value) => values.add(value)));
-  });
-  return values;
 }

@@ -1,7 +1,7 @@
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
-import { cloneFunc, replaceUses, walkOps } from "../../../compiler/ir/walk.ts";
+import { cloneFunc, definedIn, replaceUses, usersOf, walkOps } from "../../../compiler/ir/walk.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
 
@@ -50,4 +50,27 @@ Deno.test("replaceUses() follows chains in one sweep, also inside regions", () =
       "add %3, %0",
     ),
   );
+});
+
+Deno.test("definedIn() gives parameters and results, also of regions inside; usersOf() gives each user once", () => {
+  const func = parseFunc(`func @f(%0 n: int32, %1 c: bool) {
+    %2 r: int32 = while %0 (%3 a: int32) {
+      condition %1, %3
+    } (%4 b: int32) {
+      %5 d: int32 = if %1 {
+        %6 s: int32 = add %4, %4
+        yield %6
+      } {
+        yield %4
+      }
+      yield %5
+    }
+    return
+  }`);
+  const loop = must(func.body.ops[0], "loop");
+  const names = [...definedIn(...loop.regions)].map(({ name }) => name);
+  assertEquals(names, ["a", "b", "d", "s"]);
+  const [, body] = loop.regions;
+  const users = usersOf(func).get(must(body?.params[0], "parameter")) ?? [];
+  assertEquals(users.map(({ name }) => name), ["add", "yield"]);
 });
