@@ -39,10 +39,10 @@ function loopBounds(names: readonly string[], func: Func): readonly string[] {
   walkOps(func.body, (op) => {
     if (op.name !== "while") return;
     for (const { kind, from, to } of edgesOf(op)) {
-      if (kind !== "enter" && kind !== "go on") continue;
+      if (kind !== "entry" && kind !== "continue") continue;
       for (const [param, value] of zip(to, from)) starts.set(param, value);
     }
-    open.push(loopOf(op).goesOn);
+    open.push(loopOf(op).continues);
   });
   const seen = new Set<Value>(open);
   for (const value of seen) {

@@ -1,13 +1,13 @@
 /**
  * The edges of structured control: which values flow into which parameters and results, and on which way.
  *
- *     results = while initial (test.params) { … condition goesOn, leaving } (body.params) { … yield repeated }
+ *     results = while initial (test.params) { … condition continues, leaving } (body.params) { … yield repeated }
  *
- *     initial  ─ enter ─▶ test.params     leaving ─ go on ─▶ body.params
- *     repeated ─ repeat ▶ test.params     leaving ─ leave ─▶ results
+ *     initial  ─ entry ─▶ test.params     leaving ─ continue ─▶ body.params
+ *     repeated ─ back ──▶ test.params     leaving ─ exit ─────▶ results
  *
- * An `if` hands what the branch taken yields to its results. Nothing else moves values between regions: an operation
- * uses values of the regions around it directly.
+ * The results of an `if` are the values that the branch taken yields. Nothing else moves values between regions: an
+ * operation uses values of the regions around it directly.
  */
 import { bug } from "../support/bug.ts";
 import { isOp, type Op, type OpOf, type Region, type Value } from "./func.ts";
@@ -24,7 +24,7 @@ export interface Loop {
   /** Ends the body. */
   readonly end: OpOf<"yield">;
   /** Whether another iteration follows. */
-  readonly goesOn: Value;
+  readonly continues: Value;
   /** Into the test, before the first iteration … */
   readonly initial: readonly Value[];
   /** … and from each iteration to the next one. */
@@ -49,7 +49,7 @@ export interface Branch {
 
 /** Values that become others together, by position. */
 export interface Edge {
-  readonly kind: "enter" | "repeat" | "go on" | "leave" | "then" | "otherwise";
+  readonly kind: "entry" | "back" | "continue" | "exit" | "then" | "otherwise";
   readonly from: readonly Value[];
   readonly to: readonly Value[];
 }
@@ -58,13 +58,13 @@ export function loopOf(op: OpOf<"while">): Loop {
   const { test, body } = regionsOf(op);
   const condition = endOf(test, "condition");
   const end = endOf(body, "yield");
-  const { goesOn, carried } = operandsOf(condition);
+  const { continues, carried } = operandsOf(condition);
   return {
     test,
     body,
     condition,
     end,
-    goesOn,
+    continues,
     initial: op.operands,
     repeated: end.operands,
     leaving: carried,
@@ -90,10 +90,10 @@ export function edgesOf(op: Op): readonly Edge[] {
   if (op.name === "while") {
     const { test, body, initial, repeated, leaving } = loopOf(op);
     return [
-      { kind: "enter", from: initial, to: test.params },
-      { kind: "repeat", from: repeated, to: test.params },
-      { kind: "go on", from: leaving, to: body.params },
-      { kind: "leave", from: leaving, to: op.results },
+      { kind: "entry", from: initial, to: test.params },
+      { kind: "back", from: repeated, to: test.params },
+      { kind: "continue", from: leaving, to: body.params },
+      { kind: "exit", from: leaving, to: op.results },
     ];
   }
   if (op.name === "if") {

@@ -159,7 +159,7 @@ export const TILE_OPS = {
   // ---- structured control; scalar conditions
   if: { doc: "runs one of two regions; results are what they yield", args: { condition: "bool" }, result: "many", effect: "control", regions: ["then", "otherwise"], avoidsShared: true },
   while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values", args: { initial: "any*" }, result: "many", effect: "control", attrs: { num_stages: "int?" }, regions: ["test", "body"], avoidsShared: true },
-  condition: { doc: "ends region 0 of a while: go on?, and the carried values", args: { goesOn: "bool", carried: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
+  condition: { doc: "ends region 0 of a while: go on?, and the carried values", args: { continues: "bool", carried: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   yield: { doc: "ends a region with its results", args: { values: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   return: { doc: "ends the program", args: {}, result: "none", effect: "control", avoidsShared: true, ends: true },
 } as const satisfies Record<string, TileOpRow>;

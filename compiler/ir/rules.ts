@@ -291,7 +291,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     return unless(sameTypes(repeated, test.params), "yields other types than it carries");
   },
   condition: (op) =>
-    unless(operandsOf(op).goesOn.type.shape.length === 0, "the condition is a tile"),
+    unless(operandsOf(op).continues.type.shape.length === 0, "the condition is a tile"),
 };
 
 const OTHER_TILE = "loads another tile than the buffer's";

@@ -69,7 +69,7 @@ export function phiWebsOf(func: Func): ReadonlyMap<Value, PhiWeb> {
       op.regions.forEach((one) => visit(one, inner));
       for (const { kind, from, to } of edgesOf(op)) {
         // What enters a loop comes from outside of it.
-        if (kind !== "leave") flow(to, from, kind === "enter" ? depth : inner);
+        if (kind !== "exit") flow(to, from, kind === "entry" ? depth : inner);
       }
       // Results come from the same operand of `condition` as the body's parameters, which has one layout.
       if (op.name === "while") flow(op.results, loopOf(op).body.params, inner);

@@ -128,11 +128,11 @@ export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
 /** The test before the first round and after each one. The registers hold what the test lets through. */
 function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
   const e = cx.emitter;
-  const { test, body, goesOn, initial, repeated, leaving } = loop;
+  const { test, body, continues, initial, repeated, leaving } = loop;
   const runTest = (values: readonly Value[]): Operand => {
     bind(cx, test.params, values);
     cx.lowerOps(bodyOf(test));
-    return conditionOf(cx, goesOn);
+    return conditionOf(cx, continues);
   };
   const enter = runTest(initial);
   if (isInteger(enter) && enter.value === 0n) return bind(cx, results, leaving);
@@ -184,7 +184,7 @@ function cameFrom({ test, initial, repeated }: Loop, value: Value): readonly Val
 /** The test in the middle. The registers hold what enters it. */
 function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
   const e = cx.emitter;
-  const { test, body, goesOn, initial, repeated, leaving } = loop;
+  const { test, body, continues, initial, repeated, leaving } = loop;
   const slots = zip(test.params, initial).map(([param, value]) =>
     makeSlot(
       cx,
@@ -204,7 +204,7 @@ function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): vo
     for (const values of [body.params, results]) {
       for (const [value, one] of zip(values, elements)) cx.values.set(value, one);
     }
-    e.branch(exit, conditionOf(cx, goesOn), false);
+    e.branch(exit, conditionOf(cx, continues), false);
     const rest = e.nested("branch", () => {
       cx.lowerOps(bodyOf(body));
       fill(cx, slots, repeated);

@@ -134,8 +134,8 @@ function addressState(
   loop: OpOf<"while">,
   staged: readonly LoadedOperand[],
 ): AddressState | undefined {
-  const { test, body, goesOn, leaving: letThrough, repeated } = loopOf(loop);
-  const inTest = new Set<Value>([goesOn]);
+  const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
+  const inTest = new Set<Value>([continues]);
   const inBody = new Set<Value>(staged.flatMap(({ load }) => load.operands));
   for (;;) {
     const entering = parametersNeeded(test, [...inTest], false);

@@ -61,13 +61,13 @@ export function addressesOf(
   build: ScheduleBuilder,
   iteration: Iteration,
 ): { readonly addresses: readonly Address[]; readonly next: Iteration } {
-  const { test, body, goesOn, leaving, repeated } = loopOf(loop);
+  const { test, body, continues, leaving, repeated } = loopOf(loop);
   const known = new Map<Value, Value>();
   carried.entering.forEach((index, i) =>
     known.set(must(test.params[index], "parameter"), must(iteration.state[i], "state"))
   );
   const copyTest = copySlice(func, test, known, build.out);
-  const runs = build.both(iteration.runs, copyTest(goesOn));
+  const runs = build.both(iteration.runs, copyTest(continues));
   for (const index of carried.leaving) {
     const value = must(leaving[index], "value that leaves the test");
     known.set(must(body.params[index], "parameter"), copyTest(value));

@@ -104,7 +104,7 @@ class Liveness {
   #reachOp(op: Op): void {
     if (this.ops.has(op)) return;
     this.ops.add(op);
-    if (op.name === "while") this.#reach(loopOf(op).goesOn);
+    if (op.name === "while") this.#reach(loopOf(op).continues);
     else if (op.name === "if") this.#reach(operandsOf(op).condition);
     else op.operands.forEach((value) => this.#reach(value));
     const parent = this.#parents.get(op);

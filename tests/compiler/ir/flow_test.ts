@@ -34,7 +34,7 @@ const names = (values: readonly Value[]): string => values.map(({ name }) => nam
 
 Deno.test("loopOf() takes a loop apart", () => {
   const loop = loopOf(find(FUNC, "while"));
-  assertEquals(names([loop.goesOn]), "goOn");
+  assertEquals(names([loop.continues]), "goOn");
   assertEquals(names(loop.test.params), "i");
   assertEquals(names(loop.body.params), "inside");
   assertEquals(names(loop.initial), "start");
@@ -57,10 +57,10 @@ Deno.test("edgesOf() lists every way of a value into a parameter or result", () 
   const spelled = (op: Op): readonly string[] =>
     edgesOf(op).map(({ kind, from, to }) => `${kind}: ${names(from)} → ${names(to)}`);
   assertEquals(spelled(find(FUNC, "while")), [
-    "enter: start → i",
-    "repeat: next → i",
-    "go on: i → inside",
-    "leave: i → last",
+    "entry: start → i",
+    "back: next → i",
+    "continue: i → inside",
+    "exit: i → last",
   ]);
   assertEquals(spelled(find(FUNC, "if")), ["then: last → either", "otherwise: n → either"]);
   assertEquals(edgesOf(find(FUNC, "add")), []);

@@ -59,7 +59,7 @@ Deno.test("operandsOf() names operands, and gives undefined for those that are a
 
 Deno.test("operandsOf() gives lists of operands of which there may be any number", () => {
   const condition = newOp(func, "condition", [mask, other, pointer], [], SPAN);
-  assertEquals(operandsOf(condition).goesOn, mask);
+  assertEquals(operandsOf(condition).continues, mask);
   assertEquals(operandsOf(condition).carried, [other, pointer]);
   assertEquals(operandsOf(newOp(func, "condition", [mask], [], SPAN)).carried, []);
   assertEquals(operandsOf(newOp(func, "yield", [other], [], SPAN)).values, [other]);
