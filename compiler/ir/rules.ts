@@ -2,6 +2,7 @@
 import { convertScalar } from "../support/arith.ts";
 import { indexBits, product } from "../linear/linear.ts";
 import { spaceOf } from "../linear/f2.ts";
+import { operandCountOf } from "../support/math_functions.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { branchOf, loopOf } from "./flow.ts";
 import type { Op, OpOf, Value } from "./func.ts";
@@ -111,12 +112,15 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       sameType(result(op), { element: "int64", shape: operandsOf(op).left.type.shape }),
       "is int64 of the same shape",
     ),
-  math: (op) =>
-    unless(
-      op.operands.length > 0 &&
-        op.operands.every(({ type }) => sameShape(type.shape, result(op).shape)),
+  math: (op) => {
+    const count = operandCountOf(op.attrs.function);
+    if (count === undefined) return `has no function "${op.attrs.function}"`;
+    if (op.operands.length !== count) return `takes ${count} operands for "${op.attrs.function}"`;
+    return unless(
+      op.operands.every(({ type }) => sameShape(type.shape, result(op).shape)),
       "operands and result differ in shape",
-    ),
+    );
+  },
   assume_multiple: (op) => unless(op.attrs.n >= 1, "promises less than 1"),
 
   splat: (op) => reshaped(op, (from, to) => from.length === 0 && to.length > 0),

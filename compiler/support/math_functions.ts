@@ -140,3 +140,12 @@ export function operationOf(name: MathName): string {
   const row: MathFunction = MATH_FUNCTIONS[name];
   return row.computedBy ?? name;
 }
+
+/** How many operands a function of tile IR has; undefined for other names. Words of Philox are functions there, too. */
+export function operandCountOf(operation: string): number | undefined {
+  if (/^philox[0-3]$/.test(operation)) return 2;
+  const row: MathFunction | undefined = isMathName(operation)
+    ? MATH_FUNCTIONS[operation]
+    : undefined;
+  return row === undefined || row.computedBy !== undefined ? undefined : arityOf(row);
+}

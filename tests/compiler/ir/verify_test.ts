@@ -62,6 +62,21 @@ const REJECTED: readonly (readonly [rule: string, body: string, says: string])[]
     "%1: int32 = lt %n, %n\nreturn",
     "has a result of another type",
   ],
+  [
+    "a function that there is none of",
+    '%1: float32 = math %f {function = "sine"}\nreturn',
+    'has no function "sine"',
+  ],
+  [
+    "a synonym of a function",
+    '%1: float32 = math %f {function = "sqrt_rn"}\nreturn',
+    'has no function "sqrt_rn"',
+  ],
+  [
+    "a function of two operands with one",
+    '%1: float32 = math %f {function = "pow"}\nreturn',
+    'takes 2 operands for "pow"',
+  ],
   ["a load of another type", "%1: int32 = load %p\nreturn", "has a result of another type"],
   ["a missing result", "add %n, %n\nreturn", "has 0 results"],
   ["a result where none is", "%1: float32 = store %p, %f\nreturn", "has 1 results"],
