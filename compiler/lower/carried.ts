@@ -29,22 +29,27 @@ export interface Slot {
 }
 
 /** How a value is carried: see above. */
-export interface Manner {
+export interface CarryStrategy {
   readonly steps: boolean;
   readonly words: boolean;
 }
 
 /** Registers for a value of which `first` is one that it takes. */
-export function makeSlot(cx: LowerContext, value: Value, first: Lowered, manner: Manner): Slot {
+export function makeSlot(
+  cx: LowerContext,
+  value: Value,
+  first: Lowered,
+  strategy: CarryStrategy,
+): Slot {
   const e = cx.emitter;
   const { element, layout } = value.type;
   const free = layout === undefined ? 0 : freeMask(layout.register);
   const held = Array.from({ length: registerCount(value) }, (_, r) => r).filter((r) =>
     (r & free) === 0
   );
-  const slot = manner.steps && isStepping(value)
+  const slot = strategy.steps && isStepping(value)
     ? stepSlot(e, value, first, held)
-    : manner.words && bytesOf(element) * held.length >= 4
+    : strategy.words && bytesOf(element) * held.length >= 4
     ? wordSlot(e, value, held)
     : eachSlot(e, value, held);
   return { ...slot, elements: (register) => slot.elements(register & ~free) };
@@ -143,8 +148,12 @@ function arePacked(sources: readonly Value[]): boolean {
     makers.every((def) => def === undefined || hasTrait(def, "packs") || def.name === "constant");
 }
 
-/** The manner for a value that is one of these; `steps`: they all move as a whole from one. */
-export function mannerFor(value: Value, sources: readonly Value[], steps: boolean): Manner {
+/** The strategy for a value that is one of these; `steps`: they all move as a whole from one. */
+export function carryStrategy(
+  value: Value,
+  sources: readonly Value[],
+  steps: boolean,
+): CarryStrategy {
   const { element } = value.type;
   return {
     steps,

@@ -11,18 +11,18 @@ export interface LowerContext {
   readonly emitter: Emitter;
   readonly numWarps: number;
   readonly values: Map<Value, Lowered>;
-  /** How many operations wait for their elements to be asked for, up to a value (deferred.ts). */
-  readonly deferred: Map<Value, number>;
+  /** How many operations in a row, up to a value, compute their elements on demand (chain_length.ts). */
+  readonly chainLengths: Map<Value, number>;
   /** Bytes of the constant buffers that are used, by name. */
   readonly constants: Map<string, number>;
-  /** Calls of what the device brings. */
+  /** Calls of functions of the device. */
   readonly calls: CallTable;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
-  /** Reads and copies of shared memory that are to be emitted between the products that follow. */
-  readonly aside: (() => void)[];
+  /** Loads from shared memory and copies into it, to be emitted between the instructions of the dots that follow. */
+  readonly deferred: (() => void)[];
   /** Lowers the operations of a region by their rules. */
   readonly lowerOps: (ops: readonly Op[]) => void;
-  /** The value that one differs from by the same amount in every element; itself where none is known. */
-  readonly originOf: (value: Value) => Value;
+  /** The value that one differs from by a uniform delta (tile/induction.ts); itself where none is known. */
+  readonly inductionBase: (value: Value) => Value;
 }

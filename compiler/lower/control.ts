@@ -14,7 +14,7 @@ import { isRotated } from "../ir/rotated_loop.ts";
 import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { zip } from "../support/zip.ts";
-import { computed, makeSlot, mannerFor, type Slot } from "./carried.ts";
+import { carryStrategy, computed, makeSlot, type Slot } from "./carried.ts";
 import type { LowerContext } from "./context.ts";
 import { lowered } from "./values.ts";
 import { whole } from "./element.ts";
@@ -34,18 +34,18 @@ function bind(cx: LowerContext, values: readonly Value[], sources: readonly Valu
   const bound = zip(values, sources).map(([value, source]) => ({
     value,
     elements: lowered(cx, source),
-    deferred: cx.deferred.get(source) ?? 0,
+    deferred: cx.chainLengths.get(source) ?? 0,
   }));
   for (const { value, elements, deferred } of bound) {
     cx.values.set(value, elements);
-    cx.deferred.set(value, deferred);
+    cx.chainLengths.set(value, deferred);
   }
 }
 
 function bindSlots(cx: LowerContext, values: readonly Value[], slots: readonly Slot[]): void {
   for (const [value, slot] of zip(values, slots)) {
     cx.values.set(value, slot.elements);
-    cx.deferred.delete(value);
+    cx.chainLengths.delete(value);
   }
 }
 
@@ -69,8 +69,8 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
   }
   const makeSlots = (): Slot[] =>
     zip(op.results, zip(thenValues, otherwiseValues)).map(([result, sources]) => {
-      const manner = mannerFor(result, sources, cx.originOf(result) !== result);
-      return makeSlot(cx, result, lowered(cx, sources[0]), manner);
+      const strategy = carryStrategy(result, sources, cx.inductionBase(result) !== result);
+      return makeSlot(cx, result, lowered(cx, sources[0]), strategy);
     });
   let slots: readonly Slot[] | undefined;
   const branch = (region: Region, values: readonly Value[]): readonly Item[] =>
@@ -141,7 +141,7 @@ function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): 
       cx,
       param,
       lowered(cx, value),
-      mannerFor(param, cameFrom(loop, value), cx.originOf(param) !== param),
+      carryStrategy(param, cameFrom(loop, value), cx.inductionBase(param) !== param),
     )
   );
   fill(cx, slots, leaving);
@@ -190,7 +190,7 @@ function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): vo
       cx,
       param,
       lowered(cx, value),
-      mannerFor(param, cameFrom(loop, param), cx.originOf(param) !== param),
+      carryStrategy(param, cameFrom(loop, param), cx.inductionBase(param) !== param),
     )
   );
   fill(cx, slots, initial);

@@ -14,7 +14,7 @@ import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
 import { constantOperand } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
-import { emitAside, lowered, memo, setElements } from "./values.ts";
+import { emitDeferred, lowered, memo, setElements } from "./values.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { convertScalar } from "./convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
@@ -201,12 +201,12 @@ function multiplyFragments(
     });
   };
   const steps = stepsOf(repeats);
-  const aside = Math.ceil(cx.aside.length / steps.flat().length);
+  const share = Math.ceil(cx.deferred.length / steps.flat().length);
   // Operands of the next step come from shared memory between the products of this one.
   steps.forEach((step, i) => {
     step.forEach((at, j) => {
       multiply(at);
-      emitAside(cx, aside);
+      emitDeferred(cx, share);
       const next = steps[i + 1]?.[j];
       if (next === undefined) return;
       left(next.a);

@@ -12,15 +12,15 @@ import type { FloatOptions } from "../support/float_options.ts";
 import { assignLayouts } from "../layout/assign.ts";
 import { CallTable } from "./call_table.ts";
 import type { LowerContext } from "./context.ts";
-import { emitAside } from "./values.ts";
+import { emitDeferred } from "./values.ts";
 import { SHARED_SYMBOL } from "./shared.ts";
 import { conversionOf } from "../layout/exchanges.ts";
-import { limitDeferred } from "./deferred.ts";
+import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
 import { allocateShared } from "../schedule/allocate_shared.ts";
 import { memoryOrder } from "../schedule/memory_order.ts";
-import { originsOf } from "../tile/induction.ts";
+import { inductionBases } from "../tile/induction.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
@@ -106,21 +106,21 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     emitter,
     numWarps: options.numWarps,
     values: new Map(),
-    deferred: new Map(),
+    chainLengths: new Map(),
     constants: new Map(),
     calls: new CallTable(options.symbol, options.debug === true),
     loaded: { registers: 0 },
-    aside: [],
+    deferred: [],
     lowerOps: (ops) => {
       for (const op of ops) {
         emitter.from(op.span);
-        if (op.regions.length > 0) emitAside(cx);
+        if (op.regions.length > 0) emitDeferred(cx);
         lowerOp(cx, op, axisInfo);
-        limitDeferred(cx, op);
+        limitChain(cx, op);
       }
-      emitAside(cx);
+      emitDeferred(cx);
     },
-    originOf: originsOf(laidOut),
+    inductionBase: inductionBases(laidOut),
   };
   const params = laidOut.params.map((param, i) => {
     const name = `${options.symbol}_param_${i}`;

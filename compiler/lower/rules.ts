@@ -16,7 +16,7 @@ import {
 } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister } from "./addresses.ts";
-import { emitAside, lowered, memo } from "./values.ts";
+import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
@@ -205,7 +205,7 @@ export const RULES: { readonly [N in TileOp]: Rule<N> } = {
   rotate: lowerRotate,
   rotated_range: lowerRotatedRange,
   barrier: (cx) => {
-    emitAside(cx);
+    emitDeferred(cx);
     cx.emitter.emit("bar.sync", [int(0)]);
   },
   prefetch: lowerPrefetch,

@@ -9,7 +9,7 @@ import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { ownerPredicate } from "./addresses.ts";
-import { emitAside, lowered } from "./values.ts";
+import { emitDeferred, lowered } from "./values.ts";
 import { copyBits } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
@@ -91,7 +91,7 @@ export function lowerAsyncCopy(
     );
   };
   groups.forEach((group, i) => {
-    if (i % parts === part) cx.aside.push(() => copy(group));
+    if (i % parts === part) cx.deferred.push(() => copy(group));
   });
 }
 
@@ -101,12 +101,12 @@ export function lowerLocalStore(cx: LowerContext, op: OpOf<"local_store">): void
 }
 
 export function lowerCommitGroup(cx: LowerContext): void {
-  emitAside(cx);
+  emitDeferred(cx);
   cx.emitter.emit("cp.async.commit_group", []);
 }
 
 export function lowerWaitGroup(cx: LowerContext, op: OpOf<"wait_group">): void {
-  emitAside(cx);
+  emitDeferred(cx);
   cx.emitter.emit("cp.async.wait_group", [int(op.attrs.pending)]);
 }
 
@@ -136,6 +136,6 @@ export function lowerLocalLoadSlice(cx: LowerContext, op: OpOf<"local_load_slice
     must(axisShifts(shape)[axis], "axis of a buffer");
   const layout = moveShape(part, shape);
   const read = readStaged(cx, layout, { ...loadedSlot(cx, op, layout), origin });
-  cx.aside.push(...read.loads);
+  cx.deferred.push(...read.loads);
   cx.values.set(resultOf(op), read.values);
 }

@@ -38,7 +38,7 @@ export function memo(cx: LowerContext, compute: Lowered): Lowered {
   };
 }
 
-/** Emits at most so much of what stands aside; all by default. */
-export function emitAside(cx: LowerContext, count = cx.aside.length): void {
-  for (const emit of cx.aside.splice(0, count)) emit();
+/** Emits at most so many of the deferred accesses; all by default. */
+export function emitDeferred(cx: LowerContext, count = cx.deferred.length): void {
+  for (const emit of cx.deferred.splice(0, count)) emit();
 }

@@ -31,7 +31,7 @@ function uniformity(): (value: Value) => boolean {
 }
 
 /** For each value the one it steps from; itself where nothing is known. */
-export function originsOf(func: Func): (value: Value) => Value {
+export function inductionBases(func: Func): (value: Value) => Value {
   const origins = new Map<Value, Value>();
   const of = (value: Value): Value => origins.get(value) ?? value;
   const isUniform = uniformity();
@@ -58,7 +58,7 @@ export function originsOf(func: Func): (value: Value) => Value {
    * fewer values have one origin, so what was found here stays found: each visit of n nested loops would else begin
    * anew for each of the next outer one, 2^n times.
    */
-  const restless = new Set<Value>();
+  const diverging = new Set<Value>();
   const madeIn = new Map<Op, ReadonlySet<Value>>();
 
   /** A carried value steps from where the initial one does, unless a round gives it another origin. */
@@ -68,7 +68,7 @@ export function originsOf(func: Func): (value: Value) => Value {
     madeIn.set(op, ofRound);
     for (let changed = true; changed;) {
       for (const [param, value] of zip(test.params, initial)) {
-        origins.set(param, restless.has(param) ? param : of(value));
+        origins.set(param, diverging.has(param) ? param : of(value));
       }
       test.ops.forEach(visit);
       for (const [param, value] of zip(body.params, leaving)) {
@@ -79,8 +79,8 @@ export function originsOf(func: Func): (value: Value) => Value {
       body.ops.forEach(visit);
       changed = false;
       for (const [param, value] of zip(test.params, repeated)) {
-        if (restless.has(param) || of(value) === of(param)) continue;
-        restless.add(param);
+        if (diverging.has(param) || of(value) === of(param)) continue;
+        diverging.add(param);
         changed = true;
       }
     }
