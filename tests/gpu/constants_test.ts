@@ -8,6 +8,7 @@ import {
   checkTableConvolution,
   compileTables,
 } from "../support/tables.ts";
+import { groupTargets } from "../support/targets.ts";
 
 /** What this GPU runs; the driver assembles the text. */
 const OURS = Object.values(TARGETS).filter(({ name, sm }) =>
@@ -16,8 +17,9 @@ const OURS = Object.values(TARGETS).filter(({ name, sm }) =>
 
 const tablesFor = compileTables(OURS);
 
-for (const target of OURS) {
-  gpuTest(`table_conv() finds its taps through constant memory, for ${target}`, () => {
+for (const { first: target, targets } of groupTargets((name) => tablesFor(name).ptx, OURS)) {
+  const names = targets.join(", ");
+  gpuTest(`table_conv() finds its taps through constant memory, for ${names}`, () => {
     using device = Device.open();
     const tables = tablesFor(target);
     for (const [channels, height, width, filters] of [[3, 33, 29, 37], [8, 20, 20, 64]] as const) {
@@ -33,13 +35,13 @@ for (const target of OURS) {
     }
   });
 
-  gpuTest(`look_up() reads what was set last, again and again, for ${target}`, () => {
+  gpuTest(`look_up() reads what was set last, again and again, for ${names}`, () => {
     using device = Device.open();
     const tables = tablesFor(target);
     for (const length of [1, 127, 100_003, 1008, 5]) checkLookUp(device, tables, length);
   });
 
-  gpuTest(`scale() reads constant memory in vectors, rows and scalars, for ${target}`, () => {
+  gpuTest(`scale() reads constant memory in vectors, rows and scalars, for ${names}`, () => {
     using device = Device.open();
     const tables = tablesFor(target);
     for (const shape of [[1, 1], [33, 31], [48, 16], [1008, 32]] as const) {
