@@ -2,8 +2,8 @@
  * How the mask of a tile `?:`, `&&` or `||` reaches the loads of its sides (language.md, 5.11): memory is
  * read only on lanes that choose that side.
  *
- * The mask travels from the root of the side to its loads. It always has the shape of the expression it
- * stands at, so it changes where the shape does: or-ed over the axes a stretch repeats, permuted back
+ * The mask is propagated from the root of the side to its loads. It always has the shape of the expression
+ * that it masks, so it changes where the shape does: or-ed over the axes a stretch repeats, permuted back
  * through `^`, reshaped through `newaxis`. For `m ? (*p)[:, newaxis] : 0` with `m` of `[A, B]`:
  *
  *     broadcast [A, 1] → [A, B]   mask m

@@ -41,7 +41,7 @@ export interface Inferred {
   readonly shaping: ReadonlySet<string>;
   /** Parameters that some operation takes, by position; what is promised of others matters to nothing. */
   readonly used: ReadonlySet<number>;
-  /** Ranges and requirements, given the grid that the contract ends up with. */
+  /** Ranges and requirements for the grid of the merged contract. */
   readonly bounds: (grid: GridExtents) => Bounds;
 }
 

@@ -84,7 +84,7 @@ export class InstanceFront {
   readonly #options: CompileOptions;
   readonly #cache = new FrontCache<CachedFile>();
   readonly #used = new Set<string>();
-  /** What takes the place of every text once the budget is spent. */
+  /** Replaces every text once the budget is spent. */
   #refused: CachedFile | undefined;
   readonly work: WorkBudget;
 

@@ -85,7 +85,7 @@ function specWord(token: Token): SpecWord | undefined {
   return token.kind === "keyword" ? SPEC_WORDS.get(token.text) : undefined;
 }
 
-/** Whether a token begins a type name or a declaration, given the names in scope. */
+/** Whether a token begins a type name or a declaration, with the names in scope. */
 export function startsType({ scopes }: ParseContext, token: Token): boolean {
   return token.kind === "identifier" ? scopes.isType(token.text) : specWord(token) !== undefined;
 }

@@ -94,7 +94,7 @@ Deno.test("tri lsp shows macros with what they become, built-in functions and wo
   assertStringIncludes(step, "Expands to `32`");
   assertStringIncludes(await hover(client, MATMUL, "MB] = pidm"), "In the instances: `64`, `128`");
   const id = await hover(client, MATMUL, "get_program_id");
-  assertStringIncludes(id, "place in the grid");
+  assertStringIncludes(id, "index of the program in the grid");
   assertStringIncludes(id, "Here: `int`");
   assertStringIncludes(await hover(client, MATMUL, "tensor A"), "what a pointer leads to");
   assertStringIncludes(await hover(client, MATMUL, "__noalias"), "reached through no other one");
