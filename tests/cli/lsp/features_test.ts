@@ -96,7 +96,7 @@ Deno.test("tri lsp shows macros with what they become, built-in functions and wo
   const id = await hover(client, MATMUL, "get_program_id");
   assertStringIncludes(id, "index of the program in the grid");
   assertStringIncludes(id, "Here: `int`");
-  assertStringIncludes(await hover(client, MATMUL, "tensor A"), "what a pointer leads to");
+  assertStringIncludes(await hover(client, MATMUL, "tensor A"), "what a pointer points to");
   assertStringIncludes(await hover(client, MATMUL, "__noalias"), "reached through no other one");
   assertEquals(await client.stop(), 0);
 });
