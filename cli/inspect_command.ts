@@ -1,7 +1,8 @@
-/** `tri inspect`: prints one stage of one file. */
+/** `tri inspect`: prints one stage of one file, or what passes make of it. */
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "./build/assembled_modules.ts";
 import type { CommandContext, Invocation } from "./command.ts";
+import { inspectIrFile, isIrFile, passAfter, StepTimes } from "./inspect_passes.ts";
 import { type Stage, STAGES } from "./options.ts";
 import { environmentError, EXIT, usageError } from "./failure.ts";
 import { showDiagnostics, type View } from "./diagnostics/format.ts";
@@ -25,6 +26,9 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   if (invocation.operands.length !== 1) {
     throw usageError("tri inspect takes one file", "tri inspect FILE --stage ptx");
   }
+  const [operand] = invocation.operands;
+  if (isIrFile(operand)) return await inspectIrFile(operand, invocation, context);
+  if (invocation.flag("passes")) throw usageError("--passes goes with a FILE.ir");
   const { project, all, optionsFor } = await openSession(invocation);
   const [source, another] = all;
   if (source === undefined || another !== undefined) {
@@ -43,21 +47,32 @@ export async function runInspect(invocation: Invocation, context: CommandContext
     ...(kernels.length === 0 ? {} : { kernels }),
   };
   const compiler = await context.toolchain.compiler();
+  const after = passAfter(invocation, compiler);
+  const times = invocation.flag("time") ? new StepTimes() : undefined;
+  const isShown = after === undefined && times === undefined;
   const compilerStage = COMPILER_STAGES.find((name) => name === stage);
-  if (compilerStage !== undefined) {
-    for (const target of PER_TARGET.has(stage) ? options.targets : options.targets.slice(0, 1)) {
-      const text = compiler.inspect(source.file, { ...options, targets: [target] }, compilerStage);
+  if (after !== undefined || (isShown && compilerStage !== undefined)) {
+    const isForTarget = after !== undefined || PER_TARGET.has(stage);
+    for (const target of isForTarget ? options.targets : options.targets.slice(0, 1)) {
+      const scope = { ...options, targets: [target] };
+      const text = compiler.inspect(source.file, scope, compilerStage ?? "ir", {
+        ...(after === undefined ? {} : { after }),
+      });
       context.terminal.print(withNewline(text));
     }
   }
-  const result = compiler.compileFile(source.file, options);
+  const result = compiler.compileFile(source.file, {
+    ...options,
+    ...(times === undefined ? {} : { clock: times }),
+  });
   if (result.kernels.length < kernels.length && !hasErrors(result.diagnostics)) {
     const { kernels: _filter, ...whole } = options;
     const { kernels: known } = compiler.compileFile(source.file, whole);
     checkKernelNames(invocation, known.map(({ name }) => name));
   }
   // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
-  if (compilerStage !== undefined || hasErrors(result.diagnostics)) {
+  if (compilerStage !== undefined || !isShown || hasErrors(result.diagnostics)) {
+    if (times !== undefined) context.terminal.print(times.text());
     return await finish(result.diagnostics, context, view);
   }
   if (stage === "report") {

@@ -153,6 +153,21 @@ export const OPTIONS = {
     choices: PLATFORMS,
     help: "where the bundle runs",
   },
+  verify: {
+    type: "flag",
+    help: "check the intermediate code after every pass, to find a defect of tri",
+  },
+  after: {
+    type: "text",
+    value: "PASS",
+    help: "print the functions after this pass instead of a stage; '*': after each",
+  },
+  passes: {
+    type: "text",
+    value: "LIST",
+    help: "of a FILE.ir: run these passes, e.g. cse,drop-dead, and print the functions after them",
+  },
+  time: { type: "flag", help: "print how long each pass takes, instead of a stage" },
   "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
   jobs: {
     type: "text",

@@ -1,5 +1,6 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
 import { commandHelpText, helpText } from "./help.ts";
+import { PassFailure } from "../compiler/driver/pass_failure.ts";
 import { BODIES } from "./bodies.ts";
 import { parseCommandLine } from "./parse.ts";
 import { asksForJson } from "./diagnostics/format.ts";
@@ -10,6 +11,7 @@ import type { Toolchain } from "./tools/toolchain.ts";
 /** `words` are what follows `tri`. */
 export async function runTri(words: readonly string[], toolchain: Toolchain): Promise<number> {
   const terminal = new Terminal();
+  let out = "generated";
   try {
     const parsed = parseCommandLine(words);
     switch (parsed.kind) {
@@ -20,12 +22,18 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
         terminal.print(`tri ${(await import("./version.ts")).VERSION}\n`);
         return 0;
       case "run": {
+        out = parsed.invocation.text("out") ?? out;
         const body = await BODIES[parsed.command]();
         return await body(parsed.invocation, { terminal, toolchain });
       }
     }
   } catch (error) {
     const failure = failureOf(error);
+    if (error instanceof PassFailure) {
+      const { repeatHint, saveLastGood } = await import("./last_good.ts");
+      const path = saveLastGood(error, out);
+      if (path !== undefined) error.message += `\n${repeatHint(error, path)}`;
+    }
     if (failure === undefined) throw error;
     tellFailure(failure, terminal, asksForJson(words));
     return failure.exitCode;

@@ -14,6 +14,8 @@
 export { compileFile } from "./driver/pipeline.ts";
 export { type KernelConfigurations, listConfigurations } from "./driver/configurations.ts";
 export { inspect, type Selection, type Stage } from "./driver/inspect.ts";
+export { inspectIr, type IrMistake, type IrRequest } from "./driver/inspect_ir.ts";
+export { PASS_NAMES as passNames } from "./driver/passes.ts";
 export type {
   CompileClock,
   CompiledEntry,

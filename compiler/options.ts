@@ -112,8 +112,8 @@ export interface CompileClock {
 export interface StepTime {
   /** Name of the entry. */
   readonly entry: string;
-  /** The target whose code was made; absent for what all targets share. */
-  readonly target?: TargetName;
+  /** Name of the target whose code was made; absent for what all targets share. */
+  readonly target?: string;
   /** A pass, or `check` (all of the front end), `build`, `contract`, `emit`, `print`. */
   readonly step: string;
   /** The time. */

@@ -90,13 +90,15 @@ function judge(
 ): Judged[] {
   return sources.map((source) => {
     const options = optionsFor(source);
+    // Verifying changes nothing in the output.
+    const { verify: _verify, ...decisive } = options;
     const measured = measuredFor(source);
     const earlier = state?.sources[source.stem];
     const inputs: BuildInputs = {
       source: sha256(`${source.file.name}\n${source.file.text}`),
       includes: earlier === undefined ? {} : probeAgain(project.root, earlier.inputs.includes),
       options: sha256(
-        stableJson([options, plan.includeFolders, plan.embed, plan.emit, ...measured]),
+        stableJson([decisive, plan.includeFolders, plan.embed, plan.emit, ...measured]),
       ),
       tri,
       assemblers: plan.cubins ? assemblersFor(plan, options.targets) : "not wanted",

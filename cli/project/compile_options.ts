@@ -25,6 +25,7 @@ export function compileOptionsFor(
     enable: invocation.list("warn").map((word) => warningCode("warn", word)),
     warningsAsErrors: invocation.flag("werror"),
     ...(invocation.flag("debug") ? { debug: true } : {}),
+    ...(invocation.flag("verify") ? { verify: true } : {}),
     ...maxTileElements(invocation),
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { ExportedNames, IndexedModule, Measured } from "../../codegen/mod.ts";
 import type { KernelConfigurations } from "../../compiler/driver/configurations.ts";
+import type { IrMistake, IrRequest } from "../../compiler/driver/inspect_ir.ts";
 import type { CompileOptions, CompileResult, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
@@ -15,7 +16,15 @@ export interface Compiler {
     file: SourceFile,
     options: CompileOptions,
   ) => readonly KernelConfigurations[];
-  readonly inspect: (file: SourceFile, options: CompileOptions, stage: CompilerStage) => string;
+  readonly inspect: (
+    file: SourceFile,
+    options: CompileOptions,
+    stage: CompilerStage,
+    selection?: { readonly after?: string },
+  ) => string;
+  /** The passes, in order, by the names that `inspect` and `inspectIr` take. */
+  readonly passNames: readonly string[];
+  readonly inspectIr: (file: SourceFile, request: IrRequest) => string | IrMistake;
 }
 
 /** Stages that need no other program. */

@@ -3,13 +3,13 @@
  * code that was made for the first of them; only directives, version and target of the module are their own.
  */
 import type { Func } from "../ir/func.ts";
-import { lowerFunc, type LowerOptions } from "../lower/mod.ts";
 import { FileTable } from "../lower/places.ts";
 import type { CompiledEntry, CompiledModule } from "../options.ts";
 import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { printCode, printModule } from "../ptx/print.ts";
 import { neededVersion } from "../ptx/version.ts";
-import { type PassWatch, timed } from "./run_passes.ts";
+import { type EntryLowering, lowerEntry, type TargetLowering } from "./lower_entry.ts";
+import { timed } from "./run_passes.ts";
 import { must } from "../support/bug.ts";
 import type { WorkBudget } from "./work_budget.ts";
 import { type Target, type TargetName, TARGETS } from "../targets.ts";
@@ -30,11 +30,6 @@ interface Code {
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
-/** How a function becomes an entry, on any target. */
-export interface EntryLowering extends Omit<LowerOptions, "target" | "files"> {
-  readonly watch: PassWatch;
-}
-
 export class BackEnd {
   readonly #modules: ReadonlyMap<TargetName, Code[]>;
   readonly #files = new FileTable();
@@ -51,13 +46,13 @@ export class BackEnd {
     this.#modules = new Map(targets.map((target) => [target, []]));
   }
 
-  /** Adds an entry to the target's module. Throws what {@linkcode lowerFunc} throws. */
+  /** Adds an entry to the target's module. Throws what {@linkcode lowerEntry} throws. */
   add(name: TargetName, func: Func, options: EntryLowering): void {
     const target = TARGETS[name];
     const known = this.#known.get(func) ?? [];
     let code = known.find(({ agrees }) => agrees(target));
     if (code === undefined) {
-      code = codeOf(func, { ...options, target, files: this.#files }, options.watch);
+      code = codeOf(func, { ...options, target, files: this.#files });
       this.#known.set(func, [...known, code]);
       if (name === this.#first) this.#work.add("instructions", code.instructions);
     }
@@ -94,16 +89,12 @@ export class BackEnd {
   }
 }
 
-function codeOf(func: Func, options: LowerOptions, watch: PassWatch): Code {
-  const { kernel, threads, sharedBytes, ...rest } = timed(
-    watch,
-    "emit",
-    () => lowerFunc(func, options),
-  );
+function codeOf(func: Func, lowering: TargetLowering): Code {
+  const { kernel, threads, sharedBytes, func: _func, ...rest } = lowerEntry(func, lowering);
   return {
     ...rest,
     kernel: { ...kernel, registers: [], body: [] },
-    text: timed(watch, "print", () => printCode(kernel)),
+    text: timed(lowering.watch ?? {}, "print", () => printCode(kernel)),
     instructions: kernel.body.length,
     version: neededVersion(kernel),
     entry: { symbol: kernel.name, threads, sharedBytes },

@@ -5,16 +5,18 @@ import { dumpAst } from "../parse/dump_ast.ts";
 import { dumpTyped } from "../check/dump_typed.ts";
 import { printTokens } from "../preprocess/spell.ts";
 import { FuncDumps } from "./func_dumps.ts";
+import { printHeader } from "./ir_text.ts";
+import { runTargetPasses } from "./lower_entry.ts";
+import { lastStepOf, TILE_STEPS } from "./passes.ts";
+import type { PassWatch } from "./run_passes.ts";
+import type { Specialization } from "../instances/specialize.ts";
 import type { CheckedKernel, ParsedFile } from "./instance_front.ts";
-import { lowerFunc } from "../lower/mod.ts";
 import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import type { CompileOptions } from "../options.ts";
 import { compileFile, planFile } from "./pipeline.ts";
-import { must } from "../support/bug.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
-import { type TargetName, TARGETS } from "../targets.ts";
-import { Unsupporteds } from "./unsupported.ts";
+import { type Target, TARGETS } from "../targets.ts";
 
 /** The stages there are to look at. */
 export type Stage = "tokens" | "ast" | "types" | "ir" | "layout" | "ptx";
@@ -56,7 +58,7 @@ export function inspect(
     if (instance === undefined) continue;
     const checked = checkInstance(front, site, instance, target.sm);
     if (after !== undefined) {
-      return inspectPasses(checked, plan, instance, options, target.name, after);
+      return inspectPasses(checked, plan, instance, options, target, after);
     }
     switch (stage) {
       case "tokens":
@@ -65,9 +67,9 @@ export function inspect(
       case "types":
         return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
       case "ir":
-        return inspectPasses(checked, plan, instance, options, target.name, "drop-dead");
+        return inspectPasses(checked, plan, instance, options, target, lastStepOf("tile"));
       case "layout":
-        return inspectPasses(checked, plan, instance, options, target.name, "order-memory");
+        return inspectPasses(checked, plan, instance, options, target, lastStepOf("schedule"));
     }
   }
   const isWhole = wanted === undefined && variant === undefined;
@@ -89,28 +91,30 @@ function inspectPasses(
   plan: KernelPlan,
   instance: InstancePlan,
   options: CompileOptions,
-  targetName: TargetName,
+  target: Target,
   after: string,
 ): string {
   const { verify = false } = options;
-  const target = TARGETS[targetName];
   const entry = entryOptions(instance);
   const dumps = new Map<string, FuncDumps>();
-  const building = buildOptions(options, instance, ({ suffix }) => {
+  const dumpsOf = ({ suffix }: Specialization): FuncDumps => {
     const known = dumps.get(suffix) ?? new FuncDumps(after);
     dumps.set(suffix, known);
-    return known.watch({ target: undefined, entry }, verify);
+    return known;
+  };
+  const watchFor = (specialization: Specialization, target?: Target): PassWatch => ({
+    verify,
+    after: dumpsOf(specialization).watch((step) => printHeader({ after: step, target, entry })),
   });
+  const building = buildOptions(options, instance, watchFor);
   const built = buildInstance(checked, plan, instance, building, new Reporter());
-  return (built?.funcs ?? []).map(({ func, specialization: { suffix, conditions } }) => {
-    const known = must(dumps.get(suffix), "dumps of a specialisation");
-    new Unsupporteds().attempt(target.name, () =>
-      lowerFunc(func, {
-        target,
-        ...entry,
-        symbol: func.name,
-        onLayout: (laidOut) => known.add("order-memory", laidOut, { target: target.name, entry }),
-      }));
-    return known.text(conditions.map(({ text }) => `// where ${text}\n`).join(""));
+  const isTile = TILE_STEPS.some(({ name }) => name === after);
+  return (built?.funcs ?? []).map(({ func, specialization }) => {
+    if (!isTile) {
+      const watch = watchFor(specialization, target);
+      runTargetPasses(func, { ...entry, symbol: func.name, target, watch });
+    }
+    return dumpsOf(specialization)
+      .text(specialization.conditions.map(({ text }) => `// where ${text}\n`).join(""));
   }).join("\n");
 }

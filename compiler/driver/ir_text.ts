@@ -14,7 +14,7 @@ import { printFunc, spellAttr } from "../ir/print.ts";
 import { verifyFunc } from "../ir/verify.ts";
 import { bug } from "../support/bug.ts";
 import type { FloatOptions } from "../support/float_options.ts";
-import { type TargetName, TARGETS } from "../targets.ts";
+import { type Target, TARGETS } from "../targets.ts";
 
 /** What an entry is compiled with, whatever the target. */
 export type EntryOptions = Pick<
@@ -26,7 +26,7 @@ export type EntryOptions = Pick<
 export interface IrHeader {
   /** The last step that has run; undefined: none. */
   readonly after: string | undefined;
-  readonly target: TargetName | undefined;
+  readonly target: Target | undefined;
   readonly entry: EntryOptions;
 }
 
@@ -50,7 +50,7 @@ export function printHeader({ after = NO_STEP, target, entry }: IrHeader): strin
   const { floats, numWarps, numStages, maxRegisters } = entry;
   const words = Object.entries(FLOATS).flatMap(([word, name]) => floats[name] ? [word] : []);
   const settings = {
-    target,
+    target: target?.name,
     num_warps: numWarps,
     num_stages: numStages,
     max_registers: maxRegisters,
@@ -103,7 +103,7 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
     return value === undefined || typeof value === "number" ? value : fail(`${key} is a number`);
   };
   const wanted = settings.get("target");
-  const target = Object.values(TARGETS).find(({ name }) => name === wanted)?.name;
+  const target = Object.values(TARGETS).find(({ name }) => name === wanted);
   if (wanted !== undefined && target === undefined) fail(`${wanted} is no target`);
   const defaults = readOptions([]);
   return {

@@ -5,12 +5,17 @@
  * emits PTX. Between the phases `tile` and `layout` the contract is inferred (`contract/infer.ts`): an analysis, which
  * changes nothing and so is not in the list.
  */
+import { layoutAssignment } from "../layout/assign.ts";
+import { allocateShared } from "../schedule/allocate_shared.ts";
+import { memoryOrder } from "../schedule/memory_order.ts";
+import { stageOperands } from "../schedule/stage_operands.ts";
+import { must } from "../support/bug.ts";
 import { accumulate } from "../tile/accumulate.ts";
 import { cse } from "../tile/cse.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { fuseMultiplyAdd } from "../tile/fuse_multiply_add.ts";
 import { hoistInvariants } from "../tile/hoist_invariants.ts";
-import type { TargetContext, TileContext } from "../tile/pass.ts";
+import type { Phase, TargetContext, TileContext } from "../tile/pass.ts";
 import { simplify } from "../tile/simplify.ts";
 import { type Row, type Step, stepsOf } from "./pass_list.ts";
 
@@ -50,8 +55,50 @@ const TILE: readonly Row<TileContext>[] = [
   },
 ];
 
+/** For each target. */
+const LAYOUT: readonly Row<TargetContext>[] = [
+  {
+    pass: layoutAssignment,
+    needs: ["drop-dead"],
+    because: "what nothing needs gets no layout",
+  },
+];
+
+const SCHEDULE: readonly Row<TargetContext>[] = [
+  {
+    pass: stageOperands,
+    needs: ["assign-layouts"],
+    because: "it replaces layout conversions in front of dots",
+  },
+  {
+    pass: memoryOrder,
+    needs: ["stage-operands"],
+    because: "prefetched loads are where they happen; barriers of staging count",
+  },
+  {
+    pass: allocateShared,
+    needs: ["memory-order"],
+    because: "barriers decide which exchanges may share memory",
+  },
+];
+
 /** The steps of the phase `tile`. */
 export const TILE_STEPS: readonly Step<TileContext>[] = stepsOf([["tile", TILE]]);
 
 /** All steps; those of the phase `tile` ask for no target, so any context will do for them. */
-export const STEPS: readonly Step<TargetContext>[] = stepsOf<TargetContext>([["tile", TILE]]);
+export const STEPS: readonly Step<TargetContext>[] = stepsOf<TargetContext>([
+  ["tile", TILE],
+  ["layout", LAYOUT],
+  ["schedule", SCHEDULE],
+]);
+
+/** The steps of the other phases. */
+export const TARGET_STEPS: readonly Step<TargetContext>[] = STEPS.slice(TILE_STEPS.length);
+
+/** The steps by name, in order. */
+export const PASS_NAMES: readonly string[] = STEPS.map(({ name }) => name);
+
+/** The name of the last step of a phase. */
+export function lastStepOf(phase: Phase): string {
+  return must(STEPS.findLast((step) => step.phase === phase), `a step of ${phase}`).name;
+}

@@ -52,9 +52,9 @@ export interface ParamFacts {
 
 export interface Func {
   readonly name: string;
-  readonly params: readonly Value[];
-  readonly paramFacts: readonly ParamFacts[];
-  readonly body: Region;
+  params: readonly Value[];
+  paramFacts: readonly ParamFacts[];
+  body: Region;
   /** Bytes of shared memory that a program uses, once that is decided. */
   sharedBytes?: number;
   nextId: number;

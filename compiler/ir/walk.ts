@@ -107,3 +107,11 @@ export function restoreBody(func: Func, copy: Func): void {
     new Map(copy.params.map((param, i) => [param, must(func.params[i], "parameter")])),
   );
 }
+
+/** Makes a function the other one, which must not be used any more. */
+export function replaceFunc(func: Func, other: Func): void {
+  func.params = other.params;
+  func.paramFacts = other.paramFacts;
+  func.body = other.body;
+  func.nextId = other.nextId;
+}

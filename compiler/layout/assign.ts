@@ -12,11 +12,22 @@
  */
 import { loopOf } from "../ir/flow.ts";
 import { type Func, newFunc, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import { replaceFunc } from "../ir/walk.ts";
+import type { Pass, TargetContext } from "../tile/pass.ts";
 import { must } from "../support/bug.ts";
 import type { LinearLayout } from "../linear/linear.ts";
 import { laidOut, LaidOutCopies, newScope, type Scope } from "./copies.ts";
 import { isRepeatable, isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
 import { rotateStore } from "./rotate.ts";
+
+export const layoutAssignment: Pass<TargetContext> = {
+  name: "assign-layouts",
+  doc: "gives every tile a layout; layout conversions become operations",
+  run: (func, { target, numWarps, axisInfo }) => {
+    replaceFunc(func, assignLayouts(func, { target, numWarps, axisInfo: axisInfo() }));
+    return true;
+  },
+};
 
 /** A function of equal meaning whose tile types all carry layouts. */
 export function assignLayouts(func: Func, options: LayoutOptions): Func {

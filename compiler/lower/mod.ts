@@ -1,15 +1,14 @@
-/** Tile IR to PTX: lays a function out, orders its memory operations, and emits one entry. */
+/** Tile IR after all passes (`driver/passes.ts`) to PTX: emits one entry. */
 import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
-import { axisAnalysis } from "../tile/axis.ts";
 import type { Func, Op } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
-import { fitsShared, type Target, watchTarget } from "../targets.ts";
+import { fitsShared, type Target } from "../targets.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import { must } from "../support/bug.ts";
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import type { FloatOptions } from "../support/float_options.ts";
-import { assignLayouts } from "../layout/assign.ts";
 import { CallTable } from "./call_table.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
@@ -18,37 +17,30 @@ import { conversionOf } from "../layout/exchanges.ts";
 import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
-import { allocateShared } from "../schedule/allocate_shared.ts";
-import { memoryOrder } from "../schedule/memory_order.ts";
 import { inductionBases } from "../tile/induction.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
-import { stageOperands } from "../schedule/stage_operands.ts";
 import { Unsupported } from "./unsupported.ts";
 
-export { Unsupported };
-
-export interface LowerOptions {
+/** How an entry is emitted. */
+export interface EmitOptions {
   readonly target: Target;
   readonly numWarps: number;
-  /** Slots for what loops load for products; chosen if absent. */
-  readonly numStages?: number | undefined;
   /** Registers that a thread may use. */
-  readonly maxRegisters?: number | undefined;
+  readonly maxRegisters: number | undefined;
   /** Entry name in the module. */
   readonly symbol: string;
   /** What pragmas say of floats. */
-  readonly floats?: FloatOptions;
+  readonly floats: FloatOptions;
   /** Checks are part of the program, not only for those who do not leave them out (`ptx/checks.ts`). */
-  readonly debug?: boolean;
+  readonly debug: boolean;
   /** Files of the module, if its instructions shall say where they come from. */
-  readonly files?: FileTable;
-  /** Receives the laid-out function. */
-  readonly onLayout?: (func: Func) => void;
+  readonly files: FileTable | undefined;
 }
 
-export interface LoweredKernel {
+export interface EmittedEntry {
+  /** Without directives, which may differ between targets that have the same code. */
   readonly kernel: PtxKernel;
   /** Variables of the module that the entry uses. */
   readonly globals: readonly PtxVariable[];
@@ -57,50 +49,16 @@ export interface LoweredKernel {
   readonly threads: number;
   /** Dynamic shared memory to ask for at launch; 0 when the entry's own variables hold it. */
   readonly sharedBytes: number;
-  /** Another target has the same code; only directives are its own. */
-  readonly agrees: (other: Target) => boolean;
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
 /** Static shared memory that an entry may declare (PTX ISA, `.shared`); more must be dynamic. */
 const STATIC_SHARED_BYTES = 48 * 1024;
 
-/** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
-export function lowerFunc(func: Func, options: LowerOptions): LoweredKernel {
-  const { view, agrees } = watchTarget(options.target);
-  const { use, kernel, ...lowered } = lowerFor(func, { ...options, target: view });
-  return {
-    ...lowered,
-    kernel: { ...kernel, directives: directivesOn(options.target, use) },
-    agrees,
-    directivesOn: (target) => directivesOn(target, use),
-  };
-}
-
-/** What comes of one target but its directives, and what decides those. */
-interface LoweredCode extends Omit<LoweredKernel, "agrees" | "directivesOn"> {
-  readonly use: Use;
-}
-
-function lowerFor(func: Func, options: LowerOptions): LoweredCode {
-  const laidOut = assignLayouts(func, {
-    target: options.target,
-    numWarps: options.numWarps,
-    axisInfo: axisAnalysis(func),
-  });
-  for (const pass of [stageOperands, memoryOrder, allocateShared]) {
-    const facts = axisAnalysis(laidOut);
-    pass.run(laidOut, {
-      target: options.target,
-      numStages: options.numStages,
-      axisInfo: () => facts,
-    });
-  }
-  const sharedBytes = laidOut.sharedBytes ?? 0;
-  options.onLayout?.(laidOut);
-  requireShared(laidOut, options.target);
-
-  const axisInfo = axisAnalysis(laidOut);
+/** Emits a function. Throws {@linkcode Unsupported} where the target has no room for it. */
+export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts): EmittedEntry {
+  const { sharedBytes = 0 } = func;
+  requireShared(func, options.target);
   const emitter = new Emitter(options.target, options.files, options.floats);
   const cx: LowerContext = {
     emitter,
@@ -108,7 +66,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     values: new Map(),
     chainLengths: new Map(),
     constants: new Map(),
-    calls: new CallTable(options.symbol, options.debug === true),
+    calls: new CallTable(options.symbol, options.debug),
     loaded: { registers: 0 },
     deferred: [],
     lowerOps: (ops) => {
@@ -120,14 +78,14 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
       }
       emitDeferred(cx);
     },
-    inductionBase: inductionBases(laidOut),
+    inductionBase: inductionBases(func),
   };
-  const params = laidOut.params.map((param, i) => {
+  const params = func.params.map((param, i) => {
     const name = `${options.symbol}_param_${i}`;
     lowerParam(cx, param, name);
     return { name, type: paramType(param.type.element) };
   });
-  cx.lowerOps(laidOut.body.ops);
+  cx.lowerOps(func.body.ops);
   emitter.emit("ret", []);
 
   const live = renumber(dropIdlePlaces(dropDead(emitter.body)));
@@ -136,7 +94,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
   const use: Use = {
     threads,
     registers: cx.loaded.registers +
-      productRegisters(laidOut, options.numWarps, options.target) + SPARE_REGISTERS,
+      productRegisters(func, options.numWarps, options.target) + SPARE_REGISTERS,
     sharedBytes,
     maxRegisters: options.maxRegisters,
   };
@@ -156,7 +114,7 @@ function lowerFor(func: Func, options: LowerOptions): LoweredCode {
     externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? sharedBytes : 0,
-    use,
+    directivesOn: (target) => directivesOn(target, use),
   };
 }
 

@@ -18,13 +18,13 @@ import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { exchangeBytes, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
-import type { SchedulePass } from "./context.ts";
+import type { PlainPass } from "../tile/pass.ts";
 
 /** Distance of buffers: all banks once, so that plans without conflicts stay so. */
 const ALIGNMENT = 128;
 export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
-export const allocateShared: SchedulePass = {
+export const allocateShared: PlainPass = {
   name: "allocate-shared",
   doc: "places of exchanges and buffers in shared memory, and barriers before exchanges",
   run: (func) => {
@@ -33,8 +33,9 @@ export const allocateShared: SchedulePass = {
       setAttrs(op, { address: part.start, barrier });
     }
     for (const op of buffersOf(func)) setAttrs(op, { address: areaStart + op.attrs.offset });
+    const isChanged = bytes > 0 || func.sharedBytes !== bytes;
     func.sharedBytes = bytes;
-    return bytes > 0;
+    return isChanged;
   },
 };
 

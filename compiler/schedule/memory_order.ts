@@ -15,7 +15,7 @@ import { type Func, newOp, type Op, type OpOf, type Region, type Value } from ".
 import { madeBy, operandsOf } from "../ir/op.ts";
 import { isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
-import type { SchedulePass } from "./context.ts";
+import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rootsOf } from "./pointer_roots.ts";
 import { copyBits } from "../linear/threads.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
@@ -67,7 +67,7 @@ function gridOf(
     : undefined;
 }
 
-export const memoryOrder: SchedulePass = {
+export const memoryOrder: Pass<TargetContext> = {
   name: "memory-order",
   doc: "block barriers between accesses of different threads that may meet",
   run: (func, { axisInfo }) => orderMemory(func, axisInfo()),

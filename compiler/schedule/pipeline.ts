@@ -21,7 +21,7 @@ import {
 } from "./pipelined_loop.ts";
 import { parametersNeeded } from "./backward_slice.ts";
 import type { AddressState, Plan } from "./prefetch.ts";
-import type { ScheduleContext } from "./context.ts";
+import type { TargetContext } from "../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "./staged_operand.ts";
 import { planSlices } from "./dot_slices.ts";
 
@@ -40,7 +40,7 @@ export function pipelineLoop(
   func: Func,
   loop: OpOf<"while">,
   candidates: readonly StagedOperand[],
-  context: ScheduleContext,
+  context: TargetContext,
 ): PipelinedLoop | undefined {
   const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
@@ -74,7 +74,7 @@ export function pipelineLoop(
 }
 
 /** The loop's own hint is stronger than the kernel's. */
-function stagesOf(loop: OpOf<"while">, { numStages }: ScheduleContext): number | undefined {
+function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
   return loop.attrs.num_stages ?? numStages;
 }
 

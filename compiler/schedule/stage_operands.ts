@@ -28,22 +28,25 @@ import { must } from "../support/bug.ts";
 import { fitsShared } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { aligned, sharedBytes } from "./allocate_shared.ts";
-import type { ScheduleContext, SchedulePass } from "./context.ts";
+import type { Pass, TargetContext } from "../tile/pass.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { residentOperands, type StagedOperand, stagedOperandsOf } from "./staged_operand.ts";
 
-export const stageOperands: SchedulePass = {
+export const stageOperands: Pass<TargetContext> = {
   name: "stage-operands",
   doc: "operands of dots in slots of shared memory, prefetched by loops",
   run: (func, context) => {
     if (!hasDots(func)) return false;
+    // Facts of the function as it is now.
+    const axisInfo = context.axisInfo();
+    const asked = { ...context, axisInfo: () => axisInfo };
     const before = cloneFunc(func);
-    const isPrefetched = stage(func, context, true);
+    const isPrefetched = stage(func, asked, true);
     // Exchanges need shared memory too, so only now it is known whether all of it fits.
     if (isPrefetched && !fitsShared(context.target, sharedBytes(func))) {
       restoreBody(func, before);
-      stage(func, context, false);
+      stage(func, asked, false);
     }
     return true;
   },
@@ -56,7 +59,7 @@ function hasDots(func: Func): boolean {
 }
 
 /** Stages all operands that need it; true if loops prefetch some or keep some resident, as they may. */
-function stage(func: Func, context: ScheduleContext, mayPrefetch: boolean): boolean {
+function stage(func: Func, context: TargetContext, mayPrefetch: boolean): boolean {
   const uses = countUses(func);
   const state: State = { func, uses, context, buffers: [], ringBytes: 0, isExclusive: false };
   if (mayPrefetch) pipelineLoops(state, func.body);
@@ -71,7 +74,7 @@ function stage(func: Func, context: ScheduleContext, mayPrefetch: boolean): bool
 interface State {
   readonly func: Func;
   readonly uses: ReadonlyMap<Value, number>;
-  readonly context: ScheduleContext;
+  readonly context: TargetContext;
   readonly buffers: OpOf<"shared_buffer">[];
   ringBytes: number;
   /** Exchanges happen while a buffer is in use. */

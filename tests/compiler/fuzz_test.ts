@@ -4,7 +4,6 @@
  * `TRI_FUZZ=20000 deno test -A tests/compiler/fuzz_test.ts` tries more.
  */
 import fc from "../support/property.ts";
-import { compileFile } from "../../compiler/mod.ts";
 import { type Diagnostic, Reporter } from "../../compiler/support/diagnostic.ts";
 import { dumpTyped } from "../../compiler/check/dump_typed.ts";
 import { check } from "../../compiler/check/check.ts";
@@ -19,6 +18,7 @@ import { anyProgram } from "../support/generate/arbitrary.ts";
 import { FEATURES } from "../support/generate/features.ts";
 import { renderProgram } from "../support/generate/tree.ts";
 import { anyEditsFrom, anyKin, mutate, WORDS } from "../support/mutate.ts";
+import { compileFile } from "../support/compile.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 400);
 const ROOT = new URL("../../", import.meta.url);

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import config from "../../deno.json" with { type: "json" };
 import {
-  compileFile,
   type CompileOptions,
   type CompileResult,
   type Diagnostic,
@@ -14,6 +13,7 @@ import {
 } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { VERSION } from "../../compiler/version.ts";
+import { compileFile } from "../support/compile.ts";
 
 const OPTIONS: CompileOptions = { targets: ["sm_80"], verify: true };
 

@@ -1,8 +1,9 @@
 /** The transpositions of the tutorials compile for every element type and target, without a remark. */
-import { compileFile, type TargetName, TARGETS } from "../../compiler/mod.ts";
+import { type TargetName, TARGETS } from "../../compiler/mod.ts";
 import { parsePtx } from "../../compiler/ptx/parse.ts";
 import { verifyPtx } from "../../compiler/ptx/verify.ts";
 import { assertEquals } from "../support/assert.ts";
+import { compileFile } from "../support/compile.ts";
 
 const TYPES = [
   "char",

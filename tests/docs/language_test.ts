@@ -1,11 +1,11 @@
 /** docs/language.md has every section that the repository cites and every code of a diagnostic, and its programs compile. */
 import * as path from "node:path";
 import { SECTIONS } from "../../cli/explain/mod.ts";
-import { compileFile } from "../../compiler/mod.ts";
 import { CODES } from "../../compiler/support/codes.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { readBlocks } from "./blocks.ts";
 import { ROOT } from "./workspace.ts";
+import { compileFile } from "../support/compile.ts";
 
 const PAGE = "docs/language.md";
 const TEXT = Deno.readTextFileSync(path.join(ROOT, PAGE));

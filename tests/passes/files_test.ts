@@ -15,12 +15,11 @@ function filesIn(folder: string): string[] {
   });
 }
 
-const FILES: ReadonlyMap<string, PassFile> = new Map(
-  filesIn(FOLDER).map((file) => [file, readPassFile(Deno.readTextFileSync(file))]),
-);
+const readFiles = (): ReadonlyMap<string, PassFile> =>
+  new Map(filesIn(FOLDER).map((file) => [file, readPassFile(Deno.readTextFileSync(file))]));
 
 Deno.test("passes make of tests/passes/**/*.ir what these files say", async (t) => {
-  for (const [file, { passes, cases, ...rest }] of FILES) {
+  for (const [file, { passes, cases, ...rest }] of readFiles()) {
     const name = `tests/passes/${path.relative(FOLDER, file)}`;
     await t.step(name, () => {
       if (mayBless(file) && blessed(file, rewritePassFile({ passes, cases, ...rest }))) return;
@@ -36,9 +35,10 @@ Deno.test("passes make of tests/passes/**/*.ir what these files say", async (t) 
 });
 
 Deno.test("STEPS and RULES have files here where they act and where they do nothing", () => {
+  const all = [...readFiles().values()];
   const missing = (names: readonly string[]): string[] =>
     names.filter((name) => {
-      const files = [...FILES.values()].filter(({ passes }) => passes[0] === name);
+      const files = all.filter(({ passes }) => passes[0] === name);
       const has = (acts: boolean): boolean =>
         files.some(({ cases }) => cases.some(({ after }) => (after !== undefined) === acts));
       return !has(true) || !has(false);

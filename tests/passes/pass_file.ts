@@ -90,7 +90,7 @@ function runStep(step: Step<TargetContext>, { func, header }: IrFunc): void {
     func,
     again: () => cloneFunc(func),
     steps: [{ ...step, pass: { ...step.pass, run } }],
-    context: (analyses) => ({ ...analyses, ...entry, target: TARGETS[target ?? "sm_80"] }),
+    context: (analyses) => ({ ...analyses, ...entry, target: target ?? TARGETS.sm_80 }),
     watch: { verify: true },
   });
   if (!changed && printFunc(func) !== before) {

@@ -1,5 +1,4 @@
 /** Each construct of the language on its own: compiled, run on the emulator, compared with the reference and with numbers. */
-import { compileFile } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../compiler/targets.ts";
@@ -21,6 +20,7 @@ import {
 } from "../support/reference/mod.ts";
 import { type Construct, CONSTRUCTS } from "./constructs.ts";
 import { coverageTable, ELSEWHERE, textOf, titleOf } from "./coverage.ts";
+import { compileFile } from "../support/compile.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const COVERAGE = new URL("docs/language-coverage.md", ROOT);

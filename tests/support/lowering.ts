@@ -5,11 +5,11 @@ import {
   buildInstance,
   buildOptions,
   checkInstance,
+  entryOptions,
 } from "../../compiler/driver/instance_build.ts";
 import type { Func, Op } from "../../compiler/ir/func.ts";
-import { verifyFunc } from "../../compiler/ir/verify.ts";
 import { walkOps } from "../../compiler/ir/walk.ts";
-import { type LoweredKernel, lowerFunc } from "../../compiler/lower/mod.ts";
+import { type LoweredEntry, lowerEntry } from "../../compiler/driver/lower_entry.ts";
 import { planFile } from "../../compiler/driver/pipeline.ts";
 import type { PtxKernel } from "../../compiler/ptx/func.ts";
 import { printModule } from "../../compiler/ptx/print.ts";
@@ -27,8 +27,8 @@ export interface LoweredInstance {
   /** After layout assignment and ordering. */
   readonly laidOut: Func;
   readonly kernel: PtxKernel;
-  readonly globals: LoweredKernel["globals"];
-  readonly externs: LoweredKernel["externs"];
+  readonly globals: LoweredEntry["globals"];
+  readonly externs: LoweredEntry["externs"];
   readonly threads: number;
   readonly sharedBytes: number;
 }
@@ -59,20 +59,17 @@ export function lowerText(
         reporter,
       );
       return (built?.funcs ?? []).map(({ func, specialization }) => {
-        let laidOut: Func | undefined;
-        const { kernel, globals, externs, threads, sharedBytes } = lowerFunc(func, {
+        const { func: laidOut, ...lowered } = lowerEntry(func, {
+          ...entryOptions(instance),
           target: TARGETS[target],
-          numWarps: instance.options.numWarps,
-          numStages: instance.options.numStages,
-          floats: instance.options.floats,
           symbol: site.name,
-          onLayout: (result) => laidOut = result,
+          watch: { verify: true },
         });
-        verifyFunc(must(laidOut, "laid-out function"));
+        const { kernel, globals, externs, threads, sharedBytes } = lowered;
         return {
           variant: instance.variant.name,
           conditions: specialization.conditions.map((one) => one.text),
-          laidOut: must(laidOut, "laid-out function"),
+          laidOut,
           kernel,
           globals,
           externs,

@@ -1,10 +1,11 @@
 /** The kernels of tables.tc beside this on a device, against sums in double precision on the host. */
 import { factsOf } from "../../cli/report/facts.ts";
-import { type CompiledKernel, compileFile, type TargetName } from "../../compiler/mod.ts";
+import type { CompiledKernel, TargetName } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type ConstantBuffers, defineConstants, defineKernel, type Device } from "../../ffi/mod.ts";
 import { assertEquals } from "./assert.ts";
 import { freshRandom, type Random } from "./random.ts";
+import { compileFile } from "./compile.ts";
 
 const FILE = new URL("./tables.tc", import.meta.url);
 

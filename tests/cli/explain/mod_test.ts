@@ -1,4 +1,3 @@
-import { compileFile } from "../../../compiler/mod.ts";
 import { CODES } from "../../../compiler/support/codes.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
@@ -9,6 +8,7 @@ import { parseJsonc } from "../../../cli/project/jsonc.ts";
 import { parseCommandLine } from "../../../cli/parse.ts";
 import { readTriConfig, triMember } from "../../../cli/project/tri_config.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const ENTRIES: readonly (readonly [string, Explanation])[] = Object.entries(EXPLANATIONS);
 

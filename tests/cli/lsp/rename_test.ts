@@ -7,11 +7,11 @@ import { analyse, spotAt } from "../../../cli/lsp/analysis.ts";
 import { entityAt } from "../../../cli/lsp/entity.ts";
 import { renameAt } from "../../../cli/lsp/rename.ts";
 import { BUILTINS } from "../../../compiler/check/builtins.ts";
-import { compileFile } from "../../../compiler/mod.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { LspClient } from "../support/lsp_client.ts";
 import { preparedText, withEdits } from "../support/lsp_text.ts";
 import { Workspace } from "../support/tri_process.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const TEXT = `#include "size.h"
 /* 😀 é */ #define TWICE(value) ((value) + (value))

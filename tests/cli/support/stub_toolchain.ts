@@ -1,10 +1,11 @@
 /**
  * A compiler and a code generator that are small enough to predict, for tests of the command around them.
  * Their language has a line per statement: `kernel NAME`, `include "FILE"`, `error TEXT`, `warn TEXT`,
- * `refused` (makes PTX that no assembler takes).
+ * `refused` (makes PTX that no assembler takes), `breaks` (a pass fails).
  */
 import type { CompiledKernel, CompileOptions, CompileResult } from "../../../compiler/options.ts";
 import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
+import { PassFailure } from "../../../compiler/driver/pass_failure.ts";
 import { positionOf, type SourceFile } from "../../../compiler/support/source.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import type {
@@ -21,6 +22,8 @@ export const stubToolchain: Toolchain = {
     Promise.resolve({
       compileFile,
       listConfigurations: () => [],
+      passNames: ["first", "second"],
+      inspectIr: () => ({ mistake: "a stub knows no IR" }),
       inspect: (file, options, stage) =>
         `${stage} of ${file.name} for ${options.targets.join(" ")}\n${
           JSON.stringify(options.overrides)
@@ -69,6 +72,9 @@ function compileFile(file: SourceFile, options: CompileOptions): CompileResult {
   const lines = linesOf(file, options);
   for (const { word, rest, start } of lines) {
     const span = { file, start, end: start + word.length };
+    if (word === "breaks") {
+      throw new PassFailure("second", rest, `func @${rest}() {}\n`, "no reason");
+    }
     const isError = word === "error" || (word === "warn" && options.warningsAsErrors === true);
     if (isError) {
       diagnostics.push({ code: "E2001", severity: "error", message: rest, span, notes: [] });

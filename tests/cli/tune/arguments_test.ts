@@ -1,9 +1,10 @@
 import { listConfigurations } from "../../../compiler/driver/configurations.ts";
-import { compileFile, inspect } from "../../../compiler/mod.ts";
+import { inspect, inspectIr, passNames } from "../../../compiler/mod.ts";
 import { compileGroups, type Group } from "../../../cli/tune/candidates.ts";
 import { makeArguments, runsOf } from "../../../cli/tune/arguments.ts";
 import { Device, Tensor } from "../../../ffi/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 async function groupsOf(kernel: string, ...overrides: readonly string[]): Promise<Group[]> {
   const url = new URL(`../../../kernels/${kernel}.tc`, import.meta.url);
@@ -15,7 +16,7 @@ async function groupsOf(kernel: string, ...overrides: readonly string[]): Promis
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
     },
-    { compileFile, listConfigurations, inspect },
+    { compileFile, listConfigurations, inspect, inspectIr, passNames },
     [],
     1,
     (config, message) => {

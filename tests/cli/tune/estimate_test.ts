@@ -1,11 +1,12 @@
 /** What the model behind `tri tune --estimate` counts, beside what each kernel must move. */
 import { listConfigurations } from "../../../compiler/driver/configurations.ts";
-import { compileFile, inspect } from "../../../compiler/mod.ts";
+import { inspect, inspectIr, passNames } from "../../../compiler/mod.ts";
 import { type Estimate, Estimator } from "../../../cli/tune/estimate.ts";
 import { runsOf } from "../../../cli/tune/arguments.ts";
 import { compileGroups } from "../../../cli/tune/candidates.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 type Sizes = readonly (readonly [name: string, value: number])[];
 
@@ -25,7 +26,7 @@ async function estimate(
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
     },
-    { compileFile, listConfigurations, inspect },
+    { compileFile, listConfigurations, inspect, inspectIr, passNames },
     [],
     1,
     (config, message) => {

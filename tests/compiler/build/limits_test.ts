@@ -1,8 +1,8 @@
 /** Copies of helpers and loops: what long code becomes, and what is refused. */
-import { compileFile } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 

@@ -1,9 +1,9 @@
 /** Loop hints: what they make of loops, and that they never change what loops compute. */
-import { compileFile } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const kernel = (body: string): string =>
   `#pragma tri specialize(off)\n__global__ void k(int *Y, int n) {\n${body}\n}\n`;

@@ -1,6 +1,6 @@
-import { compileFile } from "../../../compiler/mod.ts";
 import { renderDiagnostic } from "../../../compiler/support/render.ts";
 import { golden } from "../../support/golden.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const FOLDER = new URL("../../golden/contract/", import.meta.url);
 

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { apply, param } from "../../../compiler/contract/expr.ts";
 import { normalKey, sameExpr } from "../../../compiler/contract/normal.ts";
 import type { ContractExpr, KernelContract } from "../../../compiler/contract/types.ts";
-import { compileFile } from "../../../compiler/mod.ts";
+import { compileFile } from "../../support/compile.ts";
 
 function contractOf(body: string): KernelContract {
   const text = `__global__ void k(int *p, int n, int m) {\n${body}\n}\n`;

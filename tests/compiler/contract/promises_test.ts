@@ -1,6 +1,7 @@
 /** Promises about parameters are demands only where something depends on the parameter. */
-import { compileFile, type CompileResult } from "../../../compiler/mod.ts";
+import type { CompileResult } from "../../../compiler/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const PARAMS = "float *X __noalias __aligned(16), float *Y, int n __multipleof(4), " +
   "int ldx __multipleof(8), int ldy __multipleof(8), float *lut __noalias __aligned(32)";

@@ -1,6 +1,7 @@
 /** Which configurations are compiled, how their entries are called, and the key that decides between them. */
-import { compileFile, type Configurations, listConfigurations } from "../../../compiler/mod.ts";
+import { type Configurations, listConfigurations } from "../../../compiler/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const SCALE = (pragmas: string): { name: string; text: string } => ({
   name: "scale.tc",

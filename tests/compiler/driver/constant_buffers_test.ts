@@ -1,9 +1,10 @@
 /** Constant buffers from the text to PTX: their sizes over all instances, their names, and how they are read. */
-import { type CompiledKernel, compileFile, type TargetName } from "../../../compiler/mod.ts";
+import type { CompiledKernel, TargetName } from "../../../compiler/mod.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { listDiagnostics } from "../../support/parse.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const PLAIN = "#pragma tri specialize(off)\n";
 

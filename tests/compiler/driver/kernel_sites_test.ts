@@ -1,7 +1,8 @@
 /** Kernels that a macro names: each value of the macro is a kernel of its own. */
-import { compileFile, type CompileOptions, type CompileResult } from "../../../compiler/mod.ts";
+import type { CompileOptions, CompileResult } from "../../../compiler/mod.ts";
 import { surveyFile } from "../../../compiler/driver/survey.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const OPTIONS: CompileOptions = { targets: ["sm_80"], verify: true };
 

@@ -12,7 +12,7 @@ import {
   resourcesIn,
 } from "../../../cli/tools/ptxas.ts";
 import { findTools } from "../../../cli/tools/tools.ts";
-import { compileFile, type TargetName, TARGETS } from "../../../compiler/mod.ts";
+import { type TargetName, TARGETS } from "../../../compiler/mod.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import type { PtxKernel } from "../../../compiler/ptx/func.ts";
 import { printInstruction } from "../../../compiler/ptx/print.ts";
@@ -21,6 +21,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import config from "../../../deno.json" with { type: "json" };
 import { type BuiltKernel, builtKernels, isBuilder } from "../../support/built_kernels.ts";
 import { groupTargets, TARGET_NAMES } from "../../support/targets.ts";
+import { compileFile } from "../../support/compile.ts";
 
 /** A shipped kernel, or one of tables.tc: what the tests here look at. */
 type Kernel = Omit<BuiltKernel, "resources"> & Partial<Pick<BuiltKernel, "resources">>;

@@ -1,5 +1,4 @@
 /** `printf` and `assert`, compiled and run on the emulator, for every architecture. */
-import { compileFile } from "../../../compiler/mod.ts";
 import { withoutChecks } from "../../../compiler/ptx/checks.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
@@ -8,6 +7,7 @@ import { setPrinter } from "../../../emulator/calls/mod.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 

@@ -1,10 +1,10 @@
 /** Pragmas about floats: in the instructions, and in what programs compute on the emulator. */
-import { compileFile } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate } from "../../support/emulate.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 

@@ -1,7 +1,6 @@
 /** What the back end makes, judged by parser, verifier and assembler. */
-import { compileFile } from "../../../compiler/mod.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
-import { lowerFunc } from "../../../compiler/lower/mod.ts";
+import { lowerEntry } from "../../../compiler/driver/lower_entry.ts";
 import type { PtxKernel, PtxModule } from "../../../compiler/ptx/func.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { printModule } from "../../../compiler/ptx/print.ts";
@@ -11,6 +10,7 @@ import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { compileFile } from "../../support/compile.ts";
 
 const targetNames: readonly TargetName[] = Object.values(TARGETS).map(({ name }) => name);
 /** The smallest that ptxas of CUDA 13 takes. */
@@ -25,7 +25,7 @@ function assertGood(module: PtxModule): void {
 }
 
 function lowered(text: string, target: TargetName, symbol: string): PtxKernel {
-  return lowerFunc(parseFunc(text), { target: TARGETS[target], numWarps: 4, symbol }).kernel;
+  return lowerEntry(parseFunc(text), { target: TARGETS[target], numWarps: 4, symbol }).kernel;
 }
 
 function moduleOf(kernels: readonly PtxKernel[], target: TargetName): PtxModule {

@@ -1,7 +1,6 @@
 /** Places of exchanges in shared memory, and the barriers before them. */
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
-import { axisAnalysis } from "../../../compiler/tile/axis.ts";
 import { type Func, isOp } from "../../../compiler/ir/func.ts";
 import { isExchange } from "../../../compiler/layout/exchanges.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
@@ -9,7 +8,6 @@ import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { allocateShared } from "../../../compiler/schedule/allocate_shared.ts";
-import { TARGETS } from "../../../compiler/targets.ts";
 
 /** A function over a tile of two warps, with places. */
 function allocated(body: string): Func {
@@ -22,11 +20,7 @@ ${body}
   return
 }
 `);
-  allocateShared.run(func, {
-    target: TARGETS.sm_80,
-    numStages: undefined,
-    axisInfo: () => axisAnalysis(func),
-  });
+  allocateShared.run(func);
   verifyFunc(func);
   return func;
 }

@@ -1,6 +1,5 @@
 /** What wrong calls are made at: a device of the emulator with one of everything, and calls that still have to work. */
 import { factsOf } from "../../../cli/report/facts.ts";
-import { compileFile } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import {
   type ConstantBuffer,
@@ -16,6 +15,7 @@ import {
   type Tensor,
 } from "../../../ffi/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { compileFile } from "../../support/compile.ts";
 
 /** A function of a wrapper, called with what JavaScript lets a program pass. */
 export type Untyped = (...args: readonly unknown[]) => unknown;

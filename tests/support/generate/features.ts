@@ -1,5 +1,4 @@
 /** The constructs of random programs, each with a small kernel that uses it and must compile. */
-import { compileFile } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import {
   isMathName,
@@ -7,6 +6,7 @@ import {
   type MathFunction,
   type MathName,
 } from "../../../compiler/support/math_functions.ts";
+import { compileFile } from "../compile.ts";
 
 /** Statements around `float x[64]`, `int i[64]`, `bool m[64]`, `float z[8, 8]`, `half h[16, 16]`, pointers X and I. */
 const PROBES = {

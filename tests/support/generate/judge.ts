@@ -1,5 +1,4 @@
 /** Runs a random program both ways: compiled, on the emulator with all its checks or on a GPU, and in the reference. */
-import { compileFile } from "../../../compiler/mod.ts";
 import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { TypedKernel } from "../../../compiler/check/typed.ts";
@@ -28,6 +27,7 @@ import {
   renderProgram,
   spellTile,
 } from "./tree.ts";
+import { compileFile } from "../compile.ts";
 
 export type Verdict =
   | { readonly kind: "equal"; readonly compared: number; readonly exact: number }

@@ -1,0 +1,105 @@
+/** A function after the phase `tile` to the PTX of one entry: the passes for its target, then emission. */
+import type { Func } from "../ir/func.ts";
+import { printFunc } from "../ir/print.ts";
+import { cloneFunc } from "../ir/walk.ts";
+import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
+import type { FileTable } from "../lower/places.ts";
+import { Unsupported } from "../lower/unsupported.ts";
+import type { PtxKernel } from "../ptx/func.ts";
+import { printModule } from "../ptx/print.ts";
+import { requiredVersion } from "../ptx/version.ts";
+import { DEFAULT_FLOATS } from "../support/float_options.ts";
+import { type Target, type TargetName, TARGETS, watchTarget } from "../targets.ts";
+import type { TargetContext } from "../tile/pass.ts";
+import { type EntryOptions, printHeader } from "./ir_text.ts";
+import { PassFailure } from "./pass_failure.ts";
+import { PASS_NAMES, TARGET_STEPS, TILE_STEPS } from "./passes.ts";
+import { type Passed, type PassWatch, runPasses, timed } from "./run_passes.ts";
+
+/** How a function becomes an entry, on any target. */
+export interface EntryLowering extends Partial<EntryOptions> {
+  readonly numWarps: number;
+  /** Entry name in the module. */
+  readonly symbol: string;
+  /** Checks are part of the program, not only for those who do not leave them out (`ptx/checks.ts`). */
+  readonly debug?: boolean;
+  readonly watch?: PassWatch;
+}
+
+/** How a function becomes an entry for a target. */
+export interface TargetLowering extends EntryLowering {
+  readonly target: Target;
+  /** Files of the module, if its instructions shall say where they come from. */
+  readonly files?: FileTable;
+}
+
+export interface LoweredEntry extends EmittedEntry {
+  /** With the directives for its target. */
+  readonly kernel: PtxKernel;
+  /** Another target has the same code; only directives are its own. */
+  readonly agrees: (other: Target) => boolean;
+  /** What was emitted. */
+  readonly func: Func;
+}
+
+/** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
+export function lowerEntry(source: Func, lowering: TargetLowering): LoweredEntry {
+  const { view, agrees } = watchTarget(lowering.target);
+  const passed = runTargetPasses(source, { ...lowering, target: view });
+  const emitted = emitPassed(passed, { ...lowering, target: view });
+  const directives = emitted.directivesOn(lowering.target);
+  return { ...emitted, kernel: { ...emitted.kernel, directives }, agrees, func: passed.func };
+}
+
+/** The passes for a target, on a copy of the function. */
+export function runTargetPasses(source: Func, lowering: TargetLowering): Passed {
+  const entry = optionsOf(lowering);
+  return runPasses<TargetContext>({
+    func: cloneFunc(source),
+    again: () => cloneFunc(source),
+    steps: TARGET_STEPS,
+    context: (analyses) => ({ ...analyses, ...entry, target: lowering.target }),
+    ...(lowering.watch === undefined ? {} : { watch: lowering.watch }),
+    header: (after = PASS_NAMES[TILE_STEPS.length - 1]) => headerOf(after, lowering),
+  });
+}
+
+function headerOf(after: string | undefined, lowering: TargetLowering): string {
+  return printHeader({ after, target: lowering.target, entry: optionsOf(lowering) });
+}
+
+const optionsOf = (
+  { numWarps, numStages, maxRegisters, floats = DEFAULT_FLOATS }: TargetLowering,
+): EntryOptions => ({ numWarps, numStages, maxRegisters, floats });
+
+/** PTX of a function after all passes. */
+function emitPassed({ func, analyses }: Passed, lowering: TargetLowering): EmittedEntry {
+  const { symbol, debug = false, target, files, watch = {} } = lowering;
+  const options = { ...optionsOf(lowering), symbol, debug, target, files };
+  try {
+    return timed(watch, "emit", () => emitEntry(func, options, analyses.axisInfo()));
+  } catch (error) {
+    if (error instanceof Unsupported) throw error;
+    const ir = headerOf(PASS_NAMES.at(-1), lowering) + printFunc(func);
+    throw new PassFailure("emit", func.name, ir, error);
+  }
+}
+
+/** The module of one entry as text; the function has all passes behind it. */
+export function entryText(passed: Passed, lowering: TargetLowering): string {
+  const { target } = lowering;
+  const { kernel, globals, externs, directivesOn } = emitPassed(passed, lowering);
+  const kernels = [{ ...kernel, directives: directivesOn(target) }];
+  return timed(lowering.watch ?? {}, "print", () =>
+    printModule({
+      version: requiredVersion(kernels, target.ptx),
+      target: nameOf(target),
+      files: [],
+      variables: globals,
+      functions: externs,
+      kernels,
+    }));
+}
+
+const nameOf = (target: Target): TargetName =>
+  Object.values(TARGETS).find(({ name }) => name === target.name)?.name ?? "sm_80";
