@@ -65,6 +65,8 @@ export interface Target {
   readonly ldmatrix: boolean;
   /** Has `cp.async`. */
   readonly asyncCopies: boolean;
+  /** Has `wgmma`. */
+  readonly warpGroups: boolean;
 }
 
 const MMA_70 = ["f16.m8n8k4"] as const;
@@ -105,6 +107,7 @@ const SM_70 = {
   mma: MMA_70,
   ldmatrix: false,
   asyncCopies: false,
+  warpGroups: false,
 } as const satisfies Target;
 
 const SM_75 = {
@@ -178,7 +181,13 @@ const SM_90 = {
   mma: MMA_90,
 } as const satisfies Target;
 
-const SM_90A = { ...SM_90, name: "sm_90a", exact: true, ptx: 80 } as const satisfies Target;
+const SM_90A = {
+  ...SM_90,
+  name: "sm_90a",
+  exact: true,
+  ptx: 80,
+  warpGroups: true,
+} as const satisfies Target;
 
 const SM_100 = {
   ...SM_90,

@@ -251,6 +251,19 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     );
   },
   wait_group: (op) => unless(op.attrs.pending >= 0, "waits for less than no group"),
+  warp_group_dot: (op) => {
+    const { sum, a, a_slot, b, b_slot } = operandsOf(op);
+    const { a_depth, b_depth } = op.attrs;
+    if (a_slot.type.shape.length + b_slot.type.shape.length > 0) return "the slot is a tile";
+    if (a.type.shape.length !== 2 || b.type.shape.length !== 2) return "multiplies no matrices";
+    if (![0, 1].includes(a_depth) || ![0, 1].includes(b_depth)) return "k is no axis of a matrix";
+    if (a.type.shape[a_depth] !== b.type.shape[b_depth]) return "inner extents differ";
+    return unless(
+      sameShape([a.type.shape[1 - a_depth] ?? 0, b.type.shape[1 - b_depth] ?? 0], sum.type.shape),
+      "extents differ",
+    );
+  },
+  wait_dots: (op) => unless(op.attrs.pending >= 0, "waits for less than no group"),
   local_store: (op) => {
     const { value, buffer, slot } = operandsOf(op);
     if (slot.type.shape.length > 0) return "the slot is a tile";

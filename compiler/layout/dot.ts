@@ -14,6 +14,7 @@ import { must } from "../support/bug.ts";
 import { ask, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
+import { GROUP_ROWS, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
 
 export interface DotLayouts {
   /** The instruction; undefined: multiply and add, element by element. */
@@ -63,6 +64,8 @@ interface DotShape {
   readonly mode: string;
   readonly numWarps: number;
   readonly chained: boolean;
+  /** The warps are divided for warp groups. */
+  readonly grouped: boolean;
   /** Layout that the result has already. */
   readonly settled: LinearLayout | undefined;
 }
@@ -92,6 +95,7 @@ export function dotLayouts(
     mode: op.attrs.mode,
     numWarps,
     chained,
+    grouped: settled === undefined && !chained && suitsWarpGroups(op, numWarps, target),
     settled,
   };
   const key = JSON.stringify({ ...dot, settled: settled && layoutKey(settled) });
@@ -103,7 +107,7 @@ export function dotLayouts(
 }
 
 function computeLayouts(
-  { shape, n, elements, mode, numWarps, chained, settled }: DotShape,
+  { shape, n, elements, mode, numWarps, chained, grouped, settled }: DotShape,
   target: Target,
 ): DotLayouts {
   const [m = 1, k = 1, ...batch] = shape;
@@ -111,7 +115,9 @@ function computeLayouts(
   const mma = chooseMma(elements, mode, [m, n, k], target);
   const core = mma === undefined ? threadCore(extents, log2(numWarps)) : mmaCore(mma);
   const warp = settled === undefined
-    ? spreadWarps(extents, core.size, log2(numWarps), chained && mma !== undefined)
+    ? grouped
+      ? spreadGroups(extents, log2(numWarps))
+      : spreadWarps(extents, core.size, log2(numWarps), chained && mma !== undefined)
     : settled.warp.map((basis) => unitOf(extents, basis));
   const inWarps = (axis: keyof Extents): number =>
     warp.filter((unit) => unit?.axis === axis).length;
@@ -123,7 +129,9 @@ function computeLayouts(
   };
   const rest = (...axes: (keyof Extents)[]): Unit[] =>
     axes.flatMap((axis) =>
-      Array.from({ length: repeats[axis] }, (_, i) => ({ axis, bit: core.size[axis] + i }))
+      Array.from({ length: extents[axis] - core.size[axis] }, (_, i) => core.size[axis] + i)
+        .filter((bit) => !warp.some((unit) => unit?.axis === axis && unit.bit === bit))
+        .map((bit) => ({ axis, bit }))
     );
   const lay = (
     part: Core["a"],
@@ -154,6 +162,17 @@ function computeLayouts(
     result: lay(core.result, ["m", "n"]),
     repeats,
   };
+}
+
+/** The warps of a group take 16 of its 64 rows each, groups the highest rows and then the highest columns. */
+function spreadGroups({ m, n }: Extents, warpBits: number): Unit[] {
+  const units: Unit[] = WARP_BITS.map((bit) => ({ axis: "m", bit }));
+  const left = { m, n };
+  while (units.length < warpBits) {
+    const axis = left.m > log2(GROUP_ROWS) ? "m" : "n";
+    units.push({ axis, bit: --left[axis] });
+  }
+  return units;
 }
 
 /** The bit of m, n or batch that a basis of a result's layout moves. */

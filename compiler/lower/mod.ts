@@ -18,6 +18,7 @@ import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
 import { inductionBases } from "../tile/induction.ts";
+import { swizzleAlignment } from "../layout/warp_group.ts";
 import { dropIdlePlaces, type FileTable } from "./places.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
@@ -105,7 +106,9 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
       directives: [],
       registers: live.registers,
       variables: [
-        ...sharedBytes === 0 ? [] : [sharedVariable(dynamic, sharedBytes)],
+        ...sharedBytes === 0 ? [] : [
+          sharedVariable(dynamic, sharedBytes, Math.max(SHARED_ALIGN, swizzleAlignment(laidOut))),
+        ],
         ...cx.calls.variables,
       ],
       body: live.body,
@@ -135,8 +138,11 @@ function requireShared({ body, sharedBytes = 0 }: Func, target: Target): void {
   });
 }
 
-function sharedVariable(dynamic: boolean, bytes: number): PtxVariable {
-  const variable = { space: "shared", name: SHARED_SYMBOL, type: "b8", align: 16 } as const;
+/** What exchanges need of the address of shared memory. */
+const SHARED_ALIGN = 16;
+
+function sharedVariable(dynamic: boolean, bytes: number, align: number): PtxVariable {
+  const variable = { space: "shared", name: SHARED_SYMBOL, type: "b8", align } as const;
   return dynamic ? { ...variable, count: 0, extern: true } : { ...variable, count: bytes };
 }
 

@@ -46,6 +46,7 @@ import {
   lowerLocalStore,
   lowerWaitGroup,
 } from "./shared_buffer.ts";
+import { lowerProxyFence, lowerWaitDots, lowerWarpGroupDot } from "./warp_group_dot.ts";
 
 /** Lowers one operation. */
 export function lowerOp<N extends TileOp>(
@@ -191,6 +192,9 @@ export const RULES: { readonly [N in TileOp]: Rule<N> } = {
   async_copy: lowerAsyncCopy,
   commit_group: lowerCommitGroup,
   wait_group: lowerWaitGroup,
+  async_proxy_fence: lowerProxyFence,
+  warp_group_dot: lowerWarpGroupDot,
+  wait_dots: lowerWaitDots,
   local_store: lowerLocalStore,
   local_load: lowerLocalLoad,
   local_load_slice: lowerLocalLoadSlice,

@@ -40,6 +40,12 @@ function slotOf(
   };
 }
 
+/** Address of the first byte of a slot. */
+export function slotAddress(cx: LowerContext, buffer: Value, slot: Value): Operand {
+  const { start, slot: bytes = int(0) } = slotOf(cx, { buffer, slot });
+  return cx.emitter.add("b32", start(), bytes);
+}
+
 /** Both hold; undefined holds always. */
 function both(e: Emitter, a: Operand | undefined, b: Operand | undefined): Operand | undefined {
   if (a === undefined || b === undefined) return a ?? b;

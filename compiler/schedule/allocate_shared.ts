@@ -18,11 +18,13 @@ import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { exchangeBytes, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
+import { swizzleAlignment } from "../layout/warp_group.ts";
 import type { PlainPass } from "../tile/pass.ts";
 
 /** Distance of buffers: all banks once, so that plans without conflicts stay so. */
 const ALIGNMENT = 128;
-export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+export const aligned = (bytes: number, alignment = ALIGNMENT): number =>
+  Math.ceil(bytes / alignment) * alignment;
 
 export const allocateShared: PlainPass = {
   name: "allocate-shared",
@@ -76,7 +78,9 @@ function planShared(func: Func): SharedPlan {
   const walk = new Walk(buffers.length > 0);
   walk.region(func.body, "nothing");
   const isExclusive = buffers.some(({ attrs }) => attrs.exclusive);
-  const areaStart = isExclusive ? aligned(walk.bytes) : 0;
+  const areaStart = isExclusive
+    ? aligned(walk.bytes, Math.max(ALIGNMENT, swizzleAlignment(func)))
+    : 0;
   const ends = buffers.map(({ attrs }) =>
     areaStart + attrs.offset + attrs.slots * attrs.slot_bytes
   );

@@ -70,7 +70,7 @@ function partOf(operand: StagedOperand, depth: number): Part | undefined {
 }
 
 /** The axis of an operand's source that becomes k. */
-function depthAxis({ index, permutations }: StagedOperand): number {
+export function depthAxis({ index, permutations }: StagedOperand): number {
   return permutations.reduceRight(
     (axis, permutation) => must(permutation.attrs.order[axis], "axis of an order"),
     index === 0 ? 1 : 0,

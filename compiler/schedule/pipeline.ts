@@ -24,6 +24,7 @@ import type { AddressState, Plan } from "./prefetch.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "./staged_operand.ts";
 import { planSlices } from "./dot_slices.ts";
+import { LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
 
 export interface PipelinedLoop {
   readonly staged: readonly StagedOperand[];
@@ -34,6 +35,8 @@ export interface PipelinedLoop {
 
 /** Slots that hide the latency of memory; more only take space. */
 const DEFAULT_STAGES = 3;
+/** The same for warp groups, whose dots keep a slot longer. */
+const GROUP_STAGES = 4;
 
 /** How to pipeline a loop; undefined where nothing can be prefetched. */
 export function pipelineLoop(
@@ -54,12 +57,18 @@ export function pipelineLoop(
   const isAsync = context.target.asyncCopies &&
     staged.every((operand) => isCopyable(operand, context.axisInfo()));
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, 0);
+  const group = isAsync ? planGroupDot(func, loop, staged, context.target) : undefined;
+  if (group?.staged.every((operand) => isCopyable(operand, context.axisInfo()))) {
+    const slots = slotsFor(context, bytes, numStages ?? GROUP_STAGES);
+    if (slots >= LEAST_SLOTS) {
+      const rewrite = (buffers: readonly Value[]): Op[] =>
+        pipelineGroupDot({ func, loop, staged: group.staged, carried, slots, buffers }, group);
+      return { staged: group.staged, slots, rewrite };
+    }
+  }
   if (!isAsync && staged.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
-  const slots = ask(
-    context.target,
-    ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
-  );
+  const slots = slotsFor(context, bytes, wanted);
   if (slots < 2) return undefined;
   return {
     staged,
@@ -71,6 +80,14 @@ export function pipelineLoop(
       return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
     },
   };
+}
+
+/** As many slots of so many bytes as are wanted, or fit. */
+function slotsFor({ target }: ScheduleContext, bytes: number, wanted: number): number {
+  return ask(
+    target,
+    ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
+  );
 }
 
 /** The loop's own hint is stronger than the kernel's. */

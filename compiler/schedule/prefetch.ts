@@ -147,16 +147,17 @@ export function copyIteration(
   return next;
 }
 
-/** Starts the copies of the first iterations, one less than there are slots; gives the iteration after them. */
+/** Starts the copies of the first iterations, one less than there are slots if absent; gives the iteration after them. */
 export function copyPrologue(
   plan: Plan,
   build: ScheduleBuilder,
   afterLast: AfterLast,
+  count = plan.slots - 1,
 ): Iteration {
   // Other threads may still read what the memory held before.
   build.barrier();
   let iteration = firstIteration(plan, build);
-  for (let slot = 0; slot < plan.slots - 1; slot++) {
+  for (let slot = 0; slot < count; slot++) {
     iteration = copyIteration(plan, build, iteration, build.int(slot), afterLast);
   }
   return iteration;

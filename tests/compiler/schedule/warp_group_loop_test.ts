@@ -1,0 +1,176 @@
+/** Dots of loops by warp groups: which are done so, and what comes out, on the emulator with all of its checks. */
+import fc from "../../support/property.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
+import { checkProduct, PRODUCTS, spelled } from "../../support/product_run.ts";
+import { parseFunc } from "../../../compiler/ir/parse.ts";
+import { printFunc } from "../../../compiler/ir/print.ts";
+import { verifyFunc } from "../../../compiler/ir/verify.ts";
+import { must } from "../../../compiler/support/bug.ts";
+
+interface Loop {
+  readonly type: "half" | "bfloat16" | "float" | "int8";
+  readonly mb: number;
+  readonly nb: number;
+  readonly kb: number;
+  readonly numWarps: number;
+  readonly numStages: number;
+  /** A is stored as K x M, B as N x K. */
+  readonly turned: { readonly a: boolean; readonly b: boolean };
+  /** The statement that multiplies. */
+  readonly body?: string;
+  /** Statements before the loop. */
+  readonly before?: string;
+}
+
+const SUMS = { half: "float", bfloat16: "float", float: "float", int8: "int" } as const;
+
+function textOf(loop: Loop): string {
+  const { type, mb, nb, kb, numWarps, numStages, turned } = loop;
+  const sum = SUMS[type];
+  const units = type === "float" ? 4 : type === "int8" ? 16 : 8;
+  const whole = `__multipleof(${units})`;
+  const a = turned.a
+    ? "rm[:, newaxis] + rk[newaxis, :] * lda"
+    : "rm[:, newaxis] * lda + rk[newaxis, :]";
+  const b = turned.b
+    ? "rk[:, newaxis] + rn[newaxis, :] * ldb"
+    : "rk[:, newaxis] * ldb + rn[newaxis, :]";
+  return `#pragma tri kernel k
+#pragma tri config ; num_warps=${numWarps}, num_stages=${numStages}
+__global__ void k(${type} *A __noalias __aligned(16), ${type} *B __noalias __aligned(16), ${sum} *C __noalias,
+                  int M ${whole}, int N ${whole}, int K ${whole}, int lda ${whole}, int ldb ${whole}, int ldc) {
+  int pid = get_program_id(0);
+  int tiles = (N + ${nb} - 1) / ${nb};
+  int rm[${mb}] = pid / tiles * ${mb} + 0 ... ${mb};
+  int rn[${nb}] = pid % tiles * ${nb} + 0 ... ${nb};
+  int rk[${kb}] = 0 ... ${kb};
+  ${type} *pa[${mb}, ${kb}] = A + ${a};
+  ${type} *pb[${kb}, ${nb}] = B + ${b};
+  ${sum} acc[${mb}, ${nb}] = 0;
+  ${loop.before ?? ""}
+  for (int k = K; k > 0; k -= ${kb}) {
+    ${type} a[${mb}, ${kb}] = *?(rm[:, newaxis] < M && rk[newaxis, :] < k) pa;
+    ${type} b[${kb}, ${nb}] = *?(rk[:, newaxis] < k && rn[newaxis, :] < N) pb;
+    ${loop.body ?? "acc += a @ b;"}
+    pa += ${kb}${turned.a ? " * lda" : ""};
+    pb += ${kb}${turned.b ? "" : " * ldb"};
+  }
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * ldc + rn[newaxis, :]) = acc;
+}
+`;
+}
+
+const PLAIN: Loop = {
+  type: "half",
+  mb: 64,
+  nb: 128,
+  kb: 64,
+  numWarps: 4,
+  numStages: 4,
+  turned: { a: false, b: false },
+};
+
+const typesOf = (type: string): (typeof PRODUCTS)[number] =>
+  must(PRODUCTS.find(({ a, b }) => spelled(a) === type && a === b), type);
+
+const power = (min: number, max: number): fc.Arbitrary<number> =>
+  fc.integer({ min, max }).map((bits) => 2 ** bits);
+
+const anyLoop: fc.Arbitrary<Loop> = fc.record({
+  type: fc.constantFrom("half" as const, "bfloat16" as const),
+  mb: power(6, 8),
+  nb: power(6, 8),
+  kb: power(4, 6),
+  numWarps: fc.constantFrom(4, 8),
+  numStages: fc.integer({ min: 3, max: 5 }),
+  turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
+});
+
+Deno.test("pipelineGroupDot() keeps products of any size, stored in either order, right", () => {
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 20 }),
+    n: fc.integer({ min: 1, max: 20 }),
+    k: fc.integer({ min: 0, max: 30 }),
+    gap: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(anyLoop, anySize, (loop, { m, n, k, gap }) => {
+      // The whole result goes through shared memory in front of its store.
+      fc.pre(loop.mb * loop.nb <= 128 * 256);
+      const text = textOf(loop);
+      const size = { m: 8 * m, n: 8 * n, k: 8 * k, gap: 8 * gap };
+      const types = typesOf(loop.type);
+      const tile = [loop.mb, loop.nb] as const;
+      checkProduct({ text, target: "sm_90a", types, tile }, { ...size, turned: loop.turned });
+    }),
+    { numRuns: 6 },
+  );
+});
+
+const groupDots = (loop: Loop, target: "sm_90" | "sm_90a" = "sm_90a"): number =>
+  opsNamed(lowerGeneral(textOf(loop), target).laidOut, "warp_group_dot").length;
+
+Deno.test("planGroupDot() takes the dot of a loop with both operands from memory, on targets with wgmma", () => {
+  assertEquals(groupDots(PLAIN), 1);
+  assertEquals(groupDots({ ...PLAIN, type: "bfloat16" }), 1);
+  assertEquals(groupDots(PLAIN, "sm_90"), 0);
+});
+
+Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the same result", () => {
+  const cases: readonly Loop[] = [
+    { ...PLAIN, mb: 32 },
+    { ...PLAIN, numWarps: 2 },
+    { ...PLAIN, numStages: 2 },
+    { ...PLAIN, type: "float", kb: 16, nb: 64 },
+    { ...PLAIN, type: "int8" },
+    // The sum is used in the loop, or the dot is not all that is added to it.
+    { ...PLAIN, body: "acc += a @ b; acc = max(acc, -1.0e30f);" },
+    { ...PLAIN, body: "float d[64, 128] = a @ b; acc += d + d - d;" },
+    // Two sums take turns.
+    {
+      ...PLAIN,
+      before: "float other[64, 128] = 0; int count = 0;",
+      body: "float next[64, 128] = acc + a @ b; acc = other; other = next; " +
+        "if (++count * 64 >= K) acc += other;",
+    },
+  ];
+  for (const loop of cases) {
+    assertEquals(groupDots(loop), 0, JSON.stringify(loop));
+    const types = typesOf(loop.type);
+    const tile = [loop.mb, loop.nb] as const;
+    // Sums that are added one after the other have more roundings than the bound allows for one.
+    const error = 4 * types.error;
+    checkProduct(
+      { text: textOf(loop), target: "sm_90a", types: { ...types, error }, tile },
+      { m: 80, n: 144, k: 176 },
+    );
+  }
+});
+
+Deno.test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {
+  for (const a of [false, true]) {
+    for (const b of [false, true]) {
+      const loop = { ...PLAIN, turned: { a, b } };
+      const { access } = checkProduct(
+        { text: textOf(loop), target: "sm_90a", types: typesOf("half"), tile: [64, 128] },
+        { m: 64, n: 128, k: 192, turned: loop.turned },
+      );
+      assertEquals(access.bankConflicts, 0, JSON.stringify(loop.turned));
+    }
+  }
+});
+
+Deno.test("pipelineGroupDot() makes functions that print, are read back as they are, and are valid", () => {
+  const printed = printFunc(lowerGeneral(textOf(PLAIN), "sm_90a").laidOut);
+  assert(printed.includes("warp_group_dot"));
+  const read = parseFunc(printed);
+  verifyFunc(read);
+  assertEquals(printFunc(read), printed);
+});
+
+Deno.test("pipelineGroupDot() waits for a dot that is under way once an iteration, for all after the loop", () => {
+  const { laidOut } = lowerGeneral(textOf(PLAIN), "sm_90a");
+  const pendings = opsNamed(laidOut, "wait_dots").map(({ attrs }) => attrs);
+  assertEquals(pendings, [{ pending: 1 }, { pending: 0 }]);
+});
