@@ -15,7 +15,7 @@ import type { LowerContext } from "./context.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
 import { slotAddress } from "./shared_buffer.ts";
-import { emitAside, lowered } from "./values.ts";
+import { emitDeferred, lowered } from "./values.ts";
 
 /** Warps of a group, as bits of the thread index: below them are lanes and the warp in its group. */
 const GROUP_SHIFT = 7;
@@ -126,7 +126,7 @@ export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">):
 }
 
 export function lowerWaitDots(cx: LowerContext, op: OpOf<"wait_dots">): void {
-  emitAside(cx);
+  emitDeferred(cx);
   cx.emitter.emit("wgmma.wait_group.sync.aligned", [int(op.attrs.pending)]);
 }
 
