@@ -107,7 +107,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
       registers: live.registers,
       variables: [
         ...sharedBytes === 0 ? [] : [
-          sharedVariable(dynamic, sharedBytes, Math.max(SHARED_ALIGN, swizzleAlignment(laidOut))),
+          sharedVariable(dynamic, sharedBytes, Math.max(SHARED_ALIGN, swizzleAlignment(func))),
         ],
         ...cx.calls.variables,
       ],
