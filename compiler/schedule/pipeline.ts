@@ -83,7 +83,7 @@ export function pipelineLoop(
 }
 
 /** As many slots of so many bytes as are wanted, or fit. */
-function slotsFor({ target }: ScheduleContext, bytes: number, wanted: number): number {
+function slotsFor({ target }: TargetContext, bytes: number, wanted: number): number {
   return ask(
     target,
     ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
