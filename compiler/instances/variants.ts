@@ -20,7 +20,7 @@ export function planVariants(
   commandLine: CommandLineDefines,
 ): readonly Variant[] {
   const found = new Map<string, Variant>();
-  for (const { name, bindings: written } of writtenVariants(items)) {
+  for (const { name, bindings: written } of writtenVariants(items, commandLine)) {
     for (const bindings of replaced(written, commandLine)) {
       const key = JSON.stringify([name, ...bindings]);
       if (!found.has(key)) found.set(key, { name, bindings });
@@ -31,8 +31,11 @@ export function planVariants(
 }
 
 /** As the text lists them; one without parameters where it lists none. */
-function* writtenVariants(items: readonly SourcedItem[]): Generator<Variant> {
-  const axes = items.flatMap(({ item }) => item.kind === "variants" ? axesOfItem(item) : []);
+function* writtenVariants(
+  items: readonly SourcedItem[],
+  commandLine: CommandLineDefines,
+): Generator<Variant> {
+  const axes = distinctAxes(items, commandLine);
   const single = items.flatMap(({ item }): Variant[] =>
     item.kind !== "variant" ? [] : [{
       name: item.name?.name,
@@ -43,6 +46,24 @@ function* writtenVariants(items: readonly SourcedItem[]): Generator<Variant> {
     for (const bindings of product(axes)) yield { name: undefined, bindings };
   }
   yield* single;
+}
+
+/**
+ * The parameters of `variants` lines with their values, each once: combinations that come to the same would multiply all
+ * the same. Of a parameter that has two lists (an error, reported by instances.ts) the last one counts, and what the command
+ * line replaces has one value.
+ */
+function distinctAxes(
+  items: readonly SourcedItem[],
+  { single, lists }: CommandLineDefines,
+): [string, readonly string[]][] {
+  const axes = new Map(
+    items.flatMap(({ item }) => item.kind === "variants" ? axesOfItem(item) : []),
+  );
+  return [...axes].map(([name, values]) => [
+    name,
+    single.has(name) || lists.has(name) ? values.slice(0, 1) : [...new Set(values)],
+  ]);
 }
 
 /** What a file is preprocessed with for a variant, in its first configuration. */

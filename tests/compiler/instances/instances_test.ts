@@ -185,6 +185,20 @@ Deno.test("planInstances() refuses variants that multiply beyond the limit, and 
   assertEquals(codes(plan([`specialize(${conditions.join(", ")})`])), ["E9030"]);
 });
 
+Deno.test("planInstances() does not multiply values that come to the same", () => {
+  // One after the other these would be 2^65 combinations.
+  const lines = Array.from({ length: 65 }, (_, i) => `variants A in {${i}, 1}`);
+  const twice = plan(lines);
+  assertEquals([...new Set(codes(twice))], ["E9010"]);
+  const axes = Array.from({ length: 65 }, (_, i) => `A${i} in {1, 1}`).join(", ");
+  const same = plan([`variants ${axes}`]);
+  assertEquals([same.plan.instances.length, codes(same)], [1, []]);
+  const other = Array.from({ length: 65 }, (_, i) => `A${i} in {1, 2}`).join(", ");
+  const replaced = plan([`variants ${other}`], Array.from({ length: 65 }, (_, i) => `A${i}=7`));
+  assertEquals(replaced.plan.instances.length, 1);
+  assertEquals([...new Set(codes(replaced))], ["W9001"]);
+});
+
 Deno.test("planInstances() takes the first of 4^30 configurations, and refuses to look through all", () => {
   const axes = Array.from({ length: 30 }, (_, i) => `A${i} in {1, 2, 3, 4}`).join(", ");
   const first = plan([`configs ${axes} if A29 > 1`]);

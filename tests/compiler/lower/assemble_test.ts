@@ -249,7 +249,8 @@ Deno.test({
         );
         assert(!/\b(LDL|STL)\b/.test(sass), `${symbol} uses local memory`);
         if (!aligned.has(symbol) || /^vector_add_u?int8_/.test(symbol)) continue;
-        const accesses = sass.match(/\b(LDG|STG)\.E\S*/g) ?? [];
+        // LDGSTS is cp.async.
+        const accesses = sass.match(/\b(LDG|LDGSTS|STG)\.E\S*/g) ?? [];
         assert(accesses.some((access) => access.startsWith("LDG")), symbol);
         assert(accesses.some((access) => access.startsWith("STG")), symbol);
         for (const access of accesses) assert(access.includes(".128"), `${symbol}: ${access}`);
