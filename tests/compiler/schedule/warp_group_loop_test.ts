@@ -104,7 +104,7 @@ Deno.test("pipelineGroupDot() keeps products of any size, stored in either order
       const tile = [loop.mb, loop.nb] as const;
       checkProduct({ text, target: "sm_90a", types, tile }, { ...size, turned: loop.turned });
     }),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 
