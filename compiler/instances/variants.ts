@@ -60,10 +60,16 @@ function distinctAxes(
   const axes = new Map(
     items.flatMap(({ item }) => item.kind === "variants" ? axesOfItem(item) : []),
   );
-  return [...axes].map(([name, values]) => [
-    name,
-    single.has(name) || lists.has(name) ? values.slice(0, 1) : [...new Set(values)],
-  ]);
+  const distinct: [string, readonly string[]][] = [];
+  let combinations = 1;
+  for (const [name, all] of axes) {
+    const values = single.has(name) || lists.has(name) ? all.slice(0, 1) : [...new Set(all)];
+    distinct.push([name, values]);
+    combinations *= values.length;
+    // The plan is refused, whatever follows: each combination of thousands of parameters would only take time.
+    if (combinations > MAX_INSTANCES) break;
+  }
+  return distinct;
 }
 
 /** What a file is preprocessed with for a variant, in its first configuration. */

@@ -185,6 +185,13 @@ Deno.test("planInstances() refuses variants that multiply beyond the limit, and 
   assertEquals(codes(plan([`specialize(${conditions.join(", ")})`])), ["E9030"]);
 });
 
+Deno.test("planInstances() refuses thousands of parameters without a look at each combination of them", () => {
+  // Combinations up to the limit, each of all parameters, took 100 s.
+  const lines = Array.from({ length: 1500 }, (_, i) => `variants A${i} in {1, 2}`);
+  const many = plan(lines);
+  assertEquals([show(many), codes(many)], [[], ["E9030"]]);
+});
+
 Deno.test("planInstances() does not multiply values that come to the same", () => {
   // One after the other these would be 2^65 combinations.
   const lines = Array.from({ length: 65 }, (_, i) => `variants A in {${i}, 1}`);
