@@ -7,7 +7,7 @@ import { holm, mannWhitney, summarize } from "./statistics.ts";
 
 /** What counts as a difference. */
 export interface CompareOptions {
-  /** The chance at which a difference may be taken for one that is none, over all places together. */
+  /** The chance at which a difference may be taken for one that is none, over all points together. */
   readonly significance: number;
   /** Relative changes of the median below this do not count, however certain they are. */
   readonly leastChange: number;
@@ -28,7 +28,7 @@ export interface Change {
   readonly before: number;
   /** And in the second. */
   readonly after: number;
-  /** The p-value of the Mann-Whitney U test, corrected by Holm for all places of the comparison. */
+  /** The p-value of the Mann-Whitney U test, corrected by Holm for all points of the comparison. */
   readonly p: number;
   /** What to make of it. */
   readonly verdict: "faster" | "slower" | "same";

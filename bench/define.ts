@@ -7,7 +7,7 @@ import { areNumbers, expectThat, expectUnit, isOneOf, isRecord } from "./argumen
 export interface Axis {
   /** The parameters, such as `["M", "N"]` for square matrices. */
   readonly names: readonly string[];
-  /** The places that are measured, each once. */
+  /** The points that are measured, each once. */
   readonly values: readonly number[];
   /** How plots space them; "log" unless said otherwise, since sizes are usually doubled. */
   readonly scale?: "log" | "linear";
@@ -23,7 +23,7 @@ export type Measure =
 export type Unit = Measure["unit"];
 
 /** One point on the axis, while it is measured. */
-export interface Place {
+export interface Point {
   /** Where everything is allocated and runs. */
   readonly device: Device;
   /** The value of the axis. */
@@ -49,7 +49,7 @@ export interface Line<Inputs> {
   /** What tables and plots call it. */
   readonly label: string;
   /** Makes its contender for a point; the providers of a point share its inputs. */
-  readonly prepare: (inputs: Inputs, place: Place) => Contender | Promise<Contender>;
+  readonly prepare: (inputs: Inputs, point: Point) => Contender | Promise<Contender>;
 }
 
 /** What `benchmark()` takes. */
@@ -63,7 +63,7 @@ export interface BenchmarkDefinition<Inputs> {
   /** The vertical axis. */
   readonly measure: Measure;
   /** Makes the inputs that all lines of a point use. */
-  readonly inputs: (place: Place) => Inputs;
+  readonly inputs: (point: Point) => Inputs;
   /** The providers by name, in the order of columns. */
   readonly lines: Readonly<Record<string, Line<Inputs>>>;
 }
@@ -83,7 +83,7 @@ export interface Benchmark {
   /** The providers, in the order of columns. */
   readonly lines: readonly { readonly name: string; readonly label: string }[];
   /** The contender of each line at a point, in the order of `lines`. */
-  open(place: Place): Promise<readonly Contender[]>;
+  open(point: Point): Promise<readonly Contender[]>;
 }
 
 const NAME = /^[A-Za-z0-9_-]+$/;
@@ -105,7 +105,7 @@ const NAME = /^[A-Za-z0-9_-]+$/;
  * });
  * ```
  *
- * Throws `ArgumentError` for a name that is no name, an axis without places or with one twice, no line, and for parts
+ * Throws `ArgumentError` for a name that is no name, an axis without points or with one twice, no line, and for parts
  * that are missing or of another type.
  */
 export function benchmark<Inputs>(definition: BenchmarkDefinition<Inputs>): Benchmark {
@@ -134,10 +134,10 @@ export function benchmark<Inputs>(definition: BenchmarkDefinition<Inputs>): Benc
     x,
     measure,
     lines: lines.map(([line, { label }]) => ({ name: line, label })),
-    async open(place: Place): Promise<readonly Contender[]> {
-      const shared = inputs(place);
+    async open(point: Point): Promise<readonly Contender[]> {
+      const shared = inputs(point);
       const contenders: Contender[] = [];
-      for (const [, line] of lines) contenders.push(await line.prepare(shared, place));
+      for (const [, line] of lines) contenders.push(await line.prepare(shared, point));
       return contenders;
     },
   };

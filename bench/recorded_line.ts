@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { TriError } from "../ffi/errors.ts";
 import { checkOptions, optionNames } from "../ffi/options.ts";
 import { expectThat } from "./arguments.ts";
-import type { Contender, Line, Place } from "./define.ts";
+import type { Contender, Line, Point } from "./define.ts";
 import { parseRecording } from "./record.ts";
 import type { BenchmarkRecord, Recording } from "./recording.ts";
 import { expectRecording } from "./recording_reader.ts";
@@ -46,7 +46,7 @@ export function recordedLine(source: RecordedSource): Line<unknown> {
   let rows: BenchmarkRecord["rows"] | undefined;
   return {
     label,
-    prepare(_inputs: unknown, { x }: Place): Contender {
+    prepare(_inputs: unknown, { x }: Point): Contender {
       rows ??= readRecording(file).benchmarks.find(({ name }) => name === benchmark)?.rows ?? [];
       const milliseconds = rows.find((row) => row.x === x)?.times[line];
       return milliseconds === undefined ? undefined : { milliseconds };
@@ -69,7 +69,7 @@ export function readRecording(file: URL): Recording {
 
 /**
  * A recording with the lines of others that measured the same benchmarks, as far as they have new names. Other
- * programs' places that the recording lacks are left out. Throws `ArgumentError` for what is no recording.
+ * programs' points that the recording lacks are left out. Throws `ArgumentError` for what is no recording.
  */
 export function addLines(recording: Recording, other: Recording): Recording {
   expectRecording("recording", recording);

@@ -42,7 +42,7 @@ export interface BenchmarkRecord {
   readonly unit: Unit;
   /** The providers, in the order of columns. */
   readonly lines: readonly RecordedLine[];
-  /** The places, in the order of the axis. */
+  /** The points, in the order of the axis. */
   readonly rows: readonly RecordedRow[];
 }
 

@@ -72,14 +72,14 @@ function readBenchmark(found: Reader): BenchmarkRecord {
 class Reader {
   constructor(
     readonly value: unknown,
-    readonly place: string,
+    readonly path: string,
     readonly fail: (problem: string) => never,
   ) {}
 
   entries(): [string, Reader][] {
     const { value } = this;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.fail(`${this.place} is not an object`);
+      return this.fail(`${this.path} is not an object`);
     }
     return Object.entries(value).map(([name, inner]) => [name, this.#inner(name, inner)]);
   }
@@ -89,32 +89,32 @@ class Reader {
   }
 
   field(name: string): Reader {
-    return this.optional(name) ?? this.fail(`${this.place} has no "${name}"`);
+    return this.optional(name) ?? this.fail(`${this.path} has no "${name}"`);
   }
 
   list(): Reader[] {
     const { value } = this;
-    if (!Array.isArray(value)) return this.fail(`${this.place} is not a list`);
+    if (!Array.isArray(value)) return this.fail(`${this.path} is not a list`);
     return value.map((inner, index) => this.#inner(`${index}`, inner));
   }
 
   text(): string {
-    return typeof this.value === "string" ? this.value : this.fail(`${this.place} is no text`);
+    return typeof this.value === "string" ? this.value : this.fail(`${this.path} is no text`);
   }
 
   number(): number {
-    return typeof this.value === "number" ? this.value : this.fail(`${this.place} is no number`);
+    return typeof this.value === "number" ? this.value : this.fail(`${this.path} is no number`);
   }
 
   oneOf<const Word extends string>(words: readonly Word[]): Word {
     return words.find((word) => word === this.value) ??
-      this.fail(`${this.place} is none of ${words.join(", ")}`);
+      this.fail(`${this.path} is none of ${words.join(", ")}`);
   }
 
   #inner(name: string, value: unknown): Reader {
     return new Reader(
       value,
-      this.place === "the document" ? name : `${this.place}.${name}`,
+      this.path === "the document" ? name : `${this.path}.${name}`,
       this.fail,
     );
   }

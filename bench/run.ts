@@ -17,10 +17,10 @@ export interface RunOptions {
   /** How times are taken; `DEFAULT_TIMING` when absent. */
   readonly timing?: Timing;
   /** Called before each point. */
-  readonly onPlace?: (benchmark: Benchmark, x: number) => void;
+  readonly onPoint?: (benchmark: Benchmark, x: number) => void;
 }
 
-const RUN_OPTIONS = optionNames<RunOptions>({ timing: true, onPlace: true });
+const RUN_OPTIONS = optionNames<RunOptions>({ timing: true, onPoint: true });
 
 /** A benchmark's own code failed. */
 export class BenchmarkError extends TriError {
@@ -34,7 +34,7 @@ export class BenchmarkError extends TriError {
 }
 
 /**
- * Measures a benchmark at all its places. Throws `NoTimesError` on the emulator, `BenchmarkError` where the benchmark's
+ * Measures a benchmark at all its points. Throws `NoTimesError` on the emulator, `BenchmarkError` where the benchmark's
  * inputs or lines throw, `ArgumentError` for options that there are not.
  */
 export async function runBenchmark(
@@ -45,17 +45,17 @@ export async function runBenchmark(
   expectThat(isBenchmark(benchmark), "benchmark", "what `benchmark()` returns", benchmark);
   expectBranded("device", device, "device of runBenchmark");
   checkOptions("options of runBenchmark", options, RUN_OPTIONS);
-  const { timing = DEFAULT_TIMING, onPlace } = options;
+  const { timing = DEFAULT_TIMING, onPoint } = options;
   checkTiming(timing);
-  const isTold = onPlace === undefined || typeof onPlace === "function";
-  expectThat(isTold, "onPlace", "a function", onPlace);
+  const isTold = onPoint === undefined || typeof onPoint === "function";
+  expectThat(isTold, "onPoint", "a function", onPoint);
   if (device.info.kind === "emulator") throw new NoTimesError(device);
   const { name, title, x: axis, measure: { unit }, lines } = benchmark;
   const rows: RecordedRow[] = [];
   for (const x of axis.values) {
-    onPlace?.(benchmark, x);
+    onPoint?.(benchmark, x);
     try {
-      rows.push(await runPlace(benchmark, device, x, timing));
+      rows.push(await runPoint(benchmark, device, x, timing));
     } catch (error) {
       throw new BenchmarkError(`${name}, ${axis.names.join(" = ")} = ${x}`, error);
     }
@@ -63,7 +63,7 @@ export async function runBenchmark(
   return { name, title, x: { names: axis.names, scale: axis.scale ?? "log" }, unit, lines, rows };
 }
 
-async function runPlace(
+async function runPoint(
   benchmark: Benchmark,
   device: Device,
   x: number,

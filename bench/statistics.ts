@@ -19,10 +19,10 @@ export function quantile(samples: readonly number[], q: number): number {
   expectNumbers("samples", samples);
   expectThat(typeof q === "number" && q >= 0 && q <= 1, "q", "a number from 0 to 1", q);
   const sorted = samples.toSorted((a, b) => a - b);
-  const place = q * (sorted.length - 1);
-  const below = sorted[Math.floor(place)] ?? NaN;
-  const above = sorted[Math.ceil(place)] ?? NaN;
-  return below + (above - below) * (place - Math.floor(place));
+  const rank = q * (sorted.length - 1);
+  const below = sorted[Math.floor(rank)] ?? NaN;
+  const above = sorted[Math.ceil(rank)] ?? NaN;
+  return below + (above - below) * (rank - Math.floor(rank));
 }
 
 /** Median and quartiles; NaN of no samples. */
@@ -122,8 +122,8 @@ export function holm(pValues: readonly number[]): number[] {
   const order = pValues.map((p, index) => ({ p, index })).sort((x, y) => x.p - y.p);
   const corrected = new Array<number>(pValues.length);
   let largest = 0;
-  order.forEach(({ p, index }, place) => {
-    largest = Math.max(largest, Math.min(1, p * (pValues.length - place)));
+  order.forEach(({ p, index }, rank) => {
+    largest = Math.max(largest, Math.min(1, p * (pValues.length - rank)));
     corrected[index] = largest;
   });
   return corrected;

@@ -19,6 +19,7 @@ import { printTables } from "./bench/table.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { environmentError, EXIT, Failure, usageError } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
+import { jsonText } from "./json.ts";
 
 /** The body of the command. */
 export async function runBench(
@@ -50,7 +51,7 @@ async function bench(invocation: Invocation, terminal: Terminal): Promise<number
     for (const path of await saveRecording(recording, folder)) terminal.say(`wrote ${path}`);
   }
   if (invocation.flag("json")) {
-    terminal.print(`${JSON.stringify({ ok: true, recordings }, null, 1)}\n`);
+    terminal.print(jsonText({ ok: true, recordings }));
   }
   return EXIT.ok;
 }
@@ -60,7 +61,9 @@ async function record(invocation: Invocation, terminal: Terminal): Promise<Recor
   const others = invocation.list("with").map(readRecordingFile);
   const isRecording = (path: string): boolean => path.endsWith(".json");
   const timing = timingOf(invocation);
-  using device = invocation.operands.every(isRecording) ? undefined : Device.open();
+  using device = invocation.operands.every(isRecording)
+    ? undefined
+    : Device.open({ notice: false });
   const recordings: Recording[] = [];
   for (const path of invocation.operands) {
     const own = device === undefined || isRecording(path)
@@ -68,7 +71,7 @@ async function record(invocation: Invocation, terminal: Terminal): Promise<Recor
       : await measureModule(path, device, {
         timing,
         date: invocation.text("date"),
-        onPlace: ({ name, x: { names } }, x) =>
+        onPoint: ({ name, x: { names } }, x) =>
           terminal.progress(`${name}, ${names.join(" = ")} = ${x}`),
       });
     for (const other of others) {
@@ -97,7 +100,7 @@ function compare(invocation: Invocation, terminal: Terminal): number {
   const isFailure = slower && invocation.flag("fail-if-slower");
   terminal.print(
     invocation.flag("json")
-      ? `${JSON.stringify({ ok: !isFailure, ...comparison }, null, 1)}\n`
+      ? jsonText({ ok: !isFailure, ...comparison })
       : printComparison(comparison),
   );
   return isFailure ? EXIT.kernels : EXIT.ok;

@@ -11,6 +11,7 @@ import { hashOnDisk, updateFolder } from "./files/output_folder.ts";
 import { absolutePath, joinPath } from "./files/paths.ts";
 import { isFile, isFolder } from "./project/project.ts";
 import { Staging } from "./files/staging.ts";
+import { jsonText } from "./json.ts";
 
 /** The body of the command. */
 export async function runCache(
@@ -63,7 +64,7 @@ function list(invocation: Invocation, { terminal }: CommandContext): void {
   const changed = changedFiles(out, state.shared);
   if (invocation.flag("json")) {
     terminal.print(
-      `${JSON.stringify({ ok: true, out: shown, sources: rows, changed }, null, 2)}\n`,
+      jsonText({ ok: true, out: shown, sources: rows, changed }),
     );
     return;
   }
@@ -88,7 +89,7 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
   const removed = remove(out, state);
   const kept = [...filesOf(state).keys()].filter((path) => isFile(joinPath(out, path)));
   if (invocation.flag("json")) {
-    terminal.print(`${JSON.stringify({ ok: true, out: shown, removed, kept }, null, 2)}\n`);
+    terminal.print(jsonText({ ok: true, out: shown, removed, kept }));
     return;
   }
   for (const path of kept) terminal.say(`kept, because it was changed: ${path}`);

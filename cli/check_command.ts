@@ -7,6 +7,7 @@ import { unwrappableDiagnostic } from "./diagnostics/unwrappable.ts";
 import { includeFinder, type Probes } from "./project/include.ts";
 import { checkKernelNames, hasErrors, openSession } from "./project/session.ts";
 import { tuneProbe } from "./tune/tuned.ts";
+import { jsonText } from "./json.ts";
 
 /** The body of the command. */
 export async function runCheck(invocation: Invocation, context: CommandContext): Promise<number> {
@@ -51,13 +52,7 @@ async function checkOnce(
   if (format === "json") {
     const renderer = await toolchain.render();
     terminal.print(
-      `${
-        JSON.stringify(
-          { ok, files: all.length, diagnostics: diagnostics.map(renderer.json) },
-          null,
-          2,
-        )
-      }\n`,
+      jsonText({ ok, files: all.length, diagnostics: diagnostics.map(renderer.json) }),
     );
   } else {
     await showDiagnostics(diagnostics, context, { format, root: project.root });

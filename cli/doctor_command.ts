@@ -12,6 +12,7 @@ import {
 import { type Assemblers, findAssemblers, printPtxVersion } from "./tools/ptxas.ts";
 import { findTools, type FoundTool } from "./tools/tools.ts";
 import { VERSION } from "./version.ts";
+import { jsonText } from "./json.ts";
 
 interface Findings {
   readonly tri: string;
@@ -35,7 +36,7 @@ export async function runDoctor(
   { terminal }: CommandContext,
 ): Promise<number> {
   const findings = await examine();
-  if (invocation.flag("json")) terminal.print(`${JSON.stringify(findings, null, 2)}\n`);
+  if (invocation.flag("json")) terminal.print(jsonText(findings));
   else terminal.print(describe(findings).map((line) => `${line}\n`).join(""));
   return EXIT.ok;
 }

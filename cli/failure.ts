@@ -1,9 +1,10 @@
 /** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
 import { must } from "../compiler/support/bug.ts";
 import type { Terminal } from "./terminal.ts";
+import { jsonText } from "./json.ts";
 
 /** The exit codes of `tri`. */
-export const EXIT = { ok: 0, kernels: 1, usage: 2, environment: 3 } as const;
+export const EXIT = { ok: 0, kernels: 1, usage: 2, environment: 3, interrupted: 4 } as const;
 
 /** A failure that the user can act on; printed as a message and a remedy, never as a stack trace. */
 export class Failure extends Error {
@@ -35,7 +36,7 @@ export function tellFailure(
   json: boolean,
 ): void {
   if (json) {
-    terminal.print(`${JSON.stringify({ ok: false, error: { message, remedy } }, null, 2)}\n`);
+    terminal.print(jsonText({ ok: false, error: { message, remedy } }));
   }
   terminal.say(`${terminal.style("red", "error")}: ${message}`);
   if (remedy !== undefined) terminal.say(remedy);

@@ -19,7 +19,8 @@ export function helpText(): string {
       optionRow("version").help,
     ]]),
     "",
-    "Exit codes: 0 success, 1 errors in kernels, 2 wrong usage, 3 incomplete environment.",
+    "Exit codes: 0 success, 1 errors in kernels, 2 wrong usage, 3 incomplete environment,",
+    "4 interrupted (Ctrl-C).",
     "",
   ].join("\n");
 }

@@ -1,26 +1,26 @@
-/** `tri inspect`: prints one stage of one file, or what passes make of it. */
+/** `tri inspect`: prints one phase of one file, or what passes make of it. */
 import type { Diagnostic } from "../compiler/support/diagnostic.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "./build/assembled_modules.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { inspectIrFile, isIrFile, passAfter, StepTimes } from "./inspect_passes.ts";
-import { type Stage, STAGES } from "./options.ts";
+import { type Phase, PHASES } from "./options.ts";
 import { environmentError, EXIT, usageError } from "./failure.ts";
 import { showDiagnostics, type View } from "./diagnostics/format.ts";
 import { includeFinder } from "./project/include.ts";
 import { runProcess } from "./tools/process.ts";
 import { scratchFile } from "./files/scratch_file.ts";
 import { checkKernelNames, hasErrors, openSession } from "./project/session.ts";
-import { COMPILER_STAGES } from "./tools/toolchain.ts";
+import { COMPILER_PHASES } from "./tools/toolchain.ts";
 import { findTools } from "./tools/tools.ts";
 
-/** Stages of the compiler that differ between architectures. */
-const PER_TARGET: ReadonlySet<string> = new Set(["layout", "ptx"]);
+/** Phases of the compiler that differ between architectures. */
+const PER_TARGET: ReadonlySet<string> = new Set(["views", "layout", "ptx"]);
 
 /** The body of the command. */
 export async function runInspect(invocation: Invocation, context: CommandContext): Promise<number> {
-  const stage: Stage = STAGES.find((name) => name === invocation.text("stage")) ?? "ptx";
+  const phase: Phase = PHASES.find((name) => name === invocation.text("stage")) ?? "ptx";
   const [own] = (["json", "size"] as const).filter((name) => invocation.list(name).length > 0);
-  if (own !== undefined && stage !== "report") {
+  if (own !== undefined && phase !== "report") {
     throw usageError(`--${own} needs --stage report`);
   }
   if (invocation.operands.length !== 1) {
@@ -50,12 +50,12 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   const after = passAfter(invocation, compiler);
   const times = invocation.flag("time") ? new StepTimes() : undefined;
   const isShown = after === undefined && times === undefined;
-  const compilerStage = COMPILER_STAGES.find((name) => name === stage);
-  if (after !== undefined || (isShown && compilerStage !== undefined)) {
-    const isForTarget = after !== undefined || PER_TARGET.has(stage);
+  const compilerPhase = COMPILER_PHASES.find((name) => name === phase);
+  if (after !== undefined || (isShown && compilerPhase !== undefined)) {
+    const isForTarget = after !== undefined || PER_TARGET.has(phase);
     for (const target of isForTarget ? options.targets : options.targets.slice(0, 1)) {
       const scope = { ...options, targets: [target] };
-      const text = compiler.inspect(source.file, scope, compilerStage ?? "ir", {
+      const text = compiler.inspect(source.file, scope, compilerPhase ?? "ir", {
         ...(after === undefined ? {} : { after }),
       });
       context.terminal.print(withNewline(text));
@@ -70,13 +70,13 @@ export async function runInspect(invocation: Invocation, context: CommandContext
     const { kernels: known } = compiler.compileFile(source.file, whole);
     checkKernelNames(invocation, known.map(({ name }) => name));
   }
-  // The early stages of a faulty file are there to be looked at; what is wrong is said beside them.
-  if (compilerStage !== undefined || !isShown || hasErrors(result.diagnostics)) {
+  // The early phases of a faulty file are there to be looked at; what is wrong is said beside them.
+  if (compilerPhase !== undefined || !isShown || hasErrors(result.diagnostics)) {
     if (times !== undefined) context.terminal.print(times.text());
     return await finish(result.diagnostics, context, view);
   }
-  if (stage === "report") {
-    const { runReport } = await import("./report/stage.ts");
+  if (phase === "report") {
+    const { runReport } = await import("./report/run_report.ts");
     return await runReport(result, invocation, context);
   }
   const { images, missing } = await assembleModules(result);

@@ -50,10 +50,10 @@ export async function inspectIrFile(
   invocation: Invocation,
   { terminal, toolchain }: CommandContext,
 ): Promise<number> {
-  const stage = invocation.flag("stage") ? invocation.text("stage") : undefined;
-  if (stage !== undefined && stage !== "ptx") {
+  const phase = invocation.flag("stage") ? invocation.text("stage") : undefined;
+  if (phase !== undefined && phase !== "ptx") {
     throw usageError(
-      `--stage ${stage} is not for a FILE.ir`,
+      `--stage ${phase} is not for a FILE.ir`,
       "Take --stage ptx, --after PASS or --passes LIST.",
     );
   }
@@ -68,7 +68,7 @@ export async function inspectIrFile(
   const [first] = await selectTargets(invocation.list("arch"));
   const target = must(first, "an architecture");
   const made = compiler.inspectIr(file, {
-    result: passes === undefined || stage === "ptx" ? "ptx" : "ir",
+    result: passes === undefined || phase === "ptx" ? "ptx" : "ir",
     ...(passes === undefined ? {} : { passes }),
     ...(after === undefined ? {} : { after }),
     ...(invocation.flag("arch") ? { target } : {}),

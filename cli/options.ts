@@ -1,5 +1,5 @@
 /** OPTIONS: every option of `tri`, one row each, and the words that options take. */
-import { COMPILER_STAGES } from "./tools/toolchain.ts";
+import { COMPILER_PHASES } from "./tools/toolchain.ts";
 
 export interface OptionRow {
   readonly type: "flag" | "text";
@@ -16,8 +16,8 @@ export interface OptionRow {
 }
 
 /** What `tri inspect` prints. */
-export const STAGES = [...COMPILER_STAGES, "sass", "report"] as const;
-export type Stage = (typeof STAGES)[number];
+export const PHASES = [...COMPILER_PHASES, "sass", "report"] as const;
+export type Phase = (typeof PHASES)[number];
 
 /** Where bundles run. */
 export const PLATFORMS = ["deno", "node", "bun"] as const;
@@ -160,14 +160,14 @@ export const OPTIONS = {
   after: {
     type: "text",
     value: "PASS",
-    help: "print the functions after this pass instead of a stage; '*': after each",
+    help: "print the functions after this pass instead of the output of a phase; '*': after each",
   },
   passes: {
     type: "text",
     value: "LIST",
     help: "of a FILE.ir: run these passes, e.g. cse,drop-dead, and print the functions after them",
   },
-  time: { type: "flag", help: "print how long each pass takes, instead of a stage" },
+  time: { type: "flag", help: "print how long each pass takes, instead of the output of a phase" },
   "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
   jobs: {
     type: "text",
@@ -191,7 +191,7 @@ export const OPTIONS = {
     type: "text",
     value: "STAGE",
     default: "ptx",
-    choices: STAGES,
+    choices: PHASES,
     help: "what to print",
   },
   size: {

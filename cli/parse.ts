@@ -13,13 +13,15 @@ import { usageError } from "./failure.ts";
 export type Parsed =
   | { readonly kind: "run"; readonly command: CommandName; readonly invocation: Invocation }
   | { readonly kind: "help"; readonly command?: CommandName }
-  | { readonly kind: "version" };
+  | { readonly kind: "version"; readonly json: boolean };
 
 /** Reads the words after `tri`; throws a usage {@linkcode Failure} that names the bad one. */
 export function parseCommandLine(words: readonly string[]): Parsed {
   const [first, ...rest] = words;
   if (first === undefined || first === "--help" || first === "-h") return { kind: "help" };
-  if (first === "--version" || first === "-V") return { kind: "version" };
+  if (first === "--version" || first === "-V") {
+    return { kind: "version", json: rest.includes("--json") };
+  }
   if (first === "help") return helpOn(rest[0]);
   const command = commandNamed(first);
   return rest.includes("--help") || rest.includes("-h")

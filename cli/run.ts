@@ -5,12 +5,16 @@ import { BODIES } from "./bodies.ts";
 import { parseCommandLine } from "./parse.ts";
 import { asksForJson } from "./diagnostics/format.ts";
 import { failureOf, tellFailure } from "./failure.ts";
+import { jsonText } from "./json.ts";
 import { Terminal } from "./terminal.ts";
 import type { Toolchain } from "./tools/toolchain.ts";
 
 /** `words` are what follows `tri`. */
-export async function runTri(words: readonly string[], toolchain: Toolchain): Promise<number> {
-  const terminal = new Terminal();
+export async function runTri(
+  words: readonly string[],
+  toolchain: Toolchain,
+  terminal: Terminal = new Terminal(),
+): Promise<number> {
   let out = "generated";
   try {
     const parsed = parseCommandLine(words);
@@ -19,7 +23,7 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
         terminal.print(parsed.command === undefined ? helpText() : commandHelpText(parsed.command));
         return 0;
       case "version":
-        terminal.print(`tri ${(await import("./version.ts")).VERSION}\n`);
+        await printVersion(terminal, parsed.json);
         return 0;
       case "run": {
         out = parsed.invocation.text("out") ?? out;
@@ -40,4 +44,10 @@ export async function runTri(words: readonly string[], toolchain: Toolchain): Pr
   } finally {
     terminal.endProgress();
   }
+}
+
+async function printVersion(terminal: Terminal, json: boolean): Promise<void> {
+  const { VERSION } = await import("./version.ts");
+  const { deno, typescript, v8 } = Deno.version;
+  terminal.print(json ? jsonText({ tri: VERSION, deno, typescript, v8 }) : `tri ${VERSION}\n`);
 }

@@ -17,25 +17,44 @@ const STYLES = {
 
 export type Style = keyof typeof STYLES;
 
+/** What takes the bytes of a stream; it may take less than all at once. */
+export interface Stream {
+  writeSync(bytes: Uint8Array): number;
+  isTerminal(): boolean;
+}
+
+/** The two streams of a process. */
+export interface Streams {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+}
+
 /** Where a command writes. */
 export class Terminal {
+  readonly #streams: Streams;
   /** Whether stderr is a terminal that lines can be replaced on. */
-  readonly #live: boolean = Deno.stderr.isTerminal() && readEnv("TERM") !== "dumb";
-  /** Deno reads `NO_COLOR` itself, without needing a permission; it is stronger than `CLICOLOR_FORCE`. */
-  readonly color: boolean = !Deno.noColor && (this.#live || colorForced());
+  readonly #live: boolean;
+  readonly color: boolean;
   #progressShown = false;
   readonly #lost = new Set<Stream>();
+
+  constructor(streams: Streams = Deno) {
+    this.#streams = streams;
+    this.#live = streams.stderr.isTerminal() && readEnv("TERM") !== "dumb";
+    // Deno reads `NO_COLOR` itself, without needing a permission; only `FORCE_COLOR` is stronger.
+    this.color = !Deno.noColor && (this.#live || colorForced());
+  }
 
   /** A result: text for stdout, as it is. */
   print(text: string): void {
     this.#clearProgress();
-    this.#write(Deno.stdout, text);
+    this.#write(this.#streams.stdout, text);
   }
 
   /** A line about the work, for stderr. */
   say(line: string): void {
     this.#clearProgress();
-    this.#write(Deno.stderr, `${line}\n`);
+    this.#write(this.#streams.stderr, `${line}\n`);
   }
 
   /** Whether a reader has closed its end: of no use to go on for ever. */
@@ -49,7 +68,7 @@ export class Terminal {
     // Some pseudo-terminals say that they are 0 columns wide.
     const width = Deno.consoleSize().columns || 80;
     this.#clearProgress();
-    this.#write(Deno.stderr, line.slice(0, width - 1));
+    this.#write(this.#streams.stderr, line.slice(0, width - 1));
     this.#progressShown = true;
   }
 
@@ -65,7 +84,7 @@ export class Terminal {
 
   #clearProgress(): void {
     if (!this.#progressShown) return;
-    this.#write(Deno.stderr, "\r\x1b[2K");
+    this.#write(this.#streams.stderr, "\r\x1b[2K");
     this.#progressShown = false;
   }
 
@@ -79,21 +98,18 @@ export class Terminal {
       writeAll(stream, text);
     } catch (error) {
       this.#lost.add(stream);
-      if (stream === Deno.stdout && !(error instanceof Deno.errors.BrokenPipe)) throw error;
+      if (stream === this.#streams.stdout && !(error instanceof Deno.errors.BrokenPipe)) {
+        throw error;
+      }
     }
   }
 }
 
-interface Stream {
-  writeSync(bytes: Uint8Array): number;
-}
-
-/** As on bixense.com/clicolors: anything but 0 enables colours also without a terminal. */
+/** As on bixense.com/clicolors and force-color.org: anything but 0 enables colours also without a terminal. */
 function colorForced(): boolean {
-  return (readEnv("CLICOLOR_FORCE") ?? "0") !== "0";
+  return ["FORCE_COLOR", "CLICOLOR_FORCE"].some((name) => (readEnv(name) ?? "0") !== "0");
 }
 
-/** A pipe may take less than the whole text at once. */
 function writeAll(stream: Stream, text: string): void {
   let bytes = encoder.encode(text);
   while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));

@@ -98,7 +98,7 @@ function flatEntry({ key, value }: Entry): string {
 }
 
 /** Where an expression is printed. */
-export interface Place {
+export interface Position {
   /** Columns that its further lines are indented by. */
   readonly indent: number;
   /** Columns taken on its first line. */
@@ -112,41 +112,51 @@ export interface Place {
 }
 
 /** The expression as text whose first line begins at `column` and whose others are indented by `indent`. */
-export function layOut(doc: Doc, place: Place): string {
+export function layOut(doc: Doc, position: Position): string {
   const line = flat(doc);
-  if (place.column + line.length + place.after <= LINE_WIDTH || typeof doc === "string") {
+  if (position.column + line.length + position.after <= LINE_WIDTH || typeof doc === "string") {
     return line;
   }
-  const inner = place.indent + 2;
+  const inner = position.indent + 2;
   switch (doc.kind) {
     case "object":
-      return enclose("{", doc.entries.map((entry) => layOutEntry(entry, inner)), "}", place.indent);
+      return enclose(
+        "{",
+        doc.entries.map((entry) => layOutEntry(entry, inner)),
+        "}",
+        position.indent,
+      );
     case "array":
-      return enclose("[", doc.items.map((item) => layOut(item, fresh(inner))), "]", place.indent);
+      return enclose(
+        "[",
+        doc.items.map((item) => layOut(item, fresh(inner))),
+        "]",
+        position.indent,
+      );
     case "call":
       return enclose(
         `${doc.callee}(`,
         doc.args.map((arg) => layOutArgument(arg, inner)),
         ")",
-        place.indent,
+        position.indent,
       );
     case "arrow": {
       const body = layOut(doc.body, fresh(inner));
       return `${doc.head} =>${newline(inner)}${body}`;
     }
     case "chain":
-      return chainLines(doc, place).join(newline(place.indent));
+      return chainLines(doc, position).join(newline(position.indent));
     case "conditional":
-      return layOut(doc.test, { ...place, after: 0 }) + branches(doc, inner);
+      return layOut(doc.test, { ...position, after: 0 }) + branches(doc, inner);
     case "satisfies": {
       // The value is broken, even if it alone would fit.
-      const value = layOut(doc.value, { ...place, after: LINE_WIDTH });
+      const value = layOut(doc.value, { ...position, after: LINE_WIDTH });
       const column = value.length - value.lastIndexOf("\n") - 1 + " satisfies ".length;
-      return `${value} satisfies ${layOut(doc.type, { ...place, column })}`;
+      return `${value} satisfies ${layOut(doc.type, { ...position, column })}`;
     }
     case "generic": {
       const args = doc.args.map((arg) => newline(inner) + layOut(arg, fresh(inner)));
-      return `${doc.name}<${args.join(",")}${newline(place.indent)}>`;
+      return `${doc.name}<${args.join(",")}${newline(position.indent)}>`;
     }
     case "union":
       return doc.members.map((member) => {
@@ -155,13 +165,13 @@ export function layOut(doc: Doc, place: Place): string {
       }).join("");
     case "parens":
       return `(${
-        layOut(doc.inner, { indent: inner, column: place.column + 1, after: place.after + 1 })
+        layOut(doc.inner, { indent: inner, column: position.column + 1, after: position.after + 1 })
       })`;
   }
 }
 
 /** A line of its own that ends with a comma. */
-function fresh(indent: number): Place {
+function fresh(indent: number): Position {
   return { indent, column: indent, after: 1 };
 }
 
@@ -207,14 +217,14 @@ function layOutEntry({ key, value }: Entry, indent: number): string {
 }
 
 /** A line per operand; short constants stay on the line before. The right side of a comparison is indented. */
-function chainLines(doc: Extract<Doc, { readonly kind: "chain" }>, place: Place): string[] {
-  const { column, first = place.indent, isNested = false } = place;
+function chainLines(doc: Extract<Doc, { readonly kind: "chain" }>, position: Position): string[] {
+  const { column, first = position.indent, isNested = false } = position;
   const isComparison = doc.rest.some(({ operator }) => /[<>=]/.test(operator));
-  const extra = isComparison && place.indent === column ? 2 : 0;
-  const indent = place.indent + extra;
+  const extra = isComparison && position.indent === column ? 2 : 0;
+  const indent = position.indent + extra;
   const follow = (index: number): number => {
     const next = doc.rest[index];
-    return next === undefined ? place.after : next.operator.length + 1;
+    return next === undefined ? position.after : next.operator.length + 1;
   };
   const lines: string[] = [];
   let line = isChain(doc.first)

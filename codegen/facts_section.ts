@@ -1,6 +1,11 @@
 /** The constants of a wrapper: everything that the run time needs to know about the kernel, as a literal. */
 import type { ContractExpr, InstanceInfo, KernelContract } from "../compiler/contract/types.ts";
-import type { CompiledEntry, ConstantBuffer } from "../compiler/options.ts";
+import type {
+  CompiledEntry,
+  ConstantBuffer,
+  EntryForm,
+  KernelOutline,
+} from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../compiler/support/scalar.ts";
 import { array, type Doc, flat, LINE_WIDTH, object, quote } from "./doc.ts";
@@ -15,7 +20,13 @@ import {
   printTypeScript,
 } from "./expression.ts";
 import { safeIdentifier } from "./names.ts";
-import { instanceExpressions, type KernelPlan, type ParamPlan } from "./plan.ts";
+import {
+  formExpressions,
+  instanceExpressions,
+  kernelExpressions,
+  type KernelPlan,
+  type ParamPlan,
+} from "./plan.ts";
 import type { Declaration } from "./structure.ts";
 import { tuningDoc } from "./tuning_section.ts";
 import type { Measured, WrapperImage } from "./input.ts";
@@ -34,8 +45,7 @@ export function factsSection(
   embed: boolean,
   measured: readonly Measured[],
 ): FactsSection {
-  const tuning = tuningDoc(plan.kernel, measured);
-  return new FactsPrinter(plan).print(images.map((image) => imageDoc(image, embed)), tuning);
+  return new FactsPrinter(plan).print(images.map((image) => imageDoc(image, embed)), measured);
 }
 
 /** A condition of an instance or a contract. */
@@ -55,16 +65,17 @@ class FactsPrinter {
 
   constructor(plan: KernelPlan) {
     this.#plan = plan;
+    const { kernel } = plan;
     for (
-      const [name, value] of plan.kernel.instances.flatMap((instance) =>
-        Object.entries(macrosOf(instance))
+      const [name, value] of kernel.instances.flatMap((instance) =>
+        Object.entries(macrosOf(kernel, instance))
       )
     ) {
       this.#macroBounds.set(name, Math.max(this.#macroBounds.get(name) ?? 0, Math.abs(value)));
     }
   }
 
-  print(images: readonly Doc[], tuning: Doc | undefined): FactsSection {
+  print(images: readonly Doc[], measured: readonly Measured[]): FactsSection {
     const { kernel, params, variants, constantName } = this.#plan;
     const [first, ...others] = kernel.instances;
     const contract = this.#contract(must(first, "instance").contract);
@@ -92,7 +103,7 @@ class FactsPrinter {
       ),
       images: array(images),
       constantBuffers: kernel.constants.length === 0 ? undefined : constantsDoc(kernel.constants),
-      tuning,
+      tuning: tuningDoc(kernel, measured, (expr) => this.#expression(expr)),
     });
     const main: Declaration = {
       kind: "const",
@@ -228,29 +239,56 @@ class FactsPrinter {
   }
 
   #instance(instance: InstanceInfo, common: Doc, usage: ReadonlyMap<string, number>): Doc {
-    const entries = this.#plan.kernel.modules.flatMap(({ target, entries }) =>
-      entries.filter(({ symbol }) => symbol === instance.symbol).map((entry) => ({ target, entry }))
+    const { kernel } = this.#plan;
+    const codes = kernel.modules.flatMap(({ target, entries }) =>
+      entries.filter(({ symbol }) => symbol === instance.symbol)
+        .map((entry) => ({ target, code: this.#code(entry) }))
     );
-    const block = must(entries[0], `entry ${instance.symbol}`).entry;
-    const differing = entries.filter(({ entry }) =>
-      entry.threads !== block.threads || entry.sharedBytes !== block.sharedBytes
-    );
+    const { code } = must(codes[0], `entry ${instance.symbol}`);
+    const differing = codes.filter((other) => flat(object(other.code)) !== flat(object(code)));
     const contract = this.#contract(instance.contract);
     return object({
       symbol: quote(instance.symbol),
       variant: quote(instance.variant.name),
-      ...blockEntries(block),
-      constants: object(mapValues(macrosOf(instance), String)),
+      ...code,
+      constants: object(
+        mapValues(macrosOf(kernel, instance), String),
+      ),
       when: instance.specialization.length === 0 ? undefined : this.#when(instance, usage),
       align: this.#align(instance),
       contract: flat(contract) === flat(common)
         ? undefined
         : this.#share("CONTRACT", "ContractFacts", contract),
       targets: differing.length === 0 ? undefined : object(
-        Object.fromEntries(
-          differing.map(({ target, entry }) => [target, object(blockEntries(entry))]),
-        ),
+        Object.fromEntries(differing.map(({ target, code }) => [target, object(code)])),
       ),
+    });
+  }
+
+  /** What launching an entry takes. Targets often have the same forms, which are then written once. */
+  #code({ threads, sharedBytes, forms }: CompiledEntry): Readonly<Record<string, Doc>> {
+    const block = { threads: String(threads), sharedBytes: String(sharedBytes) };
+    if (forms === undefined || forms.length === 0) return block;
+    const all = array(forms.map((form) => this.#form(form)));
+    return { ...block, forms: this.#share("FORMS", "FormFacts", all) };
+  }
+
+  #form({ symbol, threads, sharedBytes, when, maps }: EntryForm): Doc {
+    return object({
+      symbol: quote(symbol),
+      threads: String(threads),
+      sharedBytes: String(sharedBytes),
+      when: this.#conditions(when),
+      maps: array(maps.map(({ param, element, axes, box, swizzle }) =>
+        object({
+          param: quote(param),
+          element: quote(element),
+          extents: array(axes.map(({ extent }) => this.#dimension(extent))),
+          strides: array(axes.map(({ stride }) => this.#dimension(stride))),
+          box: array(box.map(String)),
+          swizzle: String(swizzle),
+        })
+      )),
     });
   }
 
@@ -301,8 +339,8 @@ export function constantsDoc(constants: readonly ConstantBuffer[]): Doc {
 /** Everything that expressions of the kernel can read, as members of a union of strings. */
 export function expressionNames(plan: KernelPlan): readonly string[] {
   const { kernel, params } = plan;
-  const macros = kernel.instances.flatMap((instance) => Object.keys(macrosOf(instance)));
-  const read = new Set(kernel.instances.flatMap(instanceExpressions).flatMap(namesRead));
+  const macros = kernel.instances.flatMap((instance) => Object.keys(macrosOf(kernel, instance)));
+  const read = new Set(kernelExpressions(kernel).flatMap(namesRead));
   return [
     ...new Set([
       ...params.map(({ name }) => name),
@@ -312,15 +350,15 @@ export function expressionNames(plan: KernelPlan): readonly string[] {
   ];
 }
 
-/** Values of the compile-time parameters that the instance's expressions mention. */
-export function macrosOf(instance: InstanceInfo): Readonly<Record<string, number>> {
+/** Values of the compile-time parameters that the expressions of the instance and of its forms mention. */
+export function macrosOf(
+  kernel: KernelOutline,
+  instance: InstanceInfo,
+): Readonly<Record<string, number>> {
   const macros = new Map<string, number>();
-  for (const expr of instanceExpressions(instance)) collectMacros(expr, macros);
+  const forms = formExpressions(kernel, instance.symbol);
+  for (const expr of [...instanceExpressions(instance), ...forms]) collectMacros(expr, macros);
   return Object.fromEntries(macros);
-}
-
-function blockEntries({ threads, sharedBytes }: CompiledEntry): Readonly<Record<string, Doc>> {
-  return { threads: String(threads), sharedBytes: String(sharedBytes) };
 }
 
 function bytesOf(type: ScalarName): number {
@@ -334,8 +372,8 @@ function bindingOf(name: string): string {
 }
 
 function imageDoc({ target, kind, path, content }: WrapperImage, embed: boolean): Doc {
-  const place = embed ? { base64: quote(base64Of(content())) } : { url: urlDoc(path) };
-  return object({ target: quote(target), kind: quote(kind), ...place });
+  const source = embed ? { base64: quote(base64Of(content())) } : { url: urlDoc(path) };
+  return object({ target: quote(target), kind: quote(kind), ...source });
 }
 
 function base64Of(bytes: Uint8Array): string {

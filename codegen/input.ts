@@ -32,10 +32,10 @@ export interface Measured {
   readonly gpu: string;
   /** Such as "sm_90". */
   readonly arch: string;
-  /** By values of the kernel's key; configurations the fastest first. */
+  /** By values of the kernel's key; configurations with their microseconds, the fastest first. */
   readonly points: readonly {
     readonly at: Readonly<Record<string, number>>;
-    readonly configs: readonly string[];
+    readonly timings: readonly { readonly config: string; readonly microseconds: number }[];
   }[];
 }
 

@@ -6,8 +6,14 @@ import type {
   InstanceInfo,
   KernelContract,
 } from "../compiler/contract/types.ts";
-import type { CompiledEntry, ConstantBuffer, KernelOutline } from "../compiler/options.ts";
+import type {
+  CompiledEntry,
+  ConstantBuffer,
+  EntryForm,
+  KernelOutline,
+} from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
+import type { ScalarName } from "../compiler/support/scalar.ts";
 import type { WrapperImage } from "./input.ts";
 
 /** One kernel. Its instances are the entries of each of its images. */
@@ -67,7 +73,40 @@ export interface ImageManifest {
   /** Path from the wrapper's folder; absent when the wrapper holds the image. */
   readonly path?: string;
   /** What launching each entry takes. */
-  readonly entries: readonly CompiledEntry[];
+  readonly entries: readonly EntryManifest[];
+}
+
+/** An entry of an image. It serves every launch that its instance's conditions allow. */
+export interface EntryManifest {
+  readonly symbol: string;
+  /** In a block. */
+  readonly threads: number;
+  /** Dynamic shared memory of a block. */
+  readonly sharedBytes: number;
+  /** Faster code for some launches, the best first; absent where there is none. */
+  readonly forms?: readonly FormManifest[];
+}
+
+/** A faster form of an entry. */
+export interface FormManifest {
+  readonly symbol: string;
+  readonly threads: number;
+  readonly sharedBytes: number;
+  /** Conditions beside the instance's, and beside what cuTensorMapEncodeTiled demands of the maps. */
+  readonly when: readonly string[];
+  /** Tensor maps, which it takes by value behind the kernel's parameters, 128 bytes each on a multiple of 64. */
+  readonly maps: readonly {
+    /** The pointer whose address is that of the map. */
+    readonly param: string;
+    readonly element: ScalarName;
+    /** By axis, the innermost first, as are strides and box. */
+    readonly extents: readonly string[];
+    /** In elements. */
+    readonly strides: readonly string[];
+    readonly box: readonly number[];
+    /** Bytes. */
+    readonly swizzle: number;
+  }[];
 }
 
 const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
@@ -90,6 +129,28 @@ function describeContract(contract: KernelContract): ContractManifest {
       last: printExpr(last),
     })),
     requires: requires.map(({ text }) => text),
+  };
+}
+
+function describeEntry({ symbol, threads, sharedBytes, forms = [] }: CompiledEntry): EntryManifest {
+  const block = { symbol, threads, sharedBytes };
+  return forms.length === 0 ? block : { ...block, forms: forms.map(describeForm) };
+}
+
+function describeForm({ symbol, threads, sharedBytes, when, maps }: EntryForm): FormManifest {
+  return {
+    symbol,
+    threads,
+    sharedBytes,
+    when: when.map(({ text }) => text),
+    maps: maps.map(({ param, element, axes, box, swizzle }) => ({
+      param,
+      element,
+      extents: printAll(axes.map(({ extent }) => extent)),
+      strides: printAll(axes.map(({ stride }) => stride)),
+      box,
+      swizzle,
+    })),
   };
 }
 
@@ -120,7 +181,9 @@ export function buildManifest(
       target,
       kind,
       ...embed ? {} : { path },
-      entries: modules.find((module) => module.target === target)?.entries ?? [],
+      entries: (modules.find((module) => module.target === target)?.entries ?? []).map(
+        describeEntry,
+      ),
     })),
   };
 }

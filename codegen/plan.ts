@@ -103,6 +103,7 @@ const OPTION_NAMES: ReadonlySet<string> = new Set([
   "stream",
   "variant",
   "grid",
+  "form",
   "profile",
 ]);
 const GROUP_LETTERS = [..."DEFGHIJKLMNOPQRSTUVWXYZ"];
@@ -151,7 +152,7 @@ function planKernel(
   checkParameters(kernel, contracts);
   const variants = planVariants(kernel.instances);
   const { groups, groupOf } = planGroups(kernel.name, variants);
-  const params = planParams(kernel.instances, variants, groupOf);
+  const params = planParams(kernel, variants, groupOf);
   const grids = contracts.map(({ grid }) => grid);
   const gridNames = new Set(grids.flatMap((grid) => grid ?? []).flatMap(namesRead));
   return {
@@ -246,14 +247,14 @@ function combinationsOf(
 }
 
 function planParams(
-  instances: readonly InstanceInfo[],
+  kernel: KernelOutline,
   variants: readonly VariantPlan[],
   groupOf: ReadonlyMap<number, number>,
 ): readonly ParamPlan[] {
-  const contracts = instances.map(({ contract }) => contract);
+  const contracts = kernel.instances.map(({ contract }) => contract);
   const first = must(contracts[0], "instance");
   const argumentNames = styledNames(first.params.map(({ name }) => name), camelCase, OPTION_NAMES);
-  const read = new Set(instances.flatMap(instanceExpressions).flatMap(namesRead));
+  const read = new Set(kernelExpressions(kernel).flatMap(namesRead));
   return first.params.map(({ name, kind }, position): ParamPlan => {
     const all = contracts.map(({ params }) => must(params[position], "parameter"));
     const multiples = new Set(
@@ -295,6 +296,29 @@ export function instanceExpressions(
     ...contract.ranges.flatMap(({ first, last }) => [first, last]),
     ...[...contract.requires, ...specialization].map(({ condition }) => condition),
   ];
+}
+
+/** Expressions of the forms that an entry has for any target. */
+export function formExpressions(
+  { modules }: Pick<KernelOutline, "modules">,
+  symbol: string,
+): readonly ContractExpr[] {
+  return modules.flatMap(({ entries }) =>
+    entries.filter((entry) => entry.symbol === symbol).flatMap(({ forms = [] }) =>
+      forms.flatMap(({ when, maps }) => [
+        ...when.map(({ condition }) => condition),
+        ...maps.flatMap(({ axes }) => axes.flatMap(({ extent, stride }) => [extent, stride])),
+      ])
+    )
+  );
+}
+
+/** All expressions that wrappers evaluate. */
+export function kernelExpressions(kernel: KernelOutline): readonly ContractExpr[] {
+  return kernel.instances.flatMap((instance) => [
+    ...instanceExpressions(instance),
+    ...formExpressions(kernel, instance.symbol),
+  ]);
 }
 
 function mergeAccess(a: Access, b: Access): Access {

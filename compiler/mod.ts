@@ -11,9 +11,9 @@
  *
  * @module
  */
-export { compileFile } from "./driver/pipeline.ts";
+export { compileFile } from "./driver/compile_file.ts";
 export { type KernelConfigurations, listConfigurations } from "./driver/configurations.ts";
-export { inspect, type Selection, type Stage } from "./driver/inspect.ts";
+export { inspect, type Phase, type Selection } from "./driver/inspect.ts";
 export { inspectIr, type IrMistake, type IrRequest } from "./driver/inspect_ir.ts";
 export { PASS_NAMES as passNames } from "./driver/passes.ts";
 export type {
@@ -27,12 +27,14 @@ export type {
   Configurations,
   ConstantBuffer,
   Define,
+  EntryForm,
   IncludeRefusal,
   IncludeResolver,
   KernelOutline,
   ModuleOutline,
   Override,
   StepTime,
+  TensorMapPlan,
 } from "./options.ts";
 export type {
   Access,

@@ -2,13 +2,14 @@
 import type { SourceFile, Span } from "./support/source.ts";
 import type { TargetName } from "./targets.ts";
 import type { Code, Diagnostic } from "./support/diagnostic.ts";
-import type { InstanceInfo } from "./contract/types.ts";
+import type { ContractExpr, InstanceInfo, Requirement } from "./contract/types.ts";
+import type { ScalarName } from "./support/scalar.ts";
 
 /** One `-D NAME=TEXT`; `null` undefines (`-U`). */
 export interface Define {
   /** The macro. */
   readonly name: string;
-  /** The tokens it stands for. */
+  /** The tokens that replace it. */
   readonly value: string | null;
 }
 
@@ -142,6 +143,43 @@ export interface CompiledEntry {
   readonly threads: number;
   /** Dynamic shared memory of a block. */
   readonly sharedBytes: number;
+  /** Faster code of the same entry for some launches, the best first. The entry itself serves every launch. */
+  readonly forms?: readonly EntryForm[];
+}
+
+/** A faster form of an entry: code for launches that meet its conditions and whose tensor maps can be encoded. */
+export interface EntryForm {
+  /** Its name in the module. */
+  readonly symbol: string;
+  /** In a block. */
+  readonly threads: number;
+  /** Dynamic shared memory of a block. */
+  readonly sharedBytes: number;
+  /**
+   * What must hold beside the conditions of the instance. What follows from {@linkcode maps} is not repeated here: the
+   * launcher derives it. Pointers appear as params: their address.
+   */
+  readonly when: readonly Requirement[];
+  /** Parameters behind the kernel's own, in this order. */
+  readonly maps: readonly TensorMapPlan[];
+}
+
+/**
+ * A tensor map (TMA descriptor) that the launcher encodes: 128 bytes, 64-byte aligned, by value
+ * (`.param .align 64 .b8 map[128]`). A launch whose values break a demand of tensor maps (16-byte aligned address and
+ * strides, sizes in range) takes the next form.
+ */
+export interface TensorMapPlan {
+  /** The pointer parameter whose address is the map's base. */
+  readonly param: string;
+  /** Type of the elements. */
+  readonly element: ScalarName;
+  /** One to five, innermost first. Strides in elements; that of the innermost is 1. */
+  readonly axes: readonly { readonly extent: ContractExpr; readonly stride: ContractExpr }[];
+  /** Elements that a copy moves along each axis. */
+  readonly box: readonly number[];
+  /** Bytes in which rows of the box lie swizzled in shared memory; 0: they do not. */
+  readonly swizzle: 0 | 32 | 64 | 128;
 }
 
 /** Constant memory of a kernel, which the host fills before launches (language.md 7.2). */

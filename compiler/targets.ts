@@ -1,7 +1,7 @@
 /**
  * TARGETS: what each architecture can do, one record each. No other file compares architecture numbers.
  * Sources: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; PTX ISA 9.0,
- * ".target" and the release notes table for the oldest PTX version that knows a target; units in which shared memory and
+ * ".target" and the release notes table for the oldest PTX version that has a target; units in which shared memory and
  * registers are handed out: the CUDA toolkit's cuda_occupancy.h.
  */
 
@@ -17,7 +17,6 @@ export type MmaName =
   | "f64.m8n8k4"
   | "f64.m16n8k4"
   | "f64.m16n8k8"
-  | "f64.m16n8k16"
   | "s8.m8n8k16"
   | "s8.m16n8k16"
   | "s8.m16n8k32"
@@ -63,10 +62,14 @@ export interface Target {
   readonly mma: readonly MmaName[];
   /** Has `ldmatrix`. */
   readonly ldmatrix: boolean;
+  /** Has `stmatrix`. */
+  readonly stmatrix: boolean;
   /** Has `cp.async`. */
   readonly asyncCopies: boolean;
   /** Has `wgmma`. */
   readonly warpGroups: boolean;
+  /** Copies boxes of tensors into shared memory for products (`cp.async.bulk.tensor`). */
+  readonly tensorCopies: boolean;
 }
 
 const MMA_70 = ["f16.m8n8k4"] as const;
@@ -84,7 +87,7 @@ const MMA_80 = [
   "s8.m16n8k32",
 ] as const;
 const MMA_89 = [...MMA_80, "e4m3.m16n8k32"] as const;
-const MMA_90 = [...MMA_89, "f64.m16n8k4", "f64.m16n8k8", "f64.m16n8k16"] as const;
+const MMA_90 = [...MMA_89, "f64.m16n8k4", "f64.m16n8k8"] as const;
 
 const SM_70 = {
   name: "sm_70",
@@ -106,8 +109,10 @@ const SM_70 = {
   cacheHints: ["L1"],
   mma: MMA_70,
   ldmatrix: false,
+  stmatrix: false,
   asyncCopies: false,
   warpGroups: false,
+  tensorCopies: false,
 } as const satisfies Target;
 
 const SM_75 = {
@@ -178,6 +183,7 @@ const SM_90 = {
   blocksPerSm: 32,
   multiprocessors: 132, // H100 and H200
   bfloat16Atomics: true,
+  stmatrix: true,
   mma: MMA_90,
 } as const satisfies Target;
 
@@ -187,6 +193,7 @@ const SM_90A = {
   exact: true,
   ptx: 80,
   warpGroups: true,
+  tensorCopies: true,
 } as const satisfies Target;
 
 const SM_100 = {

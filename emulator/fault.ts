@@ -42,23 +42,23 @@ export function abridged(text: string): string {
 }
 
 /** Which thread it was. */
-export interface FaultPlace {
+export interface FaultOrigin {
   readonly block: readonly [x: number, y: number, z: number];
   /** Absent where the fault is the block's. */
   readonly thread?: readonly [x: number, y: number, z: number];
 }
 
 /** A fault as plain data, which threads of the host can send each other. */
-export type FaultFacts = Pick<Fault, "kind" | "detail" | "lane" | "site" | "place" | "hint">;
+export type FaultFacts = Pick<Fault, "kind" | "detail" | "lane" | "site" | "origin" | "hint">;
 
 /** A fault's facts; what is absent stays absent. */
-export function factsOf({ kind, detail, lane, site, place, hint }: Fault): FaultFacts {
+export function factsOf({ kind, detail, lane, site, origin, hint }: Fault): FaultFacts {
   return {
     kind,
     detail,
     ...(lane === undefined ? {} : { lane }),
     ...(site === undefined ? {} : { site }),
-    ...(place === undefined ? {} : { place }),
+    ...(origin === undefined ? {} : { origin }),
     ...(hint === undefined ? {} : { hint }),
   };
 }
@@ -74,7 +74,7 @@ export class Fault extends Error {
     /** The instruction; absent for what no single instruction does. */
     readonly site?: Site,
     /** Filled in by the launch. */
-    readonly place?: FaultPlace,
+    readonly origin?: FaultOrigin,
     /** What to do about it, where that is more than what helps with all faults of the kind. */
     readonly hint?: string,
   ) {

@@ -14,12 +14,12 @@ import {
 import { Holes } from "./holes.ts";
 import type { Machine } from "./machine.ts";
 import { viewsOf } from "./memory.ts";
-import { PlaceList } from "./places.ts";
+import { LocationList } from "./location_list.ts";
 
 /** Below this nothing is allocated: null pointers, and pointers near null, point nowhere. */
 export const HEAP_START = 4096;
 /** A word below the heap that guards what the host cannot change in one step: 128-bit atomics. */
-export const LOCK_PLACE = 64;
+export const LOCK_LOCATION = 64;
 
 const ALIGN = 256;
 const GAP = 64;
@@ -58,8 +58,8 @@ const alignUp = (value: number, align: number): number => Math.ceil(value / alig
 
 export class Heap {
   readonly #machine: Pick<Machine, "memory" | "views">;
-  /** All allocations, freed ones in quarantine too, by place. */
-  readonly #entries = new PlaceList<Entry>();
+  /** All allocations, freed ones in quarantine too, by location. */
+  readonly #entries = new LocationList<Entry>();
   readonly #holes = new Holes();
   /** In the order in which they were freed; those before `#first` have left it. */
   #quarantine: Entry[] = [];
@@ -92,24 +92,24 @@ export class Heap {
     return Math.max(0, this.#limit - HEAP_START - this.#used);
   }
 
-  /** The place of new memory, whose content is undefined. Throws {@linkcode HeapFullError}. */
+  /** The location of new memory, whose content is undefined. Throws {@linkcode HeapFullError}. */
   allocate(bytes: number, align: number, label: string, kind: AllocationKind = "device"): number {
     const wanted = alignUp(bytes + GAP, ALIGN);
     const step = Math.max(align, ALIGN);
-    const place = this.#holes.take(wanted, step, false) ?? this.#grow(wanted, step) ??
+    const location = this.#holes.take(wanted, step, false) ?? this.#grow(wanted, step) ??
       (this.#release(0), this.#holes.take(wanted, step, true) ?? this.#grow(wanted, step));
-    if (place === undefined) throw new HeapFullError(bytes, this.freeBytes);
+    if (location === undefined) throw new HeapFullError(bytes, this.freeBytes);
     this.#used += wanted;
-    const entry = { place, bytes, label, kind, end: place + wanted, freed: false };
+    const entry = { location, bytes, label, kind, end: location + wanted, freed: false };
     this.#entries.add(entry);
     this.#allocations = undefined;
-    return place;
+    return location;
   }
 
   /** Gives memory back. */
-  free(place: number): void {
-    const entry = this.#entryAt(place);
-    if (entry === undefined || entry.freed) throw new RangeError(`no allocation at ${place}`);
+  free(location: number): void {
+    const entry = this.#entryAt(location);
+    if (entry === undefined || entry.freed) throw new RangeError(`no allocation at ${location}`);
     entry.freed = true;
     this.#allocations = undefined;
     if (entry.kind === "system") {
@@ -117,35 +117,35 @@ export class Heap {
       return;
     }
     this.#quarantine.push(entry);
-    this.#quarantined += entry.end - entry.place;
+    this.#quarantined += entry.end - entry.location;
     this.#release(QUARANTINE);
   }
 
   /** Says what an allocation holds, for messages. */
-  describe(place: number, tensor: TensorInfo): void {
-    const entry = this.#entryAt(place);
+  describe(location: number, tensor: TensorInfo): void {
+    const entry = this.#entryAt(location);
     if (entry === undefined) return;
     entry.tensor = tensor;
     this.#allocations = undefined;
   }
 
-  /** The allocation that a place is in or nearest to, live or freed not long ago. */
-  find(place: number): Nearest | undefined {
-    return nearest(this.#all(), place);
+  /** The allocation that a location is in or nearest to, live or freed not long ago. */
+  find(location: number): Nearest | undefined {
+    return nearest(this.#all(), location);
   }
 
   /** What kernels may touch now: the same object until something changes. */
   allocations(): Allocations {
     return this.#allocations ??= {
-      liveAt: (place) => this.liveAt(place),
+      liveAt: (location) => this.liveAt(location),
       all: () => this.#all(),
     };
   }
 
   #all(): readonly Allocation[] {
     return this.#entries.all().filter(({ kind }) => kind === "device")
-      .map(({ place, bytes, label, freed, tensor }) => ({
-        place,
+      .map(({ location, bytes, label, freed, tensor }) => ({
+        location,
         bytes,
         label,
         freed,
@@ -153,22 +153,22 @@ export class Heap {
       }));
   }
 
-  /** The live device memory that a place is in. */
-  liveAt(place: number): Allocation | undefined {
-    const entry = this.#entries.before(place);
+  /** The live device memory that a location is in. */
+  liveAt(location: number): Allocation | undefined {
+    const entry = this.#entries.before(location);
     if (entry === undefined || entry.kind !== "device" || entry.freed) return undefined;
-    return place < entry.place + entry.bytes ? entry : undefined;
+    return location < entry.location + entry.bytes ? entry : undefined;
   }
 
-  /** Whether live device memory, perhaps of no bytes, begins at a place. */
-  isAllocated(place: number): boolean {
-    const entry = this.#entryAt(place);
+  /** Whether live device memory, perhaps of no bytes, begins at a location. */
+  isAllocated(location: number): boolean {
+    const entry = this.#entryAt(location);
     return entry?.kind === "device" && !entry.freed;
   }
 
-  #entryAt(place: number): Entry | undefined {
-    const entry = this.#entries.before(place);
-    return entry?.place === place ? entry : undefined;
+  #entryAt(location: number): Entry | undefined {
+    const entry = this.#entries.before(location);
+    return entry?.location === location ? entry : undefined;
   }
 
   #grow(bytes: number, align: number): number | undefined {
@@ -195,7 +195,7 @@ export class Heap {
     while (this.#quarantined > bytes) {
       const entry = this.#quarantine[this.#first++];
       if (entry === undefined) return;
-      this.#quarantined -= entry.end - entry.place;
+      this.#quarantined -= entry.end - entry.location;
       this.#reuse(entry);
     }
     if (2 * this.#first < this.#quarantine.length) return;
@@ -204,9 +204,9 @@ export class Heap {
   }
 
   #reuse(entry: Entry): void {
-    this.#entries.remove(entry.place);
-    this.#used -= entry.end - entry.place;
-    this.#holes.add(entry.place, entry.end);
+    this.#entries.remove(entry.location);
+    this.#used -= entry.end - entry.location;
+    this.#holes.add(entry.location, entry.end);
     this.#allocations = undefined;
   }
 }

@@ -31,7 +31,7 @@ export class Holes {
     this.#put(before?.start ?? start, after?.end ?? end);
   }
 
-  /** Where the hole begins that ends at a place; that place if none does. */
+  /** Where the hole begins that ends at a location; that location if none does. */
   startOf(end: number): number {
     return this.#byEnd.get(end)?.start ?? end;
   }

@@ -3,7 +3,7 @@ import type { PtxKernel, PtxModule } from "../compiler/ptx/func.ts";
 import { accessOf, beginLaunch } from "./access/state.ts";
 import { anyCheck, type CheckLevels, levelsFor } from "./check/levels.ts";
 import type { AccessLaunch, Extent, PointerArgument } from "./check/launch.ts";
-import type { SymbolPlace } from "./compile/context.ts";
+import type { SymbolLocation } from "./compile/context.ts";
 import { hasAsyncProxy, narrowestAccesses } from "./compile/granules.ts";
 import { compileKernel } from "./compile/mod.ts";
 import type { Program } from "./compile/program.ts";
@@ -14,11 +14,11 @@ import type { Host } from "./host.ts";
 import { WINDOW } from "./memory.ts";
 import { type LaunchReport, mergeReports, reportOf } from "./report.ts";
 import { clusterCount, runGrid } from "./schedule/grid.ts";
-import { placed } from "./schedule/placed.ts";
+import { withOrigin } from "./schedule/fault_origin.ts";
 import { SLOT_ALIGN } from "./schedule/slot.ts";
 import { SlotPool } from "./schedule/slots.ts";
 import { type LaunchFacts, RESERVED_BYTES } from "./schedule/specials.ts";
-import type { Area, Team } from "./workers/team.ts";
+import type { Area, WorkerPool } from "./workers/pool.ts";
 
 /** Facts about a kernel. */
 export interface KernelInfo {
@@ -60,7 +60,7 @@ export interface LaunchRequest {
 /** The emulator that a kernel is in. */
 export interface KernelHost extends Host {
   readonly heap: Heap;
-  readonly team: Team;
+  readonly workerPool: WorkerPool;
   /** Numbers launches. */
   number(): number;
 }
@@ -71,7 +71,7 @@ export interface KernelSource {
   readonly module: PtxModule;
   readonly kernel: PtxKernel;
   /** Variables of the module. */
-  readonly places: ReadonlyMap<string, SymbolPlace>;
+  readonly locations: ReadonlyMap<string, SymbolLocation>;
   readonly constants: readonly Extent[];
 }
 
@@ -85,18 +85,18 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
   launch(request: LaunchRequest): LaunchReport;
   unload(): void;
 } {
-  const { heap, machine, team } = host;
+  const { heap, machine, workerPool } = host;
   const { module, kernel } = source;
   const variables = kernelVariables(kernel, module);
   const system = new Set<number>();
   const allocate = (bytes: number, align: number): number => {
-    const place = heap.allocate(bytes, align, kernel.name, "system");
-    system.add(place);
-    return place;
+    const location = heap.allocate(bytes, align, kernel.name, "system");
+    system.add(location);
+    return location;
   };
-  const give = (place: number): void => {
-    system.delete(place);
-    heap.free(place);
+  const give = (location: number): void => {
+    system.delete(location);
+    heap.free(location);
   };
   let parameters: number | undefined;
   const programs = new Map<string, Program>();
@@ -118,7 +118,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     return made;
   };
   /** The program for launches that are watched in the same way. */
-  const programFor = (levels: CheckLevels, profile: boolean, place: number): Program => {
+  const programFor = (levels: CheckLevels, profile: boolean, location: number): Program => {
     const checks = machine.checks = anyCheck(levels);
     machine.profile = profile;
     const unassigned = levels.uninitialized !== "off";
@@ -129,7 +129,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       machine,
       module,
       kernel,
-      symbols: kernelSymbols(variables, source.places, place),
+      symbols: kernelSymbols(variables, source.locations, location),
       unassigned,
       meters: host.meters,
       counts: (blocks) => allocate(16 * blocks, 16),
@@ -141,16 +141,16 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     const { profile, budget, argumentBlock, workers } = request;
     const levels = typeof request.checks === "boolean" ? levelsFor(request.checks) : request.checks;
     checkGrid(request, kernel.name);
-    const place = parameters ??= allocate(Math.max(16, variables.parameterBytes), 64);
-    const program = programFor(levels, profile, place);
-    machine.views.u8.set(argumentBlock.subarray(0, variables.parameterBytes), place);
+    const location = parameters ??= allocate(Math.max(16, variables.parameterBytes), 64);
+    const program = programFor(levels, profile, location);
+    machine.views.u8.set(argumentBlock.subarray(0, variables.parameterBytes), location);
     const facts = launchFacts(request, kernel, variables, host.number());
     const access: AccessLaunch = {
       levels,
       allocations: heap.allocations(),
       arguments: pointersOf(variables, argumentBlock),
       constants: source.constants,
-      parameters: { name: "arguments", place, bytes: variables.parameterBytes },
+      parameters: { name: "arguments", location, bytes: variables.parameterBytes },
       shared: variables.shared,
       local: variables.local,
       granules,
@@ -159,12 +159,12 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     beginLaunch(machine, access);
     machine.views.u8.fill(0, program.counts, program.counts + 16 * program.blocks.length);
     const pool = slots.for(program, facts, variables.localBytes);
-    const shift = team.shift(
+    const shift = workerPool.shift(
       {
         text: source.text,
         kernel: kernel.name,
-        places: source.places,
-        parameters: place,
+        locations: source.locations,
+        parameters: location,
         blocks: program.blocks.length,
         registerFileBytes: program.layout.bytes,
         localBytes: variables.localBytes,
@@ -193,14 +193,14 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       slots.reset();
       shift.abandon();
       for (const warning of accessOf(machine).warnings.values()) request.warn?.(factsOf(warning));
-      throw placed(error, machine, kernel.name);
+      throw withOrigin(error, machine, kernel.name);
     }
   };
   return {
     info: infoOf(kernel, variables),
     launch,
     unload: () => {
-      for (const place of system) heap.free(place);
+      for (const location of system) heap.free(location);
       system.clear();
     },
   };
@@ -211,7 +211,11 @@ function infoOf(kernel: PtxKernel, variables: KernelVariables): KernelInfo {
   const threads = limit?.values.reduce((product, value) => product * value, 1);
   return {
     name: kernel.name,
-    params: variables.params.map(({ name, place, bytes }) => ({ name, offset: place, bytes })),
+    params: variables.params.map(({ name, location, bytes }) => ({
+      name,
+      offset: location,
+      bytes,
+    })),
     parameterBytes: variables.parameterBytes,
     sharedBytes: variables.sharedBytes,
     localBytes: variables.localBytes,
@@ -270,9 +274,9 @@ function clusterOf(kernel: PtxKernel): readonly [number, number, number] | undef
 /** Arguments that point to global memory. */
 function pointersOf(variables: KernelVariables, block: Uint8Array): PointerArgument[] {
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
-  return variables.params.flatMap(({ name, place, bytes }) => {
-    if (bytes !== 8 || place + 8 > block.length) return [];
-    if (view.getUint32(place + 4, true) !== WINDOW.global) return [];
-    return [{ name, place: view.getUint32(place, true) }];
+  return variables.params.flatMap(({ name, location, bytes }) => {
+    if (bytes !== 8 || location + 8 > block.length) return [];
+    if (view.getUint32(location + 4, true) !== WINDOW.global) return [];
+    return [{ name, location: view.getUint32(location, true) }];
   });
 }

@@ -6,7 +6,7 @@ import type { PtxModule } from "../compiler/ptx/func.ts";
 import { inlineCalls } from "../compiler/ptx/inline.ts";
 import { parsePtx } from "../compiler/ptx/parse.ts";
 import type { Extent } from "./check/launch.ts";
-import type { SymbolPlace } from "./compile/context.ts";
+import type { SymbolLocation } from "./compile/context.ts";
 import { writeInitial } from "./compile/initial.ts";
 import { variableAlign, variableBytes } from "./compile/symbols.ts";
 import { Heap } from "./heap.ts";
@@ -16,7 +16,7 @@ import { LimitError, MOST_CONSTANT_BYTES } from "./limits.ts";
 import type { Machine } from "./machine.ts";
 import { FUNCTION_STRIDE, newMemory } from "./memory.ts";
 import type { LaunchReport } from "./report.ts";
-import { type Spawn, Team } from "./workers/team.ts";
+import { type Spawn, WorkerPool } from "./workers/pool.ts";
 
 export type { KernelInfo, LaunchRequest } from "./kernel.ts";
 export type { LaunchReport } from "./report.ts";
@@ -64,14 +64,14 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const memory = newMemory(INITIAL_BYTES);
   const { machine, meters } = newHost(memory);
   const heap = new Heap(machine, options.memoryBytes);
-  const team = new Team(memory, options.spawn);
+  const workerPool = new WorkerPool(memory, options.spawn);
   let launches = 0;
   const load = (text: string): LoadedModule => {
     const module = inlineCalls(parsePtx(text));
-    const globals = placeGlobals(machine, heap, module);
+    const globals = allocateGlobals(machine, heap, module);
     const kernels = module.kernels.map((kernel) =>
       emulateKernel(
-        { machine, meters, heap, team, number: () => ++launches },
+        { machine, meters, heap, workerPool, number: () => ++launches },
         { text, module, kernel, ...globals },
       )
     );
@@ -80,44 +80,44 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       variables: new Map(globals.extents.map((variable) => [variable.name, variable])),
       unload: () => {
         kernels.forEach((kernel) => kernel.unload());
-        for (const { place } of globals.extents) heap.free(place);
+        for (const { location } of globals.extents) heap.free(location);
       },
     };
   };
-  return { machine, heap, load, close: () => team.close() };
+  return { machine, heap, load, close: () => workerPool.close() };
 }
 
 /** Functions and kernels have addresses, which may be passed on; only calls through them fail. */
-function* functionPlaces(
+function* functionLocations(
   { functions, kernels, aliases = [] }: PtxModule,
-): Generator<[name: string, place: SymbolPlace]> {
-  let place = 0;
+): Generator<[name: string, location: SymbolLocation]> {
+  let location = 0;
   for (const { name } of [...functions, ...kernels, ...aliases]) {
-    place += FUNCTION_STRIDE;
-    yield [name, { space: "function", place }];
+    location += FUNCTION_STRIDE;
+    yield [name, { space: "function", location }];
   }
 }
 
 /** Puts the variables of a module into memory. */
-function placeGlobals(
+function allocateGlobals(
   machine: Machine,
   heap: Heap,
   module: PtxModule,
 ): {
-  readonly places: ReadonlyMap<string, SymbolPlace>;
+  readonly locations: ReadonlyMap<string, SymbolLocation>;
   readonly extents: readonly Extent[];
   readonly constants: readonly Extent[];
 } {
-  const places = new Map<string, SymbolPlace>(functionPlaces(module));
-  const placed: number[] = [];
+  const locations = new Map<string, SymbolLocation>(functionLocations(module));
+  const allocated: number[] = [];
   const allocate: Heap["allocate"] = (...wanted) => {
     try {
-      const place = heap.allocate(...wanted);
-      placed.push(place);
-      return place;
+      const location = heap.allocate(...wanted);
+      allocated.push(location);
+      return location;
     } catch (error) {
       // Nothing stays of a module that does not fit.
-      for (const place of placed) heap.free(place);
+      for (const location of allocated) heap.free(location);
       throw error;
     }
   };
@@ -138,12 +138,12 @@ function placeGlobals(
     const space = variable.space === "const" ? "const" : "global";
     const bytes = variableBytes(variable);
     const kind = space === "const" ? "system" : "device";
-    const place = allocate(bytes, variableAlign(variable), name, kind);
-    machine.views.u8.fill(0, place, place + bytes);
-    places.set(name, { space, place });
-    extents.push({ name, place, bytes });
-    if (space === "const") constants.push({ name, place, bytes });
+    const location = allocate(bytes, variableAlign(variable), name, kind);
+    machine.views.u8.fill(0, location, location + bytes);
+    locations.set(name, { space, location });
+    extents.push({ name, location, bytes });
+    if (space === "const") constants.push({ name, location, bytes });
   }
-  for (const variable of own) writeInitial(machine, variable, places);
-  return { places, extents, constants };
+  for (const variable of own) writeInitial(machine, variable, locations);
+  return { locations, extents, constants };
 }

@@ -7,11 +7,11 @@ import type { Match } from "../compiler/ptx/match.ts";
 import type { TypeName } from "../compiler/ptx/types.ts";
 import type { Site } from "./fault.ts";
 import type { Views, Window } from "./memory.ts";
-import type { Shadow } from "./shadow/place.ts";
+import type { Shadow } from "./shadow/shadow_row.ts";
 
 /** A block that runs. */
 export interface BlockState {
-  /** Its place in the grid. */
+  /** Its position in the grid. */
   readonly index: readonly [x: number, y: number, z: number];
   /** Its number in the grid, x fastest. */
   readonly linear: number;

@@ -1,7 +1,8 @@
 /**
  * The emulator's memory: one WebAssembly memory holds everything that PTX can address, and the registers of the
  * warps that run. Device addresses are 64 bits: a window, which says the state space, above an offset. In the
- * window of global memory the offset is the place in the WebAssembly memory itself.
+ * window of global memory the offset is the byte's *location*: its index in the WebAssembly memory. What kernels use is
+ * called an address; what the emulator uses to access its memory, a location.
  */
 
 /** Upper words of generic addresses (PTX ISA, "Generic Addressing"); any other is an illegal address. */

@@ -1,6 +1,6 @@
 /**
- * The register file of a warp: where its registers lie. A register file is a piece of the emulator's memory;
- * instructions name places in it by their offset, the same in all warps of a kernel.
+ * The register file of a warp: where its registers are. A register file is a piece of the emulator's memory;
+ * instructions refer to it by offsets, the same in all warps of a kernel.
  *
  * A row holds one value per lane, lane 0 first, little-endian: 4 bytes a lane for values of up to 32 bits, 8 for
  * 64 bits, 16 for 128. Values narrower than 32 bits have zeros above them. A predicate is one 32-bit word, bit n

@@ -1,11 +1,19 @@
-/** Devices: a GPU (or the emulator in its place) with its memory, streams, modules and tensors. */
+/** Devices: a GPU (or the emulator instead) with its memory, streams, modules and tensors. */
 import { DeviceBuffer } from "./buffer.ts";
 import { expectBranded, registerBrand } from "./brands.ts";
 import type { DeviceInfo, Driver } from "./driver.ts";
-import { type DType, type DTypeOf, DTYPES, expectDType, type HostArray } from "./dtype.ts";
+import {
+  type DType,
+  type DTypeOf,
+  DTYPES,
+  expectDType,
+  type HostArray,
+  type HostData,
+  type HostNumbers,
+} from "./dtype.ts";
 import { ArgumentError, DisposedError, EMULATOR_REQUEST, NoDeviceError } from "./errors.ts";
 import { DeviceEvent } from "./event.ts";
-import { bytesOf, checkData, lengthOf } from "./host.ts";
+import { bytesOf, takeData } from "./host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
 import { checkOptions, optionNames, own } from "./options.ts";
@@ -120,41 +128,74 @@ export class Device {
     return kind === "emulator" ? name : `device ${ordinal} (${name})`;
   }
 
+  /** Such as "device 0 (NVIDIA H200), sm_90". */
+  toString(): string {
+    const { label, arch } = this;
+    return label.includes(arch) ? label : `${label}, ${arch}`;
+  }
+
+  /** Bytes of the device's memory: all of it, and what no program uses. */
+  memoryInfo(): { readonly freeBytes: number; readonly totalBytes: number } {
+    return this.enter().memoryInfo();
+  }
+
   /** Whether it was disposed. */
   get disposed(): boolean {
     return this.#disposed;
   }
 
   /**
-   * A tensor with a copy of the data. Without `dtype` the typed array decides: `Float32Array` is "float32". Without
-   * `strides` the data is row by row and of as many elements as the shape. With `strides` it is memory as it lies, gaps
+   * A tensor with a copy of the data, in one dimension when no shape is given. Without `dtype` the typed array decides:
+   * `Float32Array` is "float32"; numbers are "float32", bigints "int64", booleans "bool". With `dtype`, bytes and bits
+   * of such elements are taken as well: an `ArrayBuffer`, a `DataView`, a `Uint8Array`, and a `Uint16Array` for float16
+   * and bfloat16. Without
+   * `strides` the data is row by row and of as many elements as the shape. With `strides` it is a copy of the memory, gaps
    * included, from the first element at least to the last; to just the last where several elements share memory. Throws
    * `ArgumentError` for other lengths, `OutOfMemoryError`.
    */
-  tensor<A extends HostArray, const S extends readonly number[]>(
+  tensor<
+    A extends HostArray | Uint8ClampedArray,
+    const S extends readonly number[] = readonly [number],
+  >(
     data: A,
-    shape: S,
+    shape?: S,
     options?: TensorOptions & { readonly dtype?: undefined },
   ): Tensor<DTypeOf<A>, S["length"]>;
-  /** A tensor with a copy of the data, whose bits mean elements of type `dtype`. */
+  /** A tensor of numbers of the type that they have by themselves. */
+  tensor<
+    V extends number | bigint | boolean,
+    const S extends readonly number[] = readonly [number],
+  >(
+    data: HostNumbers & Iterable<V>,
+    shape?: S,
+    options?: TensorOptions & { readonly dtype?: undefined },
+  ): Tensor<
+    V extends number ? "float32" : V extends bigint ? "int64" : "bool",
+    S["length"]
+  >;
+  /** A tensor with a copy of the data, whose bits or numbers mean elements of type `dtype`. */
   tensor<D extends DType, const S extends readonly number[]>(
-    data: HostArray<D>,
+    data: HostData<D>,
     shape: S,
     options: TensorOptions & { readonly dtype: D },
   ): Tensor<D, S["length"]>;
+  /** The same in one dimension. */
+  tensor<D extends DType>(
+    data: HostData<D>,
+    shape: undefined,
+    options: TensorOptions & { readonly dtype: D },
+  ): Tensor<D, 1>;
   tensor(
-    data: HostArray,
-    shape: readonly number[],
+    data: unknown,
+    shape?: readonly number[],
     options: TensorOptions & { readonly dtype?: DType | undefined } = {},
   ): Tensor {
     checkOptions("options of tensor", options, DATA_OPTIONS);
     const wanted: unknown = own(options, "dtype");
     if (wanted !== undefined) expectDType("dtype", wanted);
-    const dtype = checkData(data, wanted);
-    const bytes = bytesOf(data);
-    const length = lengthOf(data);
+    const { dtype, bytes, length } = takeData(data, wanted);
     const given = own(options, "strides");
-    const layout = takeLayout(shape, given);
+    const layout = takeLayout(shape === undefined ? [length] : shape, given);
     checkLength(length, layout, given !== undefined);
     const tensor = this.#allocate(dtype, layout, length, own(options, "stream"));
     tensor.buffer.upload(bytes, 0);
@@ -229,6 +270,11 @@ export class Device {
   trim(): number {
     this.enter();
     return this.#pool.trim();
+  }
+
+  /** What `using` calls at the end of a block, for programs without `using`. */
+  dispose(): void {
+    this[Symbol.dispose]();
   }
 
   /** Waits for the device, then gives back everything that it was asked for. */
@@ -406,6 +452,7 @@ const DRIVER_METHODS = {
   findVariable: true,
   functionInfo: true,
   prepareLaunch: true,
+  encodeTensorMap: true,
   beginCapture: true,
   endCapture: true,
   launchGraph: true,

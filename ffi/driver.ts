@@ -1,6 +1,6 @@
 /**
  * What the run time needs of a driver. libcuda is one (`cuda/driver.ts`); tests bring a fake one, and the
- * emulator takes the same place. Handles and addresses are 64-bit integers that only the driver interprets;
+ * emulator implements the same interface. Handles and addresses are 64-bit integers that only the driver interprets;
  * 0n is never a handle, except as a stream, where it is the legacy default stream.
  *
  * All calls but `deviceCount`, `deviceInfo` and the context calls act on the current context. Copies, fills
@@ -9,6 +9,7 @@
  */
 import type { DType, HostBytes } from "./dtype.ts";
 import type { LaunchProfile } from "./profile.ts";
+import type { TensorMap } from "./tensor_map.ts";
 
 /** Facts about one device. */
 export interface DeviceInfo {
@@ -54,7 +55,7 @@ export interface FunctionInfo {
   readonly parameters: readonly ParameterInfo[] | undefined;
 }
 
-/** One kernel parameter: its place in the argument block. */
+/** One kernel parameter: its offset in the argument block. */
 export interface ParameterInfo {
   /** In bytes. */
   readonly offset: number;
@@ -94,7 +95,7 @@ export interface PreparedLaunch {
   profile?(gridX: number, gridY: number, gridZ: number, stream: bigint): LaunchProfile;
 }
 
-/** A GPU driver, or the emulator in its place. */
+/** A GPU driver, or the emulator instead. */
 export interface Driver {
   /** For messages: "libcuda", "emulator". */
   readonly name: string;
@@ -176,6 +177,12 @@ export interface Driver {
   functionInfo(fn: bigint): FunctionInfo;
   /** `name` is for messages. */
   prepareLaunch(fn: bigint, shape: LaunchShape, name: string): PreparedLaunch;
+
+  /**
+   * The 128 bytes of a tensor map, as kernels take it by value; undefined where the driver has none, or refuses this
+   * one.
+   */
+  encodeTensorMap(map: TensorMap): HostBytes | undefined;
 
   /** From here on the stream records its work instead of doing it. */
   beginCapture(stream: bigint): void;

@@ -50,7 +50,7 @@ export type HostArray<D extends DType = DType> = HostArrays[D];
 function halves(): Float16ArrayConstructor {
   if (typeof Float16Array !== "undefined") return Float16Array;
   throw new TriError("This runtime has no Float16Array, which host data of float16 needs", {
-    hint: "use Node 24 or newer, or convert on the device to float32",
+    hint: "readInto(new Uint16Array(tensor.elements)) gives the bits; Node 24 has Float16Array",
   });
 }
 
@@ -87,6 +87,7 @@ export const DTYPES: {
 export type NaturalDTypes = {
   Int8Array: "int8";
   Uint8Array: "uint8";
+  Uint8ClampedArray: "uint8";
   Int16Array: "int16";
   Uint16Array: "uint16";
   Int32Array: "int32";
@@ -101,6 +102,7 @@ export type NaturalDTypes = {
 const NATURAL: NaturalDTypes = {
   Int8Array: "int8",
   Uint8Array: "uint8",
+  Uint8ClampedArray: "uint8",
   Int16Array: "int16",
   Uint16Array: "uint16",
   Int32Array: "int32",
@@ -113,7 +115,27 @@ const NATURAL: NaturalDTypes = {
 };
 
 /** The element type that a typed array means by itself; `Uint16Array` is "uint16", never "bfloat16". */
-export type DTypeOf<A extends HostArray> = NaturalDTypes[A[typeof Symbol.toStringTag]];
+export type DTypeOf<A extends HostArray | Uint8ClampedArray> =
+  NaturalDTypes[A[typeof Symbol.toStringTag]];
+
+/** Numbers that can be iterated: lists, sets, generators; not typed arrays, which have their own element type. */
+export type HostNumbers = Iterable<number | bigint | boolean> & {
+  readonly BYTES_PER_ELEMENT?: never;
+};
+
+/**
+ * Data for elements of a named type: its typed array; bits, as `Uint16Array` for float16 and bfloat16; the bytes of
+ * elements; or numbers, which are rounded to the type.
+ */
+export type HostData<D extends DType = DType> =
+  | HostArray<D>
+  | (D extends "float16" | "bfloat16" ? Uint16Array : never)
+  | Uint8Array
+  | Uint8ClampedArray
+  | ArrayBuffer
+  | SharedArrayBuffer
+  | DataView
+  | HostNumbers;
 
 /** The element type that the typed arrays of this name mean; undefined where there is none. */
 export function naturalDType(name: unknown): DType | undefined {

@@ -239,13 +239,15 @@ export class EmulatorError extends TriError {
   /** For the run time. */
   constructor(failure: EmulatorFailure) {
     const { kind, detail, kernel, block, thread, instruction, source, hint } = failure;
-    const places = [
+    const locations = [
       source === undefined ? "" : `at ${source}`,
       block === undefined ? "" : `in block (${block.join(", ")})` +
         (thread === undefined ? "" : `, thread (${thread.join(", ")})`),
       instruction === undefined ? "" : `instruction ${instruction}`,
     ];
-    const where = places.filter((place) => place !== "").map((place) => `\n  ${place}`).join("");
+    const where = locations.filter((location) => location !== "").map((location) =>
+      `\n  ${location}`
+    ).join("");
     super(`Kernel ${kernel}: ${kind}: ${detail}${where}`, { hint });
     this.kind = kind;
     this.code = failure.code;

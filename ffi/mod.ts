@@ -36,6 +36,8 @@ export {
   type HostArray,
   type HostArrays,
   type HostBytes,
+  type HostData,
+  type HostNumbers,
   type NaturalDTypes,
   toBfloat16,
 } from "./dtype.ts";
@@ -59,4 +61,5 @@ export type {
 export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";
 export { Tensor, type TensorLayout } from "./tensor.ts";
+export type { TensorMap, TensorTypeName } from "./tensor_map.ts";
 export { ModuleVariable } from "./variable.ts";

@@ -55,9 +55,9 @@ export class KernelModule {
     if (this.disposed) throw new DisposedError(`Module ${this.name}`);
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
-    const place = this.device.enter().findVariable(this.#handle, name);
-    if (place === undefined) return undefined;
-    const found = new ModuleVariable(this, name, place);
+    const extent = this.device.enter().findVariable(this.#handle, name);
+    if (extent === undefined) return undefined;
+    const found = new ModuleVariable(this, name, extent);
     this.#variables.set(name, found);
     return found;
   }

@@ -20,20 +20,26 @@ import type { AllowedLibraries } from "./runtime/runtime.ts";
 import { spawnWorker } from "./threads/spawn.ts";
 import { describeValue } from "./values.ts";
 
-/** A device by name: the emulator, the first GPU, or a GPU by number. */
-export type DeviceName = "emulator" | "cuda" | `cuda:${number}`;
+/** A device by name: the emulator, any GPU, the first CUDA GPU, or a GPU by number. */
+export type DeviceName = "emulator" | "gpu" | "cuda" | `cuda:${number}`;
 
 /** Which device to open, and what the emulator does if it is the emulator. */
 export interface OpenOptions extends EmulatorSettings {
   /**
    * A name or a GPU's number. When absent, the environment variable TRI_DEVICE says it by name if the program may
-   * read it; else it is a GPU if there is one, and the emulator if not.
+   * read it; else it is a GPU if there is one, and the emulator if not. "gpu" is any GPU, never the emulator.
    */
   readonly device?: DeviceName | number | undefined;
+  /**
+   * False: no line on stderr where neither the program nor TRI_DEVICE asks for a device and the emulator is taken
+   * because there is no GPU.
+   */
+  readonly notice?: boolean | undefined;
 }
 
 const OPEN_OPTIONS = optionNames<OpenOptions>({
   device: true,
+  notice: true,
   arch: true,
   checks: true,
   budget: true,
@@ -60,6 +66,8 @@ export interface Machine {
   allowed(libraries: readonly string[]): AllowedLibraries;
   openCuda(libraries: readonly string[]): Driver;
   openEmulator(settings: EmulatorSettings): Driver;
+  /** Prints a line to stderr. */
+  print(line: string): void;
 }
 
 const THIS_MACHINE: Machine = {
@@ -68,26 +76,52 @@ const THIS_MACHINE: Machine = {
   allowed: runtime.allowedLibraries,
   openCuda: openCudaDriver,
   openEmulator: (settings) => openEmulator(settings, spawnWorker),
+  print: printOnce,
 };
+
+const printed = new Set<string>();
+
+/** A program that opens many devices gets each line once. */
+function printOnce(line: string): void {
+  if (printed.has(line)) return;
+  printed.add(line);
+  // deno-lint-ignore no-console -- the standard error stream is for what a program should know beside its output
+  console.error(line);
+}
 
 /** The driver and device that the options, the environment and the machine call for. */
 export function chooseDriver(options: OpenOptions, machine: Machine = THIS_MACHINE): OpenDriver {
   checkOptions("options of Device.open", options, OPEN_OPTIONS);
   const device = own(options, "device");
+  const notice = own(options, "notice");
+  if (notice !== undefined && typeof notice !== "boolean") {
+    const [expected, actual] = ["true or false", describeValue(notice)];
+    throw new ArgumentError({ argument: "notice", expected, actual });
+  }
   const settings = settingsOf(options);
-  const choice = askedFor(device, machine) ?? findCuda(machine);
+  const asked = askedFor(device, machine);
+  const choice = asked ?? findCuda(machine);
   if (choice.kind === "open") return choice;
   if (choice.kind === "emulator") {
-    return { kind: "open", driver: machine.openEmulator(settings), ordinal: 0, why: choice.why };
+    const driver = machine.openEmulator(settings);
+    if (asked === undefined && notice !== false) machine.print(noticeOf(driver, choice.why));
+    return { kind: "open", driver, ordinal: 0, why: choice.why };
   }
   if (device !== undefined) refuseSettings(settings);
   const { ordinal, why } = choice;
   return { kind: "open", driver: machine.openCuda(machine.libraries), ordinal, why };
 }
 
+/** The emulator is slow, so a program that did not ask for it says that it runs there. */
+function noticeOf(driver: Driver, why: string): string {
+  const { name } = driver.deviceInfo(0);
+  return `tri: using ${name}, because ${why}. TRI_DEVICE=gpu demands a GPU, ` +
+    "TRI_DEVICE=emulator or { notice: false } hides this line.";
+}
+
 /** Own properties alone, also for those who read them. */
 function settingsOf(options: OpenOptions): EmulatorSettings {
-  const { device: _device, ...settings } = options;
+  const { device: _device, notice: _notice, ...settings } = options;
   for (const [argument, takes] of [["print", "text"], ["warn", "a warning"]] as const) {
     const value: unknown = own(settings, argument);
     if (value === undefined || typeof value === "function") continue;
@@ -115,6 +149,7 @@ type Asked = { readonly kind: "emulator" } | { readonly kind: "cuda"; readonly o
 
 function parseDevice(device: unknown, argument: string): Asked {
   if (device === "emulator") return { kind: "emulator" };
+  if (device === "gpu") return { kind: "cuda", ordinal: 0 };
   const ordinal = typeof device === "number"
     ? device
     : typeof device === "string"
@@ -125,7 +160,7 @@ function parseDevice(device: unknown, argument: string): Asked {
   const number = argument === "device" ? ", or a GPU's number" : "";
   throw new ArgumentError({
     argument,
-    expected: `"emulator", "cuda" (the first GPU), "cuda:1" (by number)${number}`,
+    expected: `"emulator", "gpu" (any), "cuda" (the first GPU), "cuda:1" (by number)${number}`,
     actual: describeValue(device),
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Whether two elements of a strided array are in one place. Two indices that meet differ by a vector d with
+ * Whether two elements of a strided array have one address. Two indices that meet differ by a vector d with
  * |d[i]| < extent[i] and sum(d[i] * stride[i]) = 0, so the array overlaps itself exactly if such a d other than 0
  * exists.
  */

@@ -140,7 +140,7 @@ function inWords(layout: HostLayout): {
   return { shape: [...shape, 2], strides: [...strides.map((stride) => stride * 2), 1], words };
 }
 
-/** Visits the rows along the last axis in row-major order, with the place of each in both arrays. */
+/** Visits the rows along the last axis in row-major order, with its offset in both arrays. */
 function eachRow(
   shape: readonly number[],
   strides: readonly number[],

@@ -2,9 +2,19 @@
 import type { DeviceBuffer } from "./buffer.ts";
 import type { Device } from "./device.ts";
 import { expectBranded, registerBrand } from "./brands.ts";
-import { type DType, DTYPES, expectDType, type HostArray, hostArray } from "./dtype.ts";
+import {
+  type DType,
+  DTYPES,
+  expectDType,
+  type HostArray,
+  hostArray,
+  type HostBytes,
+  type HostData,
+} from "./dtype.ts";
+import { convertElements, elementReader, expectElement, fillElements } from "./elements.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
-import { bytesOf, checkData, lengthOf } from "./host.ts";
+import { bytesOf, checkData, lengthOf, takeData } from "./host.ts";
+import { cornerShape, cornerText } from "./corner.ts";
 import { expectInteger, expectIntegers } from "./numbers.ts";
 import { checkOptions, optionNames } from "./options.ts";
 import { overlapsItself } from "./self_overlap.ts";
@@ -44,6 +54,12 @@ const LAYOUT_NAMES = optionNames<TensorLayout>({
   offset: true,
 });
 
+/** Methods by which `console.log` of Node and Bun, and of Deno, asks an object for its text. */
+const CONSOLES = ["nodejs.util.inspect.custom", "Deno.customInspect"] as const;
+
+/** Elements that `fill` copies from the host; it doubles them on the device. */
+const FILL_ELEMENTS = 4096;
+
 /** Whether the value is a tensor, and not merely of its form. */
 export let isTensor: (value: unknown) => value is Tensor;
 
@@ -77,6 +93,12 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     isTensor = (value): value is Tensor =>
       typeof value === "object" && value !== null && #address in value;
     registerBrand("tensor", isTensor);
+    for (const console of CONSOLES) {
+      const value = function (this: Tensor): string {
+        return this.inspect();
+      };
+      Object.defineProperty(this.prototype, Symbol.for(console), { value });
+    }
   }
 
   /**
@@ -123,7 +145,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     return this.#disposed || this.buffer.disposed;
   }
 
-  /** Whether the elements lie row by row without gaps. */
+  /** Whether the elements are row by row without gaps. */
   get isContiguous(): boolean {
     return isDense(this.shape, this.strides);
   }
@@ -131,6 +153,29 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   /** Such as "float32[2, 3]". */
   toString(): string {
     return describe(this.dtype, this.shape);
+  }
+
+  /**
+   * For `console.log`: what the tensor is, how it is laid out, and its first elements where no queued work has to be
+   * waited for.
+   */
+  inspect(): string {
+    const state = this.disposed ? "disposed" : `on ${this.device}`;
+    const gaps = this.isContiguous ? "contiguous" : `strides ${listed(this.strides)}`;
+    const layout = `${gaps}, offset ${this.offset}, ${this.spanBytes} bytes`;
+    return [`Tensor ${this} ${state}`, layout, this.#corner()].join("\n");
+  }
+
+  #corner(): string {
+    if (this.disposed) return "";
+    const { stream } = this.buffer;
+    if (stream.recording !== undefined) return "values: not while its stream is captured";
+    if (!this.device.enter().isStreamDone(stream.handle)) return "values: queued work changes them";
+    const { dtype, strides, offset } = this;
+    const shape = cornerShape(this.shape);
+    const corner = new Tensor<D, number>(this.buffer, { dtype, shape, strides, offset });
+    const read = elementReader(dtype, corner.#readBytes());
+    return cornerText(this.shape, dtype === "bool" ? (index) => read(index) !== 0 : read);
   }
 
   /**
@@ -151,20 +196,126 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   }
 
   /**
-   * Replaces the elements by `data`, which is row by row without gaps; blocks until they are copied. Throws
-   * `ArgumentError` for data of another length or type, and where elements of the tensor share memory.
+   * Reads the elements into a typed array of the caller, row by row: one that `read` returns, or of their bits
+   * (`Uint16Array` for float16 and bfloat16). Throws `ArgumentError` for an array of another length or type, and for one
+   * whose memory is shared or can be resized.
    */
-  write(data: HostArray<D>): void {
-    if (this.disposed) throw this.#disposedError();
-    checkData(data, this.dtype);
-    let bytes = bytesOf(data);
-    if (lengthOf(data) !== this.elements) {
+  async readInto<A extends HostArray<D> | (D extends "float16" ? Uint16Array : never)>(
+    target: A,
+  ): Promise<A> {
+    checkData(target, this.dtype);
+    const bytes = bytesOf(target);
+    if (bytes.buffer !== target.buffer) {
       throw new ArgumentError({
-        argument: "data",
-        expected: `${this.elements} elements for ${this}`,
-        actual: `${lengthOf(data)}`,
+        argument: "target",
+        expected: "a typed array of an ArrayBuffer of fixed length",
+        actual: "one whose memory is shared or resizable",
       });
     }
+    this.#expectElements("target", lengthOf(target));
+    const { raw, stream } = this.#downloadBytes();
+    await stream.finished();
+    bytes.set(this.#denseBytes(raw));
+    return target;
+  }
+
+  /** A tensor of its own memory with the same elements, row by row without gaps. */
+  clone(): Tensor<D, R> {
+    if (this.disposed) throw this.#disposedError();
+    const copy = this.#sameShape(this.dtype);
+    copy.copyFrom(this);
+    return copy;
+  }
+
+  /** A view of the tensor if its elements are row by row without gaps, else a copy for which they are. */
+  contiguous(): Tensor<D, R> {
+    return this.isContiguous ? this.#view({}) : this.clone();
+  }
+
+  /**
+   * Replaces the elements by those of a tensor of the same type and shape. Without gaps in either they are copied on
+   * the device, in the order of both streams; otherwise by way of the host, which blocks. Throws `ArgumentError` for
+   * another type, shape or device.
+   */
+  copyFrom(source: Tensor<D>): void {
+    expectBranded<Tensor<D>>("tensor", source, "source of copyFrom");
+    if (this.disposed) throw this.#disposedError();
+    const { dtype, shape, device } = source;
+    if (
+      dtype !== this.dtype || device !== this.device || listed(shape) !== listed(this.shape)
+    ) {
+      throw new ArgumentError({
+        argument: "source",
+        expected: `${this} on ${this.device.label}`,
+        actual: `${source} on ${device.label}`,
+      });
+    }
+    const isDirect = this.isContiguous && source.isContiguous && this.buffer !== source.buffer;
+    if (!isDirect) return this.#writeBytes(source.#readBytes());
+    const { stream } = this.buffer;
+    const from = source.address;
+    source.buffer.use(stream, false);
+    this.buffer.use(stream, true);
+    if (this.spanBytes === 0) return;
+    device.enter().copyOnDevice(this.address, from, this.spanBytes, stream.handle);
+  }
+
+  /**
+   * Sets every element to a number, rounded to the type: integers for integer types, true or false for bool. Throws
+   * `ArgumentError` for what the type does not have, and where elements of the tensor share memory.
+   */
+  fill(value: number | bigint | boolean): void {
+    if (this.disposed) throw this.#disposedError();
+    const element = expectElement("value of fill", value, this.dtype);
+    const { elements, dtype } = this;
+    const elementBytes = DTYPES[dtype].bytes;
+    const isDense = this.isContiguous;
+    const first = isDense ? Math.min(elements, FILL_ELEMENTS) : elements;
+    const bytes = fillElements(dtype, first, () => element);
+    if (!isDense) return this.#writeBytes(bytes);
+    this.buffer.upload(bytes, this.offset * elementBytes);
+    const { stream } = this.buffer;
+    const driver = this.device.enter();
+    for (let done = bytes.length; done < this.spanBytes;) {
+      const length = Math.min(done, this.spanBytes - done);
+      driver.copyOnDevice(this.address + BigInt(done), this.address, length, stream.handle);
+      done += length;
+    }
+  }
+
+  /**
+   * A tensor of its own memory with the elements converted to another type on the host, which blocks: floats are
+   * rounded once, floats become integers by truncation and saturate, integers wrap.
+   */
+  cast<T extends DType>(dtype: T): Tensor<T, R> {
+    if (this.disposed) throw this.#disposedError();
+    expectDType("dtype", dtype);
+    const bytes = convertElements(this.dtype, this.#readBytes(), dtype);
+    const result = this.#sameShape(dtype);
+    result.buffer.upload(bytes, 0);
+    return result;
+  }
+
+  /**
+   * Replaces the elements by `data`, which is row by row without gaps: a typed array, bytes or numbers, as
+   * `device.tensor` takes them for the type. Blocks until they are copied. Throws `ArgumentError` for data of another
+   * length or type, and where elements of the tensor share memory.
+   */
+  write(data: HostData<D>): void {
+    if (this.disposed) throw this.#disposedError();
+    const { bytes, length } = takeData(data, this.dtype);
+    this.#expectElements("data", length);
+    this.#writeBytes(bytes);
+  }
+
+  #expectElements(argument: string, length: number): void {
+    if (length === this.elements) return;
+    const expected = `${this.elements} elements for ${this}`;
+    throw new ArgumentError({ argument, expected, actual: `${length}` });
+  }
+
+  #writeBytes(dense: HostBytes): void {
+    let bytes = dense;
     if (overlapsItself(this.shape, this.strides)) {
       throw new ArgumentError({
         argument: "this",
@@ -175,10 +326,10 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     const elementBytes = DTYPES[this.dtype].bytes;
     if (!this.isContiguous) {
       // The gaps between the elements must survive: read the whole span, change the elements, write it back.
-      const { raw, stream } = this.#download();
+      const { raw: span, stream } = this.#downloadBytes();
       stream.synchronize();
-      const span = bytesOf(raw);
-      scatter(span, bytes, { shape: this.shape, strides: this.strides, elementBytes });
+      const aligned = dense.byteOffset % elementBytes === 0 ? dense : dense.slice();
+      scatter(span, aligned, { shape: this.shape, strides: this.strides, elementBytes });
       bytes = span;
     }
     this.buffer.upload(bytes, this.offset * elementBytes);
@@ -277,6 +428,11 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     });
   }
 
+  /** What `using` calls at the end of a block, for programs without `using`. */
+  dispose(): void {
+    this[Symbol.dispose]();
+  }
+
   /** Frees the memory if the tensor owns it; work already queued still has it. */
   [Symbol.dispose](): void {
     this.#disposed = true;
@@ -289,24 +445,55 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     return new Tensor<D, R>(this.buffer, { shape, strides, offset, ...change, dtype });
   }
 
+  /** A tensor with undefined content, of its own memory and of this one's shape. */
+  #sameShape<T extends DType>(dtype: T): Tensor<T, R> {
+    const { shape, buffer: { stream } }: { shape: readonly number[]; buffer: DeviceBuffer } = this;
+    const { buffer, strides } = this.device.empty(dtype, shape, { stream });
+    return new Tensor<T, R>(buffer, { dtype, shape, strides, offset: 0 }, true);
+  }
+
   /** Queues a copy of the whole span; `raw` has it once the stream is done. */
   #download(): { readonly raw: HostArray<D>; readonly stream: Stream } {
-    const { bytes } = DTYPES[this.dtype];
     if (this.disposed) throw this.#disposedError();
-    const raw = hostArray(this.dtype, this.spanBytes / bytes);
-    return { raw, stream: this.buffer.download(bytesOf(raw), this.offset * bytes) };
+    const raw = hostArray(this.dtype, this.spanBytes / DTYPES[this.dtype].bytes);
+    return { raw, stream: this.#downloadTo(bytesOf(raw)) };
+  }
+
+  /** The same as bytes, for types that the runtime may have no array of. */
+  #downloadBytes(): { readonly raw: HostBytes; readonly stream: Stream } {
+    if (this.disposed) throw this.#disposedError();
+    const raw = bytesOf(hostArray("uint8", this.spanBytes));
+    return { raw, stream: this.#downloadTo(raw) };
+  }
+
+  #downloadTo(bytes: HostBytes): Stream {
+    return this.buffer.download(bytes, this.offset * DTYPES[this.dtype].bytes);
+  }
+
+  /** The elements, row by row; blocks. */
+  #readBytes(): HostBytes {
+    const { raw, stream } = this.#downloadBytes();
+    stream.synchronize();
+    return this.#denseBytes(raw);
   }
 
   #dense(raw: HostArray<D>): HostArray<D> {
     if (this.isContiguous) return raw;
     const dense = hostArray(this.dtype, this.elements);
-    const elementBytes = DTYPES[this.dtype].bytes;
-    gather(bytesOf(dense), bytesOf(raw), {
-      shape: this.shape,
-      strides: this.strides,
-      elementBytes,
-    });
+    this.#gather(bytesOf(dense), bytesOf(raw));
     return dense;
+  }
+
+  #denseBytes(raw: HostBytes): HostBytes {
+    if (this.isContiguous) return raw;
+    const dense = bytesOf(hostArray("uint8", this.elements * DTYPES[this.dtype].bytes));
+    this.#gather(dense, raw);
+    return dense;
+  }
+
+  #gather(dense: HostBytes, raw: HostBytes): void {
+    const { shape, strides } = this;
+    gather(dense, raw, { shape, strides, elementBytes: DTYPES[this.dtype].bytes });
   }
 
   #disposedError(): DisposedError {

@@ -23,13 +23,13 @@ export class ModuleVariable {
   constructor(
     module: KernelModule,
     name: string,
-    place: { readonly address: bigint; readonly bytes: number },
+    extent: { readonly address: bigint; readonly bytes: number },
   ) {
     expectBranded<KernelModule>("module", module, "module of ModuleVariable");
     this.module = module;
     this.name = name;
-    this.bytes = expectInteger("bytes of ModuleVariable", place?.bytes);
-    this.#address = place.address;
+    this.bytes = expectInteger("bytes of ModuleVariable", extent?.bytes);
+    this.#address = extent.address;
     this.#uses = new StreamUses(module.device.defaultStream);
   }
 
@@ -63,8 +63,8 @@ export class ModuleVariable {
    * there. Throws `ArgumentError` where it reaches out of the variable.
    */
   upload(from: HostBytes, offset: number): void {
-    const place = { argument: "from", offset, size: this.bytes };
-    const { bytes, offset: start } = bytesInside(from, place);
+    const range = { argument: "from", offset, size: this.bytes };
+    const { bytes, offset: start } = bytesInside(from, range);
     const { writer } = this.#uses;
     const stream = writer.disposed ? this.module.device.defaultStream : writer;
     this.use(stream, true);

@@ -19,7 +19,7 @@ const { build, emptyDir }: Dnt = await import(DNT);
 const OUT = "npm/package";
 const ESM = path.join(OUT, "esm");
 
-/** Modules that nobody imports by name: the package's conditions and the emulator's threads load them. */
+/** Modules that are not imported by name: the package's conditions and the emulator's threads load them. */
 const HIDDEN = ["ffi/runtime/node", "ffi/runtime/bun", "ffi/threads/worker"];
 
 // dnt's runner of tests is a script: the package is one of modules only when it is done.

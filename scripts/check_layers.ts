@@ -7,7 +7,7 @@ import * as path from "node:path";
 /** A row of the table: a folder and what its modules may import besides themselves. */
 export interface Layer {
   readonly folder: string;
-  /** Folders; "*" stands for everything. */
+  /** Folders; "*" means everything. */
   readonly mayImport: readonly string[];
 }
 

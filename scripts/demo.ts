@@ -35,7 +35,7 @@ function showProfile(device: Device): void {
 }
 
 async function main(): Promise<void> {
-  using device = Device.open();
+  using device = Device.open({ notice: false });
   say(`on ${device.label}, because ${device.why}`);
   say("");
   using x = device.tensor(Float32Array.from({ length: 6 }, (_, i) => i + 1), [2, 3]);

@@ -38,7 +38,7 @@ const CHAPTERS: readonly (readonly [section: string, title: string])[] = [
 ];
 
 /** The list. */
-export function printInstructions(rows: readonly JudgedRow[] = judgeRows()): string {
+function printInstructions(rows: readonly JudgedRow[] = judgeRows()): string {
   const chapterOf = ({ row }: JudgedRow): string => row.isa.split(".").slice(0, 3).join(".");
   const byChapter = Map.groupBy(rows, chapterOf);
   const unknown = [...byChapter.keys()].filter((key) => !CHAPTERS.some(([known]) => known === key));
@@ -61,12 +61,12 @@ function summary(rows: readonly JudgedRow[]): string {
   const done = forms.filter((form) => waysOf(form).some((way) => way !== "none"));
   return wrap(
     `${done.length} of ${forms.length} forms of ${rows.length} instructions are executed. ` +
-      "Capitals stand for one of several modifiers:",
+      "Capitals mean one of several modifiers:",
     "",
   );
 }
 
-/** What capitals in forms stand for. */
+/** What capitals in forms mean. */
 function printGroups(rows: readonly JudgedRow[]): string {
   const used = new Set(
     rows.flatMap(({ forms }) => forms.flatMap(({ form }) => modifiersOf(form).split(/[.?]+/))),
@@ -133,7 +133,7 @@ function wrap(text: string, indent: string): string {
 }
 
 /** The table of checks. */
-export function printChecks(): string {
+function printChecks(): string {
   const rows = CHECK_NAMES.map((name) => {
     const { finds, level, doc } = CHECKS[name];
     return [`\`${name}\``, finds.join(", "), `\`"${level}"\``, doc];
@@ -147,7 +147,7 @@ export function printChecks(): string {
   return [printed[0], rule, ...printed.slice(1)].join("\n");
 }
 
-/** The page with all that is generated in its place. */
+/** The page with all that is generated. */
 export function withGenerated(page: string): string {
   const faults = block([...faultMessages().values()].map((message) => `${message}\n`)).replace(
     /\n+```$/,

@@ -3,7 +3,7 @@ import { type PtxForm, type PtxOpRow, readForm } from "../compiler/ptx/form.ts";
 import { type Match, matchInstruction } from "../compiler/ptx/match.ts";
 import { PTX_OPS } from "../compiler/ptx/ops.ts";
 import { bug } from "../compiler/support/bug.ts";
-import { contextFor, type SymbolPlace } from "../emulator/compile/context.ts";
+import { contextFor, type SymbolLocation } from "../emulator/compile/context.ts";
 import { RegisterFileLayout } from "../emulator/compile/layout.ts";
 import { isBarrier, isBranch } from "../emulator/compile/lines.ts";
 import { chooseStep } from "../emulator/compile/select.ts";
@@ -53,7 +53,7 @@ export function judgeRows(): readonly JudgedRow[] {
 function sampleContext(): HandlerContext {
   const { machine } = newHost(newMemory(1 << 16));
   // Without checks accesses are done as programs without them see it.
-  const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
+  const symbols = new Map<string, SymbolLocation>([["ARGUMENT", { space: "local", location: 0 }]]);
   const layout = new RegisterFileLayout([], new Map(), () => 0n);
   return contextFor(machine, layout, symbols, { kernel: "samples", text: "" }, 90);
 }

@@ -17,7 +17,7 @@ const SPELLINGS = new URL("../tests/compiler/ptx/data/spellings.txt", import.met
 const SEED = 22;
 const SHUFFLES = 6;
 const VERSION = 90;
-/** What ptxas of CUDA 13 knows. */
+/** What ptxas of CUDA 13 accepts. */
 const ARCHITECTURES = Object.values(TARGETS).map(({ sm }) => sm).filter((sm) => sm >= 75);
 /** What a module of samples cannot hold: functions, arguments, samplers of another mode of textures. */
 const ELSEWHERE = /^call|\[ARGUMENT\]|^(?:tex|tld4)\..*, \[%q\d+, %q\d+,/;

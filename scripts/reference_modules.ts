@@ -1,4 +1,4 @@
-/** Reference pages of modules that programs import: what `deno doc` knows of them. */
+/** Reference pages of modules that programs import: what `deno doc` prints of them. */
 import * as path from "node:path";
 
 /** The parts of the JSON of `deno doc` that are read here. */

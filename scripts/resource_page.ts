@@ -11,9 +11,9 @@ import { findAssemblers, type Resources } from "../cli/tools/ptxas.ts";
 import { type Target, TARGETS } from "../compiler/targets.ts";
 
 /** The page. */
-export const PAGE: URL = new URL("../generated/resources.md", import.meta.url);
+const PAGE: URL = new URL("../generated/resources.md", import.meta.url);
 /** What it is made of. */
-export const MANIFEST: URL = new URL("../generated/manifest.json", import.meta.url);
+const MANIFEST: URL = new URL("../generated/manifest.json", import.meta.url);
 
 /** Those with columns of their own: one of each generation that differs. */
 const SHOWN = ["sm_75", "sm_80", "sm_90a", "sm_120"] as const;
@@ -34,15 +34,18 @@ interface Manifest {
   readonly sources: Readonly<Record<string, Readonly<Record<string, ManifestKernel>>>>;
 }
 
+/** An entry or a form of one. */
+interface Code {
+  readonly symbol: string;
+  readonly threads: number;
+  readonly sharedBytes: number;
+}
+
 interface ManifestKernel {
   readonly images: readonly {
     readonly kind: string;
     readonly target: string;
-    readonly entries: readonly {
-      readonly symbol: string;
-      readonly threads: number;
-      readonly sharedBytes: number;
-    }[];
+    readonly entries: readonly (Code & { readonly forms?: readonly Code[] })[];
   }[];
   readonly resources: Readonly<Record<string, Readonly<Record<string, Resources>>>>;
 }
@@ -56,7 +59,8 @@ export function readEntries(manifest: string): Entry[] {
       images.filter(({ kind }) => kind === "cubin").flatMap((image) => {
         const target = targets.find(({ name }) => name === image.target);
         if (target === undefined) return [];
-        return image.entries.flatMap(({ symbol, threads, sharedBytes }): Entry[] => {
+        const codes = image.entries.flatMap((entry) => [entry, ...entry.forms ?? []]);
+        return codes.flatMap(({ symbol, threads, sharedBytes }): Entry[] => {
           const found = resources[image.target]?.[symbol];
           if (found === undefined) return [];
           const all = { ...found, sharedBytes: found.sharedBytes + sharedBytes };
@@ -68,7 +72,7 @@ export function readEntries(manifest: string): Entry[] {
 }
 
 /** Entries that keep values in local memory, which is what spilling is. */
-export function spilling(entries: readonly Entry[]): Entry[] {
+function spilling(entries: readonly Entry[]): Entry[] {
   return entries.filter(({ resources: { spillStoreBytes, spillLoadBytes, stackBytes } }) =>
     spillStoreBytes + spillLoadBytes + stackBytes > 0
   );
@@ -146,7 +150,7 @@ function printTable(head: readonly string[], rows: readonly (readonly string[])[
 }
 
 /** Versions of ptxas that make cubins here, one for each target that is known to one. */
-export async function assemblerVersions(entries: readonly Entry[]): Promise<string[]> {
+async function assemblerVersions(entries: readonly Entry[]): Promise<string[]> {
   const { usable } = await findAssemblers();
   const versions = entries.map(({ target }) =>
     usable.find(({ archs }) => archs.includes(target.name))?.version ?? "unknown"

@@ -1,5 +1,5 @@
 /**
- * All tests: the kernels are built, types are checked, and the folders of tests/ run as suites, all side by side; only the
+ * All tests: the kernels are built as PTX, types are checked, and the folders of tests/ run as suites, all side by side; only the
  * type check and the suites that read what is built wait for the build. What is skipped is listed with its reason, at the
  * end of a title: "[skipped: no GPU]". The last line is `N passed, N failed, N skipped`. Arguments are paths of tests to run
  * instead, as one suite.
@@ -21,21 +21,23 @@ const TESTS = new URL("../tests/", import.meta.url);
 
 /** Suites that take longest, in the order in which they start, so that no core is left with a long one at the end. */
 const LONGEST: readonly string[] = [
-  "cli",
-  "kernels",
   "compiler/lower",
+  "kernels",
+  "cli",
   "emulator",
-  "npm",
   "docs",
   "compiler/ptx",
-  "editors",
+  "npm",
+  "compiler/schedule",
   "programs",
   "compiler/long_code_test.ts",
   "compiler/fuzz_test.ts",
   "compiler/build",
+  "compiler/layout",
   "compiler/check",
+  "codegen",
   "compiler/tile",
-  "ffi",
+  "editors",
 ];
 
 /** Devices of tests/kernels hold whole images: those of all its files at once would fill the memory. */
@@ -47,8 +49,8 @@ const IN_PARTS: readonly string[] = ["compiler"];
 /** A suite for each entry of tests/ that holds tests, or of a folder that runs in parts. */
 export function suitesOf(names: readonly string[]): Suite[] {
   const rank = (name: string): number => {
-    const place = LONGEST.indexOf(name);
-    return place < 0 ? LONGEST.length : place;
+    const rank = LONGEST.indexOf(name);
+    return rank < 0 ? LONGEST.length : rank;
   };
   return names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
     .map((name) => ({ name, paths: [`tests/${name}`], isShared: !APART.includes(name) }));
@@ -90,13 +92,30 @@ function denoJob(name: string, args: readonly string[], after: readonly string[]
 
 const BUILD = "build-kernels";
 
+/**
+ * Tests read wrappers and PTX, and tests/compiler/lower/assemble_test.ts assembles code once where targets share it. Cubins
+ * that are built already stay up to date.
+ */
+function buildArguments(): string[] {
+  return ["task", "-q", BUILD, "--werror", ...hasCubins() ? [] : ["--no-cubin"]];
+}
+
+function hasCubins(): boolean {
+  try {
+    const manifest = Deno.readTextFileSync(new URL("../generated/manifest.json", import.meta.url));
+    return manifest.includes('"cubin"');
+  } catch {
+    return false;
+  }
+}
+
 /** The build, the type check and the suites; without arguments all suites. */
 export function jobsOf(paths: readonly string[]): Job<Finished>[] {
   const suites = paths.length === 0
     ? suitesOf(entriesOf(""))
     : [{ name: paths.join(" "), paths, isShown: true }];
   return [
-    denoJob(BUILD, ["task", "-q", "build-kernels", "--werror"], []),
+    denoJob(BUILD, buildArguments(), []),
     ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD] : [])),
     // The GPU tests import the wrappers of the shipped kernels.
     denoJob("deno check", ["check", "-q"], [BUILD]),

@@ -8,6 +8,7 @@ import { formatOf, plural, showDiagnostics, type View } from "../diagnostics/for
 import type { WriteReport } from "../files/output_folder.ts";
 import type { Source } from "../project/project.ts";
 import type { Assemblers } from "../tools/ptxas.ts";
+import { jsonText } from "../json.ts";
 
 /** A source with the reason it must be built; no reason: it is up to date. */
 export interface Judged {
@@ -210,6 +211,6 @@ export class BuildReport {
   ): Promise<void> {
     const renderer = await this.context.toolchain.render();
     const document = { ...facts, out: this.#out, diagnostics: diagnostics.map(renderer.json) };
-    this.context.terminal.print(`${JSON.stringify(document, null, 2)}\n`);
+    this.context.terminal.print(jsonText(document));
   }
 }

@@ -6,9 +6,10 @@ import { readEnv } from "../environment.ts";
 import { usageError } from "../failure.ts";
 import { absolutePath, joinPath, relativePath } from "../files/paths.ts";
 
-/** `--format`, of which `--json` is another spelling. */
+/** `--format`, of which `--json` is another spelling; on GitHub's runners `github` unless another is given. */
 export function formatOf(invocation: Invocation): Format {
   if (!invocation.flag("json")) {
+    if (!invocation.flag("format") && readEnv("GITHUB_ACTIONS") === "true") return "github";
     return FORMATS.find((format) => format === invocation.text("format")) ?? "pretty";
   }
   if (invocation.flag("format") && invocation.text("format") !== "json") {

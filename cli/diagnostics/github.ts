@@ -3,19 +3,21 @@
  * commands for GitHub Actions", setting an error message. Escapes are those of its toolkit.
  */
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
-import { placeOf } from "./diagnostic_place.ts";
+import { fileLocationOf } from "./file_location.ts";
 
 /** One line: `::error file=a.tc,line=2,col=8,…::message`. */
 export function githubCommand(diagnostic: Diagnostic, rename: (name: string) => string): string {
   const { severity, code, span, message, notes, hint } = diagnostic;
-  const place = placeOf(span, rename);
+  const location = fileLocationOf(span, rename);
   const properties = {
-    ...(place === undefined ? {} : {
-      file: place.file,
-      line: place.line,
-      endLine: place.endLine,
+    ...(location === undefined ? {} : {
+      file: location.file,
+      line: location.line,
+      endLine: location.endLine,
       // GitHub ignores columns of a range of several lines.
-      ...(place.line === place.endLine ? { col: place.column, endColumn: place.endColumn } : {}),
+      ...(location.line === location.endLine
+        ? { col: location.column, endColumn: location.endColumn }
+        : {}),
     }),
     title: code,
   };

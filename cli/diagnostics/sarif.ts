@@ -5,7 +5,7 @@
 import { type Code, CODES } from "../../compiler/support/codes.ts";
 import type { Diagnostic, Fix } from "../../compiler/support/diagnostic.ts";
 import type { Expansion, Span } from "../../compiler/support/source.ts";
-import { type FilePlace, placeOf } from "./diagnostic_place.ts";
+import { type FileLocation, fileLocationOf } from "./file_location.ts";
 import { EXPLANATIONS, sectionText } from "../explain/mod.ts";
 import { VERSION } from "../version.ts";
 
@@ -105,10 +105,10 @@ function ruleOf(code: Code): Rule {
 
 function resultOf(diagnostic: Diagnostic, ruleIndex: number, rename: Rename): Result {
   const { code, severity, message, span, notes, hint, fix } = diagnostic;
-  const placed = notes.flatMap((note) =>
+  const located = notes.flatMap((note) =>
     note.span === undefined ? [] : locationOf(note.span, rename, note.message)
   );
-  const related = [...expansionsOf(span, rename), ...placed];
+  const related = [...expansionsOf(span, rename), ...located];
   const remarks = notes.filter((note) => note.span === undefined).map((note) => note.message);
   const text = [message, ...(hint === undefined ? [] : [hint]), ...remarks].join("\n");
   return {
@@ -124,10 +124,10 @@ function resultOf(diagnostic: Diagnostic, ruleIndex: number, rename: Rename): Re
 
 /** One location, or none for text that lies in no file. */
 function locationOf(span: Span, rename: Rename, message?: string): Location[] {
-  const place = placeOf(span, rename);
-  if (place === undefined) return [];
+  const location = fileLocationOf(span, rename);
+  if (location === undefined) return [];
   return [{
-    physicalLocation: { artifactLocation: artifactOf(place), region: regionOf(place) },
+    physicalLocation: { artifactLocation: artifactOf(location), region: regionOf(location) },
     ...(message === undefined ? {} : { message: { text: message } }),
   }];
 }
@@ -139,22 +139,22 @@ function expansionsOf({ expansion }: Span, rename: Rename): Location[] {
 }
 
 function fixesOf({ span, replacement }: Fix, rename: Rename): Replacements[] {
-  const place = placeOf(span, rename);
-  if (place === undefined) return [];
+  const location = fileLocationOf(span, rename);
+  if (location === undefined) return [];
   return [{
     description: { text: replacement === "" ? "remove it" : `replace with ${replacement}` },
     artifactChanges: [{
-      artifactLocation: artifactOf(place),
-      replacements: [{ deletedRegion: regionOf(place), insertedContent: { text: replacement } }],
+      artifactLocation: artifactOf(location),
+      replacements: [{ deletedRegion: regionOf(location), insertedContent: { text: replacement } }],
     }],
   }];
 }
 
 /** Section 3.4: a URI reference relative to what the reader takes for the top of the repository. */
-function artifactOf({ file }: FilePlace): ArtifactLocation {
+function artifactOf({ file }: FileLocation): ArtifactLocation {
   return { uri: file.split("/").map(encodeURIComponent).join("/"), uriBaseId: "%SRCROOT%" };
 }
 
-function regionOf({ line, column, endLine, endColumn }: FilePlace): Region {
+function regionOf({ line, column, endLine, endColumn }: FileLocation): Region {
   return { startLine: line, startColumn: column, endLine, endColumn };
 }

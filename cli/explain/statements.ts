@@ -75,7 +75,7 @@ export const STATEMENTS = {
     'float a = load(X, "cg");',
   ),
   E7008: file(
-    "A layout conversion, as in a transposition, goes through shared memory, and the whole tile must fit in the shared memory of a block. The message names the targets concerned. `--arch` selects targets.",
+    "A layout conversion, as in a transposition, uses shared memory, and the whole tile must fit in the shared memory of a block. The message names the targets concerned. `--arch` selects targets.",
     "__global__ void f(float *X, float *Y) {\n  int r[256] = 0 ... 256;\n  float t[256, 256] = *(X + r[:, newaxis] * 256 + r[newaxis, :]);\n  *(Y + r[:, newaxis] * 256 + r[newaxis, :]) = ^t;\n}",
     "__global__ void f(float *X, float *Y) {\n  int r[64] = 0 ... 64;\n  float t[64, 64] = *(X + r[:, newaxis] * 64 + r[newaxis, :]);\n  *(Y + r[:, newaxis] * 64 + r[newaxis, :]) = ^t;\n}",
   ),

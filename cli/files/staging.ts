@@ -1,5 +1,5 @@
 /**
- * The files of a build until it is known whether it succeeds: on disk already, in a folder beside the places they are for,
+ * The files of a build until it is known whether it succeeds: on disk already, in a folder beside their destinations,
  * so that memory does not grow with the number of kernels, and nothing is seen of a build that fails. Only the process
  * that holds the lock beside the folder touches it and the output, so only one build at a time runs into a folder; what a killed
  * process left there has no lock, and the next command removes it.

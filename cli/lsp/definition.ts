@@ -4,7 +4,7 @@ import { entryAt, nameSpan } from "../../compiler/check/facts.ts";
 import type { Entry } from "../../compiler/check/scope.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import type { Analysis, Spot } from "./analysis.ts";
-import { locationOf, useLocationOf } from "./places.ts";
+import { locationOf, useLocationOf } from "./locations.ts";
 
 export function definitionAt({ prepared }: Analysis, spot: Spot): Location | undefined {
   const included = includedAt(spot, prepared.options.include);

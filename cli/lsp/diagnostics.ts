@@ -7,7 +7,7 @@ import {
 } from "vscode-languageserver-protocol";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { useSite } from "../../compiler/support/source.ts";
-import { locationOf, rangeOf, useLocationOf } from "./places.ts";
+import { locationOf, rangeOf, useLocationOf } from "./locations.ts";
 import type { Prepared } from "./workspace.ts";
 
 /** What a diagnostic carries for code actions; comes back with their request. */
@@ -18,7 +18,7 @@ export interface DiagnosticData {
 }
 
 /** A diagnostic and the document it is shown in. */
-export interface Placed {
+export interface LocatedDiagnostic {
   readonly uri: string;
   readonly diagnostic: LspDiagnostic;
 }
@@ -29,24 +29,24 @@ const SEVERITY = {
 } as const;
 
 /** `owner` is the document that was checked; what lies in no file is shown at its start. */
-export function placeDiagnostic(
+export function locateDiagnostic(
   diagnostic: Diagnostic,
   owner: string,
   prepared: Prepared,
-): Placed {
+): LocatedDiagnostic {
   const { code, severity, message, span, hint } = diagnostic;
-  const place = useLocationOf(span, prepared) ??
+  const location = useLocationOf(span, prepared) ??
     { uri: owner, range: rangeOf({ file: prepared.file, start: 0, end: 0 }) };
   const data = fixOf(diagnostic, prepared);
   return {
-    uri: place.uri,
+    uri: location.uri,
     diagnostic: {
-      range: place.range,
+      range: location.range,
       severity: SEVERITY[severity],
       code,
       source: "tri",
       message: hint === undefined ? message : `${message}\n${hint}`,
-      relatedInformation: relatedTo(diagnostic, place, prepared),
+      relatedInformation: relatedTo(diagnostic, location, prepared),
       ...(data === undefined ? {} : { data }),
     },
   };
@@ -72,7 +72,7 @@ function relatedTo(
 }
 
 function fixOf({ fix }: Diagnostic, prepared: Prepared): DiagnosticData | undefined {
-  // Text that came out of a macro cannot be replaced for this use alone.
+  // Text from a macro expansion cannot be replaced for this use alone.
   if (fix === undefined || useSite(fix.span) !== fix.span) return undefined;
   const location = locationOf(fix.span, prepared);
   if (location === undefined) return undefined;

@@ -17,7 +17,7 @@ import { includedAt, macroParameterAt } from "./definition.ts";
 import { describeFunction } from "./functions.ts";
 import { describeMacro } from "./macro_hover.ts";
 import { code } from "./markdown.ts";
-import { rangeOf } from "./places.ts";
+import { rangeOf } from "./locations.ts";
 import { ATTRIBUTES, HINTS, PRAGMAS } from "./words.ts";
 
 /** A hover is read at a glance. */

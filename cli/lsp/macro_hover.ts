@@ -45,7 +45,7 @@ function valuesOf({ kernel: { plan } }: Spot, name: string): readonly string[] {
   return [...new Set(all)];
 }
 
-/** What came out of the use at the cursor, if it is not just the body. */
+/** The expansion of the use at the cursor, if it is not just the body. */
 function expansionAt({ file, offset, view: { parsed } }: Spot, { name, body }: Macro): string {
   if (PREDEFINED_NAMES.has(name)) return "";
   const made = parsed.preprocessed.tokens.filter(({ span }) =>
@@ -55,7 +55,7 @@ function expansionAt({ file, offset, view: { parsed } }: Spot, { name, body }: M
   return made.length === 0 || text === spell(body) ? "" : `Expands to \`${text}\``;
 }
 
-/** The macros that a piece of text came out of, innermost first. */
+/** The macros whose expansion contains a piece of text, innermost first. */
 function expansionsOf({ expansion }: Span): Expansion[] {
   return expansion === undefined ? [] : [expansion, ...expansionsOf(expansion.use)];
 }

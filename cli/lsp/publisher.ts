@@ -3,7 +3,7 @@
  * longer there. What a document says about another file, such as a header, is shown there, beside what others say.
  */
 import type { Diagnostic } from "vscode-languageserver-protocol";
-import type { Placed } from "./diagnostics.ts";
+import type { LocatedDiagnostic } from "./diagnostics.ts";
 
 /** Long enough for a word to be finished, short enough to feel immediate. */
 const DELAY_MS = 150;
@@ -12,7 +12,7 @@ const MAX_DELAY_MS = 1000;
 
 export interface PublisherHost {
   /** Everything there is to say about a document. */
-  readonly check: (uri: string) => readonly Placed[];
+  readonly check: (uri: string) => readonly LocatedDiagnostic[];
   /** Replaces what is shown in a document. */
   readonly publish: (uri: string, diagnostics: Diagnostic[]) => void;
 }
@@ -21,7 +21,7 @@ export class Publisher {
   readonly #host: PublisherHost;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   /** By the document that was checked. */
-  readonly #found = new Map<string, readonly Placed[]>();
+  readonly #found = new Map<string, readonly LocatedDiagnostic[]>();
   /** Milliseconds of the last check of each. */
   readonly #took = new Map<string, number>();
 
@@ -64,21 +64,21 @@ export class Publisher {
     this.#took.set(uri, performance.now() - start);
   }
 
-  #replace(owner: string, placed: readonly Placed[]): void {
+  #replace(owner: string, located: readonly LocatedDiagnostic[]): void {
     const before = this.#found.get(owner) ?? [];
-    this.#found.set(owner, placed);
-    for (const uri of new Set([owner, ...before.map(uriOf), ...placed.map(uriOf)])) {
+    this.#found.set(owner, located);
+    for (const uri of new Set([owner, ...before.map(uriOf), ...located.map(uriOf)])) {
       this.#host.publish(uri, this.shownIn(uri));
     }
   }
 
   /** What is shown in a document; documents that include the same header say the same about it. */
   shownIn(uri: string): Diagnostic[] {
-    const all = [...this.#found.values()].flat().filter((placed) => placed.uri === uri);
+    const all = [...this.#found.values()].flat().filter((located) => located.uri === uri);
     return [
       ...new Map(all.map(({ diagnostic }) => [JSON.stringify(diagnostic), diagnostic])).values(),
     ];
   }
 }
 
-const uriOf = ({ uri }: Placed): string => uri;
+const uriOf = ({ uri }: LocatedDiagnostic): string => uri;

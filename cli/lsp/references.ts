@@ -5,7 +5,7 @@ import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";
 import { type Entity, entityAt, isSame } from "./entity.ts";
-import { locationOf } from "./places.ts";
+import { locationOf } from "./locations.ts";
 
 export function referencesAt(
   analysis: Analysis,

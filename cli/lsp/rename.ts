@@ -17,7 +17,7 @@ import { scalarOfWords } from "../../compiler/preprocess/type_spelling.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";
 import { type Entity, entityAt } from "./entity.ts";
-import { rangeOf } from "./places.ts";
+import { rangeOf } from "./locations.ts";
 import { occurrencesIn } from "./references.ts";
 
 /** The range and the present name for a rename at a location. Throws where nothing can be renamed. */

@@ -28,7 +28,7 @@ import {
 import { failureOf } from "../failure.ts";
 import type { Compiler } from "../tools/toolchain.ts";
 import { VERSION } from "../version.ts";
-import { type Placed, placeDiagnostic } from "./diagnostics.ts";
+import { type LocatedDiagnostic, locateDiagnostic } from "./diagnostics.ts";
 import { Documents } from "./documents.ts";
 import { Publisher } from "./publisher.ts";
 import { answerRequests, REQUEST_CAPABILITIES } from "./requests.ts";
@@ -99,7 +99,7 @@ function attempt<T>(connection: ProtocolConnection, body: () => T): T | undefine
 }
 
 /** What the front end, the tile IR and the contracts of all instances say. */
-function checkDocument(documents: Documents, compiler: Compiler, uri: string): Placed[] {
+function checkDocument(documents: Documents, compiler: Compiler, uri: string): LocatedDiagnostic[] {
   const prepared = documents.prepare(uri);
   if (prepared === undefined) return [];
   const { file, options, mistakes } = prepared;
@@ -108,7 +108,7 @@ function checkDocument(documents: Documents, compiler: Compiler, uri: string): P
   return [...mistakes, ...diagnostics]
     // That a `-D` is used nowhere can be said of all files together only.
     .filter(({ code }) => code !== "W1023")
-    .map((diagnostic) => placeDiagnostic(diagnostic, uri, prepared));
+    .map((diagnostic) => locateDiagnostic(diagnostic, uri, prepared));
 }
 
 function followDocuments(

@@ -5,7 +5,7 @@ import { type SourceFile, type Span, useSite } from "../../compiler/support/sour
 import type { Analysis } from "./analysis.ts";
 import { headOf } from "./functions.ts";
 import { definitionOf } from "./macro_hover.ts";
-import { rangeOf } from "./places.ts";
+import { rangeOf } from "./locations.ts";
 
 export function symbolsOf({ survey: { file, kernels } }: Analysis): DocumentSymbol[] {
   const { parsed: { preprocessed, unit } } = kernels[0].views[0]();

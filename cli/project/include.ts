@@ -15,7 +15,7 @@ import { readHeader } from "./header.ts";
 /** Content hash of every path looked at, relative to the root; null: no file. */
 export type Probes = Record<string, string | null>;
 
-/** A resolver for one source, with the places it looked at so far. */
+/** A resolver for one source, with the paths it looked at so far. */
 export interface IncludeFinder {
   readonly resolve: IncludeResolver;
   readonly probes: Probes;
@@ -55,7 +55,7 @@ export function includeFinder(root: string, folders: readonly string[]): Include
   return { resolve, probes };
 }
 
-/** The same places looked at again. */
+/** The same paths looked at again. */
 export function probeAgain(root: string, probes: Probes): Probes {
   return Object.fromEntries(
     Object.keys(probes).map((name) => {

@@ -6,13 +6,14 @@ import { macrosOf } from "../../codegen/facts_section.ts";
 import { GRID_NAMES, namesRead, printSource } from "../../codegen/expression.ts";
 import { type Environment, evaluate } from "../../compiler/contract/expr.ts";
 import type { ContractExpr, InstanceInfo, Requirement } from "../../compiler/contract/types.ts";
-import type { CompiledKernel, CompiledModule } from "../../compiler/options.ts";
+import type { CompiledKernel, CompiledModule, EntryForm } from "../../compiler/options.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type {
   Condition,
   ContractFacts,
   Dimension,
   Expression,
+  FormFacts,
   InstanceFacts,
   KernelFacts,
   ParamFacts,
@@ -42,10 +43,14 @@ export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelF
     instances: instances.map((instance): InstanceFacts => {
       const { symbol, contract } = instance;
       const entry = must(module.entries.find((each) => each.symbol === symbol), `entry ${symbol}`);
+      const { threads, sharedBytes, forms } = entry;
       return {
-        ...entry,
+        symbol,
+        threads,
+        sharedBytes,
+        ...forms === undefined ? {} : { forms: forms.map(formFacts) },
         variant: symbol,
-        constants: macrosOf(instance),
+        constants: macrosOf(kernel, instance),
         align: Object.fromEntries(
           contract.params.flatMap((param) =>
             param.kind === "pointer" ? [[param.name, param.align]] : []
@@ -56,6 +61,20 @@ export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelF
     }),
     images: [{ target, kind: "ptx", base64: base64Of(bytes) }],
     ...kernel.constants.length === 0 ? {} : { constantBuffers: kernel.constants },
+  };
+}
+
+function formFacts({ symbol, threads, sharedBytes, when, maps }: EntryForm): FormFacts {
+  return {
+    symbol,
+    threads,
+    sharedBytes,
+    when: when.map(condition),
+    maps: maps.map(({ axes, ...map }) => ({
+      ...map,
+      extents: axes.map(({ extent }) => dimension(extent)),
+      strides: axes.map(({ stride }) => dimension(stride)),
+    })),
   };
 }
 

@@ -1,13 +1,21 @@
 /** Runs every entry of compiled kernels once on the emulator, to count what it does. */
 import type { CompiledKernel } from "../../compiler/options.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../../ffi/mod.ts";
+import {
+  defineKernel,
+  Device,
+  type FormChoice,
+  type LaunchProfile,
+  type Stream,
+  TriError,
+} from "../../ffi/mod.ts";
 import { type Arguments, chooseArguments, scalarValues, type Sizes } from "./arguments.ts";
 import { factsOf } from "./facts.ts";
 
-/** An entry, and what it did. */
+/** An entry or a form of one, and what it did. */
 export interface EntryRun {
   readonly kernel: string;
+  /** Its name in the module. */
   readonly instance: string;
   readonly arch: string;
   readonly outcome: Ran | NotRun;
@@ -30,29 +38,43 @@ export interface NotRun {
 interface Launchable {
   launch(
     args: Readonly<Record<string, unknown>>,
-    options: { readonly variant: string; readonly stream: Stream; readonly profile: true },
+    options: {
+      readonly variant: string;
+      readonly form: FormChoice;
+      readonly stream: Stream;
+      readonly profile: true;
+    },
   ): LaunchProfile;
 }
 
-/** Runs all entries of a kernel for all of its targets; `sizes` replaces what contracts would choose. */
+/**
+ * Runs all entries of a kernel for all of its targets, and the form that such a launch takes where an entry has forms;
+ * `sizes` replaces what contracts would choose.
+ */
 export function runKernel(kernel: CompiledKernel, sizes: Sizes): EntryRun[] {
   return kernel.modules.flatMap((module) => {
     const { target } = module;
     const facts = factsOf(kernel, module);
     const launchable: Launchable = defineKernel(facts);
     using device = Device.open({ device: "emulator", arch: target.replace(/a$/, "") });
-    return kernel.instances.map((instance): EntryRun => ({
-      kernel: kernel.name,
-      instance: instance.symbol,
-      arch: target,
-      outcome: runInstance(launchable, instance.symbol, chooseArguments(instance, sizes), device),
-    }));
+    return kernel.instances.flatMap((instance) => {
+      const { symbol } = instance;
+      const chosen = chooseArguments(instance, sizes);
+      const run = (form: FormChoice, name: string): EntryRun => {
+        const outcome = runInstance(launchable, symbol, form, chosen, device);
+        const ran = outcome.kind === "ran" ? outcome.profile.kernel : name;
+        return { kernel: kernel.name, instance: ran, arch: target, outcome };
+      };
+      const [first] = module.entries.find((entry) => entry.symbol === symbol)?.forms ?? [];
+      return [run("plain", symbol), ...first === undefined ? [] : [run("fast", first.symbol)]];
+    });
   });
 }
 
 function runInstance(
   kernel: Launchable,
   variant: string,
+  form: FormChoice,
   chosen: Arguments | string,
   device: Device,
 ): Ran | NotRun {
@@ -68,6 +90,7 @@ function runInstance(
     }
     const profile = kernel.launch(arguments_, {
       variant,
+      form,
       stream: device.defaultStream,
       profile: true,
     });

@@ -92,7 +92,7 @@ function instructionTable(runs: readonly EntryRan[]): Table {
   };
 }
 
-/** Instructions of a warp are those of its threads: all of them go through it, some with nothing to do. */
+/** Instructions of a warp are those of its threads: all of them execute it, some with no effect. */
 function perWarp(count: number, warps: number): string {
   return warps === 0 ? "0" : String(Math.round(10 * count / warps) / 10);
 }

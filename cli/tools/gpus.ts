@@ -53,7 +53,7 @@ export async function findDefaultDevice(): Promise<DefaultDevice> {
     import("../../ffi/errors.ts"),
   ]);
   try {
-    const { driver, ordinal, why } = chooseDriver({});
+    const { driver, ordinal, why } = chooseDriver({ notice: false });
     try {
       return { kind: "device", name: driver.deviceInfo(ordinal).name, why };
     } finally {

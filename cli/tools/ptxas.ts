@@ -127,10 +127,10 @@ const NOT_STARTED = 127;
 const ELF_MAGIC = [0x7f, 0x45, 0x4c, 0x46];
 
 /** `.loc` and `.file`: with them ptxas writes tables for debuggers, which make a cubin three times as large. */
-const PLACES = /^ *\.(?:loc|file) .*\n/gm;
+const LOCATIONS = /^ *\.(?:loc|file) .*\n/gm;
 
 /**
- * Makes a cubin. ptxas writes what it reads from a pipe to a temporary file, which stays when nobody reads its output any
+ * Makes a cubin. ptxas writes what it reads from a pipe to a temporary file, which stays when its output is not read any
  * more; `folder` is where it may, instead of the system's.
  */
 export async function assemble(
@@ -143,7 +143,7 @@ export async function assemble(
   const { code, stdout, stderr: log } = await runProcess(
     assembler.path,
     [`-arch=${arch}`, "-v", "-o", "/dev/stdout", "-"],
-    withoutChecks(ptx.replace(PLACES, "")),
+    withoutChecks(ptx.replace(LOCATIONS, "")),
     folder === undefined ? {} : { TMPDIR: folder },
   );
   const stderr = folder === undefined ? log : log.replaceAll(`${folder}/`, "");

@@ -19,7 +19,7 @@ export interface Compiler {
   readonly inspect: (
     file: SourceFile,
     options: CompileOptions,
-    stage: CompilerStage,
+    phase: CompilerPhase,
     selection?: { readonly after?: string },
   ) => string;
   /** The passes, in order, by the names that `inspect` and `inspectIr` take. */
@@ -27,9 +27,9 @@ export interface Compiler {
   readonly inspectIr: (file: SourceFile, request: IrRequest) => string | IrMistake;
 }
 
-/** Stages that need no other program. */
-export const COMPILER_STAGES = ["tokens", "ast", "types", "ir", "layout", "ptx"] as const;
-export type CompilerStage = (typeof COMPILER_STAGES)[number];
+/** Phases that need no other program. */
+export const COMPILER_PHASES = ["tokens", "ast", "types", "ir", "views", "layout", "ptx"] as const;
+export type CompilerPhase = (typeof COMPILER_PHASES)[number];
 
 /** An image beside the wrapper, or embedded in it. */
 export interface Image {

@@ -32,23 +32,34 @@ const MOST_BYTES = 2 ** 32;
 export function runsOf(group: Group, wanted: readonly Sizes[]): readonly Run[] | string {
   const instance = group.candidates[0]?.instance;
   if (instance === undefined) return "there is nothing to time";
-  const isGeneral = instance.specialization.length === 0 && group.siblings.length > 1;
   const rank = Math.max(0, ...instance.contract.tensors.map(({ extents }) => extents.length));
-  const extents = (EXTENTS[rank] ?? LARGE_RANK).map((extent) => isGeneral ? extent - 1 : extent);
-  const choices = wanted.length > 0
-    ? wanted.map((given) => chooseArguments(instance, given))
-    : extents.map((extent) => chooseArguments(instance, new Map(), extent));
+  const extents = EXTENTS[rank] ?? LARGE_RANK;
+  if (wanted.length > 0) {
+    return takenRuns(group, wanted.map((given) => chooseArguments(instance, given)));
+  }
+  // Odd lengths are for code that makes no demands on alignment: others are taken for even ones.
+  for (const shorter of [0, 1]) {
+    const choices = extents.map((extent) => chooseArguments(instance, new Map(), extent - shorter));
+    const runs = takenRuns(group, choices);
+    if (typeof runs === "string") return runs;
+    const small = runs.filter((run) => bytesIn(run.arguments) <= MOST_BYTES);
+    if (small.length > 0) return small;
+  }
+  return "no sizes were found for which a call selects this code";
+}
+
+/** The runs of those arguments for which the wrapper takes the group; why some cannot be chosen. */
+function takenRuns(
+  group: Group,
+  choices: readonly (Arguments | string)[],
+): readonly Run[] | string {
   const refused = choices.find((chosen) => typeof chosen === "string");
   if (refused !== undefined) return refused;
-  const runs = choices.flatMap((chosen): Run[] =>
-    typeof chosen === "string" || takenFor(group.siblings, chosen) !== group.specialization ||
-      (wanted.length === 0 && bytesIn(chosen) > MOST_BYTES)
+  return choices.flatMap((chosen): Run[] =>
+    typeof chosen === "string" || takenFor(group.siblings, chosen) !== group.specialization
       ? []
       : [{ group, arguments: chosen }]
   );
-  return runs.length > 0 || wanted.length > 0
-    ? runs
-    : "no sizes were found for which a call selects this code";
 }
 
 /** Which specialisation a wrapper takes, if all addresses are aligned. */

@@ -1,5 +1,6 @@
 /** The GPUs of this machine as `tri tune` uses them: a process for each, which can be ended when a kernel does not end. */
 import type { DeviceInfo } from "../../ffi/driver.ts";
+import { mayRun } from "../environment.ts";
 import { environmentError } from "../failure.ts";
 import { findGpus } from "../tools/gpus.ts";
 import { childEnvironment } from "../tools/process.ts";
@@ -30,6 +31,12 @@ export async function findBench(): Promise<Bench> {
   };
 }
 
+/** Permissions name Deno as PATH does, where its program is often behind a link. */
+function ownProgram(): string {
+  const path = Deno.execPath();
+  return mayRun(path) ? path : "deno";
+}
+
 /** Starts another Deno, with which one talks through its standard streams. */
 export function startDeno(
   module: URL,
@@ -37,7 +44,7 @@ export function startDeno(
   args: readonly (string | number)[],
 ): Deno.ChildProcess {
   try {
-    return new Deno.Command(Deno.execPath(), {
+    return new Deno.Command(ownProgram(), {
       args: ["run", "-q", "--no-prompt", ...permissions, module.href, ...args.map(String)],
       stdin: "piped",
       stdout: "piped",

@@ -123,7 +123,7 @@ function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] 
       candidates: set.map(({ compiled, instance }) => ({
         compiled,
         instance,
-        code: codeOf(compiled.module.ptx, instance.symbol),
+        code: codeOf(compiled.module, instance.symbol),
         misfit: misfitOf(compiled, instance),
       })),
       siblings: [...siblings.values()],
@@ -136,13 +136,14 @@ export function specializationOf({ symbol, specialization }: InstanceInfo): stri
   return specialization.length === 0 ? "general" : symbol.slice(symbol.lastIndexOf("_") + 1);
 }
 
-/** The entry's own text without its name and its source locations. */
-function codeOf(ptx: string, symbol: string): string {
-  const entries = ptx.split(/(?=^\.visible \.entry )/m);
-  const own = entries.filter((text) =>
-    !text.startsWith(".visible .entry ") || isEntry(text, symbol)
+/** The text of the entry and its forms, without names and source locations. */
+function codeOf({ ptx, entries }: CompiledModule, symbol: string): string {
+  const { forms = [] } = must(entries.find((one) => one.symbol === symbol), `entry ${symbol}`);
+  const names = [...forms.map((form) => form.symbol), symbol];
+  const own = ptx.split(/(?=^\.visible \.entry )/m).filter((text) =>
+    !text.startsWith(".visible .entry ") || names.some((name) => isEntry(text, name))
   );
-  const text = own.join("").replaceAll(symbol, "entry")
+  const text = names.reduce((text, name) => text.replaceAll(name, "entry"), own.join(""))
     .replace(/^\s*\.(?:loc|file)\b.*\n/gm, "").replace(/\/\/.*$/gm, "");
   return sha256(text).slice(0, 16);
 }

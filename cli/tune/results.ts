@@ -10,11 +10,10 @@ export function printResults(results: readonly RunResult[]): string {
 function printResult({ run, place, timings, fresh }: RunResult): string {
   const order = fastestFirst(timings);
   const [best] = order;
-  const least = microsecondsOf(timings, best);
+  const least = best?.microseconds ?? NaN;
   const width = Math.max(...Object.keys(timings).map((config) => config.length));
-  const rows = order.map((config) => {
-    const time = microsecondsOf(timings, config);
-    const factor = config === best ? "" : `  ${(time / least).toFixed(2)} times as long`;
+  const rows = order.map(({ config, microseconds: time }) => {
+    const factor = config === best?.config ? "" : `  ${(time / least).toFixed(2)} times as long`;
     return `  ${config.padEnd(width)}  ${Number(time.toPrecision(4))} µs${factor}`;
   });
   const failures = Object.entries(timings).flatMap(([config, timing]) =>
@@ -23,9 +22,4 @@ function printResult({ run, place, timings, fresh }: RunResult): string {
   const known = run.group.candidates.length - fresh;
   const from = known === 0 ? "" : `; ${known} of ${run.group.candidates.length} were known`;
   return [`${describe(place)} on ${place.gpu}${from}`, ...rows, ...failures, ""].join("\n");
-}
-
-function microsecondsOf(timings: RunResult["timings"], config: string | undefined): number {
-  const timing = config === undefined ? undefined : timings[config];
-  return timing === undefined || "failed" in timing ? NaN : timing.microseconds;
 }

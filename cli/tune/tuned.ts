@@ -45,8 +45,8 @@ function measuredIn({ gpus }: TuneFile): readonly Measured[] {
           gpu,
           arch,
           points: sorted(keys).flatMap(([key, timings]) => {
-            const configs = fastestFirst(timings);
-            return configs.length === 0 ? [] : [{ at: parseKey(key), configs }];
+            const order = fastestFirst(timings);
+            return order.length === 0 ? [] : [{ at: parseKey(key), timings: order }];
           }),
         }))
       )
@@ -57,7 +57,10 @@ function measuredIn({ gpus }: TuneFile): readonly Measured[] {
 /** Every ranking that the compiler has to find a winner of. */
 function choicesIn(measured: readonly Measured[]): readonly ConfigurationChoice[] {
   const choices = measured.flatMap(({ kernel, variant, specialization, points }) =>
-    points.map(({ configs }): ConfigurationChoice => ({ kernel, variant, specialization, configs }))
+    points.map(({ timings }): ConfigurationChoice => {
+      const configs = timings.map(({ config }) => config);
+      return { kernel, variant, specialization, configs };
+    })
   );
   return [...new Map(choices.map((choice) => [JSON.stringify(choice), choice])).values()];
 }

@@ -156,10 +156,10 @@ export function dumpExpr(expr: TypedExpr): string {
     }
     case "load": {
       const other = expr.other === undefined ? "" : ` else ${dumpExpr(expr.other)}`;
-      return `${dumpPlace(expr)}${other}${dumpModifiers(expr.modifiers)}`;
+      return `${dumpAccess(expr)}${other}${dumpModifiers(expr.modifiers)}`;
     }
     case "store":
-      return `${dumpPlace(expr)}${dumpModifiers(expr.modifiers)} = ${dumpExpr(expr.value)}`;
+      return `${dumpAccess(expr)}${dumpModifiers(expr.modifiers)} = ${dumpExpr(expr.value)}`;
     case "select":
       return `select(${[expr.condition, expr.then, expr.else].map(dumpExpr).join(", ")})`;
     case "conditional": {
@@ -185,7 +185,7 @@ export function dumpExpr(expr: TypedExpr): string {
   }
 }
 
-function dumpPlace(
+function dumpAccess(
   { pointer, mask }: { readonly pointer: TypedExpr; readonly mask?: TypedExpr },
 ): string {
   const guard = mask === undefined ? "" : `?(${dumpExpr(mask)}) `;

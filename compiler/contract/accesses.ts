@@ -54,7 +54,8 @@ export function collectAccesses(func: Func): Accesses {
   const shaping = new Set<string>();
   const conditional = conditionalOps(func);
   walkOps(func.body, (op) => {
-    if (!isMemoryOp(op)) return;
+    // Contracts are inferred before anything copies by tensor maps.
+    if (!isMemoryOp(op) || op.name === "tensor_load") return;
     const { pointer } = operandsOf(op);
     const mask = op.name === "atomic_cas" ? undefined : operandsOf(op).mask;
     const element = pointer.type.element;

@@ -11,6 +11,11 @@
  *
  * Values are worked out operands first, without recursion. What grows beyond the limits is as unknown as a loaded
  * value.
+ *
+ * Of a launch only what its caller can compute has a polynomial. Of a program also
+ *
+ * - any scalar, by itself if it does not come apart: `pid / width`, an element of a table;
+ * - what a loop carries and changes by the same amount in each round: `k -= 32` is `K - 32*round`, and pointers likewise.
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -35,9 +40,13 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  roundAtom,
+  scalarAtom,
   scalePoly,
   subPoly,
 } from "./poly.ts";
+import { type Carried, carriedValues, changeBy, isInvariant } from "./carried.ts";
+import { type LaneMove, laneMove } from "./lane_move.ts";
 import type { ContractOperator } from "./types.ts";
 
 /** A value that must fit its integer type for what was derived to be true. */
@@ -46,6 +55,8 @@ export interface Observation {
   readonly type: ScalarName;
 }
 
+/** Operations between what a loop carries into an iteration and out of it that are followed. */
+const MAX_STEPS = 16;
 /** Observations that one value may rest on. */
 const MAX_OBSERVATIONS = 64;
 /** Comparisons of one mask that are looked at; the others bound nothing. */
@@ -72,28 +83,52 @@ export interface Constraint {
   readonly op: Op;
 }
 
+/** What polynomials are over: what the caller of a launch knows, or all that a program computes. */
+export type AffineScope = "launch" | "program";
+
 /** Answers questions about the values of one function; remembers what it worked out. */
 export class AffineAnalysis {
   readonly #ints = new Map<Value, AffineInt | undefined>();
   readonly #pointers = new Map<Value, AffinePointer | undefined>();
   readonly #masks = new Map<Value, readonly Constraint[]>();
+  /** Masks whose constraints do not say all. */
+  readonly #vagueMasks = new Set<Value>();
   readonly #params: ReadonlySet<Value>;
+  /** Of a program: the parameters of the regions of loops. */
+  readonly #carried: ReadonlyMap<Value, Carried> | undefined;
+  readonly #open = new Set<Value>();
 
-  constructor(func: Func) {
+  constructor(func: Func, scope: AffineScope = "launch") {
     this.#params = new Set(func.params);
+    if (scope === "program") this.#carried = carriedValues(func);
   }
 
   /** An integer value as a polynomial; undefined: not affine as far as we see. */
   int(value: Value): AffineInt | undefined {
-    for (const one of sourcesFirst(value, (known) => this.#ints.has(known))) {
-      this.#ints.set(one, this.#int(one));
+    const isKnown = (known: Value): boolean => this.#ints.has(known);
+    for (const one of sourcesFirst(value, isKnown, (at) => this.#sourcesOf(at, inputsOf(at)))) {
+      this.#ints.set(one, this.#ints.get(one) ?? this.#int(one) ?? this.#scalar(one));
     }
     return this.#ints.get(value);
   }
 
+  /** What a value is made of; of a carried one what it begins as. */
+  #sourcesOf(value: Value, inputs: readonly Value[]): readonly Value[] {
+    const carried = this.#carried?.get(value);
+    return carried === undefined ? inputs : [carried.from];
+  }
+
+  /** A scalar of the program, by itself. */
+  #scalar(value: Value): AffineInt | undefined {
+    const { element, shape } = value.type;
+    const isScalar = this.#carried !== undefined && shape.length === 0 && !isPointer(element) &&
+      SCALARS[element].class === "int" && element !== "bool";
+    return isScalar ? exact(polyOfAtom(scalarAtom(value))) : undefined;
+  }
+
   /** The address in a pointer value. */
   pointer(value: Value): AffinePointer | undefined {
-    const base = (at: Value): readonly Value[] => inputsOf(at).slice(0, 1);
+    const base = (at: Value): readonly Value[] => this.#sourcesOf(at, inputsOf(at).slice(0, 1));
     for (const one of sourcesFirst(value, (known) => this.#pointers.has(known), base)) {
       this.#pointers.set(one, this.#pointer(one));
     }
@@ -108,16 +143,27 @@ export class AffineAnalysis {
     return must(this.#masks.get(value), "mask");
   }
 
+  /** Whether a mask is set wherever all of its constraints hold. */
+  isWhole(mask: Value): boolean {
+    this.mask(mask);
+    return !this.#vagueMasks.has(mask);
+  }
+
   #mask(value: Value): readonly Constraint[] {
     const op = value.def;
-    if (op === undefined) return [];
-    const [first, ...others] = conjuncts(value).map((one) =>
-      must(this.#masks.get(one), "part of a mask")
-    );
-    if (first === undefined) return this.#comparison(op);
+    const parts = conjuncts(value);
+    const [first, ...others] = parts.map((one) => must(this.#masks.get(one), "part of a mask"));
+    if (parts.some((one) => this.#vagueMasks.has(one))) this.#vagueMasks.add(value);
+    if (op === undefined || first === undefined) {
+      const constraints = op === undefined ? [] : this.#comparison(op);
+      if (constraints.length === 0 && irConstant(value) !== 1n) this.#vagueMasks.add(value);
+      return constraints;
+    }
     const move = laneMove(op);
     if (move === undefined) {
-      return [...new Set([...first, ...others.flat()])].slice(0, MAX_CONSTRAINTS);
+      const all = new Set([...first, ...others.flat()]);
+      if (all.size > MAX_CONSTRAINTS) this.#vagueMasks.add(value);
+      return [...all].slice(0, MAX_CONSTRAINTS);
     }
     return first.map((constraint) => {
       const poly = mapAtoms(constraint.poly, move);
@@ -176,6 +222,8 @@ export class AffineAnalysis {
     if (isPointer(type) || SCALARS[type].class !== "int" || type === "bool") return undefined;
     const op = value.def;
     if (op === undefined) {
+      const carried = this.#carried?.get(value);
+      if (carried !== undefined) return this.#inRounds(value, carried);
       if (!this.#params.has(value) || value.name === undefined) return undefined;
       return exact(polyOfAtom(paramAtom(value.name, !SCALARS[type].signed)));
     }
@@ -198,6 +246,8 @@ export class AffineAnalysis {
     if (!isPointer(element)) return undefined;
     const op = value.def;
     if (op === undefined) {
+      const carried = this.#carried?.get(value);
+      if (carried !== undefined) return this.#pointerInRounds(value, carried);
       return this.#params.has(value) ? { param: value, bytes: polyOf(0), observed: [] } : undefined;
     }
     if (op.name === "offset") {
@@ -224,6 +274,59 @@ export class AffineAnalysis {
       bytes: mapAtoms(inner.bytes, move),
       observed: moveAll(inner.observed, move),
     };
+  }
+
+  /** A carried integer in terms of the rounds. */
+  #inRounds(value: Value, carried: Carried): AffineInt | undefined {
+    const from = this.int(carried.from);
+    if (from === undefined || carried.repeated === undefined) return from;
+    const step = this.#step(value, carried, carried.repeated);
+    return step &&
+      bounded(addPoly(from.poly, step.poly), allObserved(from.observed, step.observed));
+  }
+
+  /** A carried pointer in terms of the rounds. */
+  #pointerInRounds(value: Value, carried: Carried): AffinePointer | undefined {
+    const from = this.pointer(carried.from);
+    if (from === undefined || carried.repeated === undefined) return from;
+    const step = this.#step(value, carried, carried.repeated);
+    const bytes = step && addPoly(from.bytes, step.poly);
+    const observed = step && allObserved(from.observed, step.observed);
+    if (bytes === undefined || observed === undefined || !isFollowed(bytes)) return undefined;
+    return { ...from, bytes, observed };
+  }
+
+  /** By how much a value has changed after so many rounds, if each changes it alike; for pointers in bytes. */
+  #step(value: Value, { loop, number, inside }: Carried, repeated: Value): AffineInt | undefined {
+    // A step that is made of the value itself.
+    if (this.#open.has(value)) return undefined;
+    this.#open.add(value);
+    let [poly, observed]: [Poly, readonly Observation[]] = [polyOf(0), []];
+    let at = repeated;
+    for (let length = 0; at !== value; length++) {
+      const entered = this.#carried?.get(at);
+      const change = entered?.repeated === undefined ? changeBy(at, inside) : undefined;
+      const next = entered !== undefined && entered.repeated === undefined
+        ? entered.from
+        : change?.from;
+      if (next === undefined || length > MAX_STEPS) break;
+      at = next;
+      if (change === undefined) continue;
+      const by = this.int(change.by);
+      const type = change.by.type.element;
+      if (by === undefined || isPointer(type) || !isInvariant(by.poly, loop, inside)) break;
+      const all = allObserved(
+        observed,
+        by.observed,
+        change.isObserved ? [{ poly: by.poly, type }] : [],
+      );
+      if (all === undefined) break;
+      poly = addPoly(poly, scalePoly(by.poly, change.factor));
+      observed = all;
+    }
+    this.#open.delete(value);
+    if (at !== value) return undefined;
+    return { poly: mulPoly(poly, polyOfAtom(roundAtom(loop, number))), observed };
   }
 }
 
@@ -258,56 +361,8 @@ function conjuncts(mask: Value): readonly Value[] {
   return laneMove(op) === undefined ? [] : op.operands.slice(0, 1);
 }
 
-type LaneMove = (atom: Atom) => Atom | undefined;
-
 function moveAll(observed: readonly Observation[], move: LaneMove): readonly Observation[] {
   return observed.map(({ poly, type }) => ({ poly: mapAtoms(poly, move), type }));
-}
-
-/** How a shape operation renames lanes: the operand's lane to the result's; undefined atom: that lane is 0. */
-function laneMove(op: Op): LaneMove | undefined {
-  const lanes = (to: (axis: number) => number | undefined): LaneMove => (atom) => {
-    if (atom.kind !== "lane") return atom;
-    const axis = to(atom.axis);
-    return axis === undefined ? undefined : laneAtom(axis);
-  };
-  switch (op.name) {
-    case "splat":
-    case "convert_layout":
-      return lanes((axis) => axis);
-    case "expand_dims": {
-      const inserted = op.attrs.axis;
-      return lanes((axis) => axis < inserted ? axis : axis + 1);
-    }
-    case "broadcast": {
-      const { shape } = operandsOf(op).value.type;
-      return lanes((axis) => shape[axis] === 1 ? undefined : axis);
-    }
-    case "permute": {
-      const { order } = op.attrs;
-      return lanes((axis) => order.indexOf(axis));
-    }
-    case "reshape":
-      return unitReshape(op, lanes);
-    default:
-      return undefined;
-  }
-}
-
-/** A reshape that only adds or drops axes of extent 1. */
-function unitReshape(
-  op: OpOf<"reshape">,
-  lanes: (to: (axis: number) => number | undefined) => LaneMove,
-): LaneMove | undefined {
-  const kept = (shape: readonly number[]): number[] =>
-    shape.flatMap((extent, axis) => extent === 1 ? [] : [axis]);
-  const from = operandsOf(op).value.type.shape;
-  const to = resultOf(op).type.shape;
-  const [before, after] = [kept(from), kept(to)];
-  if (
-    before.length !== after.length || before.some((axis, i) => from[axis] !== to[after[i] ?? -1])
-  ) return undefined;
-  return lanes((axis) => after[before.indexOf(axis)]);
 }
 
 type IntRule<N extends TileOp> = (
@@ -351,6 +406,7 @@ const uniform =
       kind: "opaque",
       key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
       expr,
+      value: resultOf(op),
     };
     const observed = allObserved(a.observed, b.observed, [
       { poly: a.poly, type },
@@ -406,9 +462,9 @@ function irConstantOfSplat(value: Value): ReturnType<typeof irConstant> {
   return splat && irConstant(operandsOf(splat).value);
 }
 
-/** Whether programs or lanes see different values. */
+/** Whether programs, lanes or rounds see different values. */
 export function varies(poly: Poly): boolean {
-  return [...poly.values()].some((term) =>
-    term.atoms.some((atom) => atom.kind === "pid" || atom.kind === "lane")
-  );
+  return [...poly.values()].some((term) => term.atoms.some((atom) => !INVARIANT.has(atom.kind)));
 }
+
+const INVARIANT: ReadonlySet<Atom["kind"]> = new Set(["param", "grid", "opaque"]);

@@ -28,19 +28,28 @@ export function limitsOf(
   expr: ContractExpr,
   typeOf: (param: string) => ScalarName | undefined,
 ): Limits | undefined {
+  return limitsWith(expr, (leaf) => {
+    if (leaf.op === "grid") return { min: 0n, max: MAX_GRID };
+    const type = typeOf(leaf.name);
+    return type && limitsOfType(type);
+  });
+}
+
+/** The limits of an expression whose names have known ones; undefined where no rule applies. */
+export function limitsWith(
+  expr: ContractExpr,
+  limitsOfLeaf: (leaf: Extract<ContractExpr, { op: "param" | "grid" }>) => Limits | undefined,
+): Limits | undefined {
   switch (expr.op) {
     case "const":
       return { min: BigInt(expr.value), max: BigInt(expr.value) };
-    case "param": {
-      const type = typeOf(expr.name);
-      return type && limitsOfType(type);
-    }
+    case "param":
     case "grid":
-      return { min: 0n, max: MAX_GRID };
+      return limitsOfLeaf(expr);
   }
   const args: Limits[] = [];
   for (const arg of expr.args) {
-    const limits = limitsOf(arg, typeOf);
+    const limits = limitsWith(arg, limitsOfLeaf);
     if (limits === undefined) return undefined;
     args.push(limits);
   }

@@ -1,10 +1,12 @@
 /**
  * Polynomials with exact integer coefficients over named atoms. The common ground of two questions: are
  * two contract expressions equal (`normal.ts`), and which elements does a pointer tile address
- * (`affine.ts`), where `pid` and `lane` atoms are the program's index and the element's.
+ * (`affine.ts`), where `pid` and `lane` atoms are the program's index and the element's. Within one program there are
+ * two more: a scalar that all its elements share, and how many rounds of a loop are behind it.
  */
 import { apply, constant, grid, param } from "./expr.ts";
 import { bug } from "../support/bug.ts";
+import type { OpOf, Value } from "../ir/func.ts";
 import type { ContractExpr } from "./types.ts";
 
 /** Something that a polynomial is over. Equal keys mean equal atoms. */
@@ -19,7 +21,17 @@ export type Atom =
   | { readonly kind: "pid"; readonly key: string; readonly axis: number }
   /** Index along an axis of the tile that the polynomial describes. */
   | { readonly kind: "lane"; readonly key: string; readonly axis: number }
-  | { readonly kind: "opaque"; readonly key: string; readonly expr: ContractExpr };
+  | {
+    readonly kind: "opaque";
+    readonly key: string;
+    readonly expr: ContractExpr;
+    /** In a function, a value that is it. */
+    readonly value?: Value;
+  }
+  /** A scalar of the program that does not come apart. */
+  | { readonly kind: "scalar"; readonly key: string; readonly value: Value }
+  /** Rounds of a loop that are behind the program: 0 in the first one. */
+  | { readonly kind: "round"; readonly key: string; readonly loop: OpOf<"while"> };
 
 /** A product of atoms, sorted by key, times a coefficient that is not zero. */
 export interface Term {
@@ -59,6 +71,16 @@ export const paramAtom = (name: string, unsigned = false): Atom => ({
 export const gridAtom = (axis: number): Atom => ({ kind: "grid", key: `grid.${axis}`, axis });
 export const pidAtom = (axis: number): Atom => ({ kind: "pid", key: `pid.${axis}`, axis });
 export const laneAtom = (axis: number): Atom => ({ kind: "lane", key: `lane.${axis}`, axis });
+export const scalarAtom = (value: Value): Atom => ({
+  kind: "scalar",
+  key: `%${value.id}`,
+  value,
+});
+export const roundAtom = (loop: OpOf<"while">, number: number): Atom => ({
+  kind: "round",
+  key: `round.${number}`,
+  loop,
+});
 
 /** The polynomial that is one constant. */
 export function polyOf(value: bigint | number): Poly {
@@ -141,7 +163,9 @@ export function mapAtoms(poly: Poly, change: (atom: Atom) => Atom | undefined): 
 export function isNonNegative(poly: Poly): boolean {
   return [...poly.values()].every((term) =>
     term.coefficient > 0n &&
-    term.atoms.every((atom) => atom.kind === "param" ? atom.unsigned : atom.kind !== "opaque")
+    term.atoms.every((atom) =>
+      atom.kind === "param" ? atom.unsigned : atom.kind !== "opaque" && atom.kind !== "scalar"
+    )
   );
 }
 
@@ -174,6 +198,8 @@ function atomExpr(atom: Atom): ContractExpr {
       return atom.expr;
     case "pid":
     case "lane":
+    case "scalar":
+    case "round":
       return bug(`${atom.key} in a contract expression`);
   }
 }

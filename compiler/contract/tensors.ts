@@ -51,7 +51,7 @@ function axesOf(param: Value, access: MemoryAccess): readonly InferredAxis[] | u
   const elements = wholeElements(access.bytes, bytes);
   const offset = elements && groupOffset(elements, access.bounds);
   if (offset === undefined || offset.rest.size > 0 || access.width !== bytes) return undefined;
-  const groups = [...offset.groups].sort((a, b) => placeOf(a) - placeOf(b));
+  const groups = [...offset.groups].sort((a, b) => orderOf(a) - orderOf(b));
   // Two indices along one stride are no tensor that we could name.
   if (new Set(groups.map((group) => normalKey(polyExpr(group.coefficient)))).size < groups.length) {
     return undefined;
@@ -60,7 +60,7 @@ function axesOf(param: Value, access: MemoryAccess): readonly InferredAxis[] | u
 }
 
 /** Unit stride last, otherwise the order of the tile's axes; what is not in the tile comes first. */
-function placeOf({ form, coefficient }: Group): number {
+function orderOf({ form, coefficient }: Group): number {
   if (constantOf(coefficient) === 1n) return Number.MAX_SAFE_INTEGER;
   return form.parts.reduce(
     (last, { atom }) => atom.kind === "lane" ? Math.max(last, atom.axis) : last,

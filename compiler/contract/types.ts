@@ -124,6 +124,8 @@ export interface InstanceInfo {
   };
   /** Where several configurations were compiled: which this is. */
   readonly configuration?: ConfigurationInfo;
+  /** The same: what one of its blocks costs by the model of `block_clocks.ts`, where that has one. */
+  readonly clocks?: ContractExpr;
   /** Conditions under which the wrapper may take this instance; empty for the general one. Pointers appear as params: their address. */
   readonly specialization: readonly Requirement[];
   /** Of the general instance; the specialisation's conditions come on top. */

@@ -3,31 +3,43 @@
  * code that was made for the first of them; only directives, version and target of the module are their own.
  */
 import type { Func } from "../ir/func.ts";
-import { FileTable } from "../lower/places.ts";
+import { FileTable } from "../lower/source_locations.ts";
 import type { CompiledEntry, CompiledModule } from "../options.ts";
 import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { printCode, printModule } from "../ptx/print.ts";
 import { neededVersion } from "../ptx/version.ts";
-import { type EntryLowering, lowerEntry, type TargetLowering } from "./lower_entry.ts";
+import {
+  type EntryLowering,
+  type LoweredEntry,
+  lowerEntry,
+  lowerTensorForm,
+  type TargetLowering,
+} from "./lower_entry.ts";
 import { timed } from "./run_passes.ts";
 import { must } from "../support/bug.ts";
 import type { WorkBudget } from "./work_budget.ts";
 import { type Target, type TargetName, TARGETS } from "../targets.ts";
 
-/** The code of an entry as text: instructions of all instances as data would fill the memory. */
-interface Code {
+/** A kernel as text: instructions of all instances as data would fill the memory. */
+interface KernelText {
   /** Without its code. */
   readonly kernel: PtxKernel;
   readonly text: string;
   readonly instructions: number;
   /** PTX version that it needs. */
   readonly version: number;
-  readonly entry: CompiledEntry;
   /** Variables and functions of the module that it uses. */
   readonly globals: readonly PtxVariable[];
   readonly externs: readonly PtxFunction[];
-  readonly agrees: (target: Target) => boolean;
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
+}
+
+/** The code of an entry. */
+interface Code {
+  /** That of the entry itself, then those of its forms. */
+  readonly kernels: readonly KernelText[];
+  readonly entry: CompiledEntry;
+  readonly agrees: (target: Target) => boolean;
 }
 
 export class BackEnd {
@@ -54,7 +66,9 @@ export class BackEnd {
     if (code === undefined) {
       code = codeOf(func, { ...options, target, files: this.#files });
       this.#known.set(func, [...known, code]);
-      if (name === this.#first) this.#work.add("instructions", code.instructions);
+      if (name === this.#first) {
+        for (const { instructions } of code.kernels) this.#work.add("instructions", instructions);
+      }
     }
     must(this.#modules.get(name), "a module for the target").push(code);
   }
@@ -64,13 +78,13 @@ export class BackEnd {
   }
 
   #module(target: TargetName, codes: readonly Code[]): CompiledModule {
-    const texts = new Map(codes.map(({ kernel, text, directivesOn }): [PtxKernel, string] => [
+    const kernels = codes.flatMap((code) => code.kernels);
+    const texts = new Map(kernels.map(({ kernel, text, directivesOn }): [PtxKernel, string] => [
       { ...kernel, directives: directivesOn(TARGETS[target]) },
       text,
     ]));
     const { names: files } = this.#files;
-    const version = Math.max(TARGETS[target].ptx, ...codes.map((code) => code.version));
-    const kernels = [...texts.keys()];
+    const version = Math.max(TARGETS[target].ptx, ...kernels.map((one) => one.version));
     return {
       target,
       ptx: printModule(
@@ -78,9 +92,9 @@ export class BackEnd {
           version,
           target,
           files,
-          variables: distinctVariables(codes.flatMap(({ globals }) => globals)),
-          functions: distinct(codes.flatMap(({ externs }) => externs)),
-          kernels,
+          variables: distinctVariables(kernels.flatMap(({ globals }) => globals)),
+          functions: distinct(kernels.flatMap(({ externs }) => externs)),
+          kernels: [...texts.keys()],
         },
         (kernel) => must(texts.get(kernel), "code of an entry"),
       ),
@@ -90,14 +104,44 @@ export class BackEnd {
 }
 
 function codeOf(func: Func, lowering: TargetLowering): Code {
-  const { kernel, threads, sharedBytes, func: _func, ...rest } = lowerEntry(func, lowering);
+  const plain = lowerEntry(func, lowering);
+  const { form, agrees } = lowerTensorForm(func, {
+    ...lowering,
+    symbol: `${lowering.symbol}_tensor`,
+  });
+  const entry: CompiledEntry = factsOf(plain);
   return {
-    ...rest,
+    kernels: [plain, ...form === undefined ? [] : [form.lowered]].map((one) =>
+      textOf(one, lowering)
+    ),
+    entry: form === undefined ? entry : {
+      ...entry,
+      forms: [{ ...factsOf(form.lowered), when: form.when, maps: form.maps }],
+    },
+    agrees: (target) => plain.agrees(target) && agrees(target),
+  };
+}
+
+const factsOf = (
+  { kernel, threads, sharedBytes }: LoweredEntry,
+): Pick<CompiledEntry, "symbol" | "threads" | "sharedBytes"> => ({
+  symbol: kernel.name,
+  threads,
+  sharedBytes,
+});
+
+function textOf(
+  { kernel, globals, externs, directivesOn }: LoweredEntry,
+  { watch = {} }: TargetLowering,
+): KernelText {
+  return {
+    globals,
+    externs,
+    directivesOn,
     kernel: { ...kernel, registers: [], body: [] },
-    text: timed(lowering.watch ?? {}, "print", () => printCode(kernel)),
+    text: timed(watch, "print", () => printCode(kernel)),
     instructions: kernel.body.length,
     version: neededVersion(kernel),
-    entry: { symbol: kernel.name, threads, sharedBytes },
   };
 }
 

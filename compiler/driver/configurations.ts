@@ -1,7 +1,7 @@
 /** Which configurations the kernels of a file can have, without compiling any. */
 import { DiagnosticCollector } from "./diagnostics.ts";
 import type { CompileOptions } from "../options.ts";
-import { planFile } from "./pipeline.ts";
+import { planFile } from "./compile_file.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
 

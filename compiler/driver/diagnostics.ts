@@ -63,7 +63,7 @@ export class DiagnosticCollector {
       .map((diagnostic): Diagnostic =>
         options.warningsAsErrors === true ? { ...diagnostic, severity: "error" } : diagnostic
       )
-      .sort((a, b) => byPlace(a, b, mainFile));
+      .sort((a, b) => byLocation(a, b, mainFile));
     let errors = 0;
     return graded.filter(({ severity }) => severity !== "error" || ++errors <= Reporter.MAX_ERRORS);
   }
@@ -99,7 +99,7 @@ function locationOf(span: Span): readonly [string, number] {
 }
 
 /** The main file before all others. */
-function byPlace(a: Diagnostic, b: Diagnostic, mainFile: string): number {
+function byLocation(a: Diagnostic, b: Diagnostic, mainFile: string): number {
   const [fileA, startA] = locationOf(a.span);
   const [fileB, startB] = locationOf(b.span);
   if (fileA === fileB) return startA - startB;

@@ -1,4 +1,4 @@
-/** One stage of the compiler as text, for people: `tri inspect`. */
+/** One phase of the compiler as text, for people: `tri inspect`. */
 import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import { dumpAst } from "../parse/dump_ast.ts";
@@ -9,17 +9,21 @@ import { printHeader } from "./ir_text.ts";
 import { runTargetPasses } from "./lower_entry.ts";
 import { lastStepOf, TILE_STEPS } from "./passes.ts";
 import type { PassWatch } from "./run_passes.ts";
+import { findViews } from "../views/find_views.ts";
+import { printViews } from "../views/print_views.ts";
+import { axisAnalysis } from "../tile/axis.ts";
 import type { Specialization } from "../instances/specialize.ts";
-import type { CheckedKernel, ParsedFile } from "./instance_front.ts";
+import type { CheckedKernel, InstanceFront, ParsedFile } from "./instance_front.ts";
+import type { KernelSite } from "../instances/items.ts";
 import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import type { CompileOptions } from "../options.ts";
-import { compileFile, planFile } from "./pipeline.ts";
+import { compileFile, planFile } from "./compile_file.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
 import { type Target, TARGETS } from "../targets.ts";
 
-/** The stages there are to look at. */
-export type Stage = "tokens" | "ast" | "types" | "ir" | "layout" | "ptx";
+/** The phases there are to look at. */
+export type Phase = "tokens" | "ast" | "types" | "ir" | "views" | "layout" | "ptx";
 
 /** Which instance to show; the first one that matches. */
 export interface Selection {
@@ -27,23 +31,23 @@ export interface Selection {
   readonly kernel?: string;
   /** Name of a variant. */
   readonly variant?: string;
-  /** A pass: the function after it, instead of a stage; `*`: after every pass. */
+  /** A pass: the function after it, instead of a phase; `*`: after every pass. */
   readonly after?: string;
 }
 
 /**
- * The text of a stage for one instance and the first target of the options. Of a faulty file, what the stage
+ * The text of a phase for one instance and the first target of the options. Of a faulty file, what the phase
  * could make of it; empty when that is nothing. {@linkcode compileFile} says what is wrong.
  */
 export function inspect(
   file: SourceFile,
   options: CompileOptions,
-  stage: Stage,
+  phase: Phase,
   selection: Selection = {},
 ): string {
   const { kernel: wanted, variant, after } = selection;
   const scope = wanted === undefined ? options : { ...options, kernels: [wanted] };
-  if (stage === "ptx" && after === undefined) return inspectPtx(file, scope);
+  if (phase === "ptx" && after === undefined) return inspectPtx(file, scope);
   const { front, parsed, kernels } = planFile(
     file,
     scope,
@@ -60,10 +64,13 @@ export function inspect(
     if (after !== undefined) {
       return inspectPasses(checked, plan, instance, options, target, after);
     }
-    switch (stage) {
+    switch (phase) {
+      case "views":
+        return plan.instances.filter(({ variant }) => variant.name === instance.variant.name)
+          .map((one) => inspectViews(front, site, plan, one, options, target)).join("\n");
       case "tokens":
       case "ast":
-        return inspectText(checked.parsed, stage);
+        return inspectText(checked.parsed, phase);
       case "types":
         return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
       case "ir":
@@ -73,16 +80,36 @@ export function inspect(
     }
   }
   const isWhole = wanted === undefined && variant === undefined;
-  return isWhole && (stage === "tokens" || stage === "ast") ? inspectText(parsed, stage) : "";
+  return isWhole && (phase === "tokens" || phase === "ast") ? inspectText(parsed, phase) : "";
 }
 
-function inspectText({ preprocessed, unit }: ParsedFile, stage: "tokens" | "ast"): string {
-  return stage === "tokens" ? printTokens(preprocessed.tokens) : dumpAst(unit);
+function inspectText({ preprocessed, unit }: ParsedFile, phase: "tokens" | "ast"): string {
+  return phase === "tokens" ? printTokens(preprocessed.tokens) : dumpAst(unit);
 }
 
 function inspectPtx(file: SourceFile, options: CompileOptions): string {
   const { kernels } = compileFile(file, { ...options, targets: options.targets.slice(0, 1) });
   return kernels.flatMap(({ modules }) => modules.map(({ ptx }) => ptx)).join("\n");
+}
+
+/** The views of the loads of all instances of a variant, for each specialisation. */
+function inspectViews(
+  front: InstanceFront,
+  site: KernelSite,
+  plan: KernelPlan,
+  instance: InstancePlan,
+  options: CompileOptions,
+  target: Target,
+): string {
+  const checked = checkInstance(front, site, instance, target.sm);
+  const building = buildOptions(options, instance);
+  const built = buildInstance(checked, plan, instance, building, new Reporter());
+  const { numWarps } = entryOptions(instance);
+  return (built?.funcs ?? []).map(({ func, specialization }) => {
+    const loads = findViews(func, { target, numWarps, axisInfo: axisAnalysis(func) });
+    const name = `${func.name}${specialization.suffix}`;
+    return `${name}\n${loads.length === 0 ? "no loads of products\n" : printViews(loads)}`;
+  }).join("\n");
 }
 
 /** The functions of an instance after a step, one for each specialisation. */

@@ -102,7 +102,7 @@ function inspectFunc(
       clock?.spent({ entry: func.name, target: target.name, step, milliseconds });
     },
   };
-  const settings = { ...header.entry, target };
+  const settings = { ...header.entry, target, form: header.form ?? "plain" } as const;
   const passed = runPasses<TargetContext>({
     func,
     again: () => cloneFunc(original),

@@ -1,11 +1,12 @@
 /**
- * Functions as files that compiling goes on from. Above each stands what the text of the function does not say:
+ * Functions as files that compiling goes on from. Above each is what the text of the function does not say:
  *
  *     after cse.2 {target = "sm_90", num_warps = 4, floats = ["contract"]}
  *     func @copy(…) {
  *
- * `after build` stands above a function before its first pass. `num_stages` and `max_registers` are there if the kernel
- * sets them, `target` from the phase `layout` on. A function without this line is one after `build`, with 4 warps.
+ * `after build` is above a function before its first pass. `num_stages` and `max_registers` are there if the kernel
+ * sets them, `form` if it is not the plain one, `target` from the phase `layout` on. A function without this line is one
+ * after `build`, with 4 warps.
  */
 import { type KernelOptions, readOptions } from "../instances/kernel_options.ts";
 import type { Func } from "../ir/func.ts";
@@ -15,6 +16,7 @@ import { verifyFunc } from "../ir/verify.ts";
 import { bug } from "../support/bug.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { type Target, TARGETS } from "../targets.ts";
+import type { Form } from "../tile/pass.ts";
 
 /** What an entry is compiled with, whatever the target. */
 export type EntryOptions = Pick<
@@ -28,6 +30,8 @@ export interface IrHeader {
   readonly after: string | undefined;
   readonly target: Target | undefined;
   readonly entry: EntryOptions;
+  /** Which code of the entry it becomes; `plain` is not spelled. */
+  readonly form?: Form | undefined;
 }
 
 /** A function with its line. */
@@ -46,7 +50,7 @@ const FLOATS: Readonly<Record<string, keyof FloatOptions>> = {
 };
 
 /** The line above a function, with its newline. */
-export function printHeader({ after = NO_STEP, target, entry }: IrHeader): string {
+export function printHeader({ after = NO_STEP, target, entry, form }: IrHeader): string {
   const { floats, numWarps, numStages, maxRegisters } = entry;
   const words = Object.entries(FLOATS).flatMap(([word, name]) => floats[name] ? [word] : []);
   const settings = {
@@ -54,6 +58,7 @@ export function printHeader({ after = NO_STEP, target, entry }: IrHeader): strin
     num_warps: numWarps,
     num_stages: numStages,
     max_registers: maxRegisters,
+    form: form === "plain" ? undefined : form,
     floats: words,
   };
   const spelled = Object.entries(settings).flatMap(([name, value]) =>
@@ -106,9 +111,12 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
   const target = Object.values(TARGETS).find(({ name }) => name === wanted);
   if (wanted !== undefined && target === undefined) fail(`${wanted} is no target`);
   const defaults = readOptions([]);
+  const form = settings.get("form") ?? "plain";
+  if (form !== "plain" && form !== "tensor") return fail("a form is plain or tensor");
   return {
     after: after === NO_STEP ? undefined : after,
     target,
+    form,
     entry: {
       numWarps: numberOf("num_warps") ?? defaults.numWarps,
       numStages: numberOf("num_stages"),
@@ -118,7 +126,9 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
   };
 }
 
-const KEYS: readonly string[] = ["target", "num_warps", "num_stages", "max_registers", "floats"];
+const KEYS: readonly string[] = [
+  ...["target", "num_warps", "num_stages", "max_registers", "form", "floats"],
+];
 
 function parseSetting(text: string): Setting {
   if (text.startsWith('"')) return text.slice(1, -1);

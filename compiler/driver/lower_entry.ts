@@ -2,15 +2,20 @@
 import type { Func } from "../ir/func.ts";
 import { printFunc } from "../ir/print.ts";
 import { cloneFunc } from "../ir/walk.ts";
+import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
-import type { FileTable } from "../lower/places.ts";
+import type { FileTable } from "../lower/source_locations.ts";
 import { Unsupported } from "../lower/unsupported.ts";
+import type { TensorMapPlan } from "../options.ts";
 import type { PtxKernel } from "../ptx/func.ts";
 import { printModule } from "../ptx/print.ts";
 import { requiredVersion } from "../ptx/version.ts";
+import { tensorMapPlans } from "../schedule/tensor_maps.ts";
 import { DEFAULT_FLOATS } from "../support/float_options.ts";
 import { type Target, type TargetName, TARGETS, watchTarget } from "../targets.ts";
-import type { TargetContext } from "../tile/pass.ts";
+import { axisAnalysis } from "../tile/axis.ts";
+import type { Form, TargetContext } from "../tile/pass.ts";
+import { formConditions } from "../views/tensor_views.ts";
 import { type EntryOptions, printHeader } from "./ir_text.ts";
 import { PassFailure } from "./pass_failure.ts";
 import { PASS_NAMES, TARGET_STEPS, TILE_STEPS } from "./passes.ts";
@@ -29,6 +34,8 @@ export interface EntryLowering extends Partial<EntryOptions> {
 /** How a function becomes an entry for a target. */
 export interface TargetLowering extends EntryLowering {
   readonly target: Target;
+  /** `plain` if absent. */
+  readonly form?: Form;
   /** Files of the module, if its instructions shall say where they come from. */
   readonly files?: FileTable;
 }
@@ -51,21 +58,66 @@ export function lowerEntry(source: Func, lowering: TargetLowering): LoweredEntry
   return { ...emitted, kernel: { ...emitted.kernel, directives }, agrees, func: passed.func };
 }
 
+/** A faster form of an entry. */
+export interface LoweredForm {
+  readonly lowered: LoweredEntry;
+  readonly when: readonly Requirement[];
+  readonly maps: readonly TensorMapPlan[];
+}
+
+/** The form of an entry whose operands come by tensor copies; undefined where its loads or the target do not allow it. */
+export function lowerTensorForm(
+  source: Func,
+  lowering: TargetLowering,
+): { readonly form: LoweredForm | undefined; readonly agrees: LoweredEntry["agrees"] } {
+  const { view: target, agrees } = watchTarget(lowering.target);
+  return { agrees, form: tensorForm(source, { ...lowering, target, form: "tensor" }, agrees) };
+}
+
+function tensorForm(
+  source: Func,
+  lowering: TargetLowering,
+  agrees: LoweredEntry["agrees"],
+): LoweredForm | undefined {
+  const { target, numWarps } = lowering;
+  if (!target.tensorCopies) return undefined;
+  const when = timed(
+    lowering.watch ?? {},
+    "views",
+    () => formConditions(source, { target, numWarps, axisInfo: axisAnalysis(source) }),
+  );
+  if (when === undefined) return undefined;
+  try {
+    const passed = runTargetPasses(source, lowering);
+    const maps = tensorMapPlans(passed.func);
+    if (maps === undefined) return undefined;
+    const emitted = emitPassed(passed, lowering);
+    const kernel = { ...emitted.kernel, directives: emitted.directivesOn(target) };
+    return { lowered: { ...emitted, kernel, agrees, func: passed.func }, when, maps };
+  } catch (error) {
+    // No room for its slots: the plain code needs less.
+    if (error instanceof Unsupported) return undefined;
+    throw error;
+  }
+}
+
 /** The passes for a target, on a copy of the function. */
 export function runTargetPasses(source: Func, lowering: TargetLowering): Passed {
   const entry = optionsOf(lowering);
+  const { target, form = "plain" } = lowering;
   return runPasses<TargetContext>({
     func: cloneFunc(source),
     again: () => cloneFunc(source),
     steps: TARGET_STEPS,
-    context: (analyses) => ({ ...analyses, ...entry, target: lowering.target }),
+    context: (analyses) => ({ ...analyses, ...entry, target, form }),
     ...(lowering.watch === undefined ? {} : { watch: lowering.watch }),
     header: (after = PASS_NAMES[TILE_STEPS.length - 1]) => headerOf(after, lowering),
   });
 }
 
 function headerOf(after: string | undefined, lowering: TargetLowering): string {
-  return printHeader({ after, target: lowering.target, entry: optionsOf(lowering) });
+  const { target, form } = lowering;
+  return printHeader({ after, target, entry: optionsOf(lowering), form });
 }
 
 const optionsOf = (

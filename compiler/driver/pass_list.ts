@@ -11,9 +11,9 @@ export interface Row<Context> {
   readonly because?: string;
 }
 
-/** A pass at its place in the list. */
+/** A pass and its position in the list. */
 export interface Step<Context> extends Required<Pick<Row<Context>, "needs">> {
-  /** The name of the pass; of its second place in the list `simplify.2`. */
+  /** The name of the pass; of its second entry in the list `simplify.2`. */
   readonly name: string;
   readonly phase: Phase;
   readonly pass: Pass<Context>;
@@ -31,8 +31,8 @@ export function stepsOf<Context>(
       bug(`The phase ${phase} comes after the phase ${last.phase} in the list of passes`);
     }
     for (const { pass, needs = [], because } of rows) {
-      const place = steps.filter((step) => step.pass.name === pass.name).length + 1;
-      const name = place === 1 ? pass.name : `${pass.name}.${place}`;
+      const occurrence = steps.filter((step) => step.pass.name === pass.name).length + 1;
+      const name = occurrence === 1 ? pass.name : `${pass.name}.${occurrence}`;
       const missing = needs.find((need) => steps.every((step) => step.name !== need));
       if (missing !== undefined) bug(`The pass ${name} needs ${missing}, which is not before it`);
       steps.push({ name, phase, pass, needs, because });

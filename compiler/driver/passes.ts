@@ -17,6 +17,7 @@ import { fuseMultiplyAdd } from "../tile/fuse_multiply_add.ts";
 import { hoistInvariants } from "../tile/hoist_invariants.ts";
 import type { Phase, TargetContext, TileContext } from "../tile/pass.ts";
 import { simplify } from "../tile/simplify.ts";
+import { tensorViews } from "../views/tensor_views.ts";
 import { type Row, type Step, stepsOf } from "./pass_list.ts";
 
 /** Once for all targets. */
@@ -57,6 +58,11 @@ const TILE: readonly Row<TileContext>[] = [
 
 /** For each target. */
 const LAYOUT: readonly Row<TargetContext>[] = [
+  {
+    pass: tensorViews,
+    needs: ["drop-dead"],
+    because: "it follows addresses, which layouts compute several times",
+  },
   {
     pass: layoutAssignment,
     needs: ["drop-dead"],

@@ -8,7 +8,7 @@ import { DiagnosticCollector } from "./diagnostics.ts";
 import type { FunctionDefinition, Unit } from "../parse/ast.ts";
 import type { FrontRequest, ParsedFile, SurveyedText } from "./instance_front.ts";
 import type { CompileOptions } from "../options.ts";
-import { planFile } from "./pipeline.ts";
+import { planFile } from "./compile_file.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { type SourceFile, useSite } from "../support/source.ts";
 import { TARGETS } from "../targets.ts";

@@ -62,9 +62,9 @@ export function chooseConfigs(
     return plans.map(({ covers, suffix }) => ({ config, covers, suffix }));
   });
   const names = [...lists.keys()];
-  const placeOf = ({ covers }: ChosenConfig): number => names.findIndex((name) => covers.has(name));
+  const rankOf = ({ covers }: ChosenConfig): number => names.findIndex((name) => covers.has(name));
   const firsts = chosen.filter(({ suffix }) => suffix === "")
-    .toSorted((a, b) => placeOf(a) - placeOf(b));
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
   return chosen.map((one) => one.suffix === "" ? firsts.shift() ?? one : one);
 }
 

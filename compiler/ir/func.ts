@@ -1,5 +1,6 @@
 /** The tile IR: SSA values, operations and regions as plain data, and the builder that makes them. */
 import type { Span } from "../support/source.ts";
+import type { TensorMap } from "./tensor_map.ts";
 import type { IrType } from "./types.ts";
 import type { AttrsOf, BareOp, TileOp } from "./ops.ts";
 import { bug } from "../support/bug.ts";
@@ -55,13 +56,15 @@ export interface Func {
   params: readonly Value[];
   paramFacts: readonly ParamFacts[];
   body: Region;
+  /** What `tensor_load` copies from, by its attribute `map`. */
+  maps: readonly TensorMap[];
   /** Bytes of shared memory that a program uses, once that is decided. */
   sharedBytes?: number;
   nextId: number;
 }
 
 export function newFunc(name: string): Func & { params: Value[]; paramFacts: ParamFacts[] } {
-  return { name, params: [], paramFacts: [], body: { params: [], ops: [] }, nextId: 0 };
+  return { name, params: [], paramFacts: [], body: { params: [], ops: [] }, maps: [], nextId: 0 };
 }
 
 export function newValue(func: Func, type: IrType, name?: string): Value {

@@ -22,6 +22,13 @@ import {
 import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import { isBareAttr } from "./print.ts";
 import { isTileOp, requiredKind } from "./table.ts";
+import {
+  type MapExpr,
+  parseMapExpr,
+  SWIZZLES,
+  type TensorMap,
+  type TensorMapAxis,
+} from "./tensor_map.ts";
 import type { Element, IrType } from "./types.ts";
 
 export function parseFunc(text: string, name = "<ir>"): Func {
@@ -66,7 +73,7 @@ class Parser {
     this.#tokens = tokenize(file);
   }
 
-  /** layout* 'func' @name '(' params ')' [ 'shared' '(' bytes ')' ] '{' op* '}' */
+  /** layout* 'func' @name '(' params ')' [ 'shared' '(' bytes ')' ] map* '{' op* '}' */
   func(): Func {
     while (this.#peek().kind === "layout") this.#layout();
     this.#word("func");
@@ -81,10 +88,40 @@ class Parser {
       func.sharedBytes = Number(this.#take("number").text);
       this.#mark(")");
     }
+    const maps: TensorMap[] = [];
+    while (this.#peek().text === "map") maps.push(this.#map());
+    func.maps = maps;
     this.#mark("{");
     this.#ops(func, func.body);
     this.#take("end");
     return func;
+  }
+
+  /** 'map' '(' param element axis {',' axis} [ 'box' shape 'swizzle' bytes ] ')' */
+  #map(): TensorMap {
+    this.#word("map");
+    this.#mark("(");
+    const param = this.#take("word").text;
+    const { text: element } = this.#take("word");
+    if (!isScalar(element)) return this.#fail("an element type");
+    const axes: TensorMapAxis[] = [];
+    do {
+      const [extent, stride] = [this.#expr(), this.#expr()];
+      const tile = this.#skip("-") ? undefined : Number(this.#take("number").text);
+      axes.push({ extent, stride, tile });
+    } while (this.#skip(","));
+    if (this.#skip(")")) return { param, element, axes };
+    this.#word("box");
+    const box = this.#shape();
+    this.#word("swizzle");
+    const bytes = Number(this.#take("number").text);
+    const swizzle = SWIZZLES.find((one) => one === bytes) ?? this.#fail("a swizzle");
+    this.#mark(")");
+    return { param, element, axes, copied: { box, swizzle } };
+  }
+
+  #expr(): MapExpr {
+    return parseMapExpr(parseString(this.#take("string").text));
   }
 
   /**
@@ -154,7 +191,7 @@ class Parser {
     if (!isTileOp(word)) return this.#fail("an operation", token);
     const { args, regions: names = [] }: TileOpRow = TILE_OPS[word];
     const operands: Value[] = [];
-    // What takes no operands may stand before a line that begins with a value.
+    // What takes no operands may be before a line that begins with a value.
     if (Object.keys(args).length > 0 && this.#peek().kind === "value") {
       do operands.push(this.#use()); while (this.#skip(","));
     }

@@ -15,12 +15,13 @@
  * After layout assignment tiles read `float32[64] #l0`, and `#l0 = [64] register(…) lane(…) warp(…)` stands
  * above the function. Buffers in shared memory read `float16[128, 64] shared #s0`, with
  * `#s0 = [128, 64] offset(…) vector(8)` above. A function that is scheduled says how many bytes of shared memory it uses:
- * `func @copy(…) shared(4096) {`.
+ * `func @copy(…) shared(4096) {`. Tensor maps follow (tensor_map.ts).
  */
 import { layoutKey, type LinearLayout, spellLayout } from "../linear/linear.ts";
 import { type SharedLayout, sharedLayoutKey, spellSharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import type { Attrs, AttrValue, Func, Op, ParamFacts, Region, Value } from "./func.ts";
+import { spellTensorMap } from "./tensor_map.ts";
 import type { Element, IrType } from "./types.ts";
 import { isPointer } from "./types.ts";
 import type { TileOpRow } from "./ops.ts";
@@ -32,7 +33,8 @@ export function printFunc(func: Func): string {
     printer.define(value) + printFacts(must(func.paramFacts[index], "facts of a parameter"))
   );
   const shared = func.sharedBytes === undefined ? "" : ` shared(${func.sharedBytes})`;
-  printer.lines.push(`func @${func.name}(${params.join(", ")})${shared} {`);
+  const maps = func.maps.map((map) => ` ${spellTensorMap(map)}`).join("");
+  printer.lines.push(`func @${func.name}(${params.join(", ")})${shared}${maps} {`);
   printer.region(func.body, "  ");
   printer.lines.push("}", "");
   return [...printer.layoutLines, ...printer.lines].join("\n");
@@ -58,7 +60,7 @@ export function typeKey(type: IrType): string {
     (type.shared === undefined ? "" : sharedLayoutKey(type.shared));
 }
 
-export function spellElement(element: Element | "void"): string {
+function spellElement(element: Element | "void"): string {
   if (element === "void" || !isPointer(element)) return element;
   const pointee = spellElement(element.pointee);
   return element.space === "constant" ? `${pointee} constant*` : `${pointee}*`;
@@ -71,7 +73,7 @@ export function spellAttr(value: AttrValue): string {
   return String(value);
 }
 
-export function spellFloat(value: number): string {
+function spellFloat(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (Math.abs(value) === Infinity) return value > 0 ? "inf" : "-inf";
   if (Object.is(value, -0)) return "-0.0";

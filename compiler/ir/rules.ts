@@ -6,7 +6,7 @@ import { operandCountOf } from "../support/math_functions.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { branchOf, loopOf } from "./flow.ts";
 import type { Op, OpOf, Value } from "./func.ts";
-import { operandsOf, resultOf } from "./op.ts";
+import { operandsOf, regionsOf, resultOf } from "./op.ts";
 import type { OpWhere, TileOp } from "./ops.ts";
 import { bytesOf, type Element, type IrType, isPointer, sameElement, sameShape } from "./types.ts";
 
@@ -77,8 +77,8 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     ),
   constant_buffer: (op) => {
     const { element, shape } = result(op);
-    const isPlace = isPointer(element) && element.space === "constant" && shape.length === 0;
-    return unless(isPlace && op.attrs.bytes > 0, "is no place in constant memory");
+    const isAddress = isPointer(element) && element.space === "constant" && shape.length === 0;
+    return unless(isAddress && op.attrs.bytes > 0, "is no address in constant memory");
   },
   program_id: gridAxis,
   num_programs: gridAxis,
@@ -121,6 +121,8 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       "operands and result differ in shape",
     );
   },
+  round_tf32: (op) =>
+    unless(result(op).element === "float32", "rounds other elements than float32"),
   assume_multiple: (op) => unless(op.attrs.n >= 1, "promises less than 1"),
 
   splat: (op) => reshaped(op, (from, to) => from.length === 0 && to.length > 0),
@@ -155,6 +157,17 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       return "the fill value has another type";
     }
     return unless(pointsTo(pointer.type.element) !== "void", "loads void");
+  },
+  tensor_load: (op) => {
+    const { pointer, coordinates } = operandsOf(op);
+    if (coordinates.some(({ type }) => type.element !== "int32" || type.shape.length > 0)) {
+      return "coordinates are scalars of int32";
+    }
+    return unless(
+      sameElement(pointsTo(pointer.type.element), result(op).element) &&
+        pointer.type.shape.length === 0,
+      "the tensor is one of other elements",
+    );
   },
   store: (op) => {
     const { pointer, value, mask } = operandsOf(op);
@@ -264,6 +277,12 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     );
   },
   wait_dots: (op) => unless(op.attrs.pending >= 0, "waits for less than no group"),
+  mbarrier_init: (op) => barriersOf(op),
+  mbarrier_end: (op) => barriersOf(op),
+  mbarrier_expect: (op) =>
+    barriersOf(op) ?? unless(op.attrs.bytes >= 0, "expects less than nothing"),
+  mbarrier_wait: (op) => barriersOf(op),
+  tensor_copy: (op) => barriersOf(op),
   local_store: (op) => {
     const { value, buffer, slot } = operandsOf(op);
     if (slot.type.shape.length > 0) return "the slot is a tile";
@@ -294,6 +313,9 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       "yields other types than its results",
     );
   },
+  once: (op) =>
+    unless(operandsOf(op).when.type.shape.length === 0, "the condition is a tile") ??
+      unless(regionsOf(op).body.params.length === 0, "the region has parameters"),
   while: (op) => {
     const { test, body, initial, repeated, leaving } = loopOf(op);
     if (!sameTypes(initial, test.params)) {
@@ -310,6 +332,22 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   condition: (op) =>
     unless(operandsOf(op).continues.type.shape.length === 0, "the condition is a tile"),
 };
+
+/** A ring of barriers, and scalars beside it. */
+function barriersOf(
+  op: OpOf<
+    "mbarrier_init" | "mbarrier_end" | "mbarrier_expect" | "mbarrier_wait" | "tensor_copy"
+  >,
+): string | undefined {
+  const { barriers } = operandsOf(op);
+  const scalars = op.operands.filter(({ type }) => type.shared === undefined);
+  return !sameType(barriers.type, { element: "uint64", shape: [1] })
+    ? "waits at what is no barrier"
+    : unless(
+      scalars.every(({ type }) => type.shape.length === 0),
+      "slot or coordinates are tiles",
+    );
+}
 
 const OTHER_TILE = "loads another tile than the buffer's";
 

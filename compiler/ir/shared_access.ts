@@ -3,6 +3,3 @@
 /** How a tile is read from a slot of shared memory: `ld.shared`, or `ldmatrix` without or with `.trans`. */
 export const SHARED_ACCESSES = ["vectors", "matrices", "transposed"] as const;
 export type SharedAccess = typeof SHARED_ACCESSES[number];
-
-export const isSharedAccess = (name: string): name is SharedAccess =>
-  SHARED_ACCESSES.some((access) => access === name);

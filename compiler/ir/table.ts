@@ -83,7 +83,7 @@ export function takesBuffer(op: Op): boolean {
 }
 
 /**
- * Reads constant memory, which nobody writes while a kernel runs: whether it happens again, or later among the operations
+ * Reads constant memory, which is not written while a kernel runs: whether it happens again, or later among the operations
  * of its region, makes no difference.
  */
 export function isLookup(op: Op): boolean {

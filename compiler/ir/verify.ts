@@ -16,6 +16,9 @@ import { type Rule, RULES } from "./rules.ts";
 import { SHARED_ACCESSES } from "./shared_access.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
 import { argsOf, requiredKind, rowOf } from "./table.ts";
+import { operandsOf } from "./op.ts";
+import { MOST_AXES, type TensorMap } from "./tensor_map.ts";
+import { walkOps } from "./walk.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
 export function verifyFunc(func: Func): void {
@@ -27,6 +30,15 @@ export function verifyFunc(func: Func): void {
   if (func.body.params.length > 0) {
     verifier.report("the body of a function has no parameters of its own");
   }
+  for (const map of func.maps) {
+    const violation = brokenMap(func, map);
+    if (violation !== undefined) verifier.report(`the tensor map of ${map.param} ${violation}`);
+  }
+  walkOps(func.body, (op) => {
+    if (op.name !== "tensor_load" && op.name !== "tensor_copy") return;
+    const violation = op.name === "tensor_load" ? brokenLoad(func, op) : brokenCopy(func, op);
+    if (violation !== undefined) verifier.report(violation, op);
+  });
   verifier.region(func.body, "return");
   for (const value of verifier.seen) {
     if (value.id >= func.nextId) {
@@ -201,6 +213,38 @@ class Verifier {
       this.report("has a result of another type than its row says", op);
     }
   }
+}
+
+function brokenMap({ params }: Func, { param, element, axes }: TensorMap): string | undefined {
+  const at = params.find(({ name }) => name === param)?.type.element;
+  if (at === undefined || !isPointer(at) || at.pointee !== element) {
+    return "is of no parameter with its elements";
+  }
+  if (axes.length < 1 || axes.length > MOST_AXES) return `has ${axes.length} axes`;
+  const tileAxes = axes.flatMap(({ tile }) => tile ?? []);
+  if (new Set(tileAxes).size < tileAxes.length) return "has two axes for one of the tile";
+  return undefined;
+}
+
+function brokenLoad({ maps }: Func, op: OpOf<"tensor_load">): string | undefined {
+  const map = maps[op.attrs.map];
+  if (map === undefined) return "there is no such tensor map";
+  const { pointer, coordinates } = operandsOf(op);
+  if (pointer.name !== map.param) return "its map is of another parameter";
+  if (coordinates.length !== map.axes.length) return `has ${coordinates.length} coordinates`;
+  const rank = op.results[0]?.type.shape.length ?? 0;
+  return map.axes.filter(({ tile }) => tile !== undefined && tile < rank).length === rank
+    ? undefined
+    : "its map does not have each axis of the tile";
+}
+
+function brokenCopy({ maps }: Func, op: OpOf<"tensor_copy">): string | undefined {
+  const map = maps[op.attrs.map];
+  if (map?.copied === undefined) return "there is no such tensor map with a box";
+  const { buffer: { type: { element } }, coordinates } = operandsOf(op);
+  const fits = element === map.element && coordinates.length === map.axes.length &&
+    map.copied.box.length === map.axes.length;
+  return fits ? undefined : "its map has other elements or axes";
 }
 
 /** What is wrong by the operation's own rule. */

@@ -94,6 +94,7 @@ export function cloneFunc(func: Func): Func {
     params: func.params.map(copyValue),
     paramFacts: [...func.paramFacts],
     body: copyRegion(func.body),
+    maps: func.maps,
     ...(func.sharedBytes === undefined ? {} : { sharedBytes: func.sharedBytes }),
     nextId: func.nextId,
   };
@@ -101,6 +102,7 @@ export function cloneFunc(func: Func): Func {
 
 /** Gives a function the body of one of its copies. */
 export function restoreBody(func: Func, copy: Func): void {
+  func.maps = copy.maps;
   func.body.ops = copy.body.ops;
   replaceUses(
     func,
@@ -113,5 +115,6 @@ export function replaceFunc(func: Func, other: Func): void {
   func.params = other.params;
   func.paramFacts = other.paramFacts;
   func.body = other.body;
+  func.maps = other.maps;
   func.nextId = other.nextId;
 }

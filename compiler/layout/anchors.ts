@@ -5,7 +5,7 @@
  * An access with no contiguous axis of its own takes the layout of its partner: then nothing needs to move.
  */
 import type { AxisInfo } from "../tile/axis.ts";
-import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
@@ -31,7 +31,7 @@ interface Anchor {
   readonly shape: readonly number[];
   /** Axis along which addresses increase by one element; undefined: none is known. */
   readonly axis: number | undefined;
-  /** Elements that one access may cover along `axis`. */
+  /** Elements along `axis` that a thread has side by side: those of one access, or a word of them. */
   readonly vector: number;
 }
 
@@ -67,7 +67,27 @@ export function vectorAlong(
   );
 }
 
-function anchorOf(op: AnchorOp, axisInfo: (value: Value) => AxisInfo): Anchor {
+/** What a thread should have side by side of an operand of a dot, so that it puts whole words into shared memory. */
+const WORD_BYTES = 4;
+
+/** The loads whose tiles, maybe permuted, are operands of dots. */
+function operandLoads(func: Func): ReadonlySet<Op> {
+  const loads = new Set<Op>();
+  walkOps(func.body, (op) => {
+    if (op.name !== "dot") return;
+    for (let { def } of [operandsOf(op).a, operandsOf(op).b]) {
+      while (isOp(def, "permute")) ({ def } = operandsOf(def).value);
+      if (isOp(def, "load")) loads.add(def);
+    }
+  });
+  return loads;
+}
+
+function anchorOf(
+  op: AnchorOp,
+  axisInfo: (value: Value) => AxisInfo,
+  isOperand: boolean,
+): Anchor {
   const { pointer } = operandsOf(op);
   const { shape } = pointer.type;
   const { contiguity } = axisInfo(pointer);
@@ -76,7 +96,9 @@ function anchorOf(op: AnchorOp, axisInfo: (value: Value) => AxisInfo): Anchor {
   for (let d = shape.length - 1; d >= 0; d--) {
     if ((contiguity[d] ?? 1) > (axis === undefined ? 1 : contiguity[axis] ?? 1)) axis = d;
   }
-  return { op, shape, axis, vector: axis === undefined ? 1 : vectorAlong(op, axis, axisInfo) };
+  if (axis === undefined) return { op, shape, axis, vector: 1 };
+  const least = isOperand ? Math.max(1, WORD_BYTES / pointeeBytes(pointer)) : 1;
+  return { op, shape, axis, vector: Math.max(least, vectorAlong(op, axis, axisInfo)) };
 }
 
 /** Stores that data of a load reaches through element-wise operations and permutations. */
@@ -126,9 +148,12 @@ export function anchorLayouts(
   axisInfo: (value: Value) => AxisInfo,
 ): Map<Op, LinearLayout> {
   const anchors = new Map<AnchorOp, Anchor>();
+  const operands = operandLoads(func);
   walkOps(func.body, (op) => {
     if (!hasTrait(op, "anchors") || isLookup(op)) return;
-    if (operandsOf(op).pointer.type.shape.length > 0) anchors.set(op, anchorOf(op, axisInfo));
+    if (operandsOf(op).pointer.type.shape.length > 0) {
+      anchors.set(op, anchorOf(op, axisInfo, operands.has(op)));
+    }
   });
   const users = usersOf(func);
   const links = new Map<AnchorOp, Link[]>();

@@ -46,6 +46,7 @@ class Assignment {
   constructor(func: Func, options: LayoutOptions) {
     this.#func = func;
     this.#result = newFunc(func.name);
+    this.#result.maps = func.maps;
     this.#layouts = new NaturalLayouts(func, options);
     this.#copies = new LaidOutCopies(this.#result, this.#layouts);
   }

@@ -16,16 +16,22 @@
  * "column bit ^ row bit" appear by themselves.
  */
 import { contains, emptySpace, extend, solve, spaceOf } from "../linear/f2.ts";
-import { applyBases, freeMask, indexBits, type LinearLayout } from "../linear/linear.ts";
+import {
+  applyBases,
+  axisShifts,
+  freeMask,
+  indexBits,
+  type LinearLayout,
+} from "../linear/linear.ts";
 
 export interface SharedPlan {
   readonly kind: "shared";
   /** Index vector of each offset bit (elements), low to high. */
   readonly columns: readonly number[];
-  /** Number of low offset bits that one access covers; with `matrices`, one that writes. */
+  /** Number of low offset bits that one access covers; with `matrices`, one of the other side. */
   readonly vectorBits: number;
-  /** The reading side takes whole rows of 16 bytes and deals them out among lanes (`ldmatrix`). */
-  readonly matrices?: MatrixRead;
+  /** One side moves whole rows of 16 bytes, whose words are dealt out among lanes (`ldmatrix`, `stmatrix`). */
+  readonly matrices?: MatrixAccess;
   /** Everything a warp reads, it wrote itself: a warp barrier is enough. */
   readonly withinWarp: boolean;
   /** Lanes on one bank beyond the unavoidable ones, as powers of two: 1 means free of conflicts. */
@@ -33,16 +39,20 @@ export interface SharedPlan {
 }
 
 /**
- * Rows of 16 bytes, eight to a matrix, of which each lane gets one 32-bit word: as they lie (lanes 0 … 3 share the
- * first row) or transposed (16-bit elements only; the halves of a word come from two rows).
+ * Rows of 16 bytes, eight to a matrix, of which each lane has one 32-bit word: not transposed (lanes 0 … 3 share the
+ * first row) or transposed (16-bit elements only; the halves of a word belong to two rows).
  */
-export interface MatrixRead {
+export interface MatrixAccess {
+  readonly side: MatrixSide;
   readonly transposed: boolean;
   /** Index vectors of the bits of a row's number. */
   readonly rows: readonly number[];
-  /** Register bits of the destination that count the elements of a word. */
+  /** Register bits of the fragments that count the elements of a word. */
   readonly wordBits: number;
 }
+
+/** Which side of a conversion has fragments of matrix instructions. */
+export type MatrixSide = "load" | "store";
 
 export type ConversionPlan =
   | { readonly kind: "none" }
@@ -97,8 +107,9 @@ function phaseBits(bytes: number): number {
   return bytes >= 16 ? 3 : bytes === 8 ? 4 : 5;
 }
 
-function phase(layout: LinearLayout, bytes: number): number[] {
-  return layout.lane.slice(0, phaseBits(bytes)).filter((basis) => basis !== 0);
+/** Lanes that access the same take part together, so bits that change nothing do not count. */
+function phase({ lane }: LinearLayout, bytes: number): number[] {
+  return lane.filter((basis) => basis !== 0).slice(0, phaseBits(bytes));
 }
 
 /** 2^(dimension of the intersection of two spanned spaces). */
@@ -152,8 +163,8 @@ export function planConversion(
 }
 
 export interface PlanOptions {
-  /** The target has `ldmatrix`. */
-  readonly matrices?: boolean;
+  /** The side that may use `ldmatrix` or `stmatrix`, where the target has it. */
+  readonly matrices?: MatrixSide | undefined;
   /**
    * What a phase of the source writes lies in one line of all banks. `cp.async` moves lines: with the pieces of a
    * row spread over eight of them, a product on an H200 got its operands at 2.4 TB/s, half as fast as without.
@@ -168,74 +179,94 @@ export function planShared(
   elementBytes: number,
   options: PlanOptions = {},
 ): SharedPlan {
-  const matrices = options.matrices === true
-    ? planMatrices(src, dst, elementBytes, options)
-    : undefined;
-  return matrices ?? planVectors(src, dst, elementBytes, options);
+  const vectors = planVectors(src, dst, elementBytes, options);
+  const matrices = options.matrices &&
+    planMatrices(src, dst, elementBytes, options, options.matrices);
+  // Where stores could be wider anyway, `stmatrix` would narrow what loads.
+  const isNarrower = matrices?.matrices?.side === "store" &&
+    matrices.vectorBits < vectors.vectorBits;
+  return matrices === undefined || isNarrower ? vectors : matrices;
 }
 
-/** A row of a matrix, and its neighbours: what `ldmatrix` wants of index bits. */
+/** A row of a matrix, and its neighbours: what `ldmatrix` and `stmatrix` want of index bits. */
 interface MatrixShape {
   readonly row: readonly number[];
-  readonly read: MatrixRead;
+  readonly access: MatrixAccess;
 }
 
-/** How `ldmatrix`, transposing or not, reads a layout that consists of matrices. */
-export function matrixRead(
-  dst: LinearLayout,
+/** How `ldmatrix` or `stmatrix`, transposing or not, accesses fragments, a layout that consists of matrices. */
+export function matrixAccess(
+  fragments: LinearLayout,
   elementBytes: number,
+  side: MatrixSide,
   transposed: boolean,
-): MatrixRead {
+): MatrixAccess {
   const wordBits = Math.log2(4 / elementBytes);
-  const word = dst.register.slice(0, wordBits);
-  const [l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0] = dst.lane;
-  return { transposed, rows: transposed ? [...word, l0, l1] : [l2, l3, l4], wordBits };
+  const word = fragments.register.slice(0, wordBits);
+  const [l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0] = fragments.lane;
+  return { side, transposed, rows: transposed ? [...word, l0, l1] : [l2, l3, l4], wordBits };
 }
 
 /** Both ways in which a layout may consist of matrices. */
-function matrixShapes(dst: LinearLayout, elementBytes: number): MatrixShape[] {
+function matrixShapes(
+  fragments: LinearLayout,
+  elementBytes: number,
+  side: MatrixSide,
+): MatrixShape[] {
   const wordBits = Math.log2(4 / elementBytes);
-  if (wordBits < 0 || wordBits > dst.register.length) return [];
+  if (wordBits < 0 || wordBits > fragments.register.length) return [];
   const ways = wordBits === 1 ? [false, true] : [false];
   const shapes = ways.map((transposed): MatrixShape => ({
-    row: matrixRead(dst, elementBytes, !transposed).rows,
-    read: matrixRead(dst, elementBytes, transposed),
+    row: matrixAccess(fragments, elementBytes, side, !transposed).rows,
+    access: matrixAccess(fragments, elementBytes, side, transposed),
   }));
-  return shapes.filter(({ row, read }) =>
-    spaceOf([...row, ...read.rows]).size === row.length + read.rows.length
+  return shapes.filter(({ row, access }) =>
+    spaceOf([...row, ...access.rows]).size === row.length + access.rows.length
   );
 }
 
-/** How many elements of a row, from the first, one thread of the source holds. */
-function heldBits(src: LinearLayout, row: readonly number[]): number {
-  const missing = row.findIndex((basis) => !src.register.includes(basis));
+/** How many elements of a row, from the first, one thread of a layout holds. */
+function heldBits(layout: LinearLayout, row: readonly number[]): number {
+  const missing = row.findIndex((basis) => !layout.register.includes(basis));
   return missing < 0 ? row.length : missing;
 }
 
-/** The way of reading matrices whose rows the source writes in the widest pieces. */
+/** The way of moving matrices whose rows the other side accesses in the widest pieces. */
 function planMatrices(
   src: LinearLayout,
   dst: LinearLayout,
   elementBytes: number,
   options: PlanOptions,
+  side: MatrixSide,
 ): SharedPlan | undefined {
+  const [fragments, other] = side === "load" ? [dst, src] : [src, dst];
+  // Each lane stores a word, so no two of them may hold the same one.
+  if (side === "store" && copies(fragments)) return undefined;
   const score = ({ row }: MatrixShape): number =>
-    2 * heldBits(src, row) + (row[0] === src.lane.find((basis) => basis !== 0) ? 1 : 0);
-  const [best] = matrixShapes(dst, elementBytes).toSorted((a, b) => score(b) - score(a));
+    2 * heldBits(other, row) + (row[0] === other.lane.find((basis) => basis !== 0) ? 1 : 0);
+  const [best] = matrixShapes(fragments, elementBytes, side).toSorted((a, b) =>
+    score(b) - score(a)
+  );
   if (best === undefined || score(best) === 0) return undefined;
-  const { row, read } = best;
-  const vectorBits = heldBits(src, row);
-  const sides = {
-    write: [...row.slice(0, vectorBits), ...phase(src, elementBytes << vectorBits)],
-    read: [...row, ...read.rows],
-  };
+  const { row, access } = best;
+  const vectorBits = heldBits(other, row);
+  const inMatrices = [...row, ...access.rows];
+  const inVectors = [...row.slice(0, vectorBits), ...phase(other, elementBytes << vectorBits)];
+  const sides = side === "load"
+    ? { write: inVectors, read: inMatrices }
+    : { write: inMatrices, read: inVectors };
   return {
     kind: "shared",
     ...chooseColumns(src, dst, row, 3, sides, options),
     vectorBits,
-    matrices: read,
+    matrices: access,
     withinWarp: isWithinWarp(src, dst),
   };
+}
+
+/** Whether several threads hold the same element. */
+function copies({ lane, warp }: LinearLayout): boolean {
+  return freeMask(lane) !== 0 || freeMask(warp) !== 0;
 }
 
 function planVectors(
@@ -245,9 +276,14 @@ function planVectors(
   options: PlanOptions,
 ): SharedPlan {
   const all = units(src);
+  const most = Math.log2(16 / elementBytes);
+  const run = options.lines === true && elementBytes >= 4 ? runOf(src).slice(0, most) : [];
+  if (run.some((basis) => !dst.register.includes(basis))) {
+    return planRuns(src, dst, elementBytes, run, options);
+  }
   // V: register bits of both sides, in the order of the source, so that packed words stay packed there.
   const common = src.register.filter((basis) => basis !== 0 && dst.register.includes(basis));
-  const vector = common.slice(0, Math.log2(16 / elementBytes));
+  const vector = common.slice(0, most);
   const accessBytes = elementBytes << vector.length;
   // Accesses narrower than a bank share its word, and lanes in one word do not conflict: the bits that fill the
   // word count as vector bits for that, neighbours of the reader's lanes first.
@@ -268,6 +304,39 @@ function planVectors(
     kind: "shared",
     ...chooseColumns(src, dst, within, bankBits, sides, options),
     vectorBits: vector.length,
+    withinWarp: isWithinWarp(src, dst),
+  };
+}
+
+/** Register bits of a thread's neighbours along an axis, from its first element: what one copy moves. */
+function runOf({ shape, register }: LinearLayout): number[] {
+  const [first = 0] = register;
+  if (!axisShifts(shape).some((shift) => first === 1 << shift)) return [];
+  const end = register.findIndex((basis, bit) => basis !== first << bit);
+  return register.slice(0, end < 0 ? register.length : end);
+}
+
+/**
+ * The source copies runs that the reader does not hold whole: they stay together for `cp.async`, and the reader takes
+ * as much of one as it holds.
+ */
+function planRuns(
+  src: LinearLayout,
+  dst: LinearLayout,
+  elementBytes: number,
+  run: readonly number[],
+  options: PlanOptions,
+): SharedPlan {
+  const missing = run.findIndex((basis) => !dst.register.includes(basis));
+  const runBytes = elementBytes << run.length;
+  const sides = {
+    write: [...run, ...phase(src, runBytes)],
+    read: [...run, ...phase(dst, elementBytes << missing)],
+  };
+  return {
+    kind: "shared",
+    ...chooseColumns(src, dst, run, 5 - Math.log2(runBytes / 4), sides, options),
+    vectorBits: missing,
     withinWarp: isWithinWarp(src, dst),
   };
 }

@@ -3,11 +3,12 @@
  *
  * A value that can be computed again gets one copy per layout, in the region of its definition. Data keeps its
  * natural layout; a user that wants another one gets a `convert_layout`, outside of the loops that the data
- * does not change in. Each copy is made when the first user asks for it.
+ * does not change in. Elements that were made wider are converted before that, and made wider again.
+ * Each copy is made when the first user asks for it.
  */
-import { type Func, newOp, newValue, type Op, type Value } from "../ir/func.ts";
-import { resultOf } from "../ir/op.ts";
-import type { IrType } from "../ir/types.ts";
+import { type Func, isOp, newOp, newValue, type Op, type Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { bytesOf, type IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
 import { layoutKey, type LinearLayout, sameLayout } from "../linear/linear.ts";
@@ -28,6 +29,8 @@ export interface Use {
   readonly value: Value;
   readonly layout: LinearLayout | undefined;
   readonly span: Span;
+  /** The user is a dot: what it takes is staged as it comes (schedule/staged_operand.ts). */
+  readonly isOperandOfDot?: boolean;
 }
 
 /** A copy that waits for what it is made from. */
@@ -64,6 +67,13 @@ function existing({ scope, value, layout }: Use): Value | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Makes wider elements of narrow ones, and maybe permutes them: a layout conversion before that moves less. */
+function widens(op: Op | undefined): boolean {
+  if (isOp(op, "permute")) return widens(operandsOf(op).value.def);
+  return isOp(op, "convert") && isTile(resultOf(op)) &&
+    bytesOf(operandsOf(op).value.type.element) < bytesOf(resultOf(op).type.element);
 }
 
 /** Where a conversion for a user in `scope` belongs: outside of the loops that its operand, made in `home`, enters. */
@@ -132,7 +142,8 @@ export class LaidOutCopies {
       : undefined;
     const isElsewhere = layout !== undefined && natural !== undefined &&
       !sameLayout(natural, layout);
-    if (!isElsewhere || this.#layouts.isSpread(value)) {
+    const isWidened = use.isOperandOfDot !== true && widens(value.def);
+    if (!isElsewhere || isWidened || this.#layouts.isSpread(value)) {
       const op = must(value.def, "definition of a value used before it exists");
       return { use, scope: home, from: { kind: "operation", op }, operands: [] };
     }
@@ -153,6 +164,7 @@ export class LaidOutCopies {
       value,
       layout: this.#layouts.ofOperand(op, index, use.layout),
       span: op.span,
+      isOperandOfDot: op.name === "dot",
     };
   }
 
@@ -160,7 +172,16 @@ export class LaidOutCopies {
     const { value, layout } = use;
     const types = [laidOut(value.type, layout)];
     const copy = from.kind === "conversion"
-      ? newOp(this.#result, "convert_layout", operands, types, value.def?.span ?? use.span)
+      ? newOp(
+        this.#result,
+        "convert_layout",
+        operands,
+        types,
+        value.def?.span ?? use.span,
+        layout !== undefined && this.#layouts.storesMatrices(value, layout)
+          ? { matrices: true }
+          : {},
+      )
       : newOp(this.#result, from.op.name, operands, types, from.op.span, from.op.attrs);
     scope.ops.push(copy);
     const result = resultOf(copy);

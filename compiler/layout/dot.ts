@@ -76,15 +76,20 @@ interface DotShape {
  */
 const KNOWN = new WeakMap<Target, Map<string, DotLayouts>>();
 
-/**
- * The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it; another one spreads
- * its warps over rows if it is `chained` (chains.ts), so that its result's rows stay within a warp.
- */
+/** What layouts follow from besides, while none is settled. */
+export interface DotUse {
+  /** The rows of the result stay within a warp (chains.ts). */
+  readonly chained: boolean;
+  /** Whether a and b lie along k where they are loaded from. */
+  readonly alongK: readonly [boolean, boolean];
+}
+
+/** The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it. */
 export function dotLayouts(
   op: OpOf<"dot">,
   numWarps: number,
   target: Target,
-  chained = false,
+  { chained, alongK }: DotUse = { chained: false, alongK: [false, false] },
 ): DotLayouts {
   const { a, b } = operandsOf(op);
   const settled = resultOf(op).type.layout;
@@ -95,7 +100,8 @@ export function dotLayouts(
     mode: op.attrs.mode,
     numWarps,
     chained,
-    grouped: settled === undefined && !chained && suitsWarpGroups(op, numWarps, target),
+    grouped: settled === undefined && !chained &&
+      suitsWarpGroups(op, numWarps, target, alongK),
     settled,
   };
   const key = JSON.stringify({ ...dot, settled: settled && layoutKey(settled) });
@@ -219,7 +225,11 @@ function mmaCore(row: MmaRow): Core {
 /** Runs of a thread's rectangle of the result along either axis: 4 x 4 elements per 4 + 4 operands. */
 const RUN_BITS = 2;
 
-/** A warp without matrix instructions: threads hold runs along n and m, lanes are 8 along n by 4 along m. */
+/**
+ * A warp without matrix instructions: threads hold runs along n and m, lanes are 8 along n by 4 along m. Shared memory
+ * serves an access of 16 bytes a lane half a warp at a time, if lanes that differ in bit 0, or in bit 1, read the same;
+ * else a quarter. So bit 0 moves along m, bit 1 along n.
+ */
 function threadCore(extents: Extents, warpBits: number): Core {
   let free = Math.max(0, extents.m + extents.n + extents.batch - 5 - warpBits);
   const next: Record<keyof Extents, number> = { m: 0, n: 0, k: 0, batch: 0 };
@@ -231,9 +241,13 @@ function threadCore(extents: Extents, warpBits: number): Core {
   const columns = deal("n", Math.min(RUN_BITS, free));
   free -= columns.length;
   const rows = deal("m", Math.min(RUN_BITS, free));
-  const lane: (Unit | undefined)[] = [...deal("n", 3)];
-  for (const axis of ["m", "n", "batch"] as const) lane.push(...deal(axis, 5 - lane.length));
-  while (lane.length < 5) lane.push(undefined);
+  const along = deal("n", 3);
+  const others: (Unit | undefined)[] = [];
+  for (const axis of ["m", "n", "batch"] as const) {
+    others.push(...deal(axis, 5 - along.length - others.length));
+  }
+  while (along.length + others.length < 5) others.push(undefined);
+  const lane = [...others.slice(0, 1), ...along, ...others.slice(1)];
   const only = (...axes: readonly (keyof Extents)[]): Core["a"] => ({
     register: [...columns, ...rows].filter(({ axis }) => axes.includes(axis)),
     lane: lane.map((unit) => unit !== undefined && axes.includes(unit.axis) ? unit : undefined),

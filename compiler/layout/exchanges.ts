@@ -12,18 +12,21 @@ import { type AxisBit, axisBits, countWithout } from "./reduce.ts";
 import { rotatedBytes } from "./rotate.ts";
 import { layoutOf, registerCount, tileBytes, wordBytes } from "./tiles.ts";
 
-/** Plans by layouts and bytes of an element: passes ask for those of an operation again and again. */
-const PLANS = new WeakMap<LinearLayout, WeakMap<LinearLayout, Map<number, ConversionPlan>>>();
+/** Plans by layouts and what else they depend on: passes ask for those of an operation again and again. */
+const PLANS = new WeakMap<LinearLayout, WeakMap<LinearLayout, Map<string, ConversionPlan>>>();
 
 /** The plan of a `convert_layout` operation. */
 export function conversionOf(op: OpOf<"convert_layout">): ConversionPlan {
   const { value } = operandsOf(op);
   const [src, dst] = [layoutOf(value), layoutOf(resultOf(op))];
   const bytes = bytesOf(value.type.element);
-  const bySource = PLANS.get(src) ?? new WeakMap<LinearLayout, Map<number, ConversionPlan>>();
-  const byBytes = bySource.get(dst) ?? new Map<number, ConversionPlan>();
-  const plan = byBytes.get(bytes) ?? planConversion(src, dst, bytes);
-  PLANS.set(src, bySource.set(dst, byBytes.set(bytes, plan)));
+  const { matrices = false } = op.attrs;
+  const key = `${bytes} ${matrices}`;
+  const bySource = PLANS.get(src) ?? new WeakMap<LinearLayout, Map<string, ConversionPlan>>();
+  const byKey = bySource.get(dst) ?? new Map<string, ConversionPlan>();
+  const plan = byKey.get(key) ??
+    planConversion(src, dst, bytes, { matrices: matrices ? "store" : undefined });
+  PLANS.set(src, bySource.set(dst, byKey.set(key, plan)));
   return plan;
 }
 
@@ -86,7 +89,7 @@ export function exchangeBytes<N extends ExchangeOp>(op: OpOf<N>): number {
 
 /**
  * All threads write before one block barrier and read after it. Two such exchanges in a row need no barrier between
- * them if they are in different places: a thread that writes the second has passed the barrier of the first, which
+ * them if they have different addresses: a thread that writes the second has passed the barrier of the first, which
  * all had reached after they had read what was there before.
  */
 export function hasOneBarrier(op: Op): boolean {

@@ -6,7 +6,7 @@
  * so that no iteration converts it; for pointers and indices that of the accesses that use them.
  */
 import type { AxisInfo } from "../tile/axis.ts";
-import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
@@ -14,17 +14,25 @@ import { bytesOf } from "../ir/types.ts";
 import { usersOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { fitsShared, type Target } from "../targets.ts";
+import { ask, fitsShared, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import { chainedDots } from "./chains.ts";
 import { planConversion } from "./conversion.ts";
 import { type DotLayouts, dotLayouts } from "./dot.ts";
-import { invertOrder, type LinearLayout, permuteLayout, reshapeLayout } from "../linear/linear.ts";
-import { unbroadcastLayout } from "../linear/linear.ts";
+import {
+  axisShifts,
+  invertOrder,
+  type LinearLayout,
+  permuteLayout,
+  reshapeLayout,
+  sameLayout,
+  unbroadcastLayout,
+} from "../linear/linear.ts";
 import { isSeparable, reducedLayout } from "./reduce.ts";
 import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
+import { withWarpsOf } from "./warp_local.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
 type Search = OnHeap<LinearLayout | undefined>;
@@ -51,6 +59,7 @@ export const isRepeatable = (op: Op): boolean => rowOf(op).effect === "pure" || 
 export class NaturalLayouts {
   readonly #options: LayoutOptions;
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
+  readonly #maps: Func["maps"];
   readonly #webs: ReadonlyMap<Value, PhiWeb>;
   /** The phi web that a value from outside of it flows into. */
   readonly #flows = new Map<Value, PhiWeb>();
@@ -69,6 +78,7 @@ export class NaturalLayouts {
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
+    this.#maps = func.maps;
     this.#anchors = anchorLayouts(func, options.numWarps, options.axisInfo);
     this.#webs = phiWebsOf(func);
     for (const web of new Set(this.#webs.values())) {
@@ -114,7 +124,7 @@ export class NaturalLayouts {
     return must(this.#spread.get(value), "known value");
   }
 
-  /** How the rows of a store should be rotated; only where its data goes through shared memory anyway. */
+  /** How the rows of a store should be rotated; only where its data is exchanged through shared memory anyway. */
   rotationOf(op: OpOf<"store">): Rotation | undefined {
     const layout = this.#anchors.get(op);
     if (layout === undefined) return undefined;
@@ -144,8 +154,27 @@ export class NaturalLayouts {
 
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
-    return this.#anchors.get(op) ??
+    return (op.name === "store" ? this.#ofDotStore(op) : undefined) ?? this.#anchors.get(op) ??
       (this.#hasElements(op) ? this.#settled(this.#ofElements(op)) : undefined);
+  }
+
+  /** For a store of a dot's result, maybe after element-wise operations: the warps that have it store it. */
+  #ofDotStore(op: OpOf<"store">): LinearLayout | undefined {
+    const anchor = this.#anchors.get(op);
+    const { value } = operandsOf(op);
+    if (anchor === undefined || !isTile(value) || !this.isData(value)) return undefined;
+    const data = this.of(value);
+    const isOfDot = [...this.#dots.values()].some(({ result }) => sameLayout(result, data));
+    if (!isOfDot || this.rotationOf(op) !== undefined) return undefined;
+    return withWarpsOf(anchor, data);
+  }
+
+  /** Whether a conversion of a value stores its fragments as matrices. */
+  storesMatrices(value: Value, layout: LinearLayout): boolean {
+    const bytes = bytesOf(value.type.element);
+    const plan = planConversion(this.of(value), layout, bytes, { matrices: "store" });
+    return plan.kind === "shared" && plan.matrices !== undefined &&
+      ask(this.#options.target, ({ stmatrix }) => stmatrix);
   }
 
   #hasElements(op: Op): boolean {
@@ -195,9 +224,25 @@ export class NaturalLayouts {
 
   #dotOf(op: OpOf<"dot">): DotLayouts {
     const { numWarps, target } = this.#options;
-    const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, this.#chained.has(op));
+    const { a, b } = operandsOf(op);
+    const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, {
+      chained: this.#chained.has(op),
+      alongK: [this.#isLoadedAlong(a, 1), this.#isLoadedAlong(b, 0)],
+    });
     this.#dots.set(op, found);
     return found;
+  }
+
+  /** Whether the elements of a loaded tile, maybe permuted, are neighbours in memory along an axis. */
+  #isLoadedAlong(value: Value, axis: number): boolean {
+    const { def } = value;
+    if (isOp(def, "permute")) {
+      return this.#isLoadedAlong(operandsOf(def).value, must(def.attrs.order[axis], "axis"));
+    }
+    if (isOp(def, "tensor_load")) return this.#maps[def.attrs.map]?.axes[0]?.tile === axis;
+    const layout = isOp(def, "load") ? this.#anchors.get(def) : undefined;
+    const first = layout?.register.find((basis) => basis !== 0);
+    return first === 1 << must(axisShifts(value.type.shape)[axis], "shift of an axis");
   }
 
   /** The layout in which a reduction or scan along an axis takes its operand. */

@@ -19,62 +19,119 @@ import type { Target } from "../targets.ts";
 /** Warps of a group, and rows of the result that each has of an instruction. */
 const GROUP_WARPS = 4;
 const WARP_ROWS = 16;
-/** Rows of the result that one instruction computes, the most columns, and the depth for elements of two bytes. */
+/** Rows of the result that one instruction computes, the most columns, and the bytes along k of both operands. */
 export const GROUP_ROWS = GROUP_WARPS * WARP_ROWS;
 export const MOST_COLUMNS = 256;
-export const DEPTH = 16;
+const DEPTH_BYTES = 32;
 
-/** Elements that may lie in either order, along k or across it. */
-const ELEMENTS: Partial<Record<ScalarName, string>> = { float16: "f16", bfloat16: "bf16" };
+/** What the instruction does with elements of a type (PTX ISA 9.0, 9.7.15.2, 9.7.15.5.2). */
+export interface GroupType {
+  readonly spelling: string;
+  readonly sum: "f32" | "s32";
+  /** Types that the other operand may have. */
+  readonly partners: readonly ScalarName[];
+  /** Elements may lie in either order, along k or across it; else along k. */
+  readonly isEitherOrder: boolean;
+  /** Only when the program asks for this mode. */
+  readonly mode?: "tf32";
+  /** Sums have fewer bits than float (docs/emulator.md); mode `f32acc` adds those of short runs along k. */
+  readonly isInexact?: true;
+}
 
-/** How the instruction spells the type of an operand; undefined if it is not among those that go either way. */
-export function groupType(value: Value): string | undefined {
-  const { element } = value.type;
-  return isPointer(element) ? undefined : ELEMENTS[element];
+const FLOAT8: readonly ScalarName[] = ["float8e4", "float8e5"];
+
+// deno-fmt-ignore: a row per type
+const TYPES: Partial<Record<ScalarName, GroupType>> = {
+  float16:  { spelling: "f16",  sum: "f32", partners: ["float16"],  isEitherOrder: true },
+  bfloat16: { spelling: "bf16", sum: "f32", partners: ["bfloat16"], isEitherOrder: true },
+  float32:  { spelling: "tf32", sum: "f32", partners: ["float32"],  isEitherOrder: false, mode: "tf32" },
+  float8e4: { spelling: "e4m3", sum: "f32", partners: FLOAT8,       isEitherOrder: false, isInexact: true },
+  float8e5: { spelling: "e5m2", sum: "f32", partners: FLOAT8,       isEitherOrder: false, isInexact: true },
+  // Mixed signs need PTX 8.4.
+  int8:     { spelling: "s8",   sum: "s32", partners: ["int8"],     isEitherOrder: false },
+  uint8:    { spelling: "u8",   sum: "s32", partners: ["uint8"],    isEitherOrder: false },
+};
+
+const SUMS: Readonly<Record<GroupType["sum"], ScalarName>> = { f32: "float32", s32: "int32" };
+
+/** The row of an operand's elements; undefined if the instruction does not take them. */
+export function groupType({ type: { element } }: Value): GroupType | undefined {
+  return isPointer(element) ? undefined : TYPES[element];
+}
+
+/** Elements along k that one instruction multiplies. */
+export function depthOf({ element }: IrType): number {
+  return DEPTH_BYTES / bytesOf(element);
+}
+
+/** The row of a dot's operand a, if the instruction multiplies it with b in the dot's mode. */
+function typesOf(dot: OpOf<"dot">): GroupType | undefined {
+  const { a, b } = operandsOf(dot);
+  const row = groupType(a);
+  if (row === undefined || (row.mode ?? dot.attrs.mode) !== dot.attrs.mode) return undefined;
+  const fits = row.partners.some((partner) => partner === b.type.element) &&
+    resultOf(dot).type.element === SUMS[row.sum];
+  return fits ? row : undefined;
 }
 
 /** Whether a value is a tile as a load brings it, maybe permuted. */
 function isLoaded(value: Value): boolean {
   let { def } = value;
   while (isOp(def, "permute") || isOp(def, "convert_layout")) ({ def } = operandsOf(def).value);
-  return isOp(def, "load") && operandsOf(def).other === undefined;
+  return isOp(def, "tensor_load") || (isOp(def, "load") && operandsOf(def).other === undefined);
 }
 
-/** Whether a dot's warps are to be divided for warp groups: its operands can come through shared memory. */
-export function suitsWarpGroups(dot: OpOf<"dot">, numWarps: number, target: Target): boolean {
+/**
+ * Whether a dot's warps are to be divided for warp groups: its operands can come through shared memory. `alongK`: whether
+ * the elements of each operand are neighbours in memory along k.
+ */
+export function suitsWarpGroups(
+  dot: OpOf<"dot">,
+  numWarps: number,
+  target: Target,
+  alongK: readonly [boolean, boolean],
+): boolean {
   const { a, b } = operandsOf(dot);
   if (a.type.shape.length !== 2) return false;
   const [m = 0, k = 0] = a.type.shape;
   const n = b.type.shape[1] ?? 0;
-  const columns = columnsOf(m, n, numWarps);
-  return numWarps >= GROUP_WARPS && m >= GROUP_ROWS && k >= DEPTH && columns !== undefined &&
-    groupType(a) !== undefined &&
-    groupType(a) === groupType(b) && resultOf(dot).type.element === "float32" &&
+  const row = typesOf(dot);
+  return row !== undefined && numWarps >= GROUP_WARPS && m >= GROUP_ROWS && k >= depthOf(a.type) &&
+    columnsOf(m, n, numWarps) !== undefined &&
+    (row.isEitherOrder || alongK.every((isAlong) => isAlong)) &&
     isLoaded(a) && isLoaded(b) && target.warpGroups;
+}
+
+/** Whether a dot adds sums of short runs along k, so that they have the bits of float. */
+export function isApart(dot: OpOf<"dot">): boolean {
+  return dot.attrs.mode === "f32acc" && groupType(operandsOf(dot).a)?.isInexact === true;
 }
 
 /** Columns that a warp group has of the result; undefined if there are more groups than parts for them. */
 function columnsOf(m: number, n: number, numWarps: number): number | undefined {
   const groups = numWarps / GROUP_WARPS;
   const columns = n / Math.max(1, groups / (m / GROUP_ROWS));
-  return columns >= LINE_ELEMENTS ? columns : undefined;
+  return columns >= LEAST_COLUMNS ? columns : undefined;
 }
 
 /** Bits of the rows that tell the warps of a group apart. */
 export const WARP_BITS: readonly number[] = [log2(WARP_ROWS), log2(WARP_ROWS) + 1];
 
-/** Elements of two bytes in the widest line of a swizzle, 128 bytes; and in a chunk, 16 bytes. */
-const LINE_ELEMENTS = 64;
-const CHUNK_BITS = 3;
+/** Columns of a group: a line of a swizzle across k, for elements of two bytes. */
+const LEAST_COLUMNS = 64;
+
+/** The widest line of a swizzle and a chunk of it, in bytes. */
+const LINE_BYTES = 128;
+const CHUNK_BYTES = 16;
 /** Lines after which a swizzle repeats. */
 const SWIZZLE_LINES = 8;
 
 /**
  * Where the elements of an operand lie: in panels as wide as a line, whose lines go along the axis `inner`. The chunks
  * of a line are exchanged by exclusive or with the line's number, which is the bit above 128 bytes for each width of a line:
- * offset bit 6 + j is an element's line bit and chunk bit 3 + j.
+ * bit 7 + j of a byte's offset is a line bit and chunk bit 4 + j.
  */
-export function groupLayout({ shape }: IrType, inner: 0 | 1): SharedLayout | undefined {
+export function groupLayout({ shape, element }: IrType, inner: 0 | 1): SharedLayout | undefined {
   const shifts = axisShifts(shape);
   const bitsOf = (axis: number): number[] =>
     Array.from(
@@ -82,15 +139,57 @@ export function groupLayout({ shape }: IrType, inner: 0 | 1): SharedLayout | und
       (_, bit) => 1 << (must(shifts[axis], "shift of an axis") + bit),
     );
   const [along, across] = [bitsOf(inner), bitsOf(1 - inner)];
-  const lineBits = Math.min(along.length, log2(LINE_ELEMENTS));
-  if (lineBits <= CHUNK_BITS || across.length < log2(SWIZZLE_LINES)) return undefined;
+  const chunkBits = log2(CHUNK_BYTES / bytesOf(element));
+  const lineBits = Math.min(along.length, log2(LINE_BYTES / bytesOf(element)));
+  if (lineBits <= chunkBits || across.length < log2(SWIZZLE_LINES)) return undefined;
   const columns = [...along.slice(0, lineBits), ...across, ...along.slice(lineBits)];
-  for (let bit = CHUNK_BITS; bit < lineBits; bit++) {
-    const above = must(columns[bit + CHUNK_BITS], "line bit");
-    columns[bit + CHUNK_BITS] = above ^ must(columns[bit], "chunk bit");
+  const distance = log2(LINE_BYTES / CHUNK_BYTES);
+  for (let bit = chunkBits; bit < lineBits; bit++) {
+    const above = must(columns[bit + distance], "line bit");
+    columns[bit + distance] = above ^ must(columns[bit], "chunk bit");
   }
-  return { shape, columns, vectorBits: CHUNK_BITS };
+  return { shape, columns, vectorBits: chunkBits };
 }
+
+/** Most elements of a box along an axis (PTX ISA 9.0, 5.5.2). */
+const MOST_BOX = 256;
+
+/** The boxes in which tensor copies bring an operand in a layout of {@linkcode groupLayout}. */
+export interface GroupBox {
+  /** Elements of a box, by axis of the tile. */
+  readonly extents: readonly number[];
+  /** Bytes of a line. */
+  readonly swizzle: 32 | 64 | 128;
+  /** In the order in which they lie in memory: the first element of each by axis. */
+  readonly origins: readonly (readonly number[])[];
+}
+
+/** A box is a panel of the layout, or a part of one. */
+export function groupBox({ shape, shared, element }: IrType): GroupBox {
+  const shifts = axisShifts(shape);
+  const first = must(shared?.columns[0], "buffer of an operand");
+  const inner = shape.findIndex((_, axis) => first === 1 << must(shifts[axis], "shift of an axis"));
+  const across = 1 - inner;
+  const swizzle = must(
+    SWIZZLE_WIDTHS.find((bytes) =>
+      bytes === Math.min(LINE_BYTES, must(shape[inner], "extent") * bytesOf(element))
+    ),
+    "width of a line",
+  );
+  const line = swizzle / bytesOf(element);
+  const lines = Math.min(MOST_BOX, must(shape[across], "extent"));
+  const place = (along: number, other: number): number[] =>
+    inner === 0 ? [along, other] : [other, along];
+  const origins: number[][] = [];
+  for (let along = 0; along < must(shape[inner], "extent"); along += line) {
+    for (let other = 0; other < must(shape[across], "extent"); other += lines) {
+      origins.push(place(along, other));
+    }
+  }
+  return { extents: place(line, lines), swizzle, origins };
+}
+
+const SWIZZLE_WIDTHS = [32, 64, 128] as const;
 
 /** What swizzles repeat after: the address of a buffer with one must be a multiple of it (PTX ISA 9.0, 9.7.15.5.1). */
 const SWIZZLE_BYTES = 1024;
@@ -114,8 +213,8 @@ export interface GroupOperand {
   readonly offset: (across: number, k: number) => number;
 }
 
-/** Swizzling modes by log2 of the elements of a line. */
-const SWIZZLES: ReadonlyMap<number, bigint> = new Map([[6, 1n], [5, 2n], [4, 3n]]);
+/** Swizzling modes by the bytes of a line. */
+const SWIZZLES: ReadonlyMap<number, bigint> = new Map([[128, 1n], [64, 2n], [32, 3n]]);
 
 /** An operand in a layout of {@linkcode groupLayout}; `depthAxis` is the axis of its tile that is k. */
 export function groupOperand(type: IrType, depthAxis: number): GroupOperand {
@@ -124,13 +223,13 @@ export function groupOperand(type: IrType, depthAxis: number): GroupOperand {
   const first = must(shared?.columns[0], "buffer of an operand");
   const inner = shape.findIndex((_, axis) => first === 1 << must(shifts[axis], "shift of an axis"));
   const bytes = bytesOf(type.element);
-  const line = Math.min(must(shape[inner], "extent"), LINE_ELEMENTS);
+  const line = Math.min(must(shape[inner], "extent"), LINE_BYTES / bytes);
   const lineBytes = line * bytes;
   const panelBytes = must(shape[1 - inner], "extent") * lineBytes;
   const isTransposed = inner !== depthAxis;
   const units = (value: number): bigint => BigInt(value >> 4);
   return {
-    descriptor: must(SWIZZLES.get(log2(line)), "swizzle") << 62n |
+    descriptor: must(SWIZZLES.get(lineBytes), "swizzle") << 62n |
       units(SWIZZLE_LINES * lineBytes) << 32n |
       (isTransposed ? units(panelBytes) : 1n) << 16n,
     isTransposed,

@@ -88,7 +88,7 @@ export function unflatten(index: number, shape: readonly number[]): number[] {
 }
 
 /** A layout of another shape: `f` gives the index there of a basis here. */
-export function mapBases(
+function mapBases(
   layout: LinearLayout,
   shape: readonly number[],
   f: (basis: number) => number,

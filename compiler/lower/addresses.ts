@@ -12,7 +12,7 @@ export function threadIndex(cx: LowerContext): Operand {
  * The part of a linear map that lane and warp contribute, as a register: runs of bits that move together are
  * masked and shifted together. `bases` are images of lane bits, then of warp bits (thread index bits 0 … n-1).
  */
-export function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
+function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
   const e = cx.emitter;
   let sum: Operand = int(0);
   // Output bits that several input bits reach need exclusive or; disjoint ones may be or-ed, which xor also is.

@@ -1,5 +1,5 @@
 /**
- * Atomics: once per element of the tile, or once per program for a scalar, whoever holds copies of it. The owner's
+ * Atomics: once per element of the tile, or once per program for a scalar, even if several threads have copies of it. The owner's
  * result reaches the others through shared memory. What no instruction does is done by comparing and swapping.
  */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
@@ -34,7 +34,7 @@ interface Access {
 
 type AtomicOp = OpOf<"atomic" | "atomic_cas">;
 
-export function isReleasing(op: AtomicOp): boolean {
+function isReleasing(op: AtomicOp): boolean {
   return ["release", "acq_rel"].includes(op.attrs.order);
 }
 
@@ -163,7 +163,7 @@ function single(e: Emitter, spelling: string, access: Access): Operand {
   return result;
 }
 
-/** Reads, computes and swaps until nobody came between. */
+/** Reads, computes and swaps until no other thread has written in between. */
 function swapLoop(
   e: Emitter,
   access: Access,
@@ -175,7 +175,7 @@ function swapLoop(
   const spaces = scope.split(".").slice(2).join(".");
   let old: Register | undefined;
   let again: Register | undefined;
-  const round = e.nested("loop", () => {
+  const attempt = e.nested("loop", () => {
     old = e.register(bank);
     const next = e.inRegister(compute(old, must(value, "value of an atomic")), bank);
     const found = e.register(bank);
@@ -193,7 +193,7 @@ function swapLoop(
   }
   e.emit(`ld.relaxed.${spaces}.b${bits}`, [result, address]);
   e.label(start);
-  e.append(round);
+  e.append(attempt);
   e.emit("bra", [{ kind: "symbol", name: start }], {
     register: must(again, "condition"),
     negated: false,
@@ -218,7 +218,7 @@ function shareResults(
   const size = bank === "b64" ? 8 : 4;
   const start = beginExchange(cx, op);
   const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
-  const place = (register: number): Operand => {
+  const addressOf = (register: number): Operand => {
     if (layout === undefined) return { kind: "address", base: start, offset: 0n };
     const { base, constant } = atRegister(cx, {
       register: scaled(layout.register),
@@ -229,12 +229,12 @@ function shareResults(
   const guard: Guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   results.forEach((result, register) => {
     const word = e.inRegister(toWord(e, result, element), bank);
-    e.emit(`st.shared.${bank}`, [place(register), word], guard);
+    e.emit(`st.shared.${bank}`, [addressOf(register), word], guard);
   });
   blockBarrier(cx);
   results.forEach((_, register) => {
     const word = e.register(bank);
-    e.emit(`ld.shared.${bank}`, [word, place(register)]);
+    e.emit(`ld.shared.${bank}`, [word, addressOf(register)]);
     results[register] = fromWord(e, word, element);
   });
 }

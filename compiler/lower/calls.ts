@@ -19,12 +19,12 @@ export function emitCall(cx: LowerContext, callee: CalleeName, args: readonly Op
   const { params, returns }: Signature = SIGNATURES[callee];
   cx.calls.note(callee);
   params.forEach((type, i) => {
-    const place: Operand = {
+    const address: Operand = {
       kind: "address",
       base: symbol(argumentName(callee, i)),
       offset: 0n,
     };
-    e.emit(`st.param.${type}`, [place, must(args[i], "argument of a call")]);
+    e.emit(`st.param.${type}`, [address, must(args[i], "argument of a call")]);
   });
   const list = (names: readonly string[]): Operand => ({
     kind: "list",
@@ -41,8 +41,8 @@ export function emitCall(cx: LowerContext, callee: CalleeName, args: readonly Op
 /** The generic address of a text. */
 export function addressOfText(cx: LowerContext, text: string): Operand {
   const e = cx.emitter;
-  const place = e.pure("mov.u64", "b64", [symbol(cx.calls.symbolOf(text))]);
-  return e.pure("cvta.global.u64", "b64", [place]);
+  const address = e.pure("mov.u64", "b64", [symbol(cx.calls.symbolOf(text))]);
+  return e.pure("cvta.global.u64", "b64", [address]);
 }
 
 /** Instructions for the threads where a predicate holds; what they compute is forgotten afterwards. */

@@ -4,7 +4,7 @@
  *   each   a register per element
  *   steps  elements that keep their distances for ever (`p += 64` on a pointer tile) share a register: of those
  *          that start as one base plus constants, the first is carried, the others are it plus a constant
- *   words  narrow elements that are only loaded, moved and stored stay packed
+ *   words  narrow elements that are only loaded, moved and stored stay packed, if they are
  */
 import type { Operand, Register } from "../ptx/func.ts";
 import type { Op, Value } from "../ir/func.ts";
@@ -49,10 +49,15 @@ export function makeSlot(
   );
   const slot = strategy.steps && isStepping(value)
     ? stepSlot(e, value, first, held)
-    : strategy.words && bytesOf(element) * held.length >= 4
+    : strategy.words && bytesOf(element) * held.length >= 4 && !isAlone(first, held)
     ? wordSlot(e, value, held)
     : eachSlot(e, value, held);
   return { ...slot, elements: (register) => slot.elements(register & ~free) };
+}
+
+/** Loaded one by one. To pack them, a loop would have to wait for what it has just begun to load. */
+function isAlone(elements: Lowered, [register = 0]: readonly number[]): boolean {
+  return elements(register).kind === "register";
 }
 
 function eachSlot(e: Emitter, { type: { element } }: Value, held: readonly number[]): Slot {

@@ -1,6 +1,6 @@
 /**
- * `assert` and other promises that are checked: one element that breaks it ends the launch, with the place and the
- * text of the condition. Assemblers of builds without checks leave out what stands between the two marks
+ * `assert` and other promises that are checked: one element that breaks it ends the launch, with the location and the
+ * text of the condition. Assemblers of builds without checks leave out what is between the two marks
  * (`ptx/checks.ts`), so nothing in between may be used behind it.
  */
 import type { Operand } from "../ptx/func.ts";

@@ -20,7 +20,7 @@ export interface Combiner {
   readonly banks: readonly WordBank[];
   /** The accumulator of one element, at an index along the axis. */
   readonly start: (e: Emitter, element: Operand, index: () => Operand) => Accumulator;
-  /** The first argument stands before the second along the axis. */
+  /** The first argument comes before the second along the axis. */
   readonly combine: (e: Emitter, a: Accumulator, b: Accumulator) => Accumulator;
   /** The result's element. */
   readonly finish: (e: Emitter, sum: Accumulator) => Operand;
@@ -87,21 +87,21 @@ function keyOf(e: Emitter, value: Operand, type: ScalarName, largest: boolean): 
   const size = bits === 64 ? 64 : 32;
   const bank: WordBank = size === 64 ? "b64" : "b32";
   const least = int(-(1n << BigInt(size - 1)));
-  const turned = (key: Operand): Operand =>
+  const ordered = (key: Operand): Operand =>
     largest ? key : e.pure(`not.b${size}`, bank, [e.inRegister(key, bank)]);
   if (kind === "int") {
     const key = signed || bits < size
       ? value
       : e.pure(`xor.b${size}`, bank, [e.inRegister(value, bank), least]);
-    return turned(key);
+    return ordered(key);
   }
   const register = e.inRegister(value, bank);
-  // Adding zero makes -0 a +0. The bits of negative floats grow downwards: all but the sign are turned over.
+  // Adding zero makes -0 a +0. The bits of negative floats grow downwards: all but the sign are inverted.
   const zero: Operand = { kind: "float", type: size === 64 ? "f64" : "f32", bits: 0n };
   const positive = e.pure(`add.rn.f${size}`, bank, [register, zero]);
   const sign = e.pure(`shr.s${size}`, bank, [positive, int(size - 1)]);
   const low = e.pure(`and.b${size}`, bank, [sign, int((1n << BigInt(size - 1)) - 1n)]);
-  const key = turned(e.pure(`xor.b${size}`, bank, [positive, low]));
+  const key = ordered(e.pure(`xor.b${size}`, bank, [positive, low]));
   const number = e.pure(`setp.num.f${size}`, "pred", [register, register]);
   return e.pure(`selp.b${size}`, bank, [key, least, number]);
 }

@@ -1,5 +1,6 @@
 /** What every lowering rule gets: the emitter and the values lowered so far. Types only. */
 import type { Op, Value } from "../ir/func.ts";
+import type { TensorMap } from "../ir/tensor_map.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./call_table.ts";
@@ -15,10 +16,17 @@ export interface LowerContext {
   readonly chainLengths: Map<Value, number>;
   /** Bytes of the constant buffers that are used, by name. */
   readonly constants: Map<string, number>;
+  /** Tensor maps of the function, and the parameters that hold them. */
+  readonly maps: readonly (TensorMap & { readonly symbol: string })[];
   /** Calls of functions of the device. */
   readonly calls: CallTable;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
+  /**
+   * 32-bit registers with the addresses of asynchronous copies, which stay across iterations: for each buffer that narrow
+   * copies fill, and for all wide ones, which have bases in common.
+   */
+  readonly copied: Map<Value | "wide", number>;
   /** Loads from shared memory and copies into it, to be emitted between the instructions of the dots that follow. */
   readonly deferred: (() => void)[];
   /** Lowers the operations of a region by their rules. */

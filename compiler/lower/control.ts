@@ -1,13 +1,13 @@
 /**
- * Structured control as labels and branches. Conditions are scalars of the whole program, so all threads go the same
- * way (`bra.uni`), and barriers may stand in branches and loops.
+ * Structured control as labels and branches. Conditions are scalars of the whole program, so all threads take the same
+ * branch (`bra.uni`), and barriers may be in branches and loops.
  *
  * What control results in or carries lives in fixed registers (carried.ts), which each edge fills with moves. A
- * loop whose test is cheap tests at its end, a copy of the test guards the first round:
+ * loop whose test is cheap tests at its end, a copy of the test guards the first iteration:
  *
- *     while (test) body          @!test bra EXIT; ROUND: body; @test bra ROUND; EXIT:
+ *     while (test) body          @!test bra EXIT; LOOP: body; @test bra LOOP; EXIT:
  *
- * Others test in the middle: ROUND: test; @!go bra EXIT; body; bra ROUND; EXIT:
+ * Others test in the middle: LOOP: test; @!go bra EXIT; body; bra LOOP; EXIT:
  */
 import type { Item, Operand } from "../ptx/func.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
@@ -93,7 +93,7 @@ const fillsOnly = (item: Item): boolean =>
   item.kind === "loc" ||
   (item.kind === "instruction" && FILLING.has(item.opcode) && item.guard === undefined);
 
-/** A side that only fills the results' registers, which nobody has read yet, does so before the branch. */
+/** A side that only fills the results' registers, which have not been read yet, does so before the branch. */
 function emitBranches(
   cx: LowerContext,
   condition: Operand,
@@ -125,7 +125,7 @@ export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
   else lowerPlain(cx, loop, op.results);
 }
 
-/** The test before the first round and after each one. The registers hold what the test lets through. */
+/** The test before the first iteration and after each one. The registers hold what the test lets through. */
 function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
   const e = cx.emitter;
   const { test, body, continues, initial, repeated, leaving } = loop;
@@ -145,19 +145,19 @@ function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): 
     )
   );
   fill(cx, slots, leaving);
-  const [round, exit] = [e.newLabel(), e.newLabel()];
+  const [head, exit] = [e.newLabel(), e.newLabel()];
   e.branch(exit, enter, false);
   const guarded = e.nested("branch", () => {
-    const rounds = e.nested("loop", () => {
-      e.label(round);
+    const iteration = e.nested("loop", () => {
+      e.label(head);
       e.settle(registersOf(slots));
       bindSlots(cx, body.params, slots);
       cx.lowerOps(bodyOf(body));
       const again = saved(cx, runTest(repeated), slots);
       fill(cx, slots, leaving);
-      e.branch(round, again);
+      e.branch(head, again);
     });
-    e.append(rounds);
+    e.append(iteration);
   });
   e.append(guarded);
   e.label(exit);
@@ -175,7 +175,9 @@ function saved(cx: LowerContext, condition: Operand, slots: readonly Slot[]): Op
   return copy;
 }
 
-/** The values that a value of the test is: if it is a parameter, what enters and what comes round. */
+/**
+ * The values that a value of the test is: if it is a parameter, its initial value and the value of the next iteration.
+ */
 function cameFrom({ test, initial, repeated }: Loop, value: Value): readonly Value[] {
   const index = test.params.indexOf(value);
   return index < 0 ? [value] : zip(initial, repeated)[index] ?? [];
@@ -194,9 +196,9 @@ function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): vo
     )
   );
   fill(cx, slots, initial);
-  const [round, exit] = [e.newLabel(), e.newLabel()];
-  const rounds = e.nested("loop", () => {
-    e.label(round);
+  const [head, exit] = [e.newLabel(), e.newLabel()];
+  const iteration = e.nested("loop", () => {
+    e.label(head);
     e.settle(registersOf(slots));
     bindSlots(cx, test.params, slots);
     cx.lowerOps(bodyOf(test));
@@ -210,8 +212,8 @@ function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): vo
       fill(cx, slots, repeated);
     });
     e.append(rest);
-    e.branch(round);
+    e.branch(head);
   });
-  e.append(rounds);
+  e.append(iteration);
   e.label(exit);
 }

@@ -7,7 +7,7 @@ import type { LowerContext } from "./context.ts";
 import { lowered } from "./values.ts";
 import { beginExchange, blockBarrier } from "./shared.ts";
 import { int } from "./emitter.ts";
-import { readStaged, type Staged, writeStaged } from "./shared_tile.ts";
+import { readSharedTile, type SharedTile, writeSharedTile } from "./shared_tile.ts";
 import { layoutOf } from "../layout/tiles.ts";
 
 export function lowerConvertLayout(cx: LowerContext, op: OpOf<"convert_layout">): void {
@@ -34,10 +34,10 @@ function exchange(cx: LowerContext, op: OpOf<"convert_layout">, plan: SharedPlan
     plan.withinWarp ? e.emit("bar.warp.sync", [int(0xffffffffn)]) : blockBarrier(cx);
 
   const start = beginExchange(cx, op);
-  const staged: Staged = { plan, element: source.type.element, start: () => start };
-  writeStaged(cx, layoutOf(source), lowered(cx, source), staged);
+  const tile: SharedTile = { plan, element: source.type.element, start: () => start };
+  writeSharedTile(cx, layoutOf(source), lowered(cx, source), tile);
   barrier();
-  const read = readStaged(cx, layoutOf(result), staged);
+  const read = readSharedTile(cx, layoutOf(result), tile);
   read.finish();
   cx.values.set(result, read.values);
 }

@@ -63,7 +63,8 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
       const together = LOAD_BYTES / bytesOf(a.type.element) / (mma?.k ?? 1);
       const steps = 2 ** repeats.batch * Math.max(1, 2 ** repeats.k / Math.max(1, together));
       return [a, b].reduce((sum, value) => {
-        // What rounds hand on is one step's part. Without asynchronous copies the next round waits in registers, whole.
+        // Iterations carry one step's part. Without asynchronous copies the next iteration's operand is in registers,
+        // whole.
         const ahead = target.asyncCopies ? 0 : words(value);
         if (value.def === undefined || here.has(value.def)) {
           return sum + words(value) / steps + ahead;
@@ -158,7 +159,7 @@ function fragments(
 const wordBank = (element: Element): "b32" | "b64" => element === "float64" ? "b64" : "b32";
 
 /** To nearest: tensor cores would cut the low bits off, and with them the sum would drift towards zero. */
-function toTf32(e: Emitter, value: Operand): Operand {
+export function toTf32(e: Emitter, value: Operand): Operand {
   return e.pure("cvt.rna.tf32.f32", "b32", [e.inRegister(value, "b32")]);
 }
 
@@ -254,7 +255,9 @@ function multiplyElements(
     : scalarProduct(cx, op);
   for (const at of stepsOf(isPacked ? { ...repeats, k: repeats.k - 2 } : repeats).flat()) {
     for (let row = 0; row < 1 << rows; row++) {
-      for (let column = 0; column < 1 << columns; column++) {
+      for (let i = 0; i < 1 << columns; i++) {
+        // There and back: the column where a row turns is multiplied twice running, and stays in the operand cache.
+        const column = (row & 1) === 0 ? i : (1 << columns) - 1 - i;
         const index = column | (row << columns) | (at.result << (rows + columns));
         sums[index] = multiply(
           left(row | (at.a << rows)),

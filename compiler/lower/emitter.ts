@@ -3,10 +3,10 @@
  * emitted once. Address arithmetic written out per register collapses to its distinct parts that way, so the
  * lowering rules can be naive. Constants fold on the way.
  *
- * Branches and loops are *frames*: lists of instructions of their own, put in place when they are complete. What
- * was computed in a frame is forgotten with it. A pure instruction inside loops whose operands all come from
- * outside lands before the outermost such loop, whoever asked for it; it may then run for nothing, but it cannot
- * fail. Out of a mere branch nothing is moved.
+ * Branches and loops are *scopes*: lists of instructions of their own, appended when they are complete. What was
+ * computed in a scope is forgotten with it. A pure instruction inside loops whose operands all come from outside is
+ * emitted before the outermost such loop; its result may then be unused, but it cannot fail. Out of a mere branch
+ * nothing is moved.
  */
 import type { Instruction, Item, Operand, Register } from "../ptx/func.ts";
 import { splitSpelling } from "../ptx/match.ts";
@@ -18,7 +18,7 @@ import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
 import { Unsupported } from "./unsupported.ts";
 import { PairTable } from "./pair_table.ts";
-import { type FileTable, placeOf } from "./places.ts";
+import { type FileTable, locationOf } from "./source_locations.ts";
 
 /** Storage classes of registers; all arithmetic types share them (PTX ISA 9.0, 5.2.2 operand type checking). */
 export type Bank = "pred" | "b16" | "b32" | "b64";
@@ -37,19 +37,19 @@ export function operandKey(operand: Operand): string {
 }
 
 /** A list of instructions that run together. */
-export interface Frame {
+export interface Scope {
   readonly kind: "body" | "branch" | "loop";
   readonly items: Item[];
-  /** The place of the instruction before. */
-  place: Item | undefined;
+  /** The source location of the instruction before. */
+  location: Item | undefined;
   /** Still being filled, so what it computed is available. */
   open: boolean;
 }
 
-const newFrame = (kind: Frame["kind"]): Frame => ({
+const newScope = (kind: Scope["kind"]): Scope => ({
   kind,
   items: [],
-  place: undefined,
+  location: undefined,
   open: true,
 });
 
@@ -63,7 +63,7 @@ interface Sum {
 interface Facts {
   /** Equal for equal operands. */
   readonly number: number;
-  /** Index of the frame where it gets its value. */
+  /** Index of the scope where it gets its value. */
   depth: number;
   /** Itself, or what it is the sum of. */
   sum: Sum;
@@ -81,7 +81,9 @@ interface Spelling {
 /** Left of the pairs that number spellings; no pair has this number. */
 const SPELLING = -1;
 
-/** Arithmetic of single floats, with what stands before `.ftz` (PTX ISA 9.0, 9.7.3); minima have more behind it. */
+/**
+ * Arithmetic of single floats, with what comes before `.ftz` (PTX ISA 9.0, 9.7.3); minima have more modifiers after it.
+ */
 const FLUSHABLE =
   /^(?:(?:add|sub|mul|fma|div|abs|neg|sqrt|rsqrt|rcp|ex2|lg2|setp)(?:\.\w+)*?|min|max|cvt\.r[mnpz]i)(?=(?:\.NaN)?(?:\.f32)+$)/;
 
@@ -94,9 +96,9 @@ function flushing(spelling: string): string {
 const MAX_INSTRUCTIONS = 250_000;
 
 export class Emitter {
-  readonly #body = newFrame("body");
-  /** From the body to the innermost frame. */
-  readonly #frames: Frame[] = [this.#body];
+  readonly #body = newScope("body");
+  /** From the body to the innermost scope. */
+  readonly #scopes: Scope[] = [this.#body];
   readonly #counts: Record<Bank, number> = { pred: 0, b16: 0, b32: 0, b64: 0 };
   readonly #registers = new Map<Operand, Facts>();
   #labels = 0;
@@ -106,14 +108,14 @@ export class Emitter {
   readonly #integers = new Map<bigint, number>();
   readonly #others = new Map<string, number>();
   #operands = 0;
-  /** By the numbers of their spelling and operands: what pure instructions gave, and the frame that it was in. */
-  readonly #known: ({ readonly result: Operand; readonly frame: Frame } | undefined)[] = [];
+  /** By the numbers of their spelling and operands: what pure instructions gave, and the scope that it was in. */
+  readonly #known: ({ readonly result: Operand; readonly scope: Scope } | undefined)[] = [];
 
-  #place: Item | undefined;
+  #location: Item | undefined;
   #span: Span | undefined;
   #instructions = 0;
 
-  /** Without a table of files, no places are noted. */
+  /** Without a table of files, no source locations are recorded. */
   constructor(
     readonly target: Target,
     readonly files?: FileTable,
@@ -125,19 +127,19 @@ export class Emitter {
     return this.#body.items;
   }
 
-  /** The innermost frame. */
-  get frame(): Frame {
-    return this.#frames.at(-1) ?? this.#body;
+  /** The innermost scope. */
+  get scope(): Scope {
+    return this.#scopes.at(-1) ?? this.#body;
   }
 
   /** Notes where the instructions that follow come from. */
   from(span: Span): void {
     this.#span = span;
-    if (this.files !== undefined) this.#place = placeOf(span, this.files);
+    if (this.files !== undefined) this.#location = locationOf(span, this.files);
   }
 
   register(bank: Bank): Register {
-    return this.#register(bank, this.#frames.length - 1);
+    return this.#register(bank, this.#scopes.length - 1);
   }
 
   #register(bank: Bank, depth: number): Register {
@@ -176,24 +178,24 @@ export class Emitter {
     return found;
   }
 
-  /** Registers get a value in the frame that is being filled: those of a loop change there. */
+  /** Registers get a value in the scope that is being filled: those of a loop change there. */
   settle(registers: readonly Register[]): void {
-    for (const register of registers) this.#factsOf(register).depth = this.#frames.length - 1;
+    for (const register of registers) this.#factsOf(register).depth = this.#scopes.length - 1;
   }
 
-  /** The instructions that `build` emits, to be appended; what moves out of a loop lands before them. */
+  /** The instructions that `build` emits, to be appended; what moves out of a loop is emitted before them. */
   nested(kind: "branch" | "loop", build: () => void): readonly Item[] {
-    const frame = newFrame(kind);
-    this.#frames.push(frame);
+    const scope = newScope(kind);
+    this.#scopes.push(scope);
     build();
-    this.#frames.pop();
-    frame.open = false;
-    return frame.items;
+    this.#scopes.pop();
+    scope.open = false;
+    return scope.items;
   }
 
   append(items: readonly Item[]): void {
-    for (const item of items) this.frame.items.push(item);
-    this.frame.place = undefined;
+    for (const item of items) this.scope.items.push(item);
+    this.scope.location = undefined;
   }
 
   newLabel(): string {
@@ -217,18 +219,18 @@ export class Emitter {
 
   /** Appends an instruction: `emit("ld.global.v4.b32", […])`. */
   emit(spelling: string, operands: readonly Operand[], guard?: Instruction["guard"]): void {
-    this.#emit(this.frame, this.#spelling(spelling), operands, guard);
+    this.#emit(this.scope, this.#spelling(spelling), operands, guard);
   }
 
   #emit(
-    frame: Frame,
+    scope: Scope,
     { parts: { opcode, modifiers } }: Spelling,
     operands: readonly Operand[],
     guard?: Instruction["guard"],
   ): void {
-    if (this.#place !== frame.place) {
-      if (this.#place !== undefined) frame.items.push(this.#place);
-      frame.place = this.#place;
+    if (this.#location !== scope.location) {
+      if (this.#location !== undefined) scope.items.push(this.#location);
+      scope.location = this.#location;
     }
     if (++this.#instructions > MAX_INSTRUCTIONS && this.#span !== undefined) {
       throw new Unsupported({
@@ -240,7 +242,7 @@ export class Emitter {
       });
     }
     const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
-    frame.items.push(guard === undefined ? instruction : { ...instruction, guard });
+    scope.items.push(guard === undefined ? instruction : { ...instruction, guard });
   }
 
   /** The result of a pure instruction, emitted once. */
@@ -249,12 +251,12 @@ export class Emitter {
     let key = spelled.number;
     for (const source of sources) key = this.#pairs.numberOf(key, this.#numberOf(source));
     const known = this.#known[key];
-    if (known?.frame.open === true) return known.result;
+    if (known?.scope.open === true) return known.result;
     const depth = this.#depthFor(sources);
-    const frame = this.#frames[depth] ?? this.frame;
+    const scope = this.#scopes[depth] ?? this.scope;
     const result = this.#register(bank, depth);
-    this.#emit(frame, spelled, [result, ...sources]);
-    this.#known[key] = { result, frame };
+    this.#emit(scope, spelled, [result, ...sources]);
+    this.#known[key] = { result, scope };
     return result;
   }
 
@@ -270,7 +272,7 @@ export class Emitter {
     return operand.kind === "register" ? this.#factsOf(operand).unrounded : undefined;
   }
 
-  /** Index of the frame where an instruction with these operands belongs. */
+  /** Index of the scope where an instruction with these operands belongs. */
   #depthFor(sources: readonly Operand[]): number {
     let needed = 0;
     for (const source of sources) {
@@ -278,9 +280,9 @@ export class Emitter {
         needed = Math.max(needed, this.#factsOf(register).depth);
       });
     }
-    const innermost = this.#frames.length - 1;
+    const innermost = this.#scopes.length - 1;
     let depth = innermost;
-    for (let i = innermost; i > needed; i--) if (this.#frames[i]?.kind === "loop") depth = i - 1;
+    for (let i = innermost; i > needed; i--) if (this.#scopes[i]?.kind === "loop") depth = i - 1;
     return depth;
   }
 

@@ -1,5 +1,5 @@
 /**
- * Elements of other places. `exchange` gives element i the one at i ^ mask along an axis: another register, then
+ * Elements of other indices. `exchange` gives element i the one at i ^ mask along an axis: another register, then
  * another lane, then another warp. `gather` looks elements up by index in shared memory. `histogram` counts there.
  */
 import type { Operand } from "../ptx/func.ts";
@@ -57,19 +57,19 @@ function fromWarp(
   const size = wordBytes(element);
   const row = 32 * cx.numWarps * size;
   const start = beginExchange(cx, op);
-  const place = (thread: Operand, register: number): Operand => ({
+  const addressOf = (thread: Operand, register: number): Operand => ({
     kind: "address",
     base: e.add("b32", start, e.mul("b32", thread, int(size))),
     offset: BigInt(register * row),
   });
   const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
   words.forEach((word, register) =>
-    e.emit(`st.shared.${bank}`, [place(threadIndex(cx), register), e.inRegister(word, bank)])
+    e.emit(`st.shared.${bank}`, [addressOf(threadIndex(cx), register), e.inRegister(word, bank)])
   );
   blockBarrier(cx);
   return words.map((_, register) => {
     const result = e.register(bank);
-    e.emit(`ld.shared.${bank}`, [result, place(other, register)]);
+    e.emit(`ld.shared.${bank}`, [result, addressOf(other, register)]);
     return result;
   });
 }
@@ -108,7 +108,7 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
   }
   blockBarrier(cx);
 
-  // Where the line of an element starts: its place without the axis, in the source's shape.
+  // Where the line of an element starts: its index without the axis, in the source's shape.
   const extent = from.shape[axis] ?? 1;
   const lines = scaledBases(lineLayout(to, from.shape, axis), size);
   const step = 1 << must(axisShifts(from.shape)[axis], "axis of a shape");
@@ -157,17 +157,17 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
   const [from, to] = [layoutOf(source), layoutOf(result)];
   const bins = to.shape[0] ?? 1;
   const start = beginExchange(cx, op);
-  const placeOf = (register: number): Operand => {
+  const counterOf = (register: number): Operand => {
     const { base, constant } = atRegister(cx, scaledBases(to, 4), register);
     return { kind: "address", base: e.add("b32", start, base), offset: BigInt(constant) };
   };
   const guardOf = (predicate: Operand | undefined): Parameters<typeof e.emit>[2] =>
     predicate?.kind === "register" ? { register: predicate, negated: false } : undefined;
-  const places = Array.from({ length: registerCount(result) }, (_, register) => register)
+  const registers = Array.from({ length: registerCount(result) }, (_, register) => register)
     .filter((register) => (register & freeMask(to.register)) === 0);
   const zero = e.inRegister(int(0), "b32");
-  for (const register of places) {
-    e.emit("st.shared.b32", [placeOf(register), zero], guardOf(ownerPredicate(cx, copyBits(to))));
+  for (const register of registers) {
+    e.emit("st.shared.b32", [counterOf(register), zero], guardOf(ownerPredicate(cx, copyBits(to))));
   }
   blockBarrier(cx);
 
@@ -189,9 +189,9 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
   }
   blockBarrier(cx);
   const counts: Operand[] = [];
-  for (const register of places) {
+  for (const register of registers) {
     const count = e.register("b32");
-    e.emit("ld.shared.b32", [count, placeOf(register)]);
+    e.emit("ld.shared.b32", [count, counterOf(register)]);
     counts[register] = count;
   }
   setElements(cx, result, counts, freeMask(to.register));

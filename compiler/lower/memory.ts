@@ -16,7 +16,7 @@ import { ownerPredicate } from "./addresses.ts";
 import { lowered } from "./values.ts";
 import { copyBits } from "../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "./element.ts";
-import { type Emitter, type Frame, int } from "./emitter.ts";
+import { type Emitter, int, type Scope } from "./emitter.ts";
 
 function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
@@ -103,15 +103,15 @@ const vectorSpelling = ({ count, type }: AccessType): string =>
   `${count > 1 ? `.v${count}` : ""}.${type}`;
 
 /**
- * A load through the non-coherent path or from constant memory reads what nobody writes meanwhile, so it happens where
+ * A load through the non-coherent path or from constant memory reads what is not written meanwhile, so it happens where
  * its elements are first asked for, access by access: weights that are applied to a row as it is stored need no
  * registers before.
  */
 const isLate = (op: OpOf<"load">): boolean => isLookup(op) || op.attrs.modifiers.includes("nc");
 
 /**
- * Whether the lanes of a warp read the same place in every access. Only then is the constant cache fast: it serves one
- * place at a time (CUDA C++ Programming Guide, "Constant Memory").
+ * Whether the lanes of a warp read the same address in every access. Only then is the constant cache fast: it serves
+ * one address at a time (CUDA C++ Programming Guide, "Constant Memory").
  */
 function isUniform(pointer: Value, { constancy }: AxisInfo): boolean {
   const { layout } = pointer.type;
@@ -124,15 +124,15 @@ function isUniform(pointer: Value, { constancy }: AxisInfo): boolean {
   return layout.lane.every((basis) => (basis & moving) === 0);
 }
 
-/** How a place in constant memory is read: through its cache, or where lanes part by its generic address. */
+/** How constant memory is read at an address: through its cache, or, where lanes differ, with the generic address. */
 function lookUp(
   e: Emitter,
-  place: Operand,
+  pointer: Operand,
   shape: AccessType,
   uniform: boolean,
 ): { readonly spelling: string; readonly address: Operand } {
-  if (uniform) return { spelling: `ld.const${vectorSpelling(shape)}`, address: e.address(place) };
-  const { base, constant } = e.sumOf(place);
+  if (uniform) return { spelling: `ld.const${vectorSpelling(shape)}`, address: e.address(pointer) };
+  const { base, constant } = e.sumOf(pointer);
   const generic = e.pure("cvta.const.u64", "b64", [base]);
   return {
     spelling: `ld${vectorSpelling(shape)}`,
@@ -166,12 +166,12 @@ export function lowerLoad(
       }
     }
     if (guard !== "never") {
-      const place = e.inRegister(
+      const start = e.inRegister(
         whole(e, lowered(cx, pointer)(first), pointer.type.element),
         "b64",
       );
       const { spelling, address } = isLookup(op)
-        ? lookUp(e, place, shape, isUniform(pointer, axisInfo(pointer)))
+        ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
         : {
           spelling: accessSpelling(
             op,
@@ -179,7 +179,7 @@ export function lowerLoad(
             shape,
             prefetchHint(cx, pointer, size * group.length, axisInfo),
           ),
-          address: e.address(place),
+          address: e.address(start),
         };
       e.emit(
         spelling,
@@ -192,10 +192,10 @@ export function lowerLoad(
   const elements: (() => Ref)[] = [];
   for (const group of accessGroups(op, axisInfo)) {
     const early = isLate(op) ? undefined : load(group);
-    let late: { readonly frame: Frame; readonly refs: readonly Ref[] } | undefined;
+    let late: { readonly scope: Scope; readonly refs: readonly Ref[] } | undefined;
     const refs = (): readonly Ref[] => {
       if (early !== undefined) return early;
-      if (late === undefined || !late.frame.open) late = { frame: e.frame, refs: load(group) };
+      if (late === undefined || !late.scope.open) late = { scope: e.scope, refs: load(group) };
       return late.refs;
     };
     group.forEach((register, i) => elements[register] = () => must(refs()[i], "loaded element"));

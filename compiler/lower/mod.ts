@@ -19,9 +19,10 @@ import { productRegisters } from "./dot.ts";
 import { Emitter } from "./emitter.ts";
 import { inductionBases } from "../tile/induction.ts";
 import { swizzleAlignment } from "../layout/warp_group.ts";
-import { dropIdlePlaces, type FileTable } from "./places.ts";
+import { dropIdleLocations, type FileTable } from "./source_locations.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
+import { mapParam } from "./tensor_copy.ts";
 import { Unsupported } from "./unsupported.ts";
 
 /** How an entry is emitted. */
@@ -60,6 +61,8 @@ const STATIC_SHARED_BYTES = 48 * 1024;
 export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts): EmittedEntry {
   const { sharedBytes = 0 } = func;
   requireShared(func, options.target);
+  const paramName = (index: number): string => `${options.symbol}_param_${index}`;
+  const maps = func.maps.map((map, i) => ({ ...map, symbol: paramName(func.params.length + i) }));
   const emitter = new Emitter(options.target, options.files, options.floats);
   const cx: LowerContext = {
     emitter,
@@ -67,8 +70,10 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     values: new Map(),
     chainLengths: new Map(),
     constants: new Map(),
+    maps,
     calls: new CallTable(options.symbol, options.debug),
     loaded: { registers: 0 },
+    copied: new Map(),
     deferred: [],
     lowerOps: (ops) => {
       for (const op of ops) {
@@ -82,14 +87,14 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     inductionBase: inductionBases(func),
   };
   const params = func.params.map((param, i) => {
-    const name = `${options.symbol}_param_${i}`;
+    const name = paramName(i);
     lowerParam(cx, param, name);
     return { name, type: paramType(param.type.element) };
   });
   cx.lowerOps(func.body.ops);
   emitter.emit("ret", []);
 
-  const live = renumber(dropIdlePlaces(dropDead(emitter.body)));
+  const live = renumber(dropIdleLocations(dropDead(emitter.body)));
   const threads = 32 * options.numWarps;
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;
   const use: Use = {
@@ -102,7 +107,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   return {
     kernel: {
       name: options.symbol,
-      params,
+      params: [...params, ...maps.map(({ symbol }) => mapParam(symbol))],
       directives: [],
       registers: live.registers,
       variables: [
@@ -149,8 +154,8 @@ function sharedVariable(dynamic: boolean, bytes: number, align: number): PtxVari
 /** The host finds them by their names. */
 function constantVariables(buffers: ReadonlyMap<string, number>): PtxVariable[] {
   return [...buffers].map(([name, count]) => {
-    const place = { space: "const", name, type: "b8", align: CONSTANT_ALIGN } as const;
-    return { ...place, count, visible: true };
+    const declaration = { space: "const", name, type: "b8", align: CONSTANT_ALIGN } as const;
+    return { ...declaration, count, visible: true };
   });
 }
 
@@ -176,7 +181,7 @@ const BLOCK_SHARED_BYTES = 1024;
 /**
  * `.minnctapersm`: without an occupancy target ptxas saves registers by interleaving loads with their uses, which
  * halves the bytes in flight; with one too high it spills. 512 threads an SM leave 128 registers each, enough to
- * keep 16 KiB of a float tile in flight per block. Whoever writes `max_registers` has decided: `.maxnreg` then.
+ * keep 16 KiB of a float tile in flight per block. A kernel with `max_registers` gets `.maxnreg` instead.
  */
 function occupancy(
   { threads, registers, sharedBytes, maxRegisters }: Use,

@@ -69,7 +69,7 @@ function variety(value: Value, info: AxisInfo): number {
 }
 
 /** Terms of the scalars that tiles were made of have one register. */
-const placeOf = (value: Value, register: number): number =>
+const registerOf = (value: Value, register: number): number =>
   value.type.shape.length === 0 ? 0 : register;
 
 export function lowerOffset(cx: LowerContext, op: OpOf<"offset">, axisInfo: AxisFacts): void {
@@ -84,11 +84,11 @@ export function lowerOffset(cx: LowerContext, op: OpOf<"offset">, axisInfo: Axis
       return sorted.reduce<Operand>((pointer, { count, noCarry }) => {
         const element = count.type.element;
         const elements = (at: number): Operand =>
-          whole(e, lowered(cx, count)(placeOf(count, at)), element);
+          whole(e, lowered(cx, count)(registerOf(count, at)), element);
         // Where a thread's first element starts; what other registers add to it stays below the run's length.
         const start = noCarry ? e.sumOf(elements(0)).constant : undefined;
         return e.add("b64", pointer, lowerScaled(e, elements(register), element, bytes, start));
-      }, whole(e, lowered(cx, base)(placeOf(base, register)), base.type.element));
+      }, whole(e, lowered(cx, base)(registerOf(base, register)), base.type.element));
     }),
   );
 }

@@ -72,7 +72,7 @@ function printed(cx: LowerContext, value: Value, register: number): Printed {
 function printLine(cx: LowerContext, text: string, values: readonly Printed[]): void {
   const e = cx.emitter;
   let end = 0;
-  const places = values.map(({ bank }) => {
+  const offsets = values.map(({ bank }) => {
     const bytes = bank === "b64" ? 8 : 4;
     const at = Math.ceil(end / bytes) * bytes;
     end = at + bytes;
@@ -81,8 +81,8 @@ function printLine(cx: LowerContext, text: string, values: readonly Printed[]): 
   const name = cx.calls.local(Math.max(8, end));
   const memory = e.pure("mov.u64", "b64", [{ kind: "symbol", name }]);
   values.forEach(({ bank, operand }, i) => {
-    const place: Operand = { kind: "address", base: memory, offset: BigInt(places[i] ?? 0) };
-    e.emit(`st.local.${bank}`, [place, e.inRegister(operand, bank)]);
+    const address: Operand = { kind: "address", base: memory, offset: BigInt(offsets[i] ?? 0) };
+    e.emit(`st.local.${bank}`, [address, e.inRegister(operand, bank)]);
   });
   emitCall(cx, "vprintf", [addressOfText(cx, text), e.pure("cvta.local.u64", "b64", [memory])]);
 }

@@ -28,7 +28,7 @@ import { beginExchange, blockBarrier } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 
 /** The register whose bits `bits` are those of `value`, lowest first. */
-export function scatterBits(bits: readonly number[], value: number): number {
+function scatterBits(bits: readonly number[], value: number): number {
   return bits.reduce((register, bit, i) => (value >> i) & 1 ? register | (1 << bit) : register, 0);
 }
 
@@ -168,7 +168,7 @@ function foldWarps(
       register: scaled(reduced.register),
       thread: scaled(thread),
     }, register);
-    const offset = must(starts[word], "place of a word") + constant + part * elements * size;
+    const offset = must(starts[word], "offset of a word") + constant + part * elements * size;
     return { kind: "address", base: e.add("b32", start, base), offset: BigInt(offset) };
   };
   const copies = writing.reduce((mask, basis, bit) => basis === 0 ? mask | (1 << bit) : mask, 0);

@@ -5,7 +5,7 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import type { BinaryOp, ComparisonOp, TileOp } from "../ir/ops.ts";
 import type { OpWith } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
-import { must } from "../support/bug.ts";
+import { bug, must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import {
   constantOperand,
@@ -23,7 +23,7 @@ import { lowerConvertLayout } from "./convert_layout.ts";
 import { convertScalar } from "./convert.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
-import { lowerDot } from "./dot.ts";
+import { lowerDot, toTf32 } from "./dot.ts";
 import { lowerCheck } from "./check.ts";
 import { lowerLoad, lowerPrefetch, lowerStore } from "./memory.ts";
 import { lowerPrint } from "./print.ts";
@@ -46,6 +46,14 @@ import {
   lowerLocalStore,
   lowerWaitGroup,
 } from "./shared_buffer.ts";
+import {
+  lowerMbarrierEnd,
+  lowerMbarrierExpect,
+  lowerMbarrierInit,
+  lowerMbarrierWait,
+  lowerOnce,
+  lowerTensorCopy,
+} from "./tensor_copy.ts";
 import { lowerProxyFence, lowerWaitDots, lowerWarpGroupDot } from "./warp_group_dot.ts";
 
 /** Lowers one operation. */
@@ -113,8 +121,8 @@ export const RULES: { readonly [N in TileOp]: Rule<N> } = {
   constant_buffer: (cx, op) => {
     const { buffer: name, bytes } = op.attrs;
     cx.constants.set(name, bytes);
-    const place: Operand = { kind: "symbol", name };
-    cx.values.set(resultOf(op), memo(cx, () => cx.emitter.pure("mov.u64", "b64", [place])));
+    const address: Operand = { kind: "symbol", name };
+    cx.values.set(resultOf(op), memo(cx, () => cx.emitter.pure("mov.u64", "b64", [address])));
   },
   program_id: (cx, op) => special(cx, op, "ctaid"),
   num_programs: (cx, op) => special(cx, op, "nctaid"),
@@ -167,6 +175,7 @@ export const RULES: { readonly [N in TileOp]: Rule<N> } = {
     const { value } = operandsOf(op);
     return bitcastElement(e, at(value), value.type.element, resultOf(op).type.element);
   }),
+  round_tf32: elementwise<"round_tf32">((e, op, at) => toTf32(e, at(operandsOf(op).value))),
   assume_multiple: renamed,
   offset: lowerOffset,
   difference: elementwise<"difference">((e, op, at) => {
@@ -184,6 +193,7 @@ export const RULES: { readonly [N in TileOp]: Rule<N> } = {
   reshape: renamed,
   permute: renamed,
   load: lowerLoad,
+  tensor_load: () => bug("a tensor_load that no loop prefetches"),
   store: lowerStore,
   convert_layout: lowerConvertLayout,
   dot: lowerDot,
@@ -195,6 +205,12 @@ export const RULES: { readonly [N in TileOp]: Rule<N> } = {
   async_proxy_fence: lowerProxyFence,
   warp_group_dot: lowerWarpGroupDot,
   wait_dots: lowerWaitDots,
+  mbarrier_init: lowerMbarrierInit,
+  mbarrier_end: lowerMbarrierEnd,
+  mbarrier_expect: lowerMbarrierExpect,
+  mbarrier_wait: lowerMbarrierWait,
+  tensor_copy: lowerTensorCopy,
+  once: lowerOnce,
   local_store: lowerLocalStore,
   local_load: lowerLocalLoad,
   local_load_slice: lowerLocalLoadSlice,

@@ -1,5 +1,5 @@
 /**
- * Scans along an axis, bit by bit of the index along it, low bits first. After step k every element knows the
+ * Scans along an axis, bit by bit of the index along it, low bits first. After step k every element has the
  * combination of its aligned block of 2^k elements up to itself, and that of the whole block; the next step meets
  * the neighbouring block, which is another register, lane or warp:
  *
@@ -44,7 +44,7 @@ export function lowerScan(cx: LowerContext, op: OpOf<"scan">): void {
   setElements(cx, resultOf(op), results);
 }
 
-/** Begins one exchange of an operation after the other, all in the same place. */
+/** Begins one exchange of an operation after the other, all at the same address. */
 function exchangesOf(cx: LowerContext, op: OpOf<"scan">): () => Operand {
   let start: Operand | undefined;
   return () => {
@@ -142,7 +142,7 @@ function fromWarp(
   const row = threads * sizes.reduce((a, b) => a + b, 0);
   const start = begin();
   const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
-  const place = (thread: Operand, index: number, word: number): Operand => {
+  const addressOf = (thread: Operand, index: number, word: number): Operand => {
     const size = must(sizes[word], "size of a word");
     const before = threads * sizes.slice(0, word).reduce((a, b) => a + b, 0);
     return {
@@ -153,14 +153,14 @@ function fromWarp(
   };
   distinct.forEach((block, index) =>
     zip(block, combiner.banks).forEach(([word, bank], i) => {
-      e.emit(`st.shared.${bank}`, [place(threadIndex(cx), index, i), e.inRegister(word, bank)]);
+      e.emit(`st.shared.${bank}`, [addressOf(threadIndex(cx), index, i), e.inRegister(word, bank)]);
     })
   );
   blockBarrier(cx);
   return shared(blocks, (block) =>
     combiner.banks.map((bank, i) => {
       const result = e.register(bank);
-      e.emit(`ld.shared.${bank}`, [result, place(other, distinct.indexOf(block), i)]);
+      e.emit(`ld.shared.${bank}`, [result, addressOf(other, distinct.indexOf(block), i)]);
       return result;
     }));
 }

@@ -1,4 +1,4 @@
-/** Shared memory as lowering uses it: places that scheduling has decided on (schedule/allocate_shared.ts). */
+/** Shared memory as lowering uses it: addresses that the schedule has assigned (schedule/allocate_shared.ts). */
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
@@ -8,7 +8,7 @@ import { type Emitter, int } from "./emitter.ts";
 
 export const SHARED_SYMBOL = "tri_shared";
 
-/** Begins an exchange: waits for the block where another one may still be read, and gives the exchange's place. */
+/** Begins an exchange: waits for the block where another one may still be read, and returns the exchange's address. */
 export function beginExchange(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
   const e = cx.emitter;
   if (op.attrs.barrier === true) blockBarrier(cx);

@@ -4,7 +4,7 @@ import type { OpOf, Value } from "../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
-import { matrixRead } from "../layout/conversion.ts";
+import { matrixAccess } from "../layout/conversion.ts";
 import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
@@ -17,18 +17,20 @@ import { type Emitter, int, isInteger } from "./emitter.ts";
 import { type AccessGroup, accessGroups } from "../layout/access_groups.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { startOfArea } from "./shared.ts";
-import { readStaged, type Staged, stagedSide, writeStaged } from "./shared_tile.ts";
+import { readSharedTile, sharedSide, type SharedTile, writeSharedTile } from "./shared_tile.ts";
 
 /** A slot of a buffer. */
 function slotOf(
   cx: LowerContext,
-  operands: { readonly buffer: Value; readonly slot: Value },
-): Staged {
+  operands: { readonly buffer: Value; readonly slot?: Value },
+): SharedTile {
   const { element, shared } = operands.buffer.type;
   const { offset, slot_bytes, address } =
     must(madeBy(operands.buffer, "shared_buffer"), "buffer").attrs;
   const e = cx.emitter;
-  const slot = whole(e, lowered(cx, operands.slot)(0), "int32");
+  const slot = operands.slot === undefined
+    ? int(0)
+    : whole(e, lowered(cx, operands.slot)(0), "int32");
   return {
     plan: must(shared, "layout of a buffer"),
     element,
@@ -40,9 +42,12 @@ function slotOf(
   };
 }
 
-/** Address of the first byte of a slot. */
-export function slotAddress(cx: LowerContext, buffer: Value, slot: Value): Operand {
-  const { start, slot: bytes = int(0) } = slotOf(cx, { buffer, slot });
+/** Address of the first byte of a slot; of the first one if absent. */
+export function slotAddress(cx: LowerContext, buffer: Value, slot?: Value): Operand {
+  const { start, slot: bytes = int(0) } = slotOf(
+    cx,
+    slot === undefined ? { buffer } : { buffer, slot },
+  );
   return cx.emitter.add("b32", start(), bytes);
 }
 
@@ -59,6 +64,9 @@ function predicateOf(e: Emitter, condition: Operand): Operand | undefined {
     : e.inRegister(condition, "pred");
 }
 
+/** Bytes of the widest `cp.async`. */
+const WIDEST_COPY = 16;
+
 export function lowerAsyncCopy(
   cx: LowerContext,
   op: OpOf<"async_copy">,
@@ -72,10 +80,15 @@ export function lowerAsyncCopy(
   const isThere = whole(e, lowered(cx, inside)(0), "bool");
   if (isInteger(go) && go.value === 0n) return;
   const guard = both(e, predicateOf(e, go), ownerPredicate(cx, copyBits(layout)));
-  const side = stagedSide(cx, layout, slotOf(cx, { buffer, slot }));
+  const side = sharedSide(cx, layout, slotOf(cx, { buffer, slot }));
   const groups = accessGroups(op, axisInfo);
-  // Addresses live in registers from round to round.
-  cx.loaded.registers = Math.max(cx.loaded.registers, 2 * groups.length);
+  // Addresses stay in registers across iterations, which repeat the copies of a buffer.
+  const registers = 2 * groups.length;
+  const isNarrow = groups.some(({ length }) => pointeeBytes(pointer) * length < WIDEST_COPY);
+  const key = isNarrow ? buffer : "wide";
+  cx.copied.set(key, Math.max(cx.copied.get(key) ?? 0, registers));
+  const addresses = [...cx.copied.values()].reduce((sum, count) => sum + count, 0);
+  cx.loaded.registers = Math.max(cx.loaded.registers, addresses);
   const copy = (group: AccessGroup): void => {
     const [first] = group;
     const bytes = pointeeBytes(pointer) * group.length;
@@ -91,7 +104,7 @@ export function lowerAsyncCopy(
       e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
     );
     e.emit(
-      `cp.async.${bytes === 16 ? "cg" : "ca"}.shared.global`,
+      `cp.async.${bytes === WIDEST_COPY ? "cg" : "ca"}.shared.global`,
       [side.address(first), source, int(bytes), ...size],
       guard?.kind === "register" ? { register: guard, negated: false } : undefined,
     );
@@ -103,7 +116,7 @@ export function lowerAsyncCopy(
 
 export function lowerLocalStore(cx: LowerContext, op: OpOf<"local_store">): void {
   const { value, buffer, slot } = operandsOf(op);
-  writeStaged(cx, layoutOf(value), lowered(cx, value), slotOf(cx, { buffer, slot }));
+  writeSharedTile(cx, layoutOf(value), lowered(cx, value), slotOf(cx, { buffer, slot }));
 }
 
 export function lowerCommitGroup(cx: LowerContext): void {
@@ -121,17 +134,22 @@ function loadedSlot(
   cx: LowerContext,
   op: OpOf<"local_load" | "local_load_slice">,
   layout: LinearLayout,
-): Staged {
+): SharedTile {
   const slot = slotOf(cx, operandsOf(op));
   const { access } = op.attrs;
   if (access === "vectors") return slot;
-  const matrices = matrixRead(layout, bytesOf(slot.element), access === "transposed");
+  const matrices = matrixAccess(
+    layout,
+    bytesOf(slot.element),
+    "load",
+    access === "transposed",
+  );
   return { ...slot, plan: { ...slot.plan, matrices } };
 }
 
 export function lowerLocalLoad(cx: LowerContext, op: OpOf<"local_load">): void {
   const layout = layoutOf(resultOf(op));
-  cx.values.set(resultOf(op), readStaged(cx, layout, loadedSlot(cx, op, layout)).values);
+  cx.values.set(resultOf(op), readSharedTile(cx, layout, loadedSlot(cx, op, layout)).values);
 }
 
 export function lowerLocalLoadSlice(cx: LowerContext, op: OpOf<"local_load_slice">): void {
@@ -141,7 +159,7 @@ export function lowerLocalLoadSlice(cx: LowerContext, op: OpOf<"local_load_slice
   const origin = (op.attrs.slice * must(part.shape[axis], "extent of a slice")) <<
     must(axisShifts(shape)[axis], "axis of a buffer");
   const layout = moveShape(part, shape);
-  const read = readStaged(cx, layout, { ...loadedSlot(cx, op, layout), origin });
+  const read = readSharedTile(cx, layout, { ...loadedSlot(cx, op, layout), origin });
   cx.deferred.push(...read.loads);
   cx.values.set(resultOf(op), read.values);
 }

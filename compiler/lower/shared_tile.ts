@@ -1,11 +1,11 @@
 /**
  * A tile in shared memory: written from one layout, read into another, each in accesses as wide as the plan says
- * (layout/conversion.ts). Reading is lazy, so that whoever consumes the tile decides what is read when.
+ * (layout/conversion.ts). Reading is lazy, so that the consumer of the tile decides what is read when.
  */
 import { type AccessGroup, groupRegisters } from "../layout/access_groups.ts";
 import { zip } from "../support/zip.ts";
 import type { Operand } from "../ptx/func.ts";
-import { offsetBases, type SharedPlan } from "../layout/conversion.ts";
+import { type MatrixAccess, offsetBases, type SharedPlan } from "../layout/conversion.ts";
 import { freeMask, type LinearLayout } from "../linear/linear.ts";
 import { solve, spaceOf } from "../linear/f2.ts";
 import { bytesOf, type Element } from "../ir/types.ts";
@@ -15,11 +15,11 @@ import { atRegister, ownerPredicate } from "./addresses.ts";
 import { copyBits } from "../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf } from "./element.ts";
 
-/** Where elements lie, and how they are read. */
+/** Addresses of elements, and how they are read. */
 export type AccessPlan = Pick<SharedPlan, "columns" | "vectorBits" | "matrices">;
 
-/** A tile's place: where it starts, and how its elements lie from there. */
-export interface Staged {
+/** A tile in shared memory: its address and its layout. */
+export interface SharedTile {
   readonly plan: AccessPlan;
   readonly element: Element;
   /** Address of the first byte, in a register; asked for when the first access needs it. */
@@ -36,18 +36,18 @@ function vectorRegisters(offsets: readonly number[], vectorBits: number): number
 }
 
 /** Bytes from a tile's start to its origin. */
-function originOffset({ plan, element, origin }: Staged): number {
-  const place = origin === undefined ? 0 : solve(spaceOf(plan.columns), origin);
-  return (place ?? bug("origin outside of the buffer")) * bytesOf(element);
+function originOffset({ plan, element, origin }: SharedTile): number {
+  const index = origin === undefined ? 0 : solve(spaceOf(plan.columns), origin);
+  return (index ?? bug("origin outside of the buffer")) * bytesOf(element);
 }
 
-/** One side of a staged tile: its registers grouped into accesses, and their addresses. */
+/** One side of a shared tile: its registers grouped into accesses, and their addresses. */
 export interface Side {
   readonly groups: readonly AccessGroup[];
   readonly address: (register: number) => Operand;
 }
 
-export function stagedSide(cx: LowerContext, layout: LinearLayout, at: Staged): Side {
+export function sharedSide(cx: LowerContext, layout: LinearLayout, at: SharedTile): Side {
   const { plan } = at;
   const shift = Math.log2(bytesOf(at.element));
   const offsets = offsetBases(layout, plan.columns);
@@ -87,15 +87,20 @@ function sharedSuffix(access: { readonly count: number; readonly type: string })
 }
 
 /** Stores a tile; of copies of an element, one is stored. */
-export function writeStaged(
+export function writeSharedTile(
   cx: LowerContext,
   layout: LinearLayout,
   values: Lowered,
-  at: Staged,
+  at: SharedTile,
 ): void {
   const e = cx.emitter;
+  const { matrices } = at.plan;
+  if (matrices?.side === "store") {
+    storeMatrices(cx, layout, values, at, matrices);
+    return;
+  }
   const suffix = sharedSuffix(accessShape(bytesOf(at.element), 1 << at.plan.vectorBits));
-  const side = stagedSide(cx, layout, at);
+  const side = sharedSide(cx, layout, at);
   const owner = ownerPredicate(cx, copyBits(layout));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   for (const group of side.groups) {
@@ -104,19 +109,20 @@ export function writeStaged(
   }
 }
 
-/** Elements of a staged tile in a layout, loaded when asked for. */
-export interface StagedRead {
+/** Elements of a shared tile in a layout, loaded on demand. */
+export interface SharedRead {
   readonly values: Lowered;
-  /** One for each load: does it, if nobody has asked for it yet. */
+  /** One for each load: does it, unless it is done. */
   readonly loads: readonly (() => void)[];
-  /** Loads all that has not been asked for yet. */
+  /** Loads what has not been loaded yet. */
   readonly finish: () => void;
 }
 
-export function readStaged(cx: LowerContext, layout: LinearLayout, at: Staged): StagedRead {
-  const { groups, load } = at.plan.matrices === undefined
-    ? vectorLoads(cx, layout, at)
-    : matrixLoads(cx, layout, at, at.plan.matrices);
+export function readSharedTile(cx: LowerContext, layout: LinearLayout, at: SharedTile): SharedRead {
+  const { matrices } = at.plan;
+  const { groups, load } = matrices?.side === "load"
+    ? matrixLoads(cx, layout, at, matrices)
+    : vectorLoads(cx, layout, at);
   const free = freeMask(layout.register);
   const groupOf = new Map(groups.flatMap((group, i) => group.map((register) => [register, i])));
   const refs = new Map<number, Ref>();
@@ -129,7 +135,7 @@ export function readStaged(cx: LowerContext, layout: LinearLayout, at: Staged): 
     values: (register) => {
       const owned = register & ~free;
       loadGroup(must(groupOf.get(owned), "group of a register"));
-      return must(refs.get(owned), "staged element");
+      return must(refs.get(owned), "element of a shared tile");
     },
     loads: groups.map((_, index) => () => loadGroup(index)),
     finish: () => groups.forEach((_, index) => loadGroup(index)),
@@ -142,11 +148,11 @@ interface Loads {
   readonly load: (group: AccessGroup) => readonly Ref[];
 }
 
-function vectorLoads(cx: LowerContext, layout: LinearLayout, at: Staged): Loads {
+function vectorLoads(cx: LowerContext, layout: LinearLayout, at: SharedTile): Loads {
   const e = cx.emitter;
   const access = accessShape(bytesOf(at.element), 1 << at.plan.vectorBits);
   const suffix = sharedSuffix(access);
-  const side = stagedSide(cx, layout, at);
+  const side = sharedSide(cx, layout, at);
   return {
     groups: side.groups,
     load: (group) => {
@@ -157,20 +163,27 @@ function vectorLoads(cx: LowerContext, layout: LinearLayout, at: Staged): Loads 
   };
 }
 
-/** The most matrices that one `ldmatrix` loads, base-2 logarithm. */
+/** The most matrices that one `ldmatrix` or `stmatrix` moves, base-2 logarithm. */
 const MATRIX_BITS = 2;
+
+/** The side of a tile that moves matrices: its registers grouped into instructions, and what these name. */
+interface MatrixSide extends Side {
+  /** Words of a thread in one instruction. */
+  readonly count: number;
+  /** What follows `ldmatrix` or `stmatrix`. */
+  readonly suffix: string;
+}
 
 /**
  * Lanes 8 i … 8 i + 7 name the rows of matrix i; which matrices these are, register bits say. All else, warps and
  * the other register bits, is as in any access.
  */
-function matrixLoads(
+function matrixSide(
   cx: LowerContext,
   layout: LinearLayout,
-  at: Staged,
-  { rows, transposed, wordBits }: NonNullable<SharedPlan["matrices"]>,
-): Loads {
-  const e = cx.emitter;
+  at: SharedTile,
+  { rows, transposed, wordBits }: MatrixAccess,
+): MatrixSide {
   const bytes = bytesOf(at.element);
   const space = spaceOf(at.plan.columns);
   const offset = (basis: number): number =>
@@ -187,19 +200,48 @@ function matrixLoads(
   };
   const start = at.start();
   const count = 1 << matrix.length;
-  const spelling = `ldmatrix.sync.aligned.m8n8.x${count}${transposed ? ".trans" : ""}.shared.b16`;
   return {
     groups: groupRegisters(layout, [...word, ...matrix]),
+    count,
+    suffix: `.sync.aligned.m8n8.x${count}${transposed ? ".trans" : ""}.shared.b16`,
+    address: (register) => {
+      const { base, constant } = atRegister(cx, bases, register, origin);
+      return sharedAddress(cx, start, at.slot, base, constant);
+    },
+  };
+}
+
+function matrixLoads(
+  cx: LowerContext,
+  layout: LinearLayout,
+  at: SharedTile,
+  matrices: MatrixAccess,
+): Loads {
+  const e = cx.emitter;
+  const { groups, count, suffix, address } = matrixSide(cx, layout, at, matrices);
+  return {
+    groups,
     load: (group) => {
       const registers = Array.from({ length: count }, () => e.register("b32"));
-      const { base, constant } = atRegister(cx, bases, group[0], origin);
-      e.emit(spelling, [
-        { kind: "vector", elements: registers },
-        sharedAddress(cx, start, at.slot, base, constant),
-      ]);
+      e.emit(`ldmatrix${suffix}`, [{ kind: "vector", elements: registers }, address(group[0])]);
       return registers.flatMap((register) =>
-        unpackAccess(e, [register], at.element, 1 << wordBits)
+        unpackAccess(e, [register], at.element, 1 << matrices.wordBits)
       );
     },
   };
+}
+
+function storeMatrices(
+  cx: LowerContext,
+  layout: LinearLayout,
+  values: Lowered,
+  at: SharedTile,
+  matrices: MatrixAccess,
+): void {
+  const e = cx.emitter;
+  const { groups, suffix, address } = matrixSide(cx, layout, at, matrices);
+  for (const group of groups) {
+    const words = packAccess(e, group.map((r) => values(r)), at.element);
+    e.emit(`stmatrix${suffix}`, [address(group[0]), { kind: "vector", elements: words }]);
+  }
 }

@@ -3,7 +3,7 @@ import type { Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import type { Ref } from "./element.ts";
-import type { Frame } from "./emitter.ts";
+import type { Scope } from "./emitter.ts";
 
 export function lowered(cx: LowerContext, value: Value): Lowered {
   return must(
@@ -26,14 +26,16 @@ export function setElements(
   );
 }
 
-/** Remembers each register's element once it has been computed, as long as the frame that it was asked in is open. */
+/**
+ * Remembers each register's element once it has been computed, as long as the scope in which it was computed is open.
+ */
 export function memo(cx: LowerContext, compute: Lowered): Lowered {
-  const known = new Map<number, { readonly ref: Ref; readonly frame: Frame }>();
+  const known = new Map<number, { readonly ref: Ref; readonly scope: Scope }>();
   return (register) => {
     const found = known.get(register);
-    if (found?.frame.open === true) return found.ref;
+    if (found?.scope.open === true) return found.ref;
     const ref = compute(register);
-    known.set(register, { ref, frame: cx.emitter.frame });
+    known.set(register, { ref, scope: cx.emitter.scope });
     return ref;
   };
 }

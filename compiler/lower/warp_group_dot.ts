@@ -8,7 +8,13 @@ import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { layoutOf, registerCount } from "../layout/tiles.ts";
-import { DEPTH, GROUP_ROWS, groupOperand, groupType, MOST_COLUMNS } from "../layout/warp_group.ts";
+import {
+  depthOf,
+  GROUP_ROWS,
+  groupOperand,
+  groupType,
+  MOST_COLUMNS,
+} from "../layout/warp_group.ts";
 import { must } from "../support/bug.ts";
 import { threadIndex } from "./addresses.ts";
 import type { LowerContext } from "./context.ts";
@@ -93,36 +99,114 @@ function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
   });
 }
 
-export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
-  const e = cx.emitter;
+/** The instructions of a dot: parts of the result, and how to add products to one. */
+interface Instructions {
+  /** Columns of a part, and the registers that it has. */
+  readonly columns: number;
+  readonly registers: number;
+  /** Places of the parts, in the order of their registers. */
+  readonly parts: readonly { readonly row: number; readonly column: number }[];
+  /** Elements along k: of one instruction, and all. */
+  readonly step: number;
+  readonly depth: number;
+  /** Products from k on, added to registers or put there. */
+  readonly multiply: (part: number, k: number, sums: readonly Operand[], adds: boolean) => void;
+}
+
+function instructionsOf(
+  cx: LowerContext,
+  op: OpOf<"warp_group_dot">,
+  mostColumns: number,
+): Instructions {
   const { sum, a, a_slot, b, b_slot } = operandsOf(op);
   const share = shareOf(sum);
   const left = descriptorsOf(cx, a, a_slot, op.attrs.a_depth, share.rowOf);
   const right = descriptorsOf(cx, b, b_slot, op.attrs.b_depth, share.columnOf);
-  const sums = sumsInPlace(cx, sum);
-  const columns = Math.min(share.columns, MOST_COLUMNS);
-  const type = must(groupType(a), "type of an operand");
-  const spelling =
-    `wgmma.mma_async.sync.aligned.m${GROUP_ROWS}n${columns}k${DEPTH}.f32.${type}.${type}`;
-  const perProduct = columns / 2;
-  const depth = must(a.type.shape[op.attrs.a_depth], "extent along k");
-  e.emit("wgmma.fence.sync.aligned", []);
-  for (let k = 0; k < depth; k += DEPTH) {
-    let first = 0;
-    for (let row = 0; row < share.rows; row += GROUP_ROWS) {
-      for (let column = 0; column < share.columns; column += columns) {
-        e.emit(spelling, [
-          { kind: "vector", elements: sums.slice(first, first + perProduct) },
-          left.at(row, k),
-          right.at(column, k),
-          ...[1, 1, 1, left.isTransposed ? 1 : 0, right.isTransposed ? 1 : 0].map((n) => int(n)),
-        ]);
-        first += perProduct;
-      }
-    }
-  }
-  e.emit("wgmma.commit_group.sync.aligned", []);
+  const columns = Math.min(share.columns, mostColumns);
+  const [type, other] = [must(groupType(a), "type of a"), must(groupType(b), "type of b")];
+  const step = depthOf(a.type);
+  const shape = `m${GROUP_ROWS}n${columns}k${step}`;
+  const types = [type.sum, type.spelling, other.spelling].join(".");
+  const spelling = `wgmma.mma_async.sync.aligned.${shape}.${types}`;
+  // Signs of the operands, and whether they lie across k: as far as the type has a choice.
+  const choices = [
+    ...(type.sum === "f32" ? [1, 1] : []),
+    ...(type.isEitherOrder ? [left, right].map(({ isTransposed }) => isTransposed ? 1 : 0) : []),
+  ].map((choice) => int(choice));
+  const parts = Array.from(
+    { length: share.rows / GROUP_ROWS },
+    (_, i) =>
+      Array.from({ length: share.columns / columns }, (_, j) => ({
+        row: i * GROUP_ROWS,
+        column: j * columns,
+      })),
+  ).flat();
+  return {
+    columns,
+    registers: columns / 2,
+    parts,
+    step,
+    depth: must(a.type.shape[op.attrs.a_depth], "extent along k"),
+    multiply: (part, k, elements, adds) => {
+      const { row, column } = must(parts[part], "part of a result");
+      cx.emitter.emit(spelling, [
+        { kind: "vector", elements },
+        left.at(row, k),
+        right.at(column, k),
+        int(adds ? 1 : 0),
+        ...choices,
+      ]);
+    },
+  };
+}
+
+export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
+  const sums = op.attrs.apart ? multiplyApart(cx, op) : multiplyInPlace(cx, op);
   cx.values.set(resultOf(op), (register) => must(sums[register], "element of a product"));
+}
+
+/** Starts all instructions, which add to the registers of the sum. */
+function multiplyInPlace(cx: LowerContext, op: OpOf<"warp_group_dot">): Operand[] {
+  const { parts, registers, step, depth, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
+  const sums = sumsInPlace(cx, operandsOf(op).sum);
+  cx.emitter.emit("wgmma.fence.sync.aligned", []);
+  for (let k = 0; k < depth; k += step) {
+    parts.forEach((_, i) => multiply(i, k, sums.slice(i * registers, (i + 1) * registers), true));
+  }
+  cx.emitter.emit("wgmma.commit_group.sync.aligned", []);
+  return sums;
+}
+
+/** Elements along k that are summed with the bits of the instruction. */
+const APART_DEPTH = 128;
+/** Columns whose sums have registers beside those of the result. */
+const APART_COLUMNS = 128;
+
+/** Sums from zero in registers beside those of the sum, part by part, and adds each when it is done. */
+function multiplyApart(cx: LowerContext, op: OpOf<"warp_group_dot">): Operand[] {
+  const e = cx.emitter;
+  const { parts, registers, step, depth, multiply } = instructionsOf(cx, op, APART_COLUMNS);
+  const { sum } = operandsOf(op);
+  const sums = Array.from(
+    { length: registerCount(sum) },
+    (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
+  );
+  for (let start = 0; start < depth; start += APART_DEPTH) {
+    const end = Math.min(depth, start + APART_DEPTH);
+    parts.forEach((_, part) => {
+      const fresh = Array.from({ length: registers }, () => e.register("b32"));
+      e.emit("wgmma.fence.sync.aligned", []);
+      for (let k = start; k < end; k += step) multiply(part, k, fresh, k > start);
+      e.emit("wgmma.commit_group.sync.aligned", []);
+      emitDeferred(cx);
+      e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
+      fresh.forEach((register, i) => {
+        const at = part * registers + i;
+        sums[at] = e.pure("add.rn.f32", "b32", [must(sums[at], "sum"), register]);
+      });
+    });
+  }
+  return sums;
 }
 
 export function lowerWaitDots(cx: LowerContext, op: OpOf<"wait_dots">): void {
@@ -130,7 +214,7 @@ export function lowerWaitDots(cx: LowerContext, op: OpOf<"wait_dots">): void {
   cx.emitter.emit("wgmma.wait_group.sync.aligned", [int(op.attrs.pending)]);
 }
 
-/** Copies by `cp.async` and stores go through the generic proxy, dots of warp groups do not (PTX ISA 9.0, 8.5). */
+/** Copies by `cp.async` and stores use the generic proxy, dots of warp groups do not (PTX ISA 9.0, 8.5). */
 export function lowerProxyFence(cx: LowerContext): void {
   cx.emitter.emit("fence.proxy.async.shared::cta", []);
 }

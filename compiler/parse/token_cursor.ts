@@ -1,10 +1,10 @@
 /**
  * The parser's position in the token list, and what happens when a token does not fit.
  *
- * The first token that does not fit is reported and the cursor *gets stuck*: from then on it shows the end of
- * the text, so that every parsing function finishes its node, without a check of its own and without a message. The rules that can
- * continue (a statement, a declaration, a parenthesised header) ask the cursor to recover. So an error
- * costs one message, the tree stays whole around it, and nothing is thrown.
+ * The first token that does not fit is reported and the cursor *gets stuck*: from then on it shows the end of the text,
+ * so that every parsing function finishes its node, without a check of its own and without a message. The rules that
+ * can continue (a statement, a declaration, a parenthesised header) ask the cursor to recover. So an error costs one
+ * message, the tree stays whole around it, and nothing is thrown.
  */
 import type { DiagnosticDetails, Reporter } from "../support/diagnostic.ts";
 import { matchBrackets } from "../preprocess/brackets.ts";
@@ -155,13 +155,13 @@ export class TokenCursor {
     const mayBegin = this.#startsLine(this.#index) || isWord(token, "}") ||
       token.kind === "loop-pragma" ||
       STATEMENT_WORDS.has(token.text) || DECLARATION_WORDS.has(token.text) || afterHeader;
-    if (!mayBegin) this.#stuckAt = endInPlaceOf(token);
+    if (!mayBegin) this.#stuckAt = endAt(token);
   }
 
   /** Reports that the current token is not what the grammar wants here, and gets stuck. */
   fail(expected: string, details: DiagnosticDetails = {}): void {
     this.complain(expected, details);
-    this.#stuckAt ??= endInPlaceOf(this.#at(this.#index));
+    this.#stuckAt ??= endAt(this.#at(this.#index));
   }
 
   /** Like {@linkcode fail}, but parsing continues at the current token. */
@@ -348,6 +348,6 @@ function endAfter(token: Token | undefined): Token {
 }
 
 /** What a stuck cursor shows instead of a token. */
-function endInPlaceOf(token: Token): Token {
+function endAt(token: Token): Token {
   return { kind: "end", text: "", span: token.span, spaceBefore: false };
 }

@@ -6,10 +6,10 @@
  */
 import type { ModifierPiece, ReadForm } from "./form.ts";
 
-/** What the variables of a form stand for. */
+/** The values of the variables of a form. */
 export type Bound = Map<string, string>;
 
-/** Modifiers in the order of a form, with what its variables stand for. */
+/** Modifiers in the order of a form, with the values of its variables. */
 export interface Binding {
   readonly bound: Bound;
   readonly modifiers: readonly string[];

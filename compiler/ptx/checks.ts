@@ -1,6 +1,6 @@
 /**
- * Checks in PTX: `assert`, and promises of the program. They stand between two comments, so that whoever assembles
- * a build without checks can leave them out. The emulator runs them always (language.md 7.4, 8.5).
+ * Checks in PTX: `assert`, and promises of the program. They are between two comments, so that
+ * builds without checks can remove them before assembling. The emulator runs them always (language.md 7.4, 8.5).
  */
 
 export const CHECK_BEGIN = "check";

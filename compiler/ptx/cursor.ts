@@ -1,4 +1,4 @@
-/** A place in a list of PTX tokens. */
+/** A position in a list of PTX tokens. */
 import { bug } from "../support/bug.ts";
 import { lexPtx, lineAndColumn, type PtxToken } from "./lex.ts";
 import { PtxSyntaxError } from "./syntax_error.ts";
@@ -18,7 +18,7 @@ export class PtxCursor {
     return this.#at;
   }
 
-  /** The token `ahead` places further on; at the end, the end. */
+  /** The token `ahead` positions further on; at the end, the end. */
   peek(ahead = 0): PtxToken {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)] ?? bug("no tokens");
   }

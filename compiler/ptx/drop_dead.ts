@@ -1,4 +1,4 @@
-/** Removes instructions whose results nobody needs. */
+/** Removes instructions whose results are not used. */
 import type { Instruction, Item } from "./func.ts";
 import { findRow } from "./match.ts";
 import { forEachRegister } from "./operand.ts";

@@ -51,7 +51,7 @@ export type Effect = "pure" | "read" | "write" | "sync" | "control";
 
 export interface PtxForm {
   readonly form: string;
-  /** Types that `.T` and `.U` stand for. */
+  /** Types that `.T` and `.U` mean. */
   readonly T?: string;
   readonly U?: string;
   readonly since?: Since;
@@ -150,7 +150,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   WGI: [8, 24, ...extents(16, 16)].map((n) => `m64n${n}k32`),
 };
 
-/** One place in the list of modifiers. */
+/** One position in the list of modifiers. */
 export interface ModifierPiece {
   readonly names: readonly string[];
   readonly optional: boolean;

@@ -94,18 +94,18 @@ export type Item =
   /** `.pragma "nounroll";` */
   | { readonly kind: "pragma"; readonly text: string }
   /** `.loc file line column`; file indexes PtxModule.files, 1-based. */
-  | ({ readonly kind: "loc"; readonly inlined?: PtxInlined } & PtxPlace)
+  | ({ readonly kind: "loc"; readonly inlined?: PtxInlined } & PtxLocation)
   | { readonly kind: "comment"; readonly text: string };
 
-/** A place in a source file; file indexes PtxModule.files, 1-based. */
-export interface PtxPlace {
+/** A location in a source file; file indexes PtxModule.files, 1-based. */
+export interface PtxLocation {
   readonly file: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** A place that was inlined: the function that it belongs to (mangled), and where that was called. */
-export interface PtxInlined extends PtxPlace {
+/** A location that was inlined: the function that it belongs to (mangled), and where that was called. */
+export interface PtxInlined extends PtxLocation {
   readonly function: string;
 }
 
@@ -125,7 +125,7 @@ export interface PtxReference {
   readonly symbol: string;
   readonly offset: bigint;
   readonly generic: boolean;
-  /** `0xFF00(name)`: only these bits of it, moved to the lowest place. */
+  /** `0xFF00(name)`: only these bits of it, shifted down to bit 0. */
   readonly mask?: bigint;
 }
 
@@ -139,7 +139,9 @@ export interface PtxVariable {
   /** Scalar type, or `texref`, `samplerref`, `surfref`. */
   readonly type: string;
   readonly align?: number;
-  /** Array extent in elements, all dimensions together; 0 for `[]` (dynamic shared memory). Absent for a single value. */
+  /**
+   * Array extent in elements, all dimensions together; 0 for `[]` (dynamic shared memory). Absent for a single value.
+   */
   readonly count?: number;
   readonly extern?: boolean;
   /** Known to other modules; `weak` and `common` variables are as well. */

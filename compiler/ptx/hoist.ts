@@ -1,4 +1,4 @@
-/** Moves what kernels declare in global or constant memory to the module, where all that is placed in memory is. */
+/** Moves what kernels declare in global or constant memory to the module, where all variables in memory are. */
 import type { Item, PtxKernel, PtxModule, PtxVariable } from "./func.ts";
 import { Names } from "./names.ts";
 import { mapRegisters } from "./operand.ts";

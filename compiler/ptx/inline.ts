@@ -89,7 +89,7 @@ export function isRecursive(module: PtxModule, name: string): boolean {
   return fn !== undefined && recursiveFunctions(defined).has(fn);
 }
 
-/** Variables of functions that exist once, whoever calls: moved to the module under names that are free there. */
+/** Variables of functions that exist once for all callers: moved to the module under names that are free there. */
 function hoistStatics(module: PtxModule, defined: Defined): {
   readonly variables: PtxVariable[];
   readonly statics: Callees["statics"];

@@ -7,7 +7,7 @@ import type {
   PtxCode,
   PtxFunction,
   PtxKernel,
-  PtxPlace,
+  PtxLocation,
 } from "./func.ts";
 import { KernelDraft } from "./inline_draft.ts";
 import { bindCall, instruction } from "./inline_pass.ts";
@@ -25,7 +25,7 @@ export interface Callees {
 }
 
 /** Where a function was called. */
-interface Caller extends PtxPlace {
+interface Caller extends PtxLocation {
   readonly function: string;
 }
 
@@ -50,7 +50,7 @@ interface Activation {
   readonly after: readonly Item[];
   /** How many have been appended, and where the last of them belongs to. */
   next: number;
-  place: PtxPlace | undefined;
+  location: PtxLocation | undefined;
 }
 
 class Expansion {
@@ -65,7 +65,7 @@ class Expansion {
   /** Appends items with their calls expanded. The function whose call makes it too large, if one does. */
   expand(items: readonly Item[]): string | undefined {
     const { draft: { body }, callees: { inlinable, left } } = this;
-    this.#active.push({ items, caller: undefined, after: [], next: 0, place: undefined });
+    this.#active.push({ items, caller: undefined, after: [], next: 0, location: undefined });
     for (let active = this.#active.at(-1); active !== undefined; active = this.#active.at(-1)) {
       const item = active.items[active.next++];
       if (item === undefined) {
@@ -77,10 +77,10 @@ class Expansion {
       const fn = name === undefined ? undefined : inlinable.get(name);
       if (item.kind === "instruction" && fn !== undefined) {
         if (body.length >= Math.min(MOST_ITEMS, left.items)) return name;
-        this.#call(item, fn, active.place);
+        this.#call(item, fn, active.location);
       } else if (item.kind === "loc") {
         const { file, line, column } = item;
-        active.place = { file, line, column };
+        active.location = { file, line, column };
         body.push(active.caller === undefined ? item : { inlined: active.caller, ...item });
       } else body.push(item);
     }
@@ -89,7 +89,7 @@ class Expansion {
   }
 
   /** Makes the body of a function what is appended next. */
-  #call(call: Instruction, fn: PtxFunction, place: PtxPlace | undefined): void {
+  #call(call: Instruction, fn: PtxFunction, location: PtxLocation | undefined): void {
     const { draft } = this;
     const { guard } = call;
     const code = must(fn.code, "body of a function that can be inlined");
@@ -110,13 +110,13 @@ class Expansion {
     for (const item of binding.before) draft.body.push(item);
     const after: Item[] = [];
     if (items.some(isJump)) after.push({ kind: "label", name: end });
-    if (place !== undefined && items.some(({ kind }) => kind === "loc")) {
-      after.push({ kind: "loc", ...place });
+    if (location !== undefined && items.some(({ kind }) => kind === "loc")) {
+      after.push({ kind: "loc", ...location });
     }
     for (const item of binding.after) after.push(item);
     if (guard !== undefined) after.push({ kind: "label", name: skip });
-    const caller = place === undefined ? undefined : { function: fn.name, ...place };
-    this.#active.push({ items, caller, after, next: 0, place: undefined });
+    const caller = location === undefined ? undefined : { function: fn.name, ...location };
+    this.#active.push({ items, caller, after, next: 0, location: undefined });
   }
 }
 

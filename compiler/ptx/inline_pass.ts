@@ -1,6 +1,6 @@
 /**
  * Arguments and results of a call that is expanded. Registers are moved. What is passed in memory needs no copy, as the
- * caller's variable can stand for the function's parameter, unless the function could tell: by taking the
+ * caller's variable can replace the function's parameter, unless the function could observe it: by taking the
  * parameter's address, or because the caller gives one variable twice.
  */
 import { bug } from "../support/bug.ts";
@@ -16,7 +16,7 @@ import type { KernelDraft } from "./inline_draft.ts";
 import { forEachSymbol } from "./operand.ts";
 import { isTypeName, TYPES } from "./types.ts";
 
-/** What the names of a function stand for during one call, and what comes before and after its body. */
+/** What the names of a function mean during one call, and what comes before and after its body. */
 export interface Binding {
   readonly symbols: Map<string, string>;
   readonly registers: Map<string, Register>;
@@ -32,7 +32,7 @@ export function instruction(spelling: string, ...operands: readonly Operand[]): 
   return { kind: "instruction", opcode, modifiers, operands };
 }
 
-const place = (name: string, offset = 0): Operand => ({
+const addressOf = (name: string, offset = 0): Operand => ({
   kind: "address",
   base: { kind: "symbol", name },
   offset: BigInt(offset),
@@ -104,7 +104,7 @@ class Binder implements Binding {
       const variable = this.#variable(formal);
       if (actual?.kind === "symbol") this.#copy(this.before, formal, actual.name, variable);
       else if (actual !== undefined) {
-        this.before.push(instruction(`st.local.${formal.type}`, place(variable), actual));
+        this.before.push(instruction(`st.local.${formal.type}`, addressOf(variable), actual));
       }
     }
   }
@@ -116,7 +116,7 @@ class Binder implements Binding {
         this.after.push(instruction(moveSpelling(formal.type), actual, register));
       } else if (actual?.kind === "symbol") {
         this.after.push(
-          instruction(`st.local.b${bitsOf(formal.type)}`, place(actual.name), register),
+          instruction(`st.local.b${bitsOf(formal.type)}`, addressOf(actual.name), register),
         );
       }
     } else if (!this.#aliased(formal, actual)) {
@@ -138,10 +138,12 @@ class Binder implements Binding {
   #load(type: string, to: Operand, name: string): Instruction {
     const space = this.draft.hasVariable(name) ? "local" : "param";
     const memory = type === "f32" || type === "f64" ? type : `b${bitsOf(type)}`;
-    return instruction(`ld.${space}.${memory}`, to, place(name));
+    return instruction(`ld.${space}.${memory}`, to, addressOf(name));
   }
 
-  /** Lets the caller's variable stand for the formal, if nobody can tell. An array without size has no other place. */
+  /**
+   * Uses the caller's variable as the formal, if no access can observe it. An array without size has no other memory.
+   */
   #aliased(formal: FormalParam, actual: Operand | undefined): boolean {
     if (actual?.kind !== "symbol" || !this.draft.hasVariable(actual.name)) return false;
     const isSafe = !this.#taken.has(formal.name) && this.#uses.get(actual.name) === 1;
@@ -177,8 +179,8 @@ class Binder implements Binding {
         size === 8 ? "b64" : size === 4 ? "b32" : "b16",
         "copied",
       );
-      copies.push(instruction(`ld.${space}.${type}`, register, place(from, at)));
-      copies.push(instruction(`st.local.${type}`, place(to, at), register));
+      copies.push(instruction(`ld.${space}.${type}`, register, addressOf(from, at)));
+      copies.push(instruction(`st.local.${type}`, addressOf(to, at), register));
       at += size;
     }
   }

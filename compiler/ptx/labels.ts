@@ -1,4 +1,4 @@
-/** Finds the labels of all scopes of a body in one go: they may be used before they stand there. */
+/** Finds the labels of all scopes of a body in one go: they may be used before their definition. */
 import type { PtxCursor } from "./cursor.ts";
 import type { PtxToken } from "./lex.ts";
 

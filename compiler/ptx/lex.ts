@@ -25,7 +25,7 @@ const TOKEN = new RegExp(
 );
 const KINDS = ["word", "directive", "number", "string", "mark"] as const;
 
-/** Line and column of a place in the text, from 1. */
+/** Line and column of a position in the text, from 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;

@@ -98,7 +98,7 @@ export function isSupported(opcode: string): boolean {
   return (rows.get(opcode)?.forms.length ?? 0) > 0;
 }
 
-/** One operand of a form, its type resolved, with what stands there. */
+/** One operand of a form, its type resolved, with the operand given. */
 export interface BoundOperand {
   readonly name: string;
   readonly destination: boolean;
@@ -112,7 +112,7 @@ export interface Match {
   readonly opcode: string;
   readonly row: PtxOpRow;
   readonly form: PtxForm;
-  /** What the variables of the form stand for: T, U, RND, VEC, …; flags by their name. */
+  /** The values of the variables of the form: T, U, RND, VEC, …; flags by their name. */
   readonly bound: ReadonlyMap<string, string>;
   /** All modifiers behind the opcode, in order: of groups that a form names twice, `bound` has the first only. */
   readonly modifiers: readonly string[];
@@ -164,7 +164,7 @@ const DESCRIPTIONS: Readonly<Record<Operand["kind"], string>> = {
   sink: "_",
 };
 
-/** What is wrong with a single operand in its place; undefined if nothing. */
+/** What is wrong with a single operand at its position; undefined if nothing. */
 function scalarProblem(piece: OperandPiece, type: TypeName, operand: Operand): string | undefined {
   const wanted = (what: string): string =>
     `operand ${piece.name} must be ${what}, not ${DESCRIPTIONS[operand.kind]}`;
@@ -268,7 +268,7 @@ function vectorProblem(piece: OperandPiece, bound: Bound, operand: Operand): str
   );
 }
 
-/** The pieces that the given operands stand for: optional ones may be left out from the end. */
+/** The pieces that the given operands match: optional ones may be left out from the end. */
 function assignOperands(
   form: ReadForm,
   bound: Bound,
@@ -311,7 +311,9 @@ const inOrder = (form: ReadForm, modifiers: readonly string[]): Binding | undefi
   return bound === undefined ? undefined : { bound, modifiers };
 };
 
-/** The form of a row that an instruction has, or a sentence about its operands; undefined if no form has its modifiers. */
+/**
+ * The form of a row that an instruction has, or a sentence about its operands; undefined if no form has its modifiers.
+ */
 function matchRow(
   { opcode, row, modifiers: written }: FoundRow,
   bind: (form: ReadForm, modifiers: readonly string[]) => Binding | undefined,

@@ -28,8 +28,6 @@ export const PTX_OPS = {
   ...VIDEO_OPS,
 } as const satisfies Record<string, PtxOpRow>;
 
-export type PtxOp = keyof typeof PTX_OPS;
-
 /** Modifiers that are younger than the instructions that take them. */
 export const MODIFIER_SINCE: ReadonlyMap<string, Since> = new Map(Object.entries({
   relaxed: { ptx: 60, sm: 70 },

@@ -20,7 +20,7 @@ class Draft {
   addressSize: 32 | 64 = 64;
   readonly files: string[] = [];
   readonly pragmas: string[] = [];
-  /** By name: a definition takes the place of its declarations. */
+  /** By name: a definition replaces its declarations. */
   readonly variables = new Map<string, PtxVariable>();
   readonly functions = new Map<string, PtxFunction>();
   readonly aliases: { name: string; target: string }[] = [];
@@ -74,7 +74,7 @@ function parseAlias(cursor: PtxCursor, draft: Draft): void {
   draft.aliases.push({ name, target });
 }
 
-/** What stands after `.entry`. A kernel that is declared only is defined further on, or not needed. */
+/** What follows `.entry`. A kernel that is declared only is defined further on, or not needed. */
 function parseKernel(cursor: PtxCursor, { weak }: Linkage, draft: Draft): void {
   const token = cursor.take("word", "the name of a kernel");
   const scope = new Scope(usedNames(draft.names));
@@ -95,7 +95,7 @@ function parseKernel(cursor: PtxCursor, { weak }: Linkage, draft: Draft): void {
   });
 }
 
-/** What stands after `.func`: a function or its declaration. */
+/** What follows `.func`: a function or its declaration. */
 function parseFunction(cursor: PtxCursor, linkage: Linkage, draft: Draft): void {
   const attributes = parseAttributes(cursor);
   const scope = new Scope(usedNames(draft.names));
@@ -125,7 +125,7 @@ function parseFunction(cursor: PtxCursor, linkage: Linkage, draft: Draft): void 
   if (!cursor.is("{")) cursor.fail("`;`, `{` or a directive of functions that is supported");
   if (known?.code !== undefined) cursor.fail("a name that is not declared yet", token);
   const code = parseBody(cursor, scope, pragmas, draft.context);
-  // A declaration keeps its place, so that what comes after it may call the function.
+  // A declaration keeps its position, so that what comes after it may call the function.
   draft.functions.set(name, { ...declared, code });
 }
 

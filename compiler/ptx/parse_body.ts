@@ -5,7 +5,7 @@ import type {
   Item,
   Operand,
   PtxCode,
-  PtxPlace,
+  PtxLocation,
   PtxVariable,
   Register,
 } from "./func.ts";
@@ -24,11 +24,11 @@ const MOST_DEPTH = 256;
 
 type Loc = Extract<Item, { kind: "loc" }>;
 
-/** A name of an inlined function, as a place in `.debug_str`, and where it was inlined. */
+/** A name of an inlined function, as an offset in `.debug_str`, and where it was inlined. */
 export interface InlinedAt {
   readonly label: string;
   readonly offset: bigint;
-  readonly at: PtxPlace;
+  readonly at: PtxLocation;
 }
 
 /** Of `.loc` with `inlined_at`: where the function's name stands, which may come at the end of the text. */
@@ -105,7 +105,7 @@ function parseInstruction(cursor: PtxCursor, scope: Scope, { context }: Body): I
     guard = { register: parseRegister(cursor, scope), negated };
   }
   let { text } = cursor.take("word", "an instruction");
-  // Modifiers may stand apart: `ld.global .u32`.
+  // Modifiers may be separate words: `ld.global .u32`.
   while (cursor.peek().kind === "directive") text += cursor.next().text;
   let parts = context.spellings.get(text);
   if (parts === undefined) {
@@ -143,7 +143,7 @@ function parseLabels(cursor: PtxCursor, scope: Scope): string[] {
   return labels;
 }
 
-/** `name:`, perhaps with what it stands for. */
+/** `name:`, perhaps with its value. */
 function parseLabel(cursor: PtxCursor, scope: Scope): Item {
   const name = labelName(cursor, scope);
   cursor.expect(":");
@@ -161,7 +161,7 @@ function parseLabel(cursor: PtxCursor, scope: Scope): Item {
   return item;
 }
 
-function parsePlace(cursor: PtxCursor): PtxPlace {
+function parseLocation(cursor: PtxCursor): PtxLocation {
   const file = parseNatural(cursor);
   const line = parseNatural(cursor);
   return { file, line, column: parseNatural(cursor) };
@@ -169,7 +169,7 @@ function parsePlace(cursor: PtxCursor): PtxPlace {
 
 /** `.loc 1 20 3`, perhaps with the function and where it was inlined. */
 function parseLoc(cursor: PtxCursor, inlined: InlinedLocs): Item {
-  const item: Loc = { kind: "loc", ...parsePlace(cursor) };
+  const item: Loc = { kind: "loc", ...parseLocation(cursor) };
   if (!cursor.eat(",")) return item;
   let [label, offset] = ["", 0n];
   if (cursor.eat("function_name")) {
@@ -179,7 +179,7 @@ function parseLoc(cursor: PtxCursor, inlined: InlinedLocs): Item {
     if (!cursor.eat(",")) return item;
   }
   cursor.expect("inlined_at");
-  inlined.set(item, { label, offset, at: parsePlace(cursor) });
+  inlined.set(item, { label, offset, at: parseLocation(cursor) });
   return item;
 }
 

@@ -1,13 +1,13 @@
 /**
  * What debuggers need, from PTX text: sections in DWARF format. Of those, only the names of inlined functions are
- * kept: `.loc` refers to them by their place in `.debug_str`.
+ * kept: `.loc` refers to them by their offset in `.debug_str`.
  */
 import type { PtxCursor } from "./cursor.ts";
 import type { InlinedLocs } from "./parse_body.ts";
 import type { Item, PtxFunction, PtxInlined, PtxKernel } from "./func.ts";
 import { readNumber } from "./literal.ts";
 
-/** Bytes of `.debug_str` and the places of its labels. */
+/** Bytes of `.debug_str` and the offsets of its labels. */
 export class DebugStrings {
   readonly #bytes: number[] = [];
   readonly #labels = new Map<string, number>([[".debug_str", 0]]);
@@ -50,7 +50,7 @@ export function parseSection(cursor: PtxCursor, strings: DebugStrings): void {
   }
 }
 
-/** Puts the places where functions were inlined into the items of `.loc`, now that their names are known. */
+/** Puts the locations where functions were inlined into the items of `.loc`, now that their names are known. */
 export function nameInlined<T extends PtxKernel | PtxFunction>(
   code: readonly T[],
   inlined: InlinedLocs,
@@ -62,8 +62,8 @@ export function nameInlined<T extends PtxKernel | PtxFunction>(
       const found = item.kind === "loc" ? inlined.get(item) : undefined;
       if (item.kind !== "loc" || found === undefined) return item;
       const { label, offset, at } = found;
-      const place: PtxInlined = { function: strings.find(label, offset), ...at };
-      return { ...item, inlined: place };
+      const location: PtxInlined = { function: strings.find(label, offset), ...at };
+      return { ...item, inlined: location };
     });
   return code.map((each) => {
     if ("body" in each) return { ...each, body: named(each.body) };

@@ -109,7 +109,7 @@ function parseSingle(cursor: PtxCursor, scope: Scope): Operand {
 }
 
 /**
- * One operand, with its second half after `|` if it has one. `table[3]` without brackets around it is the place
+ * One operand, with its second half after `|` if it has one. `table[3]` without brackets around it is the address
  * in memory, or its address where an instruction `wantsAddress`.
  */
 export function parseOperand(cursor: PtxCursor, scope: Scope, wantsAddress: boolean): Operand {

@@ -46,7 +46,7 @@ function parseParam(cursor: PtxCursor): WrittenParam {
   return { param: { name, type: "b8", bytes, ...align, ...pointer }, elementBytes };
 }
 
-/** What stands in parentheses, separated by commas; nothing if there are none. */
+/** What is in parentheses, separated by commas; nothing if there are none. */
 function parseParenthesised<T>(cursor: PtxCursor, parse: () => T): T[] {
   const found: T[] = [];
   if (!cursor.eat("(")) return found;

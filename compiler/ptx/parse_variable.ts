@@ -25,7 +25,7 @@ const SPACES: ReadonlyMap<string, Space> = new Map([
   [".tex", "global"],
 ]);
 const OPAQUE: ReadonlySet<string> = new Set(["texref", "samplerref", "surfref"]);
-/** The most names that `x<n>` stands for. */
+/** The most names that `x<n>` declares. */
 const MOST_NAMES = 1 << 20;
 
 /** The most values that zeros between rows may make of what is given. */
@@ -93,7 +93,7 @@ export function parseExtents(cursor: PtxCursor): number[] {
   return extents;
 }
 
-/** `name<5>`: the names that it stands for. */
+/** `name<5>`: the names that it declares. */
 export function parseNames(cursor: PtxCursor, what: string, parse = parseCount): string[] {
   const { text } = cursor.take("word", what);
   if (!cursor.eat("<")) return [text];
@@ -116,7 +116,7 @@ function parseReference(cursor: PtxCursor): PtxReference {
   return { symbol, offset: inner + parseOffset(cursor), generic: true };
 }
 
-/** What `0xFF00(…)` picks from: the bits of the mask, moved to the lowest place. */
+/** What `0xFF00(…)` picks from: the bits of the mask, shifted down to bit 0. */
 function maskInteger(value: bigint, mask: bigint): bigint {
   let [bits, at] = [mask, 0n];
   for (; bits !== 0n && (bits & 1n) === 0n; bits >>= 1n) at++;

@@ -9,9 +9,9 @@ import type {
   PtxFormal,
   PtxFunction,
   PtxKernel,
+  PtxLocation,
   PtxModule,
   PtxParam,
-  PtxPlace,
   PtxReference,
   PtxSignature,
   PtxVariable,
@@ -29,9 +29,9 @@ const printOffset = (offset: bigint): string => offset === 0n ? "" : `+${offset}
 
 function printAddress(operand: Extract<Operand, { kind: "address" }>): string {
   const { base, offset, sampler, coordinates, unified } = operand;
-  const place = base === undefined ? `${offset}` : `${printOperand(base)}${printOffset(offset)}`;
+  const address = base === undefined ? `${offset}` : `${printOperand(base)}${printOffset(offset)}`;
   const more = [sampler, coordinates].filter((part) => part !== undefined);
-  return `[${[place, ...more.map(printOperand)].join(", ")}]${unified ? ".unified" : ""}`;
+  return `[${[address, ...more.map(printOperand)].join(", ")}]${unified ? ".unified" : ""}`;
 }
 
 /** An operand as PTX writes it. */
@@ -86,7 +86,7 @@ export function printInstruction(
   return `${text};`;
 }
 
-const printPlace = ({ file, line, column }: PtxPlace): string => `${file} ${line} ${column}`;
+const printLocation = ({ file, line, column }: PtxLocation): string => `${file} ${line} ${column}`;
 
 /** What printing the items of a body needs. */
 interface BodyPrinter {
@@ -110,8 +110,8 @@ function printItem(item: Item, { labels, spell }: BodyPrinter): string {
       const { inlined } = item;
       const from = inlined === undefined
         ? ""
-        : `, function_name ${labels.of(inlined.function)}, inlined_at ${printPlace(inlined)}`;
-      return `  .loc ${printPlace(item)}${from}`;
+        : `, function_name ${labels.of(inlined.function)}, inlined_at ${printLocation(inlined)}`;
+      return `  .loc ${printLocation(item)}${from}`;
     }
     case "pragma":
       return `  .pragma "${item.text}";`;
@@ -124,8 +124,8 @@ function printInitial(type: string, value: bigint | PtxReference): string {
   if (typeof value === "bigint") {
     return type === "f32" || type === "f64" ? printFloat(type, value) : `${value}`;
   }
-  const place = `${value.symbol}${printOffset(value.offset)}`;
-  const address = value.generic ? `generic(${place})` : place;
+  const variable = `${value.symbol}${printOffset(value.offset)}`;
+  const address = value.generic ? `generic(${variable})` : variable;
   return value.mask === undefined ? address : `0x${value.mask.toString(16)}(${address})`;
 }
 
@@ -282,7 +282,7 @@ export function printModule(
     "",
     ...module.files.map((file, i) => `.file ${i + 1} "${fileName(file)}"`),
     ...(module.pragmas ?? []).map((text) => `.pragma "${text}";`),
-    // Functions may call each other and stand in initial values.
+    // Functions may call each other and occur in initial values.
     ...module.functions.map((fn) => `${printHead(fn)};`),
     ...(module.aliases ?? []).map(({ name, target }) => `.alias ${name}, ${target};`),
     ...[...module.variables, ...externs.values()].map(printVariable),

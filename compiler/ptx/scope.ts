@@ -24,7 +24,7 @@ export function usedNames(globals: GlobalNames): UsedNames {
   return { registers: new Names(), symbols: new Names(), elementBytes: new Map(), globals };
 }
 
-/** Names of the elements of a vector register: by place and by colour. */
+/** Names of the elements of a vector register: by position and by colour. */
 const ELEMENTS: readonly (readonly [string, string])[] = [
   ["x", "r"],
   ["y", "g"],
@@ -41,7 +41,7 @@ export class Scope {
     this.depth = parent === undefined ? 0 : parent.depth + 1;
   }
 
-  /** What a word in the text stands for. */
+  /** The register or variable that a word in the text names. */
   find(word: string): Operand | undefined {
     return this.#names.get(word) ?? this.parent?.find(word);
   }
@@ -68,9 +68,9 @@ export class Scope {
   vectorRegister(word: string, type: RegisterType, count: number): Register[] | undefined {
     if (this.#names.has(word)) return undefined;
     const bare = word.replace(/^%/, "");
-    const elements = ELEMENTS.slice(0, count).map(([place, color]) => {
-      const register = this.#newRegister(`${bare}_${place}`, type);
-      this.#names.set(`${word}.${place}`, register);
+    const elements = ELEMENTS.slice(0, count).map(([coordinate, color]) => {
+      const register = this.#newRegister(`${bare}_${coordinate}`, type);
+      this.#names.set(`${word}.${coordinate}`, register);
       this.#names.set(`${word}.${color}`, register);
       return register;
     });

@@ -81,7 +81,7 @@ export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
   ...numbered(
     "reserved_smem_offset_#",
     2,
-    u32("place in the reserved shared memory", { ptx: 76, sm: 80 }),
+    u32("offset in the reserved shared memory", { ptx: 76, sm: 80 }),
   ),
   total_smem_size: u32("bytes of shared memory of the block", { ptx: 41, sm: 20 }),
   aggr_smem_size: u32("bytes of shared memory with the reserved ones", { ptx: 81, sm: 90 }),

@@ -10,7 +10,7 @@ import { printInstruction } from "./print.ts";
 import { specialRegister } from "./special.ts";
 import { holds } from "./types.ts";
 
-interface Place {
+interface Context {
   readonly version: number;
   readonly sm: number;
   readonly suffix: string;
@@ -21,7 +21,7 @@ interface Place {
 }
 
 /** Why something is not there yet, or not any more; undefined if it is. */
-function sinceProblem(since: Since, at: Place): string | undefined {
+function sinceProblem(since: Since, at: Context): string | undefined {
   if (since.ptx > at.version) {
     return `needs PTX ${since.ptx / 10}, the module has ${at.version / 10}`;
   }
@@ -36,14 +36,14 @@ function sinceProblem(since: Since, at: Place): string | undefined {
 
 type OperandKind = BoundOperand["kind"];
 
-function symbolProblems(name: string, kind: OperandKind, at: Place): string[] {
+function symbolProblems(name: string, kind: OperandKind, at: Context): string[] {
   const isLabel = kind === "label";
   if (isLabel ? at.labels.has(name) : at.symbols.has(name)) return [];
   return [`${isLabel ? "label" : "symbol"} ${name} is not declared`];
 }
 
 /** Problems with the names that an operand mentions. */
-function nameProblems(operand: Operand, kind: OperandKind, at: Place): string[] {
+function nameProblems(operand: Operand, kind: OperandKind, at: Context): string[] {
   switch (operand.kind) {
     case "symbol":
       return symbolProblems(operand.name, kind, at);
@@ -72,7 +72,7 @@ function nameProblems(operand: Operand, kind: OperandKind, at: Place): string[] 
 }
 
 /** Problems with the registers of an instruction: undeclared, or declared as another type. */
-function registerProblems(instruction: Instruction, at: Place): string[] {
+function registerProblems(instruction: Instruction, at: Context): string[] {
   const problems: string[] = [];
   const visit = ({ name, type }: Register): void => {
     const declared = at.registers.get(name);
@@ -103,7 +103,7 @@ function specialProblems(instruction: Instruction): string[] {
   return [`%${source.name} is .${type}, but %${target.name} is .${target.type}`];
 }
 
-function instructionProblems(instruction: Instruction, at: Place): string[] {
+function instructionProblems(instruction: Instruction, at: Context): string[] {
   const problems = registerProblems(instruction, at);
   const match = matchInstruction(instruction);
   if (typeof match === "string") return [...problems, match];
@@ -129,8 +129,8 @@ interface Code extends PtxCode {
   readonly formals: readonly Register[];
 }
 
-/** Problems with the labels that an item lists, and with its place in the source. */
-function itemProblems(item: Item, at: Place, module: PtxModule): string[] {
+/** Problems with the labels that an item lists, and with its source location. */
+function itemProblems(item: Item, at: Context, module: PtxModule): string[] {
   switch (item.kind) {
     case "instruction": {
       const found = instructionProblems(item, at);
@@ -155,7 +155,7 @@ function codeProblems(code: Code, module: PtxModule): string[] {
   const own = [...code.variables.map(({ name }) => name), ...code.symbols];
   const registers = [...code.formals, ...code.registers];
   const globals = [module.variables, module.functions, module.kernels, module.aliases ?? []];
-  const at: Place = {
+  const at: Context = {
     version: module.version,
     sm: Number(sm),
     suffix,

@@ -31,7 +31,7 @@ export function requiredVersion(kernels: readonly PtxKernel[], oldest: number): 
  */
 export function neededVersion(kernel: PtxKernel): number {
   let version = OLDEST;
-  /** By spelling: numbers of operands that have been looked at, which is all that tells forms' versions apart. */
+  /** By spelling: numbers of operands that have been looked at: forms of different versions differ in nothing else. */
   const countsSeen = perSpelling(() => new Set<number>());
   for (const item of kernel.body) {
     if (item.kind !== "instruction") continue;

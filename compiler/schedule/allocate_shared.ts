@@ -1,5 +1,5 @@
 /**
- * Gives exchanges and buffers their places in shared memory, and says which exchanges wait for the block first.
+ * Assigns exchanges and buffers to addresses of shared memory, and decides which exchanges wait for the block first.
  *
  * All exchanges use the start of shared memory one after the other. Before one overwrites what an earlier one left,
  * there must be a block barrier, since other threads may still read that: `barrier` says that the operation begins
@@ -14,6 +14,7 @@
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
+import { regionsOf } from "../ir/op.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -28,7 +29,7 @@ export const aligned = (bytes: number, alignment = ALIGNMENT): number =>
 
 export const allocateShared: PlainPass = {
   name: "allocate-shared",
-  doc: "places of exchanges and buffers in shared memory, and barriers before exchanges",
+  doc: "addresses of exchanges and buffers in shared memory, and barriers before exchanges",
   run: (func) => {
     const { exchanges, areaStart, bytes } = planShared(func);
     for (const [op, { part, barrier }] of exchanges) {
@@ -116,6 +117,9 @@ class Walk {
       const { then, otherwise } = branchOf(op);
       return either(this.region(then, read), this.region(otherwise, read));
     }
+    // Threads have read what they wanted of all that came before.
+    if (op.name === "barrier") return "nothing";
+    if (op.name === "once") return this.region(regionsOf(op).body, read);
     // Exchanges may use the memory of the staging area.
     if (takesBuffer(op)) return "anything";
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;

@@ -1,6 +1,6 @@
 /** Small operations that scheduling inserts: the next slot of a ring, loads from slots, conditions of masked copies. */
 import type { SharedAccess } from "../ir/shared_access.ts";
-import { type Attrs, type Func, newUncheckedOp, type Op, type Value } from "../ir/func.ts";
+import { type Attrs, type Func, newOp, newUncheckedOp, type Op, type Value } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
 import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
@@ -41,6 +41,15 @@ export class ScheduleBuilder {
     const op = newUncheckedOp(this.func, name, operands, [type], this.span, attrs);
     this.out.push(op);
     return resultOf(op);
+  }
+
+  /** What one thread of the block does, if a condition holds. */
+  once(when: Value, build: (inside: ScheduleBuilder) => void): void {
+    const inside = new ScheduleBuilder(this.func, [], this.span);
+    build(inside);
+    inside.effect("yield", []);
+    const body = { params: [], ops: inside.out };
+    this.out.push(newOp(this.func, "once", [when], [], this.span, {}, [body]));
   }
 
   /** Waits until all threads of the block are here. */

@@ -16,7 +16,7 @@ import { madeBy, operandsOf } from "../ir/op.ts";
 import { isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
-import { rootsOf } from "./pointer_roots.ts";
+import { rootsOf } from "../ir/pointer_roots.ts";
 import { copyBits } from "../linear/threads.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 

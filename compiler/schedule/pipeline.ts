@@ -20,17 +20,26 @@ import {
   pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
 import { parametersNeeded } from "./backward_slice.ts";
-import type { AddressState, Plan } from "./prefetch.ts";
+import type { AddressState, Plan, PrefetchedOperand } from "./prefetch.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "./staged_operand.ts";
 import { planSlices } from "./dot_slices.ts";
+import {
+  BARRIER_BYTES,
+  LEAST_TENSOR_SLOTS,
+  pipelineTensorDot,
+  planTensorDot,
+} from "./tensor_loop.ts";
+import { pipelineStoredDot, planStoredDot } from "./stored_loop.ts";
 import { LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
 
 export interface PipelinedLoop {
   readonly staged: readonly StagedOperand[];
   readonly slots: number;
+  /** The slots have barriers of their own. */
+  readonly hasBarriers?: true;
   /** The operations that replace the loop; a buffer for each staged operand. */
-  rewrite(buffers: readonly Value[]): Op[];
+  rewrite(buffers: readonly Value[], barriers?: Value): Op[];
 }
 
 /** Slots that hide the latency of memory; more only take space. */
@@ -47,6 +56,8 @@ export function pipelineLoop(
 ): PipelinedLoop | undefined {
   const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
+  const tensor = pipelineByTensorCopies(func, loop, candidates, context);
+  if (tensor !== undefined) return tensor;
   const staged = candidates.flatMap((operand): LoadedOperand[] => {
     const load = prefetchableLoad(loop, operand);
     return load === undefined ? [] : [{ ...operand, load }];
@@ -57,14 +68,23 @@ export function pipelineLoop(
   const isAsync = context.target.asyncCopies &&
     staged.every((operand) => isCopyable(operand, context.axisInfo()));
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, 0);
-  const group = isAsync ? planGroupDot(func, loop, staged, context.target) : undefined;
-  if (group?.staged.every((operand) => isCopyable(operand, context.axisInfo()))) {
+  const group = planGroupDot(func, loop, staged, context.target);
+  if (isAsync && group?.staged.every((operand) => isCopyable(operand, context.axisInfo()))) {
     const slots = slotsFor(context, bytes, numStages ?? GROUP_STAGES);
     if (slots >= LEAST_SLOTS) {
       const rewrite = (buffers: readonly Value[]): Op[] =>
         pipelineGroupDot({ func, loop, staged: group.staged, carried, slots, buffers }, group);
       return { staged: group.staged, slots, rewrite };
     }
+  }
+  const stored = isAsync ? undefined : group && planStoredDot(group);
+  if (stored !== undefined && slotsFor(context, bytes, LEAST_SLOTS) === LEAST_SLOTS) {
+    const rewrite = (buffers: readonly Value[]): Op[] =>
+      pipelineStoredDot(
+        { func, loop, staged: stored.staged, carried, slots: LEAST_SLOTS, buffers },
+        stored,
+      );
+    return { staged: stored.staged, slots: LEAST_SLOTS, rewrite };
   }
   if (!isAsync && staged.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
@@ -80,6 +100,28 @@ export function pipelineLoop(
       return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
     },
   };
+}
+
+function pipelineByTensorCopies(
+  func: Func,
+  loop: OpOf<"while">,
+  candidates: readonly StagedOperand[],
+  context: TargetContext,
+): PipelinedLoop | undefined {
+  const group = planTensorDot(func, loop, candidates, context.target);
+  const carried = group && addressState(loop, group.staged);
+  if (group === undefined || carried === undefined) return undefined;
+  const { staged } = group;
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
+  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  if (slots < LEAST_TENSOR_SLOTS) return undefined;
+  const rewrite = (buffers: readonly Value[], barriers?: Value): Op[] =>
+    pipelineTensorDot(
+      { func, loop, staged, carried, slots, buffers },
+      group,
+      must(barriers, "barriers"),
+    );
+  return { staged, slots, hasBarriers: true, rewrite };
 }
 
 /** As many slots of so many bytes as are wanted, or fit. */
@@ -114,7 +156,7 @@ function hasEffects(loop: OpOf<"while">): boolean {
     walkOps(region, (op) => {
       const { effect } = rowOf(op);
       found ||= effect === "write" || effect === "sync" ||
-        (effect === "read" && op.name !== "load");
+        (effect === "read" && op.name !== "load" && op.name !== "tensor_load");
     });
   }
   return found;
@@ -149,7 +191,7 @@ function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts):
 /** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
 function addressState(
   loop: OpOf<"while">,
-  staged: readonly LoadedOperand[],
+  staged: readonly PrefetchedOperand[],
 ): AddressState | undefined {
   const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
   const inTest = new Set<Value>([continues]);

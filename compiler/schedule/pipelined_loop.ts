@@ -33,14 +33,14 @@ import { must } from "../support/bug.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { type DotSlices, loadSlice, multiplySlice } from "./dot_slices.ts";
 import {
-  addressesOf,
   carry,
   copiesOf,
   copyIteration,
   copyPrologue,
   firstIteration,
-  type Iteration,
+  loadIteration,
   type Plan,
+  storeIteration,
 } from "./prefetch.ts";
 
 /** Dots of whole iterations. Copies start after the only one, or after the first. */
@@ -116,27 +116,11 @@ export function pipelineBySlices(plan: Plan, slices: DotSlices): Op[] {
 
 /** Two slots, filled from registers. */
 export function pipelineThroughRegisters(plan: Plan): Op[] {
-  const { func, loop, staged, slots } = plan;
-  const load = (
-    build: ScheduleBuilder,
-    iteration: Iteration,
-  ): { readonly values: Value[]; readonly next: Iteration } => {
-    const { addresses, next } = addressesOf(plan, build, iteration);
-    const values = staged.map(({ source }, i) => {
-      const { pointer, mask } = must(addresses[i], "address");
-      const guard = build.maskBy(next.runs, mask, pointer.type);
-      return build.value("load", [pointer, guard], source.type, { modifiers: [] });
-    });
-    return { values, next };
-  };
-  const store = (build: ScheduleBuilder, values: readonly Value[], slot: Value): void =>
-    values.forEach((value, i) =>
-      build.effect("local_store", [value, must(plan.buffers[i], "buffer"), slot])
-    );
+  const { func, loop, slots } = plan;
   const before = new ScheduleBuilder(func, [], loop.span);
   before.barrier();
-  const first = load(before, firstIteration(plan, before));
-  store(before, first.values, before.int(0));
+  const first = loadIteration(plan, before, firstIteration(plan, before));
+  storeIteration(plan, before, first.values, before.int(0));
 
   const initial = [before.int(0), before.int(1), first.next.runs, ...first.next.state];
   const { inBody, yields } = carry(plan, initial);
@@ -145,9 +129,9 @@ export function pipelineThroughRegisters(plan: Plan): Op[] {
   const late = new ScheduleBuilder(func, [], loop.span);
   replaceBody(plan, from, (build) => {
     build.barrier();
-    const { values, next } = load(build, { state, runs: must(runs, "test") });
+    const { values, next } = loadIteration(plan, build, { state, runs: must(runs, "test") });
     yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
-    store(late, values, to);
+    storeIteration(plan, late, values, to);
   });
   appendToBody(loop, late.out);
   const after = new ScheduleBuilder(func, [], loop.span);

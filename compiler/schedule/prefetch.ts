@@ -7,11 +7,10 @@
  */
 import { loopOf } from "../ir/flow.ts";
 import { type Func, newValue, type OpOf, type Value } from "../ir/func.ts";
-import { operandsOf } from "../ir/op.ts";
 import { must } from "../support/bug.ts";
 import { copySlice } from "./backward_slice.ts";
 import type { ScheduleBuilder } from "./builder.ts";
-import type { LoadedOperand } from "./staged_operand.ts";
+import type { StagedOperand } from "./staged_operand.ts";
 
 /** What a loop carries for addresses and for its test, by position. */
 export interface AddressState {
@@ -21,12 +20,17 @@ export interface AddressState {
   readonly leaving: readonly number[];
 }
 
+/** An operand that a load of the loop brings. */
+export interface PrefetchedOperand extends StagedOperand {
+  readonly load: OpOf<"load"> | OpOf<"tensor_load">;
+}
+
 /** A loop and how it is pipelined. */
 export interface Plan {
   readonly func: Func;
   readonly loop: OpOf<"while">;
   /** Operands that are prefetched. */
-  readonly staged: readonly LoadedOperand[];
+  readonly staged: readonly PrefetchedOperand[];
   readonly carried: AddressState;
   readonly slots: number;
   /** By staged operand. */
@@ -49,18 +53,12 @@ export function firstIteration({ loop, carried }: Plan, build: ScheduleBuilder):
   };
 }
 
-/** What an iteration loads an operand from. */
-interface Address {
-  readonly pointer: Value;
-  readonly mask: Value | undefined;
-}
-
-/** The addresses of an iteration, by staged operand, and the next iteration. */
+/** What an iteration loads from: the operands of each load, by staged operand; and the next iteration. */
 export function addressesOf(
   { func, loop, staged, carried }: Plan,
   build: ScheduleBuilder,
   iteration: Iteration,
-): { readonly addresses: readonly Address[]; readonly next: Iteration } {
+): { readonly sources: readonly (readonly Value[])[]; readonly next: Iteration } {
   const { test, body, continues, leaving, repeated } = loopOf(loop);
   const known = new Map<Value, Value>();
   carried.entering.forEach((index, i) =>
@@ -73,12 +71,9 @@ export function addressesOf(
     known.set(must(body.params[index], "parameter"), copyTest(value));
   }
   const copyBody = copySlice(func, body, known, build.out, runs);
-  const addresses = staged.map(({ load }): Address => {
-    const { pointer, mask } = operandsOf(load);
-    return { pointer: copyBody(pointer), mask: mask && copyBody(mask) };
-  });
+  const sources = staged.map(({ load }) => load.operands.map(copyBody));
   const state = carried.entering.map((i) => copyBody(must(repeated[i], "yielded value")));
-  return { addresses, next: { state, runs } };
+  return { sources, next: { state, runs } };
 }
 
 /** Lets a loop carry more values: gives them as they are in the body. */
@@ -119,15 +114,14 @@ export function copiesOf(
   slot: Value,
   afterLast: AfterLast,
 ): Copies {
-  const { addresses, next } = addressesOf(plan, build, iteration);
+  const { sources, next } = addressesOf(plan, build, iteration);
   const conditions = afterLast === "zeros"
     ? [iteration.runs, next.runs]
     : [next.runs, build.true()];
   const start = (part: number, parts: number): void =>
-    addresses.forEach(({ pointer, mask }, i) => {
+    sources.forEach(([pointer, ...masks], i) => {
       const buffer = must(plan.buffers[i], "buffer");
-      const masks = mask === undefined ? [] : [mask];
-      const operands = [pointer, buffer, slot, ...conditions, ...masks];
+      const operands = [must(pointer, "pointer"), buffer, slot, ...conditions, ...masks];
       build.effect("async_copy", operands, { part, parts });
     });
   return { start, next };
@@ -161,4 +155,32 @@ export function copyPrologue(
     iteration = copyIteration(plan, build, iteration, build.int(slot), afterLast);
   }
   return iteration;
+}
+
+/** The tiles of an iteration in registers, by staged operand, and the iteration after it; zeros after the last one. */
+export function loadIteration(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+): { readonly values: readonly Value[]; readonly next: Iteration } {
+  const { sources, next } = addressesOf(plan, build, iteration);
+  const values = plan.staged.map(({ source }, i) => {
+    const [at, mask] = must(sources[i], "operands of a load");
+    const pointer = must(at, "pointer");
+    const guard = build.maskBy(next.runs, mask, pointer.type);
+    return build.value("load", [pointer, guard], source.type, { modifiers: [] });
+  });
+  return { values, next };
+}
+
+/** Puts tiles of {@linkcode loadIteration} into a slot. */
+export function storeIteration(
+  { buffers }: Plan,
+  build: ScheduleBuilder,
+  values: readonly Value[],
+  slot: Value,
+): void {
+  values.forEach((value, i) =>
+    build.effect("local_store", [value, must(buffers[i], "buffer"), slot])
+  );
 }

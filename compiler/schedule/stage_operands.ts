@@ -25,11 +25,13 @@ import type { IrType } from "../ir/types.ts";
 import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
+import type { Span } from "../support/source.ts";
 import { fitsShared } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { aligned, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { pipelineLoop } from "./pipeline.ts";
+import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { residentOperands, type StagedOperand, stagedOperandsOf } from "./staged_operand.ts";
 
@@ -92,6 +94,14 @@ function addBuffer(state: State, operand: StagedOperand, slots: number, offset: 
   return resultOf(op);
 }
 
+/** Adds barriers, one for each slot of a ring. */
+function addBarriers(state: State, slots: number, offset: number, span: Span): Value {
+  const attrs = { slots, slot_bytes: BARRIER_BYTES, offset, exclusive: false };
+  const op = newOp(state.func, "shared_buffer", [], [BARRIER], span, attrs);
+  state.buffers.push(op);
+  return resultOf(op);
+}
+
 /** Pipelines innermost loops first. Loops one after the other use the same memory. */
 function pipelineLoops(state: State, region: Region): void {
   const out: Op[] = [];
@@ -114,6 +124,12 @@ function pipelineLoops(state: State, region: Region): void {
       offset += aligned(operand.bytes) * loop.slots;
       return buffer;
     });
+    const barriers = loop?.hasBarriers === true
+      ? addBarriers(state, loop.slots, offset, op.span)
+      : undefined;
+    if (barriers !== undefined) {
+      offset += aligned(must(loop, "loop").slots * BARRIER_BYTES);
+    }
     const residents = body === undefined || state.context.numStages === 1
       ? []
       : residentOperands(body, state.uses, state.context.target);
@@ -129,7 +145,9 @@ function pipelineLoops(state: State, region: Region): void {
       state.isExclusive ||= !isQuiet;
     }
     state.ringBytes = Math.max(state.ringBytes, offset);
-    out.push(...(loop === undefined || buffers === undefined ? [op] : loop.rewrite(buffers)));
+    out.push(
+      ...(loop === undefined || buffers === undefined ? [op] : loop.rewrite(buffers, barriers)),
+    );
   }
   region.ops = out;
 }

@@ -1,4 +1,4 @@
-/** Operands of dots that go through shared memory: where they come from, and which layout the dot needs them in. */
+/** Operands of dots that are staged in shared memory: where they come from, and which layout the dot needs them in. */
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
@@ -50,7 +50,7 @@ export function stagedOperandsOf(
       must(source.type.layout, "layout of an operand"),
       layout,
       bytesOf(source.type.element),
-      { matrices: target.ldmatrix, lines: true },
+      { matrices: target.ldmatrix ? "load" : undefined, lines: true },
     );
     if (plan.kind !== "shared" || source.type.element === "bool") return [];
     return [{ dot, index, source, permutations, layout, plan, bytes: tileBytes(source.type) }];
@@ -99,7 +99,7 @@ export function residentOperands(
       must(source.type.layout, "layout of an operand"),
       layout,
       bytesOf(source.type.element),
-      { matrices: target.ldmatrix, lines: true },
+      { matrices: target.ldmatrix ? "load" : undefined, lines: true },
     );
     return plan.kind === "shared" && source.type.element !== "bool"
       ? [{ dot, index, source, permutations: [], layout, plan, bytes: tileBytes(source.type) }]

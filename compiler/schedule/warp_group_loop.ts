@@ -4,7 +4,7 @@
  *
  *     for s < slots - 2: copy iteration s into slot s; commit
  *     while (test) {
- *       wait until the copies of this iteration are there; fence between the proxies; barrier
+ *       wait until the copies of this iteration are there; round them to TF32; fence between the proxies; barrier
  *       start the dot of this iteration's slot
  *       copy iteration + slots - 2 into the slot of the dot before the last one; commit
  *       wait for all dots but this iteration's
@@ -12,71 +12,60 @@
  *     wait for all dots and copies; barrier
  *
  * The barrier comes after each thread has waited for the dot before the last one, so the slot of that dot is free.
+ *
+ * A dot whose sums are added apart (mode `f32acc` of float8) is done when its instructions are, so that the copies of
+ * one iteration more are on their way; they are started while its first instructions run.
  */
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
-import { countUses, terminatorOf } from "../ir/walk.ts";
-import { groupLayout, suitsWarpGroups, WARP_BITS } from "../layout/warp_group.ts";
+import type { IrType } from "../ir/types.ts";
+import { groupLayout, isApart } from "../layout/warp_group.ts";
+import { copyBits } from "../linear/threads.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import { depthAxis } from "./dot_slices.ts";
-import { carry, copyIteration, copyPrologue, type Plan } from "./prefetch.ts";
+import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import {
+  carry,
+  copiesOf,
+  copyIteration,
+  copyPrologue,
+  type Iteration,
+  type Plan,
+} from "./prefetch.ts";
 import type { LoadedOperand } from "./staged_operand.ts";
 
 /** Slots with which one dot is under way, one waits, and the copies for one more are on their way. */
 export const LEAST_SLOTS = 3;
 
-/** A dot that warp groups can do, with its operands in the layouts that they read. */
-export interface GroupDot {
-  readonly dot: OpOf<"dot">;
-  readonly staged: readonly [a: LoadedOperand, b: LoadedOperand];
-}
-
-/** The dot of a loop, if it is the only one, both of its operands are staged, and it alone adds to its sum. */
+/** As {@linkcode groupDotOf}, with the operands in the layouts that warp groups read. */
 export function planGroupDot(
   func: Func,
   loop: OpOf<"while">,
   staged: readonly LoadedOperand[],
   target: Target,
-): GroupDot | undefined {
-  const [a, b] = [0, 1].map((index) => staged.find((operand) => operand.index === index));
-  if (a === undefined || b === undefined || staged.length !== 2 || a.dot !== b.dot) {
-    return undefined;
-  }
-  const { dot } = a;
-  const numWarps = 1 << a.layout.warp.length;
-  if (!suitsWarpGroups(dot, numWarps, target) || !isGrouped(dot)) return undefined;
-  if (!isAccumulated(func, loop, dot)) return undefined;
-  const [left, right] = [inGroupLayout(a), inGroupLayout(b)];
-  return left === undefined || right === undefined ? undefined : { dot, staged: [left, right] };
+): GroupDot<LoadedOperand> | undefined {
+  const laidOut = staged.flatMap((one) => canRound(one) ? inGroupLayout(one) ?? [] : []);
+  return groupDotOf(func, loop, laidOut, target);
 }
 
-/** Whether the loop carries the sum of a dot from one iteration to the next, and nothing else uses it. */
-function isAccumulated(func: Func, loop: OpOf<"while">, dot: OpOf<"dot">): boolean {
-  const { test, body, leaving, repeated } = loopOf(loop);
-  const { sum } = operandsOf(dot);
-  const result = resultOf(dot);
-  const entered = leaving[body.params.indexOf(sum)];
-  const isSame = entered !== undefined && repeated[test.params.indexOf(entered)] === result;
-  const uses = countUses(func);
-  return isSame && uses.get(sum) === 1 && uses.get(result) === 1;
-}
+/** Whether the instruction has fewer bits than the elements. */
+const isRounded = ({ element }: IrType): boolean => element === "float32";
 
-/** Whether the warps of the result's layout are those of groups. */
-function isGrouped({ results: [result] }: Op): boolean {
-  const { shape, layout } = must(result, "result of a dot").type;
-  const n = must(shape[1], "columns");
-  return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);
+/** Whether each thread can round what it has copied: no other one has a copy of it. */
+const canRound = ({ source: { type } }: LoadedOperand): boolean =>
+  !isRounded(type) || (type.layout !== undefined && copyBits(type.layout) === 0);
+
+/** The axis along which an operand is copied. */
+function copiedAxis({ source: { type } }: LoadedOperand): 0 | 1 | undefined {
+  const first = type.layout?.register.find((basis) => basis !== 0);
+  return first === 1 ? 1 : first === type.shape[1] ? 0 : undefined;
 }
 
 /** A staged operand whose buffer has the layout that warp groups read, with lines along the axis that is copied. */
 function inGroupLayout(operand: LoadedOperand): LoadedOperand | undefined {
   const { type } = operand.source;
-  const last = must(type.shape[1], "extent");
-  const first = type.layout?.register.find((basis) => basis !== 0);
-  const inner = first === 1 ? 1 : first === last ? 0 : undefined;
+  const inner = copiedAxis(operand);
   const shared = inner === undefined ? undefined : groupLayout(type, inner);
   return shared === undefined ? undefined : {
     ...operand,
@@ -85,13 +74,15 @@ function inGroupLayout(operand: LoadedOperand): LoadedOperand | undefined {
 }
 
 /** The loop, with what comes before and after it. */
-export function pipelineGroupDot(plan: Plan, group: GroupDot): Op[] {
+export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);
-  const ahead = copyPrologue(plan, before, "nothing", slots - 2);
+  // Slots of dots that may be under way while copies are started.
+  const busy = isApart(group.dot) ? 1 : 2;
+  const ahead = copyPrologue(plan, before, "nothing", slots - busy);
 
-  const initial = [before.int(0), before.int(slots - 2), ahead.runs, ...ahead.state];
+  const initial = [before.int(0), before.int(slots - busy), ahead.runs, ...ahead.state];
   const { inBody, yields } = carry(plan, initial);
   const [reading, writing, runs, ...state] = inBody;
   const [from, to] = [must(reading, "slot"), must(writing, "slot")];
@@ -101,13 +92,14 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot): Op[] {
       build.out.push(op);
       continue;
     }
-    build.effect("wait_group", [], { pending: slots - LEAST_SLOTS });
+    build.effect("wait_group", [], { pending: slots - busy - 1 });
+    roundOwnCopies(build, plan, from);
     build.effect("async_proxy_fence", []);
     build.barrier();
-    startDot(build, plan, group, from);
     const iteration = { state, runs: must(runs, "test") };
-    const next = copyIteration(plan, build, iteration, to, "nothing");
-    build.effect("wait_dots", [], { pending: 1 });
+    const next = isApart(group.dot)
+      ? copyWithDot(build, plan, group, iteration, { from, to })
+      : copyAfterDot(build, plan, group, iteration, { from, to });
     yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
   }
   body.ops = build.out;
@@ -117,18 +109,51 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot): Op[] {
   return [...before.out, loop, ...after.out];
 }
 
-/** Starts the dot in place of the one on registers. */
-function startDot(
+/** Slots of an iteration: of its dot, and of the copies that it starts. */
+interface Slots {
+  readonly from: Value;
+  readonly to: Value;
+}
+
+/** Starts the dot and then copies; the dot before it is done afterwards. */
+function copyAfterDot(
   build: ScheduleBuilder,
-  { loop, buffers: [a, b] }: Plan,
-  { dot, staged: [left, right] }: GroupDot,
-  slot: Value,
-): void {
-  const { body } = loopOf(loop);
-  const result = resultOf(dot);
-  const operands = [operandsOf(dot).sum, must(a, "buffer"), slot, must(b, "buffer"), slot];
-  const attrs = { a_depth: depthAxis(left), b_depth: depthAxis(right) };
-  const started = build.value("warp_group_dot", operands, result.type, attrs);
-  const end = terminatorOf(body);
-  end.operands.splice(end.operands.indexOf(result), 1, started);
+  plan: Plan,
+  group: GroupDot<LoadedOperand>,
+  iteration: Iteration,
+  { from, to }: Slots,
+): Iteration {
+  startGroupDot(build, plan, group, from);
+  const next = copyIteration(plan, build, iteration, to, "nothing");
+  build.effect("wait_dots", [], { pending: 1 });
+  return next;
+}
+
+/** A dot that waits for itself: the copies are started while its first instructions run. */
+function copyWithDot(
+  build: ScheduleBuilder,
+  plan: Plan,
+  group: GroupDot<LoadedOperand>,
+  iteration: Iteration,
+  { from, to }: Slots,
+): Iteration {
+  const copies = copiesOf(plan, build, iteration, to, "nothing");
+  copies.start(0, 1);
+  startGroupDot(build, plan, group, from);
+  build.effect("commit_group", []);
+  return copies.next;
+}
+
+/**
+ * Rounds what the thread itself has copied into a slot, which it sees without a barrier: the instruction would cut off
+ * the bits that TF32 has not, and sums would drift towards zero.
+ */
+function roundOwnCopies(build: ScheduleBuilder, { staged, buffers }: Plan, slot: Value): void {
+  staged.forEach(({ source: { type } }, i) => {
+    if (!isRounded(type)) return;
+    const buffer = must(buffers[i], "buffer");
+    const copied = build.value("local_load", [buffer, slot], type, { access: "vectors" });
+    const rounded = build.value("round_tf32", [copied], type);
+    build.effect("local_store", [rounded, buffer, slot]);
+  });
 }

@@ -91,7 +91,7 @@ export const MATH_FUNCTIONS = {
   clz: { params: "x", rule: { kind: "integers", result: "int" }, doc: "the number of leading zero bits" },
   ffs: {
     params: "x", rule: { kind: "integers", result: "int" },
-    doc: "1 plus the place of the lowest bit that is set; 0 if none is",
+    doc: "1 plus the index of the lowest bit that is set; 0 if none is",
   },
   brev: { params: "x", rule: { kind: "integers", result: "same" }, doc: "the bits in reverse order" },
 } as const satisfies Readonly<Record<string, MathFunction>>;

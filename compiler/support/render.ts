@@ -44,7 +44,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, { color }: RenderOption
   const title = `${paint(severity, `${severity}[${code}]`)}${
     paint("bold", `: ${visible(message)}`)
   }`;
-  const lines = [title, ...renderPlace(span, severity, paint)];
+  const lines = [title, ...renderLocation(span, severity, paint)];
   if (hint !== undefined) lines.push(remark("help", hint, paint));
   if (fix !== undefined && !saysAlready(hint, fix.replacement)) {
     lines.push(remark("help", describeFix(fix.span, fix.replacement), paint));
@@ -53,7 +53,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, { color }: RenderOption
     if (note.span === undefined) lines.push(remark("note", note.message, paint));
     else {
       lines.push(`${paint("note", "note")}: ${visible(note.message)}`);
-      lines.push(...renderPlace(note.span, "note", paint));
+      lines.push(...renderLocation(note.span, "note", paint));
     }
   }
   return `${lines.join("\n")}\n`;
@@ -76,7 +76,7 @@ function describeFix({ file, start, end }: Span, replacement: string): string {
 }
 
 /** ` --> file:line:column`, the line and its underline. */
-function renderPlace(span: Span, style: Style, paint: Paint): string[] {
+function renderLocation(span: Span, style: Style, paint: Paint): string[] {
   const { line, column } = positionOf(span.file, span.start);
   const number = `${line}`;
   const margin = " ".repeat(number.length);
@@ -148,7 +148,7 @@ function columns(text: string): number {
   return count;
 }
 
-/** The macros that a span came out of, innermost first. */
+/** The macros whose expansion contains a span, innermost first. */
 function expansionNotes({ expansion }: Span): Note[] {
   const chain: Expansion[] = [];
   for (let at = expansion; at !== undefined; at = at.use.expansion) chain.push(at);
@@ -180,7 +180,7 @@ export interface JsonDiagnostic extends JsonLocation {
   readonly code: string;
   readonly severity: "error" | "warning";
   readonly message: string;
-  /** The macros it came out of, innermost first, and where each was used. */
+  /** The macros whose expansion contains it, innermost first, and where each was used. */
   readonly expansions: readonly (JsonLocation & { readonly macro: string })[];
   readonly notes: readonly ({ readonly message: string } & Partial<JsonLocation>)[];
   readonly hint?: string;

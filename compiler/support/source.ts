@@ -19,7 +19,7 @@ export interface Span {
   readonly start: number;
   /** Offset after the last character. */
   readonly end: number;
-  /** Set when the text came out of a macro: where it was used. Chains through nested macros. */
+  /** Set when the text is from a macro expansion: where it was used. Chains through nested macros. */
   readonly expansion?: Expansion;
 }
 
@@ -85,7 +85,7 @@ export function joinSpans(a: Span, b: Span): Span {
   return { ...a, start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) };
 }
 
-/** The outermost location where a span was used: itself, unless it came out of a macro. */
+/** The outermost location where a span was used: itself, unless it is from a macro expansion. */
 export function useSite(span: Span): Span {
   let at = span;
   while (at.expansion !== undefined) at = at.expansion.use;

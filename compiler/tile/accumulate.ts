@@ -1,6 +1,6 @@
 /**
  * `x + (0 + a @ b)` becomes `x + a @ b` in one operation: the sums of `acc += a @ b` stay where the products are
- * made. Only for products that nobody else uses, which would be multiplied twice, and not across the border of a
+ * made. Only for dots that have no other use, which would be multiplied twice, and not across the border of a
  * loop, where a product that does not change would be multiplied in every round.
  */
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
@@ -32,7 +32,7 @@ function run(func: Func): boolean {
   return changed;
 }
 
-/** The product that takes the place of an addition: it defines the same value. */
+/** The product that replaces an addition: it defines the same value. */
 function fuse(
   func: Func,
   add: OpOf<"add">,

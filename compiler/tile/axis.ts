@@ -24,7 +24,7 @@ import {
 
 export { type AxisInfo, MOST, powerOfTwoIn } from "./axis_rules.ts";
 
-/** What axis analysis knows of a value. */
+/** What axis analysis has found about a value. */
 export type AxisFacts = (value: Value) => AxisInfo;
 
 const sameInfo = (a: AxisInfo, b: AxisInfo): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Common subexpression elimination: gives equal pure operations one result. An operation may take the place of a later equal one where it is
- * visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
+ * Common subexpression elimination: gives equal pure operations one result. An operation may replace a later equal one
+ * where it is visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
  */
 import { spellAttr, typeKey } from "../ir/print.ts";
 import type { Attrs, Func, Op, Region, Value } from "../ir/func.ts";

@@ -31,7 +31,7 @@ function run(func: Func): boolean {
   return new Remover(liveness).region(func.body);
 }
 
-/** Whether an operation must stay even if nobody uses its results. */
+/** Whether an operation must stay even if its results are not used. */
 function hasEffect(op: Op): boolean {
   const { effect } = rowOf(op);
   if (op.name === "load") return op.attrs.modifiers.includes("volatile");

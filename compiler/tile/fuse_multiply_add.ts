@@ -1,6 +1,6 @@
 /**
  * `a * b + c` becomes one operation with one rounding (language.md 9.2). The assembler never does that: everything it
- * gets says how to round. Only for products that nobody else uses, and not across the border of a loop, where a
+ * gets says how to round. Only for products that have no other use, and not across the border of a loop, where a
  * product that does not change would be computed in every round.
  */
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
@@ -35,7 +35,7 @@ function run(func: Func): boolean {
   return changed;
 }
 
-/** What takes the place of a sum or difference: it defines the same value. */
+/** What replaces a sum or difference: it defines the same value. */
 function fuse(
   func: Func,
   op: Op,

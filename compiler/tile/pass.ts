@@ -10,6 +10,12 @@ import type { AxisFacts } from "./axis.ts";
 export const PHASES = ["tile", "layout", "schedule"] as const;
 export type Phase = (typeof PHASES)[number];
 
+/**
+ * Which code of an entry is made: `plain` serves every launch; `tensor` has tensor maps as parameters and serves those
+ * that meet the conditions of its views (`compiler/views`).
+ */
+export type Form = "plain" | "tensor";
+
 /** What is computed of the function when a pass asks, and kept until a pass changes the function. */
 export interface Analyses {
   readonly axisInfo: () => AxisFacts;
@@ -23,6 +29,7 @@ export interface TileContext extends Analyses {
 /** What a pass of the other phases may ask. */
 export interface TargetContext extends TileContext {
   readonly target: Target;
+  readonly form: Form;
   readonly numWarps: number;
   /** Slots for what loops load for products; chosen by the pass if absent. */
   readonly numStages: number | undefined;

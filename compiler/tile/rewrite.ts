@@ -41,7 +41,7 @@ export interface Rewriter {
   inline(region: Region): readonly Value[];
 }
 
-/** The values that stand for an operation's results, which makes the operation go; undefined: it stays. */
+/** The values that replace an operation's results, which removes the operation; undefined: it stays. */
 export type Rewrite = (op: Op, rw: Rewriter) => readonly Value[] | undefined;
 
 /** True if anything was replaced. */

@@ -36,7 +36,7 @@ interface AtomicElement {
 }
 
 /** Changes an element of a lane; `kind` says what memory it is in. */
-type Step = (views: Views, w: number, lane: number, place: number, kind: number) => void;
+type Step = (views: Views, w: number, lane: number, location: number, kind: number) => void;
 
 export function atomic(match: Match, context: HandlerContext): WarpFunction {
   const by = operandOf(match, "b");
@@ -73,11 +73,11 @@ export function atomic(match: Match, context: HandlerContext): WarpFunction {
     const lanes = before(w, mask);
     watch?.(w, lanes, access.unwritten);
     const { views } = machine;
-    const { places, kinds, kind } = reach;
+    const { locations, kinds, kind } = reach;
     for (let lane = 0; lane < LANES; lane++) {
       if (((lanes >>> lane) & 1) === 0) continue;
       const own = kind === KIND.mixed ? kinds[lane] ?? 0 : kind;
-      for (const step of steps) step(views, w, lane, places[lane] ?? 0, own);
+      for (const step of steps) step(views, w, lane, locations[lane] ?? 0, own);
     }
   };
 }
@@ -156,12 +156,12 @@ function wordStep(
   globalUpdate: Update,
 ): Step {
   const keep = bytes === 2 ? 0xffff : 0xffffffff;
-  return ({ u16, u32 }, w, lane, place, kind) => {
+  return ({ u16, u32 }, w, lane, location, kind) => {
     const value = ((u32[((w + row) >>> 2) + lane * words] ?? 0) & keep) >>> 0;
     const change = kind === KIND.global ? globalUpdate : update;
     const old = bytes === 2
-      ? updateWord(u16, (place + at) >>> 1, value, change)
-      : updateWord(u32, (place + at) >>> 2, value, change);
+      ? updateWord(u16, (location + at) >>> 1, value, change)
+      : updateWord(u32, (location + at) >>> 2, value, change);
     if (result !== undefined) u32[((w + result.row) >>> 2) + lane * result.words] = old;
   };
 }
@@ -171,12 +171,12 @@ function wordSwap(
 ): Step {
   const swap = must(third, "third operand of cas");
   const keep = bytes === 2 ? 0xffff : 0xffffffff;
-  return ({ u16, u32 }, w, lane, place) => {
+  return ({ u16, u32 }, w, lane, location) => {
     const expected = ((u32[((w + row) >>> 2) + lane * words] ?? 0) & keep) >>> 0;
     const value = ((u32[((w + swap.row) >>> 2) + lane * swap.words] ?? 0) & keep) >>> 0;
     const old = bytes === 2
-      ? Atomics.compareExchange(u16, (place + at) >>> 1, expected, value)
-      : Atomics.compareExchange(u32, (place + at) >>> 2, expected, value);
+      ? Atomics.compareExchange(u16, (location + at) >>> 1, expected, value)
+      : Atomics.compareExchange(u32, (location + at) >>> 2, expected, value);
     if (result !== undefined) u32[((w + result.row) >>> 2) + lane * result.words] = old;
   };
 }
@@ -186,20 +186,20 @@ function longStep(
   update: LongUpdate,
   globalUpdate: LongUpdate,
 ): Step {
-  return ({ u64 }, w, lane, place, kind) => {
+  return ({ u64 }, w, lane, location, kind) => {
     const value = u64[((w + row) >>> 3) + lane] ?? 0n;
     const change = kind === KIND.global ? globalUpdate : update;
-    const old = updateLong(u64, (place + at) >>> 3, value, change);
+    const old = updateLong(u64, (location + at) >>> 3, value, change);
     if (result !== undefined) u64[((w + result.row) >>> 3) + lane] = old;
   };
 }
 
 function longSwap({ element: { row: { row }, at }, third, result }: AtomicElement): Step {
   const swap = must(third, "third operand of cas");
-  return ({ u64 }, w, lane, place) => {
+  return ({ u64 }, w, lane, location) => {
     const expected = u64[((w + row) >>> 3) + lane] ?? 0n;
     const value = u64[((w + swap.row) >>> 3) + lane] ?? 0n;
-    const old = Atomics.compareExchange(u64, (place + at) >>> 3, expected, value);
+    const old = Atomics.compareExchange(u64, (location + at) >>> 3, expected, value);
     if (result !== undefined) u64[((w + result.row) >>> 3) + lane] = old;
   };
 }
@@ -210,10 +210,10 @@ function quadStep(
   { element: { row: { row } }, third, result }: AtomicElement,
 ): Step {
   const swap = operation === "cas" ? must(third, "third operand of cas") : undefined;
-  return (views, w, lane, place) => {
+  return (views, w, lane, location) => {
     const { u64 } = views;
     const by = ((w + row) >>> 3) + 2 * lane;
-    const at = place >>> 3;
+    const at = location >>> 3;
     lockMemory(views);
     const [low, high] = [u64[at] ?? 0n, u64[at + 1] ?? 0n];
     const from = swap === undefined ? by : ((w + swap.row) >>> 3) + 2 * lane;

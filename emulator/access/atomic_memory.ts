@@ -1,5 +1,5 @@
 /** Atomic changes of memory that workers of the host share. */
-import { LOCK_PLACE } from "../heap.ts";
+import { LOCK_LOCATION } from "../heap.ts";
 import type { Views } from "../memory.ts";
 import type { LongUpdate, Update } from "./atomic_ops.ts";
 
@@ -31,9 +31,9 @@ export function updateLong(
 
 /** What the host cannot change in one step is changed under a lock that all workers share; it is held briefly. */
 export function lockMemory({ i32 }: Views): void {
-  while (Atomics.compareExchange(i32, LOCK_PLACE >>> 2, 0, 1) !== 0);
+  while (Atomics.compareExchange(i32, LOCK_LOCATION >>> 2, 0, 1) !== 0);
 }
 
 export function unlockMemory({ i32 }: Views): void {
-  Atomics.store(i32, LOCK_PLACE >>> 2, 0);
+  Atomics.store(i32, LOCK_LOCATION >>> 2, 0);
 }

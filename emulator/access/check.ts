@@ -1,5 +1,5 @@
 /**
- * Checks of accesses: what kernels must not do, and hardware would not always say. The lanes' places have been
+ * Checks of accesses: what kernels must not do, and hardware would not always say. The lanes' locations have been
  * resolved; nothing has been read or written yet.
  */
 import { hasPending, pendingProblem } from "../async/pending.ts";
@@ -118,7 +118,7 @@ const ADDRESS_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>(
 );
 
 /**
- * Checks the accesses of the lanes of a mask whose places are in `access.reach`. The result is the lanes whose
+ * Checks the accesses of the lanes of a mask whose locations are in `access.reach`. The result is the lanes whose
  * accesses are to be done.
  */
 export function checkAccess(access: Access, check: CheckedAccess, mask: number): number {
@@ -141,9 +141,9 @@ export function checkAccess(access: Access, check: CheckedAccess, mask: number):
     for (let lane = 0; lane < LANES; lane++) {
       if (((aligned >>> lane) & 1) === 0 || reach.kinds[lane] !== each) continue;
       lanes |= 1 << lane;
-      const place = reach.places[lane] ?? 0;
-      reach.low = Math.min(reach.low, place);
-      reach.high = Math.max(reach.high, place);
+      const location = reach.locations[lane] ?? 0;
+      reach.low = Math.min(reach.low, location);
+      reach.high = Math.max(reach.high, location);
     }
     if (lanes !== 0) allowed |= checkKind(access, check, lanes, each);
   }
@@ -154,16 +154,16 @@ export function checkAccess(access: Access, check: CheckedAccess, mask: number):
 /** Reports lanes with misaligned addresses; the other ones are the result. */
 function failMisaligned(access: Access, check: CheckedAccess, mask: number): number {
   let allowed = mask;
-  const { places, kind, kinds } = access.reach;
+  const { locations, kind, kinds } = access.reach;
   for (let lane = 0; lane < LANES; lane++) {
-    const place = places[lane] ?? 0;
-    if (((mask >>> lane) & 1) === 0 || (place & (check.align - 1)) === 0) continue;
+    const location = locations[lane] ?? 0;
+    if (((mask >>> lane) & 1) === 0 || (location & (check.align - 1)) === 0) continue;
     const own = kind === KIND.mixed ? kinds[lane] ?? 0 : kind;
     const where = own === KIND.global
-      ? describeGlobal(access.launch, place)
+      ? describeGlobal(access.launch, location)
       : own === KIND.shared
-      ? describeShared(access.launch, place - ownerOf(access.reach, lane).shared)
-      : `address 0x${place.toString(16)}`;
+      ? describeShared(access.launch, location - ownerOf(access.reach, lane).shared)
+      : `address 0x${location.toString(16)}`;
     fail(access, check, "misaligned", lane, `at ${where}, which is no multiple of ${check.align}`);
     allowed &= ~(1 << lane);
   }
@@ -213,23 +213,23 @@ function checkGlobal(access: Access, check: CheckedAccess, all: number): number 
     return mask;
   }
   const rare = readOnly || (check.strong && check.writes);
-  const { places } = reach;
+  const { locations } = reach;
   let page = -1;
   let cells = EMPTY;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const place = places[lane] ?? 0;
-    if (page !== place >>> PAGE_SHIFT) {
-      page = place >>> PAGE_SHIFT;
-      cells = global.page(place);
+    const location = locations[lane] ?? 0;
+    if (page !== location >>> PAGE_SHIFT) {
+      page = location >>> PAGE_SHIFT;
+      cells = global.page(location);
     }
-    const cell = (place & (PAGE_BYTES - 1)) >>> shift;
+    const cell = (location & (PAGE_BYTES - 1)) >>> shift;
     const conflict = rare
       ? noteRare(order, check, cells, cell, count, me | lane, floor)
       : check.writes
       ? noteWrite(order, cells, cell, count, me | lane, floor, check.twice)
       : noteRead(order, cells, cell, count, me | lane, floor);
-    if (conflict !== undefined) failRace(access, check, lane, place, conflict, globalName);
+    if (conflict !== undefined) failRace(access, check, lane, location, conflict, globalName);
   }
   return mask;
 }
@@ -241,22 +241,22 @@ const EMPTY: Uint32Array = new Uint32Array(0);
 function findBounds(access: Access, check: CheckedAccess, mask: number): number {
   if (access.launch.levels.bounds === "off") return mask;
   let allowed = mask;
-  const { places } = access.reach;
+  const { locations } = access.reach;
   const { allocations } = access.launch;
   check.known = allocations;
   check.start = check.end = 0;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const place = places[lane] ?? 0;
-    if (place >= check.start && place + check.bytes <= check.end) continue;
-    const found = allocations.liveAt(place);
-    const end = found === undefined ? 0 : found.place + found.bytes;
-    if (found === undefined || place + check.bytes > end) {
-      failGlobal(access, check, lane, place, end);
+    const location = locations[lane] ?? 0;
+    if (location >= check.start && location + check.bytes <= check.end) continue;
+    const found = allocations.liveAt(location);
+    const end = found === undefined ? 0 : found.location + found.bytes;
+    if (found === undefined || location + check.bytes > end) {
+      failGlobal(access, check, lane, location, end);
       allowed &= ~(1 << lane);
       continue;
     }
-    check.start = found.place;
+    check.start = found.location;
     check.end = end;
   }
   return allowed;
@@ -266,13 +266,13 @@ function failGlobal(
   access: Access,
   check: CheckedAccess,
   lane: number,
-  place: number,
+  location: number,
   end: number,
 ): void {
-  const found = nearest(access.launch.allocations.all(), place);
-  const where = describeGlobal(access.launch, place);
-  if (place < end) {
-    const over = place + check.bytes - end;
+  const found = nearest(access.launch.allocations.all(), location);
+  const where = describeGlobal(access.launch, location);
+  if (location < end) {
+    const over = location + check.bytes - end;
     fail(access, check, "out of bounds", lane, `at ${where}: its last ${over} are past the end`);
     return;
   }
@@ -281,18 +281,19 @@ function failGlobal(
   fail(access, check, freed ? "use after free" : "out of bounds", lane, `at ${where}`);
 }
 
-type Name = (access: Access, check: CheckedAccess, lane: number, place: number) => string;
+type Name = (access: Access, check: CheckedAccess, lane: number, location: number) => string;
 
-const globalName: Name = (access, _check, _lane, place) => describeGlobal(access.launch, place);
+const globalName: Name = (access, _check, _lane, location) =>
+  describeGlobal(access.launch, location);
 
-const sharedName: Name = (access, _check, lane, place) =>
-  describeShared(access.launch, place - ownerOf(access.reach, lane).shared);
+const sharedName: Name = (access, _check, lane, location) =>
+  describeShared(access.launch, location - ownerOf(access.reach, lane).shared);
 
 function failRace(
   access: Access,
   check: CheckedAccess,
   lane: number,
-  place: number,
+  location: number,
   conflict: Conflict,
   name: Name,
 ): void {
@@ -301,7 +302,7 @@ function failRace(
   const kind = kindOf(access, conflict, present);
   const found = checkOf(kind);
   if (found !== undefined && access.launch.levels[found] === "off") return;
-  const where = name(access, check, lane, place);
+  const where = name(access, check, lane, location);
   fail(access, check, kind, lane, `at ${where}${conflictClause(access, conflict, present)}`);
 }
 
@@ -319,7 +320,7 @@ function checkShared(access: Access, check: CheckedAccess, mask: number): number
     if (((mask >>> lane) & 1) === 0) continue;
     const owner = ownerOf(access.reach, lane);
     if (owner !== machine.block) checkRemote(access, owner, lane, check.site);
-    allowed |= checkSharedOf(access, check, 1 << lane, owner, reach.places[lane] ?? 0);
+    allowed |= checkSharedOf(access, check, 1 << lane, owner, reach.locations[lane] ?? 0);
   }
   return allowed;
 }
@@ -331,7 +332,8 @@ function checkSharedOf(
   block: BlockState,
   high: number,
 ): number {
-  const { reach: { places }, machine, order, shared, launch: { levels, usesAsyncProxy } } = access;
+  const { reach: { locations }, machine, order, shared, launch: { levels, usesAsyncProxy } } =
+    access;
   const { bytes, reads, writes } = check;
   const base = block.shared;
   let mask = all;
@@ -344,7 +346,7 @@ function checkSharedOf(
   if (reads && levels.uninitialized !== "off") {
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      const offset = (places[lane] ?? 0) - base;
+      const offset = (locations[lane] ?? 0) - base;
       if (isWritten(shadow, offset, bytes)) continue;
       if (check.carries) access.unwritten |= 1 << lane;
       else {
@@ -363,7 +365,7 @@ function checkSharedOf(
   const rare = check.strong && writes;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const offset = (places[lane] ?? 0) - base;
+    const offset = (locations[lane] ?? 0) - base;
     if (writes) {
       setWritten(shadow, offset, bytes);
       if (usesAsyncProxy) noteGenericWrite(machine, block, offset, bytes, lane);
@@ -401,7 +403,7 @@ function noteRare(
 
 /** Notes the reads of lanes of which one reads what nothing has written. */
 function noteUnwritten(
-  { order, machine, shared: { shift }, reach: { places } }: Access,
+  { order, machine, shared: { shift }, reach: { locations } }: Access,
   check: CheckedAccess,
   { cells }: SharedShadow,
   mask: number,
@@ -411,7 +413,7 @@ function noteUnwritten(
   const me = whoIs(order, machine) | check.mark;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const cell = ((places[lane] ?? 0) - base) >> shift;
+    const cell = ((locations[lane] ?? 0) - base) >> shift;
     noteRead(order, cells, cell, check.bytes >> shift, me | lane, order.now);
   }
 }
@@ -419,9 +421,9 @@ function noteUnwritten(
 /** Reports lanes that go past the end of shared memory; the other ones are the result. */
 function failShared(access: Access, check: CheckedAccess, mask: number, block: BlockState): number {
   let allowed = mask;
-  const { places } = access.reach;
+  const { locations } = access.reach;
   for (let lane = 0; lane < LANES; lane++) {
-    const offset = (places[lane] ?? 0) - block.shared;
+    const offset = (locations[lane] ?? 0) - block.shared;
     if (((mask >>> lane) & 1) === 0 || offset + check.bytes <= block.sharedBytes) continue;
     const where = `at offset ${offset} of shared memory, which has ${block.sharedBytes} bytes`;
     fail(access, check, "out of bounds", lane, where);
@@ -431,14 +433,14 @@ function failShared(access: Access, check: CheckedAccess, mask: number, block: B
 }
 
 function checkPending(access: Access, check: CheckedAccess, mask: number, block: BlockState): void {
-  const { reach: { places }, machine } = access;
+  const { reach: { locations }, machine } = access;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const place = places[lane] ?? 0;
+    const location = locations[lane] ?? 0;
     const { bytes, writes } = check;
-    const problem = pendingProblem(block, place, bytes, writes, machine.warp, lane);
+    const problem = pendingProblem(block, location, bytes, writes, machine.warp, lane);
     if (problem === undefined) continue;
-    const where = describeShared(access.launch, place - block.shared);
+    const where = describeShared(access.launch, location - block.shared);
     fail(access, check, "pending copy", lane, `at ${where}: ${problem}`);
   }
 }
@@ -460,7 +462,7 @@ function failUnwritten(
 /** That addresses begin inside has been checked when they were resolved. */
 function checkLocal(access: Access, check: CheckedAccess, mask: number): number {
   let allowed = mask;
-  const { machine, reach: { places } } = access;
+  const { machine, reach: { locations } } = access;
   const { u32 } = machine.views;
   const registerFile = machine.warp.registerFile;
   const start = u32[(registerFile + HEADER.local) >>> 2] ?? 0;
@@ -468,7 +470,7 @@ function checkLocal(access: Access, check: CheckedAccess, mask: number): number 
   const shadow = access.local.of(machine);
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const offset = (places[lane] ?? 0) - start - lane * bytes;
+    const offset = (locations[lane] ?? 0) - start - lane * bytes;
     if (offset + check.bytes <= bytes) {
       const at = lane * bytes + offset;
       if (check.reads && check.carries && !isWritten(shadow, at, check.bytes)) {
@@ -485,30 +487,30 @@ function checkLocal(access: Access, check: CheckedAccess, mask: number): number 
 }
 
 function checkConstant(access: Access, check: CheckedAccess, mask: number, kind: number): number {
-  const { launch: { constants, parameters, levels }, reach: { places, low, high } } = access;
+  const { launch: { constants, parameters, levels }, reach: { locations, low, high } } = access;
   const extents = kind === KIND.const ? constants : [parameters];
   if (findExtent(extents, low, high + check.bytes - low) !== undefined) return mask;
   if (levels.bounds === "off") return mask;
   let allowed = mask;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const place = places[lane] ?? 0;
-    if (findExtent(extents, place, check.bytes) !== undefined) continue;
+    const location = locations[lane] ?? 0;
+    if (findExtent(extents, location, check.bytes) !== undefined) continue;
     const where = kind === KIND.const
-      ? `at ${describeConstant(constants, place)}`
-      : `at address 0x${place.toString(16)}, which is not in the kernel's parameters`;
+      ? `at ${describeConstant(constants, location)}`
+      : `at address 0x${location.toString(16)}, which is not in the kernel's parameters`;
     fail(access, check, "out of bounds", lane, where);
     allowed &= ~(1 << lane);
   }
   return allowed;
 }
 
-/** Reports that lanes of one instruction stored to one place; `lane` is one whose value was lost. */
+/** Reports that lanes of one instruction stored to one location; `lane` is one whose value was lost. */
 export function failTwice(access: Access, check: CheckedAccess, lane: number): void {
   const { reach, machine } = access;
-  const place = reach.places[lane] ?? 0;
+  const location = reach.locations[lane] ?? 0;
   const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
-  const where = (kind === KIND.shared ? sharedName : globalName)(access, check, lane, place);
+  const where = (kind === KIND.shared ? sharedName : globalName)(access, check, lane, location);
   const thread = machine.warp.index * LANES + lane;
   const what = check.isUpdate()
     ? "another lane of the warp updates it at the same time, and one of the updates is lost"

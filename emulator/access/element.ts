@@ -40,7 +40,7 @@ export function elementRows(context: HandlerContext, { operand, type }: BoundOpe
 }
 
 /** Moves an element of each lane of a mask between memory, `at` bytes after the lane's address, and a row. */
-export type Move = (views: Views, places: Uint32Array, mask: number, w: number) => void;
+export type Move = (views: Views, locations: Uint32Array, mask: number, w: number) => void;
 
 /** What an element looks like in memory and in its row. */
 export interface Element {
@@ -54,12 +54,12 @@ export interface Element {
 function loadNarrow({ row: { row, words }, bytes, at, signBits }: Element): Move {
   const shift = 32 - 8 * bytes;
   const keep = signBits >= 32 ? -1 : (1 << signBits) - 1;
-  return ({ u8, u16, i32 }, places, mask, w) => {
+  return ({ u8, u16, i32 }, locations, mask, w) => {
     const base = (w + row) >>> 2;
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      const place = (places[lane] ?? 0) + at;
-      const raw = (bytes === 1 ? u8[place] : u16[place >>> 1]) ?? 0;
+      const location = (locations[lane] ?? 0) + at;
+      const raw = (bytes === 1 ? u8[location] : u16[location >>> 1]) ?? 0;
       const value = signBits === 0 ? raw : ((raw << shift) >> shift) & keep;
       const to = base + lane * words;
       i32[to] = value;
@@ -69,22 +69,22 @@ function loadNarrow({ row: { row, words }, bytes, at, signBits }: Element): Move
 }
 
 function loadWord({ row: { row }, at }: Element): Move {
-  return ({ i32 }, places, mask, w) => {
+  return ({ i32 }, locations, mask, w) => {
     const base = (w + row) >>> 2;
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      i32[base + lane] = i32[((places[lane] ?? 0) + at) >>> 2] ?? 0;
+      i32[base + lane] = i32[((locations[lane] ?? 0) + at) >>> 2] ?? 0;
     }
   };
 }
 
 function loadWords({ row: { row, words }, bytes, at, signBits }: Element): Move {
   const own = bytes >> 2;
-  return ({ i32 }, places, mask, w) => {
+  return ({ i32 }, locations, mask, w) => {
     const base = (w + row) >>> 2;
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      const from = ((places[lane] ?? 0) + at) >>> 2;
+      const from = ((locations[lane] ?? 0) + at) >>> 2;
       const to = base + lane * words;
       let last = 0;
       for (let i = 0; i < own; i++) i32[to + i] = last = i32[from + i] ?? 0;
@@ -102,23 +102,23 @@ export function loadMove(element: Element): Move {
 /** Stores an element from its row. */
 export function storeMove({ row: { row, words }, bytes, at }: Element): Move {
   if (bytes < 4) {
-    return ({ u8, u16, i32 }, places, mask, w) => {
+    return ({ u8, u16, i32 }, locations, mask, w) => {
       const base = (w + row) >>> 2;
       for (let lane = 0; lane < LANES; lane++) {
         if (((mask >>> lane) & 1) === 0) continue;
-        const place = (places[lane] ?? 0) + at;
+        const location = (locations[lane] ?? 0) + at;
         const value = i32[base + lane * words] ?? 0;
-        if (bytes === 1) u8[place] = value;
-        else u16[place >>> 1] = value;
+        if (bytes === 1) u8[location] = value;
+        else u16[location >>> 1] = value;
       }
     };
   }
   const own = bytes >> 2;
-  return ({ i32 }, places, mask, w) => {
+  return ({ i32 }, locations, mask, w) => {
     const base = (w + row) >>> 2;
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      const to = ((places[lane] ?? 0) + at) >>> 2;
+      const to = ((locations[lane] ?? 0) + at) >>> 2;
       const from = base + lane * words;
       for (let i = 0; i < own; i++) i32[to + i] = i32[from + i] ?? 0;
     }

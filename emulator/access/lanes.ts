@@ -1,4 +1,6 @@
-/** One access of a warp: its lanes' places found, checked, counted. What is done with them is up to the instruction. */
+/**
+ * One access of a warp: its lanes' locations found, checked, counted. What is done with them is up to the instruction.
+ */
 import { acquire, release } from "../check/order.ts";
 import { countGlobal, countShared } from "../count/counters.ts";
 import { type CountingSite, countingSite } from "../count/log.ts";
@@ -23,7 +25,7 @@ export interface PreparedAccess {
   readonly access: Access;
   readonly check: CheckedAccess;
   /**
-   * Finds the places of the lanes, in `access.reach.places`. Throws a Fault where they must not be accessed; the
+   * Finds the locations of the lanes, in `access.reach.locations`. Throws a Fault where they must not be accessed; the
    * result is the lanes that may go on, all unless such faults are only warned of.
    */
   readonly before: (w: number, mask: number) => number;
@@ -59,7 +61,7 @@ function count(
   bytes: number,
   atomic: boolean,
 ): void {
-  const { kind, kinds, places } = reach;
+  const { kind, kinds, locations } = reach;
   let [global, shared] = [kind === KIND.global ? mask : 0, kind === KIND.shared ? mask : 0];
   if (kind === KIND.mixed) {
     for (let lane = 0; lane < LANES; lane++) {
@@ -70,7 +72,7 @@ function count(
   }
   if ((global | shared) === 0) return;
   const sums = counters.of(counting);
-  if (global !== 0) countGlobal(sums, counters.scratch, places, global, bytes);
-  if (shared !== 0) countShared(sums, counters.scratch, places, shared, bytes);
+  if (global !== 0) countGlobal(sums, counters.scratch, locations, global, bytes);
+  if (shared !== 0) countShared(sums, counters.scratch, locations, shared, bytes);
   if (atomic) sums.atomics++;
 }

@@ -63,8 +63,8 @@ function vectorAccess(
 function all(moves: readonly Move[]): Move {
   const [first, second] = moves;
   if (first !== undefined && second === undefined) return first;
-  return (views, places, mask, w) => {
-    for (const move of moves) move(views, places, mask, w);
+  return (views, locations, mask, w) => {
+    for (const move of moves) move(views, locations, mask, w);
   };
 }
 
@@ -73,17 +73,17 @@ export function load(match: Match, context: HandlerContext): WarpFunction {
   const move = all(elements.map(strong ? strongLoadMove : loadMove));
   const { machine } = context;
   const { access, before } = prepared;
-  const { places } = access.reach;
+  const { locations } = access.reach;
   if (!machine.checks) {
     return (w, mask) => {
       before(w, mask);
-      move(machine.views, places, mask, w);
+      move(machine.views, locations, mask, w);
     };
   }
   const carry = carryLoad(context, "load", shadows);
   return (w, mask) => {
     const lanes = before(w, mask);
-    move(machine.views, places, lanes, w);
+    move(machine.views, locations, lanes, w);
     if (access.unwritten !== 0) carry(w, access.unwritten);
     if (lanes !== mask) clear(machine.views, elements, mask & ~lanes, w);
   };
@@ -105,17 +105,17 @@ export function store(match: Match, context: HandlerContext): WarpFunction {
   const move = all(elements.map(strong ? strongStoreMove : storeMove));
   const { machine } = context;
   const { access, check, before } = prepared;
-  const { places } = access.reach;
+  const { locations } = access.reach;
   const carry = machine.checks ? carryStore(context, shadows) : undefined;
   return (w, mask) => {
     const lanes = before(w, mask);
     carry?.(w, lanes);
-    move(machine.views, places, lanes, w);
+    move(machine.views, locations, lanes, w);
     if (machine.checks && check.twice.lanes !== 0 && (!strong || check.isVolatile)) {
       const twice = check.twice.lanes & lanes;
       const lane = check.isVolatile && check.isUpdate()
         ? 31 - Math.clz32(twice)
-        : overwrittenLane(machine.views, elements, places, twice, w);
+        : overwrittenLane(machine.views, elements, locations, twice, w);
       if (lane >= 0) failTwice(access, check, lane);
     }
   };
@@ -125,7 +125,7 @@ export function store(match: Match, context: HandlerContext): WarpFunction {
 function overwrittenLane(
   { u8 }: Views,
   elements: readonly Element[],
-  places: Uint32Array,
+  locations: Uint32Array,
   lanes: number,
   w: number,
 ): number {
@@ -133,7 +133,7 @@ function overwrittenLane(
     const lane = 31 - Math.clz32(m & -m);
     for (const { row: { row, words }, bytes, at } of elements) {
       const from = (w >>> 0) + row + 4 * words * lane;
-      const to = (places[lane] ?? 0) + at;
+      const to = (locations[lane] ?? 0) + at;
       for (let i = 0; i < bytes; i++) if (u8[from + i] !== u8[to + i]) return lane;
     }
   }

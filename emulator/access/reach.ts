@@ -7,16 +7,16 @@ import { SHARED_OFFSET_MASK, SHARED_RANK_SHIFT, WINDOW, type Window } from "../m
 /** What kind of memory a lane reaches. */
 export const KIND = { global: 0, shared: 1, local: 2, const: 3, param: 4, mixed: 5 } as const;
 
-/** The lanes' places; overwritten by each access. */
+/** The lanes' locations; overwritten by each access. */
 export interface Reach {
   readonly machine: Machine;
   /** By lane; of lanes that are not in the mask anything. */
-  readonly places: Uint32Array;
+  readonly locations: Uint32Array;
   /** By lane, where the kind is mixed. */
   readonly kinds: Uint8Array;
   /** The kind of memory of all lanes. */
   kind: number;
-  /** The least and the greatest place, and the bits that any place has. */
+  /** The least and the greatest location, and the bits that any location has. */
   low: number;
   high: number;
   bits: number;
@@ -28,7 +28,7 @@ export interface Reach {
 export function newReach(machine: Machine): Reach {
   return {
     machine,
-    places: new Uint32Array(LANES),
+    locations: new Uint32Array(LANES),
     kinds: new Uint8Array(LANES),
     kind: KIND.global,
     low: 0,
@@ -44,7 +44,7 @@ export function ownerOf({ machine, remote, owners }: Reach, lane: number): Block
   return ((remote >>> lane) & 1) === 0 ? machine.block : owners[lane] ?? machine.block;
 }
 
-/** Finds the places that the lanes of a mask reach. */
+/** Finds the locations that the lanes of a mask reach. */
 export type Resolve = (w: number, mask: number) => void;
 
 const TWO_32 = 2 ** 32;
@@ -71,24 +71,24 @@ export function addressOf(machine: Machine, w: number, ref: AddressRef, lane: nu
 }
 
 /** An address that is the same in all lanes. */
-function resolveSymbol(reach: Reach, kind: number, place: number): Resolve {
+function resolveSymbol(reach: Reach, kind: number, location: number): Resolve {
   return () => {
-    reach.places.fill(place);
+    reach.locations.fill(location);
     reach.kind = kind;
     reach.remote = 0;
-    reach.low = reach.high = reach.bits = place;
+    reach.low = reach.high = reach.bits = location;
   };
 }
 
-/** Addresses of spaces whose addresses are places, below the upper word of their window. */
-function resolvePlaces(
+/** Addresses of spaces whose addresses are locations, below the upper word of their window. */
+function resolveLocations(
   reach: Reach,
   ref: AddressRef,
   row: number,
   space: "global" | "const" | "param",
   site: Site,
 ): Resolve {
-  const { machine, places } = reach;
+  const { machine, locations } = reach;
   const { bits, offset } = ref;
   const window = WINDOW[space];
   // Pointers to global memory always have their window; addresses of the other spaces begin at 0.
@@ -110,15 +110,15 @@ function resolvePlaces(
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
       const at = base + words * lane;
-      let place = (u32[at] ?? 0) + offset;
+      let location = (u32[at] ?? 0) + offset;
       const upper = words === 2 ? u32[at + 1] ?? 0 : 0;
-      if ((upper !== window && upper !== bare) || place < 0 || place >= TWO_32) {
-        place = slow(w, lane);
+      if ((upper !== window && upper !== bare) || location < 0 || location >= TWO_32) {
+        location = slow(w, lane);
       }
-      places[lane] = place;
-      all |= place;
-      if (place < low) low = place;
-      if (place > high) high = place;
+      locations[lane] = location;
+      all |= location;
+      if (location < low) low = location;
+      if (location > high) high = location;
     }
     reach.kind = kind;
     reach.remote = 0;
@@ -129,7 +129,7 @@ function resolvePlaces(
 }
 
 /** The shared memory that an address of a lane is in; notes whose it is. */
-function sharedPlace(reach: Reach, address: number, lane: number, site: Site): number {
+function sharedLocation(reach: Reach, address: number, lane: number, site: Site): number {
   const { block } = reach.machine;
   const rank = address >>> SHARED_RANK_SHIFT;
   const owner = rank === 0 ? block : block.cluster[rank - 1];
@@ -144,7 +144,7 @@ function sharedPlace(reach: Reach, address: number, lane: number, site: Site): n
 }
 
 function resolveShared(reach: Reach, ref: AddressRef, row: number, site: Site): Resolve {
-  const { machine, places } = reach;
+  const { machine, locations } = reach;
   const { bits, offset } = ref;
   const words = bits >> 5;
   const slow = (w: number, lane: number): number => {
@@ -152,7 +152,7 @@ function resolveShared(reach: Reach, ref: AddressRef, row: number, site: Site): 
     if (address >= TWO_32) {
       illegal(address, "an address of shared memory", lane, site);
     }
-    return sharedPlace(reach, address, lane, site);
+    return sharedLocation(reach, address, lane, site);
   };
   return (w, mask) => {
     const { u32 } = machine.views;
@@ -165,13 +165,13 @@ function resolveShared(reach: Reach, ref: AddressRef, row: number, site: Site): 
       const at = base + words * lane;
       const address = (u32[at] ?? 0) + offset;
       const upper = words === 2 ? u32[at + 1] ?? 0 : 0;
-      const place = address < 0 || address > SHARED_OFFSET_MASK || upper !== 0
+      const location = address < 0 || address > SHARED_OFFSET_MASK || upper !== 0
         ? slow(w, lane)
         : shared + address;
-      places[lane] = place;
-      all |= place;
-      if (place < low) low = place;
-      if (place > high) high = place;
+      locations[lane] = location;
+      all |= location;
+      if (location < low) low = location;
+      if (location > high) high = location;
     }
     reach.kind = KIND.shared;
     reach.low = low;
@@ -182,7 +182,7 @@ function resolveShared(reach: Reach, ref: AddressRef, row: number, site: Site): 
 
 /** Each lane has local memory of its own, all in one piece. */
 function resolveLocal(reach: Reach, ref: AddressRef, site: Site): Resolve {
-  const { machine, places } = reach;
+  const { machine, locations } = reach;
   return (w, mask) => {
     const { u32 } = machine.views;
     const start = u32[(w + HEADER.local) >>> 2] ?? 0;
@@ -195,11 +195,11 @@ function resolveLocal(reach: Reach, ref: AddressRef, site: Site): Resolve {
       if (address >= bytes) {
         illegal(address, `in the ${bytes} bytes of local memory`, lane, site);
       }
-      const place = start + lane * bytes + address;
-      places[lane] = place;
-      all |= place;
-      if (place < low) low = place;
-      if (place > high) high = place;
+      const location = start + lane * bytes + address;
+      locations[lane] = location;
+      all |= location;
+      if (location < low) low = location;
+      if (location > high) high = location;
     }
     reach.kind = KIND.local;
     reach.remote = 0;
@@ -218,15 +218,15 @@ const KIND_OF_WINDOW: ReadonlyMap<number, number> = new Map(
 
 /** Generic addresses: the upper word says the kind of memory. */
 function resolveGeneric(reach: Reach, ref: AddressRef, site: Site): Resolve {
-  const { machine, places, kinds } = reach;
-  const placeOf = (w: number, lane: number): number => {
+  const { machine, locations, kinds } = reach;
+  const locationOf = (w: number, lane: number): number => {
     const address = addressOf(machine, w, ref, lane);
     const upper = Math.floor(address / TWO_32);
     const kind = KIND_OF_WINDOW.get(upper);
     if (kind === undefined) return illegal(address, "a generic address", lane, site);
     kinds[lane] = kind;
     const lower = address - upper * TWO_32;
-    if (kind === KIND.shared) return sharedPlace(reach, lower, lane, site);
+    if (kind === KIND.shared) return sharedLocation(reach, lower, lane, site);
     if (kind !== KIND.local) return lower;
     const { u32 } = machine.views;
     const bytes = u32[(w + HEADER.localBytes) >>> 2] ?? 0;
@@ -239,11 +239,11 @@ function resolveGeneric(reach: Reach, ref: AddressRef, site: Site): Resolve {
     let [someKind, allKinds] = [0, -1];
     for (let lane = 0; lane < LANES; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      const place = placeOf(w, lane);
-      places[lane] = place;
-      all |= place;
-      if (place < low) low = place;
-      if (place > high) high = place;
+      const location = locationOf(w, lane);
+      locations[lane] = location;
+      all |= location;
+      if (location < low) low = location;
+      if (location > high) high = location;
       const kind = kinds[lane] ?? 0;
       someKind |= kind;
       allKinds &= kind;
@@ -258,7 +258,7 @@ function resolveGeneric(reach: Reach, ref: AddressRef, site: Site): Resolve {
 /** The state space that an instruction's modifiers name; generic if none does. */
 export type Space = Window | "generic";
 
-/** How the addresses of an operand become places. */
+/** How the addresses of an operand become locations. */
 export function resolver(reach: Reach, ref: AddressRef, space: Space, site: Site): Resolve {
   const { row, offset } = ref;
   switch (space) {
@@ -273,7 +273,7 @@ export function resolver(reach: Reach, ref: AddressRef, space: Space, site: Site
     default:
       return row === undefined
         ? resolveSymbol(reach, KIND[space], offset)
-        : resolvePlaces(reach, ref, row, space, site);
+        : resolveLocations(reach, ref, row, space, site);
   }
 }
 
@@ -281,12 +281,12 @@ export function resolver(reach: Reach, ref: AddressRef, space: Space, site: Site
 function resolveSharedSymbol(reach: Reach, offset: number, site: Site): Resolve {
   return (_w, mask) => {
     reach.remote = 0;
-    let place = 0;
+    let location = 0;
     for (let lane = 0; lane < LANES; lane++) {
-      if (((mask >>> lane) & 1) !== 0) place = sharedPlace(reach, offset, lane, site);
+      if (((mask >>> lane) & 1) !== 0) location = sharedLocation(reach, offset, lane, site);
     }
-    reach.places.fill(place);
+    reach.locations.fill(location);
     reach.kind = KIND.shared;
-    reach.low = reach.high = reach.bits = place;
+    reach.low = reach.high = reach.bits = location;
   };
 }

@@ -24,7 +24,7 @@ export function spaceOf({ bound }: Match): Space {
   return "generic";
 }
 
-/** The space of an access: a symbol knows its own. */
+/** The space of an access: a symbol has its own. */
 export function addressSpace(match: Match, ref: AddressRef): Space {
   return ref.space ?? spaceOf(match);
 }

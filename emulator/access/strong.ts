@@ -10,27 +10,27 @@ export function strongLoadMove(element: Element): Move {
   const plain = loadMove(element);
   const { row: { row, words }, bytes, at } = element;
   if (bytes === 4 && words === 1) {
-    return ({ i32 }, places, mask, w) => {
+    return ({ i32 }, locations, mask, w) => {
       const base = (w + row) >>> 2;
       for (let lane = 0; lane < LANES; lane++) {
         if (((mask >>> lane) & 1) === 0) continue;
-        i32[base + lane] = Atomics.load(i32, ((places[lane] ?? 0) + at) >>> 2);
+        i32[base + lane] = Atomics.load(i32, ((locations[lane] ?? 0) + at) >>> 2);
       }
     };
   }
   if (bytes === 8 && words === 2) {
-    return ({ i64 }, places, mask, w) => {
+    return ({ i64 }, locations, mask, w) => {
       const base = (w + row) >>> 3;
       for (let lane = 0; lane < LANES; lane++) {
         if (((mask >>> lane) & 1) === 0) continue;
-        i64[base + lane] = Atomics.load(i64, ((places[lane] ?? 0) + at) >>> 3);
+        i64[base + lane] = Atomics.load(i64, ((locations[lane] ?? 0) + at) >>> 3);
       }
     };
   }
   if (bytes < 16) return plain;
-  return (views, places, mask, w) => {
+  return (views, locations, mask, w) => {
     lockMemory(views);
-    plain(views, places, mask, w);
+    plain(views, locations, mask, w);
     unlockMemory(views);
   };
 }
@@ -39,27 +39,27 @@ export function strongStoreMove(element: Element): Move {
   const plain = storeMove(element);
   const { row: { row, words }, bytes, at } = element;
   if (bytes === 4) {
-    return ({ i32 }, places, mask, w) => {
+    return ({ i32 }, locations, mask, w) => {
       const base = (w + row) >>> 2;
       for (let lane = 0; lane < LANES; lane++) {
         if (((mask >>> lane) & 1) === 0) continue;
-        Atomics.store(i32, ((places[lane] ?? 0) + at) >>> 2, i32[base + lane * words] ?? 0);
+        Atomics.store(i32, ((locations[lane] ?? 0) + at) >>> 2, i32[base + lane * words] ?? 0);
       }
     };
   }
   if (bytes === 8 && words === 2) {
-    return ({ i64 }, places, mask, w) => {
+    return ({ i64 }, locations, mask, w) => {
       const base = (w + row) >>> 3;
       for (let lane = 0; lane < LANES; lane++) {
         if (((mask >>> lane) & 1) === 0) continue;
-        Atomics.store(i64, ((places[lane] ?? 0) + at) >>> 3, i64[base + lane] ?? 0n);
+        Atomics.store(i64, ((locations[lane] ?? 0) + at) >>> 3, i64[base + lane] ?? 0n);
       }
     };
   }
   if (bytes < 16) return plain;
-  return (views, places, mask, w) => {
+  return (views, locations, mask, w) => {
     lockMemory(views);
-    plain(views, places, mask, w);
+    plain(views, locations, mask, w);
     unlockMemory(views);
   };
 }

@@ -108,11 +108,11 @@ function misuse({ range, lane, site }: BarrierUse, detail: string): never {
 
 function readState(use: BarrierUse): BarrierState {
   const { machine, range } = use;
-  const at = range.place >>> 2;
+  const at = range.location >>> 2;
   const low = machine.views.u32[at] ?? 0;
   const high = machine.views.u32[at + 1] ?? 0;
   if (machine.checks) {
-    const watch = watchesOf(range.block).get(range.place);
+    const watch = watchesOf(range.block).get(range.location);
     if (watch === undefined) misuse(use, "is not initialised, or was invalidated");
     if (watch.low !== low || watch.high !== high) {
       misuse(use, "was overwritten by something that is no barrier operation");
@@ -123,12 +123,12 @@ function readState(use: BarrierUse): BarrierState {
 
 function writeState(use: BarrierUse, state: BarrierState): void {
   const { machine, range } = use;
-  const at = range.place >>> 2;
+  const at = range.location >>> 2;
   const [low, high] = encodeBarrier(state);
   machine.views.u32[at] = low;
   machine.views.u32[at + 1] = high;
   if (!machine.checks) return;
-  const watch = watchesOf(range.block).get(range.place);
+  const watch = watchesOf(range.block).get(range.location);
   if (watch !== undefined) [watch.low, watch.high] = [low, high];
 }
 
@@ -141,7 +141,7 @@ function settle(use: BarrierUse, state: BarrierState): void {
   if (pending !== 0 || transactions !== 0) return writeState(use, state);
   writeState(use, { phase: phase ^ 1, pending: expected, expected, transactions: 0 });
   if (!use.machine.checks) return;
-  const watch = watchesOf(use.range.block).get(use.range.place);
+  const watch = watchesOf(use.range.block).get(use.range.location);
   if (watch === undefined) return;
   land(watch.older);
   watch.older = watch.past;
@@ -157,8 +157,10 @@ export function initBarrier(use: BarrierUse, count: number): void {
   }
   if (machine.checks) {
     const known = watchesOf(range.block);
-    if (known.has(range.place)) misuse(use, "is initialised already; mbarrier.inval comes first");
-    known.set(range.place, {
+    if (known.has(range.location)) {
+      misuse(use, "is initialised already; mbarrier.inval comes first");
+    }
+    known.set(range.location, {
       low: 0,
       high: 0,
       counted: [],
@@ -177,11 +179,11 @@ export function initBarrier(use: BarrierUse, count: number): void {
 export function invalidateBarrier(use: BarrierUse): void {
   const { machine, range } = use;
   readState(use);
-  const watch = watchesOf(range.block).get(range.place);
+  const watch = watchesOf(range.block).get(range.location);
   if (watch !== undefined) [watch.older, watch.past, watch.counted].forEach(land);
-  watchesOf(range.block).delete(range.place);
-  machine.views.u32[range.place >>> 2] = 0;
-  machine.views.u32[(range.place >>> 2) + 1] = 0;
+  watchesOf(range.block).delete(range.location);
+  machine.views.u32[range.location >>> 2] = 0;
+  machine.views.u32[(range.location >>> 2) + 1] = 0;
 }
 
 /** Variants of an arrival. */
@@ -232,7 +234,7 @@ export function completeBytes(use: BarrierUse, bytes: number, copy?: CountedCopy
 export function countCopies(use: BarrierUse, copies: readonly CountedCopy[]): void {
   const { machine, range } = use;
   readState(use);
-  if (machine.checks) watchesOf(range.block).get(range.place)?.counted.push(...copies);
+  if (machine.checks) watchesOf(range.block).get(range.location)?.counted.push(...copies);
 }
 
 /**
@@ -248,7 +250,7 @@ export function isPhaseOver(use: BarrierUse, parity: number): boolean {
  * that does not ask again is wrong. Once for each warp and phase with copies.
  */
 export function isDelayed({ machine, range }: BarrierUse): boolean {
-  const watch = machine.checks ? watchesOf(range.block).get(range.place) : undefined;
+  const watch = machine.checks ? watchesOf(range.block).get(range.location) : undefined;
   if (watch === undefined || watch.past.length === 0) return false;
   if (watch.delayed.has(machine.warp)) return false;
   watch.delayed.add(machine.warp);
@@ -259,7 +261,7 @@ export function isDelayed({ machine, range }: BarrierUse): boolean {
 export function seePhaseEnd({ machine, range }: BarrierUse, lanes: number): void {
   if (!machine.checks) return;
   orderBy(machine, acquire);
-  const watch = watchesOf(range.block).get(range.place);
+  const watch = watchesOf(range.block).get(range.location);
   if (watch === undefined) return;
   for (const counted of [watch.older, watch.past]) {
     land(counted);

@@ -6,7 +6,7 @@
  * unswizzled offset xor bits 7 to 9. The pattern hangs on the address and not on the box, so boxes at addresses that
  * are no multiples of the pattern come out rotated.
  */
-import { type TensorMap, tensorType } from "./tensor_map.ts";
+import { type TensorMap, tensorType } from "../../ffi/tensor_map.ts";
 
 /** The bits of an offset that a swizzle changes; those that it takes are three above. */
 const SWIZZLE_BITS: Readonly<Record<TensorMap["swizzle"], number>> = {

@@ -14,7 +14,7 @@ import {
   addressAt,
   eachLane,
   findOperand,
-  globalPlace,
+  globalLocation,
   noteRemote,
   operandOf,
   type SharedRange,
@@ -65,7 +65,7 @@ export function landings(match: Match, context: HandlerContext, align: number): 
     const inBlock = (block: BlockState, { offset }: SharedRange): SharedRange => ({
       block,
       offset,
-      place: block.shared + offset,
+      location: block.shared + offset,
     });
     const targets = cluster.filter((_, rank) => ((mask >>> rank) & 1) !== 0);
     for (const block of targets) {
@@ -83,7 +83,7 @@ export function landings(match: Match, context: HandlerContext, align: number): 
  * checked, `write` runs late: when a thread has waited for the barrier.
  */
 export type Land = (
-  places: readonly Landing[],
+  landings: readonly Landing[],
   bytes: number,
   lane: number,
   write: (range: SharedRange) => void,
@@ -100,22 +100,22 @@ export function lander(
   const { machine, site } = context;
   const watch = watchFor(context);
   const at = (lane: number): { site: Site; lane: number } => ({ site, lane });
-  return (places, bytes, lane, write, extent = bytes) => {
+  return (landings, bytes, lane, write, extent = bytes) => {
     if (!machine.checks) {
-      for (const { range } of places) write(range);
-      for (const { barrier } of places) completeBytes(barrier, bytes);
+      for (const { range } of landings) write(range);
+      for (const { barrier } of landings) completeBytes(barrier, bytes);
       return;
     }
     const { order } = accessOf(machine);
     const copy = pendingCopy(effect, site, order, "a wait on its mbarrier");
-    for (const { range } of places) {
+    for (const { range } of landings) {
       watch.shared(range, extent, effect, lane);
       if (effect === "combines") checkProxy(machine, range.block, range.offset, extent, at(lane));
       else noteAsyncWrite(range.block, range.offset, extent);
-      if (bytes > 0) markPending(range.block, range.place, extent, copy, machine.warp, lane);
+      if (bytes > 0) markPending(range.block, range.location, extent, copy, machine.warp, lane);
     }
     noteBulk(machine, copy, lane);
-    for (const { barrier, range } of places) {
+    for (const { barrier, range } of landings) {
       checkProxy(machine, barrier.range.block, barrier.range.offset, OBJECT_BYTES, at(lane));
       if (time === "at once") write(range);
       completeBytes(barrier, bytes, {
@@ -155,10 +155,10 @@ export function sharedSource(
       if (machine.checks) checkProxy(machine, range.block, range.offset, bytes, { site, lane });
       return range;
     },
-    send({ block, place }, bytes, lane, move): void {
+    send({ block, location }, bytes, lane, move): void {
       if (!machine.checks || bytes === 0) return move();
       const copy = openCopy(store, context, lane, "reads", "cp.async.bulk.wait_group");
-      markPending(block, place, bytes, copy, machine.warp, lane);
+      markPending(block, location, bytes, copy, machine.warp, lane);
       copy.late.push(move);
       noteOutgoing(machine.block, copy);
     },
@@ -179,7 +179,7 @@ function bulkSize(
   };
 }
 
-/** What a bulk instruction does with bytes of memory, at places. */
+/** What a bulk instruction does with bytes of memory, at locations. */
 export type Move = (to: number, from: number, bytes: number) => void;
 
 /** A handler of transfers from the block's shared memory to global memory. */
@@ -201,11 +201,11 @@ export function outgoing(
       const bytes = size(w, lane);
       const from = source.find(w, lane, bytes);
       const address = addressAt(machine, w, to, lane);
-      const place = globalPlace(machine, address, bytes, wish, lane, site);
-      watch.global(place, bytes, effect, lane);
-      traffic.piece(place, bytes);
+      const location = globalLocation(machine, address, bytes, wish, lane, site);
+      watch.global(location, bytes, effect, lane);
+      traffic.piece(location, bytes);
       traffic.end();
-      source.send(from, bytes, lane, () => move(place, from.place, bytes));
+      source.send(from, bytes, lane, () => move(location, from.location, bytes));
     });
 }
 
@@ -224,7 +224,7 @@ export function crossing(
     eachLane(mask, (lane) => {
       const bytes = size(w, lane);
       const from = source.find(w, lane, bytes);
-      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.place, from.place, bytes));
+      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.location, from.location, bytes));
     });
 }
 
@@ -242,11 +242,11 @@ function incoming(match: Match, context: HandlerContext, move: Move): WarpFuncti
     eachLane(mask, (lane) => {
       const bytes = size(w, lane);
       const address = addressAt(machine, w, from, lane);
-      const place = globalPlace(machine, address, bytes, wish, lane, site);
-      watch.global(place, bytes, "reads", lane);
-      traffic.piece(place, bytes);
+      const location = globalLocation(machine, address, bytes, wish, lane, site);
+      watch.global(location, bytes, "reads", lane);
+      traffic.piece(location, bytes);
       traffic.end();
-      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.place, place, bytes));
+      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.location, location, bytes));
     });
 }
 
@@ -266,7 +266,7 @@ const prefetch: Handler = (match, context) => {
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const address = addressAt(machine, w, from, lane);
-      globalPlace(machine, address, size(w, lane), wish, lane, site);
+      globalLocation(machine, address, size(w, lane), wish, lane, site);
     });
 };
 

@@ -81,7 +81,7 @@ const WIDE: Readonly<
   f64: { add: (old, by) => bitsOfDouble(doubleOf(old) + doubleOf(by)) },
 };
 
-/** Combines an element at one place of memory with one at another. */
+/** Combines an element at one location of memory with one at another. */
 export type Combiner = (machine: Machine, to: number, from: number) => void;
 
 function narrowCombiner(bytes: 2 | 4, combine: Combine): Combiner {

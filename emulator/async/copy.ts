@@ -18,7 +18,7 @@ import { watchGroups } from "./flights.ts";
 import { commitHandler, waitHandler } from "./group_handlers.ts";
 import { barrierOperand } from "./mbarrier.ts";
 import { markPending } from "./pending.ts";
-import { addressAt, eachLane, globalPlace, operandOf, sharedRange, wordAt } from "./reach.ts";
+import { addressAt, eachLane, globalLocation, operandOf, sharedRange, wordAt } from "./reach.ts";
 import { laneTraffic } from "./traffic.ts";
 import { orderBy, watchFor } from "./watch.ts";
 
@@ -68,16 +68,16 @@ const copy: Handler = (match, context) => {
         throw new Fault("illegal instruction", detail, lane, site);
       }
       const address = addressAt(machine, w, from, lane);
-      const source = read === 0 ? 0 : globalPlace(machine, address, read, fromWish, lane, site);
+      const source = read === 0 ? 0 : globalLocation(machine, address, read, fromWish, lane, site);
       if (read !== 0) watch.global(source, read, "reads", lane);
       watch.shared(range, bytes, "writes", lane);
-      traffic.lane(lane, read === 0 ? undefined : source, range.place);
+      traffic.lane(lane, read === 0 ? undefined : source, range.location);
       const { u8 } = machine.views;
-      u8.copyWithin(range.place, source, source + read);
-      u8.fill(0, range.place + read, range.place + bytes);
+      u8.copyWithin(range.location, source, source + read);
+      u8.fill(0, range.location + read, range.location + bytes);
       if (!machine.checks) return;
       const pending = openCopy(store, context, lane, "writes", "cp.async.wait_group");
-      markPending(range.block, range.place, bytes, pending, machine.warp, lane);
+      markPending(range.block, range.location, bytes, pending, machine.warp, lane);
       noteGenericWrite(machine, range.block, range.offset, bytes, lane);
     });
     if (machine.checks) {

@@ -108,8 +108,8 @@ const waiting: Handler = (match, context) => {
       const use = barrier(w, lane);
       if (!isPhaseOver(use, parity)) return;
       over |= 1 << lane;
-      const known = ended.get(use.range.place);
-      if (known === undefined) ended.set(use.range.place, { use, lanes: 1 << lane });
+      const known = ended.get(use.range.location);
+      if (known === undefined) ended.set(use.range.location, { use, lanes: 1 << lane });
       else known.lanes |= 1 << lane;
     });
     for (const { use, lanes } of ended.values()) {

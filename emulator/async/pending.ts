@@ -61,7 +61,7 @@ export function finishCopy({ late }: PendingCopy): void {
   for (const move of late.splice(0)) move();
 }
 
-/** A place is four bytes: no copy is smaller. */
+/** Shared memory is tracked in grains of four bytes: no copy is smaller. */
 const GRAIN_SHIFT = 2;
 
 /** Operations that work on the same bytes: one that writes, or all those that read. */
@@ -69,8 +69,8 @@ type Pending = readonly PendingCopy[];
 
 /** The operations of a block, and where in its shared memory they are. */
 interface PendingTable {
-  /** For each place its operations, by number; 0 is none. */
-  readonly places: Uint32Array;
+  /** For each grain its operations, by number; 0 is none. */
+  readonly grains: Uint32Array;
   /** By number. */
   readonly sets: Pending[];
   /** Numbers of sets, by the number of the set without its last operation: of none, 0. */
@@ -82,8 +82,8 @@ const tables = new WeakMap<BlockState, PendingTable>();
 function tableOf(block: BlockState): PendingTable {
   let table = tables.get(block);
   if (table === undefined) {
-    const places = new Uint32Array((block.sharedBytes >> GRAIN_SHIFT) + 1);
-    table = { places, sets: [[]], numbers: new Map() };
+    const grains = new Uint32Array((block.sharedBytes >> GRAIN_SHIFT) + 1);
+    table = { grains, sets: [[]], numbers: new Map() };
     tables.set(block, table);
   }
   return table;
@@ -106,7 +106,7 @@ function withCopy({ sets, numbers }: PendingTable, before: number, copy: Pending
   return number;
 }
 
-/** The set of operations at a place when one more begins there: those that a lane knows to be over are left out. */
+/** The set of operations at a grain when one more begins there: those that a lane knows to be over are left out. */
 function joined(
   table: PendingTable,
   before: number,
@@ -129,21 +129,21 @@ function joined(
 /** Notes that an operation which a lane of the attended warp issues works on bytes of the shared memory of a block. */
 export function markPending(
   block: BlockState,
-  place: number,
+  location: number,
   bytes: number,
   copy: PendingCopy,
   warp: WarpState,
   lane: number,
 ): void {
   const table = tableOf(block);
-  const { places } = table;
-  const first = (place - block.shared) >> GRAIN_SHIFT;
-  const last = (place - block.shared + bytes - 1) >> GRAIN_SHIFT;
+  const { grains } = table;
+  const first = (location - block.shared) >> GRAIN_SHIFT;
+  const last = (location - block.shared + bytes - 1) >> GRAIN_SHIFT;
   let [known, number] = [-1, 0];
   for (let i = first; i <= last; i++) {
-    const before = places[i] ?? 0;
+    const before = grains[i] ?? 0;
     if (before !== known) [known, number] = [before, joined(table, before, copy, warp, lane)];
-    places[i] = number;
+    grains[i] = number;
   }
 }
 
@@ -181,7 +181,7 @@ function quote({ text, file, line }: Site): string {
  */
 export function pendingProblem(
   block: BlockState,
-  place: number,
+  location: number,
   bytes: number,
   writing: boolean,
   warp: WarpState,
@@ -190,12 +190,12 @@ export function pendingProblem(
 ): string | undefined {
   const table = tables.get(block);
   if (table === undefined) return undefined;
-  const { places, sets } = table;
-  const first = (place - block.shared) >> GRAIN_SHIFT;
-  const last = (place - block.shared + bytes - 1) >> GRAIN_SHIFT;
+  const { grains, sets } = table;
+  const first = (location - block.shared) >> GRAIN_SHIFT;
+  const last = (location - block.shared + bytes - 1) >> GRAIN_SHIFT;
   let known = 0;
   for (let i = first; i <= last; i++) {
-    const number = places[i] ?? 0;
+    const number = grains[i] ?? 0;
     if (number === known) continue;
     let isDone = true;
     for (const copy of sets[number] ?? []) {
@@ -207,7 +207,7 @@ export function pendingProblem(
       if (!isOver(copy, warp, lane)) return problemOf(copy);
       isDone &&= isSettled(copy, block);
     }
-    if (isDone) places[i] = 0;
+    if (isDone) grains[i] = 0;
     else known = number;
   }
   return undefined;

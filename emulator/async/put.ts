@@ -1,4 +1,7 @@
-/** Handlers of st.async and red.async: values of registers that go to shared memory of the cluster (PTX ISA 9.0, 9.7.9.12). */
+/**
+ * Handlers of st.async and red.async: values of registers that go to shared memory of the cluster (PTX ISA 9.0,
+ * 9.7.9.12).
+ */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { TYPES } from "../../compiler/ptx/types.ts";
 import { bug } from "../../compiler/support/bug.ts";
@@ -16,7 +19,7 @@ function checkForm({ opcode, bound }: Match, { site }: HandlerContext): void {
   throw new Fault("unsupported instruction", `${opcode} to global memory`, undefined, site);
 }
 
-/** Moves a value from a register's place to its own. */
+/** Moves a value from a register's location to its own. */
 type Put = (to: number, from: number) => void;
 
 function putting(
@@ -40,8 +43,8 @@ function putting(
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const range = sharedRange(machine, addressAt(machine, w, to, lane), bytes, wish, lane, site);
-      land([{ range, barrier: barrierOf(w, lane) }], bytes, lane, ({ place }) => {
-        rows.forEach((row, i) => put(place + i * size, w + row + lane * size));
+      land([{ range, barrier: barrierOf(w, lane) }], bytes, lane, ({ location }) => {
+        rows.forEach((row, i) => put(location + i * size, w + row + lane * size));
       });
     });
 }

@@ -43,7 +43,7 @@ export function hex(address: number): string {
 /** Bytes of shared memory, and the block that they belong to. */
 export interface SharedRange {
   readonly block: BlockState;
-  readonly place: number;
+  readonly location: number;
   /** Offset in the shared memory of its block. */
   readonly offset: number;
 }
@@ -92,7 +92,7 @@ export function sharedRange(
       `with ${bytes} bytes goes past the ${block.sharedBytes} bytes of shared memory`,
     );
   }
-  return { block, place: block.shared + offset, offset };
+  return { block, location: block.shared + offset, offset };
 }
 
 /** Notes that a lane reaches the shared memory of another block, which must not exit before. */
@@ -111,8 +111,8 @@ export interface GlobalWish {
   readonly windows?: readonly number[];
 }
 
-/** The place of bytes at an address of global memory; faults if they are not there. */
-export function globalPlace(
+/** The location of bytes at an address of global memory; faults if they are not there. */
+export function globalLocation(
   machine: Machine,
   address: number,
   bytes: number,
@@ -124,11 +124,11 @@ export function globalPlace(
   const fail = (kind: "out of bounds" | "misaligned", detail: string): never => {
     throw new Fault(kind, `${what} ${hex(address)} ${detail}`, lane, site);
   };
-  // Addresses of symbols are places.
+  // Addresses of symbols are locations.
   const window = Math.floor(address / TWO_32);
   if (window !== 0 && !windows.includes(window)) fail("out of bounds", "is not in global memory");
-  const place = address % TWO_32;
-  if (place % align !== 0) fail("misaligned", `is not a multiple of ${align}`);
-  if (place + bytes > machine.views.u8.length) fail("out of bounds", "is not in any allocation");
-  return place;
+  const location = address % TWO_32;
+  if (location % align !== 0) fail("misaligned", `is not a multiple of ${align}`);
+  if (location + bytes > machine.views.u8.length) fail("out of bounds", "is not in any allocation");
+  return location;
 }

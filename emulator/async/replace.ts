@@ -5,13 +5,16 @@ import { bug } from "../../compiler/support/bug.ts";
 import { Fault } from "../fault.ts";
 import type { Handler, HandlerContext } from "../machine.ts";
 import { WINDOW } from "../memory.ts";
-import { addressAt, eachLane, findOperand, globalPlace, operandOf, sharedRange } from "./reach.ts";
 import {
-  isTensorMap,
-  TENSOR_MAP_ALIGN,
-  TENSOR_MAP_BYTES,
-  TENSOR_MAP_FIELDS,
-} from "./tensor_map.ts";
+  addressAt,
+  eachLane,
+  findOperand,
+  globalLocation,
+  operandOf,
+  sharedRange,
+} from "./reach.ts";
+import { TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES } from "../../ffi/tensor_map.ts";
+import { isTensorMap, TENSOR_MAP_FIELDS } from "./tensor_map.ts";
 import { watchFor } from "./watch.ts";
 
 /** Where a field is, and what is stored there for a value that the instruction names. */
@@ -74,11 +77,11 @@ function mapOperand(match: Match, context: HandlerContext): (w: number, lane: nu
       const shared = { ...wish, generic: named === undefined };
       const range = sharedRange(machine, at, TENSOR_MAP_BYTES, shared, lane, site);
       watch.shared(range, TENSOR_MAP_BYTES, "combines", lane);
-      return range.place;
+      return range.location;
     }
-    const place = globalPlace(machine, at, TENSOR_MAP_BYTES, wish, lane, site);
-    watch.global(place, TENSOR_MAP_BYTES, "combines", lane);
-    return place;
+    const location = globalLocation(machine, at, TENSOR_MAP_BYTES, wish, lane, site);
+    watch.global(location, TENSOR_MAP_BYTES, "combines", lane);
+    return location;
   };
 }
 
@@ -92,18 +95,18 @@ const replace: Handler = (match, context) => {
   const { at, bytes, store } = field;
   const ordinal = findOperand(match, "n");
   const axis = ordinal === undefined ? 0 : Number(context.literal(ordinal));
-  const placeOf = mapOperand(match, context);
+  const locationOf = mapOperand(match, context);
   const valueOf = valueReader(operandOf(match, "b"), bytes === 8, context);
   return (w, mask) =>
     eachLane(mask, (lane) => {
-      const place = placeOf(w, lane);
+      const location = locationOf(w, lane);
       const { u8 } = machine.views;
-      if (!isTensorMap(u8.subarray(place, place + TENSOR_MAP_BYTES))) {
+      if (!isTensorMap(u8.subarray(location, location + TENSOR_MAP_BYTES))) {
         throw new Fault("illegal instruction", "there is no tensor map there", lane, site);
       }
       let value = store(valueOf(w, lane));
       for (let i = 0; i < bytes; i++) {
-        u8[place + at + axis * bytes + i] = Number(value & 0xffn);
+        u8[location + at + axis * bytes + i] = Number(value & 0xffn);
         value >>= 8n;
       }
     });
@@ -130,9 +133,16 @@ const copy: Handler = (match, context) => {
       site,
     );
     watch.shared(range, bytes, "reads", lane);
-    const place = globalPlace(machine, addressAt(machine, w, to, lane), bytes, toWish, lane, site);
-    watch.global(place, bytes, "writes", lane);
-    machine.views.u8.copyWithin(place, range.place, range.place + bytes);
+    const location = globalLocation(
+      machine,
+      addressAt(machine, w, to, lane),
+      bytes,
+      toWish,
+      lane,
+      site,
+    );
+    watch.global(location, bytes, "writes", lane);
+    machine.views.u8.copyWithin(location, range.location, range.location + bytes);
   };
 };
 

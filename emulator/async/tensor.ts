@@ -11,7 +11,7 @@ import { combiner, type ReducedType } from "./combine.ts";
 import {
   addressAt,
   eachLane,
-  globalPlace,
+  globalLocation,
   hex,
   operandOf,
   type SharedRange,
@@ -19,13 +19,12 @@ import {
 } from "./reach.ts";
 import { reductionOf } from "./reduce.ts";
 import {
-  decodeTensorMap,
-  NAN_FILL,
   TENSOR_MAP_ALIGN,
   TENSOR_MAP_BYTES,
   type TensorMap,
   tensorType,
-} from "./tensor_map.ts";
+} from "../../ffi/tensor_map.ts";
+import { decodeTensorMap, NAN_FILL } from "./tensor_map.ts";
 import { bulkTraffic } from "./traffic.ts";
 import { watchFor } from "./watch.ts";
 
@@ -78,11 +77,11 @@ function boxOperand(
         "cvta.param, cvta.const or cvta.global must come first";
       throw new Fault("illegal instruction", detail, lane, site);
     }
-    const place = globalPlace(machine, address, TENSOR_MAP_BYTES, wish, lane, site);
+    const location = globalLocation(machine, address, TENSOR_MAP_BYTES, wish, lane, site);
     const fail = (detail: string): never => {
       throw new Fault("illegal instruction", `tensor map ${hex(address)} ${detail}`, lane, site);
     };
-    const map = decodeTensorMap(machine.views.u8.subarray(place, place + TENSOR_MAP_BYTES)) ??
+    const map = decodeTensorMap(machine.views.u8.subarray(location, location + TENSOR_MAP_BYTES)) ??
       fail("is none that was encoded for the emulator");
     if (map.extents.length !== rank) fail(`has ${map.extents.length} axes, not ${rank}`);
     if (rows.length !== rank) fail(`has ${rank} axes, but there are ${rows.length} coordinates`);
@@ -100,7 +99,7 @@ function boxOperand(
   };
 }
 
-/** Places of rows need no alignment: the driver checked the map. */
+/** Locations of rows need no alignment: the driver checked the map. */
 const ROW_WISH = { what: "element at", align: 1 };
 
 /** Fills a whole box with the value of elements outside of the tensor. */
@@ -118,9 +117,11 @@ type Convert = (bits: number) => number;
 
 const toTf32: Convert = (bits) => roundToTf32(singleOf(bits));
 
-function converting(convert: Convert): (machine: Machine, place: number, bytes: number) => void {
-  return ({ views: { u32 } }, place, bytes) => {
-    for (let at = place >> 2; at < (place + bytes) >> 2; at++) u32[at] = convert(u32[at] ?? 0);
+function converting(convert: Convert): (machine: Machine, location: number, bytes: number) => void {
+  return ({ views: { u32 } }, location, bytes) => {
+    for (let at = location >> 2; at < (location + bytes) >> 2; at++) {
+      u32[at] = convert(u32[at] ?? 0);
+    }
   };
 }
 
@@ -145,21 +146,21 @@ const load: Handler = (match, context) => {
       const write = ({ block, offset: start }: SharedRange): void => {
         fill(machine, map, block.shared, start);
         eachPiece(map, origin, start, "load", (offset, address, count) => {
-          const from = globalPlace(machine, address, count, ROW_WISH, lane, site);
+          const from = globalLocation(machine, address, count, ROW_WISH, lane, site);
           machine.views.u8.copyWithin(block.shared + offset, from, from + count);
           convert?.(machine, block.shared + offset, count);
         });
       };
-      const places = targets(w, lane, extent);
-      for (const { range } of places) {
+      const landings = targets(w, lane, extent);
+      for (const { range } of landings) {
         eachPiece(map, origin, range.offset, "load", (_offset, address, count) => {
-          const from = globalPlace(machine, address, count, ROW_WISH, lane, site);
+          const from = globalLocation(machine, address, count, ROW_WISH, lane, site);
           watch.global(from, count, "reads", lane);
           traffic.piece(from, count);
         });
         traffic.end();
       }
-      land(places, bytes, lane, write, extent);
+      land(landings, bytes, lane, write, extent);
     });
 };
 
@@ -183,7 +184,7 @@ function storing(
         const { shared } = from.block;
         const move = moveFor(map, lane);
         eachPiece(map, origin, from.offset, "store", (_offset, address, count) => {
-          const to = globalPlace(machine, address, count, ROW_WISH, lane, site);
+          const to = globalLocation(machine, address, count, ROW_WISH, lane, site);
           watch.global(to, count, effect, lane);
           traffic.piece(to, count);
         });
@@ -191,7 +192,7 @@ function storing(
         source.send(from, extent, lane, () => {
           eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
             move(
-              globalPlace(machine, address, count, ROW_WISH, lane, site),
+              globalLocation(machine, address, count, ROW_WISH, lane, site),
               shared + offset,
               count,
             );

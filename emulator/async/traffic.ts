@@ -40,7 +40,7 @@ export function laneTraffic({ machine, site }: HandlerContext): LaneTraffic {
 
 /** Bytes of global memory that one thread moves at once, in pieces; what that costs shared memory is not documented. */
 export interface BulkTraffic {
-  piece(place: number, bytes: number): void;
+  piece(location: number, bytes: number): void;
   end(): void;
 }
 
@@ -54,12 +54,12 @@ export function bulkTraffic({ machine, site }: HandlerContext): BulkTraffic {
     [first, next] = [0, 0];
   };
   return {
-    piece(place, bytes): void {
-      if (place !== next) {
+    piece(location, bytes): void {
+      if (location !== next) {
         end();
-        first = place;
+        first = location;
       }
-      next = place + bytes;
+      next = location + bytes;
     },
     end,
   };

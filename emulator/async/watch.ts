@@ -19,7 +19,7 @@ import type { SharedRange } from "./reach.ts";
 
 /** The checks of one instruction; they do nothing in runs that are not checked. */
 export interface Watch {
-  global(place: number, bytes: number, effect: Effect, lane: number): void;
+  global(location: number, bytes: number, effect: Effect, lane: number): void;
   shared(range: SharedRange, bytes: number, effect: Effect, lane: number): void;
 }
 
@@ -77,15 +77,15 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
     logSite(sites, order.now, number);
   };
   return {
-    global(place, bytes, effect, lane): void {
+    global(location, bytes, effect, lane): void {
       if (!machine.checks) return;
       const { allocations, levels } = access.launch;
-      const found = allocations.liveAt(place);
-      const where = (): string => describeGlobal(access.launch, place);
+      const found = allocations.liveAt(location);
+      const where = (): string => describeGlobal(access.launch, location);
       if (found === undefined && levels.bounds !== "off") {
         fail("out of bounds", effect, bytes, where(), lane);
       }
-      const over = place + bytes - (found === undefined ? 0 : found.place + found.bytes);
+      const over = location + bytes - (found === undefined ? 0 : found.location + found.bytes);
       if (over > 0 && levels.bounds !== "off") {
         fail("out of bounds", effect, bytes, `${where()}: its last ${over} are past the end`, lane);
       }
@@ -94,8 +94,8 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
       tick();
       const step = 1 << shift;
       // Granules that are only partly copied are left out: their other bytes may be someone else's.
-      const end = place + bytes;
-      for (let at = Math.ceil(place / step) * step; at + step <= end;) {
+      const end = location + bytes;
+      for (let at = Math.ceil(location / step) * step; at + step <= end;) {
         const next = Math.min(at - (at % PAGE_BYTES) + PAGE_BYTES, end - (end % step));
         const cell = access.global.cell(at);
         const count = (next - at) >> shift;
@@ -109,7 +109,7 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
         at = next;
       }
     },
-    shared({ block, place, offset }, bytes, effect, lane): void {
+    shared({ block, location, offset }, bytes, effect, lane): void {
       if (!machine.checks || bytes === 0) return;
       tick();
       const shadow = access.shared.of(block, order.now);
@@ -117,7 +117,7 @@ export function watchFor({ machine, site }: HandlerContext): Watch {
       const writes = effect !== "reads";
       const combines = effect === "combines";
       const { warp } = machine;
-      const pending = pendingProblem(block, place, bytes, writes, warp, lane, combines);
+      const pending = pendingProblem(block, location, bytes, writes, warp, lane, combines);
       if (pending !== undefined) {
         fail("pending copy", effect, bytes, `${where(offset)}: ${pending}`, lane);
       }

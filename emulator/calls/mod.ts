@@ -1,6 +1,7 @@
 /**
- * Calls. In: calls that are left after inlining. Out: handlers of functions that every device has without defining them: `vprintf` and `__assertfail` (CUDA C++ Programming Guide,
- * "Formatted Output" and "Assertion"). All other calls were put in place of the call when the module was loaded.
+ * Calls. In: calls that are left after inlining. Out: handlers of functions that every device has without defining
+ * them: `vprintf` and `__assertfail` (CUDA C++ Programming Guide, "Formatted Output" and "Assertion"). All other calls
+ * were inlined when the module was loaded.
  */
 import type { Operand } from "../../compiler/ptx/func.ts";
 import { refuseCall, refuseIndirectCall } from "../refusals.ts";
@@ -43,17 +44,17 @@ class LaneMemory {
     throw new Fault(kind, detail, this.lane, this.context.site);
   }
 
-  read(place: number, bytes: 4 | 8): bigint {
-    if (place + bytes > this.#view.byteLength) {
-      this.refuse("out of bounds", `argument at address 0x${place.toString(16)}`);
+  read(location: number, bytes: 4 | 8): bigint {
+    if (location + bytes > this.#view.byteLength) {
+      this.refuse("out of bounds", `argument at address 0x${location.toString(16)}`);
     }
     return bytes === 8
-      ? this.#view.getBigUint64(place, true)
-      : BigInt(this.#view.getUint32(place, true));
+      ? this.#view.getBigUint64(location, true)
+      : BigInt(this.#view.getUint32(location, true));
   }
 
-  /** The place of a generic address; 0 for none. */
-  place(address: bigint): number {
+  /** The location of a generic address; 0 for none. */
+  location(address: bigint): number {
     const offset = Number(address & 0xffffffffn);
     switch (Number(address >> 32n)) {
       case WINDOW.global:
@@ -71,7 +72,7 @@ class LaneMemory {
 
   /** The text at a generic address, up to its zero. */
   text(address: bigint): string {
-    const start = this.place(address);
+    const start = this.location(address);
     if (start === 0) return "(null)";
     const { u8 } = this.machine.views;
     const most = Math.min(u8.length, start + MOST_TEXT);
@@ -116,7 +117,7 @@ type Extern = (
 const EXTERNS: Readonly<Record<string, Extern>> = {
   vprintf: (memory, [format = 0, values = 0]) => {
     const text = memory.text(memory.local(format, 8));
-    const start = memory.place(memory.local(values, 8));
+    const start = memory.location(memory.local(values, 8));
     const printed = formatText(text, argumentsAt(memory, start));
     print(memory.machine, printed);
     return printed.length;

@@ -9,9 +9,14 @@ export function counted(count: number, what: string): string {
 }
 
 /** What an allocation is called: by its tensor, or by the arguments that point into it, or by its label. */
-function holding(launch: AccessLaunch, { place, label, bytes, freed, tensor }: Allocation): string {
+function holding(
+  launch: AccessLaunch,
+  { location, label, bytes, freed, tensor }: Allocation,
+): string {
   const pointing = launch.arguments
-    .filter((argument) => argument.place >= place && argument.place < place + Math.max(1, bytes))
+    .filter((argument) =>
+      argument.location >= location && argument.location < location + Math.max(1, bytes)
+    )
     .map(({ name }) => name).join(" and ");
   const name = tensor?.name ?? (pointing === "" ? `\`${label}\`` : pointing);
   const size = tensor === undefined ? counted(bytes, "byte") : `${shapeOf(tensor)} ${tensor.dtype}`;
@@ -33,15 +38,15 @@ function position({ bytes, tensor }: Allocation, offset: number): string {
   return `${within}, ${counted(offset - bytes, "byte")} past the end of`;
 }
 
-/** Farther from an allocation than its size and this, a place has nothing to do with it. */
+/** Farther from an allocation than its size and this, a location has nothing to do with it. */
 const FAR = 2 ** 20;
 
-/** A place in global memory: "element 24 of Y (24 float32)". */
-export function describeGlobal(launch: AccessLaunch, place: number): string {
-  const found = nearest(launch.allocations.all(), place);
+/** A location in global memory: "element 24 of Y (24 float32)". */
+export function describeGlobal(launch: AccessLaunch, location: number): string {
+  const found = nearest(launch.allocations.all(), location);
   const far = Math.max(found?.allocation.bytes ?? 0, FAR);
   if (found === undefined || found.offset < -far || found.offset > 2 * far) {
-    return `address 0x${place.toString(16)}, where nothing is allocated`;
+    return `address 0x${location.toString(16)}, where nothing is allocated`;
   }
   const { allocation, offset } = found;
   return `${position(allocation, offset)} ${holding(launch, allocation)}`;
@@ -51,7 +56,7 @@ export function describeGlobal(launch: AccessLaunch, place: number): string {
 export function describeShared({ shared }: AccessLaunch, offset: number): string {
   const variable = findExtent(shared, offset, 1);
   if (variable === undefined) return `offset ${offset} of shared memory`;
-  const rest = offset - variable.place;
+  const rest = offset - variable.location;
   return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in shared memory`;
 }
 
@@ -59,16 +64,18 @@ export function describeShared({ shared }: AccessLaunch, offset: number): string
 export function describeLocal({ local }: AccessLaunch, offset: number): string {
   const variable = findExtent(local, offset, 1);
   if (variable === undefined) return `offset ${offset} of local memory`;
-  const rest = offset - variable.place;
+  const rest = offset - variable.location;
   return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in local memory`;
 }
 
-/** A place in constant memory or beside it: "byte 260, 4 bytes past the end of AD (256 bytes) in constant memory". */
-export function describeConstant(constants: readonly Extent[], place: number): string {
+/**
+ * A location in constant memory or beside it: "byte 260, 4 bytes past the end of AD (256 bytes) in constant memory".
+ */
+export function describeConstant(constants: readonly Extent[], location: number): string {
   const known = constants.map(({ name, ...extent }) => ({ ...extent, label: name, freed: false }));
-  const found = nearest(known.toSorted((a, b) => a.place - b.place), place);
+  const found = nearest(known.toSorted((a, b) => a.location - b.location), location);
   if (found === undefined || Math.abs(found.offset) > FAR) {
-    return `address 0x${place.toString(16)}, which is not in constant memory`;
+    return `address 0x${location.toString(16)}, which is not in constant memory`;
   }
   const { allocation, offset } = found;
   const { label, bytes } = allocation;
@@ -78,10 +85,12 @@ export function describeConstant(constants: readonly Extent[], place: number): s
 /** The variable that bytes are in. */
 export function findExtent(
   extents: readonly Extent[],
-  place: number,
+  location: number,
   bytes: number,
 ): Extent | undefined {
-  return extents.find((each) => place >= each.place && place + bytes <= each.place + each.bytes);
+  return extents.find((each) =>
+    location >= each.location && location + bytes <= each.location + each.bytes
+  );
 }
 
 /** Who made an access, seen from a block: "thread 33", "thread 33 of block 2". */

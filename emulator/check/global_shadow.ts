@@ -31,15 +31,15 @@ export class GlobalShadow {
     this.#oldest = 0;
   }
 
-  /** The cells of the page that a place is in. */
-  page(place: number): Uint32Array {
-    const number = place >>> PAGE_SHIFT;
+  /** The cells of the page that a location is in. */
+  page(location: number): Uint32Array {
+    const number = location >>> PAGE_SHIFT;
     return this.pages[number] ?? this.#make(number);
   }
 
-  /** The number of a place's cell in its page. */
-  cell(place: number): number {
-    return (place & (PAGE_BYTES - 1)) >>> this.shift;
+  /** The number of a location's cell in its page. */
+  cell(location: number): number {
+    return (location & (PAGE_BYTES - 1)) >>> this.shift;
   }
 
   #make(number: number): Uint32Array {

@@ -5,15 +5,15 @@ import { type CheckLevels, DEFAULT_LEVELS } from "./levels.ts";
 /** A piece of memory with a name. */
 export interface Extent {
   readonly name: string;
-  /** Its place, or its offset in shared memory. */
-  readonly place: number;
+  /** Its location, or its offset in shared memory. */
+  readonly location: number;
   readonly bytes: number;
 }
 
 /** An argument that points to global memory. */
 export interface PointerArgument {
   readonly name: string;
-  readonly place: number;
+  readonly location: number;
 }
 
 export interface AccessLaunch {
@@ -58,7 +58,7 @@ export const NO_LAUNCH: AccessLaunch = {
   allocations: allocationsOf([]),
   arguments: [],
   constants: [],
-  parameters: { name: "", place: 0, bytes: 0 },
+  parameters: { name: "", location: 0, bytes: 0 },
   shared: [],
   local: [],
   granules: { shared: 0, global: 0 },

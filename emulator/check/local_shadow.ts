@@ -7,10 +7,10 @@ interface LocalShadow extends WrittenBytes {
   warp: WarpState;
 }
 
-/** Shadows that are kept; more places than warps ever run at once are left from other launches. */
+/** Shadows that are kept; more locations than warps ever run at once are left from other launches. */
 const MOST = 4096;
 
-/** The shadows of warps, by the place of their register file: warps that follow each other there have the same. */
+/** The shadows of warps, by the location of their register file: warps that follow each other there have the same. */
 export class LocalShadows {
   readonly #shadows = new Map<number, LocalShadow>();
   #last: LocalShadow | undefined;

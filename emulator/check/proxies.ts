@@ -1,7 +1,7 @@
 /**
  * Writes through the generic proxy that the asynchronous one may not see yet. Products of warp groups, bulk and tensor
  * copies access shared memory through the asynchronous proxy; stores, atomics, `cp.async` and the initialisation of
- * mbarriers go through the generic one. A proxy fence must come between the two, after the write and in an order with
+ * mbarriers use the generic one. A proxy fence must come between the two, after the write and in an order with
  * it: by the thread that wrote, or by one that what was written has been passed to.
  *
  * Kept only while accesses are checked, and only of kernels that use the asynchronous proxy.
@@ -26,7 +26,7 @@ interface GenericWrite {
 /** The asynchronous proxy accesses 16 bytes at a time, an mbarrier has 8. */
 const GRAIN_SHIFT = 3;
 
-/** Writes that no fence has followed, by their place in the block's shared memory. */
+/** Writes that no fence has followed, by their location in the block's shared memory. */
 const tables = new WeakMap<BlockState, Map<number, GenericWrite>>();
 
 /** Notes that a lane of the running warp writes bytes of the shared memory of a block. */

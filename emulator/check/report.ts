@@ -2,7 +2,7 @@
 import { accessOf } from "../access/state.ts";
 import { Fault } from "../fault.ts";
 import type { Machine } from "../machine.ts";
-import { placed } from "../schedule/placed.ts";
+import { withOrigin } from "../schedule/fault_origin.ts";
 import { checkOf } from "./levels.ts";
 
 /** Warnings that one thread of the host keeps of a launch. */
@@ -22,6 +22,6 @@ export function report(machine: Machine, fault: Fault): void {
   if (level === "off" || warnings.size >= MOST_WARNINGS) return;
   const key = warningKey(fault);
   if (warnings.has(key)) return;
-  const found = placed(fault, machine, fault.site?.kernel ?? "");
+  const found = withOrigin(fault, machine, fault.site?.kernel ?? "");
   if (found instanceof Fault) warnings.set(key, found);
 }

@@ -10,10 +10,10 @@ export interface SharedShadow extends WrittenBytes {
   start: number;
 }
 
-/** Shadows that are kept; more places than blocks ever run at once are left from other launches. */
+/** Shadows that are kept; more locations than blocks ever run at once are left from other launches. */
 const MOST = 4096;
 
-/** The shadows of blocks, by the place of their shared memory: blocks that follow each other there have the same. */
+/** The shadows of blocks, by the location of their shared memory: blocks that follow each other there have the same. */
 export class SharedShadows {
   /** log2 of the bytes of a granule; negative: races are not looked for. */
   shift = -1;

@@ -17,15 +17,15 @@ export function barrierStep(match: Match, context: HandlerContext): BarrierStep 
     const found = operand(name);
     return found === undefined ? undefined : context.row(found.operand, "u32");
   };
-  const places = { aligned, id: row("a"), count: row("b") };
-  if (form.startsWith(".arrive")) return { kind: "arrive", ...places };
+  const fields = { aligned, id: row("a"), count: row("b") };
+  if (form.startsWith(".arrive")) return { kind: "arrive", ...fields };
   const [target, predicate] = [operand("d"), operand("c")];
-  if (target === undefined || predicate === undefined) return { kind: "sync", ...places };
+  if (target === undefined || predicate === undefined) return { kind: "sync", ...fields };
   const isCount = form.startsWith(".red.popc");
   const truth = bound.get("and|or");
   return {
     kind: "reduce",
-    ...places,
+    ...fields,
     reduction: {
       operation: isCount ? "popc" : truth === "or" ? "or" : "and",
       predicate: context.predicate(predicate.operand),

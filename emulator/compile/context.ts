@@ -7,15 +7,15 @@ import { FUNCTION_WINDOW, WINDOW } from "../memory.ts";
 import type { RegisterFileLayout } from "./layout.ts";
 
 /**
- * A variable or parameter: its state space, and its place in memory or its offset in the space. Functions and kernels
- * have a space of their own.
+ * A variable or parameter: its state space, and its location in memory or its offset in the space. Functions and
+ * kernels have a space of their own.
  */
-export interface SymbolPlace {
+export interface SymbolLocation {
   readonly space: "global" | "shared" | "const" | "local" | "param" | "function";
-  readonly place: number;
+  readonly location: number;
 }
 
-export type Symbols = ReadonlyMap<string, SymbolPlace>;
+export type Symbols = ReadonlyMap<string, SymbolLocation>;
 
 /** The address that `mov` gives of a symbol: in its state space. */
 export function addressOf(symbols: Symbols, name: string): bigint {
@@ -23,13 +23,13 @@ export function addressOf(symbols: Symbols, name: string): bigint {
   if (symbol === undefined) throw new Fault("unsupported instruction", `address of ${name}`);
   // Addresses of global memory and of functions are generic addresses, as on hardware.
   const isGeneric = symbol.space === "global" || symbol.space === "function";
-  return isGeneric ? genericAddress(symbol) : BigInt(symbol.place);
+  return isGeneric ? genericAddress(symbol) : BigInt(symbol.location);
 }
 
 /** An address in all of memory. */
-export function genericAddress({ space, place }: SymbolPlace): bigint {
+export function genericAddress({ space, location }: SymbolLocation): bigint {
   const window = space === "function" ? FUNCTION_WINDOW : WINDOW[space];
-  return (BigInt(window) << 32n) | BigInt(place);
+  return (BigInt(window) << 32n) | BigInt(location);
 }
 
 /** The context of one instruction. */
@@ -81,14 +81,14 @@ export function contextFor(
         if (symbol === undefined) {
           throw new Fault("unsupported instruction", `address of ${base.name}`, undefined, site);
         }
-        const { place, space } = symbol;
+        const { location, space } = symbol;
         if (space === "function") {
           throw new Fault("illegal instruction", `${base.name} is no variable`, undefined, site);
         }
         return {
           row: undefined,
           bits: 64,
-          offset: place + Number(offset),
+          offset: location + Number(offset),
           symbol: base.name,
           space,
         };

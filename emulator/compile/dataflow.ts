@@ -7,7 +7,7 @@ import type { Register } from "../../compiler/ptx/func.ts";
 import { type Block, endReads, successors } from "./blocks.ts";
 import { type Uses, usesOf } from "./uses.ts";
 
-/** From the first to the last place, counted in lines, where a register holds a value that is still needed. */
+/** The lines from the first to the last where a register holds a value that is still needed. */
 export interface Interval {
   readonly register: Register;
   first: number;
@@ -59,7 +59,7 @@ export function livenessOf(blocks: readonly Block[]): Liveness {
     interval.first = Math.min(interval.first, at);
     interval.last = Math.max(interval.last, at);
   };
-  /** First and last place of each block; the last is after its lines. */
+  /** First and last line of each block; the last is after its lines. */
   const starts: number[] = [];
   const ends: number[] = [];
   let at = 0;

@@ -1,16 +1,16 @@
 /** Initial values of a module's variables. */
 import type { PtxVariable } from "../../compiler/ptx/func.ts";
 import type { Machine } from "../machine.ts";
-import { genericAddress, type SymbolPlace } from "./context.ts";
+import { genericAddress, type SymbolLocation } from "./context.ts";
 import { typeBytes } from "./symbols.ts";
 
-/** Writes the initial values of a variable to its place; the rest is zero already. */
+/** Writes the initial values of a variable to its location; the rest is zero already. */
 export function writeInitial(
   machine: Machine,
   variable: PtxVariable,
-  places: ReadonlyMap<string, SymbolPlace>,
+  locations: ReadonlyMap<string, SymbolLocation>,
 ): void {
-  const at = places.get(variable.name)?.place;
+  const at = locations.get(variable.name)?.location;
   if (at === undefined || variable.initial === undefined) return;
   const bytes = typeBytes(variable.type);
   const { u8 } = machine.views;
@@ -18,10 +18,10 @@ export function writeInitial(
     let value: bigint;
     if (typeof initial === "bigint") value = initial;
     else {
-      const symbol = places.get(initial.symbol);
+      const symbol = locations.get(initial.symbol);
       if (symbol === undefined) continue;
       const isGeneric = initial.generic || symbol.space === "global" || symbol.space === "function";
-      value = (isGeneric ? genericAddress(symbol) : BigInt(symbol.place)) + initial.offset;
+      value = (isGeneric ? genericAddress(symbol) : BigInt(symbol.location)) + initial.offset;
       for (let mask = initial.mask ?? 1n; (mask & 1n) === 0n; mask >>= 1n) value >>= 1n;
     }
     for (let b = 0; b < bytes; b++) {

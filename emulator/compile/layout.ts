@@ -1,8 +1,8 @@
-/** Places in the register file: rows for registers, literals, special registers and addresses of symbols. */
+/** Offsets in the register file: rows for registers, literals, special registers and addresses of symbols. */
 import type { Operand, Register } from "../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { HEADER_BYTES, LANES, rowBytes } from "../register_file.ts";
-import { type Shadow, SHADOW_BYTES } from "../shadow/place.ts";
+import { type Shadow, SHADOW_BYTES } from "../shadow/shadow_row.ts";
 import type { Interval } from "./dataflow.ts";
 
 /** A special register that a kernel reads, and its row, which has 64 bits for each lane if it is wide. */
@@ -66,7 +66,7 @@ export class RegisterFileLayout {
     readonly symbolAddress: (name: string) => bigint,
   ) {
     const free = new Map<number, number[]>();
-    // Rows by the place where they are free again.
+    // Rows by the line where they are free again.
     const ending = new Map<number, { readonly row: number; readonly bytes: number }[]>();
     let swept = 0;
     for (const { register, first, last } of intervals.toSorted((a, b) => a.first - b.first)) {
@@ -84,11 +84,11 @@ export class RegisterFileLayout {
       else list.push({ row, bytes });
     }
     this.shadowWords = { start: this.#end, bytes: SHADOW_BYTES * tracked.size };
-    this.#placeShadows(tracked);
+    this.#assignShadows(tracked);
   }
 
   /** Registers that share a row share that of their undefined bits. */
-  #placeShadows(tracked: ReadonlyMap<string, Register>): void {
+  #assignShadows(tracked: ReadonlyMap<string, Register>): void {
     const rows = new Map<number, number>();
     let word = this.#take(this.shadowWords.bytes);
     for (const register of tracked.values()) {

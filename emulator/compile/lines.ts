@@ -54,7 +54,7 @@ export function linesOf(
 ): { readonly lines: readonly Line[]; readonly endLabels: readonly string[] } {
   const lines: Line[] = [];
   let labels: string[] = [];
-  let place: Pick<Site, "file" | "line" | "column"> = {};
+  let source: Pick<Site, "file" | "line" | "column"> = {};
   const push = (instruction: Instruction, site: Site): void => {
     const match = matchInstruction(instruction);
     const sync = typeof match === "string" ? undefined : syncMask(match);
@@ -88,11 +88,11 @@ export function linesOf(
     else if (item.kind === "loc") {
       const file = module.files[item.file - 1];
       // Line 0 is code that belongs to no line.
-      place = item.line === 0
+      source = item.line === 0
         ? {}
         : { ...(file === undefined ? {} : { file }), line: item.line, column: item.column };
     } else if (item.kind === "instruction") {
-      push(item, { kernel: kernel.name, text: printInstruction(item), ...place });
+      push(item, { kernel: kernel.name, text: printInstruction(item), ...source });
     }
   }
   return { lines, endLabels: labels };

@@ -57,7 +57,7 @@ function usesShared({ match }: Line): boolean {
     match.modifiers.some((name) => name === "shared" || name.startsWith("shared::"));
 }
 
-/** Whether every way from the beginning to a block goes through another one. */
+/** Whether a block dominates another one. */
 function dominates(blocks: readonly Block[], by: number, block: number): boolean {
   return by === 0 || (block !== 0 && !reachable(blocks, 0, by).has(block));
 }

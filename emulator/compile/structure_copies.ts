@@ -80,18 +80,18 @@ function loadedFrom(register: string, definitions: Definitions): LoadedFrom | un
 }
 
 /**
- * Whether the elements of a store may be a piece of one structure: they were loaded from places that lie as they do. What was
- * gathered from places apart has no padding.
+ * Whether the elements of a store may be a piece of one structure: they were loaded from locations that lie as they do.
+ * What was gathered from locations apart has no padding.
  */
 function isOnePiece(store: Line, definitions: Definitions): boolean {
-  const places = registersIn(operandOf(store, "b")).map(({ name }) =>
+  const locations = registersIn(operandOf(store, "b")).map(({ name }) =>
     loadedFrom(name, definitions)
   );
-  const [first] = places;
-  return first === undefined || places.every((place, i) =>
-    place === undefined ||
-    (place.base === first.base &&
-      place.offset - first.offset === BigInt(i * elementBytes(store)))
+  const [first] = locations;
+  return first === undefined || locations.every((location, i) =>
+    location === undefined ||
+    (location.base === first.base &&
+      location.offset - first.offset === BigInt(i * elementBytes(store)))
   );
 }
 
@@ -117,7 +117,8 @@ function besides(lines: readonly Line[], store: Line, definitions: Definitions):
 
 /**
  * The values that other stores copy to the structure of a store, as far as they are loaded by then. Undefined if the
- * kernel writes what the store copies, which is a member and no padding, or if the store copies no piece of a structure.
+ * kernel writes what the store copies, which is a member and no padding, or if the store copies no piece of a
+ * structure.
  */
 export function copiedBeside(
   blocks: readonly Block[],

@@ -3,13 +3,13 @@ import type { PtxKernel, PtxModule, PtxVariable } from "../../compiler/ptx/func.
 import { forEachSymbol } from "../../compiler/ptx/operand.ts";
 import { isTypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { isReserved } from "../schedule/specials.ts";
-import type { SymbolPlace } from "./context.ts";
+import type { SymbolLocation } from "./context.ts";
 
 /** A variable or parameter and how large it is. */
 export interface Extent {
   readonly name: string;
   /** Its offset among those of its kind. */
-  readonly place: number;
+  readonly location: number;
   readonly bytes: number;
 }
 
@@ -46,10 +46,10 @@ export function variableAlign({ type, align }: PtxVariable): number {
 function lay(variables: readonly PtxVariable[]): { extents: Extent[]; end: number } {
   let end = 0;
   const extents = variables.map((variable): Extent => {
-    const place = alignUp(end, variableAlign(variable));
+    const location = alignUp(end, variableAlign(variable));
     const bytes = variableBytes(variable);
-    end = place + bytes;
-    return { name: variable.name, place, bytes };
+    end = location + bytes;
+    return { name: variable.name, location, bytes };
   });
   return { extents, end };
 }
@@ -59,9 +59,9 @@ export function kernelVariables(kernel: PtxKernel, module: PtxModule): KernelVar
   let parameterBytes = 0;
   const params = kernel.params.map(({ name, type, bytes, align }): Extent => {
     const size = bytes ?? typeBytes(type);
-    const place = alignUp(parameterBytes, align ?? typeBytes(type));
-    parameterBytes = place + size;
-    return { name, place, bytes: size };
+    const location = alignUp(parameterBytes, align ?? typeBytes(type));
+    parameterBytes = location + size;
+    return { name, location, bytes: size };
   });
   const used = new Set<string>();
   for (const item of kernel.body) {
@@ -86,7 +86,7 @@ export function kernelVariables(kernel: PtxKernel, module: PtxModule): KernelVar
   return {
     params,
     parameterBytes,
-    shared: [...fixed.extents, ...dynamic.map(({ name }) => ({ name, place: start, bytes: 0 }))],
+    shared: [...fixed.extents, ...dynamic.map(({ name }) => ({ name, location: start, bytes: 0 }))],
     sharedBytes: dynamic.length === 0 ? fixed.end : start,
     usesReserved: kernel.body.some((item) =>
       item.kind === "instruction" &&
@@ -100,12 +100,14 @@ export function kernelVariables(kernel: PtxKernel, module: PtxModule): KernelVar
 /** All names that a kernel may use. */
 export function kernelSymbols(
   variables: KernelVariables,
-  globals: ReadonlyMap<string, SymbolPlace>,
+  globals: ReadonlyMap<string, SymbolLocation>,
   parameterBlock: number,
-): ReadonlyMap<string, SymbolPlace> {
+): ReadonlyMap<string, SymbolLocation> {
   const symbols = new Map(globals);
-  const add = (extents: readonly Extent[], space: SymbolPlace["space"], base: number): void => {
-    for (const { name, place } of extents) symbols.set(name, { space, place: base + place });
+  const add = (extents: readonly Extent[], space: SymbolLocation["space"], base: number): void => {
+    for (const { name, location } of extents) {
+      symbols.set(name, { space, location: base + location });
+    }
   };
   add(variables.params, "param", parameterBlock);
   add(variables.shared, "shared", 0);

@@ -55,7 +55,7 @@ const LINE_SHIFT = 7;
 const BANKS = 32;
 
 /** Numbers of which each counts once. */
-export class Distinct {
+class Distinct {
   readonly #seen = new Int32Array(4 * LANES);
   count = 0;
 
@@ -87,11 +87,11 @@ export function newCountScratch(): CountScratch {
   };
 }
 
-/** Counts a request to global memory: `bytes` at the place of each lane of the mask. */
+/** Counts a request to global memory: `bytes` at the location of each lane of the mask. */
 export function countGlobal(
   counters: AccessCounters,
   { sectors, lines }: CountScratch,
-  places: Uint32Array,
+  locations: Uint32Array,
   mask: number,
   bytes: number,
 ): void {
@@ -100,9 +100,9 @@ export function countGlobal(
   let asked = 0;
   for (let lane = 0; lane < LANES; lane++) {
     if (((mask >>> lane) & 1) === 0) continue;
-    const place = places[lane] ?? 0;
-    const last = (place + bytes - 1) >>> SECTOR_SHIFT;
-    for (let sector = place >>> SECTOR_SHIFT; sector <= last; sector++) {
+    const location = locations[lane] ?? 0;
+    const last = (location + bytes - 1) >>> SECTOR_SHIFT;
+    for (let sector = location >>> SECTOR_SHIFT; sector <= last; sector++) {
       sectors.add(sector);
       lines.add(sector >>> (LINE_SHIFT - SECTOR_SHIFT));
     }
@@ -116,9 +116,9 @@ export function countGlobal(
 }
 
 /** Counts a request to global memory for bytes side by side. */
-export function countRun(counters: AccessCounters, place: number, bytes: number): void {
+export function countRun(counters: AccessCounters, location: number, bytes: number): void {
   const touched = (shift: number): number =>
-    ((place + bytes - 1) >>> shift) - (place >>> shift) + 1;
+    ((location + bytes - 1) >>> shift) - (location >>> shift) + 1;
   counters.requests++;
   counters.bytes += bytes;
   counters.sectors += touched(SECTOR_SHIFT);
@@ -133,7 +133,7 @@ export function countRun(counters: AccessCounters, place: number, bytes: number)
 export function countShared(
   counters: AccessCounters,
   { banks }: CountScratch,
-  places: Uint32Array,
+  locations: Uint32Array,
   mask: number,
   bytes: number,
 ): void {
@@ -144,9 +144,9 @@ export function countShared(
     let most = 0;
     for (let lane = first; lane < first + group; lane++) {
       if (((mask >>> lane) & 1) === 0) continue;
-      const place = places[lane] ?? 0;
-      const last = (place + bytes - 1) >>> 2;
-      for (let word = place >>> 2; word <= last; word++) {
+      const location = locations[lane] ?? 0;
+      const last = (location + bytes - 1) >>> 2;
+      for (let word = location >>> 2; word <= last; word++) {
         const bank = banks[word % BANKS];
         if (bank === undefined) continue;
         bank.add(word);

@@ -15,13 +15,15 @@ import type { HostBytes } from "../../ffi/dtype.ts";
 import type { CudaError } from "../../ffi/errors.ts";
 import type { EmulatorWarning, LaunchProfile } from "../../ffi/profile.ts";
 import { findExtent } from "../check/describe.ts";
+import { type TensorMap, tensorMapProblem } from "../../ffi/tensor_map.ts";
+import { encodeTensorMap } from "../async/tensor_map.ts";
 import { warningKey } from "../check/report.ts";
 import type { FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
 import { outOfMemory, refusal, warningOf } from "./failure.ts";
 import { loadImage, MAX_GRID, prepare } from "./kernels.ts";
-import { addressOf, placeOf, tensorInfo } from "./names.ts";
+import { addressOf, locationOf, tensorInfo } from "./names.ts";
 import { profileOf } from "./profile.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import { Streams } from "./streams.ts";
@@ -101,25 +103,25 @@ export class EmulatorDriver implements Driver {
 
   allocate(bytes: number): bigint {
     try {
-      const place = this.#heap.allocate(bytes, ALIGN, "allocation");
-      this.#emulator.machine.views.u8.fill(POISON, place, place + bytes);
-      return addressOf(place);
+      const location = this.#heap.allocate(bytes, ALIGN, "allocation");
+      this.#emulator.machine.views.u8.fill(POISON, location, location + bytes);
+      return addressOf(location);
     } catch (error) {
       throw error instanceof HeapFullError ? outOfMemory(error, this.#heap, "cuMemAlloc") : error;
     }
   }
 
   free(address: bigint): void {
-    const place = placeOf(address);
-    if (place === undefined || !this.#heap.isAllocated(place)) {
+    const location = locationOf(address);
+    if (location === undefined || !this.#heap.isAllocated(location)) {
       throw refusal("CUDA_ERROR_INVALID_VALUE", "cuMemFree");
     }
-    this.#heap.free(place);
+    this.#heap.free(location);
   }
 
   describe(address: bigint, contents: Contents): void {
-    const place = placeOf(address);
-    if (place !== undefined) this.#heap.describe(place, tensorInfo(contents));
+    const location = locationOf(address);
+    if (location !== undefined) this.#heap.describe(location, tensorInfo(contents));
   }
 
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void {
@@ -217,7 +219,7 @@ export class EmulatorDriver implements Driver {
     name: string,
   ): { readonly address: bigint; readonly bytes: number } | undefined {
     const variable = this.#module(module, "cuModuleGetGlobal").variables.get(name);
-    return variable && { address: addressOf(variable.place), bytes: variable.bytes };
+    return variable && { address: addressOf(variable.location), bytes: variable.bytes };
   }
 
   functionInfo(fn: bigint): FunctionInfo {
@@ -261,6 +263,10 @@ export class EmulatorDriver implements Driver {
     };
   }
 
+  encodeTensorMap(map: TensorMap): HostBytes | undefined {
+    return tensorMapProblem(map) === undefined ? encodeTensorMap(map) : undefined;
+  }
+
   beginCapture(stream: bigint): void {
     this.#streams.beginCapture(stream);
   }
@@ -294,9 +300,10 @@ export class EmulatorDriver implements Driver {
   /** Device memory as the host sees it; all of it must be one live allocation's, or one variable's. */
   #bytes(address: bigint, length: number, call: string): Uint8Array {
     if (length === 0) return new Uint8Array();
-    const place = placeOf(address);
+    const location = locationOf(address);
     if (
-      place === undefined || !(this.#isAllocated(place, length) || this.#isConstant(place, length))
+      location === undefined ||
+      !(this.#isAllocated(location, length) || this.#isConstant(location, length))
     ) {
       throw refusal(
         "CUDA_ERROR_INVALID_VALUE",
@@ -304,18 +311,18 @@ export class EmulatorDriver implements Driver {
         `${length} bytes at 0x${address.toString(16)}`,
       );
     }
-    return this.#emulator.machine.views.u8.subarray(place, place + length);
+    return this.#emulator.machine.views.u8.subarray(location, location + length);
   }
 
-  #isAllocated(place: number, length: number): boolean {
-    const found = this.#heap.liveAt(place);
-    return found !== undefined && place + length <= found.place + found.bytes;
+  #isAllocated(location: number, length: number): boolean {
+    const found = this.#heap.liveAt(location);
+    return found !== undefined && location + length <= found.location + found.bytes;
   }
 
   /** Kernels reach it by addresses of constant memory only, so it is no allocation. */
-  #isConstant(place: number, length: number): boolean {
+  #isConstant(location: number, length: number): boolean {
     return [...this.#modules.values()].some(({ variables }) =>
-      findExtent([...variables.values()], place, length) !== undefined
+      findExtent([...variables.values()], location, length) !== undefined
     );
   }
 

@@ -72,14 +72,14 @@ function codeOf({ kind, detail }: FaultFacts): string | undefined {
 
 /** The error for a fault. */
 export function emulatorError(fault: FaultFacts, kernel: string): EmulatorError {
-  const { kind, detail, site, place, hint = HINTS[kind] } = fault;
+  const { kind, detail, site, origin, hint = HINTS[kind] } = fault;
   return new EmulatorError({
     kind,
     code: codeOf(fault),
     detail,
     kernel,
-    block: place?.block,
-    thread: place?.thread,
+    block: origin?.block,
+    thread: origin?.thread,
     instruction: site?.text,
     source: site === undefined ? undefined : sourceOf(site),
     hint,
@@ -102,7 +102,7 @@ export function sourceOf({ file, line, column = 0 }: Site): string | undefined {
   return `${file}:${line}${column === 0 ? "" : `:${column}`}`;
 }
 
-/** Errors that libcuda would return in the same place; numbers and sentences as in cuda.h. */
+/** Errors that libcuda would return in the same case; numbers and sentences as in cuda.h. */
 const CODES = {
   CUDA_ERROR_INVALID_VALUE: [1, "invalid argument"],
   CUDA_ERROR_OUT_OF_MEMORY: [2, "out of memory"],

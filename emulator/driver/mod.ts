@@ -2,7 +2,7 @@
 import type { Driver } from "../../ffi/driver.ts";
 import { setPrinter } from "../calls/mod.ts";
 import { createEmulator } from "../launch.ts";
-import type { Spawn } from "../workers/team.ts";
+import type { Spawn } from "../workers/pool.ts";
 import { EmulatorDriver } from "./driver.ts";
 import { type EmulatorSettings, resolveSettings } from "./settings.ts";
 

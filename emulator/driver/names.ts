@@ -5,13 +5,13 @@ import type { TensorInfo } from "../check/allocations.ts";
 import type { Heap } from "../heap.ts";
 import { WINDOW } from "../memory.ts";
 
-/** The device address of a place in the emulator's memory. */
-export function addressOf(place: number): bigint {
-  return BigInt(WINDOW.global) << 32n | BigInt(place);
+/** The device address of a location in the emulator's memory. */
+export function addressOf(location: number): bigint {
+  return BigInt(WINDOW.global) << 32n | BigInt(location);
 }
 
-/** The place of a device address; undefined where it is not one of global memory. */
-export function placeOf(address: bigint): number | undefined {
+/** The location of a device address; undefined where it is not one of global memory. */
+export function locationOf(address: bigint): number | undefined {
   return address >> 32n === BigInt(WINDOW.global) ? Number(address & 0xffff_ffffn) : undefined;
 }
 
@@ -41,15 +41,15 @@ export function nameArguments(
     if (offset + POINTER_BYTES > byteLength || view.getUint32(offset + 4, true) !== WINDOW.global) {
       continue;
     }
-    const start = heap.liveAt(view.getUint32(offset, true))?.place;
+    const start = heap.liveAt(view.getUint32(offset, true))?.location;
     if (start === undefined) continue;
     const known = names.get(start);
     if (known === undefined) names.set(start, [name]);
     else known.push(name);
   }
-  for (const [place, known] of names) {
-    const tensor = heap.liveAt(place)?.tensor;
+  for (const [location, known] of names) {
+    const tensor = heap.liveAt(location)?.tensor;
     const name = known.join(" and ");
-    if (tensor !== undefined && tensor.name !== name) heap.describe(place, { ...tensor, name });
+    if (tensor !== undefined && tensor.name !== name) heap.describe(location, { ...tensor, name });
   }
 }

@@ -18,7 +18,7 @@ import {
   type WordOperation,
 } from "./spelling.ts";
 
-/** An operation whose result is exact, or on the right side of all that the narrow format knows. */
+/** An operation whose result is exact, or on the right side of all that the narrow format has. */
 type Core = (a: number, b: number, c: number) => number;
 
 /** Sums to be rounded to nearest need no care: a double has more than twice the bits of the format. */

@@ -97,7 +97,7 @@ export function fragmentReader(
 /** Reads 16 bytes of memory into elements `at`, `at + stride`, … of a matrix. */
 export type ChunkReader = (
   views: Views,
-  place: number,
+  location: number,
   out: Float64Array,
   at: number,
   stride: number,
@@ -106,20 +106,20 @@ export type ChunkReader = (
 export function chunkReader(format: Format): ChunkReader {
   const { bits, values } = format;
   if (values === undefined) {
-    return ({ i32 }, place, out, at, stride) => {
+    return ({ i32 }, location, out, at, stride) => {
       for (let i = 0; i < 4; i++) {
-        out[at + i * stride] = singleOf(TF32_BITS & (i32[(place >>> 2) + i] ?? 0));
+        out[at + i * stride] = singleOf(TF32_BITS & (i32[(location >>> 2) + i] ?? 0));
       }
     };
   }
   if (bits === 16) {
-    return ({ u16 }, place, out, at, stride) => {
+    return ({ u16 }, location, out, at, stride) => {
       for (let i = 0; i < 8; i++) {
-        out[at + i * stride] = values[u16[(place >>> 1) + i] ?? 0] ?? 0;
+        out[at + i * stride] = values[u16[(location >>> 1) + i] ?? 0] ?? 0;
       }
     };
   }
-  return ({ u8 }, place, out, at, stride) => {
-    for (let i = 0; i < 16; i++) out[at + i * stride] = values[u8[place + i] ?? 0] ?? 0;
+  return ({ u8 }, location, out, at, stride) => {
+    for (let i = 0; i < 16; i++) out[at + i * stride] = values[u8[location + i] ?? 0] ?? 0;
   };
 }

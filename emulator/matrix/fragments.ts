@@ -13,7 +13,7 @@
 import { LANES } from "../register_file.ts";
 
 /** Row and column of an element; `part` counts the elements of a register from its low end. */
-type Place = (
+type ElementOf = (
   lane: number,
   register: number,
   part: number,
@@ -27,13 +27,18 @@ export interface Fragment {
   readonly slots: Int32Array;
 }
 
-function fragment(registers: number, parts: number, columns: number, place: Place): Fragment {
+function fragment(
+  registers: number,
+  parts: number,
+  columns: number,
+  elementOf: ElementOf,
+): Fragment {
   const slots = new Int32Array(registers * LANES * parts);
   let at = 0;
   for (let register = 0; register < registers; register++) {
     for (let lane = 0; lane < LANES; lane++) {
       for (let part = 0; part < parts; part++) {
-        const [row, column] = place(lane, register, part);
+        const [row, column] = elementOf(lane, register, part);
         slots[at++] = row * columns + column;
       }
     }
@@ -113,9 +118,13 @@ export function quadFragmentOfSum(parts: 1 | 2): Fragment {
 
 /**
  * Fragments of `wmma`, whose layout the ISA leaves open: elements in turn, again from the first where there are more
- * places than elements.
+ * positions than elements.
  */
 export function plainFragment(registers: number, parts: number, elements: number): Fragment {
-  const places = registers * LANES * parts;
-  return { registers, parts, slots: Int32Array.from({ length: places }, (_, i) => i % elements) };
+  const positions = registers * LANES * parts;
+  return {
+    registers,
+    parts,
+    slots: Int32Array.from({ length: positions }, (_, i) => i % elements),
+  };
 }

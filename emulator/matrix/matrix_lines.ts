@@ -19,7 +19,7 @@ export interface MatrixLines {
 }
 
 /** Where the first line is, and how far it is to the next. */
-export interface LinePlaces {
+export interface LineLocations {
   readonly base: number;
   readonly pitch: number;
   /** Whether some bytes that it reads hold nothing. */
@@ -34,7 +34,7 @@ export function matrixLines(
   match: Match,
   context: HandlerContext,
   { verb, lines, length, bits, carries }: MatrixLines,
-): (w: number) => LinePlaces {
+): (w: number) => LineLocations {
   const { machine, site } = context;
   const operand = (name: string): Match["operands"][number] | undefined =>
     match.operands.find((each) => each.name === name);
@@ -56,7 +56,7 @@ export function matrixLines(
     strong: false,
     carries,
   }, site);
-  const checkLines = (found: LinePlaces): void => {
+  const checkLines = (found: LineLocations): void => {
     const { base, pitch } = found;
     const kind = reach.kind === KIND.mixed ? reach.kinds[0] ?? KIND.global : reach.kind;
     for (let first = 0; first < lines * perLine; first += LANES) {
@@ -64,11 +64,11 @@ export function matrixLines(
       [reach.low, reach.high, reach.bits] = [Infinity, 0, 0];
       for (let i = 0; i < count; i++) {
         const line = Math.floor((first + i) / perLine);
-        const place = base + line * pitch + ((first + i) % perLine) * bytes;
-        reach.places[i] = place;
-        reach.low = Math.min(reach.low, place);
-        reach.high = Math.max(reach.high, place);
-        reach.bits |= place;
+        const location = base + line * pitch + ((first + i) % perLine) * bytes;
+        reach.locations[i] = location;
+        reach.low = Math.min(reach.low, location);
+        reach.high = Math.max(reach.high, location);
+        reach.bits |= location;
       }
       reach.kind = kind;
       checkAccess(access, check, -1 >>> (LANES - count) | 0);
@@ -77,12 +77,12 @@ export function matrixLines(
   };
   return (w) => {
     resolve(w, FIRST_LANE);
-    const base = reach.places[0] ?? 0;
+    const base = reach.locations[0] ?? 0;
     const pitch = strideRow === undefined
       ? lineBytes
       : (machine.views.u32[(w + strideRow) >>> 2] ?? 0) * bits / 8;
-    const places = { base, pitch, unwritten: false };
-    if (machine.checks) checkLines(places);
-    return places;
+    const locations = { base, pitch, unwritten: false };
+    if (machine.checks) checkLines(locations);
+    return locations;
   };
 }

@@ -25,19 +25,19 @@ const ROW_WORDS = ROW_BYTES / 4;
 interface MatrixRows {
   /** Finds all rows, before any is read or written: registers of the result may hold the addresses. */
   readonly find: (w: number) => void;
-  /** Their places in the memory. */
-  readonly places: Uint32Array;
+  /** Their locations in the memory. */
+  readonly locations: Uint32Array;
   readonly access: Access;
 }
 
 /** The bytes of a matrix' register, and where they are in memory. */
-function matrixBytes(places: Uint32Array, transposed: boolean): ForEachByte {
+function matrixBytes(locations: Uint32Array, transposed: boolean): ForEachByte {
   return (matrix, visit) => {
     for (let row = 0; row < ROWS; row++) {
       const lane = ROWS * matrix + row;
       for (let i = 0; i < ROW_BYTES; i++) {
         const offset = transposed ? 2 * (ROWS * (i >> 1) + row) + (i & 1) : ROW_BYTES * row + i;
-        visit({ offset, lane, place: (places[lane] ?? 0) + i });
+        visit({ offset, lane, location: (locations[lane] ?? 0) + i });
       }
     }
   };
@@ -85,7 +85,7 @@ function matrixRows(
       context.site,
     );
   };
-  return { find, places: reach.places, access };
+  return { find, locations: reach.locations, access };
 }
 
 export function ldmatrix(match: Match, context: HandlerContext): WarpFunction {
@@ -93,18 +93,18 @@ export function ldmatrix(match: Match, context: HandlerContext): WarpFunction {
   const target = must(match.operands[0], "destination of ldmatrix");
   const registers = context.rows(target.operand, target.type);
   const carries = canCarry(target.operand, context);
-  const { find, places, access } = matrixRows(match, context, registers.length, "load", carries);
+  const { find, locations, access } = matrixRows(match, context, registers.length, "load", carries);
   const transposed = match.modifiers.includes("trans");
   const carry = carryMatrixLoad(
     context,
     target.operand,
     "load of a matrix",
-    matrixBytes(places, transposed),
+    matrixBytes(locations, transposed),
   );
   const move = transposed ? loadTransposed : loadRows;
   return wholeWarp("ldmatrix", context, (w) => {
     find(w);
-    move(machine.views, w, registers, places);
+    move(machine.views, w, registers, locations);
     if (machine.checks && access.unwritten !== 0) carry(w);
   });
 }
@@ -113,14 +113,14 @@ type LoadMatrices = (
   views: Views,
   w: number,
   registers: readonly number[],
-  places: Uint32Array,
+  locations: Uint32Array,
 ) => void;
 
-const loadTransposed: LoadMatrices = ({ u16 }, w, registers, places) => {
+const loadTransposed: LoadMatrices = ({ u16 }, w, registers, locations) => {
   for (const [matrix, register] of registers.entries()) {
     const to = (w + register) >>> 1;
     for (let row = 0; row < ROWS; row++) {
-      const from = (places[ROWS * matrix + row] ?? 0) >>> 1;
+      const from = (locations[ROWS * matrix + row] ?? 0) >>> 1;
       // Element (row, column) in memory is (column, row) of the matrix.
       for (let column = 0; column < ROWS; column++) {
         u16[to + ROWS * column + row] = u16[from + column] ?? 0;
@@ -129,11 +129,11 @@ const loadTransposed: LoadMatrices = ({ u16 }, w, registers, places) => {
   }
 };
 
-const loadRows: LoadMatrices = ({ i32 }, w, registers, places) => {
+const loadRows: LoadMatrices = ({ i32 }, w, registers, locations) => {
   for (const [matrix, register] of registers.entries()) {
     const to = (w + register) >>> 2;
     for (let row = 0; row < ROWS; row++) {
-      const from = (places[ROWS * matrix + row] ?? 0) >>> 2;
+      const from = (locations[ROWS * matrix + row] ?? 0) >>> 2;
       for (let word = 0; word < ROW_WORDS; word++) {
         i32[to + ROW_WORDS * row + word] = i32[from + word] ?? 0;
       }
@@ -145,10 +145,10 @@ export function stmatrix(match: Match, context: HandlerContext): WarpFunction {
   const { machine } = context;
   const source = must(match.operands[1], "source of stmatrix");
   const registers = context.rows(source.operand, source.type);
-  const { find, places } = matrixRows(match, context, registers.length, "store", false);
+  const { find, locations } = matrixRows(match, context, registers.length, "store", false);
   const transposed = match.modifiers.includes("trans");
   const carry = machine.checks
-    ? carryMatrixStore(context, source.operand, matrixBytes(places, transposed))
+    ? carryMatrixStore(context, source.operand, matrixBytes(locations, transposed))
     : undefined;
   return wholeWarp("stmatrix", context, (w) => {
     find(w);
@@ -157,7 +157,7 @@ export function stmatrix(match: Match, context: HandlerContext): WarpFunction {
     for (const [matrix, register] of registers.entries()) {
       const from = (w + register) >>> 1;
       for (let row = 0; row < ROWS; row++) {
-        const to = (places[ROWS * matrix + row] ?? 0) >>> 1;
+        const to = (locations[ROWS * matrix + row] ?? 0) >>> 1;
         for (let column = 0; column < ROWS; column++) {
           const element = transposed ? ROWS * column + row : ROWS * row + column;
           u16[to + column] = u16[from + element] ?? 0;

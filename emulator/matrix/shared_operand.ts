@@ -53,17 +53,17 @@ function checkUniform(context: HandlerContext, { u32 }: Views, first: number): v
   }
 }
 
-/** Checks reads of the warp at the given places, as many at a time as it has lanes. */
-function checkPlaces(access: Access, check: CheckedAccess, places: Uint32Array): void {
+/** Checks reads of the warp at the given locations, as many at a time as it has lanes. */
+function checkLocations(access: Access, check: CheckedAccess, locations: Uint32Array): void {
   const { reach } = access;
-  for (let first = 0; first < places.length; first += LANES) {
-    const batch = places.subarray(first, first + LANES);
-    reach.places.set(batch);
+  for (let first = 0; first < locations.length; first += LANES) {
+    const batch = locations.subarray(first, first + LANES);
+    reach.locations.set(batch);
     reach.kind = KIND.shared;
     reach.remote = 0;
-    reach.low = batch.reduce((least, place) => Math.min(least, place), Infinity);
-    reach.high = batch.reduce((most, place) => Math.max(most, place), 0);
-    reach.bits = batch.reduce((bits, place) => bits | place, 0);
+    reach.low = batch.reduce((least, location) => Math.min(least, location), Infinity);
+    reach.high = batch.reduce((most, location) => Math.max(most, location), 0);
+    reach.bits = batch.reduce((bits, location) => bits | location, 0);
     checkAccess(access, check, -1 >>> (LANES - batch.length) | 0);
   }
 }
@@ -86,7 +86,7 @@ export function sharedReader(context: HandlerContext, operand: SharedOperand): O
     carries: false,
   }, site);
   return (views, w, firstRow, reads) => {
-    const places = new Uint32Array(lines * chunks);
+    const locations = new Uint32Array(lines * chunks);
     const first = (w + row) >>> 2;
     if (machine.checks) checkUniform(context, views, first);
     const matrix = readDescriptor(views.u32[first] ?? 0, views.u32[first + 1] ?? 0, major);
@@ -95,21 +95,21 @@ export function sharedReader(context: HandlerContext, operand: SharedOperand): O
     const { shared } = machine.block;
     for (let line = 0, i = 0; line < lines; line++) {
       for (let chunk = 0; chunk < chunks; chunk++) {
-        places[i++] = shared + chunkAddress(matrix, firstLine + line, firstChunk + chunk);
+        locations[i++] = shared + chunkAddress(matrix, firstLine + line, firstChunk + chunk);
       }
     }
     if (reads !== undefined) {
-      checkPlaces(access, check, places);
-      for (const place of places) {
-        checkProxy(machine, machine.block, place - shared, CHUNK_BYTES, { site, lane: 0 });
-        markPending(machine.block, place, CHUNK_BYTES, reads, machine.warp, 0);
+      checkLocations(access, check, locations);
+      for (const location of locations) {
+        checkProxy(machine, machine.block, location - shared, CHUNK_BYTES, { site, lane: 0 });
+        markPending(machine.block, location, CHUNK_BYTES, reads, machine.warp, 0);
       }
     }
     return (current, out) => {
       for (let line = 0, i = 0; line < lines; line++) {
         for (let chunk = 0; chunk < chunks; chunk++) {
           const at = line * alongLines + chunk * perChunk * alongChunk;
-          read(current, places[i++] ?? 0, out, at, alongChunk);
+          read(current, locations[i++] ?? 0, out, at, alongChunk);
         }
       }
     };

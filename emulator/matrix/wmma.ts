@@ -13,7 +13,7 @@ import { type Format, FORMATS, isFormatName } from "./formats.ts";
 import { plainFragment } from "./fragments.ts";
 import { carryMatrixLoad, carryMatrixStore, type ForEachByte } from "../shadow/matrix_memory.ts";
 import { canCarry } from "../shadow/memory.ts";
-import { type LinePlaces, matrixLines } from "./matrix_lines.ts";
+import { type LineLocations, matrixLines } from "./matrix_lines.ts";
 import { multiplyAcross, type Product, type ProductRows, productRows } from "./product.ts";
 import { isSumFormatName, SUM_FORMATS } from "./sums.ts";
 
@@ -66,14 +66,16 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
     const [r, c] = [Math.floor(element / columns), element % columns];
     return (byRows ? r : c) * pitch + (((byRows ? c : r) * bits) >> 3);
   };
-  const found: { places: LinePlaces } = { places: { base: 0, pitch: 0, unwritten: false } };
+  const found: { locations: LineLocations } = {
+    locations: { base: 0, pitch: 0, unwritten: false },
+  };
   const forEachByte: ForEachByte = (register, visit) => {
-    const { base, pitch } = found.places;
+    const { base, pitch } = found.locations;
     const bytes = Math.max(1, bits / 8);
     for (let i = 0; i < elements; i++) {
-      const place = base + offsetOf(slots[register * elements + i] ?? 0, pitch);
+      const location = base + offsetOf(slots[register * elements + i] ?? 0, pitch);
       for (let b = 0; b < bytes; b++) {
-        visit({ offset: Math.floor(i * bits / 8) + b, lane: 0, place: place + b });
+        visit({ offset: Math.floor(i * bits / 8) + b, lane: 0, location: location + b });
       }
     }
   };
@@ -83,7 +85,7 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
     : undefined;
   const low = bits >= 32 ? -1 : 2 ** bits - 1;
   return wholeWarp(match.opcode, context, (w) => {
-    const { base, pitch, unwritten } = found.places = find(w);
+    const { base, pitch, unwritten } = found.locations = find(w);
     carryStore?.(w);
     const { i32, u8, u16 } = machine.views;
     let at = 0;
@@ -93,18 +95,18 @@ function move(match: Match, context: HandlerContext, verb: "load" | "store"): Wa
         let word = 0;
         for (let part = 0; part < parts; part++) {
           const element = slots[at++] ?? 0;
-          const place = base + offsetOf(element, pitch);
+          const location = base + offsetOf(element, pitch);
           if (words >= 1) {
             for (let i = 0; i < words; i++) {
-              const [inFrame, inMemory] = [first + words * lane + i, (place >>> 2) + i];
+              const [inFrame, inMemory] = [first + words * lane + i, (location >>> 2) + i];
               if (verb === "load") i32[inFrame] = i32[inMemory] ?? 0;
               else i32[inMemory] = i32[inFrame] ?? 0;
             }
           } else if (verb === "store") {
-            u16[place >>> 1] = (i32[first + lane] ?? 0) >>> (16 * part);
+            u16[location >>> 1] = (i32[first + lane] ?? 0) >>> (16 * part);
           } else {
             const shift = ((byRows ? element % columns : Math.floor(element / columns)) * bits) & 7;
-            const value = bits === 16 ? u16[place >>> 1] ?? 0 : (u8[place] ?? 0) >>> shift;
+            const value = bits === 16 ? u16[location >>> 1] ?? 0 : (u8[location] ?? 0) >>> shift;
             word |= (value & low) << (bits * part);
           }
         }

@@ -7,7 +7,7 @@ import type { Machine } from "../machine.ts";
 import type { Code } from "../wasm/code.ts";
 import { WasmModule } from "../wasm/module.ts";
 
-/** Adds the product of a (m by k) and b (k by n) to sums (m by n); places are in elements of their matrix. */
+/** Adds the product of a (m by k) and b (k by n) to sums (m by n); offsets are in elements of their matrix. */
 export type Multiply = (
   a: number,
   b: number,
@@ -35,7 +35,7 @@ const PAIRS = 4;
 
 /**
  * For each row of a, for each 8 columns of b: the sums over k, in order and from zero, then c added.
- * All places are bytes; n is a multiple of 8.
+ * All offsets are in bytes; n is a multiple of 8.
  */
 function writeKernel(code: Code): void {
   const [a, b, sums, m, n, k] = [0, 1, 2, 3, 4, 5];

@@ -60,10 +60,10 @@ export function arriveAt(
     throw new Fault("illegal instruction", detail, lane, facts?.site);
   }
   const barrier = block.barriers.get(id) ??
-    { arrived: new Map<Warp, number>(), places: [], expected: count, yes: 0, all: true };
+    { arrived: new Map<Warp, number>(), pcs: [], expected: count, yes: 0, all: true };
   block.barriers.set(id, barrier);
   checkArrival(program, warp, path, barrier, id, count, facts?.site);
-  if (!barrier.places.includes(path.pc)) barrier.places.push(path.pc);
+  if (!barrier.pcs.includes(path.pc)) barrier.pcs.push(path.pc);
   if (count === undefined) checkExited(program, machine, block, path.pc);
   barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | path.mask);
   if (step.reduction !== undefined) {
@@ -80,7 +80,7 @@ export function arriveAt(
   completeBarrier(program, machine, block, id);
 }
 
-/** Lanes of one warp must not come to the same barrier from two places, nor with different counts. */
+/** Lanes of one warp must not arrive at the same barrier from two instructions, nor with different counts. */
 function checkArrival(
   program: Program,
   warp: Warp,
@@ -106,7 +106,7 @@ function checkArrival(
   if (other === undefined || program.blocks[path.pc]?.barrier?.aligned !== true) return;
   throw new Fault(
     "divergent barrier",
-    `lanes of warp ${warp.index} wait at barrier ${id} in two places`,
+    `lanes of warp ${warp.index} wait at barrier ${id} at two instructions`,
     undefined,
     site,
   );

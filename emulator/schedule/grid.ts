@@ -8,7 +8,7 @@ import { checkExit } from "../check/remote.ts";
 import { Fault } from "../fault.ts";
 import { HEADER, LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
-import { fillShadow, SHADOW } from "../shadow/place.ts";
+import { fillShadow, SHADOW } from "../shadow/shadow_row.ts";
 import { afterExit, arriveAt } from "./barriers.ts";
 import { missingBarrier } from "./hunt.ts";
 import { type LaunchFacts, writeSpecials } from "./specials.ts";
@@ -28,7 +28,7 @@ const HOPELESS_ROUNDS = 20_000;
 
 /** Memory that a cluster of blocks runs in. */
 export interface Slot {
-  /** Frames of all warps of all blocks, one after the other. */
+  /** Register files of all warps of all blocks, one after the other. */
   readonly registerFiles: number;
   /** Shared memory of the blocks, one after the other. */
   readonly shared: number;
@@ -187,10 +187,10 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
 function writeHeader(machine: Machine, slot: Slot, warp: Warp, warpCount: number): void {
   const { i32 } = machine.views;
   const { block, registerFile } = warp;
-  const place = block.rank * warpCount + warp.index;
+  const index = block.rank * warpCount + warp.index;
   i32[(registerFile + HEADER.shared) >> 2] = block.shared;
   i32[(registerFile + HEADER.sharedBytes) >> 2] = block.sharedBytes;
-  i32[(registerFile + HEADER.local) >> 2] = slot.local + place * LANES * slot.localBytes;
+  i32[(registerFile + HEADER.local) >> 2] = slot.local + index * LANES * slot.localBytes;
   i32[(registerFile + HEADER.localBytes) >> 2] = slot.localBytes;
   i32[(registerFile + HEADER.live) >> 2] = warp.live;
   i32[(registerFile + HEADER.forced) >> 2] = 0;
@@ -252,7 +252,7 @@ function runCluster(
 
 /** Where threads wait that wait for ever. */
 function deadlock({ program }: GridWork, clusters: readonly Cluster[]): Fault {
-  const places = new Map<number, { readonly where: string; threads: number }>();
+  const waitingAt = new Map<number, { readonly where: string; threads: number }>();
   let [barrier, apart] = [false, false];
   for (const cluster of clusters) {
     for (const block of cluster.blocks) {
@@ -266,16 +266,18 @@ function deadlock({ program }: GridWork, clusters: readonly Cluster[]): Fault {
             : `\`${site.text}\`${site.line === undefined ? "" : ` (line ${site.line})`}`;
           const waits = `${waiting === "lanes" ? "for other lanes " : ""}at ${where}`;
           const key = waiting === "lanes" ? ~pc : pc;
-          const place = places.get(key) ?? { where: waits, threads: 0 };
-          for (let m = mask; m !== 0; m &= m - 1) place.threads++;
-          places.set(key, place);
+          const group = waitingAt.get(key) ?? { where: waits, threads: 0 };
+          for (let m = mask; m !== 0; m &= m - 1) group.threads++;
+          waitingAt.set(key, group);
         }
       }
     }
   }
-  const list = [...places.values()].map(({ where, threads }) => `${threads} ${where}`).join(", ");
+  const list = [...waitingAt.values()].map(({ where, threads }) => `${threads} ${where}`).join(
+    ", ",
+  );
   return new Fault(
-    apart || (barrier && places.size > 1) ? "divergent barrier" : "deadlock",
+    apart || (barrier && waitingAt.size > 1) ? "divergent barrier" : "deadlock",
     `threads wait for ever: ${list}`,
   );
 }

@@ -7,7 +7,7 @@ import type { Program } from "../compile/program.ts";
 import { Fault } from "../fault.ts";
 import type { Machine } from "../machine.ts";
 import type { Block } from "./state.ts";
-import { placed } from "./placed.ts";
+import { withOrigin } from "./fault_origin.ts";
 import { isDone, runWarp, type WarpEvents } from "./warp.ts";
 
 /** Warp-instructions that the other warps may run. */
@@ -23,7 +23,7 @@ export function missingBarrier(
   events: WarpEvents,
 ): unknown {
   if (!isUnwritten(error)) return error;
-  const fault = placed(error, machine, program.kernel);
+  const fault = withOrigin(error, machine, program.kernel);
   const { code } = program;
   let left = MOST_FUEL;
   halt(machine, block);

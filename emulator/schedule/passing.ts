@@ -54,9 +54,9 @@ export function checkPassing(
     }
     next = Math.min(next, passing.nextAfter(waiting, pc));
   };
-  for (const { expected, places } of block.barriers.values()) {
+  for (const { expected, pcs } of block.barriers.values()) {
     if (expected !== undefined) continue;
-    for (const place of places) look(place, mask, "other threads of the block wait for it");
+    for (const pc of pcs) look(pc, mask, "other threads of the block wait for it");
   }
   for (const other of paths) {
     if (other.waiting !== "lanes") continue;

@@ -36,7 +36,7 @@ export function slotShape(
   return { warps, registerFiles, registerFileBytes, blocks, sharedStride, localBytes, bytes };
 }
 
-/** A slot in memory that begins at a place; its register files get what is the same in all warps. */
+/** A slot in memory that begins at a location; its register files get what is the same in all warps. */
 export function makeSlot(
   u8: Uint8Array,
   start: number,

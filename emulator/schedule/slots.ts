@@ -26,11 +26,11 @@ interface Kept {
 export class SlotPool {
   readonly #machine: Machine;
   readonly #allocate: Allocate;
-  readonly #give: (place: number) => void;
+  readonly #give: (location: number) => void;
   #kept: Kept | undefined;
   #program: Program | undefined;
 
-  constructor(machine: Machine, allocate: Allocate, give: (place: number) => void) {
+  constructor(machine: Machine, allocate: Allocate, give: (location: number) => void) {
     this.#machine = machine;
     this.#allocate = allocate;
     this.#give = give;

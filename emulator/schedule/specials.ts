@@ -28,7 +28,7 @@ const AXES = ["x", "y", "z", "w"] as const;
 /** Shared memory that the system keeps for itself and for libraries: as much as GPUs since sm_80 do. */
 export const RESERVED_BYTES = TARGETS.sm_80.sharedBytesReserved;
 
-/** Whether a register names a place in reserved shared memory. */
+/** Whether a register names a location in reserved shared memory. */
 export function isReserved(name: string): boolean {
   return name.startsWith("reserved_smem_offset_");
 }
@@ -62,10 +62,10 @@ const OF_BLOCK: ReadonlyMap<string, (launch: LaunchFacts, warp: Warp) => number>
 ]);
 
 /**
- * Registers that are the same for all warps that run in one place, during a launch; 64-bit ones have their upper half
+ * Registers that are the same for all warps that run in one slot, during a launch; 64-bit ones have their upper half
  * zero.
  */
-const OF_PLACE: ReadonlyMap<string, Value> = new Map<string, Value>([
+const OF_SLOT: ReadonlyMap<string, Value> = new Map<string, Value>([
   ["tid.x", ({ block }, warp, lane) => thread(warp, lane) % block[0]],
   ["tid.y", ({ block }, warp, lane) => Math.floor(thread(warp, lane) / block[0]) % block[1]],
   ["tid.z", ({ block }, warp, lane) => Math.floor(thread(warp, lane) / (block[0] * block[1]))],
@@ -101,10 +101,10 @@ const OF_PLACE: ReadonlyMap<string, Value> = new Map<string, Value>([
 
 /** Whether the emulator has a register that keeps its value. */
 export function isConstantSpecial(name: string): boolean {
-  return OF_PLACE.has(name) || OF_BLOCK.has(name) || /^(?:pm\d(?:_64)?|envreg\d+)$/.test(name);
+  return OF_SLOT.has(name) || OF_BLOCK.has(name) || /^(?:pm\d(?:_64)?|envreg\d+)$/.test(name);
 }
 
-/** Fills the rows of the special registers that a kernel reads; `known`: those of the place are there already. */
+/** Fills the rows of the special registers that a kernel reads; `known`: those of the slot are there already. */
 export function writeSpecials(
   machine: Machine,
   rows: readonly SpecialRow[],
@@ -120,7 +120,7 @@ export function writeSpecials(
       i32.fill(ofBlock(launch, warp), at, at + LANES);
       continue;
     }
-    const value = known ? undefined : OF_PLACE.get(name);
+    const value = known ? undefined : OF_SLOT.get(name);
     if (value === undefined) continue;
     if (name === "is_explicit_cluster") i32[at] = -value(launch, warp, 0);
     else if (wide) {

@@ -45,7 +45,7 @@ export interface Barrier {
   /** Arrived lanes by warp. */
   readonly arrived: Map<Warp, number>;
   /** The blocks of the program that threads have arrived from. */
-  readonly places: number[];
+  readonly pcs: number[];
   /** Threads that it waits for; undefined: all of the block. */
   readonly expected: number | undefined;
   /** Threads that said true, and that arrived, for reductions. */

@@ -19,8 +19,8 @@ export function isDone(warp: Warp): boolean {
   return warp.live === 0;
 }
 
-/** Puts lanes at a basic block, together with those that are there already. */
-function place(program: Program, machine: Machine, warp: Warp, pc: number, mask: number): void {
+/** Adds lanes to the path at a basic block, together with those that are there already. */
+function addLanes(program: Program, machine: Machine, warp: Warp, pc: number, mask: number): void {
   if (mask === 0) return;
   const ran = warp.slice;
   if (pc >= program.blocks.length) {
@@ -136,14 +136,26 @@ function settle(
   const { registerFile } = warp;
   if (status >= 0) {
     remove(warp, path);
-    place(program, machine, warp, status, path.mask);
+    addLanes(program, machine, warp, status, path.mask);
     return;
   }
   if (status === STOP.diverged) {
     const taken = i32[(registerFile + HEADER.diverged) >> 2] ?? 0;
     remove(warp, path);
-    place(program, machine, warp, i32[(registerFile + HEADER.target) >> 2] ?? 0, path.mask & taken);
-    place(program, machine, warp, i32[(registerFile + HEADER.other) >> 2] ?? 0, path.mask & ~taken);
+    addLanes(
+      program,
+      machine,
+      warp,
+      i32[(registerFile + HEADER.target) >> 2] ?? 0,
+      path.mask & taken,
+    );
+    addLanes(
+      program,
+      machine,
+      warp,
+      i32[(registerFile + HEADER.other) >> 2] ?? 0,
+      path.mask & ~taken,
+    );
     events.diverged(warp);
     return;
   }

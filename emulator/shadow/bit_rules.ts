@@ -2,7 +2,7 @@
 import { literalOf, scalarSources } from "../lanes/shape.ts";
 import type { WarpFunction } from "../machine.ts";
 import { type Carrying, shadowRow, whole } from "./carrying.ts";
-import { settleRow, type Shadow } from "./place.ts";
+import { settleRow, type Shadow } from "./shadow_row.ts";
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 

@@ -3,7 +3,7 @@ import type { Operand } from "../../compiler/ptx/func.ts";
 import type { Match } from "../../compiler/ptx/match.ts";
 import type { TypeName } from "../../compiler/ptx/types.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
-import { fillShadow, type Shadow, undefinedLanes } from "./place.ts";
+import { fillShadow, type Shadow, undefinedLanes } from "./shadow_row.ts";
 
 export interface Carrying {
   readonly match: Match;

@@ -20,7 +20,7 @@ export interface Tracking {
 const READS_SHARED: ReadonlySet<string> = new Set(["ldmatrix", "wmma.load", "shfl", "shfl.sync"]);
 const READS_MEMORY: ReadonlySet<string> = new Set(["ld", "ldu", "atom"]);
 
-/** Whether an instruction may read what nothing has written; `isLocal` knows variables in local memory. */
+/** Whether an instruction may read what nothing has written; `isLocal` recognises variables in local memory. */
 export function mayReadUndefined(match: Match, isLocal: (name: string) => boolean): boolean {
   if (READS_SHARED.has(match.opcode)) return true;
   if (!READS_MEMORY.has(match.opcode)) return false;

@@ -5,7 +5,14 @@ import type { Line } from "../compile/lines.ts";
 import { usesOf } from "../compile/uses.ts";
 import type { HandlerContext, WarpFunction } from "../machine.ts";
 import { type Demand, rolesOf } from "./roles.ts";
-import { cleanRow, clearShadow, fillShadow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
+import {
+  cleanRow,
+  clearShadow,
+  fillShadow,
+  SHADOW,
+  type Shadow,
+  undefinedLanes,
+} from "./shadow_row.ts";
 import { failUndefined } from "./report.ts";
 import { ruleOf } from "./rules.ts";
 import { addAssignment } from "./state.ts";

@@ -5,7 +5,7 @@ import { unsetWritten } from "../check/written.ts";
 import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 import { bytesOf, reachedClause, undefinedAt } from "./memory.ts";
-import { settleRow, SHADOW, type Shadow, undefinedLanes } from "./place.ts";
+import { settleRow, SHADOW, type Shadow, undefinedLanes } from "./shadow_row.ts";
 import { failUndefined } from "./report.ts";
 import { addAssignment, addOrigin, noteStored } from "./state.ts";
 
@@ -13,12 +13,12 @@ import { addAssignment, addOrigin, noteStored } from "./state.ts";
 export interface RowByte {
   /** Offset in the row of the register. */
   readonly offset: number;
-  /** The lane whose place it belongs to, as the check had them, and the place itself. */
+  /** The lane whose location it belongs to, as the check had them, and the location itself. */
   readonly lane: number;
-  readonly place: number;
+  readonly location: number;
 }
 
-/** Visits the bytes of a register after the places have been found. */
+/** Visits the bytes of a register after the locations have been found. */
 export type ForEachByte = (register: number, visit: (byte: RowByte) => void) => void;
 
 const elementsOf = (operand: Operand): readonly Operand[] =>
@@ -47,15 +47,15 @@ export function carryMatrixLoad(
       const row = (w >>> 0) + shadow.row;
       views.u8.fill(0, row, row + LANES * Math.max(4, shadow.bits / 8));
       let origin = own;
-      forEachByte(register, ({ offset, lane, place }) => {
+      forEachByte(register, ({ offset, lane, location }) => {
         const found = bytesOf(access, lane);
         if (found === undefined) return;
-        const byte = undefinedAt(access, found, place);
+        const byte = undefinedAt(access, found, location);
         if (byte.bits === 0) return;
         views.u8[row + offset] = byte.bits;
         origin = byte.origin ?? origin;
         if (clause !== "") return;
-        clause = `${verb} ${reachedClause(access, lane, place)}, which nothing has written`;
+        clause = `${verb} ${reachedClause(access, lane, location)}, which nothing has written`;
       });
       settleRow(views, w, shadow, -1);
       views.i32[(w + shadow.word + SHADOW.origin) >>> 2] = origin;
@@ -81,7 +81,7 @@ export function carryMatrixStore(
     if (lanes === 0) return;
     const stride = Math.max(4, shadow.bits / 8);
     const origin = views.i32[(w + shadow.word + SHADOW.origin) >>> 2] ?? 0;
-    forEachByte(register, ({ offset, lane, place }) => {
+    forEachByte(register, ({ offset, lane, location }) => {
       const holder = Math.floor(offset / stride);
       if (((lanes >>> holder) & 1) === 0) return;
       const bits = views.u8[(w >>> 0) + shadow.row + offset] ?? 0;
@@ -92,8 +92,8 @@ export function carryMatrixStore(
         failUndefined(machine, state, w, shadow, holder, use, site);
         return;
       }
-      unsetWritten(found.bytes, place - found.base);
-      noteStored(state, place, { bits, origin, owner: found.owner });
+      unsetWritten(found.bytes, location - found.base);
+      noteStored(state, location, { bits, origin, owner: found.owner });
     });
   };
   return (w) => {

@@ -7,7 +7,7 @@ import { readProduct as readMma } from "../matrix/mma.ts";
 import { type Product, productRows } from "../matrix/product.ts";
 import { readProduct as readWmma } from "../matrix/wmma.ts";
 import { type Carrying, everywhere } from "./carrying.ts";
-import { clearShadow, settleRow, type Shadow, undefinedLanes } from "./place.ts";
+import { clearShadow, settleRow, type Shadow, undefinedLanes } from "./shadow_row.ts";
 
 type Name = "a" | "b" | "c" | "d";
 

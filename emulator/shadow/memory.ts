@@ -11,13 +11,13 @@ import type { HandlerContext } from "../machine.ts";
 import type { Views } from "../memory.ts";
 import { KIND, ownerOf } from "../access/reach.ts";
 import { type Access, accessOf } from "../access/state.ts";
-import { SHADOW, type Shadow, undefinedLanes } from "./place.ts";
+import { SHADOW, type Shadow, undefinedLanes } from "./shadow_row.ts";
 import { failUndefined } from "./report.ts";
 import { addAssignment, addOrigin, noteStored, storedAt } from "./state.ts";
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
-/** The bytes that a place is among: which hold something, and where they begin. */
+/** The bytes that a location is among: which hold something, and where they begin. */
 export interface Bytes {
   readonly bytes: WrittenBytes;
   readonly base: number;
@@ -42,10 +42,10 @@ export function bytesOf(access: Access, lane: number): Bytes | undefined {
 export function undefinedAt(
   { shadows }: Access,
   { bytes, base, owner }: Bytes,
-  place: number,
+  location: number,
 ): { readonly bits: number; readonly origin: number | undefined } {
-  if (firstUnwritten(bytes.written, place - base, 1) < 0) return DEFINED;
-  const { bits = 0xff, origin } = storedAt(shadows, place, owner) ?? {};
+  if (firstUnwritten(bytes.written, location - base, 1) < 0) return DEFINED;
+  const { bits = 0xff, origin } = storedAt(shadows, location, owner) ?? {};
   return { bits, origin };
 }
 
@@ -116,9 +116,9 @@ export function carryLoad(
       if (found === undefined) continue;
       const { bytes: { written }, base } = found;
       let last = 0;
-      const place = reach.places[lane] ?? 0;
-      const first = firstUnwritten(written, place - base, total);
-      clauses[lane] = clauseOf(access, what, lane, place, first + base);
+      const location = reach.locations[lane] ?? 0;
+      const first = firstUnwritten(written, location - base, total);
+      clauses[lane] = clauseOf(access, what, lane, location, first + base);
       for (const { shadow, at, bytes, signed } of elements) {
         if (shadow === undefined) continue;
         const stride = Math.max(4, shadow.bits / 8);
@@ -126,7 +126,7 @@ export function carryLoad(
         let [any, origin] = [0, own];
         for (let i = 0; i < stride; i++) {
           if (i < bytes) {
-            const byte = undefinedAt(access, found, place + at + i);
+            const byte = undefinedAt(access, found, location + at + i);
             last = byte.bits;
             origin = byte.origin ?? origin;
           } else last = signed && (last & 0x80) !== 0 && 8 * i < shadow.bits ? 0xff : 0;
@@ -144,27 +144,27 @@ export function carryLoad(
 }
 
 /** Where a lane reaches memory that has a bit per byte: "at tile + 8 in shared memory". */
-export function reachedClause(access: Access, lane: number, place: number): string {
+export function reachedClause(access: Access, lane: number, location: number): string {
   const { reach, launch, machine } = access;
   const kind = reach.kind === KIND.mixed ? reach.kinds[lane] : reach.kind;
   const base = bytesOf(access, lane)?.base ?? 0;
   const laneBytes = machine.views.u32[(machine.warp.registerFile + HEADER.localBytes) >>> 2] ?? 1;
   return kind === KIND.shared
-    ? `at ${describeShared(launch, place - base)}`
-    : `at ${describeLocal(launch, (place - base) % laneBytes)}`;
+    ? `at ${describeShared(launch, location - base)}`
+    : `at ${describeLocal(launch, (location - base) % laneBytes)}`;
 }
 
 function clauseOf(
   access: Access,
   what: string,
   lane: number,
-  place: number,
+  location: number,
   first: number,
 ): string {
-  const which = first === place
+  const which = first === location
     ? "which nothing has written"
-    : `whose byte ${first - place} nothing has written`;
-  return `${what} ${reachedClause(access, lane, place)}, ${which}`;
+    : `whose byte ${first - location} nothing has written`;
+  return `${what} ${reachedClause(access, lane, location)}, ${which}`;
 }
 
 /** Bits of a lane's element that are undefined, byte by byte. */
@@ -233,14 +233,14 @@ export function carryStore(
           failUndefined(machine, shadows, w, shadow, lane, use, site);
           continue;
         }
-        const place = (reach.places[lane] ?? 0) + at;
-        const offset = place - found.base;
+        const location = (reach.locations[lane] ?? 0) + at;
+        const offset = location - found.base;
         setWritten(found.bytes, offset, bytes);
         if (!isUndefined) continue;
         undefinedBytes(views.u8, w, shadow, lane, bytes).forEach((bits, i) => {
           if (bits === 0) return;
           unsetWritten(found.bytes, offset + i);
-          noteStored(shadows, place + i, { bits, origin, owner: found.owner });
+          noteStored(shadows, location + i, { bits, origin, owner: found.owner });
         });
       }
     }
@@ -270,7 +270,7 @@ export function markBytes(
     const lane = lowestLane(m);
     const found = bytesOf(access, lane);
     if (found === undefined) continue;
-    const offset = (access.reach.places[lane] ?? 0) - found.base;
+    const offset = (access.reach.locations[lane] ?? 0) - found.base;
     if (holds) setWritten(found.bytes, offset, bytes);
     else for (let i = 0; i < bytes; i++) unsetWritten(found.bytes, offset + i);
   }

@@ -5,7 +5,7 @@ import type { Bits, WarpFunction } from "../machine.ts";
 import type { Views } from "../memory.ts";
 import { TYPES } from "../../compiler/ptx/types.ts";
 import { type Carrying, shadowRow, whole } from "./carrying.ts";
-import { fillShadow, settleRow, undefinedLanes, wordsOf } from "./place.ts";
+import { fillShadow, settleRow, undefinedLanes, wordsOf } from "./shadow_row.ts";
 
 const lowestLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 

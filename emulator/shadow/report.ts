@@ -2,7 +2,7 @@
 import { Fault, type Site } from "../fault.ts";
 import { report } from "../check/report.ts";
 import type { Machine } from "../machine.ts";
-import { SHADOW, type Shadow } from "./place.ts";
+import { SHADOW, type Shadow } from "./shadow_row.ts";
 import type { ShadowState } from "./state.ts";
 
 /** An instruction in a message. */

@@ -14,7 +14,7 @@ import { movmatrix } from "../matrix/row_matrices.ts";
 import { bitwiseRule, halvesRule, leftRule } from "./bit_rules.ts";
 import { productRule, wgmmaRule } from "./matrix_rules.ts";
 import { type Carrying, everywhere, type Rule, shadowRow, undefinedIn, whole } from "./carrying.ts";
-import { fillShadow, settleRow } from "./place.ts";
+import { fillShadow, settleRow } from "./shadow_row.ts";
 import { compareRule, selectRule, voteRule } from "./predicate_rules.ts";
 
 /** The same match with operands that are objects of their own, also where one register is named twice. */
@@ -99,7 +99,9 @@ const across = (
 
 const isInteger = (name: TypeName): boolean => TYPES[name].class !== "float";
 
-/** Packed halves are judged each on its own; sums and products of integers are defined below the first undefined bit. */
+/**
+ * Packed halves are judged each on its own; sums and products of integers are defined below the first undefined bit.
+ */
 const arithmetic: Rule = (carrying) => {
   const { match } = carrying;
   const type = typeOf(match, "a");

@@ -26,7 +26,7 @@ export interface ShadowState {
   readonly origins: Origin[];
   /** Instructions by the number that shadows have of them; 0 is none. */
   readonly assignments: (Assignment | undefined)[];
-  /** Bytes to which undefined bits were stored, by their place. */
+  /** Bytes to which undefined bits were stored, by their location. */
   readonly stored: Map<number, StoredByte>;
 }
 
@@ -66,18 +66,18 @@ export function addAssignment(state: ShadowState, site: Site, copies: boolean): 
   return state.assignments.push({ site, copies }) - 1;
 }
 
-/** Remembers the undefined bits that are stored at a place. */
-export function noteStored({ stored }: ShadowState, place: number, byte: StoredByte): void {
+/** Remembers the undefined bits that are stored at a location. */
+export function noteStored({ stored }: ShadowState, location: number, byte: StoredByte): void {
   if (stored.size >= MOST_STORED) stored.clear();
-  stored.set(place, byte);
+  stored.set(location, byte);
 }
 
-/** What was stored at a place of which some bits are undefined; absent where nothing was stored. */
+/** What was stored at a location of which some bits are undefined; absent where nothing was stored. */
 export function storedAt(
   { stored }: ShadowState,
-  place: number,
+  location: number,
   owner: object,
 ): StoredByte | undefined {
-  const byte = stored.get(place);
+  const byte = stored.get(location);
   return byte?.owner === owner ? byte : undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * Loads and stores without checks: of global, shared, local and generic addresses, and loads of what all lanes share.
  * Addresses are looked at first; where one is not in the memory that its window says, the primitive declines, and what
- * handles the instruction otherwise says why, or knows better.
+ * handles the instruction otherwise gives the reason, or has a better one.
  */
 import type { Operand } from "../../compiler/ptx/func.ts";
 import type { Match } from "../../compiler/ptx/match.ts";

@@ -50,14 +50,14 @@ function elementBits(bits: number): ElementBits {
 export const wordOf = (register: number): "i32" | "i64" => register > 32 ? "i64" : "i32";
 
 /** Element `at` in memory, as the register has it. */
-export function loaded(access: Access, at: number, place: Expr): Expr {
+export function loaded(access: Access, at: number, location: Expr): Expr {
   const bits = elementBits(access.bits);
   const register = access.registers[at] ?? 32;
   const extends_ = access.signed && register > bits;
   const value = opWith(
     LOADS[wordOf(register)][bits][extends_ ? 1 : 0],
     [at * bits / 8],
-    place,
+    location,
   );
   return extends_ && register < 32 ? op("i32.and", value, i32(2 ** register - 1)) : value;
 }
@@ -77,35 +77,35 @@ export function parametersOf({ registers, base }: Access): {
 function moveLane(
   access: Access,
   code: Code,
-  place: Expr,
+  location: Expr,
   element: (i: number) => { readonly at: Expr; readonly offset: number },
 ): void {
   const bits = elementBits(access.bits);
   for (const [i, register] of access.registers.entries()) {
     const { at, offset } = element(i);
     if (access.stores) {
-      place(code);
+      location(code);
       opWith(bits === 64 ? "i64.load" : "i32.load", [offset], at)(code);
       code.op(STORES[bits], i * bits / 8);
     } else {
       at(code);
-      loaded(access, i, place)(code);
+      loaded(access, i, location)(code);
       code.op(register > 32 ? "i64.store" : "i32.store", offset);
     }
   }
 }
 
-/** How a lane's place follows from the lower word of its address; `extra` is the lane's own local memory. */
-type PlaceOf = (low: Expr, extra: Expr) => Expr;
+/** How a lane's location follows from the lower word of its address; `extra` is the lane's own local memory. */
+type LocationOf = (low: Expr, extra: Expr) => Expr;
 
 /** Lanes of one round where all take part. */
 const ROUND = 4;
 
 /** All lanes, a few at a time. */
-function moveAll(access: Access, code: Code, placeOf: PlaceOf): void {
+function moveAll(access: Access, code: Code, locationOf: LocationOf): void {
   const { registers, base } = access;
   const { base: baseRow, offset, registerFile } = parametersOf(access);
-  const place = code.local("i32");
+  const location = code.local("i32");
   const round = code.local("i32");
   const own = code.local("i32");
   const isLocal = access.space === "local";
@@ -125,9 +125,9 @@ function moveAll(access: Access, code: Code, placeOf: PlaceOf): void {
     const low = base === 0
       ? local(offset)
       : op("i32.add", opWith("i32.load", [lane * base / 8], local(baseAt)), local(offset));
-    placeOf(low, local(own))(code);
-    code.op("local.set", place);
-    moveLane(access, code, local(place), (i) => ({
+    locationOf(low, local(own))(code);
+    code.op("local.set", location);
+    moveLane(access, code, local(location), (i) => ({
       at: local(rows[i] ?? 0),
       offset: lane * ((registers[i] ?? 32) > 32 ? 8 : 4),
     }));
@@ -158,35 +158,36 @@ export const ownMemory = (registerFile: number, lane: number): Expr =>
 export function moveSome(
   access: Access,
   code: Code,
-  placeOf: (low: Expr, lane: number) => Expr,
+  locationOf: (low: Expr, lane: number) => Expr,
 ): void {
   const { registers, base } = access;
   const { base: baseRow, offset, mask } = parametersOf(access);
-  const place = code.local("i32");
+  const location = code.local("i32");
   eachLane(code, mask, (lane) => {
     const low = base === 0 ? local(offset) : op(
       "i32.add",
       opWith("i32.load", [0], elementAddress(baseRow, lane, base)),
       local(offset),
     );
-    placeOf(low, lane)(code);
-    code.op("local.set", place);
-    moveLane(access, code, local(place), (i) => ({
+    locationOf(low, lane)(code);
+    code.op("local.set", location);
+    moveLane(access, code, local(location), (i) => ({
       at: elementAddress(i, lane, registers[i] ?? 32),
       offset: 0,
     }));
   });
 }
 
-export function move(access: Access, code: Code, placeOf: PlaceOf): void {
+export function move(access: Access, code: Code, locationOf: LocationOf): void {
   const { registerFile, mask } = parametersOf(access);
   code.op("local.get", mask).op("i32.const", -1).op("i32.eq").op("if");
-  moveAll(access, code, placeOf);
+  moveAll(access, code, locationOf);
   code.op("else");
   moveSome(
     access,
     code,
-    (low, lane) => placeOf(low, access.space === "local" ? ownMemory(registerFile, lane) : i32(0)),
+    (low, lane) =>
+      locationOf(low, access.space === "local" ? ownMemory(registerFile, lane) : i32(0)),
   );
   code.op("end");
 }

@@ -183,19 +183,19 @@ function extracted({ bits, signed }: IntegerType, a: Expr, at: number, length: n
 
 export function extractForm(match: Match): Primitive | undefined {
   const type = integerType(typesOf(match)[0]);
-  const place = field(match, "b", "c");
-  if (type === undefined || place === undefined) return undefined;
+  const bitRange = field(match, "b", "c");
+  if (type === undefined || bitRange === undefined) return undefined;
   return vectorPrimitive({
     ...shapeOf(match, ["b", "c"]),
-    evaluate: (_, a) => [extracted(type, a, ...place)],
+    evaluate: (_, a) => [extracted(type, a, ...bitRange)],
   });
 }
 
 export function insertForm(match: Match): Primitive | undefined {
   const type = integerType(typesOf(match)[0]);
-  const place = field(match, "c", "e");
-  if (type === undefined || place === undefined) return undefined;
-  const [at, length] = place;
+  const bitRange = field(match, "c", "e");
+  if (type === undefined || bitRange === undefined) return undefined;
+  const [at, length] = bitRange;
   const mask = BigInt.asUintN(type.bits, onesUpTo(length) << BigInt(at));
   return vectorPrimitive({
     ...shapeOf(match, ["c", "e"]),

@@ -1,5 +1,5 @@
 /**
- * Primitives: WebAssembly functions that execute one form of instruction for a whole warp. Parameters are the places
+ * Primitives: WebAssembly functions that execute one form of instruction for a whole warp. Parameters are the offsets
  * of its rows in the memory, and the mask of the lanes that take part; lanes that do not keep what they have. The
  * code of a primitive is written into the module that calls it, as a function that takes the arguments and the mask.
  */

@@ -1,6 +1,6 @@
 /** What a thread of the host sends another one about a launch. */
 import type { AccessLaunch, SentLaunch } from "../check/launch.ts";
-import type { SymbolPlace } from "../compile/context.ts";
+import type { SymbolLocation } from "../compile/context.ts";
 import type { LaunchFacts } from "../schedule/specials.ts";
 
 /** A launch, for those who help with it. */
@@ -8,7 +8,7 @@ export interface SharedLaunch {
   readonly text: string;
   readonly kernel: string;
   /** Variables of the module. */
-  readonly places: ReadonlyMap<string, SymbolPlace>;
+  readonly locations: ReadonlyMap<string, SymbolLocation>;
   /** Where the arguments are. */
   readonly parameters: number;
   /** Basic blocks of the kernel: each worker counts on its own. */

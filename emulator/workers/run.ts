@@ -12,10 +12,10 @@ import { type Host, newHost } from "../host.ts";
 import { viewsOf } from "../memory.ts";
 import { reportOf } from "../report.ts";
 import { runGrid, type Slot } from "../schedule/grid.ts";
-import { placed } from "../schedule/placed.ts";
+import { withOrigin } from "../schedule/fault_origin.ts";
 import { makeSlot, poisonShared, slotShape } from "../schedule/slot.ts";
 import { CONTROL, type Job, type Result } from "./job.ts";
-import { writeResult } from "./team.ts";
+import { writeResult } from "./pool.ts";
 
 interface Compiled {
   readonly program: Program;
@@ -57,7 +57,7 @@ export class Helper {
       return { kind: "report", report: this.#runBlocks(job) };
     } catch (error) {
       Atomics.store(job.control, CONTROL.closed, 1);
-      const found = placed(error, machine, job.kernel);
+      const found = withOrigin(error, machine, job.kernel);
       if (!(found instanceof Fault)) return { kind: "error", message: String(found) };
       return { kind: "fault", fault: factsOf(found) };
     }
@@ -111,14 +111,14 @@ export class Helper {
     const checks = machine.checks = anyCheck(levels);
     machine.profile = job.profile;
     const unassigned = levels.uninitialized !== "off";
-    const places = JSON.stringify([...job.places]);
+    const locations = JSON.stringify([...job.locations]);
     const key = [
       checks,
       unassigned,
       job.profile,
       job.parameters,
       job.counts,
-      places,
+      locations,
       job.kernel,
       job.text,
     ].join("\n");
@@ -132,7 +132,7 @@ export class Helper {
       machine,
       module,
       kernel,
-      symbols: kernelSymbols(variables, job.places, job.parameters),
+      symbols: kernelSymbols(variables, job.locations, job.parameters),
       unassigned,
       meters,
       counts: () => job.counts,

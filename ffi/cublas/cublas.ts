@@ -203,7 +203,7 @@ function storageOf(argument: string, tensor: Tensor<ProductDType, 2>): Storage {
   const [rows, columns] = tensor.shape;
   const [down, across] = tensor.strides;
   if (tensor.elements === 0) return { by: "rows", leading: Math.max(columns, 1) };
-  // Where an axis has one place, its stride means nothing.
+  // Where an axis has one element, its stride means nothing.
   if (across === 1 || columns <= 1) {
     const leading = rows <= 1 ? Math.max(columns, 1) : down;
     if (leading >= Math.max(columns, 1)) return { by: "rows", leading };

@@ -16,7 +16,7 @@ const CANDIDATES: Readonly<Record<string, readonly string[]>> = {
   win32: MAJORS.map((major) => `cublas64_${major}.dll`),
 };
 
-/** Where cuBLAS may be: where TRI_CUBLAS says, else in the usual places. */
+/** Where cuBLAS may be: where TRI_CUBLAS says, else in the usual folders. */
 export function cublasLibraries(): readonly string[] {
   const named = runtime.readVariable("TRI_CUBLAS");
   return named === undefined ? CANDIDATES[runtime.platform] ?? [] : [named];

@@ -15,14 +15,26 @@ import {
   NoDeviceError,
   OutOfMemoryError,
 } from "../errors.ts";
+import {
+  FILLS,
+  INTERLEAVES,
+  PROMOTIONS,
+  SWIZZLES,
+  TENSOR_MAP_ALIGN,
+  TENSOR_MAP_BYTES,
+  TENSOR_TYPES,
+  type TensorMap,
+} from "../tensor_map.ts";
 import { checkImage } from "./image.ts";
 import type { CudaLibrary, CudaSymbols } from "./symbols.ts";
 
 const SUCCESS = 0;
+const ERROR_INVALID_VALUE = 1;
 const ERROR_OUT_OF_MEMORY = 2;
 const ERROR_NO_DEVICE = 100;
 const ERROR_NOT_FOUND = 500;
 const ERROR_NOT_READY = 600;
+const ERROR_NOT_SUPPORTED = 801;
 
 /** CU_DEVICE_ATTRIBUTE_… */
 const DEVICE = {
@@ -79,6 +91,8 @@ export class CudaDriver implements Driver {
   readonly #word = new BigUint64Array(1);
   readonly #word2 = new BigUint64Array(1);
   readonly #int = new Int32Array(1);
+  /** Where tensor maps are encoded. */
+  #mapRoom: HostBytes | undefined;
 
   /** Takes over the library; closes it when CUDA cannot start. */
   constructor(library: CudaLibrary) {
@@ -360,6 +374,30 @@ export class CudaDriver implements Driver {
     };
   }
 
+  encodeTensorMap(map: TensorMap): HostBytes | undefined {
+    const { cuTensorMapEncodeTiled } = this.#cu;
+    if (cuTensorMapEncodeTiled === null) return undefined;
+    const room = this.#mapRoom ??= alignedRoom(this.#library);
+    const status = cuTensorMapEncodeTiled(
+      room,
+      TENSOR_TYPES.findIndex(({ name }) => name === map.type),
+      map.extents.length,
+      map.address,
+      BigUint64Array.from(map.extents, BigInt),
+      // One longer than needed: runtimes pass an empty array as the null pointer.
+      BigUint64Array.from([...map.strides, 0], BigInt),
+      Uint32Array.from(map.box),
+      Uint32Array.from(map.elementStrides),
+      INTERLEAVES.indexOf(map.interleave),
+      SWIZZLES.indexOf(map.swizzle),
+      PROMOTIONS.indexOf(map.promotion),
+      FILLS.indexOf(map.fill),
+    );
+    if (status === ERROR_INVALID_VALUE || status === ERROR_NOT_SUPPORTED) return undefined;
+    this.#check(status, "cuTensorMapEncodeTiled");
+    return room.slice();
+  }
+
   beginCapture(stream: bigint): void {
     this.#check(
       this.#cu.cuStreamBeginCapture_v2(stream, CAPTURE_MODE_RELAXED),
@@ -423,6 +461,13 @@ export class CudaDriver implements Driver {
     const description = text(cuGetErrorString) ?? "unknown to this driver";
     return new CudaError({ name, code, description, call, about });
   }
+}
+
+/** Memory for a tensor map on the alignment that libcuda demands. */
+function alignedRoom({ addressOf }: CudaLibrary): HostBytes {
+  const room = new Uint8Array(TENSOR_MAP_BYTES + TENSOR_MAP_ALIGN);
+  const skip = Number(-addressOf(room) & BigInt(TENSOR_MAP_ALIGN - 1));
+  return room.subarray(skip, skip + TENSOR_MAP_BYTES);
 }
 
 function textOf(bytes: HostBytes): string {

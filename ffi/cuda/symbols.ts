@@ -67,6 +67,26 @@ export const SYMBOLS = {
     parameters: ["u64", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "u64", "u64", "u64"],
     result: "i32",
   },
+  /** Since CUDA 12.0. */
+  cuTensorMapEncodeTiled: {
+    // map, element type, rank, address, extents, strides, box, element strides, interleave, swizzle, promotion, fill
+    parameters: [
+      "buffer",
+      "u32",
+      "u32",
+      "u64",
+      "buffer",
+      "buffer",
+      "buffer",
+      "buffer",
+      "u32",
+      "u32",
+      "u32",
+      "u32",
+    ],
+    result: "i32",
+    optional: true,
+  },
 
   // Graphs.
   cuStreamBeginCapture_v2: { parameters: ["u64", "i32"], result: "i32" },

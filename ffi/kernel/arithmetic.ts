@@ -5,6 +5,9 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../values.ts";
 
+/** What errors of expressions call their arguments. */
+export const SIZES = "sizes";
+
 /** Largest magnitude of an intermediate result: a few of them still add up exactly. */
 export const EXACT_LIMIT = 2 ** 52;
 
@@ -12,7 +15,7 @@ export const EXACT_LIMIT = 2 ** 52;
 export function exact(value: number): number {
   if (typeof value === "number" && value >= -EXACT_LIMIT && value <= EXACT_LIMIT) return value;
   throw new ArgumentError({
-    argument: "sizes",
+    argument: SIZES,
     expected: "sizes and addresses that compute to at most 2^52",
     actual: typeof value === "number" ? `about ${value.toExponential(3)}` : describeValue(value),
   });
@@ -27,14 +30,14 @@ export function quotient(dividend: number, divisor: number): number {
 export function remainder(dividend: number, divisor: number): number {
   if (typeof dividend !== "number" || typeof divisor !== "number") {
     throw new ArgumentError({
-      argument: "sizes",
+      argument: SIZES,
       expected: "numbers",
       actual: `${describeValue(dividend)} and ${describeValue(divisor)}`,
     });
   }
   if (divisor === 0) {
     throw new ArgumentError({
-      argument: "sizes",
+      argument: SIZES,
       expected: "a divisor other than 0 in the kernel's contract",
       actual: `${dividend} divided by 0`,
     });
@@ -53,7 +56,7 @@ export function cdiv(dividend: number, divisor: number): number {
 export function nextPow2(value: number): number {
   if (typeof value !== "number") {
     const actual = describeValue(value);
-    throw new ArgumentError({ argument: "sizes", expected: "a number", actual });
+    throw new ArgumentError({ argument: SIZES, expected: "a number", actual });
   }
   let power = 1;
   while (power < value) power *= 2;

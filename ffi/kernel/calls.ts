@@ -19,8 +19,9 @@ import {
   type Gathered,
   type NamedValues,
 } from "./gather.ts";
+import { type Launcher, readFormChoice } from "./forms.ts";
 import { gridForSizes } from "./grid.ts";
-import { type Launcher, type LoadedKernel, LoadedKernels } from "./load.ts";
+import { type LoadedKernel, LoadedKernels } from "./load.ts";
 import { checkBounds, checkOverlap, checkSelfOverlap, Touched } from "./memory.ts";
 import type { InstanceModel, KernelModel } from "./model.ts";
 import { SCALARS } from "./scalars.ts";
@@ -81,10 +82,11 @@ export class KernelCalls<Name extends string> {
     call.enter();
     try {
       const { variant, stream } = form.gather(call, args, options);
+      const choice = readFormChoice(this.#model.name, own(options, "form"));
       const instance = this.#check({ variant, stream }, options);
       if (instance !== undefined) {
         const loaded = this.#loaded.on(stream.device);
-        const launcher = loaded.launcher(instance);
+        const launcher = loaded.launcher(instance).take(call, choice);
         this.#fill(launcher, instance);
         this.#use(stream, loaded);
         const [x, y, z] = this.#grid;
@@ -122,11 +124,12 @@ export class KernelCalls<Name extends string> {
     call.enter();
     try {
       const { variant, stream } = form.gather(call, args, options);
+      const choice = readFormChoice(this.#model.name, own(options, "form"));
       const instance = this.#check({ variant, stream }, options);
       const result = form.result(call);
       if (instance === undefined) return () => result;
       const loaded = this.#loaded.on(stream.device);
-      const launcher = loaded.newLauncher(instance);
+      const launcher = loaded.newLauncher(instance).take(call, choice);
       this.#fill(launcher, instance);
       const launch = this.#launchAgain(launcher, stream, loaded);
       return () => {
@@ -153,6 +156,7 @@ export class KernelCalls<Name extends string> {
     call.enter();
     try {
       const { variant, stream } = form.gather(call, args, options);
+      const wanted = readFormChoice(name, own(options, "form"));
       const { info, label } = stream.device;
       if (info.kind === "emulator") {
         throw new LaunchError(`Cannot tune ${name} on ${label}: its times say nothing of a GPU`, {
@@ -180,7 +184,7 @@ export class KernelCalls<Name extends string> {
         checkOverlap(call, instance, this.#touched);
         checkSelfOverlap(call, instance);
         const loaded = this.#loaded.on(stream.device);
-        const launcher = loaded.newLauncher(instance);
+        const launcher = loaded.newLauncher(instance).take(call, wanted);
         this.#fill(launcher, instance);
         return { config, index, launch: this.#launchAgain(launcher, stream, loaded) };
       });

@@ -1,7 +1,11 @@
 /**
- * Which of several configurations a launch takes: the one that was fastest for the same key, else for the nearest key,
- * measured on the same product, else on another GPU of the architecture; else the first. Near is where the sum of
- * |log2(value / measured value)| over the key's parameters is smallest; of equals, the one measured first in order.
+ * Which of several configurations a launch takes: the one with the least time.
+ *
+ * Near is the measured key where the sum of |log2(value / measured value)| over the key's parameters is smallest; of
+ * equals, the one measured first in order. Timings are those of the same product, else of another GPU of the
+ * architecture. Each is scaled by what the model of the configuration says of the two keys: at a measured key the timings
+ * decide, far from any the model does. Without timings the model alone decides, without a model the nearest timings;
+ * without both, or among equals, the first.
  */
 import type { DeviceInfo } from "../driver.ts";
 import type { ChoiceFacts, PointFacts, Values } from "./facts.ts";
@@ -13,13 +17,15 @@ export class Choice<Name extends string, Instance> {
   /** How they are called in the kernel's source, in the same order. */
   readonly configs: readonly string[];
   readonly key: readonly Name[];
-  readonly facts: ChoiceFacts;
+  readonly facts: ChoiceFacts<Name>;
   readonly #byDevice = new WeakMap<DeviceInfo, Point[]>();
+  /** The last answer: most launches have the sizes of the launch before. */
+  #last: { readonly device: DeviceInfo; readonly at: number[]; readonly index: number } | undefined;
 
   constructor(
     key: readonly Name[],
     instances: readonly Instance[],
-    facts: ChoiceFacts,
+    facts: ChoiceFacts<Name>,
   ) {
     this.instances = instances;
     this.configs = facts.instances.map(({ config }) => config);
@@ -30,24 +36,66 @@ export class Choice<Name extends string, Instance> {
   /** The instance for a launch with these numbers on this device. */
   pick(values: Values<Name>, device: DeviceInfo): Instance | undefined {
     const { instances, key } = this;
-    let best = 0;
-    let least = Infinity;
-    for (const { place, index } of this.#pointsFor(device)) {
-      let distance = 0;
-      for (let axis = 0; axis < key.length; axis++) {
-        const name = key[axis];
-        if (name !== undefined) distance += Math.abs(magnitude(values[name]) - (place[axis] ?? 0));
-      }
-      if (distance >= least) continue;
-      [best, least] = [index, distance];
-      if (distance === 0) break;
+    const last = this.#last;
+    if (last?.device === device && key.every((name, axis) => last.at[axis] === values[name])) {
+      return instances[last.index];
     }
-    return instances[best];
+    const index = this.#best(values, device);
+    this.#last = { device, at: key.map((name) => values[name]), index };
+    return instances[index];
   }
 
   /** Takes a new measurement into account, before all others. */
-  learn(device: DeviceInfo, { at, best }: PointFacts): void {
-    this.#pointsFor(device).unshift(pointOf({ at, best }));
+  learn(device: DeviceInfo, point: PointFacts): void {
+    this.#pointsFor(device).unshift(pointOf(point));
+    this.#last = undefined;
+  }
+
+  #best(values: Values<Name>, device: DeviceInfo): number {
+    const near = this.#nearest(values, device);
+    const costs = this.#costsAt(values, device);
+    if (near === undefined) return costs === undefined ? 0 : least(costs);
+    const { point, distance } = near;
+    if (distance === 0 || costs === undefined) return least(point.times);
+    point.costs ??= this.#costsAt(this.#valuesOf(point), device) ?? [];
+    return least(scaled(point.times, point.costs, costs));
+  }
+
+  #nearest(
+    values: Values<Name>,
+    device: DeviceInfo,
+  ): { readonly point: Point; readonly distance: number } | undefined {
+    const place = this.key.map((name) => magnitude(values[name]));
+    let near: { readonly point: Point; readonly distance: number } | undefined;
+    for (const point of this.#pointsFor(device)) {
+      const distance = place.reduce(
+        (sum, at, axis) => sum + Math.abs(at - (point.place[axis] ?? 0)),
+        0,
+      );
+      if (near === undefined || distance < near.distance) near = { point, distance };
+    }
+    return near;
+  }
+
+  /** By instance; undefined where one has no model, or its numbers leave what can be counted. */
+  #costsAt(values: Values<Name>, { multiprocessors }: DeviceInfo): number[] | undefined {
+    const costs: number[] = [];
+    for (const { cost } of this.facts.instances) {
+      if (cost === undefined) return undefined;
+      try {
+        const turns = Math.ceil(cost.blocks.value(values) / Math.max(multiprocessors, 1));
+        costs.push(Math.max(turns, 1) * Math.max(cost.clocks.value(values), 1));
+      } catch {
+        // The grid or a condition says what is wrong with such numbers.
+        return undefined;
+      }
+    }
+    return costs.length === 0 ? undefined : costs;
+  }
+
+  /** A measured key as the numbers of a launch; models read nothing else. */
+  #valuesOf({ at }: Point): Values<Name> {
+    return Object.fromEntries(this.key.map((name, axis) => [name, at[axis] ?? 0])) as Values<Name>;
   }
 
   #pointsFor(device: DeviceInfo): Point[] {
@@ -63,15 +111,39 @@ export class Choice<Name extends string, Instance> {
   }
 }
 
-/** A key where one configuration was the fastest. */
+/** A key where configurations were timed. */
 interface Point {
+  readonly at: readonly number[];
   /** Logarithms of the key's values. */
   readonly place: readonly number[];
-  readonly index: number;
+  /** By instance; infinite: not timed. */
+  readonly times: readonly number[];
+  /** By the model, once they have been asked for; none: there is no model. */
+  costs?: readonly number[];
 }
 
-function pointOf({ at, best }: PointFacts): Point {
-  return { place: at.map(magnitude), index: best };
+function pointOf({ at, microseconds }: PointFacts): Point {
+  return { at, place: at.map(magnitude), times: microseconds.map((time) => time ?? Infinity) };
+}
+
+/** Times at another key. What was not timed there is compared with the fastest by the model. */
+function scaled(
+  times: readonly number[],
+  measured: readonly number[],
+  wanted: readonly number[],
+): readonly number[] {
+  if (measured.length === 0) return times;
+  const best = least(times);
+  const clock = (times[best] ?? 1) / (measured[best] ?? 1);
+  return wanted.map((cost, index) => {
+    const [time = Infinity, then = 1] = [times[index], measured[index]];
+    return time === Infinity ? cost * clock : cost * time / then;
+  });
+}
+
+/** Index of the smallest; of equals the first. */
+function least(numbers: readonly number[]): number {
+  return numbers.reduce((best, number, index) => number < (numbers[best] ?? 0) ? index : best, 0);
 }
 
 /** Sizes of nothing are as good as one. */

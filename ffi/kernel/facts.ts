@@ -114,8 +114,40 @@ export interface BlockFacts {
   readonly sharedBytes: number;
 }
 
+/** Code of an instance for some targets: its entry, which serves every launch, and faster forms of it. */
+export interface CodeFacts<Name extends string = string> extends BlockFacts {
+  /** Taken where a launch meets their demands, the best first. */
+  readonly forms?: readonly FormFacts<Name>[];
+}
+
+/** A faster form of an entry. It takes the kernel's parameters and then tensor maps. */
+export interface FormFacts<Name extends string = string> extends BlockFacts {
+  /** Its name in the image. */
+  readonly symbol: string;
+  /** What must hold beside the instance's conditions, and beside what follows from the maps. */
+  readonly when: readonly Condition<Name>[];
+  /** In the order of the parameters. */
+  readonly maps: readonly TensorMapFacts<Name>[];
+}
+
+/** How the tensor map of a launch is made; numbers and lists begin with the innermost axis. */
+export interface TensorMapFacts<Name extends string = string> {
+  /** The pointer parameter whose address it has. */
+  readonly param: Name;
+  /** Type of the elements. */
+  readonly element: DType;
+  /** One per axis. */
+  readonly extents: readonly Dimension<Name>[];
+  /** One per axis, in elements; the innermost must be 1. */
+  readonly strides: readonly Dimension<Name>[];
+  /** Elements that a copy moves along each axis. */
+  readonly box: readonly number[];
+  /** How many bytes of rows lie swizzled in shared memory. */
+  readonly swizzle: 0 | 32 | 64 | 128;
+}
+
 /** One compiled instance: an entry of every image. */
-export interface InstanceFacts<Name extends string = string> extends BlockFacts {
+export interface InstanceFacts<Name extends string = string> extends CodeFacts<Name> {
   /** The entry's name. */
   readonly symbol: string;
   /** The variant's name. */
@@ -128,8 +160,8 @@ export interface InstanceFacts<Name extends string = string> extends BlockFacts 
   readonly align?: Readonly<Partial<Record<Name, number>>>;
   /** Where this instance asks for more or less than the others. */
   readonly contract?: ContractFacts<Name>;
-  /** Targets whose code wants another block. */
-  readonly targets?: Readonly<Record<string, BlockFacts>>;
+  /** Targets whose code wants another block or has other forms. */
+  readonly targets?: Readonly<Record<string, CodeFacts<Name>>>;
 }
 
 /** Code for one architecture, with an entry per instance: a file beside the wrapper, or the bytes in base64. */
@@ -176,25 +208,35 @@ export interface TuningFacts<Name extends string = string> {
   /** Parameters whose values decide. */
   readonly key: readonly Name[];
   /** One for each set of such instances. */
-  readonly choices: readonly ChoiceFacts[];
+  readonly choices: readonly ChoiceFacts<Name>[];
 }
 
 /** Instances that differ in their configuration alone. */
-export interface ChoiceFacts {
+export interface ChoiceFacts<Name extends string = string> {
   /** Which of the variant's instances they are: `general`, or the end of a specialised entry's name, such as `a16`. */
   readonly specialization: string;
   /** The default first. */
-  readonly instances: readonly ConfigurationFacts[];
-  /** By GPU; empty: not measured, and the default is taken. */
+  readonly instances: readonly ConfigurationFacts<Name>[];
+  /** By GPU; empty: not measured, and the model decides, else the default is taken. */
   readonly measured: readonly MeasuredFacts[];
 }
 
 /** One of several configurations. */
-export interface ConfigurationFacts {
+export interface ConfigurationFacts<Name extends string = string> {
   /** The instance's entry. */
   readonly symbol: string;
   /** As `#pragma tri config` would spell it. */
   readonly config: string;
+  /** What a launch costs, by a model. It reads the key alone. */
+  readonly cost?: CostFacts<Name>;
+}
+
+/** A model of a launch: multiprocessors take blocks in turns. */
+export interface CostFacts<Name extends string = string> {
+  /** Blocks of the grid. */
+  readonly blocks: Expression<Name>;
+  /** Clocks of a multiprocessor for one of them. */
+  readonly clocks: Expression<Name>;
 }
 
 /** What was measured on one kind of GPU. */
@@ -203,16 +245,16 @@ export interface MeasuredFacts {
   readonly gpu: string;
   /** Such as "sm_90". */
   readonly arch: string;
-  /** The fastest instance by key. */
+  /** How fast the instances were, by key. */
   readonly points: readonly PointFacts[];
 }
 
-/** A key, and the instance that was fastest there. */
+/** A key, and how fast the instances were there. */
 export interface PointFacts {
   /** Values of the key's parameters, in order. */
   readonly at: readonly number[];
-  /** Index into the choice's instances. */
-  readonly best: number;
+  /** One for each of the choice's instances; null: not measured. */
+  readonly microseconds: readonly (number | null)[];
 }
 
 /** Which parameters the short form takes, and under what names. */

@@ -1,29 +1,42 @@
 /** Instances ready to be launched on a device: loaded at first use, and checked against what the wrapper says. */
 import type { Device } from "../device.ts";
-import type { ParameterInfo, PreparedLaunch } from "../driver.ts";
+import type { ParameterInfo } from "../driver.ts";
 import { ImageError } from "../errors.ts";
 import type { KernelFunction } from "../module.ts";
 import type { ModuleVariable } from "../variable.ts";
 import type { ConstantBuffers } from "./constants.ts";
-import type { BlockFacts, KernelFacts } from "./facts.ts";
+import type { CallArguments } from "./call_arguments.ts";
+import type { BlockFacts, FormFacts, KernelFacts } from "./facts.ts";
+import { type Form, type FormLauncher, type Launcher, noFormError, takeForm } from "./forms.ts";
 import { type LoadedImage, loadImage } from "./image.ts";
-import type { InstanceModel } from "./model.ts";
+import type { ArgumentLayout, InstanceModel } from "./model.ts";
 import { parseEntryParameters } from "./ptx_entry.ts";
 import { POINTER_BYTES, SCALARS } from "./scalars.ts";
+import { type Encode, MapSlot, MapTable } from "./tensor_maps.ts";
+import { TENSOR_MAP_BYTES } from "../tensor_map.ts";
+import type { FormChoice } from "./types.ts";
 
-/** An instance on a device with an argument block of its own. */
-export interface Launcher {
-  readonly prepared: PreparedLaunch;
-  /** The argument block. */
-  readonly view: DataView;
+/** An entry or a form of an image, checked against what the wrapper says. */
+interface LoadedCode<Name extends string> {
+  readonly fn: KernelFunction;
+  readonly block: BlockFacts;
+  readonly parameterBytes: number;
+  readonly maps: readonly { readonly table: MapTable<Name>; readonly offset: number }[];
+}
+
+/** The code of an instance with argument blocks that have one user. */
+export interface InstanceLauncher<Name extends string> {
+  /** The code for the launch in hand; a form's tensor maps are then in its argument block. */
+  take(call: CallArguments<Name>, choice: FormChoice | undefined): Launcher;
 }
 
 /** A kernel's image on one device. */
 export class LoadedKernel<Name extends string> {
   readonly #facts: KernelFacts<Name>;
   readonly #image: LoadedImage;
-  readonly #functions: KernelFunction[] = [];
-  readonly #launchers: Launcher[] = [];
+  /** By name in the image. */
+  readonly #codes = new Map<string, LoadedCode<Name>>();
+  readonly #launchers: InstanceLauncher<Name>[] = [];
   /** The image's copies of constant buffers. */
   readonly constants: readonly ModuleVariable[];
 
@@ -40,33 +53,73 @@ export class LoadedKernel<Name extends string> {
   }
 
   /** The instance's launcher that all calls share. */
-  launcher(instance: InstanceModel<Name>): Launcher {
+  launcher(instance: InstanceModel<Name>): InstanceLauncher<Name> {
     return this.#launchers[instance.index] ??= this.newLauncher(instance);
   }
 
   /** A launcher of the instance that has no other user. */
-  newLauncher(instance: InstanceModel<Name>): Launcher {
-    const fn = this.#functions[instance.index] ??= this.#load(instance);
-    const block = this.#block(instance);
+  newLauncher(instance: InstanceModel<Name>): InstanceLauncher<Name> {
+    const { symbol } = instance.facts;
+    const { target } = this.#image;
+    const code = instance.facts.targets?.[target] ?? instance.facts;
+    let plain: Launcher | undefined;
+    const { maxSharedBytes } = this.#image.module.device.info;
+    const forms = (code.forms ?? []).flatMap((facts): Form<Name>[] => {
+      // The device may be a later one than the form was made for, with less shared memory.
+      if (facts.sharedBytes > maxSharedBytes) return [];
+      let launcher: FormLauncher<Name> | undefined;
+      return [{
+        facts,
+        launcher: () => launcher ??= this.#newForm(instance, facts),
+      }];
+    });
+    return {
+      take: (call, choice) => {
+        const form = choice === "plain" ? undefined : takeForm(call, forms);
+        if (form !== undefined) return form;
+        if (choice === "fast") throw noFormError(call, symbol, target, forms);
+        return plain ??= this.#newLauncher(this.#load(instance, { ...code, symbol, maps: [] }));
+      },
+    };
+  }
+
+  #newForm(
+    instance: InstanceModel<Name>,
+    facts: FormFacts<Name>,
+  ): FormLauncher<Name> | undefined {
+    const code = this.#load(instance, facts);
+    if (code.maps.length < facts.maps.length) return undefined;
+    const launcher = this.#newLauncher(code);
+    const { argumentBlock } = launcher.prepared;
+    const maps = code.maps.map(({ table, offset }) =>
+      new MapSlot(table, argumentBlock.subarray(offset, offset + TENSOR_MAP_BYTES))
+    );
+    return { ...launcher, maps };
+  }
+
+  #newLauncher({ fn, block, parameterBytes, maps }: LoadedCode<Name>): Launcher {
     const prepared = fn.prepare({
       block: [block.threads, 1, 1],
       sharedBytes: block.sharedBytes,
-      parameterBytes: instance.layout.parameterBytes,
-      parameterNames: this.#facts.params.map(({ name }) => name),
+      parameterBytes,
+      parameterNames: [
+        ...this.#facts.params.map(({ name }) => name),
+        ...maps.map(({ table }) => `tensor map of ${table.facts.param}`),
+      ],
     });
     const { buffer, byteOffset, byteLength } = prepared.argumentBlock;
     return { prepared, view: new DataView(buffer, byteOffset, byteLength) };
   }
 
-  #block({ facts }: InstanceModel<Name>): BlockFacts {
-    return facts.targets?.[this.#image.target] ?? facts;
-  }
-
-  #load(instance: InstanceModel<Name>): KernelFunction {
+  #load(
+    { layout }: InstanceModel<Name>,
+    facts: Omit<FormFacts<Name>, "when">,
+  ): LoadedCode<Name> {
+    const { symbol, threads, sharedBytes, maps } = facts;
+    const known = this.#codes.get(symbol);
+    if (known !== undefined) return known;
     const { module, ptx } = this.#image;
-    const { symbol } = instance.facts;
     const fn = module.function(symbol);
-    const { threads, sharedBytes } = this.#block(instance);
     const { info } = fn;
     if (threads > info.maxThreadsPerBlock) {
       throw new ImageError(
@@ -90,20 +143,48 @@ export class LoadedKernel<Name extends string> {
     }
     const actual = info.parameters ??
       (ptx === undefined ? undefined : parseEntryParameters(ptx, symbol));
-    if (actual !== undefined) this.#compareParameters(instance, actual);
-    return fn;
+    if (actual !== undefined) this.#compareParameters(symbol, layout, maps.length, actual);
+    // Assemblers align maps in the memory that a GPU has parameters in, where these do not begin at a multiple of 64: on
+    // sm_90 a map behind 48 bytes lies there, and not 64 bytes from the first parameter. Only the driver knows.
+    const places = info.parameters?.slice(layout.offsets.length) ?? [];
+    const code: LoadedCode<Name> = {
+      fn,
+      block: facts,
+      parameterBytes: places.reduce(
+        (end, { offset, bytes }) => Math.max(end, offset + bytes),
+        layout.parameterBytes,
+      ),
+      maps: places.flatMap(({ offset }, index) => {
+        const map = maps[index];
+        if (map === undefined) return [];
+        const encode: Encode = (description) => module.device.enter().encodeTensorMap(description);
+        return [{ table: new MapTable(map, encode), offset }];
+      }),
+    };
+    this.#codes.set(symbol, code);
+    return code;
   }
 
   #compareParameters(
-    { facts: { symbol }, layout }: InstanceModel<Name>,
+    symbol: string,
+    layout: ArgumentLayout,
+    maps: number,
     actual: readonly ParameterInfo[],
   ): void {
-    const expected = this.#facts.params.map((param, position) => ({
+    const own = this.#facts.params.map((param, position) => ({
       offset: layout.offsets[position] ?? 0,
       bytes: param.kind === "pointer"
         ? POINTER_BYTES
         : SCALARS[layout.dtypes[position] ?? "int32"].bytes,
     }));
+    // Where maps lie is not for the wrapper to say.
+    const expected = [
+      ...own,
+      ...Array.from({ length: maps }, (_, index) => ({
+        offset: actual[own.length + index]?.offset ?? layout.parameterBytes,
+        bytes: TENSOR_MAP_BYTES,
+      })),
+    ];
     const listed = (parameters: readonly ParameterInfo[]): string =>
       parameters.map(({ offset, bytes }) => `${bytes} at ${offset}`).join(", ") || "none";
     if (listed(expected) === listed(actual)) return;

@@ -7,6 +7,7 @@ export const CALL_OPTIONS = optionNames<CallOptions & { readonly profile?: boole
   stream: true,
   variant: true,
   grid: true,
+  form: true,
   profile: true,
 });
 
@@ -14,6 +15,7 @@ export const CALL_OPTIONS = optionNames<CallOptions & { readonly profile?: boole
 export const TUNE_OPTIONS = optionNames<Omit<CallOptions, "grid"> & TuneOptions>({
   stream: true,
   variant: true,
+  form: true,
   save: true,
 });
 

@@ -29,7 +29,10 @@ export async function tune<Name extends string>(
   })).toSorted((a, b) => a.microseconds - b.microseconds || a.index - b.index);
   const [best] = timings;
   if (best === undefined) throw new LaunchError(`Cannot tune ${kernel}: no configuration fits`);
-  choice.learn(info, { at: key, best: best.index });
+  const microseconds = choice.instances.map((_, index) =>
+    timings.find((timing) => timing.index === index)?.microseconds ?? null
+  );
+  choice.learn(info, { at: key, microseconds });
   const values = new Map<string, number>(choice.key.map((name, axis) => [name, key[axis] ?? 0]));
   if (save !== undefined) {
     const { specialization } = choice.facts;

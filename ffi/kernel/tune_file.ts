@@ -165,9 +165,11 @@ export function parseKey(text: string): Readonly<Record<string, number>> {
 }
 
 /** The configurations that ran, the fastest first. */
-export function fastestFirst(timings: Timings): readonly string[] {
+export function fastestFirst(
+  timings: Timings,
+): readonly { readonly config: string; readonly microseconds: number }[] {
   return Object.entries(timings)
     .flatMap(([config, timing]) => "failed" in timing ? [] : [{ config, ...timing }])
     .sort((a, b) => a.microseconds - b.microseconds || (a.config < b.config ? -1 : 1))
-    .map(({ config }) => config);
+    .map(({ config, microseconds }) => ({ config, microseconds }));
 }

@@ -25,7 +25,16 @@ export interface CallOptions<Variant extends string = string> {
    * `ArgumentError`.
    */
   readonly grid?: GridSize | undefined;
+  /** Which code of the kernel is launched, for tests and comparisons; the best for the arguments when absent. */
+  readonly form?: FormChoice | undefined;
 }
+
+/**
+ * Code of a kernel. Some entries have faster forms, which need more of the arguments, such as aligned rows. `"plain"`:
+ * the entry itself, which serves every launch. `"fast"`: a form; where no form serves the launch, a `LaunchError` says
+ * what each of them needs.
+ */
+export type FormChoice = "plain" | "fast";
 
 /** What every call takes of a kernel whose grid the caller gives. */
 export interface GridCallOptions<Variant extends string = string> extends CallOptions<Variant> {

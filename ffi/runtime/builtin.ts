@@ -37,6 +37,9 @@ export interface MessagePortOf {
 export interface HostProcess {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program and its arguments; the second is the path of the program's first module. */
+  readonly argv: readonly string[];
+  cwd(): string;
   getBuiltinModule<Name extends keyof Builtins>(name: Name): Builtins[Name];
 }
 
@@ -51,4 +54,14 @@ export function theProcess(): HostProcess {
   const process = hostProcess();
   if (process === undefined) throw new Error("This runtime has no `process`");
   return process;
+}
+
+/**
+ * Loads packages as the module at `url` would. Bundles in CommonJS have no URL (esbuild makes it undefined): there they
+ * are looked for from the program's first module.
+ */
+export function requireFrom(url: string | undefined): Require {
+  const { argv, cwd, getBuiltinModule } = theProcess();
+  const from = url ?? argv[1] ?? `${cwd()}/`;
+  return getBuiltinModule("node:module").createRequire(from);
 }

@@ -1,6 +1,6 @@
 /** The run time on Bun: libcuda through `bun:ffi`. */
 import type { ForeignFunctions, ForeignType } from "../foreign.ts";
-import { theProcess } from "./builtin.ts";
+import { requireFrom, theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable, replaceFile } from "./node_files.ts";
 import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
@@ -44,7 +44,7 @@ function allowedLibraries(paths: readonly string[]): AllowedLibraries {
 }
 
 function openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F> {
-  const require = theProcess().getBuiltinModule("node:module").createRequire(import.meta.url);
+  const require = requireFrom(import.meta.url);
   const ffi: BunFfi = require("bun:ffi");
   const { dlopen, ptr, CString } = ffi;
   const opened: { close(): void }[] = [];

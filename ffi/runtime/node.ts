@@ -3,13 +3,13 @@
  * this Node has it (it is experimental and says so once).
  */
 import type { ForeignFunctions, ForeignLibrary, ForeignType } from "../foreign.ts";
-import { theProcess } from "./builtin.ts";
+import { requireFrom, theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable, replaceFile } from "./node_files.ts";
 import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
 import { type Bind, bindSymbols } from "./symbols.ts";
 
-const { platform, getBuiltinModule } = theProcess();
+const { platform } = theProcess();
 
 /** Node. */
 export const runtime: Runtime = {
@@ -99,7 +99,7 @@ function openNodeFfi(ffi: NodeFfi, path: string): Foreign {
 
 /** How a library is opened; undefined where nothing can. Called when a program looks for a GPU. */
 function findForeign(): ((path: string) => Foreign) | undefined {
-  const require = getBuiltinModule("node:module").createRequire(import.meta.url);
+  const require = requireFrom(import.meta.url);
   try {
     const koffi: Koffi = require("koffi");
     return (path) => openKoffi(koffi, path);

@@ -3,7 +3,7 @@
  * needed, so that programs without large launches do not load it.
  */
 import { hostProcess } from "../runtime/builtin.ts";
-import type { Worker as Helper } from "../../emulator/workers/team.ts";
+import type { Worker as Helper } from "../../emulator/workers/pool.ts";
 
 /** Starts a thread that runs jobs of the emulator; undefined if the program may not start one. */
 export function spawnWorker(): Helper | undefined {

@@ -120,23 +120,94 @@ def integer(text):
         return None
 
 
-class Kernel:
-    """One entry of a cubin. Calling it launches it on torch's current stream."""
+# CUtensorMapDataType of each element type: maps copy bits, so types that they do not have go as integers.
+MAP_TYPES = {
+    **dict.fromkeys(("bool", "int8", "uint8", "float8e4", "float8e5"), 0),
+    **dict.fromkeys(("int16", "uint16"), 1),
+    "uint32": 2, "int32": 3, "uint64": 4, "int64": 5, "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9,
+}
+ELEMENT_BYTES = {name: torch.empty(0, dtype=dtype).element_size() for name, dtype in TORCH.items()} | {
+    "bool": 1, "float8e4": 1, "float8e5": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+}
 
-    def __init__(self, module, entry, instance, contract):
-        self.symbol = entry["symbol"]
-        self.variant = instance["variant"]["name"]
-        self.bindings = {**instance["variant"]["bindings"], **instance["config"]["bindings"]}
-        self.configuration = instance.get("configuration")
-        self.threads, self.shared = entry["threads"], entry["sharedBytes"]
-        self.parameters = contract["params"]
-        self.conditions = [compile_expression(text) for text in instance["specialization"]]
-        self.extents = [compile_expression(text) for text in contract["grid"] or []]
-        self.constants = {k: integer(v) for k, v in self.bindings.items() if integer(v) is not None}
+
+class TensorMap:
+    """How a form's launches get one of their tensor maps; what is encoded is kept."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.sizes = [compile_expression(text) for text in plan["extents"] + plan["strides"]]
+        self.known = {}
+
+    def encode(self, names):
+        """The address of the map for these arguments; None where they meet not all of its demands."""
+        numbers = (names[self.plan["param"]], *[size(names) for size in self.sizes])
+        if numbers not in self.known:
+            self.known[numbers] = self.make(*numbers)
+        room = self.known[numbers]
+        return room and ctypes.c_void_p(ctypes.addressof(room) + -ctypes.addressof(room) % 64)
+
+    def make(self, address, *sizes):
+        rank = len(sizes) // 2
+        extents, (innermost, *outer) = sizes[:rank], sizes[rank:]
+        strides = [stride * ELEMENT_BYTES[self.plan["element"]] for stride in outer]
+        fits = address > 0 and address % 16 == 0 and innermost == 1
+        fits = fits and all(0 < stride < 2**40 and stride % 16 == 0 for stride in strides)
+        if not fits or not all(0 < extent <= 2**32 for extent in extents):
+            return None
+        room = ctypes.create_string_buffer(128 + 64)
+        status = cuda.cuTensorMapEncodeTiled(
+            ctypes.c_void_p(ctypes.addressof(room) + -ctypes.addressof(room) % 64),
+            MAP_TYPES[self.plan["element"]],
+            rank,
+            ctypes.c_void_p(address),
+            (ctypes.c_uint64 * rank)(*extents),
+            (ctypes.c_uint64 * rank)(*strides),
+            (ctypes.c_uint32 * rank)(*self.plan["box"]),
+            (ctypes.c_uint32 * rank)(*[1] * rank),
+            0,  # no interleave
+            {0: 0, 32: 1, 64: 2, 128: 3}[self.plan["swizzle"]],
+            2,  # 128 bytes of L2 promotion
+            0,  # zeros out of bounds
+        )
+        return room if status == 0 else None
+
+
+class Code:
+    """An entry of a cubin, or a faster form of one."""
+
+    def __init__(self, module, facts):
+        self.symbol, self.threads, self.shared = facts["symbol"], facts["threads"], facts["sharedBytes"]
+        self.conditions = [compile_expression(text) for text in facts.get("when", [])]
+        self.maps = [TensorMap(plan) for plan in facts.get("maps", [])]
         self.function = ctypes.c_void_p()
         check(cuda.cuModuleGetFunction(ctypes.byref(self.function), module, self.symbol.encode()), "cuModuleGetFunction")
         if self.shared:
             check(cuda.cuFuncSetAttribute(self.function, 8, self.shared), "cuFuncSetAttribute")
+
+    def encode(self, names):
+        """Pointers to the maps of a launch; None where the code is not for it."""
+        if not all(condition(names) for condition in self.conditions):
+            return None
+        maps = [one.encode(names) for one in self.maps]
+        return None if None in maps else maps
+
+
+class Kernel:
+    """One entry of a cubin. Calling it launches it, or the best of its forms that is for the arguments, on torch's
+    current stream; with `form="plain"` the entry itself."""
+
+    def __init__(self, module, entry, instance, contract):
+        self.symbol = entry["symbol"]
+        self.plain = Code(module, entry)
+        self.forms = [Code(module, form) for form in entry.get("forms", [])]
+        self.variant = instance["variant"]["name"]
+        self.bindings = {**instance["variant"]["bindings"], **instance["config"]["bindings"]}
+        self.configuration = instance.get("configuration")
+        self.parameters = contract["params"]
+        self.conditions = [compile_expression(text) for text in instance["specialization"]]
+        self.extents = [compile_expression(text) for text in contract["grid"] or []]
+        self.constants = {k: integer(v) for k, v in self.bindings.items() if integer(v) is not None}
 
     def names(self, args):
         """Parameters and constants by name, pointers as addresses."""
@@ -149,17 +220,36 @@ class Kernel:
         names = self.names(args)
         return all(condition(names) for condition in self.conditions)
 
-    def __call__(self, *args, grid=None):
+    def code(self, names):
+        """The first form for these arguments, else the entry; with pointers to its tensor maps."""
+        for form in self.forms:
+            maps = form.encode(names)
+            if maps is not None:
+                return form, maps
+        return self.plain, []
+
+    def blocks(self, names, grid=None):
+        """The grid of a launch: the contract's, if none is given."""
+        blocks = [extent(names) for extent in self.extents] if grid is None else list(grid)
+        return blocks + [1] * (3 - len(blocks))
+
+    def taken(self, *args):
+        """Name of the code that a call launches."""
         names = self.names(args)
+        return self.code({**names, "grid": self.blocks(names)})[0].symbol
+
+    def __call__(self, *args, grid=None, form=None):
+        names = self.names(args)
+        blocks = self.blocks(names, grid)
+        code, maps = (self.plain, []) if form == "plain" else self.code({**names, "grid": blocks})
         values = [
             (ctypes.c_uint64 if p["kind"] == "pointer" else SCALARS[p["type"]])(names[p["name"]]) for p in self.parameters
         ]
-        block = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values])
-        blocks = [extent(names) for extent in self.extents] if grid is None else list(grid)
-        blocks += [1] * (3 - len(blocks))
+        pointers = [ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values] + maps
+        block = (ctypes.c_void_p * len(pointers))(*pointers)
         check(
-            cuda.cuLaunchKernel(self.function, *blocks, self.threads, 1, 1, self.shared, current_stream(), block, None),
-            f"cuLaunchKernel of {self.symbol}",
+            cuda.cuLaunchKernel(code.function, *blocks, code.threads, 1, 1, code.shared, current_stream(), block, None),
+            f"cuLaunchKernel of {code.symbol}",
         )
 
 

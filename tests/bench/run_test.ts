@@ -40,7 +40,7 @@ Deno.test("runBenchmark() measures every place and keeps recorded times", async 
   const places: number[] = [];
   const record = await runBenchmark(benchmark(definition(timed)), timed.device, {
     timing: TIMING,
-    onPlace: (_, x) => places.push(x),
+    onPoint: (_, x) => places.push(x),
   });
   assertEquals(record, {
     name: "doubled",

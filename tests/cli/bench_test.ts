@@ -6,7 +6,7 @@ import { REAL_MAIN, type TriResult, Workspace } from "./support/tri_process.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 function bench(workspace: Workspace, ...args: readonly string[]): Promise<TriResult> {
-  return workspace.tri(["bench", ...args], { main: REAL_MAIN });
+  return workspace.tri(["bench", ...args], { main: REAL_MAIN, env: { TRI_DEVICE: "emulator" } });
 }
 
 /** Samples around a centre. */

@@ -18,7 +18,7 @@ Deno.test("tri --help needs no permission and names every command", async () => 
 Deno.test("tri COMMAND --help names every option of the command", async () => {
   using workspace = new Workspace();
   for (const name of Object.keys(COMMANDS).filter(isCommand)) {
-    const { code, stdout } = await workspace.tri([name, "--help"], NO_PERMISSIONS);
+    const { code, stdout } = await workspace.tri([name, "--help"]);
     assertEquals(code, 0);
     for (const option of commandRow(name).options) assertStringIncludes(stdout, `--${option}`);
   }
@@ -46,10 +46,10 @@ Deno.test("tri --version prints the version of deno.json", async () => {
 
 Deno.test("tri exits with 2 for an unknown command or option and suggests the nearest", async () => {
   using workspace = new Workspace();
-  const command = await workspace.tri(["chekc"], NO_PERMISSIONS);
+  const command = await workspace.tri(["chekc"]);
   assertEquals([command.code, command.stdout], [2, ""]);
   assertEquals(command.stderr, "error: Unknown command: chekc\nDid you mean check?\n");
-  const option = await workspace.tri(["check", "--jsno"], NO_PERMISSIONS);
+  const option = await workspace.tri(["check", "--jsno"]);
   assertEquals(option.code, 2);
   assertEquals(option.stderr, "error: tri check has no option --jsno\nDid you mean --json?\n");
 });
@@ -77,13 +77,14 @@ Deno.test("tri check --json prints one document", async () => {
   const { code, stdout, stderr } = await workspace.tri(["check", "--json"]);
   assertEquals([code, stderr], [1, ""]);
   assertEquals(JSON.parse(stdout), {
+    schemaVersion: 1,
     ok: false,
     files: 1,
     diagnostics: [{ code: "E2001", message: "bad" }],
   });
 });
 
-Deno.test("tri inspect prints a stage on stdout and diagnostics on stderr", async () => {
+Deno.test("tri inspect prints a phase on stdout and diagnostics on stderr", async () => {
   using workspace = new Workspace({ "a.tc": "kernel x\nerror bad\n" });
   const { code, stdout, stderr } = await workspace.tri(["inspect", "a.tc", "--stage", "tokens"]);
   assertEquals(code, 1);
@@ -91,12 +92,12 @@ Deno.test("tri inspect prints a stage on stdout and diagnostics on stderr", asyn
   assertStringIncludes(stderr, "bad");
 });
 
-Deno.test("tri inspect refuses an unknown stage and more than one file", async () => {
+Deno.test("tri inspect refuses an unknown phase and more than one file", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel x\n", "k/b.tc": "kernel y\n" });
-  const stage = await workspace.tri(["inspect", "k/a.tc", "--stage", "token"]);
-  assertEquals([stage.code, stage.stderr], [
+  const phase = await workspace.tri(["inspect", "k/a.tc", "--stage", "token"]);
+  assertEquals([phase.code, phase.stderr], [
     2,
-    "error: --stage token: not one of tokens, ast, types, ir, layout, ptx, sass, report\nDid you mean tokens?\n",
+    "error: --stage token: not one of tokens, ast, types, ir, views, layout, ptx, sass, report\nDid you mean tokens?\n",
   ]);
   assertEquals((await workspace.tri(["inspect", "k"])).code, 2);
   assertEquals((await workspace.tri(["inspect"])).code, 2);
@@ -190,7 +191,7 @@ Deno.test("tri doctor says what TRI_DEVICE makes of Device.open()", async () => 
     return stdout;
   };
   assertStringIncludes(await run("emulator"), "because TRI_DEVICE is emulator.");
-  assertStringIncludes(await run("gpu"), "Device.open() fails: Argument TRI_DEVICE: expected ");
+  assertStringIncludes(await run("tpu"), "Device.open() fails: Argument TRI_DEVICE: expected ");
 });
 
 Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
@@ -202,6 +203,7 @@ Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
   });
   const json = JSON.parse(stdout);
   assertEquals(Object.keys(json), [
+    "schemaVersion",
     "tri",
     "deno",
     "system",
@@ -231,7 +233,7 @@ Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
 
 Deno.test("tri --arch native without a GPU driver at hand exits with 3 and names the way out", async () => {
   using workspace = new Workspace({ "a.tc": "kernel x\n" });
-  const { code, stderr } = await workspace.tri(["check", "--arch", "native"]);
+  const { code, stderr } = await workspace.process(["check", "--arch", "native"]);
   assertEquals(code, 3);
   assertStringIncludes(stderr, "tri may not load the NVIDIA driver");
   assertStringIncludes(stderr, "--arch sm_90");
@@ -239,7 +241,7 @@ Deno.test("tri --arch native without a GPU driver at hand exits with 3 and names
 
 Deno.test("tri build exits with 3 where it may not write, and says how to allow it", async () => {
   using workspace = new Workspace({ "a.tc": "kernel x\n" });
-  const { code, stderr } = await workspace.tri(["build", "--no-cubin", "--out", "other"]);
+  const { code, stderr } = await workspace.process(["build", "--no-cubin", "--out", "other"]);
   assertEquals(code, 3);
   assertStringIncludes(stderr, "Requires write access");
   assertStringIncludes(stderr, "--allow-write");
@@ -264,11 +266,21 @@ Deno.test("tri check looks at no source while deno.json is wrong", async () => {
   assertEquals([code, stderr.match(/error\[\w+\]/g)], [1, ["error[E9020]"]]);
 });
 
+Deno.test("tri --version --json prints the versions of tri and of what runs it", async () => {
+  using workspace = new Workspace();
+  assertStringIncludes((await workspace.tri(["--version"])).stdout, "tri ");
+  const { code, stdout } = await workspace.tri(["--version", "--json"]);
+  const { schemaVersion, tri, deno } = JSON.parse(stdout);
+  assertEquals([code, schemaVersion, deno], [0, 1, Deno.version.deno]);
+  assertEquals(`tri ${tri}\n`, (await workspace.tri(["-V"])).stdout);
+});
+
 Deno.test("tri says a failure as JSON where --json is given", async () => {
   using workspace = new Workspace();
   const { code, stdout } = await workspace.tri(["check", "nowhere", "--json"]);
   assertEquals(code, 2);
   assertEquals(JSON.parse(stdout), {
+    schemaVersion: 1,
     ok: false,
     error: { message: "No such file or folder: nowhere" },
   });

@@ -18,20 +18,20 @@ Deno.test("tri explain says what a code means, where its rule is, and shows both
 
 Deno.test("tri explain takes several codes, and names options and files of a program", async () => {
   using workspace = new Workspace();
-  const { stdout } = await workspace.tri(["explain", "W1022", "E1032"], NO_PERMISSIONS);
+  const { stdout } = await workspace.tri(["explain", "W1022", "E1032"]);
   assertStringIncludes(stdout, "Wrong, with -DSIZE=32:");
   assertStringIncludes(stdout, "once.h:\n\n    #pragma once\n");
 });
 
 Deno.test("tri explain without a code lists all", async () => {
   using workspace = new Workspace();
-  const { stdout } = await workspace.tri(["explain"], NO_PERMISSIONS);
+  const { stdout } = await workspace.tri(["explain"]);
   const expected = Object.entries(CODES).map(([code, text]) => `${code}  ${text}\n`).join("");
   assertEquals(stdout, expected);
 });
 
 Deno.test("tri explain exits with 2 for a code that does not exist and suggests the nearest", async () => {
   using workspace = new Workspace();
-  const { code, stderr } = await workspace.tri(["explain", "E501O"], NO_PERMISSIONS);
+  const { code, stderr } = await workspace.tri(["explain", "E501O"]);
   assertEquals([code, stderr], [2, "error: Unknown diagnostic E501O\nDid you mean E5010?\n"]);
 });

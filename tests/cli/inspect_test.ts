@@ -99,7 +99,7 @@ Deno.test("tri build --verify checks the code after every pass, and builds the s
 
 Deno.test("tri keeps the function before a pass that fails, and says how to repeat it", async () => {
   using workspace = new Workspace({ "k/a.tc": "breaks some_kernel\n" });
-  const { code, stderr } = await workspace.tri(["build", "k", "--out", "out"], {
+  const { code, stderr } = await workspace.process(["build", "k", "--out", "out"], {
     env: { TMPDIR: `${workspace.path}/out` },
   });
   assertEquals(code, 1);

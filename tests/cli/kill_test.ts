@@ -6,12 +6,11 @@ import { BANNER } from "../../cli/build/bundle.ts";
 import { parseTuneFile } from "../../ffi/kernel/tune_file.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { freshRandom, type Random } from "../support/random.ts";
-import { type RunOptions, Workspace } from "./support/tri_process.ts";
+import { type RunOptions, TUNE_MAIN, Workspace } from "./support/tri_process.ts";
 
 const FEW = 4;
 const KILLS = Number(Deno.env.get("TRI_KILLS") ?? FEW);
 const STEMS = ["a", "b", "c", "nn/a", "nn/d", "nn/deep/e"];
-const TUNE_MAIN = new URL("support/tune_main.ts", import.meta.url).pathname;
 const BUILD = ["build", "kernels", "--out", "out", "--arch", "sm_80,sm_90", "--no-cubin"];
 
 /** Up to three kernels; a source may go, and may be without one. */
@@ -52,11 +51,11 @@ function start(
 async function kill(child: Deno.ChildProcess, milliseconds: number): Promise<boolean> {
   const timer = setTimeout(() => child.kill("SIGKILL"), milliseconds);
   const [{ signal }] = await Promise.all([
-    child.status,
+    // Not after the streams: a process that has ended by itself cannot be killed.
+    child.status.finally(() => clearTimeout(timer)),
     child.stdout.cancel(),
     child.stderr.cancel(),
   ]);
-  clearTimeout(timer);
   return signal === "SIGKILL";
 }
 
@@ -71,7 +70,7 @@ Deno.test("tri build after builds that were killed gives what a first build give
   const where = `seed ${random.seed}`;
   using workspace = new Workspace();
   changeSources(workspace, random);
-  const usual = await millisecondsOf(() => workspace.tri(BUILD));
+  const usual = await millisecondsOf(() => workspace.process(BUILD));
   let killed = 0;
   for (let i = 0; i < KILLS; i++) {
     const rounds = 1 + random.below(3);
@@ -104,7 +103,7 @@ Deno.test({
     using workspace = new Workspace();
     const args = [...BUILD, "--bundle", "out/all.js"];
     changeSources(workspace, random);
-    const usual = await millisecondsOf(() => workspace.tri(args));
+    const usual = await millisecondsOf(() => workspace.process(args));
     let killed = 0;
     for (let i = 0; i < Math.ceil(KILLS / 16); i++) {
       changeSources(workspace, random);

@@ -51,7 +51,7 @@ Deno.test("tri check shows mistakes with carets, or as JSON, and exits with 1", 
   assertEquals([json.ok, first.code, first.file, first.line], [false, "E2001", "k/bad.tc", 2]);
 });
 
-Deno.test("tri inspect prints every stage that needs no other program", async () => {
+Deno.test("tri inspect prints every phase that needs no other program", async () => {
   using workspace = new Workspace({ "k/add.tc": VECTOR_ADD });
   const expected = {
     tokens: "int r[1024]",
@@ -61,9 +61,9 @@ Deno.test("tri inspect prints every stage that needs no other program", async ()
     layout: "register(",
     ptx: ".target sm_90",
   };
-  for (const [stage, part] of Object.entries(expected)) {
-    const { code, stdout, stderr } = await tri(workspace, "inspect", "k/add.tc", "--stage", stage);
-    assertEquals([code, stderr], [0, ""], stage);
+  for (const [phase, part] of Object.entries(expected)) {
+    const { code, stdout, stderr } = await tri(workspace, "inspect", "k/add.tc", "--stage", phase);
+    assertEquals([code, stderr], [0, ""], phase);
     assertStringIncludes(stdout, part);
   }
 });

@@ -2,6 +2,8 @@ import Ajv from "ajv/dist/2020.js";
 import config from "../../deno.json" with { type: "json" };
 import schema from "../../docs/manifest.schema.json" with { type: "json" };
 import { SCALARS } from "../../compiler/support/scalar.ts";
+import { buildManifest } from "../../codegen/manifest.ts";
+import { rowsProduct } from "../support/form_kernel.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
 
@@ -41,6 +43,31 @@ Deno.test("docs/manifest.schema.json describes manifests of embedded, tuned and 
     assertEquals(faults(manifest), [], options.join(" "));
     assertEquals(manifest.$schema, schema.$id);
     assertEquals(manifest.sources.fill.fill.constants, [{ name: "TABLE", bytes: 64 }]);
+  }
+});
+
+Deno.test("docs/manifest.schema.json describes entries with forms", () => {
+  const kernel = rowsProduct();
+  const images = kernel.modules.map(({ target }) => ({
+    kernel: kernel.name,
+    target,
+    kind: "ptx" as const,
+    path: `rows_product.${target}.ptx`,
+    content: () => new Uint8Array(),
+  }));
+  const facts = { ...buildManifest(kernel, images, false), resources: {} };
+  const manifest = { $schema: schema.$id, format: 1, sources: { rows: { rows_product: facts } } };
+  assertEquals(faults(JSON.parse(JSON.stringify(manifest))), []);
+  const [, hopper] = facts.images;
+  const form = hopper?.entries[0]?.forms?.[0];
+  assertEquals(form?.symbol, "rows_product_maps");
+  for (
+    const wrong of [{ ...form, maps: undefined }, { ...form, more: 1 }, { ...form, when: [1] }]
+  ) {
+    const entries = [{ symbol: "f", threads: 32, sharedBytes: 0, forms: [wrong] }];
+    const image = { target: "sm_90a", kind: "ptx", entries };
+    const other = { ...manifest, sources: { f: { f: { ...facts, images: [image] } } } };
+    assert(faults(JSON.parse(JSON.stringify(other))).length > 0);
   }
 });
 

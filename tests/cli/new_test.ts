@@ -43,7 +43,7 @@ Deno.test("tri bench may write where a new project's settings let it", async () 
 
 Deno.test("tri new in a project adds a kernel, and writes nothing where a file is there", async () => {
   using workspace = new Workspace({ "deno.json": "{}", "sub/x": "" });
-  const main = { main: REAL_MAIN, permissions: ["-A"] };
+  const main = { main: REAL_MAIN };
   const { code, stderr } = await workspace.tri(["new", "scale"], main);
   assertEquals(code, 0, stderr);
   assertStringIncludes(stderr, "written: kernels/scale.tc\n");
@@ -58,7 +58,7 @@ Deno.test("tri new in a project adds a kernel, and writes nothing where a file i
 
 Deno.test("tri new refuses what cannot be the name of a kernel", async () => {
   using workspace = new Workspace({ "taken/x": "" });
-  const main = { main: REAL_MAIN, permissions: ["-A"] };
+  const main = { main: REAL_MAIN };
   for (const name of ["Kernel", "1st", "a/b", "float", "device", "taken", "../x"]) {
     const { code, stderr } = await workspace.tri(["new", name], main);
     assertEquals(code, 2, `${name}: ${stderr}`);

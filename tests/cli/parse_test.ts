@@ -94,7 +94,7 @@ Deno.test("parseCommandLine() knows the ways to ask for help", () => {
   for (const words of [["build", "--help"], ["build", "-D", "x", "-h"], ["help", "build"]]) {
     assertEquals(parseCommandLine(words), { kind: "help", command: "build" });
   }
-  assertEquals(parseCommandLine(["--version"]), { kind: "version" });
+  assertEquals(parseCommandLine(["--version"]), { kind: "version", json: false });
 });
 
 Deno.test("parseCommandLine() refuses files where a command takes none", () => {

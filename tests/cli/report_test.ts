@@ -4,11 +4,16 @@ import { REAL_MAIN, type TriResult, Workspace } from "./support/tri_process.ts";
 
 const KERNELS = new URL("../../kernels/", import.meta.url).pathname;
 
-async function report(workspace: Workspace, ...args: readonly string[]): Promise<TriResult> {
+/** By a process that may start no ptxas. */
+async function reportAlone(workspace: Workspace, ...args: readonly string[]): Promise<TriResult> {
   return await workspace.tri(["inspect", ...args, "--stage", "report"], {
     main: REAL_MAIN,
     permissions: ["--allow-read"],
   });
+}
+
+async function report(workspace: Workspace, ...args: readonly string[]): Promise<TriResult> {
+  return await workspace.tri(["inspect", ...args, "--stage", "report"], { main: REAL_MAIN });
 }
 
 /** Rows of a printed table by their first cell; the table begins after a line. */
@@ -31,7 +36,7 @@ function tableAfter(text: string, line: string): Map<string, Readonly<Record<str
 
 Deno.test("tri inspect --stage report counts what the transposition does: no conflicts, ideal sectors", async () => {
   using workspace = new Workspace();
-  const { code, stdout, stderr } = await report(
+  const { code, stdout, stderr } = await reportAlone(
     workspace,
     `${KERNELS}transpose.tc`,
     "--variant",
@@ -82,7 +87,7 @@ Deno.test("tri inspect --stage report takes sizes, and says which entries they d
 
 Deno.test("tri inspect --stage report --json has the whole profile of each entry", async () => {
   using workspace = new Workspace();
-  const { code, stdout } = await report(
+  const { code, stdout } = await reportAlone(
     workspace,
     `${KERNELS}transpose.tc`,
     "--variant",
@@ -116,7 +121,7 @@ __global__ void scatter(int *X, int *Y, int n) {
 
 Deno.test("tri inspect --stage report says why a kernel is not run whose contract says too little", async () => {
   using workspace = new Workspace({ "scatter.tc": SCATTER });
-  const { stdout, stderr } = await report(workspace, "scatter.tc");
+  const { stdout, stderr } = await reportAlone(workspace, "scatter.tc");
   assertStringIncludes(stderr, "no ptxas found");
   assertEquals(
     stdout.split("\n")[0],
@@ -135,20 +140,18 @@ Deno.test("tri inspect --stage report passes on what the emulator finds wrong", 
   assertMatch(stdout, /^scatter \(sm_90\) was not run: .*out of bounds/m);
 });
 
-Deno.test("tri inspect refuses sizes that are none, of unknown parameters, or for another stage", async () => {
+Deno.test("tri inspect refuses sizes that are none, of unknown parameters, or for another phase", async () => {
   using workspace = new Workspace();
   const refused = async (...args: readonly string[]): Promise<string> => {
-    const { code, stderr } = await workspace.tri(["inspect", `${KERNELS}vector_add.tc`, ...args], {
-      main: REAL_MAIN,
-      permissions: ["--allow-read"],
-    });
+    const words = ["inspect", `${KERNELS}vector_add.tc`, ...args];
+    const { code, stderr } = await workspace.tri(words, { main: REAL_MAIN });
     assertEquals(code, 2);
     return stderr;
   };
-  const stage = ["--stage", "report"];
-  assertStringIncludes(await refused(...stage, "--size", "N"), "--size N: not a name and a number");
+  const phase = ["--stage", "report"];
+  assertStringIncludes(await refused(...phase, "--size", "N"), "--size N: not a name and a number");
   assertStringIncludes(
-    await refused(...stage, "--size", "M=2"),
+    await refused(...phase, "--size", "M=2"),
     "--size M=2: no kernel here has a parameter M that is a number\nThere is N.",
   );
   assertStringIncludes(await refused("--size", "N=2"), "--size needs --stage report");

@@ -1,9 +1,13 @@
-/** `tri tune` as a process on two GPUs that are emulators with a made-up clock, and what `tri build` makes of its timings. */
+/** `tri tune` on two GPUs that are emulators with a made-up clock, and what `tri build` makes of its timings. */
 import { Device, type LaunchProfile } from "../../ffi/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { REAL_MAIN, type RunOptions, type TriResult, Workspace } from "./support/tri_process.ts";
-
-const TUNE_MAIN = new URL("support/tune_main.ts", import.meta.url).pathname;
+import {
+  REAL_MAIN,
+  type RunOptions,
+  type TriResult,
+  TUNE_MAIN,
+  Workspace,
+} from "./support/tri_process.ts";
 
 const BODY = `__global__ void scale(float *X, float *Y, int n) {
   int r[TM] = get_program_id(0) * TM + 0 ... TM;
@@ -17,10 +21,11 @@ async function tune(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<TriResult> {
-  return await workspace.tri(["tune", "kernels", ...args], tuneOptions(workspace, env));
+  return await workspace.tri(["tune", "kernels", ...args], { main: TUNE_MAIN, env });
 }
 
-function tuneOptions(workspace: Workspace, env: Readonly<Record<string, string>>): RunOptions {
+/** As a process that may do what it needs. */
+function tuneProcess(workspace: Workspace, env: Readonly<Record<string, string>>): RunOptions {
   return {
     main: TUNE_MAIN,
     permissions: [
@@ -60,7 +65,10 @@ function keysOf(workspace: Workspace): readonly string[] {
 
 Deno.test("tri tune times configurations by key, prunes the slow, and writes one sorted line for each", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
-  const { code, stdout, stderr } = await tune(workspace, ["--size", "n=96", "--size", "n=1000"]);
+  const { code, stdout, stderr } = await workspace.tri(
+    ["tune", "kernels", "--size", "n=96", "--size", "n=1000"],
+    tuneProcess(workspace, {}),
+  );
   assertEquals([code, stderr], [0, ""]);
   assertStringIncludes(stdout, "scale default a16 n=96 on Test GPU\n  TM=64   64000 µs\n");
   assertStringIncludes(stdout, "  TM=128  128000 µs  2.00 times as long\n");
@@ -134,7 +142,7 @@ Deno.test("tri tune goes on where it was interrupted", async () => {
   // The two GPUs are done with a run of 18 timings each, and one is at the third.
   const process = workspace.command(
     ["tune", "kernels", ...sizes, "--timeout", "600"],
-    tuneOptions(workspace, { TRI_TEST_HANG_AFTER: "20" }),
+    tuneProcess(workspace, { TRI_TEST_HANG_AFTER: "20" }),
   ).spawn();
   while (keysOf(workspace).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
   process.kill("SIGINT");

@@ -5,7 +5,7 @@ import type {
   InstanceInfo,
   KernelContract,
 } from "../../compiler/contract/types.ts";
-import type { CompiledKernel } from "../../compiler/options.ts";
+import type { CompiledKernel, EntryForm } from "../../compiler/options.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import type { WrapperInput } from "../../codegen/mod.ts";
 
@@ -186,6 +186,42 @@ export function wrapperInput(kernels: readonly CompiledKernel[], embed = false):
         }))
       )
     ),
+  };
+}
+
+/** The transposition of float32; its general entry has forms, which differ between targets. */
+export function transposeWithForms(): CompiledKernel {
+  const kernel = transposeKernel();
+  const instances = kernel.instances.filter(({ variant: { name } }) => name === "float32");
+  const symbols = instances.map(({ symbol }) => symbol);
+  const form: EntryForm = {
+    symbol: "transpose_float32_maps",
+    threads: 160,
+    sharedBytes: 32768,
+    when: [isMultiple("N", 4)],
+    maps: [{
+      param: "X",
+      element: "float32",
+      axes: [
+        { extent: param("N"), stride: constant(1) },
+        { extent: operation("*", gridExtent(0), constant(64, "TM")), stride: param("ldx") },
+        { extent: constant(2), stride: operation("*", param("M"), param("ldx")) },
+      ],
+      box: [32, 64, 1],
+      swizzle: 128,
+    }],
+  };
+  return {
+    ...kernel,
+    instances,
+    modules: kernel.modules.map(({ entries, ...module }, index) => ({
+      ...module,
+      entries: entries.filter(({ symbol }) => symbols.includes(symbol)).map((entry, place) =>
+        place > 0
+          ? entry
+          : { ...entry, forms: index === 0 ? [form] : [{ ...form, threads: 96 }, form] }
+      ),
+    })),
   };
 }
 

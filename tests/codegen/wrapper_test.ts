@@ -24,6 +24,7 @@ import {
   scalar,
   simpleKernel,
   transposeKernel,
+  transposeWithForms,
   tunedTranspose,
   wrapperInput,
 } from "./fixtures.ts";
@@ -207,14 +208,26 @@ const NO_CONTRACT: KernelContract = {
   requires: [],
 };
 
+const timing = (
+  config: string,
+  microseconds: number,
+): Measured["points"][number]["timings"][number] => ({ config, microseconds });
+
 /** Two GPUs for one type; points of another key and winners that are no longer compiled count for nothing. */
 const MEASURED: readonly Measured[] = ([
-  ["NVIDIA A100", "sm_80", [{ at: { M: 512, N: 512 }, configs: ["TM=64, TN=32"] }]],
+  ["NVIDIA A100", "sm_80", [{ at: { M: 512, N: 512 }, timings: [timing("TM=64, TN=32", 5)] }]],
   ["NVIDIA H200", "sm_90", [
-    { at: { M: 512, N: 512 }, configs: ["TM=32", "TM=64, TN=32", "TM=128, TN=32; num_warps=8"] },
-    { at: { N: 4096, M: 8192 }, configs: ["TM=128, TN=32; num_warps=8"] },
-    { at: { M: 512 }, configs: ["TM=64, TN=32"] },
-    { at: { M: 1, N: 1 }, configs: ["TM=32"] },
+    {
+      at: { M: 512, N: 512 },
+      timings: [
+        timing("TM=32", 2),
+        timing("TM=64, TN=32", 2.5),
+        timing("TM=128, TN=32; num_warps=8", 3),
+      ],
+    },
+    { at: { N: 4096, M: 8192 }, timings: [timing("TM=128, TN=32; num_warps=8", 40)] },
+    { at: { M: 512 }, timings: [timing("TM=64, TN=32", 2)] },
+    { at: { M: 1, N: 1 }, timings: [timing("TM=32", 1)] },
   ]],
 ] satisfies [string, string, Measured["points"]][]).map(([gpu, arch, points]): Measured => ({
   kernel: "transpose",
@@ -241,6 +254,7 @@ const CASES: readonly { readonly name: string; readonly input: WrapperInput }[] 
   },
   { name: "constants", input: wrapperInput(tables(), true) },
   { name: "product", input: { ...wrapperInput([product()], true), stem: "product" } },
+  { name: "forms", input: { ...wrapperInput([transposeWithForms()], true), stem: "forms" } },
   {
     name: "tuned",
     input: { ...wrapperInput([tunedTranspose()], true), stem: "tuned", measured: MEASURED },
@@ -317,10 +331,31 @@ Deno.test("generateWrapper() gives the manifest's facts by kernel", async () => 
     target: "sm_80",
     kind: "cubin",
     path: "transpose/transpose.sm_80.cubin",
-    entries: kernel.modules[0]?.entries ?? [],
+    entries: (kernel.modules[0]?.entries ?? []).map(({ symbol, threads, sharedBytes }) => ({
+      symbol,
+      threads,
+      sharedBytes,
+    })),
   });
   assertEquals(JSON.parse(JSON.stringify(manifest)), manifest as unknown);
   assertEquals(facts !== undefined && "constants" in facts, false);
+  const formed = (await generateWrapper(wrapperInput([transposeWithForms()]))).manifest;
+  assertEquals(formed["transpose"]?.images[0]?.entries[0]?.forms, [
+    {
+      symbol: "transpose_float32_maps",
+      threads: 160,
+      sharedBytes: 32768,
+      when: ["N % 4 == 0"],
+      maps: [{
+        param: "X",
+        element: "float32",
+        extents: ["N", "grid[0] * TM", "2"],
+        strides: ["1", "ldx", "M * ldx"],
+        box: [32, 64, 1],
+        swizzle: 128,
+      }],
+    },
+  ]);
   const both = (await generateWrapper(wrapperInput(tables()))).manifest;
   assertEquals(both["define_constants"]?.constants, [{ name: "AD", bytes: 1024 }]);
 });

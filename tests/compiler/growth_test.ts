@@ -29,7 +29,9 @@ function run(text: string, checkOnly: boolean): void {
     assert(renderDiagnostic(diagnostic, { color: false }).length > 0);
   }
   const isBroken = diagnostics.some(({ severity }) => severity === "error");
-  assert(isBroken === (kernels.length === 0), "no result and no error");
+  // A text may be cut off before its kernel.
+  const hasKernels = text.includes("__global__");
+  assert(isBroken === (kernels.length === 0) || !hasKernels, "no result and no error");
 }
 
 Deno.test("compileFile() ends for texts that grow without bounds", () => {
@@ -42,10 +44,10 @@ Deno.test("surveyFile() and inspect() end for texts that grow without bounds", (
     fc.property(
       anyGrownText(MOST),
       fc.constantFrom("tokens", "ast", "types", "ir", "layout", "ptx"),
-      (text, stage) => {
+      (text, phase) => {
         const file = { name: "k.tc", text };
         for (const { views: [first] } of surveyFile(file, options).kernels.slice(0, 3)) first();
-        inspect(file, options, stage);
+        inspect(file, options, phase);
       },
     ),
     { numRuns: Math.ceil(COUNT / 4) },

@@ -6,9 +6,9 @@ import {
   type Diagnostic,
   inspect,
   type KernelContract,
+  type Phase,
   printExpr,
   type SourceFile,
-  type Stage,
   TARGETS,
 } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -311,7 +311,7 @@ Deno.test("compileFile() lets a later override replace an earlier one and pragma
 });
 
 Deno.test("compileFile() warns of a -D and a parameter that nothing depends on", () => {
-  const file = transpose([...TILES, "configs STAGES in {1, 2}"], true);
+  const file = transpose([...TILES, "configs PHASES in {1, 2}"], true);
   const { diagnostics } = compile(file, { defines: [{ name: "TMM", value: "1" }] });
   assertEquals(diagnostics.map(({ code, hint }) => [code, hint]), [
     ["W9011", "remove it; it only multiplies the instances"],
@@ -335,9 +335,9 @@ Deno.test("compileFile() reports broken text without throwing, also where there 
   assertEquals(codes(compile("#pragma tri grid(1)\n").diagnostics), []);
 });
 
-Deno.test("inspect() prints every stage of the first instance, or of the one chosen", () => {
+Deno.test("inspect() prints every phase of the first instance, or of the one chosen", () => {
   const file = transpose(["variants TYPE in {float, half}", "config TM=32, TN=32"], true);
-  const text = (stage: Stage): string => inspect(file, OPTIONS, stage);
+  const text = (phase: Phase): string => inspect(file, OPTIONS, phase);
   assertStringIncludes(text("tokens"), "float* px[32, 32] = X");
   assertStringIncludes(text("ast"), "transpose");
   assertStringIncludes(text("types"), "int[32] rm =");
@@ -349,11 +349,11 @@ Deno.test("inspect() prints every stage of the first instance, or of the one cho
   assertEquals(inspect(file, OPTIONS, "types", { kernel: "none" }), "");
 });
 
-Deno.test("inspect() shows the early stages of a faulty file", () => {
+Deno.test("inspect() shows the early phases of a faulty file", () => {
   const file = { name: "k.tc", text: "__global__ void k(float *X) { *X = y; }" };
   assertStringIncludes(inspect(file, OPTIONS, "tokens"), "*X = y;");
-  for (const stage of ["types", "ir", "layout", "ptx"] as const) {
-    assertEquals(inspect(file, OPTIONS, stage), "");
+  for (const phase of ["types", "ir", "layout", "ptx"] as const) {
+    assertEquals(inspect(file, OPTIONS, phase), "");
   }
 });
 

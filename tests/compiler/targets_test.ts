@@ -26,7 +26,7 @@ Deno.test("ask() lets targets agree that answer alike for other reasons", () => 
     TARGETS.sm_75,
   ]);
   assert(!fitsShared(view, 240_000));
-  assertEquals(ask(view, ({ mma }) => mma.includes("f64.m16n8k16")), true);
+  assertEquals(ask(view, ({ mma }) => mma.includes("f64.m16n8k8")), true);
   assert(!agrees(TARGETS.sm_89));
   assert(agrees(TARGETS.sm_100));
   assertEquals(ask(TARGETS.sm_70, ({ sm }) => sm), 70);

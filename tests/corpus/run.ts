@@ -1,13 +1,9 @@
 /** Runs cases of the corpus on a driver, whichever it is. */
-import type { TensorMap } from "../../emulator/async/tensor_map.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { TENSOR_MAP_ALIGN } from "../../ffi/tensor_map.ts";
 import type { Driver, ParameterInfo } from "../../ffi/driver.ts";
 import { readRecorded } from "../support/recorded.ts";
 import type { Argument, CorpusCase, Data, Tolerance } from "./types.ts";
-
-/** Makes the tensor map that the driver's kernels understand. */
-export type EncodeTensorMap = (map: TensorMap) => Uint8Array;
-
-const TENSOR_MAP_ALIGN = 64;
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Data): Uint8Array<ArrayBuffer> =>
   new Uint8Array(buffer, byteOffset, byteLength);
@@ -37,9 +33,8 @@ export function runCase(
   driver: Driver,
   image: Uint8Array<ArrayBuffer>,
   each: CorpusCase,
-  encode: EncodeTensorMap,
 ): string[] {
-  return problemsOf(each, resultsOf(driver, image, each, encode));
+  return problemsOf(each, resultsOf(driver, image, each));
 }
 
 /** What differs from what is expected. */
@@ -55,7 +50,6 @@ export function resultsOf(
   driver: Driver,
   image: Uint8Array<ArrayBuffer>,
   each: CorpusCase,
-  encode: EncodeTensorMap,
 ): Result[] {
   const placed: Placed[] = [];
   const module = driver.loadModule(image, each.file);
@@ -69,7 +63,8 @@ export function resultsOf(
       if (argument.kind === "buffer") {
         return { bytes: new Uint8Array(BigUint64Array.of(address).buffer), align: 8 };
       }
-      return { bytes: encode({ ...argument.map, address }), align: TENSOR_MAP_ALIGN };
+      const map = driver.encodeTensorMap({ ...argument.map, address });
+      return { bytes: must(map, "tensor map"), align: TENSOR_MAP_ALIGN };
     });
     const fn = driver.getFunction(module, each.kernel);
     const offsets = placesOf(driver.functionInfo(fn).parameters, parts);

@@ -2,7 +2,7 @@
  * What a case of the corpus is: a kernel of a PTX file that nvcc made, a launch, and what must come out. The same
  * description runs on the emulator and on a GPU; expected results are computed here, from what the CUDA source means.
  */
-import type { TensorMap } from "../../emulator/async/tensor_map.ts";
+import type { TensorMap } from "../../ffi/tensor_map.ts";
 
 export type Data =
   | Uint8Array<ArrayBuffer>

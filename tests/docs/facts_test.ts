@@ -6,4 +6,8 @@ import { ROOT } from "./workspace.ts";
 const pages = [...Deno.readDirSync(path.join(ROOT, "docs"))].map(({ name }) => name)
   // language_test.ts compiles the programs of the language.
   .filter((name) => name.endsWith(".md") && name !== "language.md").sort();
-testPages("docs", pages.map((name) => `docs/${name}`), ["transpose.tc", "bench/transpose.ts"]);
+testPages("docs", pages.map((name) => `docs/${name}`), [
+  "copy.tc",
+  "transpose.tc",
+  "bench/transpose.ts",
+]);

@@ -53,6 +53,8 @@ export async function makeWorkspace(kernels?: readonly string[]): Promise<Worksp
   const env = {
     PATH: `${bin}:${Deno.env.get("PATH") ?? ""}`,
     NO_COLOR: "1",
+    // Other languages sort names that begin with a dot elsewhere.
+    LC_ALL: "C",
     DENO_NO_UPDATE_CHECK: "1",
     // What is installed here is a file of this machine.
     npm_config_offline: "true",
@@ -90,5 +92,7 @@ async function output(
   const { code, stdout, stderr } = await new Deno.Command(program, { args: [...args], cwd, env })
     .output();
   const [out = "", err = ""] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  return { code, stdout: out, all: err + out };
+  // Pages do not show the line that says why the emulator is used: machines have different reasons.
+  const rest = err.replace(/^tri: using .*\n/gm, "");
+  return { code, stdout: out, all: rest + out };
 }

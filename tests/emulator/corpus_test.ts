@@ -1,5 +1,4 @@
 /** Programs that the emulator was not written from: what nvcc makes of CUDA C++, against results computed beside it. */
-import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
 import { openEmulator } from "../../emulator/driver/mod.ts";
 import { CORPUS } from "../corpus/mod.ts";
 import { readPtx, runCase } from "../corpus/run.ts";
@@ -11,7 +10,7 @@ for (const checks of [true, false]) {
       const driver = openEmulator({ checks, workers: 1 });
       driver.makeCurrent(driver.retainContext(0));
       try {
-        assertEquals(runCase(driver, readPtx(each), each, encodeTensorMap), []);
+        assertEquals(runCase(driver, readPtx(each), each), []);
       } finally {
         driver.close();
       }

@@ -33,13 +33,13 @@ const MODULES = [...textsIn("golden/lower/"), ...textsIn("corpus/")].filter(({ l
 function runPtx(text: string): void {
   const emulator = createEmulator({ memoryBytes: 1 << 26 });
   try {
-    const place = emulator.heap.allocate(4096, 256, "buffer");
+    const location = emulator.heap.allocate(4096, 256, "buffer");
     for (const { info, launch } of emulator.load(text, "fuzz").kernels.values()) {
       if (info.parameterBytes > 4096) continue;
       const block = new DataView(new ArrayBuffer(info.parameterBytes));
       for (const { offset, bytes } of info.params) {
         if (bytes === 8) {
-          block.setBigUint64(offset, (BigInt(WINDOW.global) << 32n) | BigInt(place), true);
+          block.setBigUint64(offset, (BigInt(WINDOW.global) << 32n) | BigInt(location), true);
         }
         if (bytes === 4) block.setUint32(offset, 3, true);
       }

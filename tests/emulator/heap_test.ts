@@ -27,10 +27,10 @@ Deno.test("Heap.allocate() leaves gaps and keeps to alignments", () => {
 Deno.test("Heap.allocate() grows the memory and its views", () => {
   const { heap, machine } = newHeap();
   const old = machine.views;
-  const place = heap.allocate(3 * MIB, 256, "large");
+  const location = heap.allocate(3 * MIB, 256, "large");
   assert(machine.views !== old);
-  machine.views.u8[place + 3 * MIB - 1] = 7;
-  assertEquals(machine.views.u8[place + 3 * MIB - 1], 7);
+  machine.views.u8[location + 3 * MIB - 1] = 7;
+  assertEquals(machine.views.u8[location + 3 * MIB - 1], 7);
   assertEquals(machine.views.u8.length, machine.memory.buffer.byteLength);
 });
 
@@ -74,11 +74,11 @@ Deno.test("Heap.find() names live and freed allocations", () => {
 
 Deno.test("Heap.describe() adds what messages say of a tensor", () => {
   const { heap } = newHeap();
-  const place = heap.allocate(24, 1, "a");
+  const location = heap.allocate(24, 1, "a");
   const before = heap.allocations();
   assert(heap.allocations() === before);
-  heap.describe(place, { name: "X", dtype: "float32", elementBytes: 4, shape: [6] });
-  assertEquals(heap.find(place)?.allocation.tensor?.name, "X");
+  heap.describe(location, { name: "X", dtype: "float32", elementBytes: 4, shape: [6] });
+  assertEquals(heap.find(location)?.allocation.tensor?.name, "X");
   assert(heap.allocations() !== before);
 });
 
@@ -86,28 +86,28 @@ Deno.test("Heap.allocations() has exactly the bytes that are allocated", () => {
   const step = fc.record({ free: fc.boolean(), pick: fc.nat(), bytes: fc.nat(3000) });
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     const { heap } = newHeap();
-    const live: { place: number; bytes: number; system: boolean }[] = [];
+    const live: { location: number; bytes: number; system: boolean }[] = [];
     for (const { free, pick, bytes } of steps) {
       if (free && live.length > 0) {
         const [gone] = live.splice(pick % live.length, 1);
-        heap.free(gone?.place ?? 0);
+        heap.free(gone?.location ?? 0);
       } else {
         const system = pick % 2 === 0;
-        const place = heap.allocate(bytes, 1, "x", system ? "system" : "device");
-        live.push({ place, bytes, system });
+        const location = heap.allocate(bytes, 1, "x", system ? "system" : "device");
+        live.push({ location, bytes, system });
       }
     }
-    const sorted = live.toSorted((a, b) => a.place - b.place);
-    sorted.forEach(({ place, bytes }, i) => {
+    const sorted = live.toSorted((a, b) => a.location - b.location);
+    sorted.forEach(({ location, bytes }, i) => {
       const next = sorted[i + 1];
-      assert(next === undefined || next.place >= place + bytes + 64);
+      assert(next === undefined || next.location >= location + bytes + 64);
     });
     const allocations = heap.allocations();
-    for (const { place, bytes, system } of live) {
+    for (const { location, bytes, system } of live) {
       const inside = !system && bytes > 0;
-      assertEquals(allocations.liveAt(place) !== undefined, inside);
-      assertEquals(allocations.liveAt(place + bytes - 1) !== undefined, inside);
-      assertEquals(allocations.liveAt(place + bytes), undefined);
+      assertEquals(allocations.liveAt(location) !== undefined, inside);
+      assertEquals(allocations.liveAt(location + bytes - 1) !== undefined, inside);
+      assertEquals(allocations.liveAt(location + bytes), undefined);
     }
   }));
 });
@@ -115,11 +115,11 @@ Deno.test("Heap.allocations() has exactly the bytes that are allocated", () => {
 Deno.test("Heap.allocations() costs the same however much is allocated", () => {
   const { heap } = newHeap();
   const count = 50_000;
-  const places = Array.from({ length: count }, () => heap.allocate(16, 1, "x"));
+  const locations = Array.from({ length: count }, () => heap.allocate(16, 1, "x"));
   // Building a list of all of them each time would take minutes.
-  for (const place of places) {
+  for (const location of locations) {
     const one = heap.allocate(16, 1, "y");
-    assertEquals(heap.allocations().liveAt(place + 15)?.place, place);
+    assertEquals(heap.allocations().liveAt(location + 15)?.location, location);
     heap.free(one);
     assertEquals(heap.allocations().liveAt(one), undefined);
   }

@@ -100,16 +100,20 @@ Deno.test("Device.tensor() refuses data of another length, another array, or no 
     ArgumentError,
     "expected at least 8 elements for shape [2, 3] with strides [5, 1], got 7",
   );
-  const untyped: Float32Array = JSON.parse("[1, 2]");
+  const untyped: Float32Array = JSON.parse('"1, 2"');
   assertThrows(
     () => device.tensor(untyped, [2]),
     ArgumentError,
-    "expected a typed array, got [1, 2]",
+    'expected a typed array or numbers, got "1, 2"',
   );
   const wrong = (): unknown =>
     // @ts-expect-error -- a Float32Array does not hold float64
     device.tensor(new Float32Array(2), [2], { dtype: "float64" });
-  assertThrows(wrong, ArgumentError, "expected Float64Array for float64, got Float32Array");
+  assertThrows(
+    wrong,
+    ArgumentError,
+    "expected Float64Array, its bytes or numbers for float64, got Float32Array",
+  );
   assertThrows(() => device.tensor(new Float32Array(0), [-1]), ArgumentError, "Argument shape");
 });
 

@@ -7,12 +7,12 @@ Deno.test("dtypeOf() names the element type of every typed array and of nothing 
   assertEquals(dtypeOf(new Float16Array(1)), "float16");
   assertEquals(dtypeOf(new Uint16Array(1)), "uint16");
   assertEquals(dtypeOf(new BigInt64Array(1)), "int64");
+  assertEquals(dtypeOf(new Uint8ClampedArray(1)), "uint8");
   for (
     const other of [
       [1, 2],
       { [Symbol.toStringTag]: "Float32Array" },
       new DataView(new ArrayBuffer(4)),
-      new Uint8ClampedArray(1),
       null,
       "x",
     ]

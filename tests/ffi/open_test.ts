@@ -29,6 +29,8 @@ interface Opened {
   readonly settings: EmulatorSettings | undefined;
   /** Libraries that were tried. */
   readonly opened: readonly string[];
+  /** Lines on stderr. */
+  readonly printed: readonly string[];
 }
 
 /** What is opened, as "emulator" or "cuda:N". */
@@ -36,6 +38,7 @@ function open(setup: Setup, options: OpenOptions = {}): Opened {
   const { cuda = 1 } = setup;
   let settings: EmulatorSettings | undefined;
   const opened: string[] = [];
+  const printed: string[] = [];
   const machine: Machine = {
     readVariable: (name) => name === "TRI_DEVICE" ? setup.variable : undefined,
     libraries: setup.libraries ?? ["libcuda.so.1", "/lib/libcuda.so.1"],
@@ -47,12 +50,13 @@ function open(setup: Setup, options: OpenOptions = {}): Opened {
     },
     openEmulator: (given): Driver => {
       settings = given;
-      return new FakeDriver({ devices: [{ kind: "emulator" }] });
+      return new FakeDriver({ devices: [{ kind: "emulator", name: "the emulator" }] });
     },
+    print: (line) => printed.push(line),
   };
   const { driver, ordinal, why } = chooseDriver(options, machine);
   const isEmulator = driver.deviceInfo(0).kind === "emulator";
-  return { device: isEmulator ? "emulator" : `cuda:${ordinal}`, why, settings, opened };
+  return { device: isEmulator ? "emulator" : `cuda:${ordinal}`, why, settings, opened, printed };
 }
 
 const NOT_FOUND = new DriverNotFoundError(["libcuda.so.1", "libcuda.so"]);
@@ -88,6 +92,22 @@ Deno.test("chooseDriver() takes the emulator where there is no GPU, and says why
   }
 });
 
+Deno.test("chooseDriver() says on stderr that it takes the emulator, unless that is asked for", () => {
+  const line = "tri: using the emulator, because there is no NVIDIA driver (libcuda.so.1). " +
+    "TRI_DEVICE=gpu demands a GPU, TRI_DEVICE=emulator or { notice: false } hides this line.";
+  assertEquals(open({ cuda: NOT_FOUND }).printed, [line]);
+  assertEquals(open({ cuda: NOT_FOUND }, { notice: false }).printed, []);
+  assertEquals(open({ cuda: NOT_FOUND, variable: "emulator" }).printed, []);
+  assertEquals(open({ cuda: NOT_FOUND }, { device: "emulator" }).printed, []);
+  assertEquals(open({}).printed, []);
+  assertThrows(
+    () => open({}, { notice: "no" } as unknown as OpenOptions),
+    ArgumentError,
+    "Argument notice: expected true or false",
+  );
+  assertEquals(open({}, { device: "gpu", notice: false }).device, "cuda:0");
+});
+
 Deno.test("chooseDriver() tries what is allowed, and all where a GPU was asked for", () => {
   const allowed = ["/lib/libcuda.so.1"];
   assertEquals(open({ allowed }).opened, allowed);
@@ -115,8 +135,10 @@ Deno.test("chooseDriver() does what TRI_DEVICE says", () => {
     why: "TRI_DEVICE is emulator",
     settings: {},
     opened: [],
+    printed: [],
   });
   assertEquals(open({ variable: "cuda", cuda: 2 }).device, "cuda:0");
+  assertEquals(open({ variable: "gpu", cuda: 2 }).device, "cuda:0");
   assertEquals(open({ variable: "cuda:1", cuda: 2 }).device, "cuda:1");
   assertEquals(open({ variable: "cuda:1", cuda: 2 }).why, "TRI_DEVICE is cuda:1");
 });
@@ -127,6 +149,7 @@ Deno.test("chooseDriver() does what the option says, whatever TRI_DEVICE is", ()
     why: "the program asks for it",
     settings: { checks: false },
     opened: [],
+    printed: [],
   });
   assertEquals(open({ variable: "emulator" }, { device: 1 }).device, "cuda:1");
   assertEquals(open({ variable: "no such" }, { device: "cuda:3" }).device, "cuda:3");
@@ -135,18 +158,19 @@ Deno.test("chooseDriver() does what the option says, whatever TRI_DEVICE is", ()
 Deno.test("chooseDriver() never takes the emulator where a GPU was asked for", () => {
   const refused = new PermissionError("no FFI permission");
   for (const cuda of [NOT_FOUND, MISMATCH, refused]) {
-    for (const device of ["cuda", "cuda:1", 0] as const) {
+    for (const device of ["gpu", "cuda", "cuda:1", 0] as const) {
       assertEquals(assertThrows(() => open({ cuda }, { device })), cuda);
     }
     assertEquals(assertThrows(() => open({ cuda, variable: "cuda" })), cuda);
+    assertEquals(assertThrows(() => open({ cuda, variable: "gpu" })), cuda);
   }
 });
 
 Deno.test("chooseDriver() lists the devices where it is given another word", () => {
   assertThrows(
-    () => open({ variable: "gpu" }),
+    () => open({ variable: "tpu" }),
     ArgumentError,
-    'Argument TRI_DEVICE: expected "emulator", "cuda" (the first GPU), "cuda:1" (by number), got "gpu"',
+    'Argument TRI_DEVICE: expected "emulator", "gpu" (any), "cuda" (the first GPU), "cuda:1" (by number), got "tpu"',
   );
   const wrong: unknown[] = ["cpu", "cuda:", "cuda:x", "CUDA", "", null, true, {}];
   for (const device of wrong) {

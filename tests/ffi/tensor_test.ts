@@ -144,7 +144,11 @@ Deno.test("Tensor.write() refuses other lengths and types", () => {
   assertThrows(() => tensor.write(counting(5)), ArgumentError, "6 elements for int32[2, 3], got 5");
   // @ts-expect-error -- the elements are int32
   const wrong = (): void => tensor.write(new Float32Array(6));
-  assertThrows(wrong, ArgumentError, "Int32Array for int32, got Float32Array");
+  assertThrows(
+    wrong,
+    ArgumentError,
+    "Int32Array, its bytes or numbers for int32, got Float32Array",
+  );
 });
 
 Deno.test("Tensor disposal frees what the tensor owns; a view ends alone", async () => {

@@ -18,6 +18,21 @@ function inferred(): void {
   same<Awaited<ReturnType<typeof x.read>>, Float32Array>(true);
   const b = device.tensor(new Uint16Array(4), [4], { dtype: "bfloat16" });
   same<typeof b, Tensor<"bfloat16", 1>>(true);
+  const h = device.tensor(new Uint16Array(4), [4], { dtype: "float16" });
+  same<typeof h, Tensor<"float16", 1>>(true);
+  const flat = device.tensor(new Float32Array(6));
+  same<typeof flat, Tensor<"float32", 1>>(true);
+  const numbers = device.tensor([1, 2, 3, 4], [2, 2]);
+  same<typeof numbers, Tensor<"float32", 2>>(true);
+  const longs = device.tensor([1n, 2n]);
+  same<typeof longs, Tensor<"int64", 1>>(true);
+  const bytes = device.tensor(new ArrayBuffer(8), [2], { dtype: "int32" });
+  same<typeof bytes, Tensor<"int32", 1>>(true);
+  const rounded = device.tensor([1, 2], undefined, { dtype: "bfloat16" });
+  same<typeof rounded, Tensor<"bfloat16", 1>>(true);
+  same<ReturnType<typeof numbers.clone>, Tensor<"float32", 2>>(true);
+  const casted = numbers.cast("int8");
+  same<typeof casted, Tensor<"int8", 2>>(true);
   const u = device.tensor(new Uint16Array(4), [4]);
   same<typeof u, Tensor<"uint16", 1>>(true);
   const z = device.zeros("int64", [1, 2, 3], { strides: [6, 3, 1] });
@@ -53,6 +68,10 @@ function refused(): void {
   needsMatrix(device.zeros("float32", [2, 3] as number[]));
   // @ts-expect-error -- a Float32Array does not hold int32
   device.tensor(new Float32Array(6), [6], { dtype: "int32" });
+  // @ts-expect-error -- bytes need a dtype
+  device.tensor(new ArrayBuffer(4), [1]);
+  // @ts-expect-error -- a Float64Array has no bits of float16
+  device.tensor(new Float64Array(4), [4], { dtype: "float16" });
   // @ts-expect-error -- not an element type
   device.zeros("float", [6]);
   // @ts-expect-error -- an order of three axes for a matrix

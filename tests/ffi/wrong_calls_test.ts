@@ -156,6 +156,8 @@ Deno.test("every public operation refuses wrong calls by its own errors, and rig
 /** Those of the run time itself, which documentation leaves out. */
 const INTERNAL: ReadonlySet<string> = new Set([
   "Device.constructor",
+  // It ends the device that all calls share.
+  "Device.dispose",
   "Device.take",
   "Device.giveBack",
   "ConstantBuffer.attach",

@@ -3,14 +3,12 @@
  * exact, the same bytes.
  */
 import { openCudaDriver } from "../../ffi/cuda/library.ts";
-import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
 import { openEmulator } from "../../emulator/driver/mod.ts";
 import type { CorpusCase } from "../corpus/types.ts";
 import { CORPUS } from "../corpus/mod.ts";
 import { problemsOf, readPtx, resultsOf } from "../corpus/run.ts";
 import { assertEquals } from "../support/assert.ts";
 import { gpuArch, gpuTest } from "../support/gpu.ts";
-import { tensorMapEncoder } from "./tensor_map.ts";
 
 /** Whether an architecture runs a case. */
 function runs({ sm }: CorpusCase, have: number): boolean {
@@ -27,8 +25,8 @@ for (const each of CORPUS) {
     const emulator = openEmulator({ workers: 1 });
     emulator.makeCurrent(emulator.retainContext(0));
     try {
-      const found = resultsOf(driver, readPtx(each), each, tensorMapEncoder());
-      const emulated = resultsOf(emulator, readPtx(each), each, encodeTensorMap);
+      const found = resultsOf(driver, readPtx(each), each);
+      const emulated = resultsOf(emulator, readPtx(each), each);
       assertEquals(problemsOf(each, found), []);
       assertEquals(problemsOf(each, emulated), []);
       emulated.forEach(({ actual, within }, i) => {

@@ -15,12 +15,16 @@ class LaterDriver extends EmulatorDriver {
   }
 }
 
+/** Suites run side by side, so threads that help one launch only take time from others; tests/emulator/workers tries them. */
+const workers = 1;
+
 /** A device that runs the target's image. */
 export function deviceFor(target: TargetName): Device {
   if (target === "sm_90") {
-    return Device.fromDriver(new LaterDriver(createEmulator(), resolveSettings({ arch: "sm_90" })));
+    const settings = resolveSettings({ arch: "sm_90", workers });
+    return Device.fromDriver(new LaterDriver(createEmulator(), settings));
   }
-  return Device.open({ device: "emulator", arch: target.replace(/a$/, "") });
+  return Device.open({ device: "emulator", arch: target.replace(/a$/, ""), workers });
 }
 
 /** One for all tests of a file: loading an image takes longer than most launches of it. */

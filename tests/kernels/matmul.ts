@@ -1,7 +1,7 @@
 /** One product of the shipped kernel on the emulator, compared with sums in double precision. */
 import { matmul } from "../../generated/matmul.ts";
 import type { Device } from "../../ffi/mod.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { assertProductOf, operandOf, type Storage } from "../support/products.ts";
 
 type Variant = typeof matmul.variants[number];
@@ -14,6 +14,9 @@ interface Case {
   readonly gap: number;
   readonly storage?: readonly [a: Storage, b: Storage];
 }
+
+/** Instances whose accesses are 16 bytes wide. */
+const ALIGNED: readonly string[] = ["_s1", "_s2", "_s3", "_s4"];
 
 /** Multiplies; `suffix` is that of the instance which the wrapper has to choose. */
 export function checkMatmul(
@@ -28,13 +31,15 @@ export function checkMatmul(
   const check = (options: { readonly grid?: readonly [number] }): string => {
     const { result, profile } = matmul(a.tensor, b.tensor, { ...options, profile: true });
     using c = result;
-    if (suffix !== "") assertEquals(profile.shared.bankConflicts, 0, profile.kernel);
+    if (ALIGNED.includes(suffix)) assertEquals(profile.shared.bankConflicts, 0, profile.kernel);
     assertProductOf(c, a, b);
-    return profile.kernel;
+    // Forms with tensor maps are of the instance too.
+    return profile.kernel.replace(/_tensor$/, "");
   };
   const taken = check({});
   if (taken === first) return;
-  // Where tuning prefers small tiles for small products, who gives the grid gets the first configuration.
-  assertEquals(taken, `${first}_MB64_NB64_KB64_num_warps4`);
-  assertEquals(check({ grid: [Math.ceil(m / 128) * Math.ceil(n / 128)] }), first);
+  // Where tuning prefers other tiles for small products, who gives the grid gets the first configuration.
+  assert(taken.startsWith(`${first}_MB`), taken);
+  const tile = first.includes("float32") || first.includes("float64") ? 64 : 128;
+  assertEquals(check({ grid: [Math.ceil(m / tile) * Math.ceil(n / tile)] }), first);
 }

@@ -84,13 +84,13 @@ function runStep(step: Step<TargetContext>, { func, header }: IrFunc): void {
   let changed = false;
   const run = (...[at, context]: Parameters<typeof step.pass.run>): boolean =>
     changed = step.pass.run(at, context);
-  const { target, entry } = header;
+  const { target, entry, form = "plain" } = header;
   if (step.phase !== "tile") must(target, `a target in the line above the function: ${step.name}`);
   runPasses<TargetContext>({
     func,
     again: () => cloneFunc(func),
     steps: [{ ...step, pass: { ...step.pass, run } }],
-    context: (analyses) => ({ ...analyses, ...entry, target: target ?? TARGETS.sm_80 }),
+    context: (analyses) => ({ ...analyses, ...entry, target: target ?? TARGETS.sm_80, form }),
     watch: { verify: true },
   });
   if (!changed && printFunc(func) !== before) {

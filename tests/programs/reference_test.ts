@@ -4,7 +4,7 @@ import { roundFloat } from "../../compiler/support/arith.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { checkText } from "../support/check.ts";
-import { grainOf } from "../support/reference/arithmetic.ts";
+import { grainOf } from "../support/reference/formats.ts";
 import {
   type FloatName,
   fromBits,

@@ -2,7 +2,7 @@ import { judgeRows } from "../../scripts/emulator_support.ts";
 import type { Instruction } from "../../compiler/ptx/func.ts";
 import { type Match, matchInstruction } from "../../compiler/ptx/match.ts";
 import { PTX_OPS } from "../../compiler/ptx/ops.ts";
-import { contextFor, type SymbolPlace } from "../../emulator/compile/context.ts";
+import { contextFor, type SymbolLocation } from "../../emulator/compile/context.ts";
 import { RegisterFileLayout } from "../../emulator/compile/layout.ts";
 import { selectStep } from "../../emulator/compile/select.ts";
 import { Fault } from "../../emulator/fault.ts";
@@ -16,7 +16,7 @@ const rows = judgeRows();
 function faultOf(instruction: Instruction, match: Match | string): Fault {
   const { machine } = newHost(newMemory(1 << 16));
   const site = { kernel: "k", text: instruction.opcode };
-  const symbols = new Map<string, SymbolPlace>([["ARGUMENT", { space: "local", place: 0 }]]);
+  const symbols = new Map<string, SymbolLocation>([["ARGUMENT", { space: "local", location: 0 }]]);
   const context = contextFor(
     machine,
     new RegisterFileLayout([], new Map(), () => 0n),

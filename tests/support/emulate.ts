@@ -17,7 +17,9 @@ export type Argument =
   /** The address of a byte of a buffer. */
   | { readonly buffer: Buffer; readonly offset: number }
   /** A value of so many bytes. */
-  | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number | bigint };
+  | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number | bigint }
+  /** A value by its bytes, made of the addresses of the arguments before it. */
+  | { readonly encode: (addresses: readonly bigint[]) => Uint8Array };
 
 export interface Run extends Partial<LaunchRequest> {
   readonly args: readonly Argument[];
@@ -56,12 +58,17 @@ export function emulate(ptx: string, run: Run): Ran {
   for (const [name, bytes] of Object.entries(run.constants ?? {})) {
     // A buffer that nothing reads is no variable of the module.
     const variable = module.variables.get(name);
-    if (variable !== undefined) machine.views.u8.set(bytes, variable.place);
+    if (variable !== undefined) machine.views.u8.set(bytes, variable.location);
   }
   const { info } = kernel;
   const block = new DataView(new ArrayBuffer(info.parameterBytes));
-  const places = run.args.map((argument, i) => {
+  const addresses: bigint[] = [];
+  const locations = run.args.map((argument, i) => {
     const at = info.params[i]?.offset ?? 0;
+    if ("encode" in argument) {
+      new Uint8Array(block.buffer).set(argument.encode(addresses), at);
+      return undefined;
+    }
     const buffer = bufferOf(argument);
     if ("value" in argument) {
       const value = BigInt.asUintN(64, BigInt(argument.value));
@@ -71,11 +78,13 @@ export function emulate(ptx: string, run: Run): Ran {
     }
     if (buffer === undefined) return undefined;
     const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    const place = heap.allocate(bytes.length, 256, info.params[i]?.name ?? "argument");
-    machine.views.u8.set(bytes, place);
+    const location = heap.allocate(bytes.length, 256, info.params[i]?.name ?? "argument");
+    machine.views.u8.set(bytes, location);
     const offset = "offset" in argument ? argument.offset : 0;
-    block.setBigUint64(at, (BigInt(WINDOW.global) << 32n) | BigInt(place + offset), true);
-    return place;
+    const address = (BigInt(WINDOW.global) << 32n) | BigInt(location + offset);
+    addresses[i] = address;
+    block.setBigUint64(at, address, true);
+    return location;
   });
   const report = kernel.launch({
     grid: [1, 1, 1],
@@ -89,11 +98,11 @@ export function emulate(ptx: string, run: Run): Ran {
     ...run,
   });
   run.args.forEach((argument, i) => {
-    const place = places[i];
+    const location = locations[i];
     const buffer = bufferOf(argument);
-    if (place === undefined || buffer === undefined) return;
+    if (location === undefined || buffer === undefined) return;
     const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    bytes.set(machine.views.u8.subarray(place, place + bytes.length));
+    bytes.set(machine.views.u8.subarray(location, location + bytes.length));
   });
   return { report, emulator };
 }

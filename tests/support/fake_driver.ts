@@ -13,6 +13,8 @@ import type {
 } from "../../ffi/driver.ts";
 import type { HostBytes } from "../../ffi/dtype.ts";
 import { CudaError, ImageError, OutOfMemoryError } from "../../ffi/errors.ts";
+import type { TensorMap } from "../../ffi/tensor_map.ts";
+import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
 import type { LaunchProfile } from "../../ffi/profile.ts";
 
 /** The numbers of cuda.h for the errors that tests ask for. */
@@ -339,6 +341,11 @@ export class FakeDriver implements Driver {
         return profile;
       },
     };
+  }
+
+  encodeTensorMap(map: TensorMap): HostBytes | undefined {
+    this.#enter("encodeTensorMap", map);
+    return encodeTensorMap(map);
   }
 
   beginCapture(stream: bigint): void {

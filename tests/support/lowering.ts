@@ -10,7 +10,7 @@ import {
 import type { Func, Op } from "../../compiler/ir/func.ts";
 import { walkOps } from "../../compiler/ir/walk.ts";
 import { type LoweredEntry, lowerEntry } from "../../compiler/driver/lower_entry.ts";
-import { planFile } from "../../compiler/driver/pipeline.ts";
+import { planFile } from "../../compiler/driver/compile_file.ts";
 import type { PtxKernel } from "../../compiler/ptx/func.ts";
 import { printModule } from "../../compiler/ptx/print.ts";
 import { requiredVersion } from "../../compiler/ptx/version.ts";

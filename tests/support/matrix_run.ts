@@ -8,7 +8,7 @@ import { freshRandom } from "./random.ts";
 const POISON = 0xa5;
 
 /** A matrix in a buffer: element (i, j) lies at `offset + i * rowStride + j * columnStride`, in elements. */
-export interface Placement {
+export interface StoredMatrix {
   readonly offset: number;
   readonly rowStride: number;
   readonly columnStride: number;
@@ -19,23 +19,23 @@ export interface MatrixRun {
   /** Rows and columns, as the source side counts them. */
   readonly rows: number;
   readonly columns: number;
-  readonly from: Placement;
+  readonly from: StoredMatrix;
   /** Where element (i, j) of the source goes. */
-  readonly to: Placement;
+  readonly to: StoredMatrix;
   readonly grid: readonly [number, number];
   /** What follows the two pointers. */
   readonly scalars: readonly number[];
   readonly seed?: number;
 }
 
-const at = ({ offset, rowStride, columnStride }: Placement, i: number, j: number): number =>
+const at = ({ offset, rowStride, columnStride }: StoredMatrix, i: number, j: number): number =>
   offset + i * rowStride + j * columnStride;
 
 export function checkMatrixRun(instance: LoweredInstance, run: MatrixRun): void {
   const { elementBytes: size, rows, columns, from, to } = run;
   // Buffers end with the last element: whoever reads on is caught.
-  const bytesOf = (place: Placement): Uint8Array =>
-    new Uint8Array(size * (at(place, rows - 1, columns - 1) + 1));
+  const bytesOf = (matrix: StoredMatrix): Uint8Array =>
+    new Uint8Array(size * (at(matrix, rows - 1, columns - 1) + 1));
   const [x, y] = [bytesOf(from), bytesOf(to).fill(POISON)];
   freshRandom(run.seed).fill(x);
   const expected = y.slice();

@@ -29,6 +29,8 @@ export const PRODUCTS: readonly ProductTypes[] = [
   { a: "int8", b: "int8", sum: "int32", error: 0 },
   { a: "uint8", b: "int8", sum: "int32", error: 0 },
   { a: "uint8", b: "uint8", sum: "int32", error: 0 },
+  { a: "float8e4", b: "float8e4", sum: "float32", error: FLOAT_ERROR },
+  { a: "float8e5", b: "float8e5", sum: "float32", error: FLOAT_ERROR },
 ];
 
 /** A kernel `k(A, B, C, M, N, K, lda, ldb, ldc)` and the tile that each of its programs computes. */

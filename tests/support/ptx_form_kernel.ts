@@ -1,9 +1,10 @@
 /**
- * Kernels that execute one instruction, so that the same text can be run with many operands on the emulator and on a GPU.
+ * Kernels that execute one instruction, so that the same text can be run with many operands on the emulator and on a
+ * GPU.
  *
- * `form(in, out, n)`: thread i takes the operands of case i. Sources and results are columns, one after the other: column
- * k begins n times the bytes of the columns before it, and case i is element i of each. Values lie at the start of their
- * 8 or 16 bytes; of results the rest is left as it was. Predicates are words of 0 or 1.
+ * `form(in, out, n)`: thread i takes the operands of case i. Sources and results are columns, one after the other:
+ * column k begins n times the bytes of the columns before it, and case i is element i of each. Values lie at the start
+ * of their 8 or 16 bytes; of results the rest is left as it was. Predicates are words of 0 or 1.
  */
 import type { Operand, Register } from "../../compiler/ptx/func.ts";
 import type { Match } from "../../compiler/ptx/match.ts";
@@ -58,12 +59,12 @@ function columnOf(type: TypeName, bits: number): Column {
   return { type, bits, bytes: bits === 128 ? 16 : 8 };
 }
 
-interface Place {
+interface Argument {
   readonly register: string;
   readonly column: Column;
 }
 
-function placesOf(match: Match, isResult: boolean): Place[] {
+function argumentsOf(match: Match, isResult: boolean): Argument[] {
   const scalars = isResult ? scalarDestinations(match) : scalarSources(match);
   const carry = isResult
     ? writesCarry(match) ? [CARRY_OUT] : []
@@ -71,14 +72,14 @@ function placesOf(match: Match, isResult: boolean): Place[] {
     ? [CARRY_IN]
     : [];
   return [
-    ...scalars.map((scalar): Place => {
+    ...scalars.map((scalar): Argument => {
       // A negated predicate is loaded as it is.
       const { operand } = scalar;
       const register: Operand = operand.kind === "negated" ? operand.operand : operand;
       const column = columnOf(meaning(match, scalar.type, isResult), widthOf(scalar));
       return { register: printOperand(register), column };
     }),
-    ...carry.map((register): Place => ({
+    ...carry.map((register): Argument => ({
       register: printOperand(register),
       column: columnOf("pred", 1),
     })),
@@ -93,14 +94,14 @@ function advance(base: string, bytes: number): string[] {
   ];
 }
 
-function loadLines({ register, column: { bits, bytes } }: Place): string[] {
+function loadLines({ register, column: { bits, bytes } }: Argument): string[] {
   const load = bits === 1
     ? ["ld.global.u32 %word, [%at];", `setp.ne.u32 ${register}, %word, 0;`]
     : [`ld.global.b${bits} ${register}, [%at];`];
   return [...advance("%in", bytes), ...load];
 }
 
-function storeLines({ register, column: { bits, bytes } }: Place): string[] {
+function storeLines({ register, column: { bits, bytes } }: Argument): string[] {
   const store = bits === 1
     ? [`selp.u32 %word, 1, 0, ${register};`, "st.global.u32 [%at], %word;"]
     : [`st.global.b${bits} [%at], ${register};`];
@@ -129,8 +130,8 @@ function requirements({ since }: Match): { target: string; version: number } {
 /** A kernel for a spelling of a form that acts on lanes alone. */
 export function formKernel(spelling: Spelling, name = "form"): FormKernel {
   const { match, instruction } = spelling;
-  const sources = placesOf(match, false);
-  const results = placesOf(match, true);
+  const sources = argumentsOf(match, false);
+  const results = argumentsOf(match, true);
   const body = [
     ".reg .pred %done;",
     ".reg .b32 %i, %block, %threads, %count, %word;",

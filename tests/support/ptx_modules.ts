@@ -20,7 +20,7 @@ import { anySample } from "./ptx_samples.ts";
 /** What guards instructions. */
 const GUARD: Register = { kind: "register", type: "pred", name: "guard" };
 
-/** Changes what any operand may have: an offset, or a sink in place of a destination that stands first. */
+/** Changes what any operand may have: an offset, or a sink instead of a destination that is first. */
 const anyOperandChange: fc.Arbitrary<(operand: Operand, i: number) => Operand> = fc.record({
   offset: fc.bigInt({ min: -4096n, max: 4096n }),
   sinks: fc.boolean(),
@@ -40,17 +40,19 @@ const anyInstruction: fc.Arbitrary<Instruction> = fc.record({
   ...(guard === undefined ? {} : { guard: { register: GUARD, negated: guard } }),
 }));
 
-const anyPlace = fc.record({ file: fc.constant(1), line: fc.nat(9999), column: fc.nat(99) });
+const anyLocation = fc.record({ file: fc.constant(1), line: fc.nat(9999), column: fc.nat(99) });
 const text = fc.stringMatching(/^[ -!#-~]{0,20}$/);
 const mangled = fc.stringMatching(/^_Z[a-z0-9]{1,9}$/);
 
 const anyLoc: fc.Arbitrary<Item> = fc.tuple(
-  anyPlace,
-  fc.option(fc.record({ function: mangled, place: anyPlace }), { nil: undefined }),
-).map(([place, inlined]) => ({
+  anyLocation,
+  fc.option(fc.record({ function: mangled, location: anyLocation }), { nil: undefined }),
+).map(([location, inlined]) => ({
   kind: "loc",
-  ...place,
-  ...(inlined === undefined ? {} : { inlined: { function: inlined.function, ...inlined.place } }),
+  ...location,
+  ...(inlined === undefined
+    ? {}
+    : { inlined: { function: inlined.function, ...inlined.location } }),
 }));
 
 const anyItem: fc.Arbitrary<Item> = fc.oneof(

@@ -31,6 +31,21 @@ export async function assemblyErrors(text: string, target: string): Promise<Map<
   }
 }
 
+/** What ptxas says of optimised code that makes it slow: spills, and `wgmma` that it serialises (C7510 and up). */
+export async function assemblyNotes(text: string, target: string): Promise<readonly string[]> {
+  const file = await Deno.makeTempFile({ suffix: ".ptx" });
+  try {
+    await Deno.writeTextFile(file, text);
+    const args = ["-v", `-arch=${target}`, file, "-o", "/dev/null"];
+    const { stderr } = await new Deno.Command("ptxas", { args }).output();
+    const isSlow = (line: string): boolean =>
+      /error|fatal|C75\d\d/.test(line) || /[1-9]\d* bytes spill/.test(line);
+    return new TextDecoder().decode(stderr).split("\n").filter(isSlow);
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
 /** A test that needs ptxas; without it the test is skipped and its title says so. */
 export function ptxasTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name: found ? name : `${name} [skipped: no ptxas]`, ignore: !found, fn });

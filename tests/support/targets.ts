@@ -24,6 +24,15 @@ export function entriesOf(ptx: string, variant: string): string {
   return own;
 }
 
+/** A module as what comes before its first entry, and its entries. */
+export function splitEntries(ptx: string): { readonly head: string; readonly entries: string[] } {
+  const entries = [...ptx.matchAll(ENTRY)];
+  return {
+    head: ptx.slice(0, entries[0]?.index),
+    entries: entries.map(([text]) => text),
+  };
+}
+
 /** Targets with equal code. */
 export interface TargetGroup {
   /** The oldest: it runs for all. */

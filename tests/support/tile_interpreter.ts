@@ -8,6 +8,7 @@ import {
   evalUnary,
   type ScalarValue,
 } from "../../compiler/support/arith.ts";
+import { evaluate } from "../../compiler/contract/expr.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import { regionsOf } from "../../compiler/ir/op.ts";
@@ -27,19 +28,46 @@ export interface Machine {
 
 type Env = Map<Value, Tile>;
 
+/** A machine with the tensors that a function's maps describe. */
+interface Running {
+  readonly machine: Machine;
+  readonly tensors: readonly Tensor[];
+}
+
+/** A tensor map of a function for its arguments; strides in bytes. */
+interface Tensor {
+  readonly axes: readonly {
+    readonly extent: bigint;
+    readonly stride: bigint;
+    readonly tile: number | undefined;
+  }[];
+}
+
 /** Runs a function to its end; what it did is in the machine's memory. */
 export function runFunc(func: Func, args: readonly ScalarValue[], machine: Machine): void {
   const env: Env = new Map();
   func.params.forEach((param, index) => env.set(param, [must(args[index], "argument")]));
-  runRegion(func.body, env, machine);
+  const numbers = new Map(func.params.map(({ name }, i) => [name, args[i]]));
+  const names = {
+    param: (name: string): bigint => BigInt(must(numbers.get(name), "argument")),
+  };
+  const tensors = func.maps.map(({ element, axes }): Tensor => ({
+    axes: axes.map(({ extent, stride, tile }) => ({
+      extent: evaluate(extent, names),
+      stride: evaluate(stride, names) * BigInt(bytesOf(element)),
+      tile,
+    })),
+  }));
+  runRegion(func.body, env, { machine, tensors });
 }
 
 /** Gives the operands of the region's last operation. */
-function runRegion(region: Region, env: Env, machine: Machine): Tile[] {
+function runRegion(region: Region, env: Env, running: Running): Tile[] {
+  const { machine } = running;
   for (const op of region.ops) {
     const operands = op.operands.map((value) => must(env.get(value), `%${value.id}`));
     if (op === region.ops.at(-1)) return operands;
-    const results = runOp(op, operands, env, machine);
+    const results = runOp(op, operands, env, running);
     op.results.forEach((value, index) => {
       const tile = must(results[index], "result");
       env.set(value, tile);
@@ -59,7 +87,8 @@ const nameOf = (element: Element): ScalarName => isPointer(element) ? "uint64" :
 const zeroOf = (element: Element): ScalarValue => isFloat(element) ? 0 : 0n;
 const count = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
-function runOp(op: Op, operands: readonly Tile[], env: Env, machine: Machine): readonly Tile[] {
+function runOp(op: Op, operands: readonly Tile[], env: Env, running: Running): readonly Tile[] {
+  const { machine, tensors } = running;
   const [a = [], b = [], c = []] = operands;
   const type = op.results[0]?.type ?? { element: "bool" as const, shape: [] };
   const first = op.operands[0]?.type ?? type;
@@ -140,21 +169,48 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, machine: Machine): r
         if (operands.length > 1 && at(b, i) === 0n) return c[i] ?? zeroOf(type.element);
         return machine.memory.get(BigInt(at(a, i))) ?? zeroOf(type.element);
       });
+    case "tensor_load": {
+      const { axes } = must(tensors[op.attrs.map], "tensor map");
+      const base = BigInt(at(a, 0));
+      const origin = operands.slice(1).map((tile) => BigInt(at(tile, 0)));
+      return each((i) => {
+        const lanes = unflatten(i, type.shape);
+        let address = base;
+        for (const [axis, { extent, stride, tile }] of axes.entries()) {
+          const place = (origin[axis] ?? 0n) + BigInt(tile === undefined ? 0 : lanes[tile] ?? 0);
+          if (place < 0n || place >= extent) return zeroOf(type.element);
+          address += place * stride;
+        }
+        return machine.memory.get(address) ?? zeroOf(type.element);
+      });
+    }
+    case "dot": {
+      const [, depth = 1] = first.shape;
+      const columns = type.shape[1] ?? 1;
+      return each((i) => {
+        const [row, column] = [Math.floor(i / columns), i % columns];
+        let sum = Number(at(c, i));
+        for (let k = 0; k < depth; k++) {
+          sum += Number(at(a, row * depth + k)) * Number(at(b, k * columns + column));
+        }
+        return sum;
+      });
+    }
     case "store":
       a.forEach((address, i) => {
         if (operands.length < 3 || at(c, i) === 1n) machine.memory.set(BigInt(address), at(b, i));
       });
       return [];
     case "if":
-      return runRegion(regionsOf(op)[at(a, 0) === 1n ? "then" : "otherwise"], env, machine);
+      return runRegion(regionsOf(op)[at(a, 0) === 1n ? "then" : "otherwise"], env, running);
     case "while": {
       const { test, body } = regionsOf(op);
       for (let carried = operands;;) {
         bind(test, carried, env);
-        const [go = [], ...values] = runRegion(test, env, machine);
+        const [go = [], ...values] = runRegion(test, env, running);
         if (at(go, 0) === 0n || machine.rounds-- <= 0) return values;
         bind(body, values, env);
-        carried = runRegion(body, env, machine);
+        carried = runRegion(body, env, running);
       }
     }
     default:

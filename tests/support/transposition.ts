@@ -1,8 +1,10 @@
-/** Kernels of the repository in a configuration of a test's choice, and their runs on matrices of any place and shape. */
+/**
+ * Kernels of the repository in a configuration of a test's choice, and their runs on matrices of any address and shape.
+ */
 import { must } from "../../compiler/support/bug.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import { type LoweredInstance, lowerText } from "./lowering.ts";
-import { checkMatrixRun, type Placement } from "./matrix_run.ts";
+import { checkMatrixRun, type StoredMatrix } from "./matrix_run.ts";
 
 export const cdiv = (a: number, b: number): number => Math.ceil(a / b);
 
@@ -42,13 +44,13 @@ export function configured(file: string, kernel: string, c: Configuration): Lowe
   return lowerText(pragmas + text, c.target ?? "sm_80", kernel);
 }
 
-export const rowMajor = (offset: number, stride: number): Placement => ({
+export const rowMajor = (offset: number, stride: number): StoredMatrix => ({
   offset,
   rowStride: stride,
   columnStride: 1,
 });
 
-export const columnMajor = (offset: number, stride: number): Placement => ({
+export const columnMajor = (offset: number, stride: number): StoredMatrix => ({
   offset,
   rowStride: 1,
   columnStride: stride,

@@ -1,8 +1,10 @@
 /** Runs a kernel of a text on the emulator with elements instead of bytes. */
+import { must } from "../../compiler/support/bug.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import { type Argument, emulate } from "./emulate.ts";
 import { lowerGeneral, printEntry } from "./lowering.ts";
+import { groupTargets, TARGET_NAMES } from "./targets.ts";
 import { decode, encode, type Scalar } from "./typed_arrays.ts";
 
 /** Elements that a pointer argument points to. */
@@ -22,6 +24,13 @@ export class CompiledText {
     this.ptx = printEntry(kernel, target);
     this.#threads = threads;
     this.#sharedBytes = sharedBytes;
+  }
+
+  /** For every target, once where targets have the same code. */
+  static forAll(text: string): CompiledText[] {
+    const all = new Map(TARGET_NAMES.map((target) => [target, new CompiledText(text, target)]));
+    const compiled = (target: TargetName): CompiledText => must(all.get(target), target);
+    return groupTargets((target) => compiled(target).ptx).map(({ first }) => compiled(first));
   }
 
   /** What is in each pointer argument afterwards. */

@@ -86,7 +86,7 @@ export function newWarpStub(): WarpStub {
   };
   const rows = new Map<string, number>();
   let end = 64;
-  const place = (key: string, bits: number): number => {
+  const rowOf = (key: string, bits: number): number => {
     const known = rows.get(key);
     if (known !== undefined) return known;
     const row = end;
@@ -108,12 +108,12 @@ export function newWarpStub(): WarpStub {
     }
   };
   const row = (operand: Operand, type: TypeName): number => {
-    if (operand.kind === "register") return place(operand.name, TYPES[operand.type].bits);
-    if (operand.kind === "special") return place(`special ${operand.name}`, TYPES[type].bits);
+    if (operand.kind === "register") return rowOf(operand.name, TYPES[operand.type].bits);
+    if (operand.kind === "special") return rowOf(`special ${operand.name}`, TYPES[type].bits);
     const { bits } = TYPES[type];
-    if (operand.kind === "sink") return place(`sink ${bits}`, bits);
+    if (operand.kind === "sink") return rowOf(`sink ${bits}`, bits);
     if (operand.kind !== "integer") return bug(`no row for ${operand.kind}`);
-    const literal = place(`literal ${operand.value} ${bits}`, bits);
+    const literal = rowOf(`literal ${operand.value} ${bits}`, bits);
     for (let lane = 0; lane < LANES; lane++) {
       write(literal, bits, lane, BigInt.asUintN(bits, operand.value));
     }

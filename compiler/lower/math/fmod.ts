@@ -1,14 +1,14 @@
 /**
  * x - trunc(x / y)·y, exactly. While the remainder is at least |y|, a multiple t = |y|·2^k not far below it is taken
- * off as often as it fits: quotients below 2^52 are exact, and so is what is left. Floats go through double, where
- * all of them are normal and seven rounds suffice; doubles take up to 42.
+ * off as often as it fits: quotients below 2^52 are exact, and so is what is left. Floats are computed in double, where
+ * all of them are normal and seven iterations suffice; doubles take up to 42.
  */
 import type { Operand, Register } from "../../ptx/func.ts";
 import { must } from "../../support/bug.ts";
 import { int } from "../emitter.ts";
 import { Fp } from "./fp.ts";
 
-/** Bits of the quotient that one round settles. */
+/** Bits of the quotient that one iteration determines. */
 const QUOTIENT_BITS = 51;
 
 export function fmod(fp: Fp, x: Operand, y: Operand): Operand {
@@ -28,7 +28,7 @@ function fmodDouble(fp: Fp, x: Operand, y: Operand): Operand {
   const least = exponent(fp, size);
   let rest: Register | undefined;
   let again: Register | undefined;
-  const round = e.nested("loop", () => {
+  const iteration = e.nested("loop", () => {
     rest = e.register("b64");
     const gap = e.pure("sub.s32", "b32", [exponent(fp, rest), least]);
     const shift = e.pure("max.s32", "b32", [
@@ -52,7 +52,7 @@ function fmodDouble(fp: Fp, x: Operand, y: Operand): Operand {
   e.emit("mov.b64", [result, start]);
   if (runs.kind === "register") e.emit("bra", [to(end)], { register: runs, negated: true });
   e.label(nameOf(to(top)));
-  e.append(round);
+  e.append(iteration);
   e.emit("bra", [to(top)], { register: must(again, "condition"), negated: false });
   e.label(nameOf(to(end)));
   e.emit("bar.warp.sync", [int(0xffffffffn)]);

@@ -10,7 +10,7 @@ export type Comparison = "lt" | "le" | "gt" | "ge" | "eq" | "neu" | "num" | "nan
 const BITS = new DataView(new ArrayBuffer(8));
 
 /** Bits of a number in a width. */
-export function patternOf(value: number, width: Width): bigint {
+function patternOf(value: number, width: Width): bigint {
   if (width === 64) {
     BITS.setFloat64(0, value);
     return BITS.getBigUint64(0);

@@ -35,10 +35,10 @@ export function split(fp: Fp, x: Operand): Split {
   const high = fp.highWord(normal);
   // The bits of √½ are taken off, so that the exponent changes at √2.
   const root = fp.pick(0x3f3504f3, 0x3fe6a09e);
-  const place = fp.pick(23, 20);
+  const position = fp.pick(23, 20);
   const over = e.pure("sub.s32", "b32", [high, int(root)]);
-  const exponent = e.pure("shr.s32", "b32", [over, int(place)]);
-  const cleared = e.pure("shl.b32", "b32", [exponent, int(place)]);
+  const exponent = e.pure("shr.s32", "b32", [over, int(position)]);
+  const cleared = e.pure("shl.b32", "b32", [exponent, int(position)]);
   const word = e.pure("sub.s32", "b32", [high, cleared]);
   const m = fp.width === 32 ? word : withHighWord(fp, normal, word);
   const true_ = e.pure("sub.s32", "b32", [

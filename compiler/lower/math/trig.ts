@@ -182,9 +182,9 @@ function bitSet(fp: Fp, value: Operand, bit: number): Operand {
 function circular(fp: Fp, x: Operand, quarters: number): Operand {
   const { quarter, r } = reduce(fp, x);
   const { sin, cos } = both(fp, r);
-  const turned = fp.e.add("b32", quarter, int(quarters));
-  const value = fp.select(bitSet(fp, turned, 0), cos, sin);
-  return fp.select(bitSet(fp, turned, 1), fp.neg(value), value);
+  const shifted = fp.e.add("b32", quarter, int(quarters));
+  const value = fp.select(bitSet(fp, shifted, 0), cos, sin);
+  return fp.select(bitSet(fp, shifted, 1), fp.neg(value), value);
 }
 
 export function sin(fp: Fp, x: Operand): Operand {

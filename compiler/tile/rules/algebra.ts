@@ -190,7 +190,7 @@ export const ALGEBRA_RULES: readonly Rule[] = [
   rule({
     name: "convert-twice",
     doc: "(C)(B) x → (C) x, where B holds every value of x's type; (C*)(B*) p → (C*) p. " +
-      "Not where integers go through floats to narrower ones: floats saturate, integers wrap",
+      "Not where integers are converted to floats and then to narrower integers: floats saturate, integers wrap",
     ops: ["convert"],
     apply: (op, rw) => {
       const { value } = operandsOf(op);

@@ -47,7 +47,7 @@ Deno.test("measureModule() records every benchmark of a module, from its text to
   const recording = await measureModule(`${workspace.path}/b/work.bench.ts`, timed.device, {
     timing: { ...DEFAULT_TIMING, rounds: 2 },
     date: "2026-11-21",
-    onPlace: ({ name }: Benchmark, x) => places.push(`${name} ${x}`),
+    onPoint: ({ name }: Benchmark, x) => places.push(`${name} ${x}`),
   });
   assertEquals(recording.module, "work.bench");
   assertEquals(recording.date, "2026-11-21");

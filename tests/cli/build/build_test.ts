@@ -143,6 +143,7 @@ Deno.test("tri build --check exits with 1 when stale, 0 when not, and writes not
   shop.remove("kernels/sub/b.tc");
   const json: unknown = JSON.parse((await shop.build("--check", "--json")).stdout);
   assertEquals(json, {
+    schemaVersion: 1,
     ok: false,
     stale: [
       { source: "kernels/a.tc", reason: "the source changed" },
@@ -288,6 +289,7 @@ Deno.test("tri build --json has the shape that scripts rely on", async () => {
     "ok",
     "out",
     "removed",
+    "schemaVersion",
     "skipped",
     "unchanged",
     "upToDate",

@@ -115,7 +115,7 @@ Deno.test("tri build takes operands and an output folder of any name", async () 
   const out = `${folder}/o#u%41t`;
   const { code, stderr } = await workspace.tri(
     ["build", `${folder}/k`, "--out", out, "--arch", "sm_80", "--bundle", `${folder}/b.js`],
-    { main: REAL_MAIN, permissions: ["-A"] },
+    { main: REAL_MAIN },
   );
   assertEquals(code, 0, stderr);
   workspace.write(

@@ -147,15 +147,28 @@ Deno.test("tri takes --format json as --json, and no other beside --json", async
 });
 
 /** Escape sequences of colours. */
+Deno.test("tri gives GitHub's commands by itself on GitHub's runners", async () => {
+  using workspace = new Workspace({ "a.tc": "error bad\n" });
+  const check = async (...words: string[]): Promise<string> =>
+    (await workspace.tri(["check", ...words], { env: { GITHUB_ACTIONS: "true" } })).stdout;
+  assertStringIncludes(await check(), "::error file=a.tc,");
+  assertEquals(await check("--format", "pretty"), "");
+  assertStringIncludes(await check("--json"), '"schemaVersion": 1');
+});
+
 const COLOR = "\x1b[";
 
-Deno.test("tri colours a pipe only with CLICOLOR_FORCE, and nothing with NO_COLOR", async () => {
+Deno.test("tri colours a pipe only with FORCE_COLOR or CLICOLOR_FORCE, and nothing with NO_COLOR", async () => {
   using workspace = new Workspace({ "a.tc": "error bad\n" });
   const colored = async (env: Record<string, string>): Promise<boolean> =>
-    (await workspace.tri(["check"], { main: REAL_MAIN, env })).stderr.includes(COLOR);
+    (await workspace.process(["check"], { main: REAL_MAIN, env })).stderr.includes(COLOR);
   assertEquals(await colored({}), false);
   assertEquals(await colored({ CLICOLOR_FORCE: "1" }), true);
   assertEquals(await colored({ CLICOLOR_FORCE: "0" }), false);
+  assertEquals(await colored({ FORCE_COLOR: "1" }), true);
+  assertEquals(await colored({ FORCE_COLOR: "0" }), false);
+  // As in Deno and Node themselves.
+  assertEquals(await colored({ FORCE_COLOR: "3", NO_COLOR: "1" }), true);
   assertEquals(await colored({ CLICOLOR_FORCE: "1", NO_COLOR: "1" }), false);
 });
 

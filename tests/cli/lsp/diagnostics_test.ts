@@ -111,7 +111,7 @@ Deno.test("tri lsp shows once what two documents say about a header, until both 
 Deno.test("tri lsp takes the options of tri check", async () => {
   using workspace = new Workspace({ "headers/size.h": "#define LIMIT N\n" });
   const options = ["-I", "headers", "-D", "TM=64", "--werror"];
-  const client = await LspClient.start(workspace.path, options);
+  const client = await LspClient.startProcess(workspace.path, options);
   const text = GOOD.replaceAll("64", "TM").replaceAll("< N", "< LIMIT");
   await client.open("copy.tc", `#include <size.h>\n${text}`);
   assertEquals(await client.diagnostics("copy.tc"), []);

@@ -7,7 +7,7 @@ import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
 Deno.test("tri lsp ends with 0 after shutdown and exit, else with 1", async () => {
   using workspace = new Workspace();
   const [polite, abrupt, gone] = await Promise.all(
-    [1, 2, 3].map(() => LspClient.start(workspace.path)),
+    [1, 2, 3].map(() => LspClient.startProcess(workspace.path)),
   );
   const codes = await Promise.all([polite?.stop(), abrupt?.exit(), gone?.vanish()]);
   assertEquals(codes, [0, 1, 1]);

@@ -1,6 +1,7 @@
-/** An editor's side of the protocol, with `tri lsp` as a process at the other end. */
+/** An editor's side of the protocol, with `tri lsp` at the other end: here, or as a process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import {
   createProtocolConnection,
@@ -21,6 +22,11 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from "vscode-languageserver-protocol/node";
+import { serve } from "../../../cli/lsp/server.ts";
+import { workspaceFor } from "../../../cli/lsp/workspace.ts";
+import { parseCommandLine } from "../../../cli/parse.ts";
+import { selectTargets } from "../../../cli/project/targets.ts";
+import { realToolchain } from "../../../cli/tools/real_toolchain.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { REAL_MAIN } from "./tri_process.ts";
 
@@ -36,9 +42,36 @@ export function spawnServer(cwd: string, args: readonly string[] = []): ChildPro
   );
 }
 
+/** A server, as its editor sees it. */
+interface Server {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly exit: Promise<number | null>;
+}
+
+function processServer(root: string, args: readonly string[]): Server {
+  const child = spawnServer(root, args);
+  return {
+    stdin: must(child.stdin, "a pipe"),
+    stdout: must(child.stdout, "a pipe"),
+    exit: once(child, "exit").then(([code]: (number | null)[]) => code ?? null),
+  };
+}
+
+/** What the body of the command does, on two pipes. */
+async function serverHere(args: readonly string[]): Promise<Server> {
+  const parsed = parseCommandLine(["lsp", ...args]);
+  if (parsed.kind !== "run") throw new Error(`tri lsp ${args.join(" ")} runs nothing`);
+  const targets = await selectTargets(parsed.invocation.list("arch"));
+  const compiler = await realToolchain.compiler();
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const exit = serve(stdin, stdout, workspaceFor(parsed.invocation, targets), compiler);
+  return { stdin, stdout, exit };
+}
+
 export class LspClient {
   readonly connection: ProtocolConnection;
-  readonly #process: ChildProcess;
+  readonly #server: Server;
   readonly #exit: Promise<number | null>;
   readonly #root: string;
   readonly #shown = new Map<string, Diagnostic[]>();
@@ -48,14 +81,13 @@ export class LspClient {
   #wake: () => void = () => {};
   #version = 1;
 
-  private constructor(root: string, args: readonly string[]) {
+  private constructor(root: string, server: Server) {
     this.#root = root;
-    this.#process = spawnServer(root, args);
-    this.#exit = once(this.#process, "exit").then(([code]: (number | null)[]) => code ?? null);
-    const { stdout, stdin } = this.#process;
+    this.#server = server;
+    this.#exit = server.exit;
     this.connection = createProtocolConnection(
-      new StreamMessageReader(must(stdout, "a pipe")),
-      new StreamMessageWriter(must(stdin, "a pipe")),
+      new StreamMessageReader(server.stdout),
+      new StreamMessageWriter(server.stdin),
     );
     this.connection.onNotification(
       PublishDiagnosticsNotification.type,
@@ -70,9 +102,17 @@ export class LspClient {
     this.connection.listen();
   }
 
-  /** A server in a folder that has said hello. */
+  /** A server for a folder that has said hello; it takes less than a process takes to start. */
   static async start(root: string, args: readonly string[] = []): Promise<LspClient> {
-    const client = new LspClient(root, args);
+    return await LspClient.#greeted(new LspClient(root, await serverHere(args)));
+  }
+
+  /** The same as a process in the folder. */
+  static async startProcess(root: string, args: readonly string[] = []): Promise<LspClient> {
+    return await LspClient.#greeted(new LspClient(root, processServer(root, args)));
+  }
+
+  static async #greeted(client: LspClient): Promise<LspClient> {
     await client.initialize();
     await client.connection.sendNotification(InitializedNotification.type, {});
     return client;
@@ -170,7 +210,7 @@ export class LspClient {
 
   /** The exit code after the editor vanished. */
   async vanish(): Promise<number | null> {
-    must(this.#process.stdin, "a pipe").end();
+    this.#server.stdin.end();
     const code = await this.#exit;
     this.connection.dispose();
     return code;

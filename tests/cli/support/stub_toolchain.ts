@@ -24,8 +24,8 @@ export const stubToolchain: Toolchain = {
       listConfigurations: () => [],
       passNames: ["first", "second"],
       inspectIr: () => ({ mistake: "a stub knows no IR" }),
-      inspect: (file, options, stage) =>
-        `${stage} of ${file.name} for ${options.targets.join(" ")}\n${
+      inspect: (file, options, phase) =>
+        `${phase} of ${file.name} for ${options.targets.join(" ")}\n${
           JSON.stringify(options.overrides)
         }`,
     }),

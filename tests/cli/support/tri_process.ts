@@ -1,5 +1,10 @@
-/** Runs `tri` as a process, by default with the stub compiler, in a folder made for one test. */
+/** Runs `tri`, by default with the stub compiler, in a folder made for one test. */
+import { realToolchain } from "../../../cli/tools/real_toolchain.ts";
+import type { Toolchain } from "../../../cli/tools/toolchain.ts";
 import { must } from "../../../compiler/support/bug.ts";
+import { runHere } from "./run_here.ts";
+import { stubToolchain } from "./stub_toolchain.ts";
+import { tuneToolchain } from "./tune_toolchain.ts";
 
 export interface TriResult {
   readonly code: number;
@@ -10,7 +15,7 @@ export interface TriResult {
 export interface RunOptions {
   /** The module to run; by default the one with the stub compiler. */
   readonly main?: string;
-  /** Deno's permission flags. By default what a build needs and nothing else. */
+  /** Deno's permission flags: they make it a process of its own. */
   readonly permissions?: readonly string[];
   /** Replaces the whole environment except for Deno's own cache. */
   readonly env?: Readonly<Record<string, string>>;
@@ -20,6 +25,8 @@ export interface RunOptions {
 export const STUB_MAIN: string = must(import.meta.dirname, "the folder of this module") +
   "/stub_main.ts";
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+/** The command on two GPUs that are emulators. */
+export const TUNE_MAIN: string = new URL("tune_main.ts", import.meta.url).pathname;
 /** The command itself. */
 export const REAL_MAIN: string = new URL("../../../cli/main.ts", import.meta.url).pathname;
 
@@ -70,7 +77,20 @@ export class Workspace implements Disposable {
     return found;
   }
 
+  /**
+   * Runs in this process, one command at a time: most commands take less than a process takes to start. Those that try
+   * permissions, signals, or several at once are processes.
+   */
   async tri(args: readonly string[], options: RunOptions = {}): Promise<TriResult> {
+    const toolchain = TOOLCHAINS[options.main ?? STUB_MAIN];
+    if (options.permissions === undefined && toolchain !== undefined) {
+      return await runHere(args, { toolchain, cwd: this.path, env: environmentOf(options) });
+    }
+    return await this.process(args, options);
+  }
+
+  /** The same as a process of its own, with the permissions that a build needs unless others are given. */
+  async process(args: readonly string[], options: RunOptions = {}): Promise<TriResult> {
     const { code, stdout, stderr } = await this.command(args, options).output();
     const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
     return { code, stdout: decode(stdout), stderr: decode(stderr) };
@@ -93,7 +113,7 @@ export class Workspace implements Disposable {
       ],
       cwd: this.path,
       clearEnv: true,
-      env: { DENO_DIR: denoFolder(), ...(options.env ?? { PATH: Deno.env.get("PATH") ?? "" }) },
+      env: environmentOf(options),
       stdout: "piped",
       stderr: "piped",
     });
@@ -102,6 +122,16 @@ export class Workspace implements Disposable {
   [Symbol.dispose](): void {
     Deno.removeSync(this.path, { recursive: true });
   }
+}
+
+const TOOLCHAINS: Readonly<Record<string, Toolchain>> = {
+  [STUB_MAIN]: stubToolchain,
+  [REAL_MAIN]: realToolchain,
+  [TUNE_MAIN]: tuneToolchain,
+};
+
+function environmentOf({ env }: RunOptions): Record<string, string> {
+  return { DENO_DIR: denoFolder(), ...(env ?? { PATH: Deno.env.get("PATH") ?? "" }) };
 }
 
 function denoFolder(): string {

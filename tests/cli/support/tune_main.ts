@@ -1,18 +1,5 @@
-/** `tri` with two GPUs that are emulators, for tests of `tri tune` as a process; `tune_child.ts` is what times on them. */
-import { realToolchain } from "../../../cli/tools/real_toolchain.ts";
+/** `tri` with two GPUs that are emulators, to be run as a process. */
 import { runTri } from "../../../cli/run.ts";
-import { type BenchGpu, startDeno } from "../../../cli/tune/bench.ts";
+import { tuneToolchain } from "./tune_toolchain.ts";
 
-const CHILD = new URL("tune_child.ts", import.meta.url);
-
-const gpus = [0, 1].map((ordinal): BenchGpu => ({
-  info: { ordinal, name: "Test GPU", arch: "sm_90", sm: 90 },
-  start: () => startDeno(CHILD, ["--allow-read", "--allow-env"], []),
-}));
-
-Deno.exit(
-  await runTri(Deno.args, {
-    ...realToolchain,
-    bench: () => Promise.resolve({ kind: "gpus", gpus }),
-  }),
-);
+Deno.exit(await runTri(Deno.args, tuneToolchain));

@@ -4,7 +4,7 @@ import {
   buildOptions,
   checkInstance,
 } from "../../../compiler/driver/instance_build.ts";
-import { planFile } from "../../../compiler/driver/pipeline.ts";
+import { planFile } from "../../../compiler/driver/compile_file.ts";
 import { MAX_WORK, WorkBudget } from "../../../compiler/driver/work_budget.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";

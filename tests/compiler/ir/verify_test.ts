@@ -273,3 +273,92 @@ func @f(${PARAMS}) {\n${BUFFER}${body}\nreturn\n}`;
     assertStringIncludes(message.split("func @")[0] ?? "", says);
   });
 }
+
+const MAPPED: readonly (readonly [rule: string, maps: string, load: string, says: string])[] = [
+  [
+    "a map that is not there",
+    "",
+    "%1: float32[4] = tensor_load %p, %n {map = 0}",
+    "no such tensor map",
+  ],
+  ["a map of no parameter", 'map(q float32 "n" "1" 0)', "", "is of no parameter with its elements"],
+  ["a map of other elements", 'map(p int32 "n" "1" 0)', "", "is of no parameter with its elements"],
+  [
+    "one axis of a tile twice",
+    'map(p float32 "n" "1" 0, "n" "n" 0)',
+    "",
+    "has two axes for one of the tile",
+  ],
+  [
+    "too few coordinates",
+    'map(p float32 "n" "1" 0, "n" "n" -)',
+    "%1: float32[4] = tensor_load %p, %n {map = 0}",
+    "has 1 coordinates",
+  ],
+  [
+    "a coordinate of 64 bits",
+    'map(p float32 "n" "1" 0)',
+    "%1: float32[4] = tensor_load %p, %l {map = 0}",
+    "coordinates are scalars of int32",
+  ],
+  [
+    "an axis of the tile that the map lacks",
+    'map(p float32 "n" "1" 1)',
+    "%1: float32[4, 2] = tensor_load %p, %n {map = 0}",
+    "its map does not have each axis of the tile",
+  ],
+  [
+    "a result of other elements",
+    'map(p float32 "n" "1" 0)',
+    "%1: int32[4] = tensor_load %p, %n {map = 0}",
+    "the tensor is one of other elements",
+  ],
+];
+
+Deno.test("verifyFunc() rejects tensor maps and loads that do not fit each other", () => {
+  for (const [rule, maps, load, says] of MAPPED) {
+    const params = "%p p: float32*, %n n: int32, %l l: int64";
+    const func = parseFunc(`func @f(${params}) ${maps} {\n${load}\nreturn\n}`);
+    const { message } = assertThrows(() => verifyFunc(func), CompilerBug);
+    assertStringIncludes(message, says, rule);
+  }
+});
+
+const COPIES: readonly (readonly [rule: string, map: string, op: string, says: string])[] = [
+  [
+    "a copy without a box",
+    "",
+    "tensor_copy %a, %m, %s, %s {map = 0}",
+    "no such tensor map with a box",
+  ],
+  [
+    "a copy of too few coordinates",
+    " box [32] swizzle 64",
+    "tensor_copy %a, %m, %s {map = 0}",
+    "its map has other elements or axes",
+  ],
+  ["a wait at a buffer", "", "mbarrier_wait %a, %s, %s", "waits at what is no barrier"],
+  ["a slot that is a tile", "", "mbarrier_wait %m, %t, %s", "are tiles"],
+  [
+    "fewer bytes than none",
+    "",
+    "mbarrier_expect %m, %s {bytes = -1}",
+    "expects less than nothing",
+  ],
+];
+
+Deno.test("verifyFunc() rejects copies and waits that do not fit their barriers and maps", () => {
+  for (const [rule, box, op, says] of COPIES) {
+    const func = parseFunc(`#s0 = [32] offset(a0 a1 a2 a3 a4) vector(8)
+#s1 = [1] offset() vector(1)
+func @f(%p p: float16*, %s s: int32, %g g: bool) map(p float16 "64" "1" 0${box}) {
+  %a: float16[32] shared #s0 = shared_buffer {slots = 2, slot_bytes = 64, offset = 0, exclusive = false}
+  %m: uint64[1] shared #s1 = shared_buffer {slots = 2, slot_bytes = 8, offset = 128, exclusive = false}
+  %t: int32[2] = splat %s
+  ${op}
+  return
+}`);
+    const { message } = assertThrows(() => verifyFunc(func), CompilerBug);
+    assertStringIncludes(message, says, rule);
+  }
+});

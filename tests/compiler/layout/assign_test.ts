@@ -227,3 +227,21 @@ __global__ void k(float *X __aligned(16), float *Y __aligned(16), int n) {
 }`;
   assertEquals(conversionsAround(text), [1, 0]);
 });
+
+Deno.test("assignLayouts() converts layouts of narrow elements, before they are made wider", () => {
+  const types = [["half", "float", "float16"], ["float", "half", "float16"], [
+    "int8",
+    "int",
+    "int8",
+  ]];
+  for (const [from = "", to = "", narrow] of types) {
+    const text = `${ROW_MAJOR.replace("float", from)} ${STORE_TURNED.replace("float", to)}
+      *py = ^((${to}[32, 64])*px);`;
+    const [conversion, ...others] = opsNamed(
+      lowerGeneral(kernel(text, [from, to])).laidOut,
+      "convert_layout",
+    );
+    assertEquals(others, []);
+    assertEquals(`${must(conversion?.operands[0], "converted tile").type.element}`, narrow);
+  }
+});

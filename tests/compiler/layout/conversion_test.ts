@@ -187,3 +187,72 @@ Deno.test("planConversion() asks for no block barrier when warps keep to themsel
   const plan = planConversion(src, dst, 4);
   assert(plan.kind === "shared" && plan.withinWarp);
 });
+
+/** Fragments of `mma.m16n8k16` sums, 64 x 64 in each of four warps. */
+const fragments = (rows: number, columns: number): LinearLayout => {
+  const m = (bit: number): number => columns << bit;
+  const registers = [1, m(3), 8, 16, 32, m(4), m(5)];
+  return {
+    shape: [rows, columns],
+    register: registers,
+    lane: [2, 4, m(0), m(1), m(2)],
+    warp: [64, m(6)],
+  };
+};
+
+Deno.test("planConversion() stores fragments as matrices, without conflicts, and loads them in vectors", () => {
+  for (const turned of [false, true]) {
+    const src = turned ? permuteLayout(fragments(128, 128), [1, 0]) : fragments(128, 128);
+    const dst = blockedLayout({ shape: src.shape, numWarps: 4, order: [1, 0], vector: 8 });
+    const plan = planConversion(src, dst, 2, { matrices: "store" });
+    assert(plan.kind === "shared");
+    assertEquals(plan.vectorBits, 3);
+    assertEquals(worstConflict(dst, plan, 2), 1);
+    const { matrices, columns } = plan;
+    assert(matrices?.side === "store");
+    assertEquals(matrices.transposed, turned);
+    // Eight rows of 16 bytes at once: each on banks of its own.
+    const bases = offsetBases({ ...src, lane: matrices.rows }, columns);
+    const addresses = Array.from({ length: 8 }, (_, row) => 2 * applyBases(bases.lane, row));
+    assertEquals(wavefronts(addresses, 16), 1);
+    assert(addresses.every((address) => address % 16 === 0));
+  }
+});
+
+Deno.test("planConversion() leaves vectors as wide as they are for elements that matrices do not fit", () => {
+  const src = fragments(128, 128);
+  const dst = blockedLayout({ shape: src.shape, numWarps: 4, order: [1, 0], vector: 4 });
+  for (const bytes of [4, 8]) {
+    const plain = planConversion(src, dst, bytes);
+    const plan = planConversion(src, dst, bytes, { matrices: "store" });
+    assert(plain.kind === "shared" && plan.kind === "shared");
+    assertEquals(plan.vectorBits, plain.vectorBits);
+  }
+});
+
+Deno.test("planConversion() leaves runs together that are copied together, where the reader holds a part of them", () => {
+  // 64 x 32 doubles by rows, two to a copy, and the fragments of m16n8k8, whose lanes hold one each.
+  const [row, column] = [(bit: number): number => 32 << bit, (bit: number): number => 1 << bit];
+  const src: LinearLayout = {
+    shape: [64, 32],
+    register: [column(0), row(3), row(4), row(5)],
+    lane: [column(1), column(2), column(3), column(4), row(0)],
+    warp: [row(1), row(2)],
+  };
+  const dst: LinearLayout = {
+    shape: [64, 32],
+    register: [row(3), column(2), column(3), column(4), row(4)],
+    lane: [column(0), column(1), row(0), row(1), row(2)],
+    warp: [row(5), 0],
+  };
+  const plan = planConversion(src, dst, 8, { lines: true });
+  assert(plan.kind === "shared");
+  assertEquals([plan.columns[0], plan.vectorBits], [column(0), 0]);
+  assertEquals(worstConflict(dst, plan, 8), 1);
+  for (let register = 0; register < 16; register += 2) {
+    assertEquals(
+      offsetAt(src, plan, register, 0, 0) ^ offsetAt(src, plan, register + 1, 0, 0),
+      1,
+    );
+  }
+});

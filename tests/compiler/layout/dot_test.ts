@@ -22,6 +22,8 @@ interface Case {
   readonly chained: boolean;
 }
 
+const alongK = [true, true] as const;
+
 function layoutsFor(
   { target, element, sum, shape: [m, n, k, q], numWarps, chained }: Case,
 ): DotLayouts {
@@ -33,7 +35,7 @@ function layoutsFor(
   const op = newOp(func, "dot", operands, [{ element: sum, shape: [m, n, q] }], span, {
     mode: "ieee",
   });
-  const layouts = dotLayouts(op, numWarps, TARGETS[target], chained);
+  const layouts = dotLayouts(op, numWarps, TARGETS[target], { chained, alongK });
   // A product with a layout keeps it, chained or not.
   const laidOut = newOp(
     func,
@@ -43,7 +45,10 @@ function layoutsFor(
     span,
     { mode: "ieee" },
   );
-  assertEquals(dotLayouts(laidOut, numWarps, TARGETS[target], !chained), layouts);
+  assertEquals(
+    dotLayouts(laidOut, numWarps, TARGETS[target], { chained: !chained, alongK }),
+    layouts,
+  );
   return layouts;
 }
 

@@ -2,12 +2,10 @@
 import { evalBinary } from "../../../compiler/support/arith.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { Scalar } from "../../support/typed_arrays.ts";
 import { CompiledText, zeros } from "../../support/value_run.ts";
 
-const TARGET_NAMES = Object.keys(TARGETS) as TargetName[];
 const INTEGERS: readonly ScalarName[] = ["int32", "uint32", "int64", "uint64"];
 const FLOATS: readonly ScalarName[] = ["float32", "float64"];
 
@@ -39,55 +37,52 @@ function valuesOf(type: ScalarName, count: number, step: number): Scalar[] {
 }
 
 /** A tile with a mask: as many elements as threads, fewer, or more. */
-function checkTile(name: Name, type: ScalarName, count: number, target: TargetName): void {
+function checkTile(name: Name, type: ScalarName, count: number): void {
   const spelling = SCALARS[type].spelling;
-  const compiled = new CompiledText(
-    `#pragma tri grid(1)
+  const all = CompiledText.forAll(`#pragma tri grid(1)
 __global__ void k(${spelling} *P, ${spelling} *X, ${spelling} *Y) {
   int r[${count}] = 0 ... ${count};
   *(Y + r) = atomic_${name}(P + r, *(X + r), r % 3 != 1);
-}`,
-    target,
-  );
+}`);
   const [before, x] = [valuesOf(type, count, 7), valuesOf(type, count, 5)];
-  const [after, , old] = compiled.run([
-    { type, values: before },
-    { type, values: x },
-    zeros(type, count),
-  ]);
   const isActive = (i: number): boolean => i % 3 !== 1;
   const zero = SCALARS[type].class === "float" ? 0 : 0n;
-  assertEquals(
-    after,
-    before.map((value, i) => isActive(i) ? apply(name, type, value, must(x[i], "value")) : value),
+  const wanted = before.map((value, i) =>
+    isActive(i) ? apply(name, type, value, must(x[i], "value")) : value
   );
-  assertEquals(old, before.map((value, i) => isActive(i) ? value : zero));
+  for (const compiled of all) {
+    const [after, , old] = compiled.run([
+      { type, values: before },
+      { type, values: x },
+      zeros(type, count),
+    ]);
+    assertEquals(after, wanted);
+    assertEquals(old, before.map((value, i) => isActive(i) ? value : zero));
+  }
 }
 
-for (const target of TARGET_NAMES) {
-  Deno.test(`lowerAtomic() changes each element of a tile once where the mask is set, on ${target}`, () => {
-    for (const name of Object.keys(POINTEES) as Name[]) {
-      for (const type of POINTEES[name]) {
-        for (const count of [8, 256]) checkTile(name, type, count, target);
-      }
+for (const name of Object.keys(POINTEES) as Name[]) {
+  Deno.test(`lowerAtomic() changes each element of a tile once where the mask is set, by ${name}, on all targets`, () => {
+    for (const type of POINTEES[name]) {
+      for (const count of [8, 256]) checkTile(name, type, count);
     }
   });
 }
 
 /** All elements add to one place: order does not matter to the sum. */
 Deno.test("lowerAtomic() lets all elements and programs meet in one place", () => {
-  for (const target of TARGET_NAMES) {
-    for (const type of POINTEES.add) {
-      const spelling = SCALARS[type].spelling;
-      const compiled = new CompiledText(
+  for (const type of POINTEES.add) {
+    const spelling = SCALARS[type].spelling;
+    for (
+      const compiled of CompiledText.forAll(
         `#pragma tri grid(1)
 __global__ void k(${spelling} *P, ${spelling} *Q, ${spelling} *R) {
   atomic_add(P + ((0 ... 64) & 1), (${spelling}[64])1);
   ${spelling} old = atomic_add(Q, (${spelling})1);
   *(R + get_program_id(0) * 32 + 0 ... 32) = (${spelling}[32])old;
 }`,
-        target,
-      );
+      )
+    ) {
       const [p, q, r = []] = compiled.run([zeros(type, 2), zeros(type, 1), zeros(type, 96)], 3);
       assertEquals(p?.map(Number), [96, 96]);
       assertEquals(q?.map(Number), [3]);
@@ -113,18 +108,18 @@ __global__ void k(float *P, float *X) {
 });
 
 Deno.test("lowerAtomicCas() swaps where memory equals, and tells everyone what was there", () => {
-  for (const target of TARGET_NAMES) {
-    for (const type of [...INTEGERS, ...FLOATS]) {
-      const spelling = SCALARS[type].spelling;
-      const compiled = new CompiledText(
+  for (const type of [...INTEGERS, ...FLOATS]) {
+    const spelling = SCALARS[type].spelling;
+    for (
+      const compiled of CompiledText.forAll(
         `#pragma tri grid(1)
 __global__ void k(${spelling} *P, ${spelling} *Q, ${spelling} *Y) {
   int r[16] = 0 ... 16;
   *(Y + r) = atomic_cas(P + r, (${spelling}[16])(r / 2), (${spelling}[16])100);
   *(Y + 16 + r) = (${spelling}[16])atomic_cas(Q, (${spelling})5, (${spelling})6);
 }`,
-        target,
-      );
+      )
+    ) {
       const count = SCALARS[type].class === "float" ? Number : BigInt;
       const p = Array.from({ length: 16 }, (_, i) => count(i % 4));
       const [after, q, y] = compiled.run([

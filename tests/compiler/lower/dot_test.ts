@@ -75,7 +75,7 @@ const INSTRUCTIONS: readonly (readonly [TargetName, number, string | undefined, 
   ["sm_80", 2, "m16n8k8.row.col.f32.tf32.tf32.f32", "tf32"],
   ["sm_75", 2, undefined, "tf32"],
   ["sm_80", 3, "m8n8k4.row.col.f64.f64.f64.f64"],
-  ["sm_90", 3, "m16n8k16.row.col.f64.f64.f64.f64"],
+  ["sm_90", 3, "m16n8k8.row.col.f64.f64.f64.f64"],
   ["sm_80", 5, "m16n8k32.row.col.s32.u8.s8.s32"],
 ];
 

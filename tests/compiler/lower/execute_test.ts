@@ -9,7 +9,7 @@ import {
   lowerText,
   printEntry,
 } from "../../support/lowering.ts";
-import { checkMatrixRun, type Placement } from "../../support/matrix_run.ts";
+import { checkMatrixRun, type StoredMatrix } from "../../support/matrix_run.ts";
 import {
   cdiv,
   columnMajor,
@@ -98,7 +98,7 @@ Deno.test("lowerFunc() copies matrices of any size, type, tile and number of war
 
 Deno.test("lowerFunc() copies between any two strides", () => {
   const c: Configuration = { type: "float", tm: 16, tn: 32, numWarps: 2 };
-  const sides: readonly ((rows: number, columns: number) => Placement)[] = [
+  const sides: readonly ((rows: number, columns: number) => StoredMatrix)[] = [
     (_rows, columns) => rowMajor(0, columns),
     (rows) => columnMajor(0, rows + 3),
     (rows) => ({ offset: 1, rowStride: 2, columnStride: 2 * rows + 1 }),
@@ -126,8 +126,8 @@ Deno.test("lowerFunc() copies between any two strides", () => {
 });
 
 Deno.test("lowerFunc() turns tiles by pointer arithmetic alone, in both directions", () => {
-  const ROWS = { text: "m[:, newaxis] * ld + n[newaxis, :]", place: rowMajor(0, 80) };
-  const COLUMNS = { text: "m[:, newaxis] + n[newaxis, :] * ld", place: columnMajor(0, 80) };
+  const ROWS = { text: "m[:, newaxis] * ld + n[newaxis, :]", matrix: rowMajor(0, 80) };
+  const COLUMNS = { text: "m[:, newaxis] + n[newaxis, :] * ld", matrix: columnMajor(0, 80) };
   for (const type of Object.keys(SIZES)) {
     for (const [from, to] of [[ROWS, COLUMNS], [COLUMNS, ROWS]] as const) {
       const instances = lowerText(`#pragma tri grid(1)
@@ -144,8 +144,8 @@ __global__ void k(${type} *X, ${type} *Y, int ld) {
           elementBytes: must(SIZES[type], "size"),
           rows: 32,
           columns: 64,
-          from: from.place,
-          to: to.place,
+          from: from.matrix,
+          to: to.matrix,
           grid: [1, 1],
           scalars: [80],
         });

@@ -9,7 +9,7 @@ import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 
 interface Loop {
-  readonly type: "half" | "bfloat16" | "float" | "int8";
+  readonly type: "half" | "bfloat16" | "float" | "int8" | "uint8" | "float8e4" | "float8e5";
   readonly mb: number;
   readonly nb: number;
   readonly kb: number;
@@ -17,19 +17,28 @@ interface Loop {
   readonly numStages: number;
   /** A is stored as K x M, B as N x K. */
   readonly turned: { readonly a: boolean; readonly b: boolean };
+  /** Nothing is promised about addresses and distances of rows. */
+  readonly unaligned?: boolean;
   /** The statement that multiplies. */
   readonly body?: string;
   /** Statements before the loop. */
   readonly before?: string;
 }
 
-const SUMS = { half: "float", bfloat16: "float", float: "float", int8: "int" } as const;
+const SUMS: Partial<Record<Loop["type"], string>> = { int8: "int", uint8: "int" };
+const BYTES: Partial<Record<Loop["type"], number>> = { half: 2, bfloat16: 2, float: 4 };
+/** Elements of 16 bytes. */
+const unitsOf = (type: Loop["type"]): number => 16 / (BYTES[type] ?? 1);
+/** Both operands are rounded to 11 bits. */
+const TF32_ERROR = 2 ** -10;
+const TF32 = 'acc = dot(a, b, acc, "tf32");';
 
 function textOf(loop: Loop): string {
   const { type, mb, nb, kb, numWarps, numStages, turned } = loop;
-  const sum = SUMS[type];
-  const units = type === "float" ? 4 : type === "int8" ? 16 : 8;
-  const whole = `__multipleof(${units})`;
+  const sum = SUMS[type] ?? "float";
+  const units = unitsOf(type);
+  const whole = loop.unaligned === true ? "" : `__multipleof(${units})`;
+  const start = loop.unaligned === true ? "" : "__aligned(16)";
   const a = turned.a
     ? "rm[:, newaxis] + rk[newaxis, :] * lda"
     : "rm[:, newaxis] * lda + rk[newaxis, :]";
@@ -38,7 +47,7 @@ function textOf(loop: Loop): string {
     : "rk[:, newaxis] * ldb + rn[newaxis, :]";
   return `#pragma tri kernel k
 #pragma tri config ; num_warps=${numWarps}, num_stages=${numStages}
-__global__ void k(${type} *A __noalias __aligned(16), ${type} *B __noalias __aligned(16), ${sum} *C __noalias,
+__global__ void k(${type} *A __noalias ${start}, ${type} *B __noalias ${start}, ${sum} *C __noalias,
                   int M ${whole}, int N ${whole}, int K ${whole}, int lda ${whole}, int ldb ${whole}, int ldc) {
   int pid = get_program_id(0);
   int tiles = (N + ${nb} - 1) / ${nb};
@@ -108,6 +117,47 @@ Deno.test("pipelineGroupDot() keeps products of any size, stored in either order
   );
 });
 
+Deno.test("pipelineStoredDot() keeps products of any size right whose rows are not aligned", () => {
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 200 }),
+    n: fc.integer({ min: 1, max: 200 }),
+    k: fc.integer({ min: 0, max: 200 }),
+    gap: fc.nat(3),
+  });
+  const anyUnaligned = anyLoop.map((loop): Loop => ({
+    ...loop,
+    nb: Math.min(loop.nb, 128),
+    unaligned: true,
+  }));
+  fc.assert(
+    fc.property(anyUnaligned, anySize, (loop, size) => {
+      assertEquals(groupDots(loop), loop.nb * loop.mb < 64 * 64 * loop.numWarps / 4 ? 0 : 1);
+      const types = typesOf(loop.type);
+      const tile = [loop.mb, loop.nb] as const;
+      checkProduct({ text: textOf(loop), target: "sm_90a", types, tile }, {
+        ...size,
+        turned: loop.turned,
+      });
+    }),
+    { numRuns: 4 },
+  );
+});
+
+Deno.test("pipelineStoredDot() stores words, without bank conflicts where rows are copied along lanes", () => {
+  const loop: Loop = { ...PLAIN, unaligned: true };
+  const { laidOut } = lowerGeneral(textOf(loop), "sm_90a");
+  assertEquals(opsNamed(laidOut, "async_copy").length, 0);
+  // Before the loop and in it, for both operands.
+  assertEquals(opsNamed(laidOut, "local_store").length, 4);
+  const conflicts = (k: number): number =>
+    checkProduct(
+      { text: textOf(loop), target: "sm_90a", types: typesOf("half"), tile: [64, 128] },
+      { m: 63, n: 127, k, turned: loop.turned },
+    ).access.bankConflicts;
+  // Those of the result's exchange alone.
+  assertEquals(conflicts(190), conflicts(0));
+});
+
 const groupDots = (loop: Loop, target: "sm_90" | "sm_90a" = "sm_90a"): number =>
   opsNamed(lowerGeneral(textOf(loop), target).laidOut, "warp_group_dot").length;
 
@@ -122,7 +172,8 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
     { ...PLAIN, mb: 32 },
     { ...PLAIN, numWarps: 2 },
     { ...PLAIN, numStages: 2 },
-    { ...PLAIN, type: "float", kb: 16, nb: 64 },
+    { ...PLAIN, type: "float", kb: 16, nb: 64, turned: { a: false, b: true } },
+    { ...PLAIN, type: "float", kb: 16, nb: 64, body: TF32 },
     { ...PLAIN, type: "int8" },
     // The sum is used in the loop, or the dot is not all that is added to it.
     { ...PLAIN, body: "acc += a @ b; acc = max(acc, -1.0e30f);" },
@@ -140,12 +191,93 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
     const types = typesOf(loop.type);
     const tile = [loop.mb, loop.nb] as const;
     // Sums that are added one after the other have more roundings than the bound allows for one.
-    const error = 4 * types.error;
+    const error = loop.body === TF32 ? TF32_ERROR : 4 * types.error;
     checkProduct(
       { text: textOf(loop), target: "sm_90a", types: { ...types, error }, tile },
-      { m: 80, n: 144, k: 176 },
+      { m: 80, n: 144, k: 176, turned: loop.turned },
     );
   }
+});
+
+/** Types of which the instruction takes operands that lie along k only. */
+const ALONG_K = ["float", "int8", "uint8", "float8e4", "float8e5"] as const;
+
+Deno.test("pipelineGroupDot() keeps products of 1 and 4 bytes right whose operands lie along k", () => {
+  const anyAlongK: fc.Arbitrary<Loop> = fc.record({
+    type: fc.constantFrom(...ALONG_K),
+    mb: power(6, 7),
+    nb: power(6, 7),
+    kb: power(5, 7),
+    numWarps: fc.constantFrom(4, 8),
+    numStages: fc.integer({ min: 3, max: 4 }),
+    turned: fc.constant({ a: false, b: true }),
+  }).map((loop) => loop.type === "float" ? { ...loop, kb: loop.kb / 2, body: TF32 } : loop);
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 10 }),
+    n: fc.integer({ min: 1, max: 10 }),
+    k: fc.integer({ min: 0, max: 20 }),
+    gap: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(anyAlongK, anySize, (loop, { m, n, k, gap }) => {
+      // Each group has 64 columns.
+      assertEquals(groupDots(loop), loop.mb * loop.nb < 64 * 64 * loop.numWarps / 4 ? 0 : 1);
+      const units = unitsOf(loop.type);
+      const known = typesOf(loop.type);
+      const types = { ...known, error: loop.body === TF32 ? TF32_ERROR : known.error };
+      checkProduct(
+        { text: textOf(loop), target: "sm_90a", types, tile: [loop.mb, loop.nb] },
+        { m: units * m, n: units * n, k: units * k, gap: units * gap, turned: loop.turned },
+      );
+    }),
+    { numRuns: 6 },
+  );
+});
+
+Deno.test("pipelineGroupDot() adds sums of float8 apart where the program asks for it", () => {
+  const anyApart: fc.Arbitrary<Loop> = fc.record({
+    type: fc.constantFrom("float8e4", "float8e5"),
+    mb: power(6, 7),
+    nb: power(6, 8),
+    kb: power(5, 8),
+    numWarps: fc.constantFrom(4, 8),
+    numStages: fc.integer({ min: 3, max: 4 }),
+    turned: fc.constant({ a: false, b: true }),
+    body: fc.constant('acc = dot(a, b, acc, "f32acc");'),
+  });
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 10 }),
+    n: fc.integer({ min: 1, max: 10 }),
+    k: fc.integer({ min: 0, max: 40 }),
+  });
+  fc.assert(
+    fc.property(anyApart, anySize, (loop, { m, n, k }) => {
+      checkProduct(
+        {
+          text: textOf(loop),
+          target: "sm_90a",
+          types: typesOf(loop.type),
+          tile: [loop.mb, loop.nb],
+        },
+        { m: 16 * m, n: 16 * n, k: 16 * k, turned: loop.turned },
+      );
+    }),
+    { numRuns: 6 },
+  );
+  const { laidOut } = lowerGeneral(
+    textOf({
+      ...PLAIN,
+      type: "float8e4",
+      kb: 128,
+      turned: { a: false, b: true },
+      body: 'acc = dot(a, b, acc, "f32acc");',
+    }),
+    "sm_90a",
+  );
+  const apart = opsNamed(laidOut, "warp_group_dot").map(({ attrs }) =>
+    "apart" in attrs && attrs.apart
+  );
+  assertEquals(apart, [true]);
 });
 
 Deno.test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {

@@ -23,7 +23,7 @@ Deno.test("cvta adds the window of a state space, and takes it away", () => {
 
 Deno.test("isspacep tells state spaces apart", () => {
   const rig = new Rig({ blocks: 2, cluster: true }).begin().turn(0, 1);
-  const places: Record<string, bigint> = {
+  const locations: Record<string, bigint> = {
     global: (windows.global << 32n) | 0x5000n,
     local: (windows.local << 32n) | 16n,
     const: (windows.const << 32n) | 0x5000n,
@@ -42,8 +42,8 @@ Deno.test("isspacep tells state spaces apart", () => {
     "shared::cluster": ["own", "ownByRank", "other"],
   };
   for (const [space, names] of Object.entries(holds)) {
-    for (const [name, place] of Object.entries(places)) {
-      rig.set64("d0", () => place).set("p1", () => 0x80000001);
+    for (const [name, location] of Object.entries(locations)) {
+      rig.set64("d0", () => location).set("p1", () => 0x80000001);
       rig.run(`isspacep.${space} %p1, %d0;`, 0x7ffffffe);
       const expected = names.includes(name) ? 0xffffffff : 0x80000001;
       assertEquals(rig.get("p1", 0), expected, `${space} of ${name}`);

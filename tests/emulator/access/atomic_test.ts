@@ -74,7 +74,7 @@ Deno.test("atom returns the old value and red does without, lanes in ascending o
         const rig = new Rig();
         const x = rig.device(64);
         const base = space === "global" ? x : rig.blocks[0]?.shared ?? 0;
-        // Two places, so that lanes meet.
+        // Two locations, so that lanes meet.
         rig.begin().point("d0", (lane) => x + 8 * (lane & 1)).set("r0", (lane) => 8 * (lane & 1));
         rig.set64(`${letter}1`, (lane) => values[(lane * 5) % values.length] ?? 0n);
         if (bits < 64) {
@@ -195,15 +195,15 @@ Deno.test("atom.add.f32 flushes subnormal numbers in global memory and keeps the
   rig.begin().point("d0", () => x).set("r0", () => 0).set("r1", () => 1);
   const { u32 } = rig.machine.views;
   for (
-    const [place, address, expected] of [[x, "global.add.f32 [%d0]", 0], [
+    const [location, address, expected] of [[x, "global.add.f32 [%d0]", 0], [
       shared,
       "shared.add.f32 [%r0]",
       6,
     ]] as const
   ) {
-    u32[place / 4] = 5;
+    u32[location / 4] = 5;
     rig.run(`red.${address}, %r1;`, 1);
-    assertEquals(u32[place / 4], expected);
+    assertEquals(u32[location / 4], expected);
   }
   rig.set64("d0", () => 0x7f20n << 32n).run("red.add.f32 [%d0], %r1;", 1);
   assertEquals(u32[shared / 4], 7);

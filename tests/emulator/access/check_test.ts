@@ -56,7 +56,7 @@ Deno.test("ld says which bytes of a vector are past the end", () => {
 Deno.test("ld calls allocations by the arguments that point into them", () => {
   const rig = new Rig({ checks: true });
   const x = rig.device(16, "x");
-  const named = new Rig({ checks: true, launch: { arguments: [{ name: "input", place: x }] } });
+  const named = new Rig({ checks: true, launch: { arguments: [{ name: "input", location: x }] } });
   assertEquals(named.device(16, "x"), x);
   named.begin().point("d0", () => x + 16);
   assertStringIncludes(named.fault("ld.global.b32 %r1, [%d0];").detail, "of input (16 bytes)");
@@ -89,10 +89,10 @@ Deno.test("ld and st demand alignment to the whole access, in every space", () =
 
 Deno.test("lanes of one warp may reach several allocations at once", () => {
   const rig = new Rig({ checks: true });
-  const places = [rig.device(64, "a"), rig.device(64, "b"), rig.device(64, "c")];
-  rig.begin().point("d0", (lane) => (places[lane % 3] ?? 0) + 4 * (lane >> 1));
+  const locations = [rig.device(64, "a"), rig.device(64, "b"), rig.device(64, "c")];
+  rig.begin().point("d0", (lane) => (locations[lane % 3] ?? 0) + 4 * (lane >> 1));
   rig.run("ld.global.b32 %r1, [%d0];").run("ld.b32 %r1, [%d0];");
-  rig.point("d0", (lane) => (places[lane % 3] ?? 0) + (lane === 17 ? 64 : 0));
+  rig.point("d0", (lane) => (locations[lane % 3] ?? 0) + (lane === 17 ? 64 : 0));
   assertEquals(rig.fault("ld.b32 %r1, [%d0];").lane, 17);
 });
 
@@ -100,7 +100,7 @@ Deno.test("ld.shared finds bytes that nothing has written, to the byte", () => {
   const rig = new Rig({
     checks: true,
     granule: 1,
-    launch: { shared: [{ name: "tile", place: 0, bytes: 64 }] },
+    launch: { shared: [{ name: "tile", location: 0, bytes: 64 }] },
   }).begin();
   rig.set("r0", () => 8).run("st.shared.b8 [%r0+1], %h1;", 1).run("st.shared.b8 [%r0+3], %h1;", 1);
   rig.run("ld.shared.b8 %h2, [%r0+1];", 1);
@@ -147,8 +147,8 @@ Deno.test("st.shared must stay inside, also in another block of the cluster", ()
 
 Deno.test("ld.const and ld.param must stay inside variables and arguments", () => {
   const extents = {
-    constants: [{ name: "c", place: 0x9000, bytes: 8 }],
-    parameters: { name: "arguments", place: 0xa000, bytes: 12 },
+    constants: [{ name: "c", location: 0x9000, bytes: 8 }],
+    parameters: { name: "arguments", location: 0xa000, bytes: 12 },
   };
   const rig = new Rig({ checks: true, launch: extents }).begin();
   rig.set64("d0", () => 0x9004n).run("ld.const.b32 %r1, [%d0];");

@@ -17,8 +17,8 @@ function launch(emulator: Emulator, ptx: string, run: Run): LaunchReport {
   const [kernel] = [...emulator.load(ptx, "test").kernels.values()];
   const argumentBlock = new Uint8Array(8 * run.pointers.length);
   const view = new DataView(argumentBlock.buffer);
-  run.pointers.forEach((place, i) => {
-    view.setUint32(8 * i, place, true);
+  run.pointers.forEach((location, i) => {
+    view.setUint32(8 * i, location, true);
     view.setUint32(8 * i + 4, WINDOW.global, true);
   });
   return must(kernel, "kernel").launch({
@@ -75,8 +75,8 @@ function tensors(elements: number): { emulator: Emulator; pointers: number[] } {
   const emulator = createEmulator();
   const pointers = ["x", "y"].map((name) => emulator.heap.allocate(4 * elements, 256, name));
   const { u32 } = emulator.machine.views;
-  pointers.forEach((place) => {
-    for (let i = 0; i < elements; i++) u32[place / 4 + i] = i;
+  pointers.forEach((location) => {
+    for (let i = 0; i < elements; i++) u32[location / 4 + i] = i;
   });
   return { emulator, pointers };
 }
@@ -107,7 +107,7 @@ Deno.test("a launch that is too large by one block leaves its tensors by name", 
   const fault = faultOf(() =>
     launch(emulator, reverse("bar.sync 0;"), { grid: 8, block: 64, pointers })
   );
-  assertEquals([fault.kind, fault.lane, fault.place?.block?.[0]], ["out of bounds", 20, 7]);
+  assertEquals([fault.kind, fault.lane, fault.origin?.block?.[0]], ["out of bounds", 20, 7]);
   assertStringIncludes(fault.detail, "load of 4 bytes at byte 2000, 0 bytes past the end of X");
 });
 

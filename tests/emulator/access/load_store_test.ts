@@ -2,9 +2,9 @@ import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { Rig } from "./rig.ts";
 
 /** An integer type in memory, read byte by byte. */
-function readInteger(u8: Uint8Array, place: number, bytes: number, signed: boolean): bigint {
+function readInteger(u8: Uint8Array, location: number, bytes: number, signed: boolean): bigint {
   let value = 0n;
-  for (let i = bytes - 1; i >= 0; i--) value = (value << 8n) | BigInt(u8[place + i] ?? 0);
+  for (let i = bytes - 1; i >= 0; i--) value = (value << 8n) | BigInt(u8[location + i] ?? 0);
   return signed ? BigInt.asIntN(8 * bytes, value) : value;
 }
 
@@ -149,9 +149,9 @@ Deno.test("ld reads every state space, by symbol and by register, also by generi
     blocks: 2,
     cluster: true,
     symbols: {
-      svar: { space: "shared", place: 16 },
-      gvar: { space: "global", place: 0x9000 },
-      parameter: { space: "param", place: 0x9100 },
+      svar: { space: "shared", location: 16 },
+      gvar: { space: "global", location: 0x9000 },
+      parameter: { space: "param", location: 0x9100 },
     },
   }).begin();
   const { u32 } = rig.machine.views;

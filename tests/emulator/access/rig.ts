@@ -34,7 +34,9 @@ export interface RigOptions {
   readonly profile?: boolean;
   readonly granule?: number;
   /** What symbols stand for. */
-  readonly symbols?: Readonly<Record<string, { readonly space: Window; readonly place: number }>>;
+  readonly symbols?: Readonly<
+    Record<string, { readonly space: Window; readonly location: number }>
+  >;
   readonly launch?: Partial<AccessLaunch>;
 }
 
@@ -103,7 +105,7 @@ export class Rig {
       arguments: [],
       constants: [],
       levels: DEFAULT_LEVELS,
-      parameters: { name: "arguments", place: 0, bytes: 0 },
+      parameters: { name: "arguments", location: 0, bytes: 0 },
       shared: [],
       local: [],
       granules: { shared: granule, global: granule },
@@ -153,8 +155,8 @@ export class Rig {
   }
 
   /** Sets a register to global addresses. */
-  point(name: string, place: (lane: number) => number): this {
-    return this.set64(name, (lane) => (BigInt(WINDOW.global) << 32n) + BigInt(place(lane)));
+  point(name: string, location: (lane: number) => number): this {
+    return this.set64(name, (lane) => (BigInt(WINDOW.global) << 32n) + BigInt(location(lane)));
   }
 
   get(name: string, lane: number): number {
@@ -169,10 +171,10 @@ export class Rig {
 
   /** A piece of device memory, filled with bytes that all differ from their neighbours. */
   device(bytes: number, label = "x"): number {
-    const place = this.heap.allocate(bytes, 1, label);
+    const location = this.heap.allocate(bytes, 1, label);
     this.machine.views = viewsOf(this.machine.memory);
-    for (let i = 0; i < bytes; i++) this.machine.views.u8[place + i] = (i * 73 + 41) & 0xff;
-    return place;
+    for (let i = 0; i < bytes; i++) this.machine.views.u8[location + i] = (i * 73 + 41) & 0xff;
+    return location;
   }
 
   compile(text: string): WarpFunction {
@@ -235,7 +237,7 @@ export class Rig {
         return {
           row: undefined,
           bits: 64,
-          offset: (symbol?.place ?? 0) + Number(offset),
+          offset: (symbol?.location ?? 0) + Number(offset),
           symbol: name,
           ...(symbol === undefined ? {} : { space: symbol.space }),
         };

@@ -77,10 +77,10 @@ export class Bench {
     beginLaunch(this.machine, {
       levels: DEFAULT_LEVELS,
       allocations: allocationsOf([
-        { place: GLOBAL, bytes: GLOBAL_BYTES, label: "buffer", freed: false },
+        { location: GLOBAL, bytes: GLOBAL_BYTES, label: "buffer", freed: false },
       ]),
       constants: [],
-      parameters: { name: "parameters", place: 0, bytes: 0 },
+      parameters: { name: "parameters", location: 0, bytes: 0 },
       arguments: [],
       shared: [],
       local: [],
@@ -177,7 +177,7 @@ export class Bench {
     return must(this.machine.views.u32[at + lane], "lane");
   }
 
-  /** The address of a place in the global buffer. */
+  /** The address of a location in the global buffer. */
   pointer(offset: number): bigint {
     return (BigInt(WINDOW.global) << 32n) | BigInt(GLOBAL + offset);
   }

@@ -37,8 +37,8 @@ function isOver(bench: Bench, parity: number): boolean {
 function problem(bench: Bench, offset: number, writing = false): string | undefined {
   const { machine } = bench;
   attend(accessOf(machine).order, machine);
-  const place = machine.block.shared + offset;
-  return pendingProblem(machine.block, place, 4, writing, machine.warp, 0);
+  const location = machine.block.shared + offset;
+  return pendingProblem(machine.block, location, 4, writing, machine.warp, 0);
 }
 
 Deno.test("cp.async.bulk brings bytes from global memory and counts them; checked, at the last moment", () => {

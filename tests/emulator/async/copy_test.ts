@@ -26,8 +26,8 @@ function stepping(step: number, options: ConstructorParameters<typeof Bench>[0] 
 function problem(bench: Bench, offset: number, lane: number, writing = false): string | undefined {
   const { machine } = bench;
   attend(accessOf(machine).order, machine);
-  const place = machine.block.shared + offset;
-  return pendingProblem(machine.block, place, 4, writing, machine.warp, lane);
+  const location = machine.block.shared + offset;
+  return pendingProblem(machine.block, location, 4, writing, machine.warp, lane);
 }
 
 Deno.test("cp.async copies 4, 8 and 16 bytes a lane", () => {

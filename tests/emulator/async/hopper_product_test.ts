@@ -1,6 +1,5 @@
 /** A product by tensor copies and wgmma, without one of its waits, fences or releases each: all are found. */
 import { EmulatorError } from "../../../ffi/errors.ts";
-import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import { openEmulator } from "../../../emulator/driver/mod.ts";
 import { HOPPER_PRODUCT } from "../../corpus/hopper_product.ts";
 import { readPtx, runCase } from "../../corpus/run.ts";
@@ -12,7 +11,7 @@ function run(text: string, checks = true): readonly string[] {
   const driver = openEmulator({ workers: 1, checks });
   driver.makeCurrent(driver.retainContext(0));
   try {
-    return runCase(driver, new TextEncoder().encode(text), HOPPER_PRODUCT, encodeTensorMap);
+    return runCase(driver, new TextEncoder().encode(text), HOPPER_PRODUCT);
   } finally {
     driver.close();
   }

@@ -2,7 +2,6 @@
 import { assertEquals, assertThrows } from "../../support/assert.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { EmulatorError } from "../../../ffi/errors.ts";
-import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import { openEmulator } from "../../../emulator/driver/mod.ts";
 import { CORPUS } from "../../corpus/mod.ts";
 import { readPtx, runCase } from "../../corpus/run.ts";
@@ -20,7 +19,7 @@ function faultOf(kernel: string, change: (text: string) => string): string {
   driver.makeCurrent(driver.retainContext(0));
   try {
     const image = new TextEncoder().encode(text);
-    const run = (): unknown => runCase(driver, image, each, encodeTensorMap);
+    const run = (): unknown => runCase(driver, image, each);
     return assertThrows(run, EmulatorError).kind;
   } finally {
     driver.close();

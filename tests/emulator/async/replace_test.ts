@@ -1,9 +1,6 @@
 import { assertEquals, assertThrows } from "../../support/assert.ts";
-import {
-  decodeTensorMap,
-  encodeTensorMap,
-  type TensorMap,
-} from "../../../emulator/async/tensor_map.ts";
+import type { TensorMap } from "../../../ffi/tensor_map.ts";
+import { decodeTensorMap, encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { Bench } from "./bench.ts";
 

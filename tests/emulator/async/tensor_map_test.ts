@@ -1,8 +1,6 @@
 import fc from "../../support/property.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import {
-  decodeTensorMap,
-  encodeTensorMap,
   FILLS,
   INTERLEAVES,
   PROMOTIONS,
@@ -11,7 +9,8 @@ import {
   TENSOR_TYPES,
   type TensorMap,
   tensorMapProblem,
-} from "../../../emulator/async/tensor_map.ts";
+} from "../../../ffi/tensor_map.ts";
+import { decodeTensorMap, encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 
 const PLAIN: TensorMap = {
   type: "float16",

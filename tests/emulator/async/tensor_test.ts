@@ -2,12 +2,8 @@
 import fc from "../../support/property.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import {
-  encodeTensorMap,
-  SWIZZLES,
-  TENSOR_TYPES,
-  type TensorMap,
-} from "../../../emulator/async/tensor_map.ts";
+import { SWIZZLES, TENSOR_TYPES, type TensorMap } from "../../../ffi/tensor_map.ts";
+import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { Bench } from "./bench.ts";
 
@@ -81,8 +77,19 @@ Deno.test("cp.async.bulk.tensor and cp.reduce.async.bulk.tensor do what an H200 
   const lines = Deno.readTextFileSync(new URL("tensor_h200.txt", import.meta.url)).trim();
   for (const line of lines.split("\n")) {
     const fields = line.split(" ");
-    const [operation = "", type, offset, extents, strides, box, steps, swizzle, fill, at, place] =
-      fields;
+    const [
+      operation = "",
+      type,
+      offset,
+      extents,
+      strides,
+      box,
+      steps,
+      swizzle,
+      fill,
+      at,
+      location,
+    ] = fields;
     const bench = new Bench({ checks: false, sharedBytes: SHARED_BYTES });
     const map: TensorMap = {
       type: must(TENSOR_TYPES[Number(type)], "type").name,
@@ -96,7 +103,7 @@ Deno.test("cp.async.bulk.tensor and cp.reduce.async.bulk.tensor do what an H200 
       promotion: "none",
       fill: fill === "1" ? "nan" : "zero",
     };
-    const to = H200_SHARED + Number(place);
+    const to = H200_SHARED + Number(location);
     bench.globalBytes.set(noise(1, H200_BYTES));
     bench.sharedBytes().set(noise(2, H200_BYTES), H200_SHARED);
     const run = (): void => {

@@ -47,51 +47,53 @@ Deno.test("bank conflicts are counted by half and quarter warps", () => {
 });
 
 Deno.test("counters agree with sets of sectors and words by bank", () => {
-  const places = fc.array(fc.nat(255), { minLength: 32, maxLength: 32 });
-  fc.assert(fc.property(places, fc.constantFrom(1, 2, 4), fc.integer(), (offsets, words, mask) => {
-    if (mask === 0) return;
-    const rig = new Rig({ profile: true, sharedBytes: 8192 });
-    const x = rig.device(8192);
-    const bytes = 4 * words;
-    const at = (lane: number): number => bytes * (offsets[lane] ?? 0);
-    rig.begin().point("d0", (lane) => x + at(lane)).set("r0", at);
-    const names = ["", "%r1", "{%r1,%r2}", "", "{%r1,%r2,%r3,%r4}"][words];
-    const vector = words === 1 ? "" : `.v${words}`;
-    rig.run(`ld.global${vector}.b32 ${names}, [%d0];`, mask);
-    rig.run(`ld.shared${vector}.b32 ${names}, [%r0];`, mask);
-    const lanes = Array.from({ length: 32 }, (_, i) => i).filter((i) => ((mask >>> i) & 1) === 1);
-    const touched = (unit: number): number =>
-      new Set(
-        lanes.flatMap((lane) =>
-          Array.from({ length: words }, (_, i) => Math.floor((x + at(lane) + 4 * i) / unit))
-        ),
-      ).size;
-    let [wavefronts, groups] = [0, 0];
-    for (let first = 0; first < 32; first += 32 / words) {
-      const group = lanes.filter((lane) => lane >= first && lane < first + 32 / words);
-      if (group.length === 0) continue;
-      const distinct = new Set(
-        group.flatMap((lane) => Array.from({ length: words }, (_, i) => at(lane) / 4 + i)),
-      );
-      const banks = Array.from(
-        { length: 32 },
-        (_, bank) => [...distinct].filter((word) => word % 32 === bank).length,
-      );
-      wavefronts += Math.max(...banks);
-      groups++;
-    }
-    assertEquals(counters(rig), {
-      ...newCounters(),
-      requests: 1,
-      bytes: bytes * lanes.length,
-      sectors: touched(32),
-      idealSectors: Math.ceil((bytes * lanes.length) / 32),
-      lines: touched(128),
-      sharedRequests: 1,
-      wavefronts,
-      bankConflicts: wavefronts - groups,
-    });
-  }));
+  const locations = fc.array(fc.nat(255), { minLength: 32, maxLength: 32 });
+  fc.assert(
+    fc.property(locations, fc.constantFrom(1, 2, 4), fc.integer(), (offsets, words, mask) => {
+      if (mask === 0) return;
+      const rig = new Rig({ profile: true, sharedBytes: 8192 });
+      const x = rig.device(8192);
+      const bytes = 4 * words;
+      const at = (lane: number): number => bytes * (offsets[lane] ?? 0);
+      rig.begin().point("d0", (lane) => x + at(lane)).set("r0", at);
+      const names = ["", "%r1", "{%r1,%r2}", "", "{%r1,%r2,%r3,%r4}"][words];
+      const vector = words === 1 ? "" : `.v${words}`;
+      rig.run(`ld.global${vector}.b32 ${names}, [%d0];`, mask);
+      rig.run(`ld.shared${vector}.b32 ${names}, [%r0];`, mask);
+      const lanes = Array.from({ length: 32 }, (_, i) => i).filter((i) => ((mask >>> i) & 1) === 1);
+      const touched = (unit: number): number =>
+        new Set(
+          lanes.flatMap((lane) =>
+            Array.from({ length: words }, (_, i) => Math.floor((x + at(lane) + 4 * i) / unit))
+          ),
+        ).size;
+      let [wavefronts, groups] = [0, 0];
+      for (let first = 0; first < 32; first += 32 / words) {
+        const group = lanes.filter((lane) => lane >= first && lane < first + 32 / words);
+        if (group.length === 0) continue;
+        const distinct = new Set(
+          group.flatMap((lane) => Array.from({ length: words }, (_, i) => at(lane) / 4 + i)),
+        );
+        const banks = Array.from(
+          { length: 32 },
+          (_, bank) => [...distinct].filter((word) => word % 32 === bank).length,
+        );
+        wavefronts += Math.max(...banks);
+        groups++;
+      }
+      assertEquals(counters(rig), {
+        ...newCounters(),
+        requests: 1,
+        bytes: bytes * lanes.length,
+        sectors: touched(32),
+        idealSectors: Math.ceil((bytes * lanes.length) / 32),
+        lines: touched(128),
+        sharedRequests: 1,
+        wavefronts,
+        bankConflicts: wavefronts - groups,
+      });
+    }),
+  );
 });
 
 Deno.test("counters are kept by instruction and begin anew with each launch", () => {

@@ -270,7 +270,7 @@ Deno.test("Device.loadModule() takes code for an `a` target on that architecture
   assertThrows(() => later.loadModule(image, "a.ptx"), ImageError, "it is for sm_90a");
 });
 
-Deno.test("PreparedLaunch.launch() throws an EmulatorError that names place and element, and the device goes on", () => {
+Deno.test("PreparedLaunch.launch() throws an EmulatorError that names location and element, and the device goes on", () => {
   using device = open();
   using data = device.tensor(counting(100), [10, 10]);
   const fn = device.loadModule(SCALE_IMAGE, "scale.ptx").function("scale");

@@ -6,10 +6,7 @@ import type { Match } from "../../../compiler/ptx/match.ts";
 import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { referenceComparison } from "./reference_floats.ts";
-import { VIDEO_REFERENCES } from "./reference_video.ts";
-
-/** From the sources in order to the results in order. */
-export type Reference = (match: Match, sources: readonly bigint[]) => bigint[];
+import { type Reference, VIDEO_REFERENCES } from "./reference_video.ts";
 
 const bitAt = (value: bigint, at: number): bigint => (value >> BigInt(at)) & 1n;
 const isSigned = (type: string): boolean => type.startsWith("s");

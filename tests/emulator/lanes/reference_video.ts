@@ -2,7 +2,9 @@
 import type { Operand } from "../../../compiler/ptx/func.ts";
 import type { Match } from "../../../compiler/ptx/match.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import type { Reference } from "./reference.ts";
+
+/** From the sources in order to the results in order. */
+export type Reference = (match: Match, sources: readonly bigint[]) => bigint[];
 
 const has = (match: Match, modifier: string): boolean => match.modifiers.includes(modifier);
 const isSigned = (match: Match, group: string): boolean => match.bound.get(group) === "s32";

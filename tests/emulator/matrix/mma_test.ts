@@ -249,14 +249,14 @@ Deno.test("mma of f64 is a chain of fused multiply-adds along k", () => {
       Array.from({ length: count }, () => (next() + next() * 2 ** -32) * 2 ** -31 - 1);
     const [a, b, c] = [draw(m * k), draw(k * n), draw(m * n)];
     const { f64 } = stub.machine.views;
-    const place = (name: string, lane: number): number =>
+    const indexOf = (name: string, lane: number): number =>
       ((stub.registerFile() + stub.row(name)) >> 3) + lane;
     for (let lane = 0; lane < 32; lane++) {
       const [g, t] = [lane >> 2, lane % 4];
       const fill = (prefix: string, from: readonly number[], columns: number, at: At): void => {
         for (let i = 0; i < from.length / 32; i++) {
           const [row, column] = at(i, g, t);
-          f64[place(`${prefix}${i}`, lane)] = from[row * columns + column] ?? 0;
+          f64[indexOf(`${prefix}${i}`, lane)] = from[row * columns + column] ?? 0;
         }
       };
       fill("a", a, k, layout.a);
@@ -274,7 +274,7 @@ Deno.test("mma of f64 is a chain of fused multiply-adds along k", () => {
         const [row, column] = sumAt(i, lane >> 2, lane % 4);
         let sum = c[row * n + column] ?? 0;
         for (let j = 0; j < k; j++) sum = fused(a[row * k + j] ?? 0, b[j * n + column] ?? 0, sum);
-        assertEquals(f64[place(`d${i}`, lane)], sum, `${spelling}: d[${row}][${column}]`);
+        assertEquals(f64[indexOf(`d${i}`, lane)], sum, `${spelling}: d[${row}][${column}]`);
       }
     }
   }

@@ -83,15 +83,15 @@ export function newStub(warps = 1): Stub {
   const rowOf = (operand: Operand): number => {
     if (operand.kind === "register") return row(operand.name);
     if (operand.kind !== "integer") return bug(`no row for ${operand.kind}`);
-    const place = row(`literal ${operand.value}`);
+    const offset = row(`literal ${operand.value}`);
     for (const { registerFile } of states) {
       machine.views.i32.fill(
         operand.value === 0n ? 0 : -1,
-        (registerFile + place) >> 2,
-        (registerFile + place + 16) >> 2,
+        (registerFile + offset) >> 2,
+        (registerFile + offset + 16) >> 2,
       );
     }
-    return place;
+    return offset;
   };
   const context: HandlerContext = {
     machine,

@@ -21,11 +21,14 @@ interface Stored {
   readonly at: (extent: number, kByte: number) => number;
 }
 
-/** Chunk c of line r of a repeating pattern goes to the place of chunk: (manual's figures of the swizzling modes). */
+/**
+ * Chunk c of line r of a repeating pattern goes to the position of chunk: (manual's figures of the swizzling modes).
+ */
 function swizzled(swizzle: Swizzle, line: number, chunk: number): number {
   const r = line % 8;
-  const place = { 16: chunk, 32: chunk ^ (r >> 2), 64: chunk ^ (r >> 1), 128: chunk ^ r }[swizzle];
-  return 16 * place;
+  const position =
+    { 16: chunk, 32: chunk ^ (r >> 2), 64: chunk ^ (r >> 1), 128: chunk ^ r }[swizzle];
+  return 16 * position;
 }
 
 const encode = (bytes: number): bigint => BigInt((bytes & 0x3ffff) >> 4);
@@ -131,9 +134,9 @@ const M = 64;
 const wordAt = (stub: Stub, warp: number, name: string, lane: number): number =>
   ((stub.registerFile(warp) + stub.row(name)) >> 2) + lane;
 
-function writeElement(stub: Stub, bytes: number, place: number, bits: number): void {
+function writeElement(stub: Stub, bytes: number, location: number, bits: number): void {
   const { u8 } = stub.machine.views;
-  for (let i = 0; i < bytes; i++) u8[stub.shared + place + i] = bits >>> (8 * i);
+  for (let i = 0; i < bytes; i++) u8[stub.shared + location + i] = bits >>> (8 * i);
 }
 
 function setDescriptor(stub: Stub, name: string, descriptor: bigint): void {
@@ -157,22 +160,22 @@ function check(test: Case): void {
   const bValues = bBits.map((bits) => valueOf(b, bits));
 
   // b by columns, a by rows.
-  const placeOfB = store(test.b.major, test.b.swizzle, 0x10000, n, kFrom);
+  const matrixB = store(test.b.major, test.b.swizzle, 0x10000, n, kFrom);
   for (let column = 0; column < n; column++) {
     for (let j = 0; j < k; j++) {
-      const at = placeOfB.at(column, kFrom + j * bytes);
+      const at = matrixB.at(column, kFrom + j * bytes);
       writeElement(stub, bytes, at, bBits[column * k + j] ?? 0);
     }
   }
-  setDescriptor(stub, "b", placeOfB.descriptor);
+  setDescriptor(stub, "b", matrixB.descriptor);
   if (test.a !== "registers") {
-    const placeOfA = store(test.a.major, test.a.swizzle, 0x1000, M, kFrom);
+    const matrixA = store(test.a.major, test.a.swizzle, 0x1000, M, kFrom);
     for (let row = 0; row < M; row++) {
       for (let j = 0; j < k; j++) {
-        writeElement(stub, bytes, placeOfA.at(row, kFrom + j * bytes), aBits[row * k + j] ?? 0);
+        writeElement(stub, bytes, matrixA.at(row, kFrom + j * bytes), aBits[row * k + j] ?? 0);
       }
     }
-    setDescriptor(stub, "a", placeOfA.descriptor);
+    setDescriptor(stub, "a", matrixA.descriptor);
   }
   const { i32 } = stub.machine.views;
   const count = d === "f16" ? n / 4 : n / 2;
@@ -180,14 +183,14 @@ function check(test: Case): void {
   const wordOfD = (warp: number, lane: number, i: number): number =>
     (stub.registerFile(warp) >> 2) + (rowsOfD[i] ?? 0) + lane;
   /** Rows and columns of a lane's elements of d, by the manual's figure. */
-  const places = (warp: number, lane: number): { row: number; column: number }[] =>
+  const sums = (warp: number, lane: number): { row: number; column: number }[] =>
     Array.from({ length: n / 2 }, (_, i) => ({
       row: 16 * warp + (lane >> 2) + 8 * ((i >> 1) & 1),
       column: 8 * (i >> 2) + 2 * (lane % 4) + (i & 1),
     }));
   for (let warp = 0; warp < 4; warp++) {
     for (let lane = 0; lane < 32; lane++) {
-      const own = places(warp, lane).map(({ row, column }) => cBits[row * n + column] ?? 0);
+      const own = sums(warp, lane).map(({ row, column }) => cBits[row * n + column] ?? 0);
       if (d === "f16") {
         for (let i = 0; i < n / 4; i++) {
           i32[wordOfD(warp, lane, i)] = (own[2 * i] ?? 0) | (own[2 * i + 1] ?? 0) << 16;
@@ -233,7 +236,7 @@ function check(test: Case): void {
   const sign = d === "s32" ? 1 : signs[0] * signs[1];
   for (let warp = 0; warp < 4; warp++) {
     for (let lane = 0; lane < 32; lane++) {
-      for (const [i, { row, column }] of places(warp, lane).entries()) {
+      for (const [i, { row, column }] of sums(warp, lane).entries()) {
         let sum = 0;
         for (let j = 0; j < k; j++) {
           sum += sign * (aValues[row * k + j] ?? 0) * (bValues[column * k + j] ?? 0);

@@ -81,14 +81,14 @@ function small(type: string, next: () => number): number {
 }
 
 /** A matrix in shared memory. */
-interface Placed {
+interface StoredMatrix {
   readonly start: number;
   readonly type: string;
   readonly stride: number;
   readonly layout: string;
 }
 
-function access(stub: Stub, { start, type, stride, layout }: Placed): {
+function access(stub: Stub, { start, type, stride, layout }: StoredMatrix): {
   get: (row: number, column: number) => number;
   set: (row: number, column: number, bits: number) => void;
 } {
@@ -98,19 +98,19 @@ function access(stub: Stub, { start, type, stride, layout }: Placed): {
     (layout === "row" ? row * stride + column : column * stride + row) * bits;
   return {
     get: (row, column) => {
-      const place = at(row, column) / 8;
-      if (type === "f64") return view.getFloat64(place, true);
-      return bits === 16 ? view.getUint16(place, true) : view.getInt32(place, true);
+      const bit = at(row, column) / 8;
+      if (type === "f64") return view.getFloat64(bit, true);
+      return bits === 16 ? view.getUint16(bit, true) : view.getInt32(bit, true);
     },
     set: (row, column, value) => {
-      const place = at(row, column);
-      if (type === "f64") view.setFloat64(place / 8, value, true);
-      else if (bits === 32) view.setUint32(place / 8, value, true);
-      else if (bits === 16) view.setUint16(place / 8, value, true);
+      const bit = at(row, column);
+      if (type === "f64") view.setFloat64(bit / 8, value, true);
+      else if (bits === 32) view.setUint32(bit / 8, value, true);
+      else if (bits === 16) view.setUint16(bit / 8, value, true);
       else {
-        const old = view.getUint8(place >> 3);
-        const mask = (2 ** bits - 1) << (place & 7);
-        view.setUint8(place >> 3, (old & ~mask) | (value << (place & 7)));
+        const old = view.getUint8(bit >> 3);
+        const mask = (2 ** bits - 1) << (bit & 7);
+        view.setUint8(bit >> 3, (old & ~mask) | (value << (bit & 7)));
       }
     },
   };
@@ -134,12 +134,12 @@ function check({ spelling, layouts, m, n, k, types, counts }: Case, sumLayout: s
     const first = (stub.registerFile() + stub.row(name)) >> 2;
     u32.fill(value, first, first + 32);
   };
-  const place = (
+  const matrixOf = (
     which: "a" | "b" | "c" | "d",
     layout: string,
     rows: number,
     columns: number,
-  ): Placed => {
+  ): StoredMatrix => {
     const start = { a: 0, b: 0x4000, c: 0x8000, d: 0xc000 }[which];
     const type = types[which];
     const stride = (layout === "row" ? columns : rows) + 128 / bitsOf(type);
@@ -148,19 +148,19 @@ function check({ spelling, layouts, m, n, k, types, counts }: Case, sumLayout: s
     return { start, type, stride, layout };
   };
   const load = (which: "a" | "b" | "c", layout: string, rows: number, columns: number) => {
-    const placed = place(which, layout, rows, columns);
-    const { set } = access(stub, placed);
+    const stored = matrixOf(which, layout, rows, columns);
+    const { set } = access(stub, stored);
     const matrix = Array.from(
       { length: rows },
       (_, row) =>
         Array.from({ length: columns }, (_, column) => {
-          const bits = small(placed.type, next);
+          const bits = small(stored.type, next);
           set(row, column, bits);
-          return numberOf(placed.type, bits);
+          return numberOf(stored.type, bits);
         }),
     );
-    stub.run(`wmma.load.${which}.sync.aligned.${layout}.${shape}.shared.${placed.type}`, [
-      vector(registerOf(placed.type), which, counts[which]),
+    stub.run(`wmma.load.${which}.sync.aligned.${layout}.${shape}.shared.${stored.type}`, [
+      vector(registerOf(stored.type), which, counts[which]),
       at(`at${which}`),
       register("u32", `stride${which}`),
     ]);
@@ -172,13 +172,13 @@ function check({ spelling, layouts, m, n, k, types, counts }: Case, sumLayout: s
   const operand = (which: "a" | "b" | "c" | "d"): Operand =>
     vector(registerOf(types[which]), which, counts[which]);
   stub.run(spelling, [operand("d"), operand("a"), operand("b"), operand("c")]);
-  const placed = place("d", sumLayout, m, n);
+  const stored = matrixOf("d", sumLayout, m, n);
   stub.run(`wmma.store.d.sync.aligned.${sumLayout}.${shape}.shared.${types.d}`, [
     at("atd"),
     operand("d"),
     register("u32", "strided"),
   ]);
-  const { get } = access(stub, placed);
+  const { get } = access(stub, stored);
   const combine = spelling.includes(".xor")
     ? (x: number, y: number) => x ^ y
     : (x: number, y: number) => x * y;

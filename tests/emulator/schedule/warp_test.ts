@@ -107,7 +107,7 @@ Deno.test("runWarp() finds reads of registers that a lane has not written", () =
   const fault = assertThrows(() => emulate(text(20), { args: [new Uint32Array(32)] }), Fault);
   assertEquals([fault.kind, fault.lane], ["uninitialised register", 20]);
   assertStringIncludes(fault.detail, "%r5");
-  assertEquals(fault.place?.thread, [20, 0, 0]);
+  assertEquals(fault.origin?.thread, [20, 0, 0]);
 });
 
 Deno.test("runWarp() stops what never ends", () => {

@@ -23,7 +23,7 @@ import {
   type Shadow,
   SHADOW_BYTES,
   undefinedLanes,
-} from "../../../emulator/shadow/place.ts";
+} from "../../../emulator/shadow/shadow_row.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { kernelText } from "../../support/emulate.ts";
 import { freshRandom, type Random } from "../../support/random.ts";

@@ -246,7 +246,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
 for (const [what, { body, kind, thread, says }] of Object.entries(MISTAKES)) {
   Deno.test(`undefined values are mistakes: ${what}`, () => {
     const found = fault(body);
-    assertEquals([found.kind, found.place?.thread], [kind, [thread, 0, 0]], found.detail);
+    assertEquals([found.kind, found.origin?.thread], [kind, [thread, 0, 0]], found.detail);
     assertMatch(found.detail, says);
   });
 }

@@ -96,10 +96,10 @@ function bitsOf(type: string): number {
   return isTypeName(type) ? TYPES[type].bits : bug(type);
 }
 
-/** An address of a lane that is in memory, and its place. */
+/** An address of a lane that is in memory, and its location. */
 function target({ space, type, count, offset }: Case, lane: number, random: Random): {
   readonly address: bigint;
-  readonly place: number;
+  readonly location: number;
 } {
   const size = bitsOf(type) / 8 * count;
   const windows = space === "" ? ["global", "shared", "local"] : [space];
@@ -111,26 +111,26 @@ function target({ space, type, count, offset }: Case, lane: number, random: Rand
     space === "" || name === "global" ? BigInt(WINDOW[name]) << 32n : 0n;
   switch (window) {
     case "global":
-      return { address: upper("global") | BigInt(GLOBAL + slot), place: GLOBAL + slot };
+      return { address: upper("global") | BigInt(GLOBAL + slot), location: GLOBAL + slot };
     case "shared":
-      return { address: upper("shared") | BigInt(slot), place: SHARED + slot };
+      return { address: upper("shared") | BigInt(slot), location: SHARED + slot };
     default:
       return {
         address: upper("local") | BigInt(slot),
-        place: LOCAL + lane * LOCAL_BYTES + slot,
+        location: LOCAL + lane * LOCAL_BYTES + slot,
       };
   }
 }
 
-function read(place: number, bits: number): bigint {
+function read(location: number, bits: number): bigint {
   let value = 0n;
-  for (let i = bits / 8; i-- > 0;) value = (value << 8n) | BigInt(view.getUint8(place + i));
+  for (let i = bits / 8; i-- > 0;) value = (value << 8n) | BigInt(view.getUint8(location + i));
   return value;
 }
 
-function write(place: number, bits: number, value: bigint): void {
+function write(location: number, bits: number, value: bigint): void {
   for (let i = 0; i < bits / 8; i++) {
-    view.setUint8(place + i, Number(value >> BigInt(8 * i) & 255n));
+    view.setUint8(location + i, Number(value >> BigInt(8 * i) & 255n));
   }
 }
 
@@ -167,10 +167,10 @@ function check(it: Case, random: Random, mask: number, aliased: boolean): void {
   const found = bytes.slice();
   bytes.set(before);
   assertEquals(declined, 0, primitive.name);
-  for (const [lane, { place }] of targets.entries()) {
+  for (const [lane, { location }] of targets.entries()) {
     if (((mask >>> lane) & 1) === 0) continue;
     for (const [i, row] of rows.entries()) {
-      const at = place + i * bits / 8;
+      const at = location + i * bits / 8;
       const element = row + lane * pitch;
       if (it.stores) {
         write(at, bits, read(element, bits));
@@ -251,7 +251,7 @@ Deno.test("wasmForm() of accesses declines where an active lane's address is in 
   }
 });
 
-Deno.test("wasmForm() of ld.param and ld.const gives all lanes the value at a place", () => {
+Deno.test("wasmForm() of ld.param and ld.const gives all lanes the value at a location", () => {
   const random = freshRandom();
   for (const type of TYPE_NAMES) {
     for (const bits of [16, 32, 64]) {

@@ -25,10 +25,31 @@ function deviceInfo(name: string, arch: string): DeviceInfo {
 
 const H200 = deviceInfo("NVIDIA H200", "sm_90");
 
-function choiceOf(measured: readonly MeasuredFacts[]): Choice<"M" | "N", string> {
+/** Microseconds of a, b and c where one of them is the fastest. */
+const best = (index: number): readonly number[] => [0, 1, 2].map((i) => i === index ? 1 : 2);
+
+type Model = { readonly blocks: (n: number) => number; readonly clocks: (m: number) => number };
+
+/** Three configurations; `models` are over N and M. */
+function choiceOf(
+  measured: readonly MeasuredFacts[],
+  models: readonly Model[] = [],
+): Choice<"M" | "N", string> {
   return new Choice(["M", "N"], ["a", "b", "c"], {
     specialization: "general",
-    instances: [],
+    instances: ["a", "b", "c"].map((symbol, i) => {
+      const model = models[i];
+      return {
+        symbol,
+        config: symbol,
+        ...(model === undefined ? {} : {
+          cost: {
+            blocks: { text: "blocks", value: ({ N }: { N: number }) => model.blocks(N) },
+            clocks: { text: "clocks", value: ({ M }: { M: number }) => model.clocks(M) },
+          },
+        }),
+      };
+    }),
     measured,
   });
 }
@@ -36,7 +57,11 @@ function choiceOf(measured: readonly MeasuredFacts[]): Choice<"M" | "N", string>
 const TABLE: MeasuredFacts = {
   gpu: "NVIDIA H200",
   arch: "sm_90",
-  points: [{ at: [256, 256], best: 1 }, { at: [4096, 4096], best: 2 }, { at: [4096, 16], best: 0 }],
+  points: [
+    { at: [256, 256], microseconds: best(1) },
+    { at: [4096, 4096], microseconds: best(2) },
+    { at: [4096, 16], microseconds: best(0) },
+  ],
 };
 
 Deno.test("Choice.pick() takes what was fastest for just this key", () => {
@@ -46,7 +71,7 @@ Deno.test("Choice.pick() takes what was fastest for just this key", () => {
   assertEquals(choice.pick({ M: 4096, N: 16 }, H200), "a");
 });
 
-Deno.test("Choice.pick() takes the key with the smallest sum of |log2| of ratios, of equals the first", () => {
+Deno.test("Choice.pick() without models takes the key with the smallest sum of |log2| of ratios, of equals the first", () => {
   const choice = choiceOf([TABLE]);
   assertEquals(choice.pick({ M: 512, N: 300 }, H200), "b");
   assertEquals(choice.pick({ M: 1 << 20, N: 1 << 20 }, H200), "c");
@@ -54,6 +79,60 @@ Deno.test("Choice.pick() takes the key with the smallest sum of |log2| of ratios
   assertEquals(choice.pick({ M: 1024, N: 1024 }, H200), "b");
   assertEquals(choice.pick({ M: 1025, N: 1024 }, H200), "c");
   assertEquals(choice.pick({ M: 0, N: 0 }, H200), "b");
+});
+
+/** Tiles of 32, 64 and 128 columns; two of 32 cost as much as one of 64 and a third more than half of one of 128. */
+const TILES: readonly Model[] = [
+  { blocks: (n) => Math.ceil(n / 32), clocks: (m) => 10 + 2 * m },
+  { blocks: (n) => Math.ceil(n / 64), clocks: (m) => 10 + 3 * m },
+  { blocks: (n) => Math.ceil(n / 128), clocks: (m) => 10 + 4 * m },
+];
+const MANY: DeviceInfo = { ...deviceInfo("NVIDIA H200", "sm_90"), multiprocessors: 8 };
+
+Deno.test("Choice.pick() without timings takes the least of turns times clocks", () => {
+  const choice = choiceOf([], TILES);
+  // Blocks for all multiprocessors: a few columns want narrow tiles, many want wide ones.
+  assertEquals(choice.pick({ M: 100, N: 1 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 256 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 512 }, MANY), "b");
+  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY), "c");
+  assertEquals(choice.pick({ M: 100, N: 1 << 20 }, MANY), "c");
+  assertEquals(choice.pick({ M: 0, N: 0 }, MANY), "a");
+});
+
+Deno.test("Choice.pick() scales timings by the model, so that far keys go by it and measured ones do not", () => {
+  // At this key c is the slowest, which the model would not say.
+  const point = { at: [100, 1024], microseconds: [10, 11, 12] };
+  const choice = choiceOf([{ ...TABLE, points: [point] }], TILES);
+  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY), "a");
+  assertEquals(choice.pick({ M: 101, N: 1024 }, MANY), "a");
+  // 64 times as wide: all cost 64 times as much, or less by what the last turn had left.
+  assertEquals(choice.pick({ M: 100, N: 65536 }, MANY), "a");
+  // A few columns: turns of a become 1 of 4, of b 1 of 2, of c none are saved.
+  assertEquals(choice.pick({ M: 100, N: 64 }, MANY), "a");
+  const wide = choiceOf([{
+    ...TABLE,
+    points: [{ at: [100, 1024], microseconds: [14, 12, 10] }],
+  }], TILES);
+  assertEquals(wide.pick({ M: 100, N: 1024 }, MANY), "c");
+  assertEquals(wide.pick({ M: 100, N: 64 }, MANY), "a");
+});
+
+Deno.test("Choice.pick() compares what was not timed at a key with the fastest there by the model", () => {
+  const point = { at: [100, 1024], microseconds: [null, 10, null] };
+  const choice = choiceOf([{ ...TABLE, points: [point] }], TILES);
+  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY), "b");
+  assertEquals(choice.pick({ M: 100, N: 4096 }, MANY), "c");
+  assertEquals(choice.pick({ M: 100, N: 32 }, MANY), "a");
+});
+
+Deno.test("Choice.pick() goes without a model that cannot count", () => {
+  const none = (): number => {
+    throw new RangeError("division by zero");
+  };
+  const choice = choiceOf([TABLE], [...TILES.slice(1), { blocks: none, clocks: none }]);
+  assertEquals(choice.pick({ M: 300, N: 256 }, MANY), "b");
+  assertEquals(choiceOf([], [{ blocks: none, clocks: none }]).pick({ M: 1, N: 1 }, MANY), "a");
 });
 
 Deno.test("Choice.pick() agrees with the definition on random tables", () => {
@@ -69,17 +148,21 @@ Deno.test("Choice.pick() agrees with the definition on random tables", () => {
         Math.abs(Math.log2(Math.max(value, 1)) - Math.log2(Math.max(at[axis] ?? 0, 1))), 0);
     const least = Math.min(...points.map(distance));
     const nearest = points.find((point) => distance(point) === least);
-    const picked = choiceOf([{ ...TABLE, points }]).pick({ M, N }, H200);
-    assertEquals(picked, ["a", "b", "c"][nearest?.best ?? 0]);
+    const table = points.map(({ at, best: index }) => ({ at, microseconds: best(index) }));
+    const choice = choiceOf([{ ...TABLE, points: table }]);
+    const expected = ["a", "b", "c"][nearest?.best ?? 0];
+    assertEquals(choice.pick({ M, N }, H200), expected);
+    // The next launch has the same sizes.
+    assertEquals(choice.pick({ M, N }, H200), expected);
   }));
 });
 
 Deno.test("Choice.pick() goes by the product, else by the architecture, else takes the first", () => {
   const at = [1, 1];
   const choice = choiceOf([
-    { gpu: "NVIDIA A100", arch: "sm_80", points: [{ at, best: 1 }] },
-    { gpu: "NVIDIA H100", arch: "sm_90", points: [{ at, best: 1 }] },
-    { gpu: "NVIDIA H200", arch: "sm_90", points: [{ at, best: 2 }] },
+    { gpu: "NVIDIA A100", arch: "sm_80", points: [{ at, microseconds: best(1) }] },
+    { gpu: "NVIDIA H100", arch: "sm_90", points: [{ at, microseconds: best(1) }] },
+    { gpu: "NVIDIA H200", arch: "sm_90", points: [{ at, microseconds: best(2) }] },
   ]);
   const key = { M: 1, N: 1 };
   assertEquals(choice.pick(key, H200), "c");
@@ -90,7 +173,8 @@ Deno.test("Choice.pick() goes by the product, else by the architecture, else tak
 
 Deno.test("Choice.learn() puts what was measured now before what was known, on that device alone", () => {
   const choice = choiceOf([TABLE]);
-  choice.learn(H200, { at: [256, 256], best: 0 });
+  assertEquals(choice.pick({ M: 256, N: 256 }, H200), "b");
+  choice.learn(H200, { at: [256, 256], microseconds: best(0) });
   assertEquals(choice.pick({ M: 256, N: 256 }, H200), "a");
   assertEquals(choice.pick({ M: 4096, N: 4096 }, H200), "c");
   assertEquals(choice.pick({ M: 256, N: 256 }, deviceInfo("NVIDIA H200", "sm_90")), "b");
@@ -156,7 +240,7 @@ Deno.test("launch() takes the configuration and its grid by the table, after the
   const kernel = tuned([{
     gpu: gpuName,
     arch,
-    points: [{ at: [100], best: 0 }, { at: [6400], best: 1 }],
+    points: [{ at: [100], microseconds: [1, 2] }, { at: [6400], microseconds: [2, 1] }],
   }]);
   const stream = gpu.device.defaultStream;
   const launched = (

@@ -231,7 +231,7 @@ Deno.test("options are a plain object, and arguments after them are refused", ()
     for (const run of [() => call(x, options), () => call.prepare(x, options)]) {
       const error = assertThrows(run, ArgumentError);
       assertEquals(error.argument, "options of transpose");
-      assertEquals(error.expected, "a plain object with out, stream, variant, grid, profile");
+      assertEquals(error.expected, "a plain object with out, stream, variant, grid, form, profile");
     }
   }
   assertEquals(assertThrows(() => call(x, x), ArgumentError).actual, "tensor float32[2, 3]");

@@ -1,6 +1,7 @@
 /** An image is compared with its wrapper when an entry is first used. */
 import type { FunctionInfo } from "../../../ffi/driver.ts";
 import { ImageError } from "../../../ffi/errors.ts";
+import { CallArguments } from "../../../ffi/kernel/call_arguments.ts";
 import type { KernelFacts } from "../../../ffi/kernel/facts.ts";
 import { LoadedKernel } from "../../../ffi/kernel/load.ts";
 import { modelKernel } from "../../../ffi/kernel/model.ts";
@@ -37,9 +38,10 @@ function load(gpu: FakeGpu, ptx: string, info: Partial<FunctionInfo> = {}): void
   const original = gpu.driver.functionInfo.bind(gpu.driver);
   gpu.driver.functionInfo = (fn) => ({ ...original(fn), ...info });
   const model = modelKernel(facts(ptx));
+  const call = new CallArguments(model);
   const instance = model.variants[0]?.general;
   if (instance === undefined) throw new TypeError("no instance");
-  new LoadedKernel(facts(ptx), {}, gpu.device).launcher(instance);
+  new LoadedKernel(facts(ptx), {}, gpu.device).launcher(instance).take(call, undefined);
 }
 
 function gpuWith(...symbols: string[]): FakeGpu {

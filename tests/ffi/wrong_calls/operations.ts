@@ -32,6 +32,8 @@ const isFunction: Allows = (value) => typeof value === "function";
 const isArray: Allows = (value) =>
   ArrayBuffer.isView(value) && !(value instanceof DataView) && value.buffer.byteLength > 0 ||
   value instanceof Uint8Array && value.length === 0;
+/** What `device.tensor` takes; whether its elements fit, the operation says. */
+const isData: Allows = (value) => typeof value === "object" && value !== null;
 const isView: Allows = (value) => ArrayBuffer.isView(value);
 const isShape: Allows = (value) =>
   Array.isArray(value) && value.length <= 64 && Array.from(value).every(isInteger(0));
@@ -139,6 +141,7 @@ export function operationsOf(
       name: "Device.open",
       run: (...args) => Reflect.apply(runtime.Device.open, runtime.Device, args),
       named: {
+        notice: a(false, optional(is(true, false))),
         device: a("emulator", isOneOf(undefined, "emulator", "cuda", 0, 1, 2, 3, 6, 255, 256)),
         arch: a("sm_80", optional(is("sm_80"))),
         checks: a(true, isAnything),
@@ -156,7 +159,7 @@ export function operationsOf(
     {
       name: "Device.tensor",
       run: bound(device, "Device.tensor"),
-      positional: [a(data, isArray), shape],
+      positional: [a(data, isData), a([2, 3], optional(isShape))],
       named: { ...layout, dtype: a("float32", optional(isDType)) },
     },
     {
@@ -181,7 +184,17 @@ export function operationsOf(
       run: bound(device, "Device.loadModule"),
       positional: [a(ptx, is(ptx)), a("module", isName)],
     },
-    ...["stream", "synchronize", "trim", "arch", "label", "disposed", "enter"]
+    ...[
+      "stream",
+      "synchronize",
+      "trim",
+      "arch",
+      "label",
+      "disposed",
+      "enter",
+      "toString",
+      "memoryInfo",
+    ]
       .map((name) => nullary(`Device.${name}`, device)),
     {
       name: "Device.order",
@@ -307,7 +320,11 @@ export function operationsOf(
         offset: a(0, isInteger(0, 24)),
       },
     },
-    unary("Tensor.write", x, a(data, isArray)),
+    unary("Tensor.write", x, a(data, isData)),
+    unary("Tensor.readInto", x, a(data, isArray)),
+    unary("Tensor.copyFrom", x, a(out, tensors)),
+    unary("Tensor.fill", x, a(1, isNumber)),
+    unary("Tensor.cast", x, a("int32", isDType)),
     unary("Tensor.permute", x, a([1, 0], isShape)),
     unary("Tensor.reshape", x, a([6], isShape)),
     {
@@ -320,7 +337,19 @@ export function operationsOf(
         a(1, optional(isInteger(1))),
       ],
     },
-    ...["address", "disposed", "isContiguous", "toString", "read", "readSync", "transpose"]
+    ...[
+      "address",
+      "disposed",
+      "isContiguous",
+      "toString",
+      "inspect",
+      "read",
+      "readSync",
+      "transpose",
+      "clone",
+      "contiguous",
+      "dispose",
+    ]
       .map((name) => nullary(`Tensor.${name}`, x)),
     {
       name: "blockTables",

@@ -251,14 +251,14 @@ const TRANSPOSE = {
           {
             gpu: "NVIDIA A100",
             arch: "sm_80",
-            points: [{ at: [512, 512], best: 0 }],
+            points: [{ at: [512, 512], microseconds: [5, null] }],
           },
           {
             gpu: "NVIDIA H200",
             arch: "sm_90",
             points: [
-              { at: [512, 512], best: 0 },
-              { at: [8192, 4096], best: 1 },
+              { at: [512, 512], microseconds: [2.5, 3] },
+              { at: [8192, 4096], microseconds: [null, 40] },
             ],
           },
         ],

@@ -5,7 +5,13 @@
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { SCALARS } from "../../../compiler/support/scalar.ts";
 import { type FloatName, isFloatName, largestOf, roundTo, spacing } from "./formats.ts";
-import type { Memory } from "./memory.ts";
+
+/** A buffer of the host. */
+export interface Memory {
+  readonly name: string;
+  readonly element: ScalarName;
+  readonly cells: Cell[];
+}
 
 export type Cell = IntCell | FloatCell | PointerCell;
 

@@ -150,3 +150,27 @@ export function toBits(value: number, type: FloatName): bigint | undefined {
   const negative = value < 0 || Object.is(value, -0);
   return BigInt(pattern) + (negative ? 1n << BigInt(exponentBits + mantissaBits) : 0n);
 }
+
+/** Bits from the highest to the lowest that is set. */
+export function significantBits(value: number): number {
+  const magnitude = Math.abs(value);
+  if (magnitude === 0 || !Number.isFinite(magnitude)) return 0;
+  return Math.floor(Math.log2(magnitude)) - Math.log2(grainOf(magnitude)) + 1;
+}
+
+const [PUN, WORDS] =
+  ((bytes: ArrayBuffer) => [new Float64Array(bytes), new Uint32Array(bytes)] as const)(
+    new ArrayBuffer(8),
+  );
+
+/** The largest power of two that a finite number is a multiple of; Infinity for 0. */
+export function grainOf(value: number): number {
+  if (value === 0) return Infinity;
+  PUN[0] = value;
+  const [low = 0, high = 0] = WORDS;
+  const field = (high >>> 20) & 0x7ff;
+  const upper = (high & 0xfffff) | (field === 0 ? 0 : 0x100000);
+  const lowest = (word: number): number => 31 - Math.clz32(word & -word);
+  const zeros = low === 0 ? 32 + lowest(upper) : lowest(low);
+  return 2 ** (Math.max(field, 1) - 1075 + zeros);
+}

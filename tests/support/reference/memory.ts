@@ -1,10 +1,10 @@
 /** Buffers of the host as the reference sees them. An element outside of its buffer is a mistake of the program. */
 import { must } from "../../../compiler/support/bug.ts";
-import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import {
   type Cell,
   either,
   isKnown,
+  type Memory,
   Misbehaved,
   NULL,
   type PointerCell,
@@ -12,14 +12,8 @@ import {
   unknown,
 } from "./cell.ts";
 
-export interface Memory {
-  readonly name: string;
-  readonly element: ScalarName;
-  readonly cells: Cell[];
-}
-
-/** The place that a pointer leads to. */
-function placeOf(pointer: Cell): { readonly memory: Memory; readonly index: number } {
+/** The element that a pointer points to. */
+function elementAt(pointer: Cell): { readonly memory: Memory; readonly index: number } {
   if (pointer.kind !== "pointer") throw new TypeError("an address is a pointer");
   if (!pointer.known) throw new Undecided("an address is unknown");
   const { memory, index } = pointer;
@@ -34,12 +28,12 @@ export function loadCell(pointer: Cell): Cell {
   if (pointer.kind === "pointer" && !pointer.known) {
     return unknown(pointer.memory?.element ?? "int32");
   }
-  const { memory, index } = placeOf(pointer);
+  const { memory, index } = elementAt(pointer);
   return must(memory.cells[index], "an element");
 }
 
 export function storeCell(pointer: Cell, value: Cell): void {
-  const { memory, index } = placeOf(pointer);
+  const { memory, index } = elementAt(pointer);
   memory.cells[index] = value;
 }
 

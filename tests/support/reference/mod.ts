@@ -8,8 +8,16 @@ import type { Cell } from "./cell.ts";
 import { type Constants, type Extents, Program } from "./program.ts";
 import { run } from "./statements.ts";
 
-export { type Cell, exact, integer, Misbehaved, NotInterpreted, Undecided } from "./cell.ts";
-export { type Memory, pointerTo } from "./memory.ts";
+export {
+  type Cell,
+  exact,
+  integer,
+  type Memory,
+  Misbehaved,
+  NotInterpreted,
+  Undecided,
+} from "./cell.ts";
+export { pointerTo } from "./memory.ts";
 export type { Constants, Extents } from "./program.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** One program of a launch while it runs. */
 import { type Cells, Misbehaved } from "./cell.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./cell.ts";
 
 export type Extents = readonly [x: number, y: number, z: number];
 

@@ -3,13 +3,14 @@
  * because all partial results fit the type, the result is exact.
  */
 import { exact, type FloatCell, isExact, rounded, type Terms, UNKNOWN_FLOAT } from "./cell.ts";
-import { grainOf, significantBits } from "./arithmetic.ts";
 import {
   type FloatName,
+  grainOf,
   largestOf,
   minExponentOf,
   precisionOf,
   roundTo,
+  significantBits,
   spacing,
 } from "./formats.ts";
 

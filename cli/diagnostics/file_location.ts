@@ -2,7 +2,7 @@
 import { positionOf, type Span, useSite } from "../../compiler/support/source.ts";
 
 /** A range in a file, 1-based, in UTF-16 units; the end is after the last character. */
-export interface FilePlace {
+export interface FileLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -14,7 +14,10 @@ export interface FilePlace {
  * The range of a span in a file on disk. Text that came from the command line has none of its own: then it is
  * where it was used, and nothing for what was used nowhere.
  */
-export function placeOf(span: Span, rename: (name: string) => string): FilePlace | undefined {
+export function fileLocationOf(
+  span: Span,
+  rename: (name: string) => string,
+): FileLocation | undefined {
   const shown = isOnDisk(span) ? span : useSite(span);
   if (!isOnDisk(shown)) return undefined;
   const first = positionOf(shown.file, shown.start);

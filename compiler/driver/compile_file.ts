@@ -20,6 +20,7 @@ import { readOptions } from "../instances/kernel_options.ts";
 import { GENERAL } from "../instances/specialize.ts";
 import { PlanBudget } from "../instances/plan_budget.ts";
 import { entryName } from "./entry_names.ts";
+import { blockClocks } from "../contract/block_clocks.ts";
 import type { InstanceInfo } from "../contract/types.ts";
 import { reportUnusedDefines, reportUnusedParameters } from "../instances/unused.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
@@ -264,8 +265,9 @@ function describeInstances(
 ): readonly InstanceInfo[] {
   const { variant, config: bindings, options: { numWarps }, configuration: { label } } = instance;
   const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
-  return built.funcs.map(({ specialization }) => {
+  return built.funcs.map(({ specialization, func }) => {
     const { symbol, first } = entryName(plan, instance, specialization);
+    const clocks = isChoice ? blockClocks(func) : undefined;
     return {
       symbol,
       variant,
@@ -279,6 +281,7 @@ function describeInstances(
           },
         }
         : {}),
+      ...(clocks === undefined ? {} : { clocks }),
       specialization: specialization.conditions,
       contract: built.contract,
     };

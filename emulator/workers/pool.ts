@@ -35,7 +35,7 @@ export interface ShiftOptions {
   area(worker: number, countBytes: number, slotBytes: number): Area;
 }
 
-/** Places in memory. */
+/** Locations in memory. */
 export interface Area {
   readonly counts: number;
   readonly slots: number;
@@ -52,7 +52,7 @@ export interface Shift {
 }
 
 /** The workers of one emulator. */
-export class Team {
+export class WorkerPool {
   readonly #memory: WebAssembly.Memory;
   readonly #spawn: Spawn | undefined;
   #workers: Worker[] = [];
@@ -156,8 +156,8 @@ function readResult(words: Int32Array): LaunchReport[] {
     case "report":
       return [result.report];
     case "fault": {
-      const { kind, detail, lane, site, place, hint } = result.fault;
-      throw new Fault(kind, detail, lane, site, place, hint);
+      const { kind, detail, lane, site, origin, hint } = result.fault;
+      throw new Fault(kind, detail, lane, site, origin, hint);
     }
     case "error":
       throw new Error(`a worker of the emulator failed: ${result.message}`);

@@ -5,10 +5,10 @@ import type { Prepared } from "./workspace.ts";
 
 /** The range of a span in the text where it was written. */
 export function rangeOf({ file, start, end }: Span): Range {
-  return { start: place(file, start), end: place(file, end) };
+  return { start: positionAt(file, start), end: positionAt(file, end) };
 }
 
-function place(file: SourceFile, offset: number): Position {
+function positionAt(file: SourceFile, offset: number): Position {
   const { line, column } = positionOf(file, offset);
   return { line: line - 1, character: column - 1 };
 }

@@ -18,15 +18,15 @@ export class FileTable {
   }
 }
 
-/** The place of a span; what came out of a macro is where the macro was used. */
-export function placeOf(span: Span, files: FileTable): Item & { readonly kind: "loc" } {
+/** The location of a span; text from a macro has the location where the macro was used. */
+export function locationOf(span: Span, files: FileTable): Item & { readonly kind: "loc" } {
   const { file, start } = useSite(span);
   const { line, column } = positionOf(file, start);
   return { kind: "loc", file: files.numberOf(file), line, column };
 }
 
-/** Leaves out places that no instruction follows, and those that say the same as the one before. */
-export function dropIdlePlaces(body: readonly Item[]): Item[] {
+/** Leaves out locations that no instruction follows, and those that repeat the one before. */
+export function dropIdleLocations(body: readonly Item[]): Item[] {
   const kept: Item[] = [];
   let current = "";
   let pending: Item | undefined;

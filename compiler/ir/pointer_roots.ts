@@ -1,9 +1,9 @@
 /** Which parameter a pointer was computed from, by offsets and shape operations, through loops and branches. */
-import { edgesOf } from "../ir/flow.ts";
-import type { Func, Value } from "../ir/func.ts";
-import { hasTrait } from "../ir/table.ts";
-import { isPointer } from "../ir/types.ts";
-import { walkOps } from "../ir/walk.ts";
+import { edgesOf } from "./flow.ts";
+import type { Func, Value } from "./func.ts";
+import { hasTrait } from "./table.ts";
+import { isPointer } from "./types.ts";
+import { walkOps } from "./walk.ts";
 import { zip } from "../support/zip.ts";
 
 /** The parameter that each pointer was computed from; undefined where there are several, or something else. */

@@ -33,10 +33,10 @@ function run(emulator: Emulator, workers: number, bad: number): [Uint32Array, La
   const { machine, heap } = emulator;
   const module = emulator.load(TEXT, "test");
   const words = 1 + 64 * BLOCKS;
-  const place = heap.allocate(4 * words, 256, "out");
-  machine.views.u8.fill(0, place, place + 4 * words);
+  const location = heap.allocate(4 * words, 256, "out");
+  machine.views.u8.fill(0, location, location + 4 * words);
   const block = new DataView(new ArrayBuffer(12));
-  block.setBigUint64(0, (BigInt(WINDOW.global) << 32n) | BigInt(place), true);
+  block.setBigUint64(0, (BigInt(WINDOW.global) << 32n) | BigInt(location), true);
   block.setUint32(8, bad, true);
   try {
     const report = module.kernels.get("k")?.launch({
@@ -50,14 +50,14 @@ function run(emulator: Emulator, workers: number, bad: number): [Uint32Array, La
       workers,
     });
     assert(report !== undefined);
-    return [machine.views.u32.slice(place >> 2, (place >> 2) + words), report];
+    return [machine.views.u32.slice(location >> 2, (location >> 2) + words), report];
   } finally {
-    heap.free(place);
+    heap.free(location);
     module.unload();
   }
 }
 
-Deno.test("Team lets workers run blocks of a large launch, with the same results and counts", () => {
+Deno.test("WorkerPool lets workers run blocks of a large launch, with the same results and counts", () => {
   const emulator = createEmulator({ spawn: spawnWorker });
   try {
     const [alone, counts] = run(emulator, 1, -1);
@@ -75,13 +75,13 @@ Deno.test("Team lets workers run blocks of a large launch, with the same results
   }
 });
 
-Deno.test("Team passes on the fault of the worker that met it", () => {
+Deno.test("WorkerPool passes on the fault of the worker that met it", () => {
   const emulator = createEmulator({ spawn: spawnWorker });
   try {
     run(emulator, 3, -1);
     const fault = assertThrows(() => run(emulator, 3, BLOCKS - 1), Fault);
     assertEquals(fault.kind, "out of bounds");
-    assertEquals(fault.place?.block, [BLOCKS - 1, 0, 0]);
+    assertEquals(fault.origin?.block, [BLOCKS - 1, 0, 0]);
   } finally {
     emulator.close();
   }

@@ -9,6 +9,7 @@ import type { Resources } from "../tools/ptxas.ts";
 import { type EntryRun, runKernel } from "./run.ts";
 import { numberParams, readSizes } from "../sizes.ts";
 import { printRuns, printTable, runToJson } from "./table.ts";
+import { jsonText } from "../json.ts";
 
 /** Prints the report. Without an assembler its first part is missing, and the exit code says so. */
 export async function runReport(
@@ -21,7 +22,7 @@ export async function runReport(
   const runs = result.kernels.flatMap((kernel) => runKernel(kernel, sizes));
   if (invocation.flag("json")) {
     const entries = runs.map((run) => entryToJson(run, images));
-    terminal.print(`${JSON.stringify({ entries, missing }, null, 2)}\n`);
+    terminal.print(jsonText({ ok: images.length > 0, entries, missing }));
     return images.length === 0 ? EXIT.environment : EXIT.ok;
   }
   const tables = [resourceTable(images), printRuns(runs)].filter((text) => text !== "");
@@ -43,7 +44,8 @@ interface AssembledEntry {
 function assembledEntries(images: readonly AssembledModule[]): AssembledEntry[] {
   return images.flatMap(({ arch, resources, entries }) =>
     Object.entries(resources).map(([symbol, found]) => {
-      const entry = entries.find((entry) => entry.symbol === symbol);
+      const entry = entries.flatMap((entry) => [entry, ...entry.forms ?? []])
+        .find((code) => code.symbol === symbol);
       const resources = { ...found, sharedBytes: found.sharedBytes + (entry?.sharedBytes ?? 0) };
       const target: Target | undefined = Object.values(TARGETS).find(({ name }) => name === arch);
       const occupancy = entry === undefined || target === undefined

@@ -1,0 +1,53 @@
+/** Which lane of its operand each lane of a shape operation is. */
+import type { Op, OpOf } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { type Atom, laneAtom } from "./poly.ts";
+
+/** What becomes of an atom. */
+export type LaneMove = (atom: Atom) => Atom | undefined;
+
+/** How a shape operation renames lanes: the operand's lane to the result's; undefined atom: that lane is 0. */
+export function laneMove(op: Op): LaneMove | undefined {
+  const lanes = (to: (axis: number) => number | undefined): LaneMove => (atom) => {
+    if (atom.kind !== "lane") return atom;
+    const axis = to(atom.axis);
+    return axis === undefined ? undefined : laneAtom(axis);
+  };
+  switch (op.name) {
+    case "splat":
+    case "convert_layout":
+      return lanes((axis) => axis);
+    case "expand_dims": {
+      const inserted = op.attrs.axis;
+      return lanes((axis) => axis < inserted ? axis : axis + 1);
+    }
+    case "broadcast": {
+      const { shape } = operandsOf(op).value.type;
+      return lanes((axis) => shape[axis] === 1 ? undefined : axis);
+    }
+    case "permute": {
+      const { order } = op.attrs;
+      return lanes((axis) => order.indexOf(axis));
+    }
+    case "reshape":
+      return unitReshape(op, lanes);
+    default:
+      return undefined;
+  }
+}
+
+/** A reshape that only adds or drops axes of extent 1. */
+function unitReshape(
+  op: OpOf<"reshape">,
+  lanes: (to: (axis: number) => number | undefined) => LaneMove,
+): LaneMove | undefined {
+  const kept = (shape: readonly number[]): number[] =>
+    shape.flatMap((extent, axis) => extent === 1 ? [] : [axis]);
+  const from = operandsOf(op).value.type.shape;
+  const to = resultOf(op).type.shape;
+  const [before, after] = [kept(from), kept(to)];
+  if (
+    before.length !== after.length || before.some((axis, i) => from[axis] !== to[after[i] ?? -1])
+  ) return undefined;
+  return lanes((axis) => after[before.indexOf(axis)]);
+}

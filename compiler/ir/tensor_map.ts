@@ -1,0 +1,86 @@
+/**
+ * Tensor maps of a function: which tensors its `tensor_load`s copy boxes of. The host encodes them at each launch and
+ * passes them behind the kernel's parameters.
+ *
+ * Dumps print them after the parameters, axes innermost first, each with its extent, its stride and the axis of the
+ * tile along it; expressions are in prefix notation. Scheduling adds the box of a copy:
+ *
+ *     map(A float16 "K" "1" 1, "(* M 2)" "lda" 0, "Z" "sz" - box [64, 128, 1] swizzle 128)
+ */
+import type { TensorMapPlan } from "../options.ts";
+import { bug, must } from "../support/bug.ts";
+import type { ScalarName } from "../support/scalar.ts";
+
+/** An expression over the kernel's scalar parameters. */
+export type MapExpr = TensorMapPlan["axes"][number]["extent"];
+
+export interface TensorMapAxis {
+  /** Elements; copies give zero beyond. */
+  readonly extent: MapExpr;
+  /** In elements; that of the innermost axis is 1. */
+  readonly stride: MapExpr;
+  /** The axis of the tile that runs along it; undefined: a copy has one element of it. */
+  readonly tile: number | undefined;
+}
+
+/** What a copy moves, and how its lines lie in shared memory. */
+export type Box = Pick<TensorMapPlan, "box" | "swizzle">;
+
+export interface TensorMap {
+  /** The pointer parameter whose address is that of element 0 of each axis. */
+  readonly param: string;
+  readonly element: ScalarName;
+  /** One to five, innermost first. */
+  readonly axes: readonly TensorMapAxis[];
+  /** Decided by scheduling. */
+  readonly copied?: Box;
+}
+
+/** The widths of lines in shared memory that copies can swizzle, in bytes; 0: none. */
+export const SWIZZLES = [0, 32, 64, 128] as const;
+
+/** Most axes of a tensor map (PTX ISA 9.0, 5.5.1). */
+export const MOST_AXES = 5;
+
+export function spellTensorMap({ param, element, axes, copied }: TensorMap): string {
+  const list = axes.map(({ extent, stride, tile }) =>
+    `"${spellExpr(extent)}" "${spellExpr(stride)}" ${tile ?? "-"}`
+  );
+  const box = copied === undefined
+    ? ""
+    : ` box [${copied.box.join(", ")}] swizzle ${copied.swizzle}`;
+  return `map(${param} ${element} ${list.join(", ")}${box})`;
+}
+
+function spellExpr(expr: MapExpr): string {
+  switch (expr.op) {
+    case "const":
+      return String(expr.value);
+    case "param":
+      return expr.name;
+    case "grid":
+      return bug("a tensor map that depends on the grid");
+    default:
+      return `(${[expr.op, ...expr.args.map(spellExpr)].join(" ")})`;
+  }
+}
+
+type Operator = Exclude<MapExpr["op"], "const" | "param" | "grid">;
+
+/** Reads the text of an expression of a dump. */
+export function parseMapExpr(text: string): MapExpr {
+  const words = text.match(/[()]|[^\s()]+/g) ?? [];
+  let at = 0;
+  const next = (): MapExpr => {
+    const word = must(words[at++], "part of an expression");
+    if (/^-?\d+$/.test(word)) return { op: "const", value: Number(word) };
+    if (word !== "(") return { op: "param", name: word };
+    // Evaluating an unknown operator fails; a dump is ours.
+    const op = must(words[at++], "operator") as Operator;
+    const args: MapExpr[] = [];
+    while (words[at] !== ")") args.push(next());
+    at++;
+    return { op, args };
+  };
+  return next();
+}

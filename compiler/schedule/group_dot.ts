@@ -1,0 +1,77 @@
+/** The dot of a loop that warp groups do, however its operands come into shared memory. */
+import { loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { countUses, terminatorOf } from "../ir/walk.ts";
+import { isApart, suitsWarpGroups, WARP_BITS } from "../layout/warp_group.ts";
+import { axisShifts } from "../linear/linear.ts";
+import { must } from "../support/bug.ts";
+import type { Target } from "../targets.ts";
+import type { ScheduleBuilder } from "./builder.ts";
+import { depthAxis } from "./dot_slices.ts";
+import type { Plan } from "./prefetch.ts";
+import type { StagedOperand } from "./staged_operand.ts";
+
+/** A dot that warp groups can do, and its operands. */
+export interface GroupDot<O extends StagedOperand> {
+  readonly dot: OpOf<"dot">;
+  readonly staged: readonly [a: O, b: O];
+}
+
+/** The dot of a loop, if it is the only one, both of its operands are staged, and it alone adds to its sum. */
+export function groupDotOf<O extends StagedOperand>(
+  func: Func,
+  loop: OpOf<"while">,
+  staged: readonly O[],
+  target: Target,
+): GroupDot<O> | undefined {
+  const [a, b] = [0, 1].map((index) => staged.find((operand) => operand.index === index));
+  if (a === undefined || b === undefined || staged.length !== 2 || a.dot !== b.dot) {
+    return undefined;
+  }
+  const { dot } = a;
+  const numWarps = 1 << a.layout.warp.length;
+  const alongK = [isAlongK(a), isAlongK(b)] as const;
+  if (!suitsWarpGroups(dot, numWarps, target, alongK) || !isGrouped(dot)) return undefined;
+  return isAccumulated(func, loop, dot) ? { dot, staged: [a, b] } : undefined;
+}
+
+/** Whether the lines of an operand in its group layout go along k. */
+function isAlongK(operand: StagedOperand): boolean {
+  const shift = axisShifts(operand.source.type.shape)[depthAxis(operand)];
+  return operand.plan.columns[0] === 1 << must(shift, "shift of an axis");
+}
+
+/** Whether the loop carries the sum of a dot from one iteration to the next, and nothing else uses it. */
+function isAccumulated(func: Func, loop: OpOf<"while">, dot: OpOf<"dot">): boolean {
+  const { test, body, leaving, repeated } = loopOf(loop);
+  const { sum } = operandsOf(dot);
+  const result = resultOf(dot);
+  const entered = leaving[body.params.indexOf(sum)];
+  const isSame = entered !== undefined && repeated[test.params.indexOf(entered)] === result;
+  const uses = countUses(func);
+  return isSame && uses.get(sum) === 1 && uses.get(result) === 1;
+}
+
+/** Whether the warps of the result's layout are those of groups. */
+function isGrouped({ results: [result] }: Op): boolean {
+  const { shape, layout } = must(result, "result of a dot").type;
+  const n = must(shape[1], "columns");
+  return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);
+}
+
+/** Starts the dot in place of the one on registers. */
+export function startGroupDot(
+  build: ScheduleBuilder,
+  { loop, buffers: [a, b] }: Plan,
+  { dot, staged: [left, right] }: GroupDot<StagedOperand>,
+  slot: Value,
+): void {
+  const { body } = loopOf(loop);
+  const result = resultOf(dot);
+  const operands = [operandsOf(dot).sum, must(a, "buffer"), slot, must(b, "buffer"), slot];
+  const attrs = { a_depth: depthAxis(left), b_depth: depthAxis(right), apart: isApart(dot) };
+  const started = build.value("warp_group_dot", operands, result.type, attrs);
+  const end = terminatorOf(body);
+  end.operands.splice(end.operands.indexOf(result), 1, started);
+}

@@ -1,0 +1,161 @@
+/**
+ * A loop whose dot is done by warp groups and whose operands come by tensor copies (TMA): one thread starts them, a copy
+ * says at the barrier of its slot when it is there.
+ *
+ *     make the barriers ready
+ *     for s < slots - 1: copy iteration s into slot s
+ *     while (test) {
+ *       wait for the barrier of this iteration's slot
+ *       start the dot of the slot
+ *       wait for all dots but this iteration's; barrier
+ *       copy iteration + slots - 1 into the slot of the dot before
+ *     }
+ *     wait for all dots; barrier; end the barriers
+ *
+ * Barriers are made ready at each entry of the loop, so that loops around it, and other loops, find them as the first one
+ * did. No copy is under way after the loop: each is waited for by its iteration.
+ */
+import { loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { madeBy } from "../ir/op.ts";
+import type { Box } from "../ir/tensor_map.ts";
+import { bytesOf, type IrType } from "../ir/types.ts";
+import { groupBox, groupLayout } from "../layout/warp_group.ts";
+import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
+import type { Target } from "../targets.ts";
+import { ScheduleBuilder } from "./builder.ts";
+import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import { addressesOf, carry, firstIteration, type Iteration, type Plan } from "./prefetch.ts";
+import type { StagedOperand } from "./staged_operand.ts";
+
+/** Slots with which copies for an iteration are on their way while another one multiplies. */
+export const LEAST_TENSOR_SLOTS = 2;
+
+/** A slot's barrier (PTX ISA 9.0, 9.7.13.15.1). */
+export const BARRIER: IrType = {
+  element: "uint64",
+  shape: [1],
+  shared: { shape: [1], columns: [], vectorBits: 0 },
+};
+export const BARRIER_BYTES = bytesOf(BARRIER.element);
+
+/** An operand that a `tensor_load` of the loop brings. */
+export interface TensorOperand extends StagedOperand {
+  readonly load: OpOf<"tensor_load">;
+  readonly copied: Box;
+}
+
+/** The dot of a loop, if both of its operands are boxes of tensors that the loop loads, and it alone adds to its sum. */
+export function planTensorDot(
+  func: Func,
+  loop: OpOf<"while">,
+  staged: readonly StagedOperand[],
+  target: Target,
+): GroupDot<TensorOperand> | undefined {
+  const { body } = loopOf(loop);
+  const operands = staged.flatMap((operand): TensorOperand[] => {
+    const load = madeBy(operand.source, "tensor_load");
+    const isHere = load !== undefined && body.ops.includes(load);
+    return isHere ? inBoxes(func, operand, load) : [];
+  });
+  return groupDotOf(func, loop, operands, target);
+}
+
+/** The operand with its buffer in the layout that warp groups read, and the boxes that copies bring it in. */
+function inBoxes(
+  { maps }: Func,
+  operand: StagedOperand,
+  load: OpOf<"tensor_load">,
+): TensorOperand[] {
+  const { type } = operand.source;
+  const { axes } = must(maps[load.attrs.map], "tensor map");
+  const inner = axes[0]?.tile;
+  if (type.shape.length !== 2 || (inner !== 0 && inner !== 1)) return [];
+  // The instruction would truncate elements that were not rounded (warp_group_loop.ts).
+  if (type.element === "float32") return [];
+  const shared = groupLayout(type, inner);
+  if (shared === undefined) return [];
+  const { columns, vectorBits } = shared;
+  const { extents, swizzle } = groupBox({ ...type, shared });
+  const box = axes.map(({ tile }) => tile === undefined ? 1 : must(extents[tile], "extent"));
+  const plan = { ...operand.plan, columns, vectorBits };
+  return [{ ...operand, plan, load, copied: { box, swizzle } }];
+}
+
+/** The loop, with what comes before and after it. */
+export function pipelineTensorDot(
+  plan: Plan,
+  { dot, staged }: GroupDot<TensorOperand>,
+  barriers: Value,
+): Op[] {
+  const { func, loop, slots } = plan;
+  const { body } = loopOf(loop);
+  func.maps = func.maps.map((map, index) => {
+    const operand = staged.find(({ load }) => load.attrs.map === index);
+    return operand === undefined ? map : { ...map, copied: operand.copied };
+  });
+
+  const before = new ScheduleBuilder(func, [], loop.span);
+  // Other threads may still read what the memory held before, and copies write through another proxy.
+  before.effect("async_proxy_fence", []);
+  before.barrier();
+  before.once(before.true(), (inside) => inside.effect("mbarrier_init", [barriers]));
+  before.barrier();
+  let ahead = firstIteration(plan, before);
+  for (let slot = 0; slot < slots - 1; slot++) {
+    ahead = copyBoxes(plan, before, ahead, before.int(slot), barriers);
+  }
+
+  const zero = before.int(0);
+  const initial = [zero, zero, before.int(slots - 1), ahead.runs, ...ahead.state];
+  const { inBody, yields } = carry(plan, initial);
+  const [reading, phase, writing, runs, ...state] = inBody;
+  const [from, parity, to] = [must(reading, "slot"), must(phase, "phase"), must(writing, "slot")];
+  const build = new ScheduleBuilder(func, [], loop.span);
+  for (const op of body.ops) {
+    if (op !== dot) {
+      build.out.push(op);
+      continue;
+    }
+    build.effect("mbarrier_wait", [barriers, from, parity]);
+    startGroupDot(build, plan, { dot, staged }, from);
+    build.effect("wait_dots", [], { pending: 1 });
+    build.barrier();
+    const iteration = { state, runs: must(runs, "test") };
+    const next = copyBoxes(plan, build, iteration, to, barriers);
+    const after = build.advance(from, slots);
+    const turned = build.value("xor", [parity, build.int(1)], parity.type);
+    const isFirst = build.value("eq", [after, build.int(0)], { element: "bool", shape: [] });
+    const nextParity = build.value("select", [isFirst, turned, parity], parity.type);
+    yields([after, nextParity, build.advance(to, slots), next.runs, ...next.state]);
+  }
+  body.ops = build.out;
+  const after = new ScheduleBuilder(func, [], loop.span);
+  after.effect("wait_dots", [], { pending: 0 });
+  after.barrier();
+  after.once(after.true(), (inside) => inside.effect("mbarrier_end", [barriers]));
+  return [...before.out, loop, ...after.out];
+}
+
+/** Starts the copies of an iteration; gives the one after it. */
+function copyBoxes(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+  slot: Value,
+  barriers: Value,
+): Iteration {
+  const { sources, next } = addressesOf(plan, build, iteration);
+  const filled = zip(plan.staged, plan.buffers);
+  const bytes = plan.staged.reduce((sum, operand) => sum + operand.bytes, 0);
+  build.once(next.runs, (inside) => {
+    inside.effect("mbarrier_expect", [barriers, slot], { bytes });
+    for (const [[{ load }, buffer], [, ...coordinates]] of zip(filled, sources)) {
+      if (load.name !== "tensor_load") continue;
+      const { map } = load.attrs;
+      inside.effect("tensor_copy", [buffer, barriers, slot, ...coordinates], { map });
+    }
+  });
+  return next;
+}

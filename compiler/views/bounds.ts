@@ -1,0 +1,272 @@
+/**
+ * Between which numbers values of a program lie, whatever the program: enough to show that an index does not wrap and a
+ * coordinate is not negative. Parameters that matter are demanded to lie within 1 and 2^30, the grid within 2^22: no
+ * launch that needs more fits into a GPU.
+ *
+ * Numbers alone do not bound the order of programs that keeps rows of tiles together:
+ *
+ *     rows = min(tiles - pid / (8 * across) * 8, 8)
+ *
+ * is positive because the grid has no more than `tiles * across` programs, which is demanded.
+ */
+import type { AffineAnalysis } from "../contract/affine.ts";
+import { varies } from "../contract/affine.ts";
+import { apply, constant, grid } from "../contract/expr.ts";
+import { type Limits, limitsOfType, limitsWith } from "../contract/magnitude.ts";
+import {
+  addPoly,
+  type Atom,
+  constantOf,
+  type Poly,
+  polyExpr,
+  polyOf,
+  scalePoly,
+} from "../contract/poly.ts";
+import type { ContractExpr } from "../contract/types.ts";
+import { loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
+import { isPointer } from "../ir/types.ts";
+import { SCALARS } from "../support/scalar.ts";
+import type { Demands } from "./demands.ts";
+import { quotientOf, termsOf } from "./terms.ts";
+
+const MOST_PARAM = 1n << 30n;
+const MOST_PROGRAMS = 1n << 22n;
+/** CUDA's limit on the grid's axes but the first. */
+const MOST_OUTER = 65535n;
+/** Values that are made of each other and looked at. */
+const MAX_DEPTH = 100;
+
+const INT64: Limits = limitsOfType("int64");
+const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => a < b ? a : b);
+const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => a > b ? a : b);
+const hull = (values: readonly bigint[]): Limits => ({ min: least(values), max: most(values) });
+const within = (inner: Limits, outer: Limits): boolean =>
+  inner.min >= outer.min && inner.max <= outer.max;
+
+export class Bounds {
+  readonly #analysis: AffineAnalysis;
+  readonly #demands: Demands;
+  readonly #types: ReadonlyMap<string, Limits>;
+  readonly #atoms = new Map<Value, Limits>();
+  readonly #rounds = new Map<Op, Limits>();
+  /** Parameters of which something is demanded. */
+  readonly #asked = new Set<string>();
+  #depth = 0;
+
+  constructor(func: Func, analysis: AffineAnalysis, demands: Demands) {
+    this.#analysis = analysis;
+    this.#demands = demands;
+    this.#types = new Map(
+      func.params.map((param) => [param.name ?? "", typeLimits(param)]),
+    );
+  }
+
+  /** The limits of a polynomial over lanes of a tile of this shape. */
+  poly(poly: Poly, shape: readonly number[] = []): Limits {
+    let [min, max] = [0n, 0n];
+    for (const { coefficient, atoms } of poly.values()) {
+      let limits: Limits = { min: coefficient, max: coefficient };
+      for (const atom of atoms) limits = times(limits, this.#atom(atom, shape));
+      min += limits.min;
+      max += limits.max;
+    }
+    return min < 1n && this.#isPositive(poly) ? { min: 1n, max } : { min, max };
+  }
+
+  /** Whether all values fit a type. */
+  fits(poly: Poly, type: Limits, shape: readonly number[] = []): boolean {
+    return within(this.poly(poly, shape), type);
+  }
+
+  /** Whether an expression stays below, whatever its names are, as far as demanded. */
+  isAtMost(expr: ContractExpr, most: bigint): boolean {
+    const limits = limitsWith(
+      expr,
+      (leaf) =>
+        leaf.op === "grid" || this.#asked.has(leaf.name)
+          ? this.#leaf(leaf)
+          : this.#types.get(leaf.name),
+    );
+    return limits !== undefined && limits.max <= most;
+  }
+
+  #atom(atom: Atom, shape: readonly number[]): Limits {
+    switch (atom.kind) {
+      case "lane":
+        return { min: 0n, max: BigInt(shape[atom.axis] ?? 1) - 1n };
+      case "pid": {
+        const { max } = this.#leaf({ op: "grid", axis: atom.axis }) ?? INT64;
+        return { min: 0n, max: max - 1n };
+      }
+      case "param":
+        return this.#leaf({ op: "param", name: atom.name }) ?? INT64;
+      case "grid":
+        return this.#leaf({ op: "grid", axis: atom.axis }) ?? INT64;
+      case "opaque":
+        return limitsWith(atom.expr, (leaf) => this.#leaf(leaf)) ?? INT64;
+      case "scalar":
+        return this.#scalar(atom.value);
+      case "round":
+        return this.#roundsOf(atom.loop);
+    }
+  }
+
+  #leaf(leaf: Extract<ContractExpr, { op: "param" | "grid" }>): Limits | undefined {
+    if (leaf.op === "grid") {
+      if (leaf.axis > 0) return { min: 1n, max: MOST_OUTER };
+      this.#demands.atMost(leaf, MOST_PROGRAMS);
+      return { min: 1n, max: MOST_PROGRAMS };
+    }
+    const type = this.#types.get(leaf.name);
+    if (type === undefined || type.max <= MOST_OUTER) return type;
+    this.#asked.add(leaf.name);
+    this.#demands.atLeast(leaf, 1n);
+    this.#demands.atMost(leaf, MOST_PARAM);
+    return { min: 1n, max: MOST_PARAM };
+  }
+
+  /** The limits of an integer of the program. */
+  #value(value: Value): Limits {
+    const type = typeLimits(value);
+    const int = this.#analysis.int(value);
+    if (int === undefined) return type;
+    const limits = this.poly(int.poly);
+    const isExact = within(limits, type) &&
+      int.observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
+    return isExact ? limits : type;
+  }
+
+  /** The limits of a scalar that has no polynomial, from its operation. */
+  #scalar(value: Value): Limits {
+    const known = this.#atoms.get(value);
+    if (known !== undefined) return known;
+    const type = typeLimits(value);
+    this.#atoms.set(value, type);
+    if (this.#depth >= MAX_DEPTH) return type;
+    this.#depth++;
+    const limits = value.def === undefined ? undefined : this.#byOperation(value.def);
+    this.#depth--;
+    const found = limits !== undefined && within(limits, type) ? limits : type;
+    this.#atoms.set(value, found);
+    return found;
+  }
+
+  #byOperation(op: Op): Limits | undefined {
+    switch (op.name) {
+      case "div":
+      case "rem": {
+        const { left, right } = operandsOf(op);
+        const [a, b] = [this.#value(left), this.#value(right)];
+        // What a division by zero gives is not specified.
+        if (b.min < 1n) return undefined;
+        if (op.name === "div") {
+          return hull([a.min / b.min, a.min / b.max, a.max / b.min, a.max / b.max]);
+        }
+        const last = b.max - 1n;
+        return {
+          min: a.min < 0n ? most([a.min, -last]) : 0n,
+          max: a.max > 0n ? least([a.max, last]) : 0n,
+        };
+      }
+      case "min":
+      case "max": {
+        const { left, right } = operandsOf(op);
+        const [a, b] = [this.#value(left), this.#value(right)];
+        const of = op.name === "min" ? least : most;
+        return { min: of([a.min, b.min]), max: of([a.max, b.max]) };
+      }
+      case "select": {
+        const { then, otherwise } = operandsOf(op);
+        const [a, b] = [this.#value(then), this.#value(otherwise)];
+        return hull([a.min, a.max, b.min, b.max]);
+      }
+      case "shr": {
+        const { left, right } = operandsOf(op);
+        const by = irConstant(right);
+        const a = this.#value(left);
+        return typeof by === "bigint" && by >= 0n && by < 64n
+          ? { min: a.min >> by, max: a.max >> by }
+          : undefined;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** Rounds of a loop that can be behind its body: while a test bounds what grows from round to round. */
+  #roundsOf(loop: OpOf<"while">): Limits {
+    const known = this.#rounds.get(loop);
+    if (known !== undefined) return known;
+    this.#rounds.set(loop, INT64);
+    const limits = this.#tested(loop) ?? INT64;
+    this.#rounds.set(loop, limits);
+    return limits;
+  }
+
+  #tested(loop: OpOf<"while">): Limits | undefined {
+    const { continues } = loopOf(loop);
+    for (const { poly, observed } of this.#analysis.mask(continues)) {
+      const terms = termsOf(poly);
+      const own = [...terms.values()].find(({ atoms: [atom, ...others] }) =>
+        others.length === 0 && atom?.kind === "round" && atom.loop === loop
+      );
+      const by = own && constantOf(own.coefficient);
+      if (by === undefined || by <= 0n) continue;
+      const rest = new Map(
+        [...poly].filter(([, { atoms }]) =>
+          !atoms.some((atom) => atom.kind === "round" && atom.loop === loop)
+        ),
+      );
+      const max = -this.poly(rest).min / by;
+      // Until the first round in which the test fails, nothing it looks at has wrapped.
+      this.#rounds.set(loop, { min: 0n, max: max + 1n });
+      const isExact = observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
+      if (isExact) return { min: 0n, max: most([max, 0n]) };
+      this.#rounds.set(loop, INT64);
+    }
+    return undefined;
+  }
+
+  /** `a - c * (pid / (c * d))`, if the grid has at most `a * d` programs. */
+  #isPositive(poly: Poly): boolean {
+    for (const { coefficient, atoms } of poly.values()) {
+      const [atom, ...others] = atoms;
+      if (atom?.kind !== "scalar" || others.length > 0 || coefficient >= 0n) continue;
+      const { def } = atom.value;
+      if (def?.name !== "div") continue;
+      const { left, right } = operandsOf(def);
+      const dividend = this.#analysis.int(left)?.poly ?? polyOf(0);
+      const divisor = this.#analysis.int(right)?.poly ?? polyOf(0);
+      const [pid, ...more] = [...dividend.values()];
+      const [axis, ...factors] = pid?.atoms ?? [];
+      const isProgram = pid?.coefficient === 1n && more.length === 0 && axis?.kind === "pid" &&
+        factors.length === 0;
+      const all = addPoly(
+        poly,
+        scalePoly(new Map([[atom.key, { coefficient: 1n, atoms: [atom] }]]), -coefficient),
+      );
+      const across = quotientOf(divisor, polyOf(-coefficient));
+      if (!isProgram || across === undefined || varies(all) || varies(across)) continue;
+      if (this.poly(across).min < 1n) continue;
+      this.#demands.atMost(grid(axis.axis), apply("*", polyExpr(all), polyExpr(across)));
+      return true;
+    }
+    return false;
+  }
+}
+
+function typeLimits({ type: { element } }: Value): Limits {
+  return isPointer(element) || SCALARS[element].class !== "int" ? INT64 : limitsOfType(element);
+}
+
+function times(a: Limits, b: Limits): Limits {
+  return hull([a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max]);
+}
+
+/** A limit as an expression; numbers beyond what expressions hold are at their ends. */
+export function limitExpr(value: bigint): ContractExpr {
+  const end = BigInt(Number.MAX_SAFE_INTEGER);
+  return constant(value > end ? end : value < -end ? -end : value);
+}

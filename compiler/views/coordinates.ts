@@ -1,0 +1,210 @@
+/**
+ * Coordinates of views as operations of the program. Each part stands as far outside of loops as it can; a coordinate
+ * that moves with the rounds of a loop is carried by it.
+ */
+import { type Atom, type Poly, polyKey, polyOf, polyOfAtom, subPoly } from "../contract/poly.ts";
+import { loopOf } from "../ir/flow.ts";
+import {
+  type Func,
+  newOp,
+  newValue,
+  type Op,
+  type OpOf,
+  type Region,
+  type Value,
+} from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
+import type { BareOp } from "../ir/ops.ts";
+import { type IrType, isPointer, scalarType } from "../ir/types.ts";
+import { definedIn } from "../ir/walk.ts";
+import { bug, must } from "../support/bug.ts";
+import { product, quotientOf } from "./terms.ts";
+
+const INT32: IrType = scalarType("int32");
+
+/** An operation, and where it stands. */
+export interface Site {
+  readonly op: Op;
+  readonly region: Region;
+  /** The loops around it, outermost first. */
+  readonly loops: readonly { readonly loop: OpOf<"while">; readonly region: Region }[];
+}
+
+/** Makes coordinates for loads of one function. */
+export class Coordinates {
+  readonly #func: Func;
+  readonly #inside = new Map<Op, ReadonlySet<Value>>();
+  readonly #carried = new Map<Op, Map<string, Value>>();
+
+  constructor(func: Func) {
+    this.#func = func;
+  }
+
+  /** The value of a polynomial at an operation; int32, modulo 2^32. */
+  at(site: Site, poly: Poly): Value {
+    return this.#at(site, poly, site.loops.length);
+  }
+
+  #at(site: Site, poly: Poly, depth: number): Value {
+    const around = depth === 0 ? undefined : site.loops[depth - 1];
+    if (around === undefined) return this.#sum(site, poly, depth);
+    const { loop } = around;
+    if (!this.#dependsOn(poly, loop)) return this.#at(site, poly, depth - 1);
+    const moving: Poly = new Map(
+      [...poly].filter(([, { atoms }]) => atoms.some((atom) => isRoundOf(atom, loop))),
+    );
+    const round = [...moving.values()].flatMap(({ atoms }) => atoms)
+      .find((atom) => isRoundOf(atom, loop));
+    if (round === undefined) return this.#sum(site, poly, depth);
+    const step = must(quotientOf(moving, polyOfAtom(round)), "step of a coordinate");
+    const rest = subPoly(poly, moving);
+    const isFixed = !this.#dependsOn(rest, loop);
+    const carried = this.#carry(site, depth, isFixed ? rest : polyOf(0), step);
+    if (isFixed) return carried;
+    return this.#insert(site, depth, "add", [carried, this.#sum(site, rest, depth)]);
+  }
+
+  /** A value that a loop carries and that grows by a step in each round. */
+  #carry(site: Site, depth: number, from: Poly, step: Poly): Value {
+    const { loop } = must(site.loops[depth - 1], "loop");
+    const known = this.#carried.get(loop) ?? new Map<string, Value>();
+    this.#carried.set(loop, known);
+    const key = `${polyKey(from)} by ${polyKey(step)}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const initial = this.#at(site, from, depth - 1);
+    const by = this.#at(site, step, depth - 1);
+    const { test, body, condition, end } = loopOf(loop);
+    const tested = newValue(this.#func, INT32);
+    const value = newValue(this.#func, INT32);
+    loop.operands.push(initial);
+    test.params.push(tested);
+    condition.operands.push(tested);
+    body.params.push(value);
+    const next = newOp(this.#func, "add", [value, by], [INT32], loop.span);
+    body.ops.splice(-1, 0, next);
+    end.operands.push(resultOf(next));
+    const result = newValue(this.#func, INT32);
+    result.def = loop;
+    loop.results.push(result);
+    known.set(key, value);
+    this.#inside.delete(loop);
+    return value;
+  }
+
+  #sum(site: Site, poly: Poly, depth: number): Value {
+    let sum: Value | undefined;
+    for (const { coefficient, atoms } of poly.values()) {
+      let term: Value | undefined;
+      for (const atom of atoms) {
+        const value = this.#atom(site, atom, depth);
+        term = term === undefined ? value : this.#insert(site, depth, "mul", [term, value]);
+      }
+      if (term === undefined) term = this.#constant(site, depth, coefficient);
+      else if (coefficient !== 1n) {
+        const factor = this.#constant(site, depth, coefficient);
+        term = this.#insert(site, depth, "mul", [term, factor]);
+      }
+      sum = sum === undefined ? term : this.#insert(site, depth, "add", [sum, term]);
+    }
+    return sum ?? this.#constant(site, depth, 0n);
+  }
+
+  #atom(site: Site, atom: Atom, depth: number): Value {
+    switch (atom.kind) {
+      case "param": {
+        const param = this.#func.params.find(({ name }) => name === atom.name);
+        return this.#int32(site, depth, must(param, "parameter"));
+      }
+      case "scalar":
+        return this.#int32(site, depth, atom.value);
+      case "opaque":
+        return this.#int32(site, depth, must(atom.value, "value of a quotient"));
+      case "pid":
+        return this.#placed(
+          site,
+          depth,
+          newOp(this.#func, "program_id", [], [INT32], site.op.span, {
+            axis: atom.axis,
+          }),
+        );
+      case "grid":
+        return this.#placed(
+          site,
+          depth,
+          newOp(this.#func, "num_programs", [], [INT32], site.op.span, {
+            axis: atom.axis,
+          }),
+        );
+      case "round": // of an outer loop
+        return this.#at(site, product(polyOf(1), [atom]), depth);
+      case "lane":
+        return bug("a lane in a coordinate");
+    }
+  }
+
+  #int32(site: Site, depth: number, value: Value): Value {
+    const { element } = value.type;
+    if (isPointer(element)) return bug("a pointer in a coordinate");
+    return element === "int32" ? value : this.#insert(site, depth, "convert", [value]);
+  }
+
+  #constant(site: Site, depth: number, value: bigint): Value {
+    const wrapped = BigInt.asIntN(32, value);
+    const attrs = { value: wrapped };
+    return this.#placed(
+      site,
+      depth,
+      newOp(this.#func, "constant", [], [INT32], site.op.span, attrs),
+    );
+  }
+
+  #insert(site: Site, depth: number, name: BareOp, operands: readonly Value[]): Value {
+    return this.#placed(site, depth, newOp(this.#func, name, operands, [INT32], site.op.span));
+  }
+
+  /** Puts an operation in front of the load, or of the loop around it at this depth. */
+  #placed({ op, region, loops }: Site, depth: number, made: Op): Value {
+    const outer = loops[depth];
+    const [into, before] = outer === undefined ? [region, op] : [outer.region, outer.loop];
+    into.ops.splice(into.ops.indexOf(before), 0, made);
+    return resultOf(made);
+  }
+
+  #dependsOn(poly: Poly, loop: OpOf<"while">): boolean {
+    const inside = this.#inside.get(loop) ?? definedIn(...loop.regions);
+    this.#inside.set(loop, inside);
+    return [...poly.values()].some(({ atoms }) =>
+      atoms.some((atom) =>
+        isRoundOf(atom, loop) ||
+        ((atom.kind === "scalar" || atom.kind === "opaque") && atom.value !== undefined &&
+          inside.has(atom.value))
+      )
+    );
+  }
+}
+
+const isRoundOf = (atom: Atom, loop: OpOf<"while">): boolean =>
+  atom.kind === "round" && atom.loop === loop;
+
+/** Whether the program can compute it: a coordinate grows by the same amount in each round. */
+export function isComputable(poly: Poly): boolean {
+  return [...poly.values()].every(({ atoms }) =>
+    atoms.filter(({ kind }) => kind === "round").length <= 1 &&
+    atoms.every((atom) => atom.kind !== "opaque" || atom.value !== undefined)
+  );
+}
+
+/** Where operations stand, by operation. */
+export function sitesOf(func: Func): ReadonlyMap<Op, Site> {
+  const sites = new Map<Op, Site>();
+  const visit = (region: Region, loops: Site["loops"]): void => {
+    for (const op of region.ops) {
+      sites.set(op, { op, region, loops });
+      const inner = op.name === "while" ? [...loops, { loop: op, region }] : loops;
+      for (const one of op.regions) visit(one, inner);
+    }
+  };
+  visit(func.body, []);
+  return sites;
+}

@@ -1,0 +1,93 @@
+/**
+ * How far the axes of a view reach. A mask is set where some coordinates are within their extents, and nowhere else; then
+ * a box whose elements outside of the tensor are zero is what the masked load gives. Without a mask on an axis
+ *
+ * - a loop that reads it in whole steps ends it: `k > 0; k -= 32` reads up to K, if that is a multiple of 32;
+ * - rows that no store lets through may have any value (dead_rows.ts).
+ */
+import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
+import { varies } from "../contract/affine.ts";
+import { apply, constant } from "../contract/expr.ts";
+import { addPoly, constantOf, type Poly, polyExpr, polyOf, subPoly } from "../contract/poly.ts";
+import type { ContractExpr } from "../contract/types.ts";
+import { loopOf } from "../ir/flow.ts";
+import { useSite } from "../support/source.ts";
+import { coordinateOf, type Run } from "./axes.ts";
+import type { Demands } from "./demands.ts";
+import { noView } from "./no_view.ts";
+import { quotientOf, termsOf } from "./terms.ts";
+
+/** The extents that a mask gives to runs; undefined for those that it does not bound. */
+export function extentsOf(
+  runs: readonly Run[],
+  constraints: readonly Constraint[],
+  demands: Demands,
+): readonly (Poly[])[] {
+  const found: Poly[][] = runs.map(() => []);
+  for (const { poly, op } of constraints) {
+    if (!varies(poly)) {
+      // All lanes of all programs agree about it.
+      demands.atMost(polyExpr(poly), 0n);
+      continue;
+    }
+    const index = runs.findIndex((run) => !varies(subPoly(coordinateOf(run), poly)));
+    const run = runs[index];
+    if (run !== undefined) {
+      found[index]?.push(addPoly(subPoly(coordinateOf(run), poly), polyOf(1)));
+      continue;
+    }
+    const isLower = runs.some((run) => {
+      const limit = constantOf(addPoly(poly, coordinateOf(run)));
+      return limit !== undefined && limit <= 0n;
+    });
+    if (!isLower) {
+      noView(`the mask has a part that bounds no coordinate: \`${textOf(op.span)}\``);
+    }
+  }
+  return found;
+}
+
+/** The smallest of several extents. */
+export function smallest(extents: readonly Poly[]): ContractExpr | undefined {
+  const [first, ...others] = extents.map(polyExpr);
+  return first === undefined
+    ? undefined
+    : others.reduce((all, one) => apply("min", all, one), first);
+}
+
+/**
+ * The extent that a loop gives to an axis that it reads in whole steps: while `step * round < E` it reads `step` elements
+ * from there on, so nothing at E or behind it if E is a multiple of the step.
+ */
+export function extentOfLoop(
+  run: Run,
+  span: number,
+  analysis: AffineAnalysis,
+  demands: Demands,
+): Poly | undefined {
+  const [term, ...others] = [...termsOf(run.origin).values()];
+  const [atom, ...factors] = term?.atoms ?? [];
+  if (term === undefined || others.length > 0 || atom?.kind !== "round" || factors.length > 0) {
+    return undefined;
+  }
+  const step = constantOf(term.coefficient);
+  if (step === undefined || step < BigInt(span)) return undefined;
+  for (const { poly } of analysis.mask(loopOf(atom.loop).continues)) {
+    // origin - E < 0
+    const extent = addPoly(subPoly(run.origin, poly), polyOf(1));
+    if (varies(extent)) continue;
+    if (quotientOf(extent, polyOf(step)) === undefined) {
+      demands.add(
+        apply("==", apply("%", polyExpr(extent), constant(step)), constant(0)),
+      );
+    }
+    return extent;
+  }
+  return undefined;
+}
+
+function textOf(span: Parameters<typeof useSite>[0]): string {
+  const { file, start, end } = useSite(span);
+  const text = file.text.slice(start, end);
+  return /^[^\n\r]{1,60}$/.test(text) ? text : "…";
+}

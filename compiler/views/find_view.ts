@@ -1,0 +1,175 @@
+/** The view of one load, or why it has none. */
+import type { AffineAnalysis, Constraint, Observation } from "../contract/affine.ts";
+import { wholeElements } from "../contract/accesses.ts";
+import { constant } from "../contract/expr.ts";
+import { limitsOfType } from "../contract/magnitude.ts";
+import { constantOf as constantOfPoly, type Poly, polyExpr } from "../contract/poly.ts";
+import type { ContractExpr } from "../contract/types.ts";
+import type { Func, OpOf, Value } from "../ir/func.ts";
+import { constantOf, madeBy, operandsOf, resultOf } from "../ir/op.ts";
+import { bytesOf, isPointer } from "../ir/types.ts";
+import { SCALARS } from "../support/scalar.ts";
+import { type AxisFacts, powerOfTwoIn } from "../tile/axis.ts";
+import { coordinateOf, readingsOf, type Run, spell } from "./axes.ts";
+import { Bounds, limitExpr } from "./bounds.ts";
+import { extentOfStores, type Uses } from "./dead_rows.ts";
+import { isComputable } from "./coordinates.ts";
+import { Demands } from "./demands.ts";
+import { type BoundedRun, demandFit } from "./exactness.ts";
+import { extentOfLoop, extentsOf, smallest } from "./extents.ts";
+import { NoView, noView } from "./no_view.ts";
+import type { TensorView } from "./view.ts";
+
+/** What is known of a function, for all of its loads. */
+export interface Known {
+  readonly func: Func;
+  readonly analysis: AffineAnalysis;
+  readonly axisInfo: AxisFacts;
+  readonly uses: Uses;
+}
+
+/** Bytes that the address of a box must be a multiple of (PTX ISA 9.0, 5.5.3.1). */
+const ALIGN = 16;
+/** The largest coordinate and extent: int32. */
+const MOST = (1n << 31n) - 1n;
+
+/** The view of a load of a tile. Throws {@linkcode NoView}. */
+export function viewOf(load: OpOf<"load">, known: Known): TensorView {
+  const { func, analysis } = known;
+  const { pointer, mask, other } = operandsOf(load);
+  const { element } = resultOf(load).type;
+  const { shape } = pointer.type;
+  if (load.attrs.modifiers.length > 0) noView(`it is ${load.attrs.modifiers.join(", ")}`);
+  if (!isZero(other)) noView("lanes that are not loaded are not zero");
+  const address = analysis.pointer(pointer);
+  if (address === undefined) return noView("its address is no sum of multiples");
+  if (isPointer(element) || SCALARS[element].bits < 8) return noView("it loads no numbers");
+  const pointee = address.param.type.element;
+  if (!isPointer(pointee) || pointee.pointee !== element) {
+    return noView("its elements are not those of the parameter");
+  }
+  const elements = wholeElements(address.bytes, bytesOf(element));
+  if (elements === undefined) return noView("its address is not a whole number of elements");
+  if (mask !== undefined && !analysis.isWhole(mask)) {
+    noView("its mask is more than bounds of coordinates");
+  }
+  const constraints = mask === undefined ? [] : analysis.mask(mask);
+  const request: Request = { load, shape, constraints, observed: address.observed, known };
+  let why: NoView | undefined;
+  for (const runs of readingsOf(elements, shape)) {
+    try {
+      const demands = new Demands();
+      const bounds = new Bounds(func, analysis, demands);
+      const axes = boundedAxes(runs, request, bounds, demands);
+      return {
+        param: address.param,
+        element,
+        axes: axes.map(({ stride, extent, tile, origin }) => ({
+          stride: polyExpr(stride),
+          extent: extent ?? constant(MOST),
+          tile,
+          origin,
+        })),
+        when: demands.list(),
+      };
+    } catch (error) {
+      if (!(error instanceof NoView)) throw error;
+      why ??= error;
+    }
+  }
+  throw why ?? new NoView("it has no axes");
+}
+
+interface Request {
+  readonly load: OpOf<"load">;
+  readonly shape: readonly number[];
+  readonly constraints: readonly Constraint[];
+  readonly observed: readonly Observation[];
+  readonly known: Known;
+}
+
+function boundedAxes(
+  runs: readonly Run[],
+  request: Request,
+  bounds: Bounds,
+  demands: Demands,
+): readonly BoundedRun[] {
+  const { load, shape, constraints, observed, known } = request;
+  const masked = extentsOf(runs, constraints, demands);
+  const axes = runs.map((run, index): BoundedRun => {
+    const extents = masked[index] ?? [];
+    const extent = smallest(extents) ?? extentWithoutMask(run, request, bounds, demands);
+    if (extent === undefined && run.tile !== undefined) {
+      noView(`nothing bounds \`${spell(coordinateOf(run))}\`, its axis ${run.tile}`);
+    }
+    return { ...run, extent };
+  });
+  for (const { origin, tile } of axes) {
+    if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not grow evenly`);
+    const { min, max } = bounds.poly(origin);
+    const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);
+    if (min < 0n) noView(`\`${spell(origin)}\` may be negative`);
+    if (max + span > MOST) noView(`\`${spell(origin)}\` may be too large for an int32`);
+  }
+  for (const constraint of constraints) demandExact(constraint, shape, bounds);
+  for (const one of observed) demandFit(one, axes, shape, bounds, demands);
+  const [inner] = axes;
+  const bytes = bytesOf(resultOf(load).type.element);
+  if (inner !== undefined && multipleOf(inner.origin, known) * bytes < ALIGN) {
+    noView(`\`${spell(inner.origin)}\` is not known to be a multiple of ${ALIGN / bytes} elements`);
+  }
+  return axes;
+}
+
+/** A comparison is one of the numbers that it seems to be only if they do not wrap, on any lane. */
+function demandExact({ observed }: Constraint, shape: readonly number[], bounds: Bounds): void {
+  for (const { poly, type } of observed) {
+    if (!bounds.fits(poly, limitsOfType(type), shape)) {
+      noView(`\`${spell(poly)}\`, which a mask compares, may wrap`);
+    }
+  }
+}
+
+function extentWithoutMask(
+  run: Run,
+  { load, shape, known: { analysis, uses } }: Request,
+  bounds: Bounds,
+  demands: Demands,
+): ContractExpr | undefined {
+  const { tile } = run;
+  if (tile === undefined) return undefined;
+  const span = shape[tile] ?? 1;
+  const first = constantOfPoly(run.origin);
+  if (first !== undefined) return limitExpr(first + BigInt(span));
+  const ofLoop = extentOfLoop(run, span, analysis, demands);
+  if (ofLoop !== undefined) return polyExpr(ofLoop);
+  const rows = extentOfStores(resultOf(load), tile, run.origin, uses, analysis);
+  for (const one of rows?.kept ?? []) demandExact(one.constraint, one.shape, bounds);
+  return rows && polyExpr(rows.extent);
+}
+
+function isZero(other: Value | undefined): boolean {
+  if (other === undefined) return true;
+  const splat = madeBy(other, "splat");
+  const value = constantOf(splat === undefined ? other : operandsOf(splat).value);
+  return value === 0n || Object.is(value, 0);
+}
+
+/** A power of two that all values of a polynomial are multiples of. */
+function multipleOf(poly: Poly, { func, axisInfo }: Known): number {
+  let common = MOST_MULTIPLE;
+  for (const { coefficient, atoms } of poly.values()) {
+    let multiple = powerOfTwoIn(Number(coefficient < 0n ? -coefficient : coefficient));
+    for (const atom of atoms) {
+      if (atom.kind === "scalar") multiple *= axisInfo(atom.value).divisibility[0] ?? 1;
+      if (atom.kind === "param") {
+        const index = func.params.findIndex(({ name }) => name === atom.name);
+        multiple *= powerOfTwoIn(func.paramFacts[index]?.multipleof ?? 1);
+      }
+    }
+    common = Math.min(common, multiple);
+  }
+  return common;
+}
+
+const MOST_MULTIPLE = 1 << 20;

@@ -1,0 +1,163 @@
+/**
+ * The loads of a function that can be copies of boxes of tensors: those whose tiles go to dots of warp groups, that have a
+ * view, and that may be read by the asynchronous proxy without waiting for anybody.
+ */
+import { AffineAnalysis } from "../contract/affine.ts";
+import { loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { rootsOf } from "../ir/pointer_roots.ts";
+import { usersOf, walkOps } from "../ir/walk.ts";
+import { suitsWarpGroups } from "../layout/warp_group.ts";
+import type { Target } from "../targets.ts";
+import type { AxisFacts } from "../tile/axis.ts";
+import { usesOf } from "./dead_rows.ts";
+import { type Known, viewOf } from "./find_view.ts";
+import { NoView, noView } from "./no_view.ts";
+import type { TensorView } from "./view.ts";
+
+/** A load that a dot takes a tile of, maybe permuted, and its view, or why it has none. */
+export type FoundLoad =
+  & { readonly load: OpOf<"load"> }
+  & (
+    | { readonly view: TensorView }
+    | { readonly why: string }
+  );
+
+export interface ViewOptions {
+  readonly target: Target;
+  readonly numWarps: number;
+  readonly axisInfo: AxisFacts;
+}
+
+/** The loads of operands of dots, in print order. */
+export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[] {
+  const users = usersOf(func);
+  const loads = dotLoads(func, users);
+  if (loads.length === 0) return [];
+  const known: Known = {
+    func,
+    analysis: new AffineAnalysis(func, "program"),
+    axisInfo: options.axisInfo,
+    uses: usesOf(func, users),
+  };
+  const places = placesOf(func);
+  const writes = new Writes(func, places);
+  return loads.map((load) => {
+    try {
+      demandUses(resultOf(load), users, options);
+      const place = places.get(load);
+      if (place?.loops.length === 0) noView("it is in no loop");
+      if (place?.isTest) noView("it is in the condition of a loop");
+      const view = viewOf(load, known);
+      writes.demandNone(load, view.param);
+      return { load, view };
+    } catch (error) {
+      if (!(error instanceof NoView)) throw error;
+      return { load, why: error.message };
+    }
+  });
+}
+
+/** Loads of tiles that reach a dot through permutations. */
+function dotLoads(
+  func: Func,
+  users: ReadonlyMap<Value, readonly Op[]>,
+): readonly OpOf<"load">[] {
+  const reachesDot = (value: Value): boolean =>
+    users.get(value)?.some((op) =>
+      op.name === "dot" || (op.name === "permute" && reachesDot(resultOf(op)))
+    ) ?? false;
+  const found: OpOf<"load">[] = [];
+  walkOps(func.body, (op) => {
+    if (op.name === "load" && reachesDot(resultOf(op))) found.push(op);
+  });
+  return found;
+}
+
+/** All uses of the tile must be dots of warp groups. */
+function demandUses(
+  value: Value,
+  users: ReadonlyMap<Value, readonly Op[]>,
+  options: ViewOptions,
+): void {
+  for (const op of users.get(value) ?? []) {
+    if (op.name === "permute") demandUses(resultOf(op), users, options);
+    else if (op.name !== "dot") noView(`its tile also goes to \`${op.name}\``);
+    else if (!suitsWarpGroups(op, options.numWarps, options.target, [true, true])) {
+      noView("its product is not one of warp groups");
+    }
+  }
+}
+
+/** Where an operation is. */
+interface Place {
+  /** In print order. */
+  readonly index: number;
+  /** The loops around it, outermost first. */
+  readonly loops: readonly Op[];
+  /** In the condition of one of them. */
+  readonly isTest: boolean;
+}
+
+function placesOf(func: Func): ReadonlyMap<Op, Place> {
+  const places = new Map<Op, Place>();
+  const visit = (region: Region, loops: readonly Op[], isTest: boolean): void => {
+    for (const op of region.ops) {
+      places.set(op, { index: places.size, loops, isTest });
+      const test = op.name === "while" ? loopOf(op).test : undefined;
+      const inner = op.name === "while" ? [...loops, op] : loops;
+      for (const one of op.regions) visit(one, inner, isTest || one === test);
+    }
+  };
+  visit(func.body, [], false);
+  return places;
+}
+
+/** What writes memory or orders it, and where. */
+class Writes {
+  readonly #ops: readonly Op[];
+  readonly #func: Func;
+  readonly #places: ReadonlyMap<Op, Place>;
+  #rootOf: ((pointer: Value) => Value | undefined) | undefined;
+
+  constructor(func: Func, places: ReadonlyMap<Op, Place>) {
+    this.#func = func;
+    this.#places = places;
+    this.#ops = [...places.keys()].filter(({ name }) =>
+      name === "store" || name === "atomic" || name === "atomic_cas" || name === "fence"
+    );
+  }
+
+  /**
+   * Copies read through another proxy, for which a write or an acquire of the program before them would have to be made
+   * visible.
+   */
+  demandNone(load: Op, param: Value): void {
+    const facts = this.#factsOf(param);
+    if (facts?.readonly === true) return;
+    const before = this.#ops.find((op) => this.#isBefore(op, load) && this.#touches(op, param));
+    if (before !== undefined) {
+      noView(`\`${before.name}\` before it may change what \`${param.name}\` points to`);
+    }
+  }
+
+  #factsOf(param: Value): Func["paramFacts"][number] | undefined {
+    return this.#func.paramFacts[this.#func.params.indexOf(param)];
+  }
+
+  #isBefore(op: Op, load: Op): boolean {
+    const [a, b] = [this.#places.get(op), this.#places.get(load)];
+    if (a === undefined || b === undefined) return true;
+    return a.index < b.index || (a.loops[0] !== undefined && a.loops[0] === b.loops[0]);
+  }
+
+  #touches(op: Op, param: Value): boolean {
+    // Atomics and fences may let the program see what others have written.
+    if (op.name !== "store") return true;
+    this.#rootOf ??= rootsOf(this.#func, new Set(this.#func.params));
+    const root = this.#rootOf(operandsOf(op).pointer);
+    if (root === undefined || root === param) return true;
+    return this.#factsOf(param)?.noalias !== true && this.#factsOf(root)?.noalias !== true;
+  }
+}

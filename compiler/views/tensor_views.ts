@@ -1,0 +1,130 @@
+/**
+ * tensorViews: loads of products become boxes of tensors.
+ *
+ *     %p: float16*[64, 32] = while-carried pointers     tensor_load A, %k, %m {map = 0}
+ *     load %p, rm < M && rk < k                         the loop carries %k instead of %p
+ *
+ * The function then needs tensor maps as parameters, and means the same only under the conditions of the views: it is a
+ * form of the entry, beside the plain one.
+ */
+import type { Requirement } from "../contract/types.ts";
+import type { Func, OpOf, Value } from "../ir/func.ts";
+import { newOp } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
+import { replaceUses, walkOps } from "../ir/walk.ts";
+import { suitsWarpGroups } from "../layout/warp_group.ts";
+import type { ScalarName } from "../support/scalar.ts";
+import { must } from "../support/bug.ts";
+import { cse } from "../tile/cse.ts";
+import { dropDead } from "../tile/drop_dead.ts";
+import type { Pass, TargetContext } from "../tile/pass.ts";
+import { Coordinates, sitesOf } from "./coordinates.ts";
+import { findViews, type ViewOptions } from "./find_views.ts";
+import type { TensorView } from "./view.ts";
+
+export const tensorViews: Pass<TargetContext> = {
+  name: "tensor-views",
+  doc: "loads of products become boxes of tensors, in the form of an entry that has tensor maps",
+  run: (func, context) => {
+    if (context.form !== "tensor") return false;
+    const boxes = boxesOf(func, { ...context, axisInfo: context.axisInfo() });
+    if (boxes.length === 0) return false;
+    rewrite(func, boxes);
+    cse.run(func);
+    dropDead.run(func);
+    return true;
+  },
+};
+
+/** Elements of which products by tensor copies are compared with the plain code. */
+const ELEMENTS: ReadonlySet<ScalarName> = new Set([
+  ...["float16", "bfloat16"] as const,
+  ...["int8", "uint8", "float8e4", "float8e5"] as const,
+]);
+
+/** A load with its view. */
+interface Boxed {
+  readonly load: OpOf<"load">;
+  readonly view: TensorView;
+}
+
+/** The conditions under which a function has a form with tensor maps; undefined: it has none. */
+export function formConditions(
+  func: Func,
+  options: ViewOptions,
+): readonly Requirement[] | undefined {
+  const boxes = boxesOf(func, options);
+  if (boxes.length === 0) return undefined;
+  const all = boxes.flatMap(({ view }) => view.when);
+  return [...new Map(all.map((one) => [one.text, one])).values()];
+}
+
+/** Loads that become boxes: those of dots both of whose operands do. */
+function boxesOf(func: Func, options: ViewOptions): readonly Boxed[] {
+  const found = findViews(func, options);
+  let boxes = found.flatMap((one): Boxed[] =>
+    "view" in one && ELEMENTS.has(one.view.element) ? [one] : []
+  );
+  for (let count = -1; count !== boxes.length && boxes.length > 0;) {
+    count = boxes.length;
+    const viewed = new Map(boxes.map(({ load, view }) => [load, view]));
+    const mixed = new Set<OpOf<"load">>();
+    walkOps(func.body, (op) => {
+      if (op.name !== "dot") return;
+      const { a, b } = operandsOf(op);
+      const loads = [a, b].map(loadOf);
+      const [left, right] = loads.map((load) => load && viewed.get(load));
+      if (left !== undefined && right !== undefined) {
+        const alongK = [runsAlong(a, left, 1), runsAlong(b, right, 0)] as const;
+        if (suitsWarpGroups(op, options.numWarps, options.target, alongK)) return;
+      }
+      for (const load of loads) if (load !== undefined) mixed.add(load);
+    });
+    boxes = boxes.filter(({ load }) => !mixed.has(load));
+  }
+  return boxes;
+}
+
+/** Whether neighbours in memory are neighbours along an axis of an operand. */
+function runsAlong(operand: Value, view: TensorView, axis: number): boolean {
+  let at = axis;
+  for (let { def } = operand; def?.name === "permute"; { def } = operandsOf(def).value) {
+    at = def.attrs.order[at] ?? at;
+  }
+  return view.axes[0]?.tile === at;
+}
+
+function loadOf(value: Value): OpOf<"load"> | undefined {
+  let { def } = value;
+  while (def?.name === "permute") ({ def } = operandsOf(def).value);
+  return def?.name === "load" ? def : undefined;
+}
+
+function rewrite(func: Func, boxes: readonly Boxed[]): void {
+  const coordinates = new Coordinates(func);
+  const sites = sitesOf(func);
+  const maps = new Map<string, number>();
+  const list: TensorMap[] = [...func.maps];
+  const replaced = new Map<Value, Value>();
+  for (const { load, view } of boxes) {
+    const { type, name } = resultOf(load);
+    const map: TensorMap = {
+      param: must(view.param.name, "name of a parameter"),
+      element: view.element,
+      axes: view.axes.map(({ extent, stride, tile }) => ({ extent, stride, tile })),
+    };
+    const key = `${spellTensorMap(map)} ${type.shape.join()}`;
+    const index = maps.get(key) ?? list.push(map) - 1;
+    maps.set(key, index);
+    const site = must(sites.get(load), "place of a load");
+    const origins = view.axes.map(({ origin }) => coordinates.at(site, origin));
+    const operands = [view.param, ...origins];
+    const made = newOp(func, "tensor_load", operands, [type], load.span, { map: index });
+    if (name !== undefined) resultOf(made).name = name;
+    site.region.ops.splice(site.region.ops.indexOf(load), 1, made);
+    replaced.set(resultOf(load), resultOf(made));
+  }
+  func.maps = list;
+  replaceUses(func, replaced);
+}

@@ -1,0 +1,46 @@
+/** What `tri inspect --stage views` says of the loads of products: recorded, to be read. */
+import { inspect } from "../../../compiler/mod.ts";
+import type { Define } from "../../../compiler/options.ts";
+import type { SourceFile } from "../../../compiler/support/source.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { golden } from "../../support/golden.ts";
+
+const FOLDER = new URL("../../golden/views/", import.meta.url);
+const KERNELS = new URL("../../../kernels/", import.meta.url);
+
+function read(folder: URL, name: string): SourceFile {
+  return { name, text: Deno.readTextFileSync(new URL(name, folder)) };
+}
+
+function views(file: SourceFile, defines: readonly Define[] = []): string {
+  return inspect(file, { targets: ["sm_90a"], defines, verify: true }, "views");
+}
+
+const REFUSED = Array.from({ length: 11 }, (_, index) => ({ name: "CASE", value: String(index) }));
+
+for (const name of ["matmul", "matmul_plain", "batched_matmul", "split_k_matmul", "attention"]) {
+  Deno.test(`findViews() finds in kernels/${name}.tc what is recorded`, () => {
+    // Lines of shipped kernels come and go.
+    const text = views(read(KERNELS, `${name}.tc`)).replaceAll(/^(\S+\.tc):\d+/gm, "$1");
+    golden(new URL(`${name}.views`, FOLDER), text);
+  });
+}
+
+Deno.test("findViews() bounds loads without masks by loops and stores", () => {
+  const file = read(FOLDER, "unmasked.tc");
+  const texts = [[], [{ name: "ORDER", value: "1" }]].map((defines) => views(file, defines));
+  golden(new URL("unmasked.views", FOLDER), texts.join("\n"));
+});
+
+Deno.test("findViews() says why a load has no view", () => {
+  const file = read(FOLDER, "refused.tc");
+  const texts = REFUSED.map((define) => `// CASE ${define.value}\n${views(file, [define])}`);
+  golden(new URL("refused.views", FOLDER), texts.join("\n"));
+});
+
+Deno.test("findViews() finds none for targets without warp groups", () => {
+  const text = inspect(read(KERNELS, "matmul_plain.tc"), { targets: ["sm_90"] }, "views");
+  assertEquals([...text.matchAll(/no view: (.*)/g)].map(([, why]) => why), [
+    ...Array<string>(4).fill("its product is not one of warp groups"),
+  ]);
+});

@@ -1,0 +1,124 @@
+/** Runs an entry on the emulator: the form that serves the launch if there is one, and the plain code. */
+import { evaluate } from "../../compiler/contract/expr.ts";
+import type { Requirement } from "../../compiler/contract/types.ts";
+import { compileFile } from "../../compiler/mod.ts";
+import type { CompiledEntry, EntryForm, TensorMapPlan } from "../../compiler/options.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { SCALARS } from "../../compiler/support/scalar.ts";
+import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
+import { tensorMapProblem } from "../../ffi/tensor_map.ts";
+import { assertEquals } from "./assert.ts";
+import { type Argument, type Buffer, emulate, int } from "./emulate.ts";
+
+/** A kernel for sm_90a with all its entries. */
+export interface Compiled {
+  readonly ptx: string;
+  readonly params: readonly string[];
+  readonly entries: readonly (CompiledEntry & { readonly conditions: readonly Requirement[] })[];
+}
+
+/** Compiles a text of one kernel. */
+export function compileForms(text: string, defines: Readonly<Record<string, number>>): Compiled {
+  const { kernels, diagnostics } = compileFile({ name: "k.tc", text }, {
+    targets: ["sm_90a"],
+    defines: Object.entries(defines).map(([name, value]) => ({ name, value: String(value) })),
+    verify: true,
+  });
+  assertEquals(diagnostics.map(({ message }) => message), []);
+  const [kernel] = kernels;
+  const { instances, modules } = must(kernel, "kernel");
+  const { ptx, entries } = must(modules[0], "module");
+  const params = must(instances[0], "instance").contract.params.map(({ name }) => name);
+  return {
+    ptx,
+    params,
+    entries: entries.map((entry, index) => ({
+      ...entry,
+      conditions: must(instances[index], "instance").specialization,
+    })),
+  };
+}
+
+/** What a launch gives for each parameter by name: memory or an int. */
+export type Arguments = Readonly<Record<string, Buffer | number>>;
+
+export interface Launch {
+  readonly grid: readonly [number, number, number];
+  readonly args: Arguments;
+}
+
+/** Whether a launch meets conditions; addresses are those of the emulator, which are aligned. */
+export function meets(conditions: readonly Requirement[], { grid, args }: Launch): boolean {
+  const names = {
+    param: (name: string): number => numberOf(args, name),
+    grid: (axis: number): number => grid[axis] ?? 1,
+  };
+  return conditions.every(({ condition }) => evaluate(condition, names) !== 0n);
+}
+
+/** Whether a form serves a launch. */
+export function serves(form: EntryForm, launch: Launch): boolean {
+  const { args } = launch;
+  return meets(form.when, launch) &&
+    form.maps.every((map) => {
+      try {
+        return tensorMapProblem(descriptionOf(map, args, 0n)) === undefined;
+      } catch {
+        return false;
+      }
+    });
+}
+
+const numberOf = (args: Arguments, name: string): number => {
+  const value = args[name];
+  return typeof value === "number" ? value : 0;
+};
+
+function descriptionOf(
+  { axes, box, swizzle, element }: TensorMapPlan,
+  args: Arguments,
+  address: bigint,
+): Parameters<typeof encodeTensorMap>[0] {
+  const names = { param: (name: string): number => numberOf(args, name) };
+  const bytes = SCALARS[element].bits / 8;
+  return {
+    type: element === "float16" || element === "bfloat16" ? element : "uint8",
+    address,
+    extents: axes.map(({ extent }) => Number(evaluate(extent, names))),
+    strides: axes.slice(1).map(({ stride }) => Number(evaluate(stride, names)) * bytes),
+    box,
+    elementStrides: axes.map(() => 1),
+    interleave: "none",
+    swizzle: swizzle === 0 ? "none" : `${swizzle}B`,
+    promotion: "128B",
+    fill: "zero",
+  };
+}
+
+/** Runs an entry, or a form of it. Memory among the arguments holds what it left. */
+export function runEntry(
+  { ptx, params }: Compiled,
+  entry: CompiledEntry | EntryForm,
+  { grid, args }: Launch,
+): void {
+  const maps = "maps" in entry ? entry.maps : [];
+  emulate(ptx, {
+    kernel: entry.symbol,
+    grid: [...grid],
+    block: [entry.threads, 1, 1],
+    sharedBytes: entry.sharedBytes,
+    args: [
+      ...params.map((name): Argument => {
+        const value = must(args[name], name);
+        return typeof value === "number" ? int(value) : value;
+      }),
+      ...maps.map((map): Argument => ({
+        encode: (addresses) =>
+          encodeTensorMap(
+            descriptionOf(map, args, must(addresses[params.indexOf(map.param)], "address")),
+          ),
+      })),
+    ],
+    budget: 1_000_000_000,
+  });
+}

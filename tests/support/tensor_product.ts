@@ -1,0 +1,215 @@
+/** Products whose operands come by tensor copies, from IR: the function, and its launch on the emulator. */
+import { evaluate } from "../../compiler/contract/expr.ts";
+import { lowerEntry } from "../../compiler/driver/lower_entry.ts";
+import type { Func } from "../../compiler/ir/func.ts";
+import { parseFunc } from "../../compiler/ir/parse.ts";
+import { bytesOf } from "../../compiler/ir/types.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { TARGETS } from "../../compiler/targets.ts";
+import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
+import type { LaunchReport } from "../../emulator/report.ts";
+import { assert } from "./assert.ts";
+import { type Argument, emulate, int } from "./emulate.ts";
+import { printEntry } from "./lowering.ts";
+import { freshRandom } from "./random.ts";
+import { decode, encode } from "./typed_arrays.ts";
+
+export interface TensorProduct {
+  readonly type: "float16" | "bfloat16";
+  readonly mb: number;
+  readonly nb: number;
+  readonly kb: number;
+  readonly numWarps: number;
+  readonly numStages: number;
+  /** A is stored as K x M, B as N x K. */
+  readonly turned: { readonly a: boolean; readonly b: boolean };
+  /** The sum is computed and added three times in a loop around the other one, or twice by two loops. */
+  readonly loops?: "nested" | "two";
+}
+
+/** C[M, N] += A[M, K] · B[K, N], one tile a block; C is float32. */
+export function productFunc(product: TensorProduct): Func {
+  const { type, mb, nb, kb, turned, loops = "one" } = product;
+  const sum = `float32[${mb}, ${nb}]`;
+  const loop = (from: string, to: string): string =>
+    `%${to}: ${sum}, %end_${to}: int32 = while %${from}, %zero (%${to}0: ${sum}, %${to}k0: int32) {
+    %${to}go: bool = lt %${to}k0, %K
+    condition %${to}go, %${to}0, %${to}k0
+  } (%${to}1: ${sum}, %${to}k1: int32) {
+    %${to}a: ${type}[${mb}, ${kb}] = tensor_load %A, ${
+      turned.a ? `%m0, %${to}k1` : `%${to}k1, %m0`
+    } {map = 0}
+    %${to}b: ${type}[${kb}, ${nb}] = tensor_load %B, ${
+      turned.b ? `%${to}k1, %n0` : `%n0, %${to}k1`
+    } {map = 1}
+    %${to}2: ${sum} = dot %${to}a, %${to}b, %${to}1 {mode = "ieee"}
+    %${to}k2: int32 = add %${to}k1, %kb
+    yield %${to}2, %${to}k2
+  }`;
+  const first = `%first: ${sum} = constant 0.0`;
+  const body = {
+    one: loop("first", "sum"),
+    two: `${loop("first", "half")}\n${loop("half", "sum")}`,
+    nested: `%three: int32 = constant 3
+  %one: int32 = constant 1
+  %sum: ${sum}, %i3: int32 = while %first, %zero (%o0: ${sum}, %i0: int32) {
+    %more: bool = lt %i0, %three
+    condition %more, %o0, %i0
+  } (%start: ${sum}, %i1: int32) {
+    ${loop("start", "total")}
+    %i2: int32 = add %i1, %one
+    yield %total, %i2
+  }`,
+  }[loops];
+  const map = (name: string, isTurned: boolean, rows: string, columns: string): string => {
+    const [first, second] = isTurned ? [rows, columns] : [columns, rows];
+    const axes = isTurned ? [0, 1] : [1, 0];
+    const stride = name === "A" ? "lda" : "ldb";
+    return `map(${name} ${type} "${first}" "1" ${axes[0]}, "${second}" "${stride}" ${axes[1]})`;
+  };
+  const rows = `[${mb}, 1]`;
+  const tile = `[${mb}, ${nb}]`;
+  return parseFunc(
+    `func @k(%A A: ${type}* {multipleof = 16, noalias}, %B B: ${type}* {multipleof = 16, noalias}, \
+%C C: float32* {noalias}, %M M: int32, %N N: int32, %K K: int32, %lda lda: int32, %ldb ldb: int32, %ldc ldc: int32) \
+${map("A", turned.a, "M", "K")} ${map("B", turned.b, "K", "N")} {
+  %pid: int32 = program_id 0
+  %nb: int32 = constant ${nb}
+  %mb: int32 = constant ${mb}
+  %kb: int32 = constant ${kb}
+  %zero: int32 = constant 0
+  %last: int32 = constant ${nb - 1}
+  %up: int32 = add %N, %last
+  %tiles: int32 = div %up, %nb
+  %row: int32 = div %pid, %tiles
+  %m0: int32 = mul %row, %mb
+  %column: int32 = rem %pid, %tiles
+  %n0: int32 = mul %column, %nb
+  %rm0: int32[${mb}] = splat %m0
+  %rm1: int32[${mb}] = range 0
+  %rm: int32[${mb}] = add %rm0, %rm1
+  %rn0: int32[${nb}] = splat %n0
+  %rn1: int32[${nb}] = range 0
+  %rn: int32[${nb}] = add %rn0, %rn1
+  ${first}
+  ${body}
+  %c0: float32*${rows} = splat %C
+  %m: int32${rows} = expand_dims %rm {axis = 1}
+  %ld: int32${rows} = splat %ldc
+  %at: int32${rows} = mul %m, %ld
+  %c1: float32*${rows} = offset %c0, %at
+  %c2: float32*${tile} = broadcast %c1
+  %n: int32[1, ${nb}] = expand_dims %rn {axis = 0}
+  %ns: int32${tile} = broadcast %n
+  %c: float32*${tile} = offset %c2, %ns
+  %ms: int32${rows} = splat %M
+  %inm: bool${rows} = lt %m, %ms
+  %inm2: bool${tile} = broadcast %inm
+  %nl: int32[1, ${nb}] = splat %N
+  %inn: bool[1, ${nb}] = lt %n, %nl
+  %inn2: bool${tile} = broadcast %inn
+  %in: bool${tile} = and %inm2, %inn2
+  store %c, %sum, %in
+  return
+}
+`,
+  );
+}
+
+/** A function after all passes, as PTX and as IR. */
+export interface LoweredProduct {
+  readonly func: Func;
+  readonly ptx: string;
+  readonly threads: number;
+  readonly sharedBytes: number;
+}
+
+export function lowerProduct(product: TensorProduct): LoweredProduct {
+  const { numWarps, numStages } = product;
+  const { func, kernel, threads, sharedBytes } = lowerEntry(productFunc(product), {
+    numWarps,
+    numStages,
+    symbol: "k",
+    target: TARGETS.sm_90a,
+    watch: { verify: true },
+  });
+  return { func, ptx: printEntry(kernel, "sm_90a"), threads, sharedBytes };
+}
+
+export interface Size {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+/** Launches a product with random operands and compares it with sums in double precision. */
+export function runProduct(
+  product: TensorProduct,
+  { m, n, k }: Size,
+  { func, ptx, threads, sharedBytes } = lowerProduct(product),
+): LaunchReport {
+  const { type, turned, loops = "one", mb, nb } = product;
+  const times = { one: 1, two: 2, nested: 3 }[loops];
+  const units = 16 / bytesOf(type);
+  const whole = (extent: number): number => Math.max(1, Math.ceil(extent / units)) * units;
+  const [lda, ldb] = [whole(turned.a ? m : k), whole(turned.b ? k : n)];
+  const random = freshRandom();
+  const values = (rows: number, stride: number): Uint8Array =>
+    encode(type, Array.from({ length: rows * stride }, () => (random.below(512) - 256) / 256));
+  const a = values(Math.max(1, turned.a ? k : m), lda);
+  const b = values(Math.max(1, turned.b ? n : k), ldb);
+  const c = encode("float32", new Array<number>(m * n).fill(77));
+  const scalars: Readonly<Record<string, number>> = { M: m, N: n, K: k, lda, ldb, ldc: n };
+  const maps = func.maps.map(({ param, element, axes, copied }): Argument => ({
+    encode: (addresses) => {
+      const value = ({ extent, stride }: (typeof axes)[number]): readonly [number, number] => [
+        // No dimension of a tensor is empty.
+        Math.max(1, Number(evaluate(extent, { param: (name) => scalars[name] }))),
+        Number(evaluate(stride, { param: (name) => scalars[name] })) * bytesOf(element),
+      ];
+      const evaluated = axes.map(value);
+      const { box, swizzle } = must(copied, "box");
+      return encodeTensorMap({
+        type: product.type,
+        address: must(addresses[func.params.findIndex(({ name }) => name === param)], "address"),
+        extents: evaluated.map(([extent]) => extent),
+        strides: evaluated.slice(1).map(([, stride]) => stride),
+        box,
+        elementStrides: axes.map(() => 1),
+        interleave: "none",
+        swizzle: swizzle === 0 ? "none" : `${swizzle}B`,
+        promotion: "128B",
+        fill: "zero",
+      });
+    },
+  }));
+  const { report } = emulate(ptx, {
+    grid: [Math.ceil(m / mb) * Math.ceil(n / nb), 1, 1],
+    block: [threads, 1, 1],
+    sharedBytes,
+    args: [a, b, c, ...[m, n, k, lda, ldb, n].map(int), ...maps],
+    profile: true,
+    budget: 1_000_000_000,
+  });
+  const [x, y, z] = [decode(type, a), decode(type, b), decode("float32", c)].map((list) =>
+    list.map(Number)
+  );
+  for (let i = 0; i < m; i++) {
+    for (let j = 0; j < n; j++) {
+      let sum = 0;
+      let magnitude = 0;
+      for (let q = 0; q < k; q++) {
+        const one = (x?.[turned.a ? q * lda + i : i * lda + q] ?? NaN) *
+          (y?.[turned.b ? j * ldb + q : q * ldb + j] ?? NaN);
+        sum += times * one;
+        magnitude += times * Math.abs(one);
+      }
+      const found = z?.[i * n + j] ?? NaN;
+      assert(
+        Math.abs(found - sum) <= (times * k + 1) * 2 ** -24 * magnitude,
+        `${JSON.stringify({ product, m, n, k })} [${i}, ${j}]: ${found} instead of ${sum}`,
+      );
+    }
+  }
+  return report;
+}
