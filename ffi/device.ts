@@ -12,7 +12,7 @@ import {
   type HostNumbers,
 } from "./dtype.ts";
 import { ArgumentError, DisposedError, EMULATOR_REQUEST, NoDeviceError } from "./errors.ts";
-import { DeviceEvent } from "./event.ts";
+import { DeviceEvent, type EventOptions } from "./event.ts";
 import { bytesOf, takeData } from "./host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
@@ -41,7 +41,6 @@ const DATA_OPTIONS = optionNames<TensorOptions & { readonly dtype?: DType }>({
   stream: true,
   dtype: true,
 });
-const EVENT_OPTIONS = optionNames<{ readonly timing?: boolean }>({ timing: true });
 
 /**
  * An open device. Disposing it frees its memory, streams and modules; tensors on it cannot be used afterwards.
@@ -235,17 +234,8 @@ export class Device {
   }
 
   /** A new event; with `timing: false` it is cheaper and cannot measure time. */
-  event(options: { readonly timing?: boolean } = {}): DeviceEvent {
-    checkOptions("options of event", options, EVENT_OPTIONS);
-    const { timing = true } = { timing: own(options, "timing") };
-    if (typeof timing !== "boolean") {
-      throw new ArgumentError({
-        argument: "timing",
-        expected: "true or false",
-        actual: describeValue(timing),
-      });
-    }
-    return new DeviceEvent(this, { timing });
+  event(options: EventOptions = {}): DeviceEvent {
+    return new DeviceEvent(this, options);
   }
 
   /**

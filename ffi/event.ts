@@ -2,8 +2,18 @@
 import type { Device } from "./device.ts";
 import { expectBranded, registerBrand } from "./brands.ts";
 import { ArgumentError, DisposedError, TriError } from "./errors.ts";
+import { checkOptions, optionNames, own } from "./options.ts";
 import type { Stream } from "./stream.ts";
+import { describeValue } from "./values.ts";
 import { untilDone } from "./wait.ts";
+
+/** How an event is made. */
+export interface EventOptions {
+  /** Whether it can measure time, which costs more; true by default. */
+  readonly timing?: boolean;
+}
+
+const EVENT_OPTIONS = optionNames<EventOptions>({ timing: true });
 
 /** A mark in a stream. */
 export class DeviceEvent {
@@ -17,11 +27,20 @@ export class DeviceEvent {
     registerBrand("event", (value) => #recorded in value);
   }
 
-  /** Use `device.event()`. */
-  constructor(device: Device, options: { readonly timing: boolean }) {
+  /** Use `device.event()`. Throws `ArgumentError` for what is no device and for other options. */
+  constructor(device: Device, options: EventOptions = {}) {
     expectBranded<Device>("device", device, "device of DeviceEvent");
+    checkOptions("options of event", options, EVENT_OPTIONS);
+    const { timing = true } = { timing: own(options, "timing") };
+    if (typeof timing !== "boolean") {
+      throw new ArgumentError({
+        argument: "timing",
+        expected: "true or false",
+        actual: describeValue(timing),
+      });
+    }
     this.device = device;
-    this.#handle = device.enter().createEvent(options);
+    this.#handle = device.enter().createEvent({ timing });
   }
 
   /** The driver's handle. */

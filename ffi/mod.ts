@@ -45,7 +45,7 @@ export type { EmulatorSettings } from "../emulator/driver/settings.ts";
 export type { CheckChoice, CheckLevel, CheckName } from "../emulator/check/levels.ts";
 export type { FaultKind } from "../emulator/fault.ts";
 export * from "./errors.ts";
-export { DeviceEvent } from "./event.ts";
+export { DeviceEvent, type EventOptions } from "./event.ts";
 export { Graph } from "./graph.ts";
 export * from "./kernel/mod.ts";
 export { KernelFunction, KernelModule } from "./module.ts";

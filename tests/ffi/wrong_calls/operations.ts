@@ -230,8 +230,9 @@ export function operationsOf(
     ...["address", "disposed", "stream"].map((name) => nullary(`DeviceBuffer.${name}`, buffer)),
     {
       name: "DeviceEvent.constructor",
-      run: (...args) => Reflect.construct(runtime.DeviceEvent, [...args, { timing: true }]),
+      run: (...args) => Reflect.construct(runtime.DeviceEvent, args),
       positional: [a(device, is(device))],
+      named: { timing: a(true, optional(is(true, false))) },
     },
     unary("DeviceEvent.record", event, a(stream, optional(streams))),
     unary("DeviceEvent.millisecondsSince", event, a(event, is(event))),
