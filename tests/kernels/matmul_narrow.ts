@@ -16,8 +16,8 @@ interface Facts {
 
 const FLOAT8 = { operands: 0, result: 2 ** -8 } as const;
 const FACTS: Readonly<Record<NarrowVariant, Facts>> = {
-  // Each operand is rounded to nearest, to 11 bits.
-  tf32: { dtype: "float32", operands: 2 ** -11 + 2 ** -23, result: 0 },
+  // Each of the two operands is rounded to nearest, to 11 bits: (1 + 2^-11)^2 - 1.
+  tf32: { dtype: "float32", operands: 2 ** -10 + 2 ** -22, result: 0 },
   float8e4: { dtype: "float8e4", ...FLOAT8 },
   float8e4_exact: { dtype: "float8e4", ...FLOAT8 },
   float8e5: { dtype: "float8e5", ...FLOAT8 },
