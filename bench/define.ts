@@ -39,8 +39,8 @@ export interface RecordedTimes {
 }
 
 /**
- * What a provider brings: a function that queues one call on the device's default stream and allocates nothing (a
- * prepared kernel), times taken elsewhere, or undefined where it has nothing to show.
+ * What a provider has: a function that queues one call on the device's default stream and allocates nothing (a
+ * prepared kernel), times taken elsewhere, or undefined where it takes no part.
  */
 export type Contender = (() => unknown) | RecordedTimes | undefined;
 
@@ -70,7 +70,7 @@ export interface BenchmarkDefinition<Inputs> {
 
 /** A checked benchmark. A module's default export is one, or a list of them. */
 export interface Benchmark {
-  /** Tells a benchmark from other values, whichever copy of this package made it. */
+  /** Marks a benchmark, also one that another copy of this package made. */
   readonly kind: "tri benchmark";
   /** Its name in recordings and comparisons. */
   readonly name: string;

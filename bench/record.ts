@@ -1,4 +1,4 @@
-/** Recordings: what a run of a benchmark module measured, as JSON with every sample, so that it can be judged later. */
+/** Recordings: what a run of a benchmark module measured, as JSON with every sample, so that it can be analysed later. */
 import { TriError } from "../ffi/errors.ts";
 import { expectThat, expectUnit } from "./arguments.ts";
 import type { Recording } from "./recording.ts";

@@ -1,4 +1,4 @@
-/** What a recording of benchmarks holds: every sample, so that it can be judged later. */
+/** What a recording of benchmarks holds: every sample, so that it can be analysed later. */
 import type { Unit } from "./define.ts";
 
 /** The form of recordings that this version writes and reads. */
@@ -6,7 +6,7 @@ export const FORMAT = "tri bench 1" as const;
 
 /** A run of one module. */
 export interface Recording {
-  /** Tells recordings from other JSON. */
+  /** Marks a recording among other JSON. */
   readonly format: typeof FORMAT;
   /** The module's file name without its ending. */
   readonly module: string;

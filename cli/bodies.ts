@@ -1,4 +1,4 @@
-/** BODIES: what each command does, loaded when it runs, so that `--help` starts at once. */
+/** BODIES: what each command does, loaded when it runs, so that `--help` loads none of them. */
 import type { CommandBody } from "./command.ts";
 import type { CommandName } from "./commands.ts";
 

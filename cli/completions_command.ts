@@ -1,4 +1,4 @@
-/** `tri completions SHELL`: prints the script that teaches a shell the words of tri. */
+/** `tri completions SHELL`: prints the script by which a shell completes commands and options. */
 import type { CommandContext, Invocation } from "./command.ts";
 import { SHELLS } from "./options.ts";
 import { bashCompletions } from "./completions/bash.ts";

@@ -23,7 +23,7 @@ export type Phase = (typeof PHASES)[number];
 export const PLATFORMS = ["deno", "node", "bun"] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** Shells that can be taught. */
+/** Shells with completion scripts. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** Ways to give diagnostics. */

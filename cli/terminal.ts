@@ -1,5 +1,5 @@
 /**
- * The only door to standard output and standard error. Results go to stdout, everything about the work
+ * The only module that writes to standard output and standard error. Results go to stdout, everything about the work
  * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
  */
 import { readEnv } from "./environment.ts";
@@ -57,7 +57,7 @@ export class Terminal {
     this.#write(this.#streams.stderr, `${line}\n`);
   }
 
-  /** Whether a reader has closed its end: of no use to go on for ever. */
+  /** Whether a reader has closed its end; `--watch` then ends. */
   get isLeft(): boolean {
     return this.#lost.size > 0;
   }

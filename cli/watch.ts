@@ -1,6 +1,6 @@
 /**
- * `--watch`: a command again and again, whenever something that it read has changed. What counts is the text of
- * the files; events of the file system only say when to look. A slow clock looks too, because folders that are
+ * `--watch`: repeats a command whenever something that it read has changed. What counts is the text of
+ * the files; events of the file system only say when to look. A slow timer looks too, because folders that are
  * deleted and made anew, network file systems and full event tables send no events.
  */
 import { stableJson } from "./build/state.ts";
@@ -75,7 +75,7 @@ function endOfWatching(): Promise<"ended"> {
   });
 }
 
-/** Resolves when the files differ from those that were built and have come to rest. */
+/** Resolves when the files differ from those that were built and no longer change. */
 async function nextChange(invocation: Invocation, built: string, probes: Probes): Promise<void> {
   const look = (): string =>
     stableJson([readSources(invocation), probeAgain(rootOf(invocation), probes)]);
@@ -126,7 +126,7 @@ function foldersToWatch(invocation: Invocation, probes: Probes): Folders {
   return { deep: [...new Set(deep)], flat: [...new Set(flat)] };
 }
 
-/** What the file system says about folders, as one wake-up call after another. */
+/** Events of the file system, as a stream of wake-ups. */
 class Events implements Disposable {
   readonly #watchers: readonly Deno.FsWatcher[];
   #wake: () => void = () => {};
@@ -136,7 +136,7 @@ class Events implements Disposable {
     for (const watcher of this.#watchers) this.#forward(watcher);
   }
 
-  /** The next event, or the clock. */
+  /** The next event, or the timer. */
   async next(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
@@ -154,7 +154,7 @@ class Events implements Disposable {
   }
 }
 
-/** No watcher where the system has no room for another one: the clock is enough. */
+/** No watcher where the system has no room for another one: the timer is enough. */
 function watchersOf(folders: readonly string[], recursive: boolean): Deno.FsWatcher[] {
   if (folders.length === 0) return [];
   try {

@@ -1,6 +1,6 @@
 /**
- * Puts a module together with ts-morph and has TypeScript's parser read it, so that nothing leaves here that is
- * not a module. The only file that loads ts-morph, which takes a while: it is imported when there is something
+ * Puts a module together with ts-morph and has TypeScript's parser read it, so that the result is always
+ * a module. The only file that loads ts-morph, which takes a while: it is imported when there is something
  * to write.
  */
 import {

@@ -1,4 +1,4 @@
-/** `mod.ts` of a generated folder: one door to all its wrappers. */
+/** `mod.ts` of a generated folder: re-exports all its wrappers. */
 import type { Declaration, ExportedNames, ModuleStructure, ReexportedName } from "./structure.ts";
 
 /** A wrapper of the folder. */
@@ -10,7 +10,7 @@ export interface IndexedModule {
 
 /**
  * Re-exports every wrapper; `end` is what module names end in. A name that several wrappers export has an alias for each
- * of them, and none has it plain: which kernel a name means must not change because a file is added.
+ * of them, and the plain name is not exported: which kernel a name means must not change because a file is added.
  */
 export function buildIndex(modules: readonly IndexedModule[], end: ".ts" | ".js"): ModuleStructure {
   const sorted = modules.toSorted((a, b) => a.stem < b.stem ? -1 : 1);

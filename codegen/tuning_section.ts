@@ -67,11 +67,11 @@ function choiceDoc(
           const times = labels.map((label) =>
             timings.find(({ config }) => config === label)?.microseconds ?? null
           );
-          const place = key.map((name) => at[name]);
+          const values = key.map((name) => at[name]);
           // Measured before the kernel's key was another one, or of configurations that are not shipped.
-          if (times.every((time) => time === null) || place.includes(undefined)) return [];
+          if (times.every((time) => time === null) || values.includes(undefined)) return [];
           return [
-            object({ at: array(place.map(String)), microseconds: array(times.map(String)) }),
+            object({ at: array(values.map(String)), microseconds: array(times.map(String)) }),
           ];
         })),
       })

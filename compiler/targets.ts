@@ -269,7 +269,7 @@ export interface TargetWatch {
   readonly agrees: (other: Target) => boolean;
 }
 
-/** Watches what is read of a target, so that work that does not tell targets apart is done once for all of them. */
+/** Watches what is read of a target, so that work that is the same for several targets is done once. */
 export function watchTarget(target: Target): TargetWatch {
   const read = new Map<string | symbol, unknown>();
   const view = new Proxy(target, {

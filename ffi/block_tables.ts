@@ -19,12 +19,12 @@ export interface BlockTables {
   readonly columns: Int32Array<ArrayBuffer>;
   /** The number of the first block of each block row, and at the end `count`. */
   readonly rowOffsets: Int32Array<ArrayBuffer>;
-  /** Down the columns: how many blocks the columns before have, and at the end `count`. */
+  /** In column-major order: how many blocks the columns before have, and at the end `count`. */
   readonly columnOffsets: Int32Array<ArrayBuffer>;
-  /** Down the columns: the block row of each block. */
+  /** In column-major order: the block row of each block. */
   readonly columnRows: Int32Array<ArrayBuffer>;
-  /** Down the columns: the number of each block. */
-  readonly columnPlaces: Int32Array<ArrayBuffer>;
+  /** In column-major order: the number of each block. */
+  readonly columnNumbers: Int32Array<ArrayBuffer>;
 }
 
 /**
@@ -74,7 +74,7 @@ export function blockTables(
     rowOffsets.push(rows.length);
   }
   const columnRows: number[] = [];
-  const columnPlaces: number[] = [];
+  const columnNumbers: number[] = [];
   const columnOffsets = [0];
   for (let column = 0; column < blockColumns; column++) {
     for (let row = 0; row < blockRows; row++) {
@@ -82,7 +82,7 @@ export function blockTables(
       const number = numbers[at] ?? NONE;
       if (number === NONE) continue;
       columnRows.push(row);
-      columnPlaces.push(number);
+      columnNumbers.push(number);
     }
     columnOffsets.push(columnRows.length);
   }
@@ -93,7 +93,7 @@ export function blockTables(
     rowOffsets: Int32Array.from(rowOffsets),
     columnOffsets: Int32Array.from(columnOffsets),
     columnRows: Int32Array.from(columnRows),
-    columnPlaces: Int32Array.from(columnPlaces),
+    columnNumbers: Int32Array.from(columnNumbers),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the run time needs of a driver. libcuda is one (`cuda/driver.ts`); tests bring a fake one, and the
+ * What the run time needs of a driver. libcuda is one (`cuda/driver.ts`); tests have a fake one, and the
  * emulator implements the same interface. Handles and addresses are 64-bit integers that only the driver interprets;
  * 0n is never a handle, except as a stream, where it is the legacy default stream.
  *
@@ -193,6 +193,6 @@ export interface Driver {
   /** Launches that are queued are still done. */
   destroyGraph(graph: bigint): void;
 
-  /** Gives the driver back; it must not be used afterwards. */
+  /** Closes the driver; it must not be used afterwards. */
   close(): void;
 }

@@ -20,8 +20,8 @@ export function expectInteger(
 }
 
 /**
- * A copy of a list of integers from 0 to 2^53 - 1, of at most `most` entries. Entries are read once and by their
- * places, so that neither holes nor overridden methods of arrays let others pass.
+ * A copy of a list of integers from 0 to 2^53 - 1, of at most `most` entries. Entries are read once, by
+ * index, so that neither holes nor overridden methods of arrays let others pass.
  */
 export function expectIntegers(argument: string, values: unknown, most: number): number[] {
   if (!isList(values)) {

@@ -1,6 +1,6 @@
 /**
  * Objects whose properties are named arguments: options of a call, parameters of a kernel. A name that means nothing is
- * a mistake and not ignored. Only own properties count: what `Object.prototype` may have got is no argument.
+ * a mistake and not ignored. Only own properties count: properties of `Object.prototype` are not arguments.
  */
 import { nearest } from "../compiler/support/spelling.ts";
 import { nameValue } from "./brands.ts";

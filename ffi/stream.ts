@@ -75,7 +75,7 @@ export class Stream {
       try {
         event[Symbol.dispose]();
       } catch {
-        // After a fault nothing can be given back; what the fault was says more.
+        // After a fault nothing can be freed; the fault itself is the error to report.
       }
       throw error;
     }

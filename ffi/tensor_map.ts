@@ -1,7 +1,7 @@
 /**
  * Tensor maps: the 128-byte objects (TMA descriptors) that describe to tensor copies where a tensor is, how large, and
  * which box of it they copy. The fields and their rules are those of cuTensorMapEncodeTiled (CUDA driver API 13.0,
- * "Tensor Map Object Management"). How the bytes look is each driver's own business.
+ * "Tensor Map Object Management"). The 128 bytes are each driver's own.
  */
 
 /** Bytes of a tensor map, and the alignment of one. */

@@ -31,7 +31,7 @@ export interface BuildPlan {
   readonly project: Project;
   readonly includeFolders: readonly string[];
   readonly assemblers: readonly Assembler[];
-  /** False: PTX only, as the user wished. */
+  /** False: PTX only (`--no-cubin`). */
   readonly cubins: boolean;
   readonly embed: boolean;
   readonly emit: Emit;
@@ -47,7 +47,7 @@ export interface Task {
   readonly measured: readonly Measured[];
 }
 
-/** What became of one task. */
+/** The result of one task. */
 export interface Built {
   readonly source: Source;
   readonly diagnostics: readonly Diagnostic[];

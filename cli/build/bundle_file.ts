@@ -63,7 +63,7 @@ function makeFolder(path: string): void {
   try {
     Deno.mkdirSync(path, { recursive: true });
   } catch (error) {
-    throw writeFailure(path, error, "another place");
+    throw writeFailure(path, error, "another folder");
   }
 }
 

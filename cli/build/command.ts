@@ -72,14 +72,14 @@ async function buildFolder(
       ? report.failed(mistakes)
       : report.nothingToDo(survey.judged, survey.state);
   }
-  const tell = await inTurn(invocation, session, survey, context, report, probes);
-  return await tell();
+  const finish = await inTurn(invocation, session, survey, context, report, probes);
+  return await finish();
 }
 
-/** Tells how the build ended; called when the output folder is as it stays. */
-type Tell = () => Promise<number>;
+/** Reports how the build ended; called when the output folder is final. */
+type Finish = () => Promise<number>;
 
-/** Builds as soon as no other build is at the folder. */
+/** Builds as soon as no other build uses the folder. */
 async function inTurn(
   invocation: Invocation,
   session: Session,
@@ -87,7 +87,7 @@ async function inTurn(
   context: CommandContext,
   report: BuildReport,
   probes: Probes,
-): Promise<Tell> {
+): Promise<Finish> {
   const { out } = survey.plan;
   using staging = await Staging.open(out, () => report.waiting());
   // Another build may have written the folder while this one waited.
@@ -98,7 +98,7 @@ async function inTurn(
   return await produce(invocation, session, current, context, report, probes, staging);
 }
 
-/** Compiles and assembles everything that is stale, and writes what went well. */
+/** Compiles and assembles everything that is stale, and writes what succeeded. */
 async function produce(
   invocation: Invocation,
   session: Session,
@@ -107,7 +107,7 @@ async function produce(
   report: BuildReport,
   probes: Probes,
   staging: Staging,
-): Promise<Tell> {
+): Promise<Finish> {
   const { plan, judged, stale } = survey;
   const tasks = stale.map(({ source }) => ({
     source,

@@ -29,7 +29,7 @@ export interface Problems {
 
 const NO_PROBLEMS: Pick<Problems, "rejected" | "warnings"> = { rejected: [], warnings: [] };
 
-/** Says how a build ended, for people or as JSON, and gives the exit code. */
+/** Reports how a build ended, as text or as JSON; returns the exit code. */
 export class BuildReport {
   readonly #view: View;
   readonly #json: boolean;
@@ -68,7 +68,7 @@ export class BuildReport {
     return EXIT.kernels;
   }
 
-  /** Another build into the folder has to end first. */
+  /** Waits for another build into the folder. */
   waiting(): void {
     this.#say(`waiting for another build into ${this.#out}`);
   }
@@ -93,7 +93,7 @@ export class BuildReport {
     return ok ? EXIT.ok : EXIT.kernels;
   }
 
-  /** Says why something is built, as the work begins. */
+  /** Reports why sources are built, before the work begins. */
   explained(stale: readonly Judged[], gone: readonly string[]): void {
     for (const { source, reason } of stale) this.#say(`${source.file.name}: ${reason}`);
     for (const stem of gone) this.#say(`${stem}: the source is gone`);
@@ -170,7 +170,7 @@ export class BuildReport {
       plural(variants, "variant")
     }, ${plural(instances, "instance")} in ${this.#out} in ${seconds} s`;
     const changes = `files: ${files.join(", ")}`;
-    // Watching, a round is a line.
+    // With `--watch` each build is one line.
     for (const line of this.#watching ? [`${built}; ${changes}`] : [built, changes]) {
       this.#say(line);
     }

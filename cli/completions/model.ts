@@ -10,7 +10,7 @@ export type Values =
   | { readonly kind: "sources" }
   | { readonly kind: "folders" }
   | { readonly kind: "files" }
-  /** A value that cannot be foreseen. */
+  /** Any text. */
   | { readonly kind: "text" };
 
 export interface OptionWords {

@@ -1,4 +1,4 @@
-/** Where tools outside should point for a diagnostic. */
+/** The location of a diagnostic for other tools. */
 import { positionOf, type Span, useSite } from "../../compiler/support/source.ts";
 
 /** A range in a file, 1-based, in UTF-16 units; the end is after the last character. */

@@ -43,7 +43,7 @@ export function updateFolder(
       unchanged++;
       continue;
     }
-    moveIntoPlace(staged, joinPath(out, path));
+    moveTo(staged, joinPath(out, path));
     written.push(path);
   }
   const removed = [...obsolete].filter(([path, hash]) => hashOnDisk(out, path) === hash)
@@ -87,7 +87,7 @@ export function guardFolders(paths: Iterable<string>): void {
   }
 }
 
-function moveIntoPlace({ file }: Staged, path: string): void {
+function moveTo({ file }: Staged, path: string): void {
   try {
     Deno.mkdirSync(folderOf(path), { recursive: true });
     Deno.renameSync(file, path);

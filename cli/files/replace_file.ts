@@ -12,7 +12,7 @@ export function replaceFile(path: string, text: string): void {
     using file = new TemporaryFile(folderOf(path), PREFIX, new TextEncoder().encode(text));
     file.moveTo(path);
   } catch (error) {
-    throw writeFailure(path, error, "another place");
+    throw writeFailure(path, error, "another folder");
   }
 }
 

@@ -9,9 +9,9 @@ import { lockFile, tryLockFile } from "./file_lock.ts";
 import { joinPath } from "./paths.ts";
 import { writeFailure } from "../failure.ts";
 
-/** A file that waits. */
+/** A staged file. */
 export interface Staged {
-  /** Where it lies. */
+  /** Its path on disk. */
   readonly file: string;
   /** SHA-256 of its content. */
   readonly hash: string;
@@ -81,7 +81,7 @@ export class Staging implements Disposable {
   }
 }
 
-/** The bytes of a file that waits. */
+/** The bytes of a staged file. */
 export function readStaged({ file }: Staged): Uint8Array<ArrayBuffer> {
   return Deno.readFileSync(file);
 }

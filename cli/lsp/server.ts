@@ -1,5 +1,5 @@
 /**
- * The language server: which messages there are and who answers them. Everything is computed from the texts that
+ * The language server: the messages and their handlers. Everything is computed from the texts that
  * the editor sent; a request that fails is answered with an error, and the server continues.
  */
 import type { Readable, Writable } from "node:stream";
@@ -44,7 +44,7 @@ const CAPABILITIES: InitializeResult["capabilities"] = {
   ...REQUEST_CAPABILITIES,
 };
 
-/** Where the conversation is: requests outside `running` are errors (LSP 3.17, lifecycle messages). */
+/** State of the session: requests outside `running` are errors (LSP 3.17, lifecycle messages). */
 type Phase = "before" | "running" | "after";
 
 /** Answers until `exit` or the end of the stream; the result is the exit code. */
@@ -73,13 +73,13 @@ export function serve(
     };
     const { leave, ready } = followLifecycle(connection, end);
     answerRequests(connection, documents, (uri) => publisher.shownIn(uri), ready);
-    // An editor that crashed says nothing: its end of the pipe closes.
+    // An editor that crashed sends no `exit`: its end of the pipe closes.
     input.once("end", leave);
     connection.listen();
   });
 }
 
-/** What fails, such as reading a file, or is a defect of ours, ends no conversation: it is logged in the editor. */
+/** A failure, such as an unreadable file or a defect of ours, does not end the session: it is logged in the editor. */
 function attempt<T>(connection: ProtocolConnection, body: () => T): T | undefined {
   try {
     return body();
@@ -141,7 +141,7 @@ function followDocuments(
 }
 
 interface Lifecycle {
-  /** Ends the conversation: with 0 only after `shutdown`. */
+  /** Ends the session: with 0 only after `shutdown`. */
   readonly leave: () => void;
   /** Throws outside of the time in which requests are answered. */
   readonly ready: () => void;

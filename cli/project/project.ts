@@ -12,7 +12,7 @@ export interface Project {
   /** Absolute. Names in outputs and diagnostics are relative to it. */
   readonly root: string;
   readonly config: TriConfig;
-  /** What is wrong with deno.json, and sources that are no text. */
+  /** What is wrong with deno.json, and sources that are not text. */
   readonly reporter: Reporter;
 }
 

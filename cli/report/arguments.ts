@@ -1,5 +1,5 @@
 /**
- * Arguments to try an instance with, from its contract alone: sizes that fulfil its conditions, rows without gaps, 1 for
+ * Arguments to launch an instance with, from its contract alone: sizes that fulfil its conditions, rows without gaps, 1 for
  * what is neither a size nor a stride.
  */
 import { type Environment, evaluate, paramsOf } from "../../compiler/contract/expr.ts";
@@ -160,7 +160,7 @@ function denseStrides(
   return least;
 }
 
-/** What each parameter must be a multiple of, or must be, as far as it is said in so many words. */
+/** What each parameter must be a multiple of, or must be, as far as a condition states it literally. */
 function demandsOf(
   { contract, specialization }: InstanceInfo,
 ): { readonly multiples: Sizes; readonly fixed: Sizes } {

@@ -1,7 +1,7 @@
 /**
  * How many blocks of a kernel a multiprocessor holds at a time, by the rules of the CUDA toolkit's cuda_occupancy.h: each of
  * the four parts of a multiprocessor has its own registers and gives them to warps in units of 256; shared memory is
- * handed out in units, with some for the system on top.
+ * allocated in units, plus some for the system.
  */
 import type { Target } from "../../compiler/targets.ts";
 
@@ -14,7 +14,7 @@ export interface BlockNeeds {
   readonly sharedBytes: number;
 }
 
-/** What runs out first. */
+/** The resource that limits it. */
 export type Limit = "registers" | "shared memory" | "warps" | "blocks";
 
 export interface Occupancy {
@@ -35,7 +35,7 @@ export function occupancyOf(target: Target, needs: BlockNeeds): Occupancy {
   const perWarp = roundUp(Math.max(needs.registers, 1) * LANES, REGISTER_UNIT);
   const warpsByRegisters = Math.floor(target.registersPerSm / PARTS / perWarp) * PARTS;
   const shared = roundUp(needs.sharedBytes + target.sharedBytesReserved, target.sharedBytesUnit);
-  // Where several run out together, the first is named.
+  // Where several limit it, the first is named.
   const bounds: readonly (readonly [Limit, number])[] = [
     ["warps", Math.floor(target.warpsPerSm / warpsPerBlock)],
     ["blocks", target.blocksPerSm],

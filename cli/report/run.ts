@@ -21,7 +21,7 @@ export interface EntryRun {
   readonly outcome: Ran | NotRun;
 }
 
-/** An entry that came to its end. */
+/** An entry that finished. */
 export interface Ran {
   readonly kind: "ran";
   readonly scalars: Sizes;

@@ -7,21 +7,21 @@ import { environmentError } from "../failure.ts";
 import { mapPool, runProcess } from "./process.ts";
 import { findTools, type FoundTool } from "./tools.ts";
 
-/** A ptxas that answered. */
+/** A working ptxas. */
 export interface Assembler {
   readonly path: string;
   /** E.g. `13.0.88`. */
   readonly version: string;
   /** Real architectures it can make cubins for. */
   readonly archs: readonly string[];
-  /** Newest PTX version it reads, times ten; undefined when it would not say. */
+  /** Newest PTX version it reads, times ten; undefined when it cannot be found out. */
   readonly ptx?: number;
 }
 
 export interface Assemblers {
   /** Newest first. */
   readonly usable: readonly Assembler[];
-  /** Found, but of no use, with the reason. */
+  /** Found but unusable, with the reason. */
   readonly rejected: readonly { readonly path: string; readonly reason: string }[];
 }
 

@@ -37,7 +37,7 @@ function ownProgram(): string {
   return mayRun(path) ? path : "deno";
 }
 
-/** Starts another Deno, with which one talks through its standard streams. */
+/** Starts another Deno; messages are exchanged through its standard streams. */
 export function startDeno(
   module: URL,
   permissions: readonly string[],

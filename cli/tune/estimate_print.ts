@@ -4,7 +4,7 @@ import type { Run } from "./arguments.ts";
 import type { Estimator } from "./estimate.ts";
 import { printKey } from "../../ffi/kernel/tune_file.ts";
 
-/** Stands above every ranking. */
+/** The line above every ranking. */
 export const ESTIMATE_NOTE =
   "An estimate by a model of occupancy, bytes and instructions: nothing was timed, nothing is written.\n";
 
@@ -38,8 +38,8 @@ export function printEstimate(run: Run, estimator: Estimator): string {
       (one.cycles / least).toFixed(2),
     ]),
   });
-  const place = printKey(key, run.arguments.scalars);
-  const head = `${kernel} ${variant} ${specialization} ${place} for ${target}\n`;
+  const at = printKey(key, run.arguments.scalars);
+  const head = `${kernel} ${variant} ${specialization} ${at} for ${target}\n`;
   const left = failures.map(({ config, reason }) => `  ${config}: dropped: ${reason}\n`);
   return [head, ranking.length === 0 ? "" : table, ...left].join("");
 }

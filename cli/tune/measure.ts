@@ -20,7 +20,7 @@ import type { TimedEntry, TimingReport, TimingRequest } from "./messages.ts";
 /** What a graph should take at least, so that what starts and ends it does not count. */
 const GRAPH_MILLISECONDS = 2;
 const MOST_LAUNCHES = 200;
-/** Rounds before anybody drops out, and after. */
+/** Rounds before the first configuration drops out, and after. */
 const QUICK_ROUNDS = 3;
 const ROUNDS = 9;
 /** A configuration slower than the best by this factor after the quick rounds is not timed further. */
@@ -49,14 +49,14 @@ class EntryFailure {
 /** Executes requests. */
 export class Stopwatch {
   readonly #gpu: TimedGpu;
-  readonly #tell: (report: TimingReport) => void;
+  readonly #report: (report: TimingReport) => void;
   /** By image, so that each is loaded once. */
   readonly #kernels = new Map<number, Launchable>();
   #device: Device | undefined;
 
-  constructor(gpu: TimedGpu, tell: (report: TimingReport) => void) {
+  constructor(gpu: TimedGpu, report: (report: TimingReport) => void) {
     this.#gpu = gpu;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** Times a request's entries. After anything but timings, what lies on the GPU may be past freeing. */
@@ -108,9 +108,9 @@ export class Stopwatch {
     made: DisposableStack,
   ): Promise<Runner> {
     const { config, symbol } = entry;
-    this.#tell({ kind: "loading", config });
+    this.#report({ kind: "loading", config });
     const launch = this.#kernel(entry).prepare(args, { variant: symbol, stream });
-    this.#tell({ kind: "running", config });
+    this.#report({ kind: "running", config });
     launch();
     await stream.finished();
     const record = (launches: number): Graph =>
@@ -132,7 +132,7 @@ export class Stopwatch {
   }
 
   async #time(graph: Graph, stream: Stream, { config }: TimedEntry): Promise<number> {
-    this.#tell({ kind: "running", config });
+    this.#report({ kind: "running", config });
     return await this.#gpu.time(graph, stream, config);
   }
 }

@@ -33,7 +33,7 @@ export interface TimedEntry {
 export type TimingReport =
   /** What fails now is this configuration's. */
   | { readonly kind: "loading"; readonly config: string }
-  /** The same, and it is on the GPU: nothing more is heard unless it ends. */
+  /** The same, and it is on the GPU: no further report comes unless it ends. */
   | { readonly kind: "running"; readonly config: string }
   | { readonly kind: "timings"; readonly timings: Readonly<Record<string, Timing>> }
   /** The process that says this is of no further use. */

@@ -1,7 +1,7 @@
 /**
  * The process that times on one GPU, seen from `tri tune`. A configuration that fails, crashes the process or does not
  * end in time costs that process; the next one continues without it. There is no other way: what runs on a GPU cannot be
- * stopped from within, and after a fault a context is of no use.
+ * stopped from within, and after a fault a context is useless.
  */
 import { must } from "../../compiler/support/bug.ts";
 import type { Timing } from "../../ffi/kernel/tune_file.ts";
@@ -20,10 +20,10 @@ import {
 /** Numbers for images, the same in every process. */
 const IMAGES = new Map<CompiledConfig, number>();
 
-/** What one request came to. */
+/** The result of one request. */
 type Outcome = Exclude<TimingReport, { readonly kind: "loading" | "running" }>;
 
-/** What became of a run: its timings, and why the rest of it was not timed, if so. */
+/** The result of a run: its timings, and why the rest of it was not timed, if so. */
 export interface Measured {
   readonly timings: Readonly<Record<string, Timing>>;
   readonly broken?: string;
@@ -134,7 +134,7 @@ function entryOf({ compiled, instance: { symbol }, code }: Candidate): TimedEntr
     config,
     code,
     symbol,
-    // Other targets' modules are of no use there.
+    // Other targets' modules are useless there.
     kernel: { ...kernel, modules: [] },
     module,
     cubin: cubin === undefined ? undefined : base64Of(cubin),

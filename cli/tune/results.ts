@@ -7,7 +7,7 @@ export function printResults(results: readonly RunResult[]): string {
   return results.map(printResult).join("\n");
 }
 
-function printResult({ run, place, timings, fresh }: RunResult): string {
+function printResult({ run, timed, timings, fresh }: RunResult): string {
   const order = fastestFirst(timings);
   const [best] = order;
   const least = best?.microseconds ?? NaN;
@@ -21,5 +21,5 @@ function printResult({ run, place, timings, fresh }: RunResult): string {
   );
   const known = run.group.candidates.length - fresh;
   const from = known === 0 ? "" : `; ${known} of ${run.group.candidates.length} were known`;
-  return [`${describe(place)} on ${place.gpu}${from}`, ...rows, ...failures, ""].join("\n");
+  return [`${describe(timed)} on ${timed.gpu}${from}`, ...rows, ...failures, ""].join("\n");
 }

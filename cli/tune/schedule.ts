@@ -9,7 +9,7 @@ import type { Candidate } from "./candidates.ts";
 import {
   printKey,
   printTuneFile,
-  type TimingPlace,
+  type TimingCase,
   type Timings,
   timingsAt,
   withTimings,
@@ -26,7 +26,7 @@ export interface TargetedGpu {
 /** What is known of a run's configurations in the end. */
 export interface RunResult {
   readonly run: Run;
-  readonly place: TimingPlace;
+  readonly timed: TimingCase;
   readonly timings: Timings;
   /** Configurations that were timed now. */
   readonly fresh: number;
@@ -59,21 +59,21 @@ export async function timeRuns(
     return members.map(async ({ gpu }) => {
       await using process = new TimingProcess(gpu, limit);
       for (const run of queue) {
-        const place = placeOf(run, gpu);
+        const timed = caseOf(run, gpu);
         terminal.progress(
-          `${results.length}/${total} ${describe(place)} on GPU ${gpu.info.ordinal}`,
+          `${results.length}/${total} ${describe(timed)} on GPU ${gpu.info.ordinal}`,
         );
         const path = tunePathOf(run.group.source.path);
-        const known = (): Timings => timingsAt(readTuneFile(path), place);
+        const known = (): Timings => timingsAt(readTuneFile(path), timed);
         const { candidates } = run.group;
         const wanted = force ? candidates : untimed(candidates, known());
         if (wanted.length > 0) {
           const { timings, broken } = await process.measure(run, wanted);
-          if (broken !== undefined) terminal.say(`not timed: ${describe(place)}: ${broken}`);
-          if (Object.keys(timings).length > 0) addTimings(path, place, timings);
+          if (broken !== undefined) terminal.say(`not timed: ${describe(timed)}: ${broken}`);
+          if (Object.keys(timings).length > 0) addTimings(path, timed, timings);
         }
         const timings = current(candidates, known());
-        results.push({ run, place, timings, fresh: wanted.length });
+        results.push({ run, timed, timings, fresh: wanted.length });
       }
     });
   }));
@@ -81,14 +81,14 @@ export async function timeRuns(
   return results.toSorted((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
 }
 
-function placeOf({ group, arguments: { scalars } }: Run, { info }: BenchGpu): TimingPlace {
+function caseOf({ group, arguments: { scalars } }: Run, { info }: BenchGpu): TimingCase {
   const { kernel, variant, specialization, key } = group;
   const { name: gpu, arch } = info;
   return { gpu, arch, kernel, variant, specialization, key: printKey(key, scalars) };
 }
 
 /** For people. */
-export function describe({ kernel, variant, specialization, key }: TimingPlace): string {
+export function describe({ kernel, variant, specialization, key }: TimingCase): string {
   return [kernel, variant, specialization, key].join(" ");
 }
 
@@ -108,8 +108,8 @@ function current(candidates: readonly Candidate[], known: Timings): Timings {
  * Adds timings to the file and writes it; a reader sees the old file or the new one. It is read anew, because another
  * `tri tune` may have added to it.
  */
-function addTimings(path: string, place: TimingPlace, timings: Timings): void {
-  const file = withTimings(readTuneFile(path), place, timings);
+function addTimings(path: string, timed: TimingCase, timings: Timings): void {
+  const file = withTimings(readTuneFile(path), timed, timings);
   try {
     replaceFile(path, printTuneFile(file));
   } catch (error) {

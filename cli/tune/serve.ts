@@ -4,18 +4,18 @@ import { printReport, readRequests, type TimingReport } from "./messages.ts";
 
 /** Serves until there is nothing more to do; does not return. */
 export async function serveTimings(gpu: TimedGpu): Promise<never> {
-  const stopwatch = new Stopwatch(gpu, tell);
+  const stopwatch = new Stopwatch(gpu, send);
   // Requests are read also while a kernel runs: if it never ends, the end of stdin still ends this process.
   for await (const request of readRequests(Deno.stdin.readable)) {
     stopwatch.measure(request).then((report) => {
-      tell(report);
+      send(report);
       if (report.kind !== "timings") Deno.exit(1);
     });
   }
   Deno.exit(0);
 }
 
-function tell(report: TimingReport): void {
+function send(report: TimingReport): void {
   const bytes = new TextEncoder().encode(printReport(report));
   for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
 }

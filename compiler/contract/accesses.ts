@@ -30,7 +30,7 @@ export interface MemoryAccess {
   readonly shape: readonly number[];
   /** Bytes of one element as accessed. */
   readonly width: number;
-  /** Stands in a branch or loop, so a launch may never come there. */
+  /** In a branch or loop, so a launch may never execute it. */
   readonly isConditional: boolean;
 }
 

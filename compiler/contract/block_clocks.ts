@@ -96,11 +96,11 @@ function iterationsOf(loop: OpOf<"while">, analysis: AffineAnalysis): ContractEx
   const { def } = continues;
   if (def === undefined || !isOrder(def)) return undefined;
   const sides = operandsOf(def);
-  const place = test.params.findIndex((param) => param === sides.left || param === sides.right);
-  const counter = test.params[place];
+  const position = test.params.findIndex((param) => param === sides.left || param === sides.right);
+  const counter = test.params[position];
   const limit = sides.left === counter ? sides.right : sides.left;
-  const start = initial[place];
-  const step = stepOf(repeated[place], body.params[leaving.findIndex((one) => one === counter)]);
+  const start = initial[position];
+  const step = stepOf(repeated[position], body.params[leaving.findIndex((one) => one === counter)]);
   if (start === undefined || step === undefined) return undefined;
   const [from, to] = [analysis.int(start), analysis.int(limit)];
   if (from === undefined || to === undefined) return undefined;

@@ -19,8 +19,8 @@ export const OPERAND_CLASSES = [
   ...["any", "num", "int", "ptr", "bool", "same", "shape", "buffer"] as const,
 ] as const;
 export type OperandClass = (typeof OPERAND_CLASSES)[number];
-/** `aside`: must happen, but no operation of the program can tell whether it did. */
-export type Effect = "pure" | "read" | "write" | "sync" | "aside" | "control";
+/** `output`: must happen, but no operation of the program observes it. */
+export type Effect = "pure" | "read" | "write" | "sync" | "output" | "control";
 
 /** What an attribute of each kind is. */
 interface AttrKinds {
@@ -163,9 +163,9 @@ export const TILE_OPS = {
   fence: { doc: "orders the program's memory operations for all of the GPU", args: {}, result: "none", effect: "sync", blocks: true },
   barrier: { doc: "orders all memory operations of the program before and after it", args: {}, result: "none", effect: "sync", avoidsShared: true, blocks: true },
   // ---- beside the program's own work
-  prefetch: { doc: "brings memory where the mask is set into a cache", args: { pointer: "ptr", mask: "bool?" }, result: "none", effect: "aside", anchors: true },
-  print: { doc: "prints the operands by a format, each element of tiles on a line of its own", args: { values: "any*" }, result: "none", effect: "aside", attrs: { format: "string" } },
-  check: { doc: "ends the launch unless all elements are true", args: { condition: "bool" }, result: "none", effect: "aside", attrs: { text: "string" } },
+  prefetch: { doc: "loads memory where the mask is set into a cache", args: { pointer: "ptr", mask: "bool?" }, result: "none", effect: "output", anchors: true },
+  print: { doc: "prints the operands by a format, each element of tiles on a line of its own", args: { values: "any*" }, result: "none", effect: "output", attrs: { format: "string" } },
+  check: { doc: "ends the launch unless all elements are true", args: { condition: "bool" }, result: "none", effect: "output", attrs: { text: "string" } },
   // ---- structured control; scalar conditions
   if: { doc: "runs one of two regions; results are what they yield", args: { condition: "bool" }, result: "many", effect: "control", regions: ["then", "otherwise"], avoidsShared: true },
   once: { doc: "runs its region in one thread of the block, if the scalar `when` holds; made by scheduling", args: { when: "bool" }, result: "none", effect: "control", regions: ["body"] },

@@ -1,6 +1,6 @@
 /**
- * Values in the order in which they can be computed. A chain of operands may be as long as the program, so whoever
- * asks about a value settles what it is made of first, in this order, instead of recursing along the chain.
+ * Values in the order in which they can be computed. A chain of operands may be as long as the program, so an
+ * analysis of a value visits its operands first, in this order, instead of recursing along the chain.
  */
 import type { Value } from "./func.ts";
 

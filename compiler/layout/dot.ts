@@ -143,7 +143,7 @@ function computeLayouts(
     part: Core["a"],
     [rows, columns]: readonly [keyof Extents, keyof Extents],
   ): LinearLayout => {
-    // Bits of the third axis do not tell elements of this operand apart.
+    // Bits of the third axis do not distinguish elements of this operand.
     const basis = (unit: Unit | undefined): number => {
       if (unit === undefined) return 0;
       const shifts: Partial<Record<keyof Extents, number>> = {

@@ -51,7 +51,7 @@ export function axisBits(layout: LinearLayout, axis: number): readonly AxisBit[]
   ).sort((a, b) => a.step - b.step);
 }
 
-/** Register bits that tell elements apart after the axis is gone. */
+/** Register bits that distinguish elements after the reduction. */
 export function keptRegisterBits(layout: LinearLayout, axis: number): readonly number[] {
   const { mask } = axisMask(layout.shape, axis);
   return [...layout.register.keys()].filter((bit) => {

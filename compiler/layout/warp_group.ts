@@ -114,7 +114,7 @@ function columnsOf(m: number, n: number, numWarps: number): number | undefined {
   return columns >= LEAST_COLUMNS ? columns : undefined;
 }
 
-/** Bits of the rows that tell the warps of a group apart. */
+/** Bits of the rows that distinguish the warps of a group. */
 export const WARP_BITS: readonly number[] = [log2(WARP_ROWS), log2(WARP_ROWS) + 1];
 
 /** Columns of a group: a line of a swizzle across k, for elements of two bytes. */
@@ -178,15 +178,15 @@ export function groupBox({ shape, shared, element }: IrType): GroupBox {
   );
   const line = swizzle / bytesOf(element);
   const lines = Math.min(MOST_BOX, must(shape[across], "extent"));
-  const place = (along: number, other: number): number[] =>
+  const indexOf = (along: number, other: number): number[] =>
     inner === 0 ? [along, other] : [other, along];
   const origins: number[][] = [];
   for (let along = 0; along < must(shape[inner], "extent"); along += line) {
     for (let other = 0; other < must(shape[across], "extent"); other += lines) {
-      origins.push(place(along, other));
+      origins.push(indexOf(along, other));
     }
   }
-  return { extents: place(line, lines), swizzle, origins };
+  return { extents: indexOf(line, lines), swizzle, origins };
 }
 
 const SWIZZLE_WIDTHS = [32, 64, 128] as const;

@@ -104,7 +104,7 @@ interface Instructions {
   /** Columns of a part, and the registers that it has. */
   readonly columns: number;
   readonly registers: number;
-  /** Places of the parts, in the order of their registers. */
+  /** The first element of each part, in the order of their registers. */
   readonly parts: readonly { readonly row: number; readonly column: number }[];
   /** Elements along k: of one instruction, and all. */
   readonly step: number;

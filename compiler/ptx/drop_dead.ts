@@ -4,7 +4,7 @@ import { findRow } from "./match.ts";
 import { forEachRegister } from "./operand.ts";
 import { perSpelling } from "./per_spelling.ts";
 
-/** Reads that other threads or devices can tell from none. */
+/** Reads that other threads or devices can observe. */
 const OBSERVED: ReadonlySet<string> = new Set(["volatile", "relaxed", "acquire", "mmio"]);
 
 /** The first operand is all that the instruction changes. */

@@ -95,7 +95,7 @@ type Read = "nothing" | "anything" | Part;
 const SMALL_BYTES = 4096;
 const VECTOR_BYTES = 16;
 
-/** Goes through a function in the order in which it runs. */
+/** Visits a function in the order of execution. */
 class Walk {
   readonly exchanges = new Map<OpOf<ExchangeOp>, Exchange>();
   /** Of all exchanges so far. */

@@ -125,9 +125,9 @@ export function pipelineTensorDot(
     const iteration = { state, runs: must(runs, "test") };
     const next = copyBoxes(plan, build, iteration, to, barriers);
     const after = build.advance(from, slots);
-    const turned = build.value("xor", [parity, build.int(1)], parity.type);
+    const flipped = build.value("xor", [parity, build.int(1)], parity.type);
     const isFirst = build.value("eq", [after, build.int(0)], { element: "bool", shape: [] });
-    const nextParity = build.value("select", [isFirst, turned, parity], parity.type);
+    const nextParity = build.value("select", [isFirst, flipped, parity], parity.type);
     yields([after, nextParity, build.advance(to, slots), next.runs, ...next.state]);
   }
   body.ops = build.out;

@@ -24,7 +24,7 @@ export interface AxisInfo {
   readonly constancy: readonly number[];
 }
 
-/** Stands for "any power of two": the divisibility of 0. */
+/** Means "any power of two": the divisibility of 0. */
 export const MOST = 2 ** 30;
 
 /** gcd of powers of two. */

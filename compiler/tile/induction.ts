@@ -10,7 +10,7 @@ import { hasTrait, rowOf } from "../ir/table.ts";
 import { definedIn } from "../ir/walk.ts";
 import { zip } from "../support/zip.ts";
 
-/** Tells which values are equal in all elements. */
+/** Finds the values that are equal in all elements. */
 function uniformity(): (value: Value) => boolean {
   const known = new Map<Value, boolean>();
   const isPlain = ({ def, type }: Value): boolean =>

@@ -5,7 +5,7 @@
  *     lane.0*lda + lane.1 + 64*%7*lda + 32*round + pid.1*batch
  *       lda    origin 64*%7         1    origin 32*round         batch    origin pid.1
  *
- * A term may fit several axes, as everything is a multiple of 1. The masks tell which was meant, so all readings are
+ * A term may fit several axes, as everything is a multiple of 1. The masks show which was meant, so all readings are
  * given, the likeliest first.
  */
 import {
@@ -66,7 +66,7 @@ export function readingsOf(address: Poly, shape: readonly number[]): readonly (r
   own.sort((a, b) => degree(a.coefficient) - degree(b.coefficient));
   let readings: (readonly Run[])[] = [[inner, ...lanes.filter((run) => run !== inner)]];
   for (const term of own) {
-    readings = readings.flatMap((runs) => placesOf(term, runs)).slice(0, MAX_READINGS);
+    readings = readings.flatMap((runs) => withTerm(term, runs)).slice(0, MAX_READINGS);
   }
   const few = readings.filter((runs) => runs.length <= MOST_AXES);
   return few.length > 0 ? few : noView(`it has more than ${MOST_AXES} axes`);
@@ -83,7 +83,7 @@ function laneRun(term: Varying | undefined, axis: number): Run {
 }
 
 /** The readings with one more term, the likeliest first. */
-function placesOf(term: Varying, runs: readonly Run[]): readonly (readonly Run[])[] {
+function withTerm(term: Varying, runs: readonly Run[]): readonly (readonly Run[])[] {
   const { atoms, coefficient } = term;
   const fitting = runs.flatMap((run) => {
     const times = quotientOf(coefficient, run.stride);

@@ -41,14 +41,14 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
     axisInfo: options.axisInfo,
     uses: usesOf(func, users),
   };
-  const places = placesOf(func);
-  const writes = new Writes(func, places);
+  const positions = positionsOf(func);
+  const writes = new Writes(func, positions);
   return loads.map((load) => {
     try {
       demandUses(resultOf(load), users, options);
-      const place = places.get(load);
-      if (place?.loops.length === 0) noView("it is in no loop");
-      if (place?.isTest) noView("it is in the condition of a loop");
+      const position = positions.get(load);
+      if (position?.loops.length === 0) noView("it is in no loop");
+      if (position?.isTest) noView("it is in the condition of a loop");
       const view = viewOf(load, known);
       writes.demandNone(load, view.param);
       return { load, view };
@@ -91,7 +91,7 @@ function demandUses(
 }
 
 /** Where an operation is. */
-interface Place {
+interface Position {
   /** In print order. */
   readonly index: number;
   /** The loops around it, outermost first. */
@@ -100,31 +100,31 @@ interface Place {
   readonly isTest: boolean;
 }
 
-function placesOf(func: Func): ReadonlyMap<Op, Place> {
-  const places = new Map<Op, Place>();
+function positionsOf(func: Func): ReadonlyMap<Op, Position> {
+  const positions = new Map<Op, Position>();
   const visit = (region: Region, loops: readonly Op[], isTest: boolean): void => {
     for (const op of region.ops) {
-      places.set(op, { index: places.size, loops, isTest });
+      positions.set(op, { index: positions.size, loops, isTest });
       const test = op.name === "while" ? loopOf(op).test : undefined;
       const inner = op.name === "while" ? [...loops, op] : loops;
       for (const one of op.regions) visit(one, inner, isTest || one === test);
     }
   };
   visit(func.body, [], false);
-  return places;
+  return positions;
 }
 
 /** What writes memory or orders it, and where. */
 class Writes {
   readonly #ops: readonly Op[];
   readonly #func: Func;
-  readonly #places: ReadonlyMap<Op, Place>;
+  readonly #positions: ReadonlyMap<Op, Position>;
   #rootOf: ((pointer: Value) => Value | undefined) | undefined;
 
-  constructor(func: Func, places: ReadonlyMap<Op, Place>) {
+  constructor(func: Func, positions: ReadonlyMap<Op, Position>) {
     this.#func = func;
-    this.#places = places;
-    this.#ops = [...places.keys()].filter(({ name }) =>
+    this.#positions = positions;
+    this.#ops = [...positions.keys()].filter(({ name }) =>
       name === "store" || name === "atomic" || name === "atomic_cas" || name === "fence"
     );
   }
@@ -147,7 +147,7 @@ class Writes {
   }
 
   #isBefore(op: Op, load: Op): boolean {
-    const [a, b] = [this.#places.get(op), this.#places.get(load)];
+    const [a, b] = [this.#positions.get(op), this.#positions.get(load)];
     if (a === undefined || b === undefined) return true;
     return a.index < b.index || (a.loops[0] !== undefined && a.loops[0] === b.loops[0]);
   }

@@ -117,7 +117,7 @@ function rewrite(func: Func, boxes: readonly Boxed[]): void {
     const key = `${spellTensorMap(map)} ${type.shape.join()}`;
     const index = maps.get(key) ?? list.push(map) - 1;
     maps.set(key, index);
-    const site = must(sites.get(load), "place of a load");
+    const site = must(sites.get(load), "site of a load");
     const origins = view.axes.map(({ origin }) => coordinates.at(site, origin));
     const operands = [view.param, ...origins];
     const made = newOp(func, "tensor_load", operands, [type], load.span, { map: index });

@@ -2,7 +2,7 @@
 import type { ArgumentError } from "../errors.ts";
 import type { Tensor } from "../tensor.ts";
 import type { CallArguments } from "./call_arguments.ts";
-import type { DimensionModel, DimensionPlace, TensorModel, VariantModel } from "./model.ts";
+import type { DimensionModel, DimensionSource, TensorModel, VariantModel } from "./model.ts";
 
 /** Lets the given tensors define parameters and compares them where several define the same. */
 export function bindTensors<Name extends string>(
@@ -69,22 +69,22 @@ function bindDimension<Name extends string>(
  * The stride of an axis with one element is never used, so it neither breaks a demand nor outweighs what another
  * tensor says.
  */
-function isIdleStride(tensor: Tensor, { what, axis }: DimensionPlace): boolean {
+function isIdleStride(tensor: Tensor, { what, axis }: DimensionSource): boolean {
   return what === "strides" && (tensor.shape[axis] ?? 0) <= 1;
 }
 
 function isIdleDefinition<Name extends string>(
   call: CallArguments<Name>,
-  place: DimensionPlace,
+  source: DimensionSource,
 ): boolean {
-  const tensor = call.tensors[place.position];
-  return tensor !== undefined && tensor !== null && isIdleStride(tensor, place);
+  const tensor = call.tensors[source.position];
+  return tensor !== undefined && tensor !== null && isIdleStride(tensor, source);
 }
 
 function dimensionError<Name extends string>(
   call: CallArguments<Name>,
   tensor: Tensor,
-  { position, what, axis }: DimensionPlace,
+  { position, what, axis }: DimensionSource,
   expected: string,
 ): ArgumentError {
   const of = what === "shape"

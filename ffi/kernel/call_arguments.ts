@@ -7,7 +7,7 @@ import { nameValue } from "../brands.ts";
 import { ArgumentError, DisposedError, LaunchError } from "../errors.ts";
 import { isTensor, type Tensor } from "../tensor.ts";
 import { EXACT_LIMIT } from "./arithmetic.ts";
-import type { DimensionPlace, InstanceModel, KernelModel, VariantModel } from "./model.ts";
+import type { DimensionSource, InstanceModel, KernelModel, VariantModel } from "./model.ts";
 import { SCALARS, type ScalarValue } from "./scalars.ts";
 
 /** The launch grid in expressions. */
@@ -21,7 +21,7 @@ export class CallArguments<Name extends string> {
   readonly tensors: (Tensor | null | undefined)[];
   readonly scalars: (ScalarValue | undefined)[];
   /** Which extent or stride defined a parameter. */
-  readonly definitions: (DimensionPlace | undefined)[];
+  readonly definitions: (DimensionSource | undefined)[];
   /** Results that the call made itself. */
   readonly allocated: Tensor[] = [];
   /** What expressions read. */

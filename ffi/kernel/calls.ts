@@ -35,7 +35,7 @@ export type LaunchResult = CallResult | LaunchProfile | Profiled<CallResult>;
 export interface Alternative {
   /** As `#pragma tri config` would spell it. */
   readonly config: string;
-  /** Its place in the choice. */
+  /** Its index in the choice. */
   readonly index: number;
   readonly launch: () => void;
 }

@@ -73,9 +73,9 @@ export function chooseInstance<Name extends string>(
   { instances, choices, general }: VariantModel<Name>,
   device: DeviceInfo | undefined,
 ): InstanceModel<Name> {
-  for (let place = 0; place < instances.length; place++) {
-    const picked = device === undefined ? undefined : choices[place]?.pick(call.values, device);
-    const instance = picked ?? instances[place] ?? general;
+  for (let index = 0; index < instances.length; index++) {
+    const picked = device === undefined ? undefined : choices[index]?.pick(call.values, device);
+    const instance = picked ?? instances[index] ?? general;
     if (holdsFor(call, instance)) return instance;
   }
   return general;

@@ -65,11 +65,11 @@ export class Choice<Name extends string, Instance> {
     values: Values<Name>,
     device: DeviceInfo,
   ): { readonly point: Point; readonly distance: number } | undefined {
-    const place = this.key.map((name) => magnitude(values[name]));
+    const logarithms = this.key.map((name) => magnitude(values[name]));
     let near: { readonly point: Point; readonly distance: number } | undefined;
     for (const point of this.#pointsFor(device)) {
-      const distance = place.reduce(
-        (sum, at, axis) => sum + Math.abs(at - (point.place[axis] ?? 0)),
+      const distance = logarithms.reduce(
+        (sum, at, axis) => sum + Math.abs(at - (point.logarithms[axis] ?? 0)),
         0,
       );
       if (near === undefined || distance < near.distance) near = { point, distance };
@@ -115,7 +115,7 @@ export class Choice<Name extends string, Instance> {
 interface Point {
   readonly at: readonly number[];
   /** Logarithms of the key's values. */
-  readonly place: readonly number[];
+  readonly logarithms: readonly number[];
   /** By instance; infinite: not timed. */
   readonly times: readonly number[];
   /** By the model, once they have been asked for; none: there is no model. */
@@ -123,7 +123,7 @@ interface Point {
 }
 
 function pointOf({ at, microseconds }: PointFacts): Point {
-  return { at, place: at.map(magnitude), times: microseconds.map((time) => time ?? Infinity) };
+  return { at, logarithms: at.map(magnitude), times: microseconds.map((time) => time ?? Infinity) };
 }
 
 /** Times at another key. What was not timed there is compared with the fastest by the model. */

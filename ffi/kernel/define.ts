@@ -63,11 +63,11 @@ export function defineKernel<Kernel extends object, Name extends string>(
   let machinery: Machinery<Name> | undefined;
   const constants = pickConstants(facts, shared);
   const ready = (): Machinery<Name> => machinery ??= build(facts, constants ?? {});
-  const places = facts.tensorCall?.inputs.length ?? 1;
+  const positional = facts.tensorCall?.inputs.length ?? 1;
   /** Checked by those who read them. */
   const optionsOf = (args: readonly unknown[]): AnyOptions => {
-    if (args.length > places + 1) throw tooMany(facts.name, places + 1, args.length);
-    const options = args[places];
+    if (args.length > positional + 1) throw tooMany(facts.name, positional + 1, args.length);
+    const options = args[positional];
     return options === undefined ? NO_OPTIONS : options as AnyOptions;
   };
   const refuseMore = (of: string, more: readonly unknown[]): void => {

@@ -17,7 +17,7 @@ export function readFile(url: URL): Uint8Array<ArrayBuffer> {
   if (file.kind === "absent") {
     const folder = path.slice(0, path.lastIndexOf("/"));
     throw new ImageError(name, `there is no file ${path}`, {
-      // What bundlers write to another place, such as esbuild, still looks for images beside itself.
+      // What bundlers such as esbuild write to another folder still looks for images beside itself.
       hint:
         `images lie beside the module of their wrapper, and bundlers leave them behind: build with \`tri build --embed\`, which puts them into the wrappers, or copy them to ${folder}`,
       cause,

@@ -15,7 +15,7 @@ export interface Launcher {
   readonly view: DataView;
 }
 
-const NO_PLACES = "the driver does not say where its tensor maps go (before CUDA 12.4)";
+const NO_OFFSETS = "the driver does not say where its tensor maps go (before CUDA 12.4)";
 
 /** A form with an argument block of its own. */
 export interface FormLauncher<Name extends string> extends Launcher {
@@ -62,7 +62,7 @@ function problemOf<Name extends string>(
   try {
     for (const condition of facts.when) if (!condition.holds(values)) return condition;
     const loaded = launcher();
-    if (loaded === undefined) return NO_PLACES;
+    if (loaded === undefined) return NO_OFFSETS;
     for (const map of loaded.maps) {
       const problem = map.find(values);
       if (problem !== undefined) return problem;

@@ -35,7 +35,7 @@ export interface CallForm<Name extends string, Args> {
   result(call: CallArguments<Name>): CallResult;
 }
 
-/** The short form: tensors by place; sizes and strides are theirs, and missing results are allocated. */
+/** The short form: tensors by position; sizes and strides are theirs, and missing results are allocated. */
 export function tensorForm<Name extends string>(
   model: KernelModel<Name>,
   tensorCall: TensorCallModel,

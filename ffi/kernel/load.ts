@@ -145,16 +145,16 @@ export class LoadedKernel<Name extends string> {
       (ptx === undefined ? undefined : parseEntryParameters(ptx, symbol));
     if (actual !== undefined) this.#compareParameters(symbol, layout, maps.length, actual);
     // Assemblers align maps in the memory that a GPU has parameters in, where these do not begin at a multiple of 64: on
-    // sm_90 a map behind 48 bytes lies there, and not 64 bytes from the first parameter. Only the driver knows.
-    const places = info.parameters?.slice(layout.offsets.length) ?? [];
+    // sm_90 a map after 48 bytes of parameters is there, and not 64 bytes from the first parameter. Only the driver knows.
+    const mapParameters = info.parameters?.slice(layout.offsets.length) ?? [];
     const code: LoadedCode<Name> = {
       fn,
       block: facts,
-      parameterBytes: places.reduce(
+      parameterBytes: mapParameters.reduce(
         (end, { offset, bytes }) => Math.max(end, offset + bytes),
         layout.parameterBytes,
       ),
-      maps: places.flatMap(({ offset }, index) => {
+      maps: mapParameters.flatMap(({ offset }, index) => {
         const map = maps[index];
         if (map === undefined) return [];
         const encode: Encode = (description) => module.device.enter().encodeTensorMap(description);
@@ -177,7 +177,7 @@ export class LoadedKernel<Name extends string> {
         ? POINTER_BYTES
         : SCALARS[layout.dtypes[position] ?? "int32"].bytes,
     }));
-    // Where maps lie is not for the wrapper to say.
+    // Wrappers do not determine where maps are.
     const expected = [
       ...own,
       ...Array.from({ length: maps }, (_, index) => ({

@@ -53,7 +53,7 @@ export interface ArgumentModel {
   readonly name: string;
 }
 
-/** The short form: inputs by place, the rest by name. */
+/** The short form: inputs by position, the rest by name. */
 export interface TensorCallModel {
   readonly inputs: readonly ArgumentModel[];
   readonly outputs: readonly ArgumentModel[];
@@ -76,7 +76,7 @@ export interface VariantModel<Name extends string> extends ArgumentLayout {
   readonly name: string;
   /** In order of preference; the last is the general one. Each represents all of its configurations. */
   readonly instances: readonly InstanceModel<Name>[];
-  /** By place in `instances`: what decides between configurations; undefined where there is one. */
+  /** By index in `instances`: what decides between configurations; undefined where there is one. */
   readonly choices: readonly (Choice<Name, InstanceModel<Name>> | undefined)[];
   /** The instance without conditions; its contract says how tensors define parameters. */
   readonly general: InstanceModel<Name>;
@@ -124,7 +124,7 @@ export interface TensorModel<Name extends string> {
 
 /** An extent or a stride of a tensor, which defines a parameter, is fixed, or is computed. */
 export type DimensionModel<Name extends string> =
-  & DimensionPlace
+  & DimensionSource
   & (
     | { readonly kind: "define"; readonly defines: number; readonly name: Name }
     | { readonly kind: "fixed"; readonly value: number }
@@ -132,7 +132,7 @@ export type DimensionModel<Name extends string> =
   );
 
 /** Which extent or stride of which tensor. */
-export interface DimensionPlace {
+export interface DimensionSource {
   readonly position: number;
   readonly what: "shape" | "strides";
   readonly axis: number;
@@ -325,10 +325,17 @@ function modelContract<Name extends string>(
     first,
     last,
   }));
-  const dimension = (dimension: Dimension<Name>, place: DimensionPlace): DimensionModel<Name> => {
-    if (typeof dimension === "number") return { ...place, kind: "fixed", value: dimension };
-    if (typeof dimension === "object") return { ...place, kind: "computed", expression: dimension };
-    return { ...place, kind: "define", defines: positionOf(positions, dimension), name: dimension };
+  const dimension = (dimension: Dimension<Name>, source: DimensionSource): DimensionModel<Name> => {
+    if (typeof dimension === "number") return { ...source, kind: "fixed", value: dimension };
+    if (typeof dimension === "object") {
+      return { ...source, kind: "computed", expression: dimension };
+    }
+    return {
+      ...source,
+      kind: "define",
+      defines: positionOf(positions, dimension),
+      name: dimension,
+    };
   };
   const tensor = (tensor: TensorFacts<Name>): TensorModel<Name> => {
     const position = positionOf(positions, tensor.param);

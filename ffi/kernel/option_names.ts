@@ -2,7 +2,7 @@
 import { optionNames } from "../options.ts";
 import type { CallOptions, TuneOptions, VariantOptions } from "./types.ts";
 
-/** `profile` is `true`, or `false` for those who decide it at run time. */
+/** `profile` is `true`, or `false` where it is decided at run time. */
 export const CALL_OPTIONS = optionNames<CallOptions & { readonly profile?: boolean }>({
   stream: true,
   variant: true,

@@ -7,15 +7,15 @@ import {
   parseTuneFile,
   printKey,
   printTuneFile,
-  type TimingPlace,
+  type TimingCase,
   type Timings,
   withTimings,
 } from "./tune_file.ts";
 
-/** Reads the file if it is there, adds the timings, and puts the new one in its place at once. */
+/** Reads the file if it is there, adds the timings, and replaces it at once. */
 export function saveTimings(
   url: URL,
-  place: Omit<TimingPlace, "key"> & { readonly key: ReadonlyMap<string, number> },
+  timed: Omit<TimingCase, "key"> & { readonly key: ReadonlyMap<string, number> },
   timings: Timings,
 ): void {
   expectFileUrl(url);
@@ -29,8 +29,8 @@ export function saveTimings(
       hint: "restore the file, or remove it",
     });
   }
-  const { key } = place;
-  const file = withTimings(known, { ...place, key: printKey([...key.keys()], key) }, timings);
+  const { key } = timed;
+  const file = withTimings(known, { ...timed, key: printKey([...key.keys()], key) }, timings);
   const written = runtime.replaceFile(url, printTuneFile(file));
   if (written.kind === "refused") throw refused("write", url, written);
 }

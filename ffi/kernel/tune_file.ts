@@ -37,8 +37,8 @@ export type Timing =
   }
   | { readonly failed: string; readonly code: string };
 
-/** Where a timing belongs. */
-export interface TimingPlace {
+/** What was timed: a call of a kernel on a GPU. */
+export interface TimingCase {
   readonly gpu: string;
   readonly arch: string;
   readonly kernel: string;
@@ -91,17 +91,17 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is known of the configurations at a place. */
+/** What is known of the configurations of a case. */
 export function timingsAt(
   { gpus }: TuneFile,
-  { gpu, kernel, variant, specialization, key }: TimingPlace,
+  { gpu, kernel, variant, specialization, key }: TimingCase,
 ): Timings {
   return gpus[gpu]?.kernels[kernel]?.[variant]?.[specialization]?.[key] ?? {};
 }
 
 /** The file with timings added; those of the same configurations are replaced. */
-export function withTimings(file: TuneFile, place: TimingPlace, timings: Timings): TuneFile {
-  const { gpu, arch, kernel, variant, specialization, key } = place;
+export function withTimings(file: TuneFile, timed: TimingCase, timings: Timings): TuneFile {
+  const { gpu, arch, kernel, variant, specialization, key } = timed;
   const known = file.gpus[gpu]?.kernels ?? {};
   const variants = known[kernel] ?? {};
   const specializations = variants[variant] ?? {};

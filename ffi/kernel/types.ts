@@ -60,7 +60,7 @@ export interface VariantOptions<Variant extends string = string> {
  */
 export type PreparedCall<Result> = () => Result;
 
-/** What a kernel says of itself; plain data, but for the functions beside the expressions' texts. */
+/** The contract of a kernel: plain data, but for the functions beside the expressions' texts. */
 export type KernelDescription<Name extends string = string> = Omit<KernelFacts<Name>, "images">;
 
 /** What tuning at run time takes beside the options of a call. */

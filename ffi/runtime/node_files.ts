@@ -29,7 +29,7 @@ export function readFile(url: URL): ReadFile {
   }
 }
 
-/** Puts a file in the place of another. */
+/** Replaces a file by another one. */
 export function replaceFile(url: URL, text: string): WrittenFile {
   try {
     const { writeFileSync, renameSync, unlinkSync } = theProcess().getBuiltinModule("node:fs");

@@ -47,7 +47,7 @@ export interface Runtime {
   readVariable(name: string): string | undefined;
   /** Reads a file; `url` is a file URL. */
   readFile(url: URL): ReadFile;
-  /** Puts a file in the place of another at once: readers see the old text or the new one. */
+  /** Replaces a file by another one atomically: readers see the old text or the new one. */
   replaceFile(url: URL, text: string): WrittenFile;
   /** Looks only, opens nothing. */
   allowedLibraries(paths: readonly string[]): AllowedLibraries;

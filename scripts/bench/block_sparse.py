@@ -41,7 +41,7 @@ def main():
         side = n // block
         for density in DENSITIES[1:3] if args.quick else DENSITIES:
             mask = torch.rand(side, side, device="cuda") < density
-            rows, columns, row_ends, column_ends, down_rows, places = tables(mask)
+            rows, columns, row_ends, column_ends, down_rows, numbers = tables(mask)
             count = rows.numel()
             a, b = (torch.randn(1, n, n, device="cuda", dtype=torch.float16) for _ in range(2))
             wide = mask.repeat_interleave(block, 0).repeat_interleave(block, 1)
@@ -57,7 +57,7 @@ def main():
             calls = {
                 "sdd": (a, b, rows, columns, made, 1, n, n, n, count, block, step, n, step, n, batch),
                 "dsd": (values, row_ends, columns, b, c, 1, side + 1, n, n, count, batch, step, n, step, n),
-                "dds": (a, values, column_ends, down_rows, places, c, 1, n, side + 1, n, count, step, n, batch, step, n),
+                "dds": (a, values, column_ends, down_rows, numbers, c, 1, n, side + 1, n, count, step, n, batch, step, n),
             }
             operands = {"sdd": (a[0], b[0]), "dsd": (sparse, b[0]), "dds": (a[0], sparse)}
             for name, arguments in calls.items():

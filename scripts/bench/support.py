@@ -301,8 +301,8 @@ class Kernels:
         names = self.instances(kernel, variant)[0].names(args)
 
         def distance(point):
-            places = (place.split("=") for place in point.split(", "))
-            return sum(abs(math.log2(names[name] / int(value))) for name, value in places)
+            pairs = (pair.split("=") for pair in point.split(", "))
+            return sum(abs(math.log2(names[name] / int(value))) for name, value in pairs)
 
         timings = points[min(points, key=distance)]
         shipped = {k.configuration: k for k in self.instances(kernel, variant) if k.accepts(args) and k.conditions}

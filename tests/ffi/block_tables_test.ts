@@ -27,7 +27,7 @@ Deno.test("blockTables() lists every block by rows and by columns", () => {
     assertEquals([...tables.rowOffsets], upTo(rows, "row"));
     assertEquals([...tables.columnOffsets], upTo(columns, "column"));
     assertEquals([...tables.columnRows], down.map(({ row }) => row));
-    assertEquals([...tables.columnPlaces], down.map(({ number }) => number));
+    assertEquals([...tables.columnNumbers], down.map(({ number }) => number));
   }));
 });
 

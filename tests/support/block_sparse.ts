@@ -80,7 +80,7 @@ export function checkBlockProducts(device: Device, test: BlockCase): void {
       blocks,
       table(tables.columnOffsets),
       table(tables.columnRows),
-      table(tables.columnPlaces),
+      table(tables.columnNumbers),
     ),
   );
   compare(`dds ${what}`, dtype, numbersOf(d), product(a, sparse, batch), rows);
