@@ -32,6 +32,7 @@ export const COMMANDS = {
       ...WARNINGS,
       "configs",
       "embed",
+      "compact",
       "bundle",
       "platform",
       "emit",

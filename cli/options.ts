@@ -134,6 +134,10 @@ export const OPTIONS = {
     help: "turn a warning on that is off by default",
   },
   embed: { type: "flag", help: "put the images into the wrapper modules" },
+  compact: {
+    type: "flag",
+    help: "for packages: images that targets share once, few cubins, all compressed",
+  },
   emit: {
     type: "text",
     value: "LANGUAGE",

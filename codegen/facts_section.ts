@@ -371,9 +371,13 @@ function bindingOf(name: string): string {
   return local === name ? name : `${name}: ${local}`;
 }
 
-function imageDoc({ target, kind, path, content }: WrapperImage, embed: boolean): Doc {
+function imageDoc(image: WrapperImage, embed: boolean): Doc {
+  const { target, kind, path, uncompressedBytes, content } = image;
   const source = embed ? { base64: quote(base64Of(content())) } : { url: urlDoc(path) };
-  return object({ target: quote(target), kind: quote(kind), ...source });
+  const compression = uncompressedBytes === undefined
+    ? {}
+    : { uncompressedBytes: `${uncompressedBytes}` };
+  return object({ target: quote(target), kind: quote(kind), ...compression, ...source });
 }
 
 function base64Of(bytes: Uint8Array): string {

@@ -47,6 +47,8 @@ export interface WrapperImage {
   readonly kind: "cubin" | "ptx";
   /** Path from the wrapper's folder, such as "transpose/transpose.sm_90.cubin". */
   readonly path: string;
+  /** Its content is compressed by Brotli; how many bytes it has otherwise. */
+  readonly uncompressedBytes?: number;
   /** Read only if it is embedded in the module. */
   readonly content: () => Uint8Array;
 }

@@ -72,6 +72,8 @@ export interface ImageManifest {
   readonly kind: "cubin" | "ptx";
   /** Path from the wrapper's folder; absent when the wrapper holds the image. */
   readonly path?: string;
+  /** It is compressed by Brotli; how many bytes it has otherwise. */
+  readonly uncompressedBytes?: number;
   /** What launching each entry takes. */
   readonly entries: readonly EntryManifest[];
 }
@@ -177,11 +179,14 @@ export function buildManifest(
       contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
     })),
     ...constants.length === 0 ? {} : { constants },
-    images: images.filter(({ kernel }) => kernel === name).map(({ target, kind, path }) => ({
-      target,
-      kind,
-      ...embed ? {} : { path },
-      entries: (modules.find((module) => module.target === target)?.entries ?? []).map(
+    images: images.filter(({ kernel }) => kernel === name).map((image) => ({
+      target: image.target,
+      kind: image.kind,
+      ...embed ? {} : { path: image.path },
+      ...image.uncompressedBytes === undefined
+        ? {}
+        : { uncompressedBytes: image.uncompressedBytes },
+      entries: (modules.find((module) => module.target === image.target)?.entries ?? []).map(
         describeEntry,
       ),
     })),

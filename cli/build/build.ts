@@ -19,6 +19,7 @@ import {
   ptxVersionOf,
   type Resources,
 } from "../tools/ptxas.ts";
+import { codeIdentity, compress, ownCubins, ownPtx } from "./compact.ts";
 import { mapPool } from "../tools/process.ts";
 import { readStaged, type Staged, type Staging } from "../files/staging.ts";
 import type { Compiler, Image, Toolchain } from "../tools/toolchain.ts";
@@ -34,6 +35,8 @@ export interface BuildPlan {
   /** False: PTX only (`--no-cubin`). */
   readonly cubins: boolean;
   readonly embed: boolean;
+  /** The fewest images, compressed. */
+  readonly compact: boolean;
   readonly emit: Emit;
   /** Absolute path of the output folder. */
   readonly out: string;
@@ -100,6 +103,8 @@ export interface PtxModule {
   /** Its PTX version, times ten. */
   readonly version: number;
   readonly ptx: Staged;
+  /** For `--compact`: what `codeIdentity` says. */
+  readonly code: string;
 }
 
 /** Text to PTX, for every task. */
@@ -132,11 +137,12 @@ function compileOne(
     include: finder.resolve,
   });
   const modules = kernels.flatMap(({ name, modules }) =>
-    modules.map(({ target, ptx }) => ({
+    modules.map(({ target, ptx, entries }) => ({
       kernel: name,
       arch: target,
       version: ptxVersionOf(ptx),
       ptx: staging.add(ptx),
+      code: plan.compact ? codeIdentity(ptx, entries) : target,
     }))
   );
   const outlines = kernels.map((kernel) => ({
@@ -166,7 +172,7 @@ export async function assembleAll(
   progress: Progress,
 ): Promise<{ readonly done: readonly AssemblyOutcome[]; readonly rejected: readonly Rejected[] }> {
   // The longest first, so that no core is left with a long one at the end.
-  const jobs = (plan.cubins ? compiled.flatMap((entry) => assemblyJobs(plan, entry)) : [])
+  const jobs = compiled.flatMap((entry) => assemblyJobs(plan, entry))
     .sort((a, b) => b.ptx.bytes - a.ptx.bytes);
   let finished = 0;
   const done = await mapPool(jobs, plan.jobs, async (job): Promise<AssemblyOutcome> => {
@@ -192,10 +198,23 @@ export async function assembleAll(
 }
 
 function assemblyJobs(plan: BuildPlan, { task, modules }: CompiledTask): AssemblyJob[] {
-  return modules.flatMap((module) => {
+  return modulesWithCubins(plan, modules).flatMap((module) => {
     const assembler = chooseAssembler(plan.assemblers, module.arch, module.version);
     return typeof assembler === "string" ? [] : [{ ...module, stem: task.source.stem, assembler }];
   });
+}
+
+function modulesWithPtx(plan: BuildPlan, modules: readonly PtxModule[]): readonly PtxModule[] {
+  return plan.compact ? byKernel(modules).flatMap(ownPtx) : modules;
+}
+
+function modulesWithCubins(plan: BuildPlan, modules: readonly PtxModule[]): readonly PtxModule[] {
+  if (!plan.cubins) return [];
+  return plan.compact ? byKernel(modules).flatMap(ownCubins) : modules;
+}
+
+function byKernel(modules: readonly PtxModule[]): readonly (readonly PtxModule[])[] {
+  return [...Map.groupBy(modules, ({ kernel }) => kernel).values()];
 }
 
 /** Images to files: everything that one source gives, or why it can have no wrapper. */
@@ -214,20 +233,33 @@ export async function finishTask(
   const resources: Record<string, Record<string, Readonly<Record<string, Resources>>>> = {};
   const files = new Map<string, Staged>();
   const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
-  const addImage = (image: Omit<Image, "content">, staged: Staged): void => {
-    images.push({ ...image, content: () => readStaged(staged) });
-    if (!plan.embed) files.set(`${folder}${image.path}`, staged);
+  const addImage = async (
+    { kernel, arch }: PtxModule,
+    kind: Image["kind"],
+    plain: Staged,
+  ): Promise<void> => {
+    const end = plan.compact ? `${kind}.br` : kind;
+    const path = `${baseStem(source.stem)}/${kernel}.${arch}.${end}`;
+    const staged = plan.compact ? staging.add(await compress(readStaged(plain))) : plain;
+    images.push({
+      kernel,
+      target: arch,
+      kind,
+      path,
+      ...plan.compact ? { uncompressedBytes: plain.bytes } : {},
+      content: () => readStaged(staged),
+    });
+    if (!plan.embed) files.set(`${folder}${path}`, staged);
   };
-  for (const { kernel, arch, version, ptx } of modules) {
-    const path = `${baseStem(source.stem)}/${kernel}.${arch}`;
-    addImage({ kernel, target: arch, kind: "ptx", path: `${path}.ptx` }, ptx);
-    if (!plan.cubins) continue;
+  const withPtx = new Set(modulesWithPtx(plan, modules));
+  const withCubin = new Set(modulesWithCubins(plan, modules));
+  for (const module of modules) {
+    const { kernel, arch, version, ptx } = module;
+    if (withPtx.has(module)) await addImage(module, "ptx", ptx);
+    if (!withCubin.has(module)) continue;
     const found = mine.find(({ job }) => job.kernel === kernel && job.arch === arch);
     if (found?.outcome.kind === "cubin") {
-      addImage(
-        { kernel, target: arch, kind: "cubin", path: `${path}.cubin` },
-        found.outcome.cubin,
-      );
+      await addImage(module, "cubin", found.outcome.cubin);
       warnings.push(...found.outcome.warnings.map((message) => ({ kernel, arch, message })));
       (resources[kernel] ??= {})[arch] = found.outcome.resources;
     } else {

@@ -52,6 +52,7 @@ export async function surveyOutput(
     cubins: assemblers !== undefined,
     // A bundle has no files beside it.
     embed: invocation.flag("embed") || invocation.flag("bundle"),
+    compact: invocation.flag("compact"),
     emit: invocation.text("emit") === "js" ? "js" : "ts",
     out,
     jobs: jobCount(invocation.text("jobs")),
@@ -98,7 +99,14 @@ function judge(
       source: sha256(`${source.file.name}\n${source.file.text}`),
       includes: earlier === undefined ? {} : probeAgain(project.root, earlier.inputs.includes),
       options: sha256(
-        stableJson([decisive, plan.includeFolders, plan.embed, plan.emit, ...measured]),
+        stableJson([
+          decisive,
+          plan.includeFolders,
+          plan.embed,
+          plan.compact,
+          plan.emit,
+          ...measured,
+        ]),
       ),
       tri,
       assemblers: plan.cubins ? assemblersFor(plan, options.targets) : "not wanted",

@@ -38,6 +38,8 @@ export interface Image {
   readonly kind: "ptx" | "cubin";
   /** From the folder of the wrapper module. */
   readonly path: string;
+  /** It is compressed by Brotli; how many bytes it has otherwise. */
+  readonly uncompressedBytes?: number;
   /** Its bytes, read from where they lie. */
   readonly content: () => Uint8Array;
 }

@@ -170,6 +170,8 @@ export type ImageFacts =
     /** Such as "sm_90" or "sm_90a". */
     readonly target: string;
     readonly kind: "cubin" | "ptx";
+    /** It is compressed by Brotli; how many bytes it has otherwise. */
+    readonly uncompressedBytes?: number;
   }
   & ({ readonly url: () => URL } | { readonly base64: string });
 

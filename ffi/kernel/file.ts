@@ -2,8 +2,21 @@
 import { runtime } from "#runtime";
 import { ImageError, PermissionError } from "../errors.ts";
 
+/** What to do about bundlers that know no images: their output looks for these beside itself. */
+export const BUNDLED =
+  "leave the wrapper's package out of the bundle (esbuild: --external:PACKAGE), or put images into it: by the plugin @tri/tri/esbuild, or with wrappers built by `tri build --embed`";
+
+/** The bytes of a base64 text. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+/** What bundlers make of small files, and the plugin for esbuild of images. */
+const DATA_URL = /^data:[^,]*;base64,/;
+
 /** The bytes of a file; `url` is relative to nothing. */
 export function readFile(url: URL): Uint8Array<ArrayBuffer> {
+  if (DATA_URL.test(url.href)) return fromBase64(url.pathname.slice(url.pathname.indexOf(",") + 1));
   const path = shownPath(url);
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (url.protocol !== "file:") {
@@ -16,12 +29,9 @@ export function readFile(url: URL): Uint8Array<ArrayBuffer> {
   const { cause } = file;
   if (file.kind === "absent") {
     const folder = path.slice(0, path.lastIndexOf("/"));
-    throw new ImageError(name, `there is no file ${path}`, {
-      // What bundlers such as esbuild write to another folder still looks for images beside itself.
-      hint:
-        `images lie beside the module of their wrapper, and bundlers leave them behind: build with \`tri build --embed\`, which puts them into the wrappers, or copy them to ${folder}`,
-      cause,
-    });
+    const hint =
+      `images are files beside their wrapper, and bundlers do not copy them: copy them to ${folder}, or ${BUNDLED}`;
+    throw new ImageError(name, `there is no file ${path}`, { hint, cause });
   }
   throw new PermissionError(`Cannot read ${path}: permission denied`, { hint: file.hint, cause });
 }

@@ -1,5 +1,6 @@
 /** Which of a kernel's images a device runs, and loading it. */
-import { readFile } from "./file.ts";
+import { decompress } from "./decompress.ts";
+import { BUNDLED, fromBase64, readFile } from "./file.ts";
 import type { Device } from "../device.ts";
 import type { DeviceInfo, Driver } from "../driver.ts";
 import { CudaError, ImageError } from "../errors.ts";
@@ -62,7 +63,7 @@ export function loadImage<Name extends string>(
   let refusal: unknown;
   for (const image of chooseImages(facts.images, device.info, device.driver.imageKinds)) {
     const name = imageName(facts.name, image);
-    const bytes = readImage(image);
+    const bytes = readImage(image, name);
     try {
       return {
         module: device.loadModule(bytes, name),
@@ -89,10 +90,19 @@ function imageName(kernel: string, image: ImageFacts): string {
   return `${kernel}.${image.target}.${image.kind}`;
 }
 
-function readImage(image: ImageFacts): Uint8Array {
-  return "url" in image
-    ? readFile(image.url())
-    : Uint8Array.from(atob(image.base64), (char) => char.charCodeAt(0));
+function readImage(image: ImageFacts, name: string): Uint8Array {
+  const stored = "url" in image ? readFile(imageUrl(image.url, name)) : fromBase64(image.base64);
+  const { uncompressedBytes } = image;
+  return uncompressedBytes === undefined ? stored : decompress(stored, uncompressedBytes, name);
+}
+
+/** Bundles in CommonJS have no URL that images could be relative to. */
+function imageUrl(url: () => URL, name: string): URL {
+  try {
+    return url();
+  } catch (cause) {
+    throw new ImageError(name, "its wrapper has no import.meta.url", { hint: BUNDLED, cause });
+  }
 }
 
 /** The image is sound, but this driver is too old for it; an older one may do. */

@@ -10,6 +10,7 @@ interface Builtins {
     renameSync(from: URL, to: URL): void;
   };
   "node:module": { createRequire(from: string): Require };
+  "node:zlib": { brotliDecompressSync(bytes: Uint8Array): Uint8Array<ArrayBuffer> };
   "node:os": { availableParallelism(): number };
   "node:worker_threads": {
     readonly Worker: new (file: URL) => WorkerThread;

@@ -35,7 +35,13 @@ Deno.test("docs/manifest.schema.json describes manifests of embedded, tuned and 
     "k/sub/set.tc": KERNEL.replace("fill", "set"),
     "k/none.tc": "",
   });
-  for (const options of [["--no-cubin"], ["--embed"], ["--configs", "all", "--no-cubin"]]) {
+  for (
+    const options of [["--no-cubin"], ["--embed"], ["--compact"], [
+      "--configs",
+      "all",
+      "--no-cubin",
+    ]]
+  ) {
     const build = ["build", "k", "--out", "out", "--arch", "sm_80,sm_90a", ...options];
     const { code, stderr } = await workspace.tri(build, { main: REAL_MAIN });
     assertEquals(code, 0, stderr);

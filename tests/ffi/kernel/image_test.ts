@@ -1,4 +1,5 @@
 /** Which image a device runs, and what is said when there is none that it can. */
+import { brotliCompressSync } from "node:zlib";
 import type { DeviceInfo, Driver } from "../../../ffi/driver.ts";
 import { ImageError, PermissionError } from "../../../ffi/errors.ts";
 import type { ImageFacts, KernelFacts } from "../../../ffi/kernel/facts.ts";
@@ -139,14 +140,56 @@ Deno.test("readFile() says how to ship an image that a bundler has left behind",
   // The second lies below a file.
   for (const url of [new URL("gone.ptx", here), new URL(`${import.meta.url}/gone.ptx`)]) {
     const { message } = assertThrows(() => readFile(url), ImageError, "gone.ptx: there is no file");
+    assertStringIncludes(message, "or with wrappers built by `tri build --embed`");
     assertStringIncludes(
       message,
-      "build with `tri build --embed`, which puts them into the wrappers",
+      `copy them to ${decodeURI(new URL(".", url).pathname).slice(0, -1)}`,
     );
-    assertStringIncludes(
-      message,
-      `or copy them to ${decodeURI(new URL(".", url).pathname).slice(0, -1)}`,
-    );
+  }
+});
+
+Deno.test("loadImage() says how to bundle where a bundle in CommonJS has no URL of its own", () => {
+  using gpu = fakeGpu();
+  const meta: { readonly url?: string } = {};
+  const image: ImageFacts = {
+    target: "sm_90",
+    kind: "ptx",
+    url: () => new URL("./f.sm_90.ptx", meta.url),
+  };
+  const { message } = assertThrows(() => loadImage(factsWith([image]), gpu.device), ImageError);
+  assertStringIncludes(message, "its wrapper has no import.meta.url");
+  assertStringIncludes(message, "--external:PACKAGE");
+});
+
+Deno.test("loadImage() decompresses images, of files and of data URLs", () => {
+  using gpu = fakeGpu();
+  const text = ".version 8.0\n.target sm_90\n".repeat(100);
+  const base64 = brotliCompressSync(text).toString("base64");
+  const url = (): URL => new URL(`data:application/octet-stream;base64,${base64}`);
+  for (const place of [{ base64 }, { url }]) {
+    const image: ImageFacts = {
+      target: "sm_90",
+      kind: "ptx",
+      uncompressedBytes: text.length,
+      ...place,
+    };
+    assertEquals(loadImage(factsWith([image]), gpu.device).ptx, text);
+  }
+});
+
+Deno.test("loadImage() says that a compressed image is damaged", () => {
+  using gpu = fakeGpu();
+  const text = "text ".repeat(100);
+  const sound = brotliCompressSync(text);
+  for (const bytes of [sound.subarray(0, 4), new Uint8Array(50).fill(255), new Uint8Array()]) {
+    const image: ImageFacts = {
+      target: "sm_90",
+      kind: "ptx",
+      uncompressedBytes: text.length,
+      base64: btoa(String.fromCharCode(...bytes)),
+    };
+    const { message } = assertThrows(() => loadImage(factsWith([image]), gpu.device), ImageError);
+    assertStringIncludes(message, "f.sm_90.ptx: it does not decompress");
   }
 });
 
