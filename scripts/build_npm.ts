@@ -22,6 +22,8 @@ const ESM = path.join(OUT, "esm");
 /** Modules that are not imported by name: the package's conditions and the emulator's threads load them. */
 const HIDDEN = ["ffi/runtime/node", "ffi/runtime/bun", "ffi/threads/worker"];
 
+const FORMATS = ["mod", "npy", "npz", "safetensors"].map((name) => `formats/${name}`);
+
 // dnt's runner of tests is a script: the package is one of modules only when it is done.
 const { type, ...fields } = packageFields("./esm");
 
@@ -29,7 +31,7 @@ await emptyDir(OUT);
 await build({
   entryPoints: [
     "./mod.ts",
-    ...["ffi/mod", "ffi/cublas/mod", "bench/mod", ...HIDDEN].map((name) => ({
+    ...["ffi/mod", "ffi/cublas/mod", ...FORMATS, "bench/mod", ...HIDDEN].map((name) => ({
       name: `./${name}`,
       path: `./${name}.ts`,
     })),
@@ -80,7 +82,7 @@ async function chooseRuntimeByConditions(folder: string): Promise<void> {
 
 /** The declarations, with today's TypeScript and without the libraries' being skipped. */
 async function checkTypes(): Promise<void> {
-  const modules = ["mod", "ffi/mod", "ffi/cublas/mod", "bench/mod"].map((name) =>
+  const modules = ["mod", "ffi/mod", "ffi/cublas/mod", ...FORMATS, "bench/mod"].map((name) =>
     `esm/${name}.d.ts`
   );
   const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext"];

@@ -62,6 +62,13 @@ const CUBLAS: ModulePage = {
   example: "Cublas",
 };
 
+const FORMATS: ModulePage = {
+  title: "Files of tensors",
+  specifier: "@tri/tri/formats",
+  module: "formats/mod.ts",
+  example: "openSafetensors",
+};
+
 const BENCH: ModulePage = {
   title: "Benchmarks",
   specifier: "@tri/tri/bench",
@@ -73,6 +80,7 @@ const BENCH: ModulePage = {
 export const MODULE_PAGES: Readonly<Record<string, ModulePage>> = {
   "runtime.md": RUNTIME,
   "cublas.md": CUBLAS,
+  "formats.md": FORMATS,
   "bench.md": BENCH,
 };
 

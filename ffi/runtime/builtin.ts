@@ -3,7 +3,7 @@
  * they are needed: a static import of one costs Deno 9 ms, and bundlers for browsers refuse it.
  */
 interface Builtins {
-  "node:fs": {
+  "node:fs": FileFunctions & {
     readFileSync(file: URL): Uint8Array;
     writeFileSync(file: URL, text: string, options: { readonly flag: "wx" }): void;
     unlinkSync(file: URL): void;
@@ -12,10 +12,46 @@ interface Builtins {
   "node:module": { createRequire(from: string): Require };
   "node:zlib": { brotliDecompressSync(bytes: Uint8Array): Uint8Array<ArrayBuffer> };
   "node:os": { availableParallelism(): number };
+  "node:zlib": Zlib;
   "node:worker_threads": {
     readonly Worker: new (file: URL) => WorkerThread;
     readonly parentPort: MessagePortOf | null;
   };
+}
+
+/** What reads and writes parts of files. */
+export interface FileFunctions {
+  openSync(file: string | URL, flags: "r" | "wx"): number;
+  closeSync(file: number): void;
+  fstatSync(file: number): { readonly size: number; isFile(): boolean };
+  fsyncSync(file: number): void;
+  readSync(
+    file: number,
+    into: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): number;
+  writeSync(
+    file: number,
+    from: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): number;
+  renameSync(from: string | URL, to: string | URL): void;
+  unlinkSync(file: string | URL): void;
+}
+
+/** What compresses and decompresses; `crc32` continues a checksum. */
+export interface Zlib {
+  readonly constants: { readonly Z_SYNC_FLUSH: number };
+  inflateRawSync(
+    bytes: Uint8Array,
+    options: { readonly maxOutputLength: number; readonly finishFlush?: number },
+  ): Uint8Array<ArrayBuffer>;
+  deflateRawSync(bytes: Uint8Array): Uint8Array<ArrayBuffer>;
+  crc32(bytes: Uint8Array, start?: number): number;
 }
 
 /** Loads a package or module; throws if there is none. The caller states its type. */
