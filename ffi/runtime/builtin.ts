@@ -10,7 +10,6 @@ interface Builtins {
     renameSync(from: URL, to: URL): void;
   };
   "node:module": { createRequire(from: string): Require };
-  "node:zlib": { brotliDecompressSync(bytes: Uint8Array): Uint8Array<ArrayBuffer> };
   "node:os": { availableParallelism(): number };
   "node:zlib": Zlib;
   "node:worker_threads": {
@@ -45,6 +44,7 @@ export interface FileFunctions {
 
 /** What compresses and decompresses; `crc32` continues a checksum. */
 export interface Zlib {
+  brotliDecompressSync(bytes: Uint8Array): Uint8Array<ArrayBuffer>;
   readonly constants: { readonly Z_SYNC_FLUSH: number };
   inflateRawSync(
     bytes: Uint8Array,
