@@ -7,7 +7,7 @@ function around(centre: number, count = 12): number[] {
   return Array.from({ length: count }, (_, i) => centre * (1 + (i - count / 2) / 1000));
 }
 
-Deno.test("compareRecordings() tells slower, faster and the same", () => {
+Deno.test("compareRecordings() distinguishes slower, faster and equal", () => {
   const before = recordingOf({ ours: { 1: around(1), 2: around(1), 3: around(1) } });
   const after = recordingOf({ ours: { 1: around(1.1), 2: around(0.9), 3: around(1) } });
   const { changes, notes } = compareRecordings(before, after);
@@ -29,7 +29,7 @@ Deno.test("compareRecordings() takes no small change and no uncertain one for a 
   assertEquals(verdicts(0.005), ["slower", "same"], "three samples prove nothing");
 });
 
-Deno.test("compareRecordings() corrects for the number of places", () => {
+Deno.test("compareRecordings() corrects for the number of points", () => {
   const times = (shift: number): Record<number, number[]> =>
     Object.fromEntries(Array.from({ length: 20 }, (_, x) => [x, around(x === 0 ? shift : 1, 6)]));
   const [first] = compareRecordings(

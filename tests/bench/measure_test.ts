@@ -5,7 +5,7 @@ import { TimedDevice } from "./support.ts";
 
 const FEW = { ...DEFAULT_TIMING, rounds: 4, flushBytes: 1000 };
 
-Deno.test("measure() gives milliseconds per call, of each contender in its place", () => {
+Deno.test("measure() returns milliseconds per call, in the order of the contenders", () => {
   using timed = new TimedDevice();
   const [slow, fast] = [timed.kernel("slow", () => 0.5), timed.kernel("fast", () => 0.01)];
   for (const cache of ["hot", "cold"] as const) {

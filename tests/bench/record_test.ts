@@ -6,7 +6,7 @@ import { recordingOf, TimedDevice } from "./support.ts";
 
 const RECORDING = recordingOf({ ours: { 512: [0.1, 0.25, 1e-7], 1024: [2] }, other: { 512: [3] } });
 
-Deno.test("valueOf() turns milliseconds into the unit", () => {
+Deno.test("valueOf() converts milliseconds to the unit", () => {
   assertEquals(valueOf("GB/s", 4e9, 2), 2000);
   assertEquals(valueOf("TFLOP/s", 3e12, 1.5), 2000);
   assertEquals(valueOf("ms", 0, 1.5), 1.5);
@@ -42,7 +42,7 @@ Deno.test("parseRecording() says what is wrong, and where", () => {
   }
 });
 
-Deno.test("recordedLine() brings the samples of its place, and nothing elsewhere", () => {
+Deno.test("recordedLine() has the samples of its points, and none at others", () => {
   const file = Deno.makeTempFileSync({ suffix: ".json" });
   try {
     Deno.writeTextFileSync(file, printRecording(RECORDING));
@@ -71,7 +71,7 @@ Deno.test("readRecording() names a file that is not there", () => {
   );
 });
 
-Deno.test("addLines() adds lines of new names at the places that the recording has", () => {
+Deno.test("addLines() adds lines of new names at the points that the recording has", () => {
   const other = recordingOf(
     { ours: { 512: [9] }, third: { 512: [4], 9999: [5] } },
     { module: "python" },

@@ -35,7 +35,7 @@ function definition(timed: TimedDevice): BenchmarkDefinition<Inputs> {
   };
 }
 
-Deno.test("runBenchmark() measures every place and keeps recorded times", async () => {
+Deno.test("runBenchmark() measures every point and keeps recorded times", async () => {
   using timed = new TimedDevice();
   const places: number[] = [];
   const record = await runBenchmark(benchmark(definition(timed)), timed.device, {
@@ -60,7 +60,7 @@ Deno.test("runBenchmark() measures every place and keeps recorded times", async 
   assertEquals(places, [500, 1000]);
 });
 
-Deno.test("runBenchmark() disposes what a place kept, also after a failure, and says where it failed", async () => {
+Deno.test("runBenchmark() disposes what a point kept, also after a failure, and says where it failed", async () => {
   using timed = new TimedDevice();
   const kept: Tensor[] = [];
   const broken = benchmark({

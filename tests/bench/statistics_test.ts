@@ -43,7 +43,7 @@ function permutationTest(a: readonly number[], b: readonly number[]): number {
   return far / count;
 }
 
-Deno.test("mannWhitney() is the share of all deals that are as far apart, ties included", () => {
+Deno.test("mannWhitney() is the share of all permutations that are as far apart, ties included", () => {
   const samples = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(samples, samples, (a, b) => {

@@ -69,7 +69,7 @@ Deno.test("tri build removes what a killed build left, also where nothing is to 
   assertEquals(shop.files("out").size, 0);
 });
 
-Deno.test("tri build gives assemblers a folder for their files, which goes with what they leave there", async () => {
+Deno.test("tri build gives assemblers a folder for their files and removes it with its content", async () => {
   using shop = new Shop(
     { "kernels/a.tc": "kernel foo\n" },
     `: >"$TMPDIR/left"; echo "warning at $TMPDIR/tmpxft_1-0_stdin, line 1" >&2; ${IMAGE}`,

@@ -54,7 +54,7 @@ Deno.test("tri exits with 2 for an unknown command or option and suggests the ne
   assertEquals(option.stderr, "error: tri check has no option --jsno\nDid you mean --json?\n");
 });
 
-Deno.test("tri check shows errors with their place and exits with 1", async () => {
+Deno.test("tri check shows errors with their location and exits with 1", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel x\n", "k/b.tc": "\nerror bad thing\n" });
   const { code, stdout, stderr } = await workspace.tri(["check", "k"]);
   assertEquals([code, stdout], [1, ""]);
@@ -131,7 +131,7 @@ Deno.test("tri inspect --stage report tabulates what ptxas found", async () => {
   );
 });
 
-Deno.test("tri inspect --stage sass goes through nvdisasm, or exits with 3 without one", async () => {
+Deno.test("tri inspect --stage sass runs nvdisasm, or exits with 3 without one", async () => {
   using workspace = new Workspace({ "a.tc": "kernel x\n", "generated/mod.ts": "" });
   const ptxas = workspace.writeProgram(
     "bin/ptxas",

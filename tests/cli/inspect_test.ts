@@ -15,7 +15,7 @@ function inspect(workspace: Workspace, ...args: string[]): Promise<TriResult> {
   return workspace.tri(["inspect", ...args], { main: REAL_MAIN });
 }
 
-Deno.test("tri inspect --after prints the function after a pass, under what compiling goes on with", async () => {
+Deno.test("tri inspect --after prints the function after a pass, with what is needed to continue from it", async () => {
   using workspace = new Workspace({ "k/add.tc": VECTOR_ADD });
   const { code, stdout, stderr } = await inspect(workspace, "k/add.tc", "--after", "cse");
   assertEquals([code, stderr], [0, ""]);
@@ -56,7 +56,7 @@ Deno.test("tri inspect --time prints how long each step takes", async () => {
   assertMatch(stdout, /^all +\d+\.\d\d +100 %$/m);
 });
 
-Deno.test("tri inspect FILE.ir goes on with the passes that are named, or with all that are left", async () => {
+Deno.test("tri inspect FILE.ir continues with the named passes, or with all remaining ones", async () => {
   using workspace = new Workspace({ "k/add.tc": VECTOR_ADD });
   const before = await inspect(workspace, "k/add.tc", "--after", "build");
   const after = await inspect(workspace, "k/add.tc", "--after", "hoist-invariants");

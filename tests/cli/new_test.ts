@@ -67,6 +67,6 @@ Deno.test("tri new refuses what cannot be the name of a kernel", async () => {
   assertEquals([...workspace.files(".").keys()], ["./taken/x"]);
 });
 
-Deno.test("tri new asks for the version of the run time that it is", () => {
+Deno.test("tri new depends on its own version of the run time", () => {
   assert(packageScript().includes(`"@tri/tri": "^${config.version}"`));
 });

@@ -87,7 +87,7 @@ Deno.test("parseCommandLine() leaves what follows -- alone", () => {
   assertEquals(invocation("check", "--json", "--", "-x.tc").operands, ["-x.tc"]);
 });
 
-Deno.test("parseCommandLine() knows the ways to ask for help", () => {
+Deno.test("parseCommandLine() accepts every spelling of help", () => {
   for (const words of [[], ["--help"], ["-h"], ["help"]]) {
     assertEquals(parseCommandLine(words), { kind: "help" });
   }

@@ -17,7 +17,7 @@ async function shell(workspace: Workspace, line: string, ...args: string[]): Pro
   return new TextDecoder().decode(stdout).trim();
 }
 
-Deno.test("tri keeps its exit code when nobody reads what it says, and prints no stack trace", async () => {
+Deno.test("tri keeps its exit code when its output is closed, and prints no stack trace", async () => {
   using workspace = new Workspace(BAD);
   for (const args of [["check", "kernels"], ["check", "kernels", "--json"]]) {
     assertEquals(
@@ -27,7 +27,7 @@ Deno.test("tri keeps its exit code when nobody reads what it says, and prints no
   }
 });
 
-Deno.test("tri build finishes when nobody reads what it says", async () => {
+Deno.test("tri build finishes when its output is closed", async () => {
   using workspace = new Workspace(GOOD);
   const args = ["build", "kernels", "--out", "out", "--arch", "sm_80", "--no-cubin", "--json"];
   assertEquals(
@@ -68,7 +68,7 @@ Deno.test({
   },
 });
 
-Deno.test("tri build --watch ends when nobody reads what it says", async () => {
+Deno.test("tri build --watch ends when its output is closed", async () => {
   using shop = new Shop(GOOD);
   const args = ["build", "kernels", "--out", "out", "--arch", "sm_80", "--no-cubin", "--watch"];
   const child = shop.command(args, shop.options).spawn();

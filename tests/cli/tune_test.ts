@@ -136,7 +136,7 @@ Deno.test("tri tune times what has no timing yet: new configurations, changed co
   assertStringIncludes(forced.stdout, "n=96 on Test GPU\n");
 });
 
-Deno.test("tri tune goes on where it was interrupted", async () => {
+Deno.test("tri tune continues where it was interrupted", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const sizes = ["--size", "n=96", "--size", "n=1000", "--size", "n=4096"];
   // The two GPUs are done with a run of 18 timings each, and one is at the third.
@@ -165,7 +165,7 @@ Deno.test("tri tune goes on where it was interrupted", async () => {
   );
 });
 
-Deno.test("tri tune goes on without configurations that fail, do not fit, or do not compile", async () => {
+Deno.test("tri tune continues without configurations that fail, do not fit, or do not compile", async () => {
   using workspace = new Workspace({
     "kernels/scale.tc": SCALE.replace("{256, 64, 128}", "{256, 64, 128, 100}"),
   });
@@ -180,7 +180,7 @@ Deno.test("tri tune goes on without configurations that fail, do not fit, or do 
   assertEquals([found["TM=128"]?.rounds, found["TM=256"]?.rounds], [9, 3]);
 });
 
-Deno.test("tri tune ends what times a configuration that never ends or crashes, and goes on without that", async () => {
+Deno.test("tri tune ends the process of a configuration that never ends or crashes, and continues without it", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const sizes = ["--size", "n=96", "--size", "n=1000"];
   const first = await tune(workspace, [...sizes, "--timeout", "3"], {

@@ -8,7 +8,7 @@ function watching(workspace: Workspace, args: readonly string[]): Watching {
   return new Watching(workspace.command(args));
 }
 
-Deno.test("tri build --watch builds what changed, a line per round, and ends with 0 on SIGINT", async () => {
+Deno.test("tri build --watch builds what changed, a line per build, and ends with 0 on SIGINT", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel one\n", "k/b.tc": "kernel other\n" });
   await using tri = watching(workspace, BUILD);
   await tri.line("built 2 sources");
@@ -32,7 +32,7 @@ Deno.test("tri build --watch survives mistakes and builds when they are mended",
   assertEquals(await tri.end("SIGTERM"), 0);
 });
 
-Deno.test("tri build --watch follows new, renamed and deleted files, and a folder that goes and comes back", async () => {
+Deno.test("tri build --watch follows new, renamed and deleted files, and a folder that is deleted and made again", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel a\n" });
   await using tri = watching(workspace, BUILD);
   await tri.line("watching");

@@ -51,7 +51,7 @@ Deno.test("pascalCase() and constantCase() name types and constants", () => {
   ]);
 });
 
-Deno.test("styledNames() keeps names apart whose styled forms meet", () => {
+Deno.test("styledNames() distinguishes names whose styled forms are equal", () => {
   assertEquals([...styledNames(["X", "x", "y"], camelCase)], [["X", "X"], ["x", "x"], ["y", "y"]]);
   assertEquals([...styledNames(["out", "Stream"], camelCase, new Set(["out", "stream"]))], [
     ["out", "out_"],

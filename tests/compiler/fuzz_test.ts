@@ -150,7 +150,7 @@ Deno.test("compileFile() takes pragmas with mistakes of any kind", () => {
   fc.assert(fc.property(files, run), { numRuns: COUNT });
 });
 
-Deno.test("compileFile() takes right programs that nobody meant, for every target", () => {
+Deno.test("compileFile() compiles valid mutated programs, for every target", () => {
   const programs = fc.tuple(
     fc.oneof(fc.constantFrom(...KERNELS), anyProgram(FEATURES).map(renderProgram)).chain(anyKin),
     fc.constantFrom(...NAMES),

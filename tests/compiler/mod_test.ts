@@ -170,7 +170,7 @@ ${head} {
   );
 });
 
-Deno.test("compileFile() knows the values that a specialisation asks for", () => {
+Deno.test("compileFile() uses the values that a specialisation requires", () => {
   const { kernels } = compileClean(`
 #define ALIGNED (X % 16 == 0 && Y % 16 == 0 && N % (16 / sizeof(float)) == 0)
 #pragma tri specialize(ALIGNED, ALIGNED && inc == 1)
@@ -238,7 +238,7 @@ Deno.test("compileFile() gives the same bytes each time, for every target", () =
   assertEquals(compileClean(file, { targets }), compileClean(file, { targets }));
 });
 
-Deno.test("compileFile() compiles again for each target only if the text asks for it", () => {
+Deno.test("compileFile() compiles again for each target only if the text depends on the target", () => {
   const { kernels } = compileClean(
     `__global__ void k(int *X) {
 #if __TRI_ARCH__ >= 800
@@ -426,7 +426,7 @@ Deno.test("compileFile() hands max_registers to the assembler", () => {
   }
 });
 
-Deno.test("compileFile with checkOnly says the same, knows the same contracts and makes no code", () => {
+Deno.test("compileFile() with checkOnly gives the same diagnostics and contracts, and no code", () => {
   const file = transpose(TILES, true);
   const { kernels: [all] } = compileClean(file);
   const { kernels: [checked], diagnostics } = compile(file, { checkOnly: true });

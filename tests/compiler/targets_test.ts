@@ -7,7 +7,7 @@ Deno.test("watchTarget() agrees with every target while nothing has been asked",
   for (const target of Object.values(TARGETS)) assert(agrees(target), target.name);
 });
 
-Deno.test("watchTarget() tells targets apart by the fields that were read of the view", () => {
+Deno.test("watchTarget() distinguishes targets by the fields that were read of the view", () => {
   const { view, agrees } = watchTarget(TARGETS.sm_80);
   assertEquals(view.redux, true);
   assertEquals(Object.values(TARGETS).filter((target) => !agrees(target)), [

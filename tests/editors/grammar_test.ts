@@ -42,7 +42,7 @@ Deno.test("the TextMate grammar is what scripts/vscode_grammar.ts makes of the c
   assertEquals(Deno.readTextFileSync(GRAMMAR), grammarText());
 });
 
-Deno.test("the TextMate grammar knows every word of the compiler's tables", () => {
+Deno.test("the TextMate grammar has every word of the compiler's tables", () => {
   const groups: readonly (readonly [Iterable<string>, string])[] = [
     [KEYWORDS.type, "storage.type"],
     [KEYWORDS.declaration, "storage.modifier"],
@@ -66,7 +66,7 @@ Deno.test("the TextMate grammar knows every word of the compiler's tables", () =
   }
 });
 
-Deno.test("the TextMate grammar tells the parts of a kernel apart", () => {
+Deno.test("the TextMate grammar distinguishes the parts of a kernel", () => {
   const text = `#pragma tri configs TM in {32}; num_warps in {4} if TM <= 64
 #include "rows.h"
 #define TWICE(x) (2 * (x)) // twice

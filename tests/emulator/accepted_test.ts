@@ -68,7 +68,7 @@ Deno.test("special registers are read as vectors, by colours, narrower as in PTX
   assertEquals(run("mov.b64 %q1, {%ntid.x, %nctaid.x}; mov.b64 {%r0, %r1}, %q1;"), [32, 3, 0, 0]);
 });
 
-Deno.test("reserved shared memory lies behind that of the kernel, is zero, and has 1 KiB", () => {
+Deno.test("reserved shared memory is after that of the kernel, is zero, and has 1 KiB", () => {
   const before = ".extern .shared .align 16 .b8 dynamic[];";
   const body = `
     .shared .b32 own[4];
@@ -111,7 +111,7 @@ Deno.test("variables of kernels and functions may be global or constant", () => 
   assertEquals(run(one, before, 1), [40, 41, 0, 0]);
 });
 
-Deno.test("modifiers may stand apart from the opcode, numbers begin with a point, registers be none", () => {
+Deno.test("modifiers may be separated from the opcode, numbers begin with a point, registers be none", () => {
   assertEquals(
     run("mov.f32 %f0, .5; mov.b32 %r0, %f0; mov .u32 %r1, 3; .reg .align 8 .b32 %x<0>;"),
     [0x3f000000, 3, 0, 0],

@@ -13,7 +13,7 @@ function ordersOf(driver: FakeDriver, body: () => void): [earlier: unknown, late
   return earlier.map((stream, i) => [stream, later[i]]);
 }
 
-Deno.test("DeviceBuffer.use() asks nothing of the driver while one stream uses it", () => {
+Deno.test("DeviceBuffer.use() calls no driver function while one stream uses it", () => {
   const driver = new FakeDriver();
   using device = Device.fromDriver(driver);
   using tensor = device.zeros("float32", [4]);

@@ -46,7 +46,7 @@ Deno.test("Device disposal gives everything back, is idempotent, and ends its us
   for (const late of [tensor, stream, module, event]) late[Symbol.dispose]();
 });
 
-Deno.test("Device disposal goes on after a failure and reports the first", () => {
+Deno.test("Device disposal continues after a failure and reports the first", () => {
   const driver = new FakeDriver();
   const device = Device.fromDriver(driver);
   device.zeros("float32", [4]);

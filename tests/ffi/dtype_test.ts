@@ -63,7 +63,7 @@ Deno.test("toBfloat16() rounds to infinity beyond the largest", () => {
   assertEquals(toBfloat16(Infinity), 0x7f80);
 });
 
-Deno.test("DTYPES knows the scalar types of the language", async () => {
+Deno.test("DTYPES has the scalar types of the language", async () => {
   const { SCALARS } = await import("../../compiler/support/scalar.ts");
   assertEquals(Object.keys(DTYPES).sort(), Object.keys(SCALARS).sort());
   for (const name of Object.keys(SCALARS) as DType[]) {

@@ -92,7 +92,7 @@ Deno.test("Stream disposal hands its kept memory to the default stream", () => {
   assertEquals(second.address, address);
 });
 
-Deno.test("Device.empty() asks a driver that watches memory for exactly what it needs, and frees it at once", () => {
+Deno.test("Device.empty() allocates exactly what it needs from a driver that watches memory, and frees it at once", () => {
   const driver = new FakeDriver({ watchesMemory: true });
   using device = Device.fromDriver(driver);
   using tensor = device.empty("float32", [3]);

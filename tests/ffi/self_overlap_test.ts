@@ -46,7 +46,7 @@ Deno.test("overlapsItself() takes rows, columns, gaps and interleaved rows", () 
   ) assert(overlapsItself(extents, strides), `${extents} with ${strides}`);
 });
 
-Deno.test("overlapsItself() ends where a search would not: what it cannot tell counts as overlapping", () => {
+Deno.test("overlapsItself() ends its search after a bounded time: what it cannot decide counts as overlapping", () => {
   const extents = Array.from({ length: 40 }, () => 1000);
   // Strides without a common structure near each other: a knapsack.
   const strides = extents.map((_, i) => 2 ** 40 + 7919 * i * i);

@@ -10,7 +10,7 @@ Deno.test("Stream.finished() resolves when the device has caught up", async () =
   assertEquals(driver.names().filter((name) => name === "isEventDone").length, 4);
 });
 
-Deno.test("Stream.finished() tells what failed first, although nothing can be given back after a fault", async () => {
+Deno.test("Stream.finished() reports what failed first, although nothing can be freed after a fault", async () => {
   const driver = new FakeDriver();
   using device = Device.fromDriver(driver);
   driver.fail("isEventDone", "CUDA_ERROR_ILLEGAL_ADDRESS");
@@ -19,7 +19,7 @@ Deno.test("Stream.finished() tells what failed first, although nothing can be gi
   assertEquals(error.cudaName, "CUDA_ERROR_ILLEGAL_ADDRESS");
 });
 
-Deno.test("Stream.waitFor() orders streams and events, and a stream is not ordered behind itself", () => {
+Deno.test("Stream.waitFor() orders streams and events, and never a stream after itself", () => {
   const driver = new FakeDriver();
   using device = Device.fromDriver(driver);
   using stream = device.stream();

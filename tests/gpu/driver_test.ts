@@ -54,7 +54,7 @@ gpuTest("Device.loadModule() shows the assembler's message for broken PTX", () =
   assert(error.cause instanceof CudaError);
 });
 
-gpuTest("Device.loadModule() refuses a corrupt cubin and the device goes on", () => {
+gpuTest("Device.loadModule() refuses a corrupt cubin and the device stays usable", () => {
   using device = Device.open({ device: "cuda" });
   // A whole ELF file for CUDA as far as its sizes go, with nothing in it.
   const hollow = new Uint8Array(64);

@@ -58,7 +58,7 @@ async function check(
 }
 
 for (const dtype of transpose.variants) {
-  gpuTest(`transpose() turns ${dtype} matrices bit for bit`, async () => {
+  gpuTest(`transpose() transposes ${dtype} matrices bit for bit`, async () => {
     using device = Device.open();
     for (const size of SMALL) {
       for (const from of PLACEMENTS) {
@@ -67,7 +67,7 @@ for (const dtype of transpose.variants) {
     }
   });
   if (QUICK) continue;
-  gpuTest(`transpose() turns large ${dtype} matrices bit for bit`, async () => {
+  gpuTest(`transpose() transposes large ${dtype} matrices bit for bit`, async () => {
     using device = Device.open();
     for (const size of LARGE) await check(device, dtype, size, dense(size[1]), dense(size[0]));
   });

@@ -28,7 +28,7 @@ for (const { first, targets } of groupTargets((target) => tablesFor(target).ptx)
     }
   });
 
-  Deno.test(`look_up() reads any place of a table, each lane its own, for ${names}`, () => {
+  Deno.test(`look_up() reads any entry of a table, each lane its own, for ${names}`, () => {
     using device = deviceFor(first);
     for (const length of [1, 127, 1000, 1008]) checkLookUp(device, tablesFor(first), length);
   });

@@ -114,7 +114,7 @@ Deno.test("EmulatorError finds an address that is not a multiple of the access",
   assertMatch(error.instruction ?? "", /^@%p\d+ ld\.global\.v4\.b32/);
 });
 
-Deno.test("EmulatorError finds reads of shared memory that nobody wrote", () => {
+Deno.test("EmulatorError finds reads of shared memory that was never written", () => {
   const change = inEntry(ALIGNED, /st\.shared\.v4\.b32 \[%r\d+\+128\][^;]*;/, "");
   const error = fault("uninitialised memory", change);
   assertMatch(error.instruction ?? "", /^ld\.shared/);
@@ -124,7 +124,7 @@ Deno.test("EmulatorError finds registers that have no value", () => {
   fault("uninitialised register", inEntry(ALIGNED, "mov.u32 %r37, tri_shared;", ""));
 });
 
-Deno.test("EmulatorError finds a barrier that the threads of a warp come to apart", () => {
+Deno.test("EmulatorError finds a barrier that the threads of a warp reach diverged", () => {
   const change = inEntry(
     ALIGNED,
     "bar.sync 0;",

@@ -35,13 +35,13 @@ export const ELSEWHERE:
       "0 Diagnostics",
       "codes of what the emulator finds",
       "emulator/driver/failure_test.ts",
-      "emulatorError() knows what the language calls a finding",
+      "emulatorError() has the code of the language for a finding",
     ],
     [
       "0 Diagnostics",
       "right programs that nobody meant, for every target",
       "compiler/fuzz_test.ts",
-      "compileFile() takes right programs that nobody meant, for every target",
+      "compileFile() compiles valid mutated programs, for every target",
     ],
     [
       "0 Diagnostics",
@@ -83,7 +83,7 @@ export const ELSEWHERE:
       "1 Preprocessor",
       "`#include`",
       "compiler/preprocess/preprocess_test.ts",
-      "preprocess() includes files by quotes, brackets and macros, and knows C's empty headers",
+      "preprocess() includes files by quotes, brackets and macros, and C's headers as empty files",
     ],
     [
       "2 Tokens and literals",
@@ -113,19 +113,19 @@ export const ELSEWHERE:
       "4 Declarations",
       "promises of locals",
       "compiler/check/check_decl_test.ts",
-      "check() carries promises of locals to their declaration",
+      "check() keeps attributes of locals at their declaration",
     ],
     [
       "4 Declarations",
       "promises of locals, checked in builds for debugging",
       "compiler/lower/calls_test.ts",
-      "buildMultiple() checks promises about locals in builds for debugging, tiles and pointers too",
+      "buildMultiple() checks attributes of locals in debug builds, tiles and pointers too",
     ],
     [
       "4 Declarations",
       "broken promises of parameters are dropped",
       "compiler/check/check_function_test.ts",
-      "check() drops promises that the kernel breaks, through any way a pointer takes",
+      "check() drops attributes that the kernel breaks, through any copy of a pointer",
     ],
     [
       "5.1 Precedence",
@@ -149,19 +149,19 @@ export const ELSEWHERE:
       "6 Statements",
       "`unroll`, and hints that cannot be followed",
       "compiler/build/unroll_test.ts",
-      "unroll() takes loops apart whose rounds constants decide",
+      "unroll() unrolls loops whose number of iterations is constant",
     ],
     [
       "6 Statements",
       "`num_stages`, `pipeline(off)` of a loop",
       "compiler/build/unroll_test.ts",
-      "buildLoop() keeps how far ahead a loop may load: of its hint, not of the kernel",
+      "buildFunc() gives a loop the number of stages of its hint, not of the kernel",
     ],
     [
       "7.3 Memory extensions",
       "`prefetch` asks once per access",
       "compiler/lower/calls_test.ts",
-      "lowerPrefetch() asks once for each access, in L2, where the mask is set",
+      "lowerPrefetch() prefetches once for each access, to L2, where the mask is set",
     ],
     [
       "7.4 Value extensions",
@@ -179,7 +179,7 @@ export const ELSEWHERE:
       "7.4 Value extensions",
       "what `assume` teaches the compiler",
       "compiler/lower/calls_test.ts",
-      "buildAssume() tells axis analysis what it promises: accesses become vectors",
+      "buildAssume() informs axis analysis: accesses become vectors",
     ],
     [
       "9 Numbers",
@@ -263,7 +263,7 @@ export const ELSEWHERE:
       "8 Programs and memory",
       "a round's store before that of the next one",
       "compiler/schedule/memory_order_test.ts",
-      "orderMemory() orders a round's store before that of the next one, which may overlap",
+      "orderMemory() orders an iteration's store before that of the next one, which may overlap",
     ],
     [
       "10 Parameters",
@@ -317,7 +317,7 @@ export const ELSEWHERE:
       "10 Parameters",
       "`specialize(e)`",
       "compiler/mod_test.ts",
-      "compileFile() knows the values that a specialisation asks for",
+      "compileFile() uses the values that a specialisation requires",
     ],
     [
       "10 Parameters",

@@ -97,7 +97,7 @@ Deno.test("interpret() takes a sum as exact where every order gives the same", (
   assert(errorOf("float x[8] = (0 ... 8) * f; Y[0] = x[+];") > 0);
 });
 
-Deno.test("interpret() lets each step of a product round to the least number", () => {
+Deno.test("interpret() lets each step of a dot round to the least number", () => {
   const tiny = "float a[4, 4] = (0 ... 4)[newaxis, :] * 1.5f + f; float b[4, 4] = 1.0e-44f;";
   assert(errorOf(`${tiny} Y[0] = (a @ b)[max, max];`) >= 4 * 2 ** -149);
 });

@@ -38,7 +38,7 @@ Deno.test("judgeRows() has samples of every form of every instruction", () => {
   }
 });
 
-Deno.test("selectStep() stops at every form that nobody does, and names the section of the ISA", () => {
+Deno.test("selectStep() stops at every form without an implementation, and names the section of the ISA", () => {
   const unsupported = rows.flatMap(({ forms }) => forms).flatMap(({ samples }) =>
     samples.filter(({ way }) => way === "none")
   );

@@ -1,7 +1,7 @@
 import { suitesOf } from "../../scripts/test_gpu.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("suitesOf() takes long files apart and starts them first", () => {
+Deno.test("suitesOf() divides long files and starts them first", () => {
   const suites = suitesOf(["copy_test.ts", "random_test.ts", "attention_test.ts"]);
   assertEquals(suites.map(({ name }) => name), [
     "random_test.ts 0/4",

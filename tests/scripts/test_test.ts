@@ -19,7 +19,7 @@ Deno.test("suitesOf() starts what takes longest first", () => {
   ]);
 });
 
-Deno.test("jobsOf() lets the build begin first, and what reads it behind it", () => {
+Deno.test("jobsOf() starts the build first, and its readers after it", () => {
   const jobs = jobsOf([]);
   assertEquals(jobs[0]?.name, "build-kernels");
   const waits = (name: string): boolean | undefined =>
@@ -28,7 +28,7 @@ Deno.test("jobsOf() lets the build begin first, and what reads it behind it", ()
   assertEquals(names.map(waits), [true, true, true, true, true, false, false]);
 });
 
-Deno.test("needsBuild() finds imports and URLs of generated/ behind imports", () => {
+Deno.test("needsBuild() finds imports and URLs of generated/ through imports", () => {
   assert(needsBuild("tests/kernels/rows_test.ts"));
   assert(needsBuild("tests/compiler/lower/assemble_test.ts"));
   assert(!needsBuild("tests/compiler/lower/golden_test.ts"));

@@ -29,7 +29,7 @@ Deno.test("groupTargets() puts targets together whose bodies are equal, and only
   assertEquals(own.flatMap((group) => group.targets).toSorted(), TARGET_NAMES.toSorted());
 });
 
-Deno.test("groupTargets() tells targets apart that have other instructions for a reduction", () => {
+Deno.test("groupTargets() distinguishes targets that have other instructions for a reduction", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *X, int *Y) { *Y = (*(X + 0 ... 1024))[+]; }`;
   const groups = groupTargets((target) => printEntry(lowerGeneral(text, target).kernel, target));

@@ -56,7 +56,7 @@ Deno.test("githubCommand points to the use of text from the command line, or to 
   assertEquals(githubCommand(NOWHERE, inRepository), "::warning title=W1021::unused");
 });
 
-Deno.test("sarifLog gives places, related places, rules and fixes", () => {
+Deno.test("sarifLog has locations, related locations, rules and fixes", () => {
   const [run, more] = sarifLog([AT, USED, NOWHERE], inRepository).runs;
   assertEquals(more, undefined);
   const [at, used, nowhere] = run?.results ?? [];

@@ -121,7 +121,7 @@ Deno.test("replaceFile() leaves nothing beside the file, and clears away what an
     assertEquals(names(folder), ["file"]);
   }));
 
-Deno.test("A lock goes with the process that was killed", () =>
+Deno.test("A lock ends with the process that was killed", () =>
   withFolder(async (folder) => {
     const module = new URL("../../../cli/files/staging.ts", import.meta.url).href;
     const text = `import { Staging } from ${JSON.stringify(module)};

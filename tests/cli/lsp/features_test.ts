@@ -101,7 +101,7 @@ Deno.test("tri lsp shows macros with what they become, built-in functions and wo
   assertEquals(await client.stop(), 0);
 });
 
-Deno.test("tri lsp goes to the definitions of variables, macros, parameters of pragmas and of kernels", async () => {
+Deno.test("tri lsp finds the definitions of variables, macros, parameters of pragmas and of kernels", async () => {
   const client = await openMatmul();
   const lines = Deno.readTextFileSync(`${ROOT}/${MATMUL}`).split("\n");
   const lineOf = (text: string): number => lines.findIndex((line) => line.includes(text));
@@ -130,7 +130,7 @@ __global__ void f(float *X) {
 }
 `;
 
-Deno.test("tri lsp knows constant buffers and their sizes", async () => {
+Deno.test("tri lsp shows constant buffers and their sizes", async () => {
   using workspace = new Workspace({});
   const text = "#define N 64\nfloat __constant__ *TABLE = calloc(4 * N);\n" +
     "__global__ void f(float *X, int n) { *X = TABLE[n]; }\n";
@@ -143,7 +143,7 @@ Deno.test("tri lsp knows constant buffers and their sizes", async () => {
   assertEquals(await client.stop(), 0);
 });
 
-Deno.test("tri lsp knows helpers, types, constants and headers", async () => {
+Deno.test("tri lsp shows helpers, types, constants and headers", async () => {
   using workspace = new Workspace({ "size.h": "#define SIZE 8\n" });
   const client = await openText(workspace, HELPERS);
   assertEquals(await definition(client, "a.tc", "twice(*"), "5 twice");
@@ -251,7 +251,7 @@ Deno.test("tri lsp answers questions about documents that are not open with an e
   assertEquals(await client.stop(), 0);
 });
 
-Deno.test("tri lsp knows the parts of a text that only some instances take, and parameters of macros", async () => {
+Deno.test("tri lsp shows the parts of a text that only some instances take, and parameters of macros", async () => {
   using workspace = new Workspace();
   const client = await openText(
     workspace,

@@ -62,7 +62,7 @@ async function rename(client: LspClient, at: string, newName: string): Promise<s
   return withEdits(TEXT, edit?.changes?.[client.uri("a.tc")] ?? []);
 }
 
-Deno.test("tri lsp finds the references of variables by scope, also behind characters of two UTF-16 units", async () => {
+Deno.test("tri lsp finds the references of variables by scope, also after characters of two UTF-16 units", async () => {
   using workspace = new Workspace({ "size.h": "#define SIZE 8\n" });
   const client = await open(workspace);
   // The inner i hides the outer one.

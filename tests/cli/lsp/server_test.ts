@@ -13,7 +13,7 @@ Deno.test("tri lsp ends with 0 after shutdown and exit, else with 1", async () =
   assertEquals(codes, [0, 1, 1]);
 });
 
-Deno.test("tri lsp answers a second initialize and unknown requests with errors, and goes on", async () => {
+Deno.test("tri lsp answers a second initialize and unknown requests with errors, and continues", async () => {
   using workspace = new Workspace();
   const client = await LspClient.start(workspace.path);
   await assertRejects(() => client.initialize(), Error, "twice");

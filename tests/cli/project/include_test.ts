@@ -25,7 +25,7 @@ Deno.test("includeFinder() gives the same object for the same file", () => {
   );
 });
 
-Deno.test("includeFinder() tells a file outside the project from one that is missing", () => {
+Deno.test("includeFinder() distinguishes a file outside the project from a missing one", () => {
   using workspace = new Workspace({ "secret.h": "", "p/k/main.tc": "" });
   const { resolve } = includeFinder(`${workspace.path}/p`, []);
   assertEquals(resolve("../../secret.h", "quoted", FROM), "outside");

@@ -16,7 +16,7 @@ import { fakePtxas, Workspace } from "../support/tri_process.ts";
 const OLD: Assembler = { path: "/old", version: "11.8.89", archs: ["sm_70", "sm_90"], ptx: 78 };
 const NEW: Assembler = { path: "/new", version: "13.0.88", archs: ["sm_90", "sm_100"], ptx: 90 };
 
-Deno.test("chooseAssembler() takes the newest that knows the architecture and the PTX version", () => {
+Deno.test("chooseAssembler() takes the newest that supports the architecture and the PTX version", () => {
   assertEquals(chooseAssembler([NEW, OLD], "sm_90", 78), NEW);
   assertEquals(chooseAssembler([NEW, OLD], "sm_70", 60), OLD);
   assertEquals(
@@ -103,7 +103,7 @@ async function withAssemblers<T>(
   }
 }
 
-Deno.test("findAssemblers() asks every listed ptxas once and says why one is of no use", async () => {
+Deno.test("findAssemblers() runs every listed ptxas once and says why one is unusable", async () => {
   using workspace = new Workspace();
   const good = workspace.writeProgram(
     "good/ptxas",

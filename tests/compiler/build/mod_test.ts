@@ -109,7 +109,7 @@ Deno.test("buildFunc() marks accesses through volatile pointers", () => {
   );
 });
 
-Deno.test("buildFunc() turns promises about locals into assume_multiple", () => {
+Deno.test("buildFunc() emits assume_multiple for attributes of locals", () => {
   const a = vars.make("a", t.INT);
   const promised: TypedStmt = {
     kind: "declare",
@@ -363,7 +363,7 @@ Deno.test("buildFunc() ends at a return, whatever follows", () => {
   assertEquals(body(t.store(X, N), t.leave(), t.store(X, M)), "store %0, %1");
 });
 
-Deno.test("buildFunc() makes a loop with a break test at its end whether it goes on", () => {
+Deno.test("buildFunc() tests at the end of a loop with a break whether it continues", () => {
   const i = vars.make("i", t.INT);
   const leave: TypedStmt = { kind: "break", span: t.SPAN };
   assertEquals(
@@ -445,7 +445,7 @@ if %5 {
   );
 });
 
-Deno.test("buildFunc() asks after a loop whether it has returned", () => {
+Deno.test("buildFunc() tests after a loop whether it has returned", () => {
   const i = vars.make("i", t.INT);
   assertEquals(
     body(loop(false, i, [t.when(t.less(N, t.use(i)), [t.leave()])]), t.store(X, N)),

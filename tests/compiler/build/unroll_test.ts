@@ -31,7 +31,7 @@ function shapeOf(body: string): { readonly loops: number; readonly stores: numbe
   return { loops: opsNamed(laidOut, "while").length, stores: opsNamed(laidOut, "store").length };
 }
 
-Deno.test("unroll() takes loops apart whose rounds constants decide", () => {
+Deno.test("unroll() unrolls loops whose number of iterations is constant", () => {
   const body = "for (int k = 10; k > 0; k -= 3) *(Y + k) = k;";
   assertEquals(shapeOf(body), { loops: 1, stores: 1 });
   assertEquals(shapeOf(`#pragma unroll\n${body}`), { loops: 0, stores: 4 });
@@ -97,7 +97,7 @@ Deno.test("unroll() never changes what a loop computes", () => {
   }
 });
 
-Deno.test("buildLoop() keeps how far ahead a loop may load: of its hint, not of the kernel", () => {
+Deno.test("buildFunc() gives a loop the number of stages of its hint, not of the kernel", () => {
   const product = (pragma: string, hint: string): string =>
     `#pragma tri specialize(off)
 ${pragma}

@@ -60,7 +60,7 @@ Deno.test("clashText() and clashPicture() show both shapes and the first bad axi
   assertEquals(clashText(missing), "[2, 16] vs [16]: axis 0 is 2 and missing");
 });
 
-Deno.test("fitsWithNewAxis() knows when `x[:, newaxis]` would help", () => {
+Deno.test("fitsWithNewAxis() finds out whether `x[:, newaxis]` would help", () => {
   assertEquals(fitsWithNewAxis([128], [128, 64]), true);
   assertEquals(fitsWithNewAxis([64], [128, 64]), false);
   assertEquals(fitsWithNewAxis([128, 64], [128, 64]), false);

@@ -100,7 +100,7 @@ testCodes("checks attributes", {
   "int q __attribute__((multipleof(8), hot)) = n;": "W4012",
 });
 
-Deno.test("check() carries promises of locals to their declaration", () => {
+Deno.test("check() keeps attributes of locals at their declaration", () => {
   const [first, second] = stmtsOf("int q __multipleof(8) = n; float *w2 __aligned(16) = P;");
   assertEquals(first?.kind === "declare" && first.multipleof, 8);
   assertEquals(second?.kind === "declare" && second.aligned, 16);

@@ -59,7 +59,7 @@ for (
   });
 }
 
-Deno.test("checkFile() shows a kernel the names that stand before it", () => {
+Deno.test("checkFile() lets a kernel see the names that are declared before it", () => {
   const text = [
     "const int A = 1;",
     "int twice(int x);",
@@ -72,7 +72,7 @@ Deno.test("checkFile() shows a kernel the names that stand before it", () => {
   assertEquals([general, own], [[], [["E2001 3:38"], ["W6021 5:52"]]]);
 });
 
-Deno.test("checkFile() reports mistakes of a helper once, and of calls where they stand", () => {
+Deno.test("checkFile() reports errors of a helper once, and of calls at each call", () => {
   const text = [
     "int gone(int x);",
     "int unset(void) { int a; return a; }",

@@ -102,7 +102,7 @@ Deno.test("check() keeps the attributes and the documentation of a kernel", () =
   );
 });
 
-Deno.test("check() drops promises that the kernel breaks, through any way a pointer takes", () => {
+Deno.test("check() drops attributes that the kernel breaks, through any copy of a pointer", () => {
   const access = (body: string): string => {
     const { unit, diagnostics } = checkText(`
       static void set(float *p) { *p = 1; }

@@ -44,7 +44,7 @@ function judge({ unit, diagnostics }: Checked, text: string): void {
 
 for (const text of SOURCES) {
   const title = /^\/\/ (.*)/.exec(text)?.[1] ?? text.slice(0, 40);
-  Deno.test(`check() keeps the promises of the typed tree: ${title.trim()}`, () =>
+  Deno.test(`check() keeps the invariants of the typed tree: ${title.trim()}`, () =>
     judge(checkText(text, DEFINES), text));
 }
 
@@ -119,7 +119,7 @@ const expression = fc.letrec<{ expr: string }>((tie) => ({
   ),
 }));
 
-Deno.test("check() types random expressions, and the tree keeps its promises", () => {
+Deno.test("check() types random expressions, and the tree keeps its invariants", () => {
   let right = 0;
   fc.assert(
     fc.property(expression.expr, (text) => {
@@ -139,7 +139,7 @@ const ENDLESS = [
 ];
 const ENDLESS_STATEMENTS = ["{ ", "if (n) ", "for (;;) ", "do ", "if (m[any]) n = n + 1; else "];
 
-Deno.test("check() goes through everything that the parser lets pass", () => {
+Deno.test("check() accepts or reports everything that the parser accepts", () => {
   for (const count of [50, 240, 900]) {
     for (const piece of ENDLESS) checkText(inKernel(`n = ${piece.repeat(count)} n;`));
     for (const piece of ENDLESS_STATEMENTS) checkText(inKernel(`${piece.repeat(count)} n = 1;`));

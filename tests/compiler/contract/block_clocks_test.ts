@@ -38,7 +38,7 @@ const clocksOf = (text: string): readonly (string | undefined)[] =>
   instancesOf(text).filter(({ specialization }) => specialization.length === 0)
     .map(({ clocks }) => clocks && printExpr(clocks));
 
-Deno.test("blockClocks() counts a loop's rounds, whichever way its counter goes", () => {
+Deno.test("blockClocks() counts a loop's iterations, for counters in both directions", () => {
   // Of 32 x 32 sums: 16 * 1024 multiply-adds at 128 a clock, 4096 bytes at 64, 4096 bytes of the result.
   const up = clocksOf(product("for (int k = 0; k < K; k += 16)"));
   assertEquals(up, [

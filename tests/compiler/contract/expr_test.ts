@@ -66,7 +66,7 @@ Deno.test("parseContractExpr() expands macros that name parameters", () => {
   assertEquals(printExpr(mustRead("STRIDE * 2", { STRIDE: "ldx" })), "ldx * 2");
 });
 
-Deno.test("parseContractExpr() gives constants no name of a macro that stands for more", () => {
+Deno.test("parseContractExpr() names no constant after a macro with a longer body", () => {
   const macros = { V: "(16 / sizeof(half))", ALIGNED: "(M % V == 0 && ldx == 1)", MINUS: "-2" };
   assertEquals(printExpr(mustRead("ALIGNED", macros)), "M % 8 == 0 && ldx == 1");
   assertEquals(printExpr(mustRead("M + max(V, N)", macros)), "M + max(8, N)");
@@ -76,7 +76,7 @@ Deno.test("parseContractExpr() gives constants no name of a macro that stands fo
   assertEquals(value("M * MINUS", macros), -200n);
 });
 
-Deno.test("parseContractExpr() reports names, functions and operators it does not know", () => {
+Deno.test("parseContractExpr() reports unknown names, functions and operators", () => {
   const codes = (text: string): string[] => readExpr(text).diagnostics.map(({ code }) => code);
   assertEquals(codes("MM + L"), ["E9013", "E9013"]);
   assertEquals(codes("ceil(M)"), ["E9013"]);

@@ -89,7 +89,7 @@ Deno.test("infer() sees a vector in one dimension, and shl for mul", () => {
   });
 });
 
-Deno.test("infer() knows nothing of an address that memory holds", () => {
+Deno.test("infer() assumes nothing of an address that is loaded", () => {
   const text = `func @chase(%0 X: float32*, %1 I: int32*) {
   %2: int32 = load %1 {modifiers = []}
   %3: float32* = offset %0, %2
@@ -231,7 +231,7 @@ Deno.test("infer() claims exactly what the masked transposition touches on the g
   }));
 });
 
-Deno.test("infer() demands no range of what stands in a branch or loop, only of what every launch does", () => {
+Deno.test("infer() demands no range of accesses in a branch or loop, only of those that every launch makes", () => {
   const text = `func @branch(%0 X: float32*, %1 Y: float32*, %2 N: int32) {
   %3: int32 = program_id 0
   %4: int32 = mul %3, %2

@@ -114,7 +114,7 @@ const kernelOf = (body: string): string =>
     `${HEAD}__global__ void f(int *X __noalias, int *Y __noalias, int n) { int r[256] = 0 ... 256; ${body} }`,
   );
 
-Deno.test("lowerFunc() reads one place of constant memory through its cache, several by generic addresses", () => {
+Deno.test("compileFile() reads one location of constant memory through its cache, several by generic addresses", () => {
   const rows: Readonly<Record<string, readonly string[]>> = {
     "*Y = T[n];": ["ld.const.b32"],
     "*(Y + r) = T[n] + 0 * r;": ["ld.const.b32"],
@@ -132,7 +132,7 @@ Deno.test("lowerFunc() reads one place of constant memory through its cache, sev
   }
 });
 
-Deno.test("lowerFunc() reads constant memory in vectors where its user stores vectors", () => {
+Deno.test("compileFile() reads constant memory in vectors where its user stores vectors", () => {
   const [kernel] = compileClean(`${HEAD}__global__ void f(int *Y __aligned(16)) {
     int r[512] = 0 ... 512;
     *(Y + r) = *(T + r);
@@ -140,7 +140,7 @@ Deno.test("lowerFunc() reads constant memory in vectors where its user stores ve
   assertEquals(loadsOf(must(kernel?.modules[0], "module").ptx), ["ld.v4.b32"]);
 });
 
-Deno.test("lowerFunc() needs no barrier and no exchange for constant memory", () => {
+Deno.test("compileFile() needs no barrier and no exchange for constant memory", () => {
   for (
     const body of [
       "*(Y + r) = 1; *(Y + r) = *(T + r) + T[n];",
@@ -153,7 +153,7 @@ Deno.test("lowerFunc() needs no barrier and no exchange for constant memory", ()
   }
 });
 
-Deno.test("lowerFunc() asks no cache to read constant memory ahead, and copies none of it asynchronously", () => {
+Deno.test("compileFile() asks no cache to read constant memory ahead, and copies none of it asynchronously", () => {
   assert(!kernelOf("prefetch(T + r); *(Y + r) = *(T + r);").includes("prefetch"));
   const ptx = ptxOf(`float __constant__ *W = calloc(65536);
 __global__ void f(float *X, float *Y, int n) {

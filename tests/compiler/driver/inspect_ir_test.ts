@@ -53,7 +53,7 @@ Deno.test("inspectIr() reads its own output again, pass by pass", () => {
   assertEquals(now, inspect(readKernel("softmax.tc"), options, "ir", { after: last }));
 });
 
-Deno.test("inspectIr() goes on to a pass, and says so if that has been passed", () => {
+Deno.test("inspectIr() continues to a pass, and reports a pass that is already done", () => {
   const file = { name: "f.ir", text: "after cse {}\nfunc @f() {\n  return\n}\n" };
   const request = { result: "ir", defaultTarget: "sm_80" } as const;
   const text = inspectIr(file, { ...request, after: "*" });

@@ -8,7 +8,7 @@ const row = (name: string, ...needs: readonly string[]): Row<unknown> => ({
   needs,
 });
 
-Deno.test("stepsOf() numbers the places of a pass", () => {
+Deno.test("stepsOf() numbers the occurrences of a pass", () => {
   const steps = stepsOf([["tile", [row("a"), row("b"), row("a", "b")]], ["layout", [row("a")]]]);
   assertEquals(steps.map(({ name, phase }) => `${phase} ${name}`), [
     "tile a",

@@ -31,7 +31,7 @@ Deno.test("surveyFile() has a view of every kernel for every instance, with its 
   assertEquals(product?.syntax.kind, "binary");
 });
 
-Deno.test("surveyFile() knows what lies before and behind a mistake", () => {
+Deno.test("surveyFile() covers the text before and after an error", () => {
   const view = survey.kernels[1]?.views[0]();
   for (const name of ["sum += y", "sum;"]) {
     const entry = view && entryAt(view.facts, FILE, TEXT.indexOf(name));
@@ -49,7 +49,7 @@ Deno.test("surveyFile() checks what is outside of kernels once for all of them",
   assert(first !== undefined && first === second);
 });
 
-Deno.test("kernelAt() gives what stands before a kernel to that kernel", () => {
+Deno.test("kernelAt() counts the text before a kernel as the kernel's", () => {
   const at = (text: string): string | undefined =>
     kernelAt(survey, TEXT.indexOf(text)).plan?.kernel;
   assertEquals(
@@ -58,7 +58,7 @@ Deno.test("kernelAt() gives what stands before a kernel to that kernel", () => {
   );
 });
 
-Deno.test("visibleNames() gives what has been declared in the scopes around a place", () => {
+Deno.test("visibleNames() lists what is declared in the scopes around a location", () => {
   const unit = kernelAt(survey, TEXT.length).views[0]().parsed.unit;
   const at = (text: string): string[] =>
     visibleNames(unit, FILE, TEXT.indexOf(text)).map(({ text: name }) => name);
@@ -67,7 +67,7 @@ Deno.test("visibleNames() gives what has been declared in the scopes around a pl
   assertEquals(at("a * 2"), ["first", "X", "a"]);
 });
 
-Deno.test("surveyFile() knows the parameters of pragmas while there is no kernel yet", () => {
+Deno.test("surveyFile() has the parameters of pragmas while there is no kernel yet", () => {
   const text = "#pragma tri variants TYPE in {half, float}\nstatic int f(TYPE x) { return 0; }\n";
   const file = { name: "b.tc", text };
   const view = surveyFile(file, { targets: ["sm_80"] }).kernels[0].views[0]();

@@ -77,7 +77,7 @@ Deno.test("planInstances() multiplies variants lines and adds each variant", () 
   ]);
 });
 
-Deno.test("planInstances() names variants by dtype, and twins apart", () => {
+Deno.test("planInstances() names variants by dtype, and distinguishes equal ones", () => {
   const made = plan(["variants TYPE in {unsigned char, long long, int32_t}, OP in {a + b, a - b}"]);
   assertEquals(show(made).map((line) => line.split(":")[0]), [
     "uint8_OPa_b",

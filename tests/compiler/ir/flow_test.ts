@@ -32,7 +32,7 @@ function find<N extends TileOp>(func: Func, name: N): OpOf<N> {
 
 const names = (values: readonly Value[]): string => values.map(({ name }) => name).join();
 
-Deno.test("loopOf() takes a loop apart", () => {
+Deno.test("loopOf() returns the parts of a loop", () => {
   const loop = loopOf(find(FUNC, "while"));
   assertEquals(names([loop.continues]), "goOn");
   assertEquals(names(loop.test.params), "i");
@@ -44,7 +44,7 @@ Deno.test("loopOf() takes a loop apart", () => {
   assertEquals(loop.body.ops.at(-1), loop.end);
 });
 
-Deno.test("branchOf() takes a branch apart", () => {
+Deno.test("branchOf() returns the parts of a branch", () => {
   const branch = branchOf(find(FUNC, "if"));
   assertEquals(names([branch.condition]), "c");
   assertEquals(names(branch.thenValues), "last");

@@ -41,7 +41,7 @@ Deno.test("assignLayouts() exchanges a transposed tile once", () => {
   assertEquals(exchanges(kernel(`${ROW_MAJOR} ${STORE_TURNED} *py = ^(*px);`)), 1);
 });
 
-Deno.test("assignLayouts() exchanges once where pointer arithmetic alone turns the tile", () => {
+Deno.test("assignLayouts() exchanges once where pointer arithmetic alone transposes the tile", () => {
   assertEquals(exchanges(kernel(`${ROW_MAJOR} ${STORE_COLUMN_MAJOR} *py = *px;`)), 1);
   assertEquals(exchanges(kernel(`${COLUMN_MAJOR} ${STORE_ROW_MAJOR} *py = *px;`)), 1);
 });
@@ -51,7 +51,7 @@ Deno.test("assignLayouts() moves nothing for a tile that is transposed twice", (
   assertEquals(exchanges(kernel(`${ROW_MAJOR} ${STORE_ROW_MAJOR} *py = ^(^(*px) + 1.0f);`)), 0);
 });
 
-Deno.test("assignLayouts() goes through shared memory only when it must: ^ between sides that agree is free", () => {
+Deno.test("assignLayouts() uses shared memory only where it is needed: ^ between sides that agree is free", () => {
   assertEquals(exchanges(kernel(`${COLUMN_MAJOR} ${STORE_TURNED} *py = ^(*px);`)), 0);
   assertEquals(exchanges(kernel(`${ROW_MAJOR} ${STORE_TURNED_BACK} *py = ^(*px);`)), 0);
   assertEquals(exchanges(kernel(`${COLUMN_MAJOR} ${STORE_TURNED_BACK} *py = ^(*px);`)), 1);
@@ -201,7 +201,7 @@ __global__ void k(float *X __aligned(16), float *Y, int n, int ld __multipleof(4
   assertEquals(conversionsAround(text), [0, 1]);
 });
 
-Deno.test("assignLayouts() carries a product's sum in the product's layout", () => {
+Deno.test("assignLayouts() carries the sum of a dot in the layout of the dot", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(float *X, float *Y, int n) {
   int m[32] = 0 ... 32;

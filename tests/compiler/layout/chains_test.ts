@@ -50,7 +50,7 @@ function leftOfSecond({ laidOut }: LoweredInstance): string {
 }
 
 for (const target of Object.keys(TARGETS) as TargetName[]) {
-  Deno.test(`chainedProducts() keeps the operand of the second in registers, on ${target}`, () => {
+  Deno.test(`chainedDots() keeps the operand of the second in registers, on ${target}`, () => {
     for (const type of ["float16", "bfloat16"] as const) {
       if (!TARGETS[target].mma.some((name) => /m16n8k(8|16)$/.test(name) && isOf(name, type))) {
         continue;
@@ -62,7 +62,7 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
     }
   });
 
-  Deno.test(`chainedProducts() keeps sums right, on ${target}`, () => {
+  Deno.test(`chainedDots() keeps sums right, on ${target}`, () => {
     for (const type of ["float16", "bfloat16", "float32"] as const) {
       checkChain(type, 4, target);
     }
@@ -107,12 +107,12 @@ function checkChain(type: Type, numWarps: number, target: TargetName): void {
   });
 }
 
-Deno.test("chainedProducts() sees through branches", () => {
+Deno.test("chainedDots() follows values through branches", () => {
   const text = chainText("float16", 4, "float p[64, 32] = s; if (flag) p = s < 0 ? 0.0f : s;");
   assertEquals(leftOfSecond(lowerGeneral(text)), "convert");
 });
 
-Deno.test("chainedProducts() keeps reductions along rows within a warp", () => {
+Deno.test("chainedDots() keeps reductions along rows within a warp", () => {
   const text = chainText("float16", 4, "float p[64, 32] = exp2(s - (s[:, max])[:, newaxis]);");
   const { laidOut } = lowerGeneral(text);
   assertEquals(leftOfSecond(lowerGeneral(text)), "convert");
@@ -121,7 +121,7 @@ Deno.test("chainedProducts() keeps reductions along rows within a warp", () => {
   assert(!reductions.some(hasBlockBarrier));
 });
 
-Deno.test("chainedProducts() leaves products alone that feed a right operand", () => {
+Deno.test("chainedDots() leaves dots alone whose result is a right operand", () => {
   const text = `
 __global__ void k(half *A __noalias, half *B __noalias, float *D __noalias) {
   int r[64] = 0 ... 64;

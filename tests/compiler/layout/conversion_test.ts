@@ -120,7 +120,7 @@ const arbitraryPair = fc.record({
   return { src: random(0), dst: random(12), bytes };
 });
 
-Deno.test("planConversion() brings every element to where the destination wants it", () => {
+Deno.test("planConversion() moves every element to where the destination layout has it", () => {
   fc.assert(fc.property(arbitraryPair, ({ src, dst, bytes }) => {
     const plan = planConversion(src, dst, bytes);
     for (let warp = 0; warp < 1 << dst.warp.length; warp++) {
@@ -162,7 +162,7 @@ Deno.test("planConversion() never conflicts on random layouts more than it says"
   }));
 });
 
-Deno.test("planConversion() is free where only registers change places", () => {
+Deno.test("planConversion() is free where only registers are renamed", () => {
   const src: LinearLayout = {
     shape: [256],
     register: [1, 2, 4],
@@ -176,7 +176,7 @@ Deno.test("planConversion() is free where only registers change places", () => {
   assertEquals(planConversion(src, src, 4).kind, "none");
 });
 
-Deno.test("planConversion() asks for no block barrier when warps keep to themselves", () => {
+Deno.test("planConversion() needs no block barrier where elements stay in their warp", () => {
   const src: LinearLayout = {
     shape: [256],
     register: [1, 2],

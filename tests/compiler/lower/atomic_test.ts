@@ -70,7 +70,7 @@ for (const name of Object.keys(POINTEES) as Name[]) {
 }
 
 /** All elements add to one place: order does not matter to the sum. */
-Deno.test("lowerAtomic() lets all elements and programs meet in one place", () => {
+Deno.test("lowerAtomic() adds all elements of all programs at one address", () => {
   for (const type of POINTEES.add) {
     const spelling = SCALARS[type].spelling;
     for (
@@ -107,7 +107,7 @@ __global__ void k(float *P, float *X) {
   assertEquals(p, [2, 1, 0, NaN, 2, 1, 0, NaN]);
 });
 
-Deno.test("lowerAtomicCas() swaps where memory equals, and tells everyone what was there", () => {
+Deno.test("lowerAtomicCas() swaps where memory equals, and returns the old value to all threads", () => {
   for (const type of [...INTEGERS, ...FLOATS]) {
     const spelling = SCALARS[type].spelling;
     for (

@@ -84,14 +84,14 @@ Deno.test("lowerCheck() stops at one false element, and says where and what", ()
   }
 });
 
-Deno.test("lowerCheck() checks what `assume` promises, in loops and branches too", () => {
+Deno.test("lowerCheck() checks the condition of `assume`, in loops and branches too", () => {
   const body = `for (int i = 0; i < 3; i++) if (i == 2) assume(n % 4 == i - 1);`;
   assertEquals(printedBy(ptxOf(body, "sm_80")), "");
   const fault = assertThrows(() => printedBy(ptxOf(body, "sm_80"), 6), Fault);
   assertStringIncludes(fault.detail, "assertion `assume(n % 4 == i - 1)` failed");
 });
 
-Deno.test("buildAssume() tells axis analysis what it promises: accesses become vectors", () => {
+Deno.test("buildAssume() informs axis analysis: accesses become vectors", () => {
   const widest = (promise: string): number => {
     const ptx = must(
       compileFile({
@@ -119,7 +119,7 @@ __global__ void k(float *X __aligned(16), float *Y __aligned(16), int M, int ldx
   assertEquals(widest("assume(ldx % 4 == 0 && M % 4 == 0 && n % 4 == 0); ldx = ldx / 2;"), 1);
 });
 
-Deno.test("lowerPrefetch() asks once for each access, in L2, where the mask is set", () => {
+Deno.test("lowerPrefetch() prefetches once for each access, to L2, where the mask is set", () => {
   const ptx = must(
     compileFile({
       name: "k.tc",
@@ -160,7 +160,7 @@ ptxasTest(
   },
 );
 
-Deno.test("buildMultiple() checks promises about locals in builds for debugging, tiles and pointers too", () => {
+Deno.test("buildMultiple() checks attributes of locals in debug builds, tiles and pointers too", () => {
   const wrong = [
     'int s __multipleof(4) = n; printf("%d", s);',
     'printf("%d", multiple_of(n + 2, 2));',

@@ -28,7 +28,7 @@ for (const target of Object.values(TARGETS).map(({ name }) => name)) {
   const judge = usable.find(({ archs, ptx }) =>
     archs.includes(target) && (ptx === undefined || version <= ptx)
   );
-  const name = `lowerFunc() emits loops that ptxas assembles for ${target} without a warning`;
+  const name = `compileFile() emits loops that ptxas assembles for ${target} without a warning`;
   Deno.test({
     name: judge === undefined ? `${name} [skipped: no ptxas here knows ${target}]` : name,
     ignore: judge === undefined,

@@ -14,7 +14,7 @@ import { TARGETS } from "../../../compiler/targets.ts";
 
 const RUNS = Number(Deno.env.get("TRI_PROPERTY_RUNS") ?? 150);
 
-Deno.test("lowerFunc() runs random structured programs as they are written", () => {
+Deno.test("compileFile() runs random structured programs as they are written", () => {
   const anyTarget = fc.constantFrom(...Object.values(TARGETS).map(({ name }) => name));
   fc.assert(
     fc.property(anyProgram, anyTarget, (program, target) => {
@@ -32,7 +32,7 @@ Deno.test("lowerFunc() runs random structured programs as they are written", () 
   );
 });
 
-Deno.test("lowerFunc() runs random programs on tiles in loops and branches as they are written", () => {
+Deno.test("compileFile() runs random programs on tiles in loops and branches as they are written", () => {
   const anyTarget = fc.constantFrom(...Object.values(TARGETS).map(({ name }) => name));
   const ARRAYS = { int: Int32Array, short: Int16Array, char: Int8Array };
   fc.assert(

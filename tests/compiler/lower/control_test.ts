@@ -70,7 +70,7 @@ function checkScalars(
   });
 }
 
-Deno.test("lowerFunc() copies in a grid-stride loop, also when there is nothing to do", () => {
+Deno.test("compileFile() copies in a grid-stride loop, also when there is nothing to do", () => {
   for (const type of ["float", "char"]) {
     const text = `#pragma tri grid(3)
 __global__ void k(${type} *X, ${type} *Y, int n) {
@@ -96,7 +96,7 @@ __global__ void k(${type} *X, ${type} *Y, int n) {
   }
 });
 
-Deno.test("lowerFunc() computes collatz lengths, a loop with a branch whose bound is data", () => {
+Deno.test("compileFile() computes collatz lengths, a loop with a branch whose bound is data", () => {
   checkScalars(
     `int x = n; int steps = 0;
     while (x != 1) { if (x % 2 == 0) x = x / 2; else x = 3 * x + 1; steps += 1; }
@@ -111,7 +111,7 @@ Deno.test("lowerFunc() computes collatz lengths, a loop with a branch whose boun
   );
 });
 
-Deno.test("lowerFunc() exchanges carried values as if all moved at once", () => {
+Deno.test("compileFile() exchanges carried values as if all moved at once", () => {
   checkScalars(
     `int a = 1; int b = 2; int c = 3; bool p = true; bool q = false;
     for (int i = 0; i < n; i++) { int t = a; a = b; b = c; c = t; bool s = p; p = q; q = s; }
@@ -129,7 +129,7 @@ Deno.test("lowerFunc() exchanges carried values as if all moved at once", () => 
   );
 });
 
-Deno.test("lowerFunc() lets a carried bool be the condition and change places with another", () => {
+Deno.test("compileFile() lets a carried bool be the condition and be swapped with another", () => {
   checkScalars(
     `bool go = n > 0; bool next = m > 0; int rounds = 0;
     while (go) { bool t = go; go = next; next = t && rounds < m; rounds++; }
@@ -147,7 +147,7 @@ Deno.test("lowerFunc() lets a carried bool be the condition and change places wi
   );
 });
 
-Deno.test("lowerFunc() leaves nested loops by break, continue and return", () => {
+Deno.test("compileFile() leaves nested loops by break, continue and return", () => {
   const reference = (n: number, m: number): number[] => {
     const y = [0, 0, 0, 0];
     let count = 0;
@@ -190,7 +190,7 @@ Deno.test("lowerFunc() leaves nested loops by break, continue and return", () =>
   );
 });
 
-Deno.test("lowerFunc() runs do loops with break and continue, and returns from branches that go on together", () => {
+Deno.test("compileFile() runs do loops with break and continue, and returns in branches that join", () => {
   checkScalars(
     `int i = n; int sum = 0;
     do {
@@ -226,7 +226,7 @@ Deno.test("lowerFunc() runs do loops with break and continue, and returns from b
   );
 });
 
-Deno.test("lowerFunc() inlines helpers that return from the middle of loops", () => {
+Deno.test("compileFile() inlines helpers that return from the middle of loops", () => {
   const text = `static int find(int x, int limit) {
   if (x < 0) return -1;
   for (int d = 2; d < limit; d++) {
@@ -261,7 +261,7 @@ __global__ void k(int *Y, int n, int m) {
   });
 });
 
-Deno.test("lowerFunc() counts with 64-bit and unsigned variables, and past the end of their range", () => {
+Deno.test("compileFile() counts with 64-bit and unsigned variables, and past the end of their range", () => {
   checkScalars(
     `long i = 4294967290; int rounds = 0;
     for (; i < 4294967300; i += 3) rounds++;
@@ -277,7 +277,7 @@ Deno.test("lowerFunc() counts with 64-bit and unsigned variables, and past the e
   );
 });
 
-Deno.test("lowerFunc() shifts, doubles and stores tiles that loops carry", () => {
+Deno.test("compileFile() shifts, doubles and stores tiles that loops carry", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *X __noalias, int *Y __noalias, int n, int m) {
   int r[64] = 0 ... 64;
@@ -316,7 +316,7 @@ __global__ void k(int *X __noalias, int *Y __noalias, int n, int m) {
   });
 });
 
-Deno.test("lowerFunc() works through rows in chunks, two loops in sequence over each", () => {
+Deno.test("compileFile() works through rows in chunks, two loops in sequence over each", () => {
   const text = `#pragma tri grid(4)
 __global__ void k(float *X, float *Y, int n, int ld) {
   int row = get_program_id(0);
@@ -353,7 +353,7 @@ __global__ void k(float *X, float *Y, int n, int ld) {
   });
 });
 
-Deno.test("lowerFunc() transposes in a loop: shared memory is written when all have read it", () => {
+Deno.test("compileFile() transposes in a loop: shared memory is written when all have read it", () => {
   for (const type of ["float", "half", "char"]) {
     const text = `#pragma tri grid(1)
 __global__ void k(${type} *X, ${type} *Y, int n, int ld) {
@@ -384,7 +384,7 @@ __global__ void k(${type} *X, ${type} *Y, int n, int ld) {
   }
 });
 
-Deno.test("lowerFunc() orders what one round stores before what the next one loads", () => {
+Deno.test("compileFile() orders the stores of an iteration before the loads of the next one", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *X, int n) {
   int r[128] = 0 ... 128;
@@ -402,7 +402,7 @@ __global__ void k(int *X, int n) {
   });
 });
 
-Deno.test("lowerFunc() does not take pointers for steps of one another that rounds exchange", () => {
+Deno.test("compileFile() does not treat pointers that iterations swap as steps of one another", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *X, int n) {
   int m[16] = 0 ... 16;
@@ -426,7 +426,7 @@ __global__ void k(int *X, int n) {
   });
 });
 
-Deno.test("lowerFunc() gives a loop in a branch the layout that the branch hands on", () => {
+Deno.test("compileFile() gives a loop in a branch the layout that the branch yields", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *Y, int n) {
   int r[8] = 0 ... 8;

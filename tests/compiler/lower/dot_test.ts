@@ -90,7 +90,7 @@ Deno.test("lowerDot() takes the matrix instruction of target and types, or none"
   }
 });
 
-Deno.test("lowerDot() rounds to tf32 only where that was asked for", () => {
+Deno.test("lowerDot() rounds to tf32 only where the program says so", () => {
   const types = { ...must(PRODUCTS[2], "float"), error: 2 ** -10 };
   const tile = { m: 32, n: 32, k: 16, numWarps: 2, turned: { a: true, b: false } };
   for (const target of ["sm_75", "sm_80", "sm_120"] as const) {
@@ -101,7 +101,7 @@ Deno.test("lowerDot() rounds to tf32 only where that was asked for", () => {
   }
 });
 
-Deno.test("lowerDot() brings aligned operands to tensor cores without bank conflicts", () => {
+Deno.test("lowerDot() loads aligned operands for tensor cores without bank conflicts", () => {
   for (const target of ["sm_75", "sm_80", "sm_90a"] as const) {
     for (const a of [false, true]) {
       for (const b of [false, true]) {

@@ -67,7 +67,7 @@ function assertSame(actual: readonly Scalar[], expected: readonly Scalar[], what
   assertEquals(firstDifference(actual, expected), undefined, JSON.stringify(what));
 }
 
-Deno.test("flip() turns each axis", () => {
+Deno.test("flip() reverses each axis", () => {
   for (const setup of SETUPS) {
     const count = countOf(setup.shape);
     const x = randomValues(setup.type, count);
@@ -81,7 +81,7 @@ Deno.test("flip() turns each axis", () => {
   }
 });
 
-Deno.test("cat(), join() and interleave() put tiles together; split0() and split1() take them apart", () => {
+Deno.test("cat(), join() and interleave() combine tiles; split0() and split1() divide them", () => {
   for (const setup of SETUPS) {
     const count = countOf(setup.shape);
     const [x, z] = [0, 1].map(() => randomValues(setup.type, count));

@@ -88,15 +88,15 @@ function checkAll(
   );
 }
 
-Deno.test("lowerFunc() transposes matrices of any size, type, tile and number of warps bit by bit", () => {
+Deno.test("compileFile() transposes matrices of any size, type, tile and number of warps bit by bit", () => {
   checkAll("transpose", "transpose", runTransposition);
 });
 
-Deno.test("lowerFunc() copies matrices of any size, type, tile and number of warps bit by bit", () => {
+Deno.test("compileFile() copies matrices of any size, type, tile and number of warps bit by bit", () => {
   checkAll("copy", "copy", runCopy);
 });
 
-Deno.test("lowerFunc() copies between any two strides", () => {
+Deno.test("compileFile() copies between any two strides", () => {
   const c: Configuration = { type: "float", tm: 16, tn: 32, numWarps: 2 };
   const sides: readonly ((rows: number, columns: number) => StoredMatrix)[] = [
     (_rows, columns) => rowMajor(0, columns),
@@ -125,7 +125,7 @@ Deno.test("lowerFunc() copies between any two strides", () => {
   }
 });
 
-Deno.test("lowerFunc() turns tiles by pointer arithmetic alone, in both directions", () => {
+Deno.test("compileFile() transposes tiles by pointer arithmetic alone, in both directions", () => {
   const ROWS = { text: "m[:, newaxis] * ld + n[newaxis, :]", matrix: rowMajor(0, 80) };
   const COLUMNS = { text: "m[:, newaxis] + n[newaxis, :] * ld", matrix: columnMajor(0, 80) };
   for (const type of Object.keys(SIZES)) {
@@ -154,7 +154,7 @@ __global__ void k(${type} *X, ${type} *Y, int ld) {
   }
 });
 
-Deno.test("lowerFunc() computes the shipped configurations of transpose right at ragged edges", () => {
+Deno.test("compileFile() computes the shipped configurations of transpose right at ragged edges", () => {
   const text = readKernel("transpose");
   const configs = [...text.matchAll(
     /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\} if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
@@ -184,7 +184,7 @@ Deno.test("lowerFunc() computes the shipped configurations of transpose right at
   }
 });
 
-Deno.test("lowerFunc() adds vectors up to their last element and not beyond", () => {
+Deno.test("compileFile() adds vectors up to their last element and not beyond", () => {
   const text = readKernel("vector_add").replace(
     /^#pragma tri variants .*$/m,
     "#pragma tri variant TYPE=int",
@@ -206,7 +206,7 @@ Deno.test("lowerFunc() adds vectors up to their last element and not beyond", ()
   }
 });
 
-Deno.test("lowerFunc() wraps 32-bit indices before it scales them to addresses", () => {
+Deno.test("compileFile() wraps 32-bit indices before it scales them to addresses", () => {
   const instance = lowerGeneral(`#pragma tri grid(1)
 __global__ void k(int *X, uint32 x __multipleof(64)) {
   uint32 r[64] = x + 64u + (uint32[64])(0 ... 64);

@@ -14,7 +14,7 @@ const MOST_LINES = 100;
 for (const { name } of [...Deno.readDirSync(FOLDER)].sort((a, b) => a.name < b.name ? -1 : 1)) {
   if (!name.endsWith(".tc")) continue;
   const stem = name.slice(0, -3);
-  Deno.test(`lowerFunc() emits tests/golden/lower/${stem}.ptx`, () => {
+  Deno.test(`emitEntry() emits tests/golden/lower/${stem}.ptx`, () => {
     const instances = lowerText(Deno.readTextFileSync(new URL(name, FOLDER)));
     assertEquals(instances.length, 1);
     const ptx = printEntry(must(instances[0], "instance").kernel);

@@ -13,7 +13,7 @@ __global__ void k(float *X, float *Y, float *W, int N) {
   *?(check) (Y + r) = d * w;
 }`;
 
-Deno.test("lowerLoad() reads what nobody writes where it is needed, between the stores", () => {
+Deno.test("lowerLoad() reads memory without writers where it is needed, between the stores", () => {
   const orderOf = (modifier: string): string =>
     [
       ...printEntry(lowerGeneral(ROW.replace("MODIFIER", modifier)).kernel).matchAll(

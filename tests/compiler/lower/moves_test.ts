@@ -41,7 +41,7 @@ Deno.test("emitMoves() moves as if all moves happened at once", () => {
   }));
 });
 
-Deno.test("emitMoves() leaves what is in place and saves one register of a circle", () => {
+Deno.test("emitMoves() skips registers that keep their value and saves one register of a cycle", () => {
   const e = new Emitter(TARGETS.sm_80);
   const [a, b, c] = [e.register("b64"), e.register("b64"), e.register("b64")];
   emitMoves(e, [{ to: a, from: b }, { to: b, from: a }, { to: c, from: c }]);

@@ -220,7 +220,7 @@ Deno.test("lowerScan() scans any tile along any axis, on all targets", () => {
   fc.assert(fc.property(scans, checkScan), { numRuns: 80 });
 });
 
-Deno.test("lowerReduce() reduces several axes to a scalar that all threads know", () => {
+Deno.test("lowerReduce() reduces several axes to a scalar that all threads have", () => {
   for (const target of TARGET_NAMES) {
     const compiled = new CompiledText(
       `#pragma tri grid(1)

@@ -22,7 +22,7 @@ function general(c: Configuration): LoweredInstance {
   return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
 }
 
-Deno.test("rotateStore() turns rows of halves and floats that start anywhere, and no others", () => {
+Deno.test("rotateStore() rotates rows of halves and floats that start anywhere, and no others", () => {
   const turned = (type: string, tm: number): boolean =>
     isTurned(general({ type, tm, tn: 8, numWarps: 1 }));
   assertEquals(["half", "float", "int16"].map((type) => turned(type, 64)), [true, true, true]);
@@ -75,7 +75,7 @@ Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit 
   );
 });
 
-Deno.test("lowerRotate() meets every start of a row behind a boundary", () => {
+Deno.test("lowerRotate() handles every distance of a row's start from a boundary", () => {
   for (const type of ["half", "float"]) {
     const c = { type, tm: 64, tn: 32, numWarps: 2 };
     const instance = general(c);
@@ -104,7 +104,7 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
   });
 }
 
-Deno.test("rotateStore() computes masks at turned positions and leaves lanes between rows alone", () => {
+Deno.test("rotateStore() computes masks at rotated positions and stores nothing between rows", () => {
   // Every third element of a row is stored; the others keep what they held.
   const instance = lowerGeneral(`#pragma tri grid(1)
 __global__ void k(float *X, float *Y, int ldx, int ldy) {

@@ -172,7 +172,7 @@ for (const [text, printed] of TYPE_NAMES) {
     assertEquals(printTypeName(parseCleanTypeName(text)), printed));
 }
 
-Deno.test("parse() knows the predeclared type names, which can be hidden", () => {
+Deno.test("parse() accepts the predeclared type names, which can be hidden", () => {
   for (const name of PREDECLARED_TYPES) {
     assertEquals(codesOf(`${name} x;`), [], name);
     assertEquals(scalarOfWords([name]) === undefined, false, name);
@@ -192,7 +192,7 @@ Deno.test("parse() ends the scope of a typedef with its block, its parameters, i
   assertEquals(unknown("typedef int t; void f() { enum { t }; t * t; }"), []);
 });
 
-Deno.test("parse() reports an unknown type once, with the nearest known one, and goes on", () => {
+Deno.test("parse() reports an unknown type once, with the nearest known one, and continues", () => {
   const { diagnostics } = parseText(
     "void f(TYPE *p, TYPE q) { TYPE r[4] = *p; TYPE[4] s; flaot x; x = (TYPE) r; }",
   );

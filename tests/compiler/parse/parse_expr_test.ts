@@ -162,7 +162,7 @@ Deno.test("parse() names the macro whose value lacks parentheses after a range",
   ]);
 });
 
-Deno.test("parse() reports chained ranges once and goes on", () => {
+Deno.test("parse() reports chained ranges once and continues", () => {
   assertEquals(codesOfBody("x = 0 ... 4 ... 8; x = 1 ... 2 ... 3 ... 4; x = ;"), [
     "E5101",
     "E5101",

@@ -73,7 +73,7 @@ Deno.test("parse() takes the first part of `for` for a declaration where it begi
   assertEquals(printAst(parseClean(text)), text);
 });
 
-Deno.test("parse() reports a pragma without a loop and goes on", () => {
+Deno.test("parse() reports a pragma without a loop and continues", () => {
   for (const body of ["x = 1;", "int y = 1;", "{ x = 1; }", "if (a) x = 1;", ";", ""]) {
     assertEquals(codesOfBody(`\n#pragma tri loop unroll(2)\n${body}`), ["E5003"], body);
   }

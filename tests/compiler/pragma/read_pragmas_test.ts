@@ -132,7 +132,7 @@ Deno.test("parsePragmaLine() warns of words without effect", () => {
   assertEquals(parse("tensor X : in [M, N] contiguous").found, []);
 });
 
-Deno.test("parsePragmaLine() reports what does not fit, at its place", () => {
+Deno.test("parsePragmaLine() reports what does not fit, at its location", () => {
   const cases: [string, string][] = [
     ["", "E5003 1:1"],
     ["gird(1)", "E9005 1:1"],
@@ -248,7 +248,7 @@ Deno.test("readPragmas() counts the braces of one branch only", () => {
   assertEquals([kinds, found], [[["key", "grid"]], []]);
 });
 
-Deno.test("readPragmas() goes on after a malformed pragma and throws for no text", () => {
+Deno.test("readPragmas() continues after a malformed pragma and throws for no text", () => {
   assertEquals(read("#pragma tri grid(\n#pragma tri key(M)\n").kinds, [["key"]]);
   const piece = fc.constantFrom(
     ...[

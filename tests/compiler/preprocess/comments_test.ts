@@ -16,7 +16,7 @@ Deno.test("docAbove() joins line comments and strips their markers", () => {
   );
 });
 
-Deno.test("docAbove() takes block comments apart, with stars and without", () => {
+Deno.test("docAbove() reads block comments, with stars and without", () => {
   assertEquals(doc("/** Adds. */ void f() {}"), "Adds.");
   assertEquals(doc("/**\n * Adds.\n *  - twice\n */\nvoid f() {}"), "Adds.\n - twice");
   assertEquals(doc("/* Adds\n   things. */\n  void f() {}"), "Adds\nthings.");

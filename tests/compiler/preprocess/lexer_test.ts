@@ -33,7 +33,7 @@ Deno.test("lex() stops a number before two dots and takes signs only after its b
   for (const [text, wanted] of Object.entries(cases)) assertEquals(tokens(text), wanted);
 });
 
-Deno.test("lex() takes the longest punctuator, and knows no digraphs", () => {
+Deno.test("lex() takes the longest punctuator, and has no digraphs", () => {
   const cases: Record<string, string> = {
     "a<<=b>>=c": "a <<= b >>= c",
     "*?(m)p": "* ? ( m ) p",
@@ -99,7 +99,7 @@ Deno.test("lex() reports the same again for a file it has seen", () => {
   }
 });
 
-Deno.test("lex() leaves stray characters and lone quotes to whoever uses them", () => {
+Deno.test("lex() leaves stray characters and lone quotes to the parser", () => {
   const { tokens, codes } = lexText("don't $ `é– \"x\ny'z'");
   assertEquals(codes, []);
   const strays = tokens.filter(({ kind }) => kind === "other").map((token) => token.text);
@@ -157,7 +157,7 @@ Deno.test("decodeSource() agrees with the strict decoder of the platform", () =>
   }));
 });
 
-Deno.test("keywordGroup() knows every keyword and nothing else", () => {
+Deno.test("keywordGroup() covers every keyword and nothing else", () => {
   assertEquals(keywordGroup("half"), "type");
   assertEquals(keywordGroup("goto"), "rejected");
   for (const word of ["dot", "min", "Half", "constructor", "__proto__", "_Pragma", "float16"]) {

@@ -140,7 +140,7 @@ Deno.test("preprocess() reports macro calls and operators that do not fit", () =
   }
 });
 
-Deno.test("preprocess() goes on after a macro call that is never closed", () => {
+Deno.test("preprocess() continues after a macro call that is never closed", () => {
   const { text, found } = run("#define F(a) a\n#define N 4\nint x = F(1; int y = N; F(2);");
   assertEquals(found, ["E1019 3:9"]);
   assertEquals(text, "int x = F ( 1 ; int y = 4 ; F ( 2 ) ;");

@@ -116,7 +116,7 @@ Deno.test("preprocess() evaluates conditions in 64 bits, signed and unsigned, wi
   for (const text of holds) assertEquals(condition(text), true, text);
 });
 
-Deno.test("preprocess() knows `defined` and `__type_is` in conditions, also out of macros", () => {
+Deno.test("preprocess() evaluates `defined` and `__type_is` in conditions, also from macros", () => {
   const defines = {
     TM: "64",
     TYPE: "half",
@@ -245,7 +245,7 @@ Deno.test("preprocess() makes tokens of loop pragmas and passes over the others"
   assertEquals(found, ["W1042 7:1", "E1043 8:1", "E5003 9:13"]);
 });
 
-Deno.test("preprocess() includes files by quotes, brackets and macros, and knows C's empty headers", () => {
+Deno.test("preprocess() includes files by quotes, brackets and macros, and C's headers as empty files", () => {
   const files = { "a.h": "#pragma once\n#define A 1\nint a;", "b/c.h": '#include "a.h"\nint b;' };
   const source =
     '#include "a.h"\n#include <b/c.h>\n#define H "b/c.h"\n#include H\n#include <stdint.h>\nA';

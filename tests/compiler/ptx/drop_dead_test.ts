@@ -15,7 +15,7 @@ function bodyOf(statements: string): readonly Item[] {
 const printed = (body: readonly Item[]): string[] =>
   body.map((item) => item.kind === "instruction" ? printInstruction(item) : item.kind);
 
-Deno.test("dropDead() removes what nobody reads, and what only that read", () => {
+Deno.test("dropDead() removes unused values, and the values that only they use", () => {
   const body = bodyOf(`mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 1; mul.lo.s32 %r3, %r2, %r2;
     ld.global.b32 %r4, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 st.global.b32 [%rd1], %r1; ret;`);
   assertEquals(printed(dropDead(body)), [
@@ -26,7 +26,7 @@ Deno.test("dropDead() removes what nobody reads, and what only that read", () =>
   ]);
 });
 
-Deno.test("dropDead() keeps effects, observed reads and what it does not know", () => {
+Deno.test("dropDead() keeps effects, observed reads and unknown instructions", () => {
   const statements = [
     "atom.global.add.u32 %r1, [%rd1], 1;",
     "ld.volatile.global.b32 %r2, [%rd1];",
@@ -49,7 +49,7 @@ Deno.test("renumber() numbers registers in the order of their appearance", () =>
   assertEquals(registers.map(({ name }) => name), ["rd0", "r0", "r1", "p0"]);
 });
 
-Deno.test("dropDead() removes what a loop computes for its own next round only", () => {
+Deno.test("dropDead() removes what a loop computes only for its own next iteration", () => {
   const body = bodyOf(`mov.b32 %r1, 0; mov.b32 %r2, 0; L:
     add.s32 %r3, %r1, 1; add.s32 %r4, %r2, 1; setp.lt.s32 %p1, %r3, 9;
     mov.b32 %r1, %r3; mov.b32 %r2, %r4; @%p1 bra L; ret;`);

@@ -85,7 +85,7 @@ const SUM = `.func (.param .b32 s) sum(.param .align 8 .b8 pair[12]) { .reg .b32
 const CALL_SUM = `{ .param .align 8 .b8 p[12]; .param .b32 r; st.param.b64 [p], %rd1;
   st.param.b32 [p+8], %r1; call (r), sum, (p); ld.param.b32 %r2, [r]; }`;
 
-Deno.test("inlineCalls() lets the caller's variables stand for parameters in memory", () => {
+Deno.test("inlineCalls() replaces parameters in memory by the caller's variables", () => {
   assertEquals(lines(SUM, CALL_SUM), [
     "st.local.b64 [p], %rd1;",
     "st.local.b32 [p+8], %r1;",
@@ -263,7 +263,7 @@ Deno.test("inlineCalls() ends where the kernels of a module get too large togeth
   assertEquals(sizes.slice(10), [1, 1]);
 });
 
-Deno.test("isRecursive() knows functions in cycles of calls, and not those that call them", () => {
+Deno.test("isRecursive() finds functions in cycles of calls, and not those that call them", () => {
   const text =
     `.func a() { call b; ret; } .func b() { call c; call d; ret; } .func c() { call b; ret; }
 .func d() { call e; ret; } .func e() { ret; } .func f() { call f; ret; } .func g() { call f; call a; ret; }`;

@@ -100,13 +100,13 @@ function functions(): { name: string; text: string }[] {
 }
 
 for (const target of targetNames) {
-  Deno.test(`lowerFunc() makes good PTX of arithmetic and conversions for ${target}`, () => {
+  Deno.test(`compileFile() makes good PTX of arithmetic and conversions for ${target}`, () => {
     const kernels = functions().map(({ name, text }) => lowered(text, target, name));
     assert(kernels.length > 300, `${kernels.length} kernels`);
     assertGood(moduleOf(kernels, target));
   });
 
-  Deno.test(`lowerFunc() makes good PTX of a transposition for ${target}`, () => {
+  Deno.test(`compileFile() makes good PTX of a transposition for ${target}`, () => {
     for (const name of ["transpose", "transpose_checked"]) {
       const text = Deno.readTextFileSync(new URL(`../../golden/build/${name}.ir`, import.meta.url));
       assertGood(moduleOf([lowered(text, target, "transpose")], target));
@@ -115,7 +115,7 @@ for (const target of targetNames) {
 
   if (TARGETS[target].sm < OLDEST_ASSEMBLED) continue;
   ptxasTest(
-    `lowerFunc() makes arithmetic and conversions that assemble for ${target}`,
+    `compileFile() makes arithmetic and conversions that assemble for ${target}`,
     async () => {
       const kernels = functions().map(({ name, text }) => lowered(text, target, name));
       assertEquals(await assemblyErrors(printModule(moduleOf(kernels, target)), target), new Map());

@@ -129,7 +129,7 @@ Deno.test("parsePtx() reads addresses with every kind of offset", () => {
   });
 });
 
-Deno.test("parsePtx() reads guards, labels, jump tables, pragmas, comments and places", () => {
+Deno.test("parsePtx() reads guards, labels, jump tables, pragmas, comments and locations", () => {
   const items = itemsOf(`
     // first
     .loc 1 5 3
@@ -233,13 +233,13 @@ Deno.test("parsePtx() lets kernels hide variables of the module, as a whole", ()
   ]);
 });
 
-Deno.test("PtxSyntaxError names the place, what was expected and what was found", () => {
+Deno.test("PtxSyntaxError names the location, what was expected and what was found", () => {
   const error = errorOf(inKernel("add.s32 %r1, @, 1;"));
   assertEquals([error.line, error.column], [9, 14]);
   assertEquals(error.message, "line 9, column 14: expected an operand, found `@`");
 });
 
-Deno.test("parsePtx() refuses what it cannot read, where it stands", () => {
+Deno.test("parsePtx() reports what it cannot read, with its location", () => {
   const cases: readonly (readonly [text: string, line: number, expected: string])[] = [
     ["", 1, "`.version`"],
     [".version 8.0\n.target sm_80\n.address_size 16", 4, "an address size of 32 or 64"],

@@ -10,7 +10,7 @@ const instruction = (opcode: string, modifiers: readonly string[]): Instruction 
   operands: [],
 });
 
-Deno.test("perSpelling() asks once for instructions that share opcode and modifiers", () => {
+Deno.test("perSpelling() computes once for instructions that share opcode and modifiers", () => {
   let asked = 0;
   const fact = perSpelling((opcode, modifiers) => `${++asked} ${opcode} ${modifiers.join()}`);
   const modifiers = ["rn", "f32"];

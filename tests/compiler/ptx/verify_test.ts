@@ -101,7 +101,7 @@ ptxasTest("verifyPtx() judges as ptxas does", async () => {
   }
 });
 
-Deno.test("verifyPtx() asks for the version and the target that an instruction needs", () => {
+Deno.test("verifyPtx() demands the version and the target that an instruction needs", () => {
   const hint = "ld.global.L1::no_allocate.b32 %r1, [%rd1];";
   assertEquals(problemsOf(hint, "7.3"), ["needs PTX 7.4, the module has 7.3"]);
   assertEquals(problemsOf(hint, "7.4"), []);

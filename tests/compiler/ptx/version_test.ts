@@ -21,11 +21,11 @@ Deno.test("requiredVersion() is what the youngest instruction needs", () => {
   assertEquals(versionOf("cp.async.bulk.commit_group;"), 80);
 });
 
-Deno.test("requiredVersion() is at least the oldest that knows the target", () => {
+Deno.test("requiredVersion() is at least the oldest that has the target", () => {
   assertEquals(versionOf("activemask.b32 %r1;", 78), 78);
   assertEquals(versionOf("", 0), 60);
 });
 
-Deno.test("requiredVersion() leaves instructions that nobody knows to the verifier", () => {
+Deno.test("requiredVersion() ignores unknown instructions, which the verifier reports", () => {
   assertEquals(versionOf("frobnicate.b32 %r1;"), 60);
 });

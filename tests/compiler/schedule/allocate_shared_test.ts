@@ -64,7 +64,7 @@ Deno.test("allocateShared waits in a loop for the iteration before, and after th
   assertEquals(places(allocated(loop)), "| 0 | 0 of 8");
 });
 
-Deno.test("allocateShared gives operations of a rotated loop's test one place", () => {
+Deno.test("allocateShared() gives operations of a rotated loop's test one address", () => {
   const loop = `while {
 ${reduce(10)}
 %20: bool = lt %10, %0

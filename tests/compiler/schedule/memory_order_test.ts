@@ -49,7 +49,7 @@ Deno.test("orderMemory() puts none where a parameter is promised not to alias", 
   assertEquals([sequence(instance), barriersIn(instance)], ["load store", 0]);
 });
 
-Deno.test("orderMemory() does not take a promise about other parameters for one about the same one", () => {
+Deno.test("orderMemory() does not apply __noalias of other parameters to the same one", () => {
   assertEquals(
     sequence(kernel("*(X + r + 1) = *(X + r);", "__noalias")),
     "load barrier store",
@@ -129,13 +129,13 @@ Deno.test("orderMemory() orders threads that hold copies of the same elements", 
   assertEquals(y.slice(0, 17), [...Array.from({ length: 16 }, (_, i) => i + 1), 0]);
 });
 
-Deno.test("orderMemory() needs none between the rounds of a loop over tiles that never overlap", () => {
+Deno.test("orderMemory() needs no barrier between the iterations of a loop over tiles that never overlap", () => {
   const loop = "for (int i = 0; i < 3; i += 1) { int q[128] = i * 128 + r; *(Y + q) = *(X + q); }";
   const instance = kernel(loop, "__noalias");
   assertEquals([sequence(instance), barriersIn(instance)], ["load store", 0]);
 });
 
-Deno.test("orderMemory() orders a round's store before that of the next one, which may overlap", () => {
+Deno.test("orderMemory() orders an iteration's store before that of the next one, which may overlap", () => {
   const instance = kernel(
     "int *p[128] = Y + r; for (int i = 0; i < 3; i += 1) { *p = i; p += 1; }",
   );
@@ -154,7 +154,7 @@ Deno.test("orderMemory() orders what a branch stored before what follows it load
   assertEquals(run(instance).x.slice(0, 128), Array.from({ length: 128 }, (_, i) => 127 - i));
 });
 
-Deno.test("orderMemory() knows where pointers come from that loops and branches carry", () => {
+Deno.test("orderMemory() follows pointers that loops and branches carry", () => {
   const text = "int *p[128] = X + r; for (int i = 0; i < 2; i += 1) p += 1;";
   const instance = kernel(`${text} if (*X == 0) p += 5; *(Y + r) = *p;`, "__noalias");
   assertEquals(sequence(instance), "load load store");

@@ -71,7 +71,7 @@ const anySize = fc.record({
 });
 
 for (const target of Object.keys(TARGETS) as TargetName[]) {
-  Deno.test(`pipelineLoop() keeps products of any size right, on ${target}`, () => {
+  Deno.test(`pipelineLoop() preserves dots of any size, on ${target}`, () => {
     fc.assert(
       fc.property(
         anyLoop,
@@ -127,7 +127,7 @@ Deno.test("pipelineLoop() copies asynchronously where the target can and rows ar
   }
 });
 
-Deno.test("pipelineLoop() takes a product apart along k, and reads each step's operands beside the step before", () => {
+Deno.test("pipelineLoop() divides a dot along k, and loads each slice's operands during the slice before", () => {
   const { laidOut } = lowerGeneral(alignedText({ ...PLAIN, kb: 64 }), "sm_80");
   const loop = must(opsNamed(laidOut, "while")[0], "loop");
   const names = must(loop.regions[1], "body").ops.map(({ name }) => name)
@@ -157,14 +157,14 @@ Deno.test("pipelineLoop() has no bank conflicts on aligned operands", () => {
   }
 });
 
-Deno.test("pipelineLoop() brings nothing ahead of a store in the loop that may change it", () => {
+Deno.test("pipelineLoop() prefetches nothing across a store in the loop that may change it", () => {
   const body = "acc += *pa @ *pb; *(C + rm[:, newaxis] * ldc + rn[newaxis, :]) = acc;";
   const { laidOut } = lowerGeneral(loopText(half, { ...PLAIN, body }), "sm_80");
   assertEquals(opsNamed(laidOut, "async_copy").length, 0);
   assert(opsNamed(laidOut, "local_store").length > 0);
 });
 
-Deno.test("pipelineLoop() loads places from a table ahead, and only those that the loop would", () => {
+Deno.test("pipelineLoop() prefetches indices from a table, and only those that the loop would load", () => {
   const text = `#pragma tri kernel k
 __global__ void k(half *A __noalias, half *B __noalias, int *Table __noalias, float *C __noalias, int count) {
   int r[32] = 0 ... 32;

@@ -32,7 +32,7 @@ const anyProduct: fc.Arbitrary<TensorProduct> = fc.record({
   turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
 });
 
-Deno.test("pipelineTensorDot() keeps products of any size, stored in either order, right", () => {
+Deno.test("pipelineTensorDot() preserves dots of any size, stored in either order", () => {
   const anySize = fc.record({
     m: fc.integer({ min: 1, max: 150 }),
     n: fc.integer({ min: 1, max: 150 }),
@@ -50,7 +50,7 @@ Deno.test("pipelineTensorDot() keeps products of any size, stored in either orde
   );
 });
 
-Deno.test("pipelineTensorDot() is right for every number of iterations up to two rounds of the ring", () => {
+Deno.test("pipelineTensorDot() is right for every number of iterations up to twice the slots of the ring", () => {
   for (const numStages of [2, 3]) {
     const product = { ...PLAIN, numStages };
     const lowered = lowerProduct(product);

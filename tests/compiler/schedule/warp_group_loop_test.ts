@@ -96,7 +96,7 @@ const anyLoop: fc.Arbitrary<Loop> = fc.record({
   turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
 });
 
-Deno.test("pipelineGroupDot() keeps products of any size, stored in either order, right", () => {
+Deno.test("pipelineGroupDot() preserves dots of any size, stored in either order", () => {
   const anySize = fc.record({
     m: fc.integer({ min: 1, max: 20 }),
     n: fc.integer({ min: 1, max: 20 }),
@@ -117,7 +117,7 @@ Deno.test("pipelineGroupDot() keeps products of any size, stored in either order
   );
 });
 
-Deno.test("pipelineStoredDot() keeps products of any size right whose rows are not aligned", () => {
+Deno.test("pipelineStoredDot() preserves dots of any size whose rows are not aligned", () => {
   const anySize = fc.record({
     m: fc.integer({ min: 1, max: 200 }),
     n: fc.integer({ min: 1, max: 200 }),
@@ -202,7 +202,7 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
 /** Types of which the instruction takes operands that lie along k only. */
 const ALONG_K = ["float", "int8", "uint8", "float8e4", "float8e5"] as const;
 
-Deno.test("pipelineGroupDot() keeps products of 1 and 4 bytes right whose operands lie along k", () => {
+Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operands are contiguous along k", () => {
   const anyAlongK: fc.Arbitrary<Loop> = fc.record({
     type: fc.constantFrom(...ALONG_K),
     mb: power(6, 7),
@@ -234,7 +234,7 @@ Deno.test("pipelineGroupDot() keeps products of 1 and 4 bytes right whose operan
   );
 });
 
-Deno.test("pipelineGroupDot() adds sums of float8 apart where the program asks for it", () => {
+Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the program says so", () => {
   const anyApart: fc.Arbitrary<Loop> = fc.record({
     type: fc.constantFrom("float8e4", "float8e5"),
     mb: power(6, 7),

@@ -253,7 +253,7 @@ Deno.test("floatBits() and floatFromBits() agree with typed arrays for float and
   assert(Number.isNaN(floatFromBits(floatBits(NaN, "float16"), "float16")));
 });
 
-Deno.test("convertScalar() to bool asks for inequality with zero", () => {
+Deno.test("convertScalar() to bool tests for inequality with zero", () => {
   const cases: [ScalarValue, bigint][] = [[0n, 0n], [2n, 1n], [-0, 0n], [0.5, 1n], [NaN, 1n]];
   for (const [value, expected] of cases) assertEquals(convertScalar(value, "bool"), expected);
 });

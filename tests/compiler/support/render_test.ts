@@ -18,7 +18,7 @@ function render(diagnostic: Diagnostic): string[] {
   return renderDiagnostic(diagnostic, { color: false }).split("\n");
 }
 
-Deno.test("renderDiagnostic() shows code, place, line and underline", () => {
+Deno.test("renderDiagnostic() shows code, location, line and underline", () => {
   const text = "int a;\nint rn[TN] = 0 ... TN;\n";
   assertEquals(render(error(spanOf(text, "TN"))), [
     "error[E2001]: unknown `TN`",
@@ -141,7 +141,7 @@ Deno.test("renderDiagnostic() copes with every span", () => {
   );
 });
 
-Deno.test("diagnosticToJson() gives places as lines and columns", () => {
+Deno.test("diagnosticToJson() has locations as lines and columns", () => {
   const text = "#define A x\nint A;";
   const span: Span = { ...spanOf(text, "x"), expansion: { macro: "A", use: spanOf(text, "A;") } };
   const json = diagnosticToJson(error(span, {

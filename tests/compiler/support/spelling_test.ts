@@ -53,7 +53,7 @@ Deno.test("nearest() takes the first of the nearest, at most a third of the word
   }));
 });
 
-Deno.test("nearest() gives no suggestion for words that nobody types", () => {
+Deno.test("nearest() gives no suggestion for words that are not typed", () => {
   const word = "a".repeat(100_000);
   assertEquals(nearest(`${word}b`, [`${word}c`]), undefined);
 });

@@ -288,7 +288,7 @@ Deno.test("axisAnalysis() says how long a bounds check answers alike", () => {
   assertEquals(axisAnalysis(sample.func)(check).constancy, [8]);
 });
 
-Deno.test("axisAnalysis() knows which side of a comparison may run, and that runs of a choice end with it", () => {
+Deno.test("axisAnalysis() finds which side of a comparison may run, and ends the runs of a select with it", () => {
   const type: IrType = { element: "int32", shape: [32] };
   const bool: IrType = { element: "bool", shape: [32] };
   for (const name of ["lt", "le", "gt", "ge", "eq", "ne"] as const) {
@@ -353,7 +353,7 @@ function carriedBy(step: string): AxisInfo {
   return axisAnalysis(func)(must(loop.regions[1]?.params[0], "carried pointer"));
 }
 
-Deno.test("axisAnalysis() believes of carried pointers what every round leaves true", () => {
+Deno.test("axisAnalysis() keeps of carried pointers the facts that every iteration preserves", () => {
   assertEquals(carriedBy("64"), { contiguity: [64], divisibility: [16], constancy: [1] });
   assertEquals(carriedBy("2"), { contiguity: [64], divisibility: [8], constancy: [1] });
   assertEquals(carriedBy("-3"), { contiguity: [64], divisibility: [4], constancy: [1] });

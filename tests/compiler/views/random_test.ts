@@ -87,7 +87,7 @@ function stored(
   return [...memory].sort(([a], [b]) => a < b ? -1 : 1);
 }
 
-Deno.test("tensorViews() keeps what random products store", () => {
+Deno.test("tensorViews() preserves what random dots store", () => {
   let compared = 0;
   for (let trial = 0; trial < 60 && compared < 8; trial++) {
     const text = randomProduct();

@@ -21,7 +21,7 @@ Deno.test("cvta adds the window of a state space, and takes it away", () => {
   }
 });
 
-Deno.test("isspacep tells state spaces apart", () => {
+Deno.test("isspacep distinguishes state spaces", () => {
   const rig = new Rig({ blocks: 2, cluster: true }).begin().turn(0, 1);
   const locations: Record<string, bigint> = {
     global: (windows.global << 32n) | 0x5000n,

@@ -113,7 +113,7 @@ Deno.test("ld.shared finds bytes that nothing has written, to the byte", () => {
   assertEquals(rig.fault("atom.shared.add.u32 %r2, [%r0+4], %r1;", 1).kind, "uninitialised memory");
 });
 
-Deno.test("ld.shared knows nothing of the block that was there before", () => {
+Deno.test("ld.shared sees nothing of the block before", () => {
   const rig = new Rig({ checks: true }).begin();
   rig.set("r0", (lane) => 4 * lane).run("st.shared.b32 [%r0], %r1;").run(
     "ld.shared.b32 %r1, [%r0];",

@@ -41,7 +41,7 @@ function problem(bench: Bench, offset: number, writing = false): string | undefi
   return pendingProblem(machine.block, location, 4, writing, machine.warp, 0);
 }
 
-Deno.test("cp.async.bulk brings bytes from global memory and counts them; checked, at the last moment", () => {
+Deno.test("cp.async.bulk copies bytes from global memory and counts them; checked, as late as possible", () => {
   const bench = prepared();
   const before = bench.sharedBytes().slice(0x400, 0x450);
   bench.run("mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r2], 96;", 1);

@@ -125,7 +125,7 @@ Deno.test("cp.async.wait_all waits for copies of no group too", () => {
   assertEquals(problem(bench, 0, 0), undefined);
 });
 
-Deno.test("cp.async tells other threads nothing until a barrier", () => {
+Deno.test("cp.async is not visible to other threads before a barrier", () => {
   const bench = stepping(16, { warps: 2 });
   bench.run("cp.async.cg.shared.global [%r1], [%rd1], 16;");
   bench.run("cp.async.wait_all;");

@@ -99,7 +99,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-Deno.test("hopper_product() is right whether copies and products take effect late or at once", () => {
+Deno.test("a product by wgmma and TMA is right whether copies and products take effect late or at once", () => {
   for (const checks of [true, false]) assertEquals(run(TEXT, checks), [], `checks: ${checks}`);
 });
 

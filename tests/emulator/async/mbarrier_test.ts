@@ -55,7 +55,7 @@ Deno.test("mbarrier.try_wait lets other warps run when it fails", () => {
   assertEquals(bench.yields, 1);
 });
 
-Deno.test("mbarrier.arrive gives tokens that tell of the phase and of the arrivals before", () => {
+Deno.test("mbarrier.arrive returns tokens with the phase and the arrivals before", () => {
   const bench = ready(3);
   for (const [i, missing] of [3, 2, 1].entries()) {
     bench.run(`mbarrier.arrive.shared.b64 %rd${i}, [%r1];`, 1);
@@ -160,7 +160,7 @@ Deno.test("mbarrier instructions fault where they are misused", () => {
   });
 });
 
-Deno.test("mbarrier instructions know uninitialised barriers without checks as well", () => {
+Deno.test("mbarrier instructions detect uninitialised barriers without checks as well", () => {
   const bench = new Bench({ checks: false });
   bench.set("r1", AT);
   for (const value of [0, 0xff]) {
@@ -173,7 +173,7 @@ Deno.test("mbarrier instructions know uninitialised barriers without checks as w
   assert(over(bench, 1) === 1);
 });
 
-Deno.test("mbarrier instructions fault at addresses that are no place for a barrier", () => {
+Deno.test("mbarrier instructions fault at addresses where no barrier can be", () => {
   const bench = ready(1);
   assertThrows(
     () => bench.run("mbarrier.arrive.shared.b64 %rd1, [%r1+4];", 1),

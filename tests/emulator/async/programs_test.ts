@@ -49,7 +49,7 @@ Deno.test("mbarrier waits that are not repeated until they succeed fault at what
   }
 });
 
-Deno.test("mbarrier waits for a phase that nobody ends are deadlocks", () => {
+Deno.test("mbarrier waits for a phase that never ends are deadlocks", () => {
   const change = (text: string): string =>
     text.replace(/(try_wait\.parity\.shared::cta\.b64 done, \[%r\d+\]), %r\d+;/, "$1, 1;");
   assertEquals(faultOf("hopper_bulk", change), "deadlock");

@@ -57,7 +57,7 @@ Deno.test("decodeTensorMap() reads what encodeTensorMap() wrote", () => {
   );
 });
 
-Deno.test("decodeTensorMap() knows other bytes from tensor maps", () => {
+Deno.test("decodeTensorMap() rejects bytes that are no tensor map", () => {
   assertEquals(decodeTensorMap(new Uint8Array(128)), undefined);
   assertEquals(decodeTensorMap(encodeTensorMap(PLAIN).subarray(1)), undefined);
   assertEquals(decodeTensorMap(encodeTensorMap(PLAIN).fill(9, 9, 10)), undefined);

@@ -16,7 +16,7 @@ function counters(bench: Bench): AccessCounters {
   return sumCounters(accessOf(bench.machine).counters.sites());
 }
 
-Deno.test("cp.async counts as the load and the store that it stands for", () => {
+Deno.test("cp.async counts as a load and a store", () => {
   const bench = profiled();
   bench.set("r1", (lane) => lane * 16);
   bench.setLong("rd1", (lane) => bench.pointer(lane * 16));

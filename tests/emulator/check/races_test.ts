@@ -48,7 +48,7 @@ Deno.test("a store races with loads and stores of other threads before it", () =
   assertStringIncludes(other.fault(STORE, 1).detail, "a write by thread 0");
 });
 
-Deno.test("a barrier of the warp orders its lanes and nobody else", () => {
+Deno.test("a barrier of the warp orders its lanes only", () => {
   const exchange = (rig: Rig): Rig => rig.set("r0", (lane) => 4 * (lane ^ 1));
   const missing = newRig().run(STORE);
   assertEquals(exchange(missing).fault(LOAD).kind, "missing barrier");
@@ -121,7 +121,7 @@ Deno.test("an acquire before the release orders nothing", () => {
   assertEquals(rig.fault(LOAD).kind, "missing barrier");
 });
 
-Deno.test("races are told apart by granules as small as the narrowest access", () => {
+Deno.test("races are distinguished by granules as small as the narrowest access", () => {
   const halves = newRig({ granule: 2 });
   halves.set("r0", (lane) => 2 * lane).run("st.shared.b16 [%r0], %h1;");
   const words = newRig({ granule: 4 });

@@ -35,7 +35,7 @@ L: add.u32 %a, %a, 1; setp.lt.u32 %p, %a, 9; @%p bra L;
   ]);
 });
 
-Deno.test("linesOf() goes around barriers and warp-wide instructions that have a guard", () => {
+Deno.test("linesOf() branches around barriers and warp-wide instructions that have a guard", () => {
   const blocks = blocksIn(`${HEAD} setp.eq.u32 %p, %a, 0; @%p bar.sync 0; ret;`);
   assertEquals(blocks.map(({ end }) => end.kind), ["jump", "barrier", "jump"]);
   const [first] = blocks;

@@ -115,7 +115,7 @@ Deno.test("PreparedLaunch.launch() says which constant memory was left, and by h
   }
 });
 
-Deno.test("Device.open() refuses settings that the emulator does not know", () => {
+Deno.test("Device.open() refuses settings that the emulator does not have", () => {
   const refused: readonly (readonly [string, object])[] = [
     ["arch", { arch: "sm_90a" }],
     ["arch", { arch: "toString" }],
@@ -197,7 +197,7 @@ Deno.test("Device.open() lets a check warn: once for a device, and in each profi
   assertEquals(profile.warnings, warnings);
 });
 
-Deno.test("Device.open() lets a check be turned off", () => {
+Deno.test("Device.open() lets a check be disabled", () => {
   const { warnings, profile } = warned(RACY, { races: "off" });
   assertEquals([warnings, profile.warnings], [[], []]);
 });
@@ -211,7 +211,7 @@ Deno.test("Device.open() leaves accesses out that are out of bounds and only war
   assertEquals([...words], [0, ...Array.from({ length: 31 }, () => 2)]);
 });
 
-Deno.test("Device.fromDriver() knows one emulator", () => {
+Deno.test("Device.fromDriver() recognises an emulator", () => {
   using device = open();
   assertThrows(() => Device.fromDriver(device.driver, 1), NoDeviceError);
 });
@@ -270,7 +270,7 @@ Deno.test("Device.loadModule() takes code for an `a` target on that architecture
   assertThrows(() => later.loadModule(image, "a.ptx"), ImageError, "it is for sm_90a");
 });
 
-Deno.test("PreparedLaunch.launch() throws an EmulatorError that names location and element, and the device goes on", () => {
+Deno.test("PreparedLaunch.launch() throws an EmulatorError that names location and element, and the device stays usable", () => {
   using device = open();
   using data = device.tensor(counting(100), [10, 10]);
   const fn = device.loadModule(SCALE_IMAGE, "scale.ptx").function("scale");

@@ -43,7 +43,7 @@ Deno.test("Streams.queue() does work at once, or records it for graphs", () => {
   refuses("CUDA_ERROR_INVALID_HANDLE", () => streams.launchGraph(graph, one));
 });
 
-Deno.test("Streams.refuseCapture() breaks the capture, and the stream goes on after its end", () => {
+Deno.test("Streams.refuseCapture() breaks the capture, and the stream is usable after its end", () => {
   const { streams, one, done, work } = setup();
   streams.beginCapture(one);
   refuses("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", () => streams.refuseCapture(one, "copy"));
@@ -92,7 +92,7 @@ Deno.test("Streams.endCapture() refuses work that nothing waits for", () => {
   refuses("CUDA_ERROR_INVALID_VALUE", () => streams.endCapture(one));
 });
 
-Deno.test("Streams.wait() keeps captures apart from what is outside", () => {
+Deno.test("Streams.wait() refuses to join captures with other work", () => {
   const { streams, one, two } = setup();
   const event = streams.createEvent(false);
   streams.wait(one, event);
@@ -119,7 +119,7 @@ Deno.test("Streams.reach() refuses to wait for an event of a capture", () => {
   streams.reach(event, "cuEventSynchronize");
 });
 
-Deno.test("Streams.elapsed() tells the time between recorded events with timing", () => {
+Deno.test("Streams.elapsed() returns the time between recorded events with timing", () => {
   const { streams, one } = setup();
   const [start, end, silent] = [true, true, false].map((timing) => streams.createEvent(timing));
   assert(start !== undefined && end !== undefined && silent !== undefined);
@@ -131,7 +131,7 @@ Deno.test("Streams.elapsed() tells the time between recorded events with timing"
   refuses("CUDA_ERROR_INVALID_HANDLE", () => streams.elapsed(start, silent));
 });
 
-Deno.test("Streams refuses handles that it does not know", () => {
+Deno.test("Streams refuses unknown handles", () => {
   const { streams, one } = setup();
   streams.destroy(one);
   refuses("CUDA_ERROR_INVALID_HANDLE", () => streams.queue(one, "call", () => {}));

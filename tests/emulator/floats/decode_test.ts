@@ -40,7 +40,7 @@ Deno.test("E4M3_TO_F32 has no infinities and one NaN of each sign", () => {
   assert(E4M3_TO_F32.every((value) => Math.abs(value) !== Infinity));
 });
 
-Deno.test("decode() knows the formats of 4 and 6 bits, and scales", () => {
+Deno.test("decode() decodes the formats of 4 and 6 bits, and scales", () => {
   const all = (format: "e2m1" | "e2m3" | "e3m2"): number[] =>
     Array.from(
       { length: Number(FORMATS[format].max) + 1 },

@@ -35,7 +35,7 @@ Deno.test("floatOperation() has every form of every instruction that computes wi
   assertEquals(missing.map(({ name }) => name), []);
 });
 
-Deno.test("floatOperation() knows the widths of all operands", () => {
+Deno.test("floatOperation() has the widths of all operands", () => {
   for (const form of forms) {
     const { sources, result } = must(floatOperation(form.match), form.name);
     assertEquals(sources.length, form.sources.length, form.name);

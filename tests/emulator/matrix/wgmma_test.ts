@@ -285,7 +285,7 @@ Deno.test("wgmma reads 16-bit operands in every swizzle, along k and across it",
   }
 });
 
-Deno.test("wgmma goes on along k by moving the start address", () => {
+Deno.test("wgmma steps along k by moving the start address", () => {
   for (const swizzle of SWIZZLES) {
     for (const major of MAJORS) {
       for (const kFrom of [32, 64, 96]) {

@@ -9,7 +9,7 @@ const OWN_WORD = `
   mad.lo.u32 %r4, %r2, %r3, %r1;
   ld.param.u64 %rd0, [p0]; cvta.to.global.u64 %rd1, %rd0; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd2, %rd1, %rd3;`;
 
-Deno.test("runWarp() lets lanes go round a loop as often as each needs", () => {
+Deno.test("runWarp() lets each lane run as many iterations as it needs", () => {
   const steps = (n: number): number => {
     let count = 0;
     for (let x = n; x !== 1; x = x % 2 === 0 ? x / 2 : 3 * x + 1) count++;
@@ -33,7 +33,7 @@ DONE: ret;`),
   assert(report.divergentBranches > 0);
 });
 
-Deno.test("runWarp() brings lanes together again behind a branch", () => {
+Deno.test("runWarp() reconverges lanes after a branch", () => {
   const out = new Uint32Array(32);
   emulate(
     kernelText(`${OWN_WORD}

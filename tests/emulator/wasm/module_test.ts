@@ -115,7 +115,7 @@ Deno.test("WasmModule calls imports, functions, and functions in its table", () 
   assertEquals(instantiate(module, env)(5), 2 * 6 + 1000000 - 70000);
 });
 
-Deno.test("WasmModule takes no imports behind functions of its own", () => {
+Deno.test("WasmModule takes no imports after functions of its own", () => {
   const module = new WasmModule();
   module.function([], []);
   assertThrows(() => module.importFunction("env", "late", [], []));

@@ -190,7 +190,7 @@ Deno.test("Cublas.open() refuses the emulator", () => {
   assertThrows(() => Cublas.open(device), ArgumentError, "Argument device: expected a GPU");
 });
 
-Deno.test("openCublasLibrary() says where it searched, and how to name another place", () => {
+Deno.test("openCublasLibrary() reports where it searched, and how to name another path", () => {
   const error = assertThrows(
     () => openCublasLibrary(["libno-such-blas.so.1", "/nowhere/libcublas.so"]),
     CublasNotFoundError,
@@ -201,7 +201,7 @@ Deno.test("openCublasLibrary() says where it searched, and how to name another p
 });
 
 Deno.test({
-  name: "openCublasLibrary() tells a library that is none of cuBLAS's from a missing one",
+  name: "openCublasLibrary() distinguishes a library that is not cuBLAS from a missing one",
   ignore: Deno.build.os !== "linux",
   fn: () => {
     assertThrows(
@@ -220,7 +220,7 @@ Deno.test({
   },
 });
 
-Deno.test("cublasLibraries() takes the place that TRI_CUBLAS names, and no other", () => {
+Deno.test("cublasLibraries() takes the path that TRI_CUBLAS names, and no other", () => {
   assert(cublasLibraries().length > 1);
   Deno.env.set("TRI_CUBLAS", "/opt/libcublas.so.12");
   try {

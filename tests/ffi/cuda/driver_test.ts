@@ -117,7 +117,7 @@ Deno.test("CudaDriver copes with errors that the driver cannot name", () => {
   );
 });
 
-Deno.test("CudaDriver.deviceInfo() asks by the device's handle and cuda.h's numbers", () => {
+Deno.test("CudaDriver.deviceInfo() queries by the device's handle and cuda.h's numbers", () => {
   const facts: Record<number, number> = {
     1: 1024,
     5: 2147483647,
@@ -166,7 +166,7 @@ Deno.test("CudaDriver.makeCurrent() switches only when the context changes", () 
   assertEquals(switches, [7n, 8n, 7n, 7n]);
 });
 
-Deno.test("CudaDriver.makeCurrent() knows that the thread's context is one for the drivers of all GPUs", () => {
+Deno.test("CudaDriver.makeCurrent() shares the thread's context among the drivers of all GPUs", () => {
   let current = 0n;
   const symbols: Partial<CudaSymbols> = {
     cuCtxSetCurrent: (context) => {
@@ -182,7 +182,7 @@ Deno.test("CudaDriver.makeCurrent() knows that the thread's context is one for t
   }
 });
 
-Deno.test("CudaDriver.allocate() turns a shortage into numbers", () => {
+Deno.test("CudaDriver.allocate() reports a shortage with numbers", () => {
   const driver = new CudaDriver(fakeLibrary({
     cuMemAlloc_v2: () => 2,
     cuMemGetInfo_v2: (free, total) => setWord(free, 1000n) + setWord(total, 5000n),
@@ -196,7 +196,7 @@ Deno.test("CudaDriver.allocate() turns a shortage into numbers", () => {
   assert(error.cause instanceof CudaError);
 });
 
-Deno.test("CudaDriver.isEventDone() tells not ready from failed", () => {
+Deno.test("CudaDriver.isEventDone() distinguishes not ready from failed", () => {
   let status = 600;
   const driver = new CudaDriver(
     fakeLibrary({ cuEventQuery: () => status, cuStreamQuery: () => status }),
@@ -313,7 +313,7 @@ Deno.test("CudaDriver.prepareLaunch() points the driver at the argument block an
   assertEquals(library.calls.some(([name]) => name === "cuFuncSetAttribute"), false);
 });
 
-Deno.test("CudaDriver.prepareLaunch() asks for large shared memory", () => {
+Deno.test("CudaDriver.prepareLaunch() requests large shared memory", () => {
   const library = fakeLibrary({ cuFuncGetAttribute: (to) => setInt(to, 49152) });
   new CudaDriver(library).prepareLaunch(5n, {
     block: [32, 1, 1],

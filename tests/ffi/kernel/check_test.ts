@@ -152,7 +152,7 @@ Deno.test("transpose() refuses a result that overlaps its input", () => {
   );
 });
 
-Deno.test("transpose() takes two blocks of columns of one matrix, which lie apart", () => {
+Deno.test("transpose() takes two separate blocks of columns of one matrix", () => {
   using gpu = fakeGpu();
   using big = gpu.device.tensor(counting(32), [4, 8]);
   transpose(big.narrow(1, 0, 4), { out: big.narrow(1, 4, 4) });

@@ -126,7 +126,7 @@ Deno.test("Choice.pick() compares what was not timed at a key with the fastest t
   assertEquals(choice.pick({ M: 100, N: 32 }, MANY), "a");
 });
 
-Deno.test("Choice.pick() goes without a model that cannot count", () => {
+Deno.test("Choice.pick() ignores a model that cannot count", () => {
   const none = (): number => {
     throw new RangeError("division by zero");
   };
@@ -157,7 +157,7 @@ Deno.test("Choice.pick() agrees with the definition on random tables", () => {
   }));
 });
 
-Deno.test("Choice.pick() goes by the product, else by the architecture, else takes the first", () => {
+Deno.test("Choice.pick() uses timings of the product, else of the architecture, else takes the first", () => {
   const at = [1, 1];
   const choice = choiceOf([
     { gpu: "NVIDIA A100", arch: "sm_80", points: [{ at, microseconds: best(1) }] },

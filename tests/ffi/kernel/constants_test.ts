@@ -72,7 +72,7 @@ Deno.test("set() fills what is loaded later, and what is loaded already", () => 
   assertEquals(second.seen, [[1, 2, 9, 10, 5, 6, 7, 8]]);
 });
 
-Deno.test("A kernel whose constants nobody set copies nothing", () => {
+Deno.test("A kernel whose constants were never set copies nothing", () => {
   const kernel = define();
   const { driver, device } = gpu();
   using _ = device;
@@ -187,7 +187,7 @@ Deno.test("A recorded launch sees what is set before the graph is launched, and 
   assertEquals(seen, [[1, 1, 1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 1, 1, 1, 1]]);
 });
 
-Deno.test("contract tells the constants and their bytes", () => {
+Deno.test("contract lists the constants and their bytes", () => {
   const kernel = defineKernel<Kernel & { readonly contract: KernelFacts<never> }, never>(facts());
   assertEquals(kernel.contract.constantBuffers, [AD]);
   const [buffer] = Object.values(kernel.constants);

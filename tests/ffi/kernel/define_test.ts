@@ -180,7 +180,7 @@ Deno.test("prepare() checks once and launches at each call", () => {
   assertEquals(y.readSync(), new Float32Array([9, 6, 8, 5, 7, 4]));
 });
 
-Deno.test("prepare() keeps its arguments apart from other calls'", () => {
+Deno.test("prepare() keeps its arguments separate from those of other calls", () => {
   using gpu = fakeGpu();
   using a = gpu.device.tensor(counting(6), [2, 3]);
   using b = gpu.device.tensor(counting(6), [3, 2]);

@@ -126,7 +126,7 @@ Deno.test("a launch that breaks a demand takes the entry, with the same result",
   }
 });
 
-Deno.test("rows that all lie at one place take the entry", async () => {
+Deno.test("rows that all have one address take the entry", async () => {
   using counting = countingDevice();
   const { device } = counting;
   using A = halfMatrix(device, 1, 16);

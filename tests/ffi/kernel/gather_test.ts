@@ -163,7 +163,7 @@ Deno.test("split() compares extents with what the contract computes", () => {
   assertThrows(() => split(wide, { grid: [1] }), ArgumentError, "strides[0] = 2");
 });
 
-Deno.test("split() asks for the grid that nobody can infer", () => {
+Deno.test("split() requires a grid where none can be inferred", () => {
   using gpu = gpuWithAll();
   const x = gpu.device.zeros("float32", [5, 2]);
   const untyped = split as unknown as Untyped;

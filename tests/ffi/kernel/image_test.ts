@@ -108,7 +108,7 @@ Deno.test("loadImage() tries the next image when the driver is too old for the b
   );
 });
 
-Deno.test("loadImage() does not hide a corrupt image behind another", () => {
+Deno.test("loadImage() does not replace a corrupt image by another", () => {
   using gpu = fakeGpu();
   gpu.driver.fail("loadModule", "CUDA_ERROR_INVALID_IMAGE");
   const error = assertThrows(
@@ -135,7 +135,7 @@ Deno.test("loadImage() reads the file beside the wrapper, and says when it is mi
   assertStringIncludes(error.message, "there is no file");
 });
 
-Deno.test("readFile() says how to ship an image that a bundler has left behind", () => {
+Deno.test("readFile() says how to ship an image that a bundler has left out", () => {
   const here = new URL("with space/", import.meta.url);
   // The second lies below a file.
   for (const url of [new URL("gone.ptx", here), new URL(`${import.meta.url}/gone.ptx`)]) {

@@ -54,7 +54,7 @@ Deno.test("launcher() accepts an image with the wrapper's parameters", () => {
   load(gpu, PTX, { parameters: [{ offset: 0, bytes: 8 }, { offset: 8, bytes: 4 }] });
 });
 
-Deno.test("launcher() refuses an image with other parameters, as the driver or the PTX tells them", () => {
+Deno.test("launcher() refuses an image with other parameters, as the driver or the PTX has them", () => {
   using gpu = gpuWith("f");
   const message =
     "f takes other parameters than its wrapper passes (bytes 8 at 0, 8 at 8 instead of 8 at 0, 4 at 8)";

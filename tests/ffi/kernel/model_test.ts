@@ -89,7 +89,7 @@ Deno.test("modelKernel() refuses facts that do not fit together", () => {
   assertThrows(() => modelKernel<"p">(typed), TypeError, "no general instance");
 });
 
-Deno.test("modelKernel() keeps written memory apart from what the kernel accesses, and from nothing else", () => {
+Deno.test("modelKernel() demands that written memory is disjoint from what the kernel accesses, and from nothing else", () => {
   const apartFor = (accesses: readonly Access[], noalias: boolean): unknown =>
     modelKernel<string>({
       name: "f",

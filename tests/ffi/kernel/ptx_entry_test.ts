@@ -23,7 +23,7 @@ Deno.test("parseEntryParameters() finds offsets and sizes at natural alignment",
   ]);
 });
 
-Deno.test("parseEntryParameters() tells entries apart by their whole name", () => {
+Deno.test("parseEntryParameters() distinguishes entries by their whole name", () => {
   const ptx = ".entry f_2(.param .u32 a)\n{}\n.entry f(.param .u64 a)\n{}\n.entry $g\n{}";
   assertEquals(parseEntryParameters(ptx, "f"), [{ offset: 0, bytes: 8 }]);
   assertEquals(parseEntryParameters(ptx, "f_2"), [{ offset: 0, bytes: 4 }]);

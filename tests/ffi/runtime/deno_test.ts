@@ -20,7 +20,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runtime.allowedLibraries() is empty without permission, and asks nobody",
+  name: "runtime.allowedLibraries() is empty without permission, and does not prompt",
   permissions: { ffi: false },
   fn: () => assertEquals(runtime.allowedLibraries(LIBRARIES).paths, []),
 });

@@ -42,7 +42,7 @@ const MESSAGES: readonly (readonly [message: string, kind: string])[] = [
   ],
 ];
 
-Deno.test("libraryFailure() tells the absent from the broken and from the old, on every runtime", () => {
+Deno.test("libraryFailure() distinguishes absent, broken and old libraries, on every runtime", () => {
   for (const [message, kind] of MESSAGES) {
     const failure = libraryFailure("libcuda.so.1", new Error(message), "linux");
     assertEquals(failure.kind, kind, message);
