@@ -1,7 +1,7 @@
 /** Documents of `--json`: each says which version of its form it has. */
 
 /** Raised when a field is removed or means something else; new fields leave it as it is. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** A document as text, with a line end. */
 export function jsonText(document: object): string {

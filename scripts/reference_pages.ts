@@ -30,12 +30,12 @@ import { MODULE_PAGES, modulePage } from "./reference_modules.ts";
 export const FOLDER: string = path.join(import.meta.dirname ?? ".", "../docs/reference");
 
 /** The top of a generated page. */
-export function head(title: string, source: string): string {
+function head(title: string, source: string): string {
   return `# ${title}\n\n<!-- written by scripts/reference_pages.ts from ${source} -->\n`;
 }
 
 /** A table; `|` in cells is escaped. */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(titles), line(titles.map(() => "---")), ...rows.map(line)].join("\n");

@@ -31,7 +31,7 @@ export interface Finished {
 }
 
 /** The seed of all random inputs: that of `TRI_SEED`, or a fresh one. */
-export const SEED: string = Deno.env.get("TRI_SEED") ??
+const SEED: string = Deno.env.get("TRI_SEED") ??
   `${crypto.getRandomValues(new Uint32Array(1))[0] ?? 0}`;
 
 /**

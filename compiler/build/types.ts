@@ -5,7 +5,7 @@ import type { Element, IrType } from "../ir/types.ts";
 
 export type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;
 
-export function elementOf(type: ElementType): Element {
+function elementOf(type: ElementType): Element {
   return type.kind === "scalar" ? type.name : pointerElement(type);
 }
 

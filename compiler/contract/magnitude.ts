@@ -19,9 +19,15 @@ export function limitsOfType(type: ScalarName): Limits {
   return { min: signed ? -size : 0n, max: size - 1n };
 }
 
-const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => a < b ? a : b);
-const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => a > b ? a : b);
-const hull = (values: readonly bigint[]): Limits => ({ min: least(values), max: most(values) });
+/** The smallest. */
+export const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => a < b ? a : b);
+/** The largest. */
+export const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => a > b ? a : b);
+/** The limits of values. */
+export const hull = (values: readonly bigint[]): Limits => ({
+  min: least(values),
+  max: most(values),
+});
 
 /** The limits of an expression; undefined where no rule applies. */
 export function limitsOf(

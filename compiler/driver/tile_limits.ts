@@ -4,6 +4,7 @@
  */
 import type { Func } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
+import { product } from "../linear/linear.ts";
 import type { Reporter } from "../support/diagnostic.ts";
 
 const LANES = 32;
@@ -17,11 +18,11 @@ export function checkTileLimits(func: Func, numWarps: number, reporter: Reporter
   let fits = true;
   walkOps(func.body, ({ results, span }) => {
     const huge = results.find(({ type }) =>
-      elements(type.shape) > threads * MAX_ELEMENTS_PER_THREAD
+      product(type.shape) > threads * MAX_ELEMENTS_PER_THREAD
     );
     if (huge === undefined || !fits) return;
     fits = false;
-    const each = elements(huge.type.shape) / threads;
+    const each = product(huge.type.shape) / threads;
     reporter.error(
       "E3023",
       span,
@@ -37,6 +38,3 @@ export function checkTileLimits(func: Func, numWarps: number, reporter: Reporter
   });
   return fits;
 }
-
-const elements = (shape: readonly number[]): number =>
-  shape.reduce((product, extent) => product * extent, 1);

@@ -22,7 +22,7 @@ export function specializationName(suffix: string): string {
   return suffix === "" ? GENERAL : suffix.slice(1);
 }
 
-export const GENERAL = "general";
+const GENERAL = "general";
 
 /**
  * Chooses for one variant. `left` is what the filter leaves for each specialisation, the general one first; one for

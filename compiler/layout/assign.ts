@@ -30,7 +30,7 @@ export const layoutAssignment: Pass<TargetContext> = {
 };
 
 /** A function of equal meaning whose tile types all carry layouts. */
-export function assignLayouts(func: Func, options: LayoutOptions): Func {
+function assignLayouts(func: Func, options: LayoutOptions): Func {
   return new Assignment(func, options).run();
 }
 

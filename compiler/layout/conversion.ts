@@ -173,7 +173,7 @@ export interface PlanOptions {
 }
 
 /** Through shared memory, even where registers would do. */
-export function planShared(
+function planShared(
   src: LinearLayout,
   dst: LinearLayout,
   elementBytes: number,

@@ -82,11 +82,6 @@ export function elementAt(
     applyBases(layout.warp, warp);
 }
 
-/** Index along each axis of a flat row-major index. */
-export function unflatten(index: number, shape: readonly number[]): number[] {
-  return axisShifts(shape).map((shift, axis) => (index >> shift) & ((shape[axis] ?? 1) - 1));
-}
-
 /** A layout of another shape: `f` gives the index there of a basis here. */
 function mapBases(
   layout: LinearLayout,

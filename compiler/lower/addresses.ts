@@ -50,7 +50,7 @@ function shiftsOf(bases: readonly number[]): Shifts {
 }
 
 /** All output bits the thread part of a map can set. */
-export function reach(bases: readonly number[]): number {
+function reach(bases: readonly number[]): number {
   return bases.reduce((mask, basis) => mask | basis, 0);
 }
 

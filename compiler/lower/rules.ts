@@ -113,7 +113,7 @@ const renamed: Rule<OpWith<"renames">> = (cx, op) => {
 /** 64-bit integers and pointers convert like uint64. */
 const scalarName = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;
 
-export const RULES: { readonly [N in TileOp]: Rule<N> } = {
+const RULES: { readonly [N in TileOp]: Rule<N> } = {
   constant: (cx, op) => {
     const constant = constantOperand(op.attrs.value, resultOf(op).type.element);
     cx.values.set(resultOf(op), () => constant);

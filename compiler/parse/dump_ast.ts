@@ -11,7 +11,7 @@ import type {
   TopItem,
   Unit,
 } from "./ast.ts";
-import { printDeclarator, printSpecs, printTypeName } from "./print_ast.ts";
+import { printDeclarator, printSpecs, printTypeName } from "./print_expr.ts";
 
 /** One line of the outline and the lines below it. */
 interface Entry {

@@ -75,8 +75,6 @@ export const KEYWORDS = {
   ],
 } as const satisfies Record<KeywordGroup, readonly string[]>;
 
-export type Keyword = (typeof KEYWORDS)[KeywordGroup][number];
-
 const GROUP_OF: ReadonlyMap<string, KeywordGroup> = new Map(
   (Object.keys(KEYWORDS) as KeywordGroup[]).flatMap((group) =>
     KEYWORDS[group].map((word): [string, KeywordGroup] => [word, group])

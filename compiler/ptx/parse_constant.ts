@@ -17,7 +17,7 @@ const PRECEDENCE: ReadonlyMap<string, number> = new Map(
   ], ["*", "/", "%"]].flatMap((names, level) => names.map((name) => [name, level + 1] as const)),
 );
 /** Precedences to begin with: any operator, sums but not `>`, products only. */
-export const ANY = 0;
+const ANY = 0;
 export const SUM = must(PRECEDENCE.get("+"), "precedence of sums");
 export const PRODUCT = must(PRECEDENCE.get("*"), "precedence of products");
 /** Deeper expressions are refused, so that no text overflows the stack. */

@@ -43,7 +43,7 @@ function numbered(
   );
 }
 
-export const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
+const SPECIAL_REGISTERS: Readonly<Record<string, SpecialRegister>> = {
   ...vector("tid", "thread in its block"),
   ...vector("ntid", "threads in the block"),
   ...vector("ctaid", "block in the grid"),

@@ -12,7 +12,7 @@
 import type { AffineAnalysis } from "../contract/affine.ts";
 import { varies } from "../contract/affine.ts";
 import { apply, constant, grid } from "../contract/expr.ts";
-import { type Limits, limitsOfType, limitsWith } from "../contract/magnitude.ts";
+import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {
   addPoly,
   type Atom,
@@ -39,9 +39,6 @@ const MOST_OUTER = 65535n;
 const MAX_DEPTH = 100;
 
 const INT64: Limits = limitsOfType("int64");
-const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => a < b ? a : b);
-const most = (values: readonly bigint[]): bigint => values.reduce((a, b) => a > b ? a : b);
-const hull = (values: readonly bigint[]): Limits => ({ min: least(values), max: most(values) });
 const within = (inner: Limits, outer: Limits): boolean =>
   inner.min >= outer.min && inner.max <= outer.max;
 

@@ -1,8 +1,8 @@
 /** Elements of the values that memory instructions move: the rows they are in, and loops that move them. */
-import type { Operand } from "../../compiler/ptx/func.ts";
 import type { BoundOperand, Match } from "../../compiler/ptx/match.ts";
-import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
+import { TYPES } from "../../compiler/ptx/types.ts";
 import { must } from "../../compiler/support/bug.ts";
+import { operandBits } from "../wasm/primitive.ts";
 import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
 import type { Views } from "../memory.ts";
@@ -24,17 +24,12 @@ export function operandOf(match: Match, name: string): BoundOperand {
   return must(findOperand(match, name), `operand ${name} of ${match.opcode}`);
 }
 
-/** Bits that a lane has of an operand. */
-function bitsOf(operand: Operand, type: TypeName): number {
-  return TYPES[operand.kind === "register" ? operand.type : type].bits;
-}
-
 /** The rows of an operand's elements. */
 export function elementRows(context: HandlerContext, { operand, type }: BoundOperand): Row[] {
   const elements = operand.kind === "vector" ? operand.elements : [operand];
   const rows = context.rows(operand, type);
   return elements.map((element, i) => {
-    const bits = bitsOf(element, type);
+    const bits = operandBits(element, type);
     return { row: must(rows[i], "row of an element"), bits, words: Math.max(1, bits / 32) };
   });
 }

@@ -54,18 +54,19 @@ export function describeGlobal(launch: AccessLaunch, location: number): string {
 
 /** An offset in shared memory: "shared memory at tile + 64". */
 export function describeShared({ shared }: AccessLaunch, offset: number): string {
-  const variable = findExtent(shared, offset, 1);
-  if (variable === undefined) return `offset ${offset} of shared memory`;
-  const rest = offset - variable.location;
-  return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in shared memory`;
+  return describeOffset(shared, offset, "shared memory");
 }
 
 /** An offset in a thread's local memory: "byte 8 of buffer in local memory". */
 export function describeLocal({ local }: AccessLaunch, offset: number): string {
-  const variable = findExtent(local, offset, 1);
-  if (variable === undefined) return `offset ${offset} of local memory`;
+  return describeOffset(local, offset, "local memory");
+}
+
+function describeOffset(extents: AccessLaunch["shared"], offset: number, memory: string): string {
+  const variable = findExtent(extents, offset, 1);
+  if (variable === undefined) return `offset ${offset} of ${memory}`;
   const rest = offset - variable.location;
-  return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in local memory`;
+  return `${variable.name}${rest === 0 ? "" : ` + ${rest}`} in ${memory}`;
 }
 
 /**

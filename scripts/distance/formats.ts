@@ -8,7 +8,7 @@ interface Format {
   readonly padding: number;
 }
 
-export const FORMATS = {
+const FORMATS = {
   f16: { exponent: 5, fraction: 10, padding: 0 },
   bf16: { exponent: 8, fraction: 7, padding: 0 },
   tf32: { exponent: 8, fraction: 10, padding: 13 },

@@ -10,7 +10,7 @@ export interface FloatFormat {
 
 export const HALF: FloatFormat = { exponentBits: 5, mantissaBits: 10 };
 export const BFLOAT: FloatFormat = { exponentBits: 8, mantissaBits: 7 };
-export const SINGLE: FloatFormat = { exponentBits: 8, mantissaBits: 23 };
+const SINGLE: FloatFormat = { exponentBits: 8, mantissaBits: 23 };
 const DOUBLE: FloatFormat = { exponentBits: 11, mantissaBits: 52 };
 
 /** A number: NaN, infinite, or a fraction. Zeros have a sign as well. */
@@ -32,7 +32,7 @@ const infinityOf = ({ exponentBits, mantissaBits }: FloatFormat): number =>
 const signOf = ({ exponentBits, mantissaBits }: FloatFormat): number =>
   2 ** (exponentBits + mantissaBits);
 
-export const NAN: Exact = { kind: "nan", negative: false, size: 0n };
+const NAN: Exact = { kind: "nan", negative: false, size: 0n };
 const infinite = (negative: boolean): Exact => ({ kind: "infinite", negative, size: 0n });
 const finite = (size: bigint, negativeZero = false): Exact =>
   size === 0n

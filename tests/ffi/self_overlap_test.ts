@@ -1,23 +1,14 @@
 import fc from "../support/property.ts";
 import { overlapsItself } from "../../ffi/self_overlap.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-
-/** Every element's place. */
-function places(extents: readonly number[], strides: readonly number[]): number[] {
-  let result = [0];
-  extents.forEach((extent, axis) => {
-    const steps = Array.from({ length: extent }, (_, i) => i * (strides[axis] ?? 0));
-    result = result.flatMap((place) => steps.map((step) => place + step));
-  });
-  return result;
-}
+import { stridedOffsets } from "../support/strided.ts";
 
 Deno.test("overlapsItself() compares every element with every other", () => {
   const axis = fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: -7, max: 20 }));
   fc.assert(
     fc.property(fc.array(axis, { maxLength: 4 }), (axes) => {
       const [extents, strides] = [axes.map(([extent]) => extent), axes.map(([, step]) => step)];
-      const all = places(extents, strides);
+      const all = stridedOffsets(extents, strides);
       assertEquals(overlapsItself(extents, strides), new Set(all).size < all.length);
     }),
     { numRuns: 2000 },

@@ -10,6 +10,7 @@ import {
   takeLayout,
 } from "../../ffi/shape.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { stridedOffsets } from "../support/strided.ts";
 
 Deno.test("denseStrides() are those of a row-major array", () => {
   assertEquals(denseStrides([]), []);
@@ -77,16 +78,6 @@ const layouts = fc.record({
   elementBytes: fc.constantFrom(1, 2, 4, 8),
 });
 
-/** Every index of a shape in row-major order, with its place under the strides. */
-function places(shape: readonly number[], strides: readonly number[]): number[] {
-  let result = [0];
-  shape.forEach((extent, axis) => {
-    const steps = Array.from({ length: extent }, (_, i) => i * (strides[axis] ?? 0));
-    result = result.flatMap((place) => steps.map((step) => place + step));
-  });
-  return result;
-}
-
 Deno.test("gather() and scatter() put every element where the strides say", () => {
   fc.assert(fc.property(layouts, ({ shape, gaps, reversed, elementBytes }) => {
     const order = reversed ? shape.toReversed() : shape;
@@ -94,8 +85,8 @@ Deno.test("gather() and scatter() put every element where the strides say", () =
     const strides = reversed ? dense.toReversed() : dense;
     const span = spanElements(shape, strides);
     const source = Uint8Array.from({ length: span * elementBytes }, (_, i) => i * 37 + 11);
-    const wanted = places(shape, strides).flatMap((place) => [
-      ...source.subarray(place * elementBytes, (place + 1) * elementBytes),
+    const wanted = stridedOffsets(shape, strides).flatMap((offset) => [
+      ...source.subarray(offset * elementBytes, (offset + 1) * elementBytes),
     ]);
     const out = new Uint8Array(wanted.length);
     gather(out, source, { shape, strides, elementBytes });

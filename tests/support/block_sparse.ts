@@ -34,7 +34,7 @@ interface Dense {
 }
 
 /** A pattern; below full density a block row and a block column are empty. */
-export function randomMask({ blockRows, blockColumns, density }: BlockCase): boolean[] {
+function randomMask({ blockRows, blockColumns, density }: BlockCase): boolean[] {
   const random = freshRandom();
   const [row, column] = [blockRows, blockColumns].map((n) => random.below(Math.max(n, 1)));
   return Array.from({ length: blockRows * blockColumns }, (_, at) => {

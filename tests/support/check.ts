@@ -97,7 +97,7 @@ export function stmtsOf(body: string, options: CheckOptions = {}): readonly Type
 }
 
 /** An expression inside {@linkcode inKernel} that must be without fault. */
-export function exprOf(text: string, options: CheckOptions = {}): TypedExpr {
+function exprOf(text: string, options: CheckOptions = {}): TypedExpr {
   const { diagnostics, unit } = checkText(inKernel(`(${text});`), {}, options);
   const faults = diagnostics.filter(({ code }) => code !== "W6001");
   assertEquals(listDiagnostics(faults), "", text);

@@ -18,7 +18,7 @@ import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
 import type { LaunchProfile } from "../../ffi/profile.ts";
 
 /** The numbers of cuda.h for the errors that tests ask for. */
-export const CUDA_CODES = {
+const CUDA_CODES = {
   CUDA_ERROR_INVALID_VALUE: 1,
   CUDA_ERROR_OUT_OF_MEMORY: 2,
   CUDA_ERROR_INVALID_IMAGE: 200,

@@ -7,7 +7,7 @@ import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import type { FormKernel } from "./ptx_form_kernel.ts";
 
 /** Whether the ISA says exactly what the result is, but for the bits of NaN: not of approximations. */
-export function expectedExact(match: Match): boolean {
+function expectedExact(match: Match): boolean {
   return !match.modifiers.includes("approx") && !match.modifiers.includes("full");
 }
 
@@ -54,7 +54,7 @@ function partWritten(match: Match): string | undefined {
 }
 
 /** Seen on an H200 with driver 580 (CUDA 13.0). */
-export const DEVIATIONS: readonly Deviation[] = [
+const DEVIATIONS: readonly Deviation[] = [
   {
     doc: "cvt.rm.ftz.f16.f32 and cvt.rp.ftz.f16.f32 do not flush subnormal sources",
     applies: ({ opcode, modifiers }, [a = 0n]) =>
@@ -170,7 +170,7 @@ function sameParts(
 }
 
 /** Whether two results are equal, any NaN being as good as any other. */
-export function sameResult(type: TypeName, found: bigint, wanted: bigint): boolean {
+function sameResult(type: TypeName, found: bigint, wanted: bigint): boolean {
   return sameParts(type, found, wanted, () => ({}));
 }
 

@@ -6,7 +6,7 @@ import { must } from "../../compiler/support/bug.ts";
 const RUNTIME = new URL("../../ffi/mod.ts", import.meta.url).href;
 
 /** The text of the wrapper of one kernel, which holds its PTX. */
-export async function wrapperText(kernel: CompiledKernel): Promise<string> {
+async function wrapperText(kernel: CompiledKernel): Promise<string> {
   const { name, modules } = kernel;
   const { modules: texts } = await generateWrapper({
     source: { name: `${name}.tc`, text: "" },

@@ -13,7 +13,7 @@ export interface Edit {
 }
 
 /** Text in pieces that are moved and replaced as wholes. */
-export const tokensOf = (text: string): string[] =>
+const tokensOf = (text: string): string[] =>
   text.match(/\/\/.*|\w+|\.\.\.|[<>=!&|+*-]=|&&|\|\||##|[^\S\n]+|\n|./gs) ?? [];
 
 /** What is put in. */

@@ -2,7 +2,7 @@
 import type { Argument, Expr, Item, TypeName, Unit } from "../../compiler/parse/ast.ts";
 import { parse, parseExpression, parseTypeName } from "../../compiler/parse/parser.ts";
 import { preprocess } from "../../compiler/preprocess/preprocess.ts";
-import { printTypeName } from "../../compiler/parse/print_ast.ts";
+import { printTypeName } from "../../compiler/parse/print_expr.ts";
 import { type Diagnostic, Reporter } from "../../compiler/support/diagnostic.ts";
 import { lineText, positionOf, type Span, useSite } from "../../compiler/support/source.ts";
 import { assertEquals } from "./assert.ts";

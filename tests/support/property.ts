@@ -5,3 +5,7 @@ import { runSeed } from "./seed.ts";
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: runSeed() | 0 });
 
 export default fc;
+
+/** Powers of two from 2^min to 2^max. */
+export const powersOfTwo = (min: number, max: number): fc.Arbitrary<number> =>
+  fc.integer({ min, max }).map((bits) => 2 ** bits);

@@ -5,7 +5,7 @@
 import fc from "./property.ts";
 
 /** Rows and columns of the tiles. */
-export const SIDE = 16;
+const SIDE = 16;
 const COUNT = SIDE * SIDE;
 /** Pointers move on while they are below this. */
 const REACH = 6 * COUNT;

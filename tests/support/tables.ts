@@ -11,7 +11,7 @@ const FILE = new URL("./tables.tc", import.meta.url);
 
 /** Taps of a step of `table_conv`, and the entries of its tables. */
 const TK = 16;
-export const STEPS = 512;
+const STEPS = 512;
 const TAPS = 32;
 
 /** A kernel for one target; each instance is a variant. */

@@ -28,7 +28,7 @@ export interface TensorProduct {
 }
 
 /** C[M, N] += A[M, K] · B[K, N], one tile a block; C is float32. */
-export function productFunc(product: TensorProduct): Func {
+function productFunc(product: TensorProduct): Func {
   const { type, mb, nb, kb, turned, loops = "one" } = product;
   const sum = `float32[${mb}, ${nb}]`;
   const loop = (from: string, to: string): string =>

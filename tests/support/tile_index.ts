@@ -11,3 +11,19 @@ export function lines(shape: readonly number[], axis: number): number[][] {
     return Array.from({ length: extent }, (__, i) => start + i * inner);
   });
 }
+
+/** The coordinates of a row-major index. */
+export function unflatten(index: number, shape: readonly number[]): number[] {
+  const coordinates: number[] = [];
+  let rest = index;
+  for (const extent of shape.toReversed()) {
+    coordinates.unshift(rest % extent);
+    rest = Math.floor(rest / extent);
+  }
+  return coordinates;
+}
+
+/** The row-major index of coordinates. */
+export function flatten(coordinates: readonly number[], shape: readonly number[]): number {
+  return coordinates.reduce((index, x, axis) => index * (shape[axis] ?? 1) + x, 0);
+}

@@ -10,6 +10,7 @@ import {
 } from "../../compiler/support/arith.ts";
 import { evaluate } from "../../compiler/contract/expr.ts";
 import { must } from "../../compiler/support/bug.ts";
+import { flatten, unflatten } from "./tile_index.ts";
 import type { ScalarName } from "../../compiler/support/scalar.ts";
 import { regionsOf } from "../../compiler/ir/op.ts";
 import type { Func, Op, Region, Value } from "../../compiler/ir/func.ts";
@@ -216,18 +217,4 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, running: Running): r
     default:
       throw new RangeError(`the interpreter does not know ${op.name}`);
   }
-}
-
-function unflatten(index: number, shape: readonly number[]): number[] {
-  const coordinates: number[] = [];
-  let rest = index;
-  for (const extent of shape.toReversed()) {
-    coordinates.unshift(rest % extent);
-    rest = Math.floor(rest / extent);
-  }
-  return coordinates;
-}
-
-function flatten(coordinates: readonly number[], shape: readonly number[]): number {
-  return coordinates.reduce((index, x, axis) => index * (shape[axis] ?? 1) + x, 0);
 }

@@ -33,7 +33,7 @@ export function registerOf(name: string): Register {
 }
 
 /** An instruction from its text; its registers are declared by their names. */
-export function instructionOf(text: string): Instruction {
+function instructionOf(text: string): Instruction {
   const names = new Set([...text.matchAll(/%([phrqo]_\w+)/g)].map(([, name]) => name ?? ""));
   const registers = [...names].map((name) => `.reg .${registerOf(name).type} %${name};`);
   const module = parsePtx(

@@ -9,8 +9,8 @@ import {
   sameLayout,
   spellLayout,
   unbroadcastLayout,
-  unflatten,
 } from "../../../compiler/linear/linear.ts";
+import { unflatten } from "../../support/tile_index.ts";
 import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";
 
 /** Every (register, lane, warp) of a layout with the element it holds. */

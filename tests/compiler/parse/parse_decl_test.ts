@@ -8,7 +8,8 @@ import {
   parseText,
   withoutSpans,
 } from "../../support/parse.ts";
-import { printAst, printTypeName } from "../../../compiler/parse/print_ast.ts";
+import { printTypeName } from "../../../compiler/parse/print_expr.ts";
+import { printAst } from "../../support/print_ast.ts";
 import { PREDECLARED_TYPES } from "../../../compiler/parse/typedef_scopes.ts";
 import { scalarOfWords } from "../../../compiler/preprocess/type_spelling.ts";
 

@@ -3,7 +3,7 @@ import type { Token, TokenKind } from "../../../compiler/preprocess/token.ts";
 import { dumpAst } from "../../../compiler/parse/dump_ast.ts";
 import { keywordGroup, KEYWORDS } from "../../../compiler/preprocess/keywords.ts";
 import { parse, parseExpression, parseTypeName } from "../../../compiler/parse/parser.ts";
-import { printAst } from "../../../compiler/parse/print_ast.ts";
+import { printAst } from "../../support/print_ast.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { codesOf, parseText } from "../../support/parse.ts";

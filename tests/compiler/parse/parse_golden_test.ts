@@ -1,5 +1,5 @@
 import { dumpAst } from "../../../compiler/parse/dump_ast.ts";
-import { printAst } from "../../../compiler/parse/print_ast.ts";
+import { printAst } from "../../support/print_ast.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
 import {

@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { codesOf, codesOfBody, parseClean, parseText, withoutSpans } from "../../support/parse.ts";
-import { printAst } from "../../../compiler/parse/print_ast.ts";
+import { printAst } from "../../support/print_ast.ts";
 
 /** The only statement of `void f(…) { … }`, without positions. */
 function statement(body: string): unknown {

@@ -1,5 +1,5 @@
 /** Products in loops: operands that come rounds ahead, on the emulator, which sees races and steps beyond an end. */
-import fc from "../../support/property.ts";
+import fc, { powersOfTwo } from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
 import { checkProduct, PRODUCTS, type ProductTypes, spelled } from "../../support/product_run.ts";
@@ -53,12 +53,10 @@ __global__ void k(${a} *A __noalias, ${b} *B __noalias, ${c} *C __noalias,
 `;
 }
 
-const power = (min: number, max: number): fc.Arbitrary<number> =>
-  fc.integer({ min, max }).map((bits) => 2 ** bits);
 const anyLoop = fc.record({
-  mb: power(3, 6),
-  nb: power(3, 6),
-  kb: power(3, 6),
+  mb: powersOfTwo(3, 6),
+  nb: powersOfTwo(3, 6),
+  kb: powersOfTwo(3, 6),
   numWarps: fc.constantFrom(1, 2, 4, 8),
   numStages: fc.constantFrom(undefined, 1, 2, 3, 4),
   isMasked: fc.boolean(),

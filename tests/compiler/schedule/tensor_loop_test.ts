@@ -1,5 +1,5 @@
 /** Dots of loops whose operands come by tensor copies, on the emulator with all of its checks. */
-import fc from "../../support/property.ts";
+import fc, { powersOfTwo } from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
@@ -19,14 +19,11 @@ const PLAIN: TensorProduct = {
   turned: { a: false, b: false },
 };
 
-const power = (min: number, max: number): fc.Arbitrary<number> =>
-  fc.integer({ min, max }).map((bits) => 2 ** bits);
-
 const anyProduct: fc.Arbitrary<TensorProduct> = fc.record({
   type: fc.constantFrom("float16" as const, "bfloat16" as const),
-  mb: power(6, 8),
-  nb: power(6, 8),
-  kb: power(4, 7),
+  mb: powersOfTwo(6, 8),
+  nb: powersOfTwo(6, 8),
+  kb: powersOfTwo(4, 7),
   numWarps: fc.constantFrom(4, 8),
   numStages: fc.integer({ min: 2, max: 5 }),
   turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),

@@ -1,5 +1,5 @@
 /** Dots of loops by warp groups: which are done so, and what comes out, on the emulator with all of its checks. */
-import fc from "../../support/property.ts";
+import fc, { powersOfTwo } from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
 import { checkProduct, PRODUCTS, spelled } from "../../support/product_run.ts";
@@ -83,14 +83,11 @@ const PLAIN: Loop = {
 const typesOf = (type: string): (typeof PRODUCTS)[number] =>
   must(PRODUCTS.find(({ a, b }) => spelled(a) === type && a === b), type);
 
-const power = (min: number, max: number): fc.Arbitrary<number> =>
-  fc.integer({ min, max }).map((bits) => 2 ** bits);
-
 const anyLoop: fc.Arbitrary<Loop> = fc.record({
   type: fc.constantFrom("half" as const, "bfloat16" as const),
-  mb: power(6, 8),
-  nb: power(6, 8),
-  kb: power(4, 6),
+  mb: powersOfTwo(6, 8),
+  nb: powersOfTwo(6, 8),
+  kb: powersOfTwo(4, 6),
   numWarps: fc.constantFrom(4, 8),
   numStages: fc.integer({ min: 3, max: 5 }),
   turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
@@ -205,9 +202,9 @@ const ALONG_K = ["float", "int8", "uint8", "float8e4", "float8e5"] as const;
 Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operands are contiguous along k", () => {
   const anyAlongK: fc.Arbitrary<Loop> = fc.record({
     type: fc.constantFrom(...ALONG_K),
-    mb: power(6, 7),
-    nb: power(6, 7),
-    kb: power(5, 7),
+    mb: powersOfTwo(6, 7),
+    nb: powersOfTwo(6, 7),
+    kb: powersOfTwo(5, 7),
     numWarps: fc.constantFrom(4, 8),
     numStages: fc.integer({ min: 3, max: 4 }),
     turned: fc.constant({ a: false, b: true }),
@@ -237,9 +234,9 @@ Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operan
 Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the program says so", () => {
   const anyApart: fc.Arbitrary<Loop> = fc.record({
     type: fc.constantFrom("float8e4", "float8e5"),
-    mb: power(6, 7),
-    nb: power(6, 8),
-    kb: power(5, 8),
+    mb: powersOfTwo(6, 7),
+    nb: powersOfTwo(6, 8),
+    kb: powersOfTwo(5, 8),
     numWarps: fc.constantFrom(4, 8),
     numStages: fc.integer({ min: 3, max: 4 }),
     turned: fc.constant({ a: false, b: true }),

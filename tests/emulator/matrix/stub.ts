@@ -18,7 +18,7 @@ const REGISTER_FILE_BYTES = 0x10000;
 const SHARED = 0x80000;
 const SHARED_BYTES = 0x38000;
 
-export const ALL_LANES = -1;
+const ALL_LANES = -1;
 
 export interface Stub {
   readonly machine: Machine & { warp: WarpState; checks: boolean; profile: boolean };

@@ -41,7 +41,7 @@ export function compilePrimitives(
 }
 
 /** A machine over a memory, with one block of one warp. */
-export function machineOf(memory: WebAssembly.Memory): Machine {
+function machineOf(memory: WebAssembly.Memory): Machine {
   const block = newBlockStub();
   return {
     memory,

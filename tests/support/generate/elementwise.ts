@@ -28,7 +28,7 @@ function partners(shop: Workshop, type: ScalarName): ScalarName[] {
 }
 
 /** Two operands of which one has the type and shape, the other may be narrower and smaller. */
-export function operandPair(
+function operandPair(
   shop: Workshop,
   { type, shape }: Wanted,
   fuel: number,

@@ -1,6 +1,7 @@
 /** Random calls that make tiles, turn their axes, and put two together or take one apart. */
 import { literal } from "./literal.ts";
-import { countOf, isInt, isWide, type Workshop } from "./scope.ts";
+import { isInt, isWide, type Workshop } from "./scope.ts";
+import { countOf } from "../tile_index.ts";
 import { stretching } from "./elementwise.ts";
 import { type Node, node, type Shape, spellTile, type Wanted } from "./tree.ts";
 

@@ -1,10 +1,11 @@
 /** Random loads, always inside of their buffers: guarded by a mask, or with their index cut to a power of two. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import { columnMajor, countOf, isInt, isNarrow, rowMajor, type Workshop } from "./scope.ts";
+import { columnMajor, isInt, isNarrow, rowMajor, type Workshop } from "./scope.ts";
+import { countOf } from "../tile_index.ts";
 import { type BufferSpec, type Node, type Shape, spell } from "./tree.ts";
 
 /** So many elements of every input may be read without a mask. */
-export const SAFE = 64;
+const SAFE = 64;
 
 const INPUT_WORDS = [
   " __noalias __readonly",

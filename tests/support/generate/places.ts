@@ -1,7 +1,8 @@
 /** Where random statements store: each program has its own part of each output. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { qualified } from "./memory.ts";
-import { columnMajor, countOf, rowMajor, type Workshop } from "./scope.ts";
+import { columnMajor, rowMajor, type Workshop } from "./scope.ts";
+import { countOf } from "../tile_index.ts";
 import type { BufferSpec, Node, Shape } from "./tree.ts";
 
 /** A type and a shape; large tiles of wide types are rare. */

@@ -140,7 +140,6 @@ export function columnMajor(shape: Shape): number[] {
   return shape.map((_, axis) => shape.slice(0, axis).reduce((p, extent) => p * extent, 1));
 }
 
-export const countOf = (shape: Shape): number => shape.reduce((count, extent) => count * extent, 1);
 export const isFloat = (type: ScalarName): boolean => SCALARS[type].class === "float";
 export const isNarrow = (type: ScalarName): boolean =>
   isFloat(type) ? SCALARS[type].bits === 8 : SCALARS[type].bits < 32;

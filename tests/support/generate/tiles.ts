@@ -1,7 +1,8 @@
 /** Random expressions about tiles as wholes: shapes, scans, products. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import type { Feature } from "./features.ts";
-import { countOf, isWide, sameShape, type Workshop } from "./scope.ts";
+import { isWide, sameShape, type Workshop } from "./scope.ts";
+import { countOf } from "../tile_index.ts";
 import { type Node, node, spellTile, type Wanted } from "./tree.ts";
 
 export function newaxis(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {

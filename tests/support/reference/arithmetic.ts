@@ -208,7 +208,7 @@ const withoutSlack = ({ value, error }: FloatCell): FloatCell => ({
 });
 
 /** A sign changes no digit, so a product stays one. */
-export function negateFloat(cell: FloatCell): FloatCell {
+function negateFloat(cell: FloatCell): FloatCell {
   return { ...cell, value: -cell.value };
 }
 

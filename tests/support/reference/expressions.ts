@@ -27,7 +27,8 @@ import { isFloatName, precisionOf } from "./formats.ts";
 import { advance, loadCell, perhapsStore, pointerTo, storeCell } from "./memory.ts";
 import type { Program } from "./program.ts";
 import { reduceLine } from "./reductions.ts";
-import { countOf, lines, permute, type Shape, stretch } from "./shapes.ts";
+import { lines, permute, type Shape, stretch } from "./shapes.ts";
+import { countOf } from "../tile_index.ts";
 import { callHelper } from "./statements.ts";
 import { dotOf } from "./sums.ts";
 
@@ -35,7 +36,7 @@ type Of<K extends TypedExpr["kind"]> = Extract<TypedExpr, { kind: K }>;
 type AnyType = TypedExpr["type"];
 
 /** Scalars have no axes. */
-export function shapeOf(type: AnyType): Shape {
+function shapeOf(type: AnyType): Shape {
   return type.kind === "tile" ? type.shape : [];
 }
 

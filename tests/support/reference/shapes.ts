@@ -1,27 +1,8 @@
 /** Moving elements: which element of an operand each element of a result is. */
+import { countOf, flatten, unflatten } from "../tile_index.ts";
 import { must } from "../../../compiler/support/bug.ts";
 
 export type Shape = readonly number[];
-
-export function countOf(shape: Shape): number {
-  return shape.reduce((count, extent) => count * extent, 1);
-}
-
-/** The coordinates of a row-major index. */
-export function coordinates(index: number, shape: Shape): number[] {
-  const result: number[] = [];
-  let rest = index;
-  for (const extent of shape.toReversed()) {
-    result.unshift(rest % extent);
-    rest = Math.floor(rest / extent);
-  }
-  return result;
-}
-
-/** The row-major index of coordinates. */
-export function indexAt(at: readonly number[], shape: Shape): number {
-  return shape.reduce((index, extent, axis) => index * extent + must(at[axis], "coordinate"), 0);
-}
 
 /** The elements of a result of some shape, each taken from where its coordinates lead. */
 export function pick<T>(
@@ -31,8 +12,8 @@ export function pick<T>(
   source: (at: readonly number[]) => readonly number[],
 ): T[] {
   return Array.from({ length: countOf(shape) }, (_, index) => {
-    const at = source(coordinates(index, shape));
-    return must(from[indexAt(at, fromShape)], "element");
+    const at = source(unflatten(index, shape));
+    return must(from[flatten(at, fromShape)], "element");
   });
 }
 
@@ -66,10 +47,10 @@ export function permute<T>(
 export function lines<T>(from: readonly T[], shape: Shape, axis: number): T[][] {
   const rest = shape.toSpliced(axis, 1);
   return Array.from({ length: countOf(rest) }, (_, index) => {
-    const at = coordinates(index, rest);
+    const at = unflatten(index, rest);
     return Array.from(
       { length: must(shape[axis], "extent") },
-      (_, k) => must(from[indexAt(at.toSpliced(axis, 0, k), shape)], "element"),
+      (_, k) => must(from[flatten(at.toSpliced(axis, 0, k), shape)], "element"),
     );
   });
 }
@@ -78,8 +59,8 @@ export function lines<T>(from: readonly T[], shape: Shape, axis: number): T[][] 
 export function fromLines<T>(all: readonly (readonly T[])[], shape: Shape, axis: number): T[] {
   const rest = shape.toSpliced(axis, 1);
   return Array.from({ length: countOf(shape) }, (_, index) => {
-    const at = coordinates(index, shape);
-    const line = must(all[indexAt(at.toSpliced(axis, 1), rest)], "line");
+    const at = unflatten(index, shape);
+    const line = must(all[flatten(at.toSpliced(axis, 1), rest)], "line");
     return must(line[must(at[axis], "coordinate")], "element");
   });
 }
