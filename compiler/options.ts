@@ -160,7 +160,7 @@ export interface EntryForm {
    * launcher derives it. Pointers appear as params: their address.
    */
   readonly when: readonly Requirement[];
-  /** Parameters behind the kernel's own, in this order. */
+  /** Parameters after the kernel's own, in this order. */
   readonly maps: readonly TensorMapPlan[];
 }
 

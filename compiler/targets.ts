@@ -46,7 +46,7 @@ export interface Target {
   readonly warpsPerSm: number;
   /** The most blocks that a multiprocessor holds. */
   readonly blocksPerSm: number;
-  /** Multiprocessors of the best known product: for estimates only. */
+  /** Multiprocessors of the largest known GPU: for estimates only. */
   readonly multiprocessors: number;
   /** Has `cvt.rn.bf16.f32`, and `cvt` of two floats into one word. */
   readonly bfloat16: boolean;
@@ -68,7 +68,7 @@ export interface Target {
   readonly asyncCopies: boolean;
   /** Has `wgmma`. */
   readonly warpGroups: boolean;
-  /** Copies boxes of tensors into shared memory for products (`cp.async.bulk.tensor`). */
+  /** Copies boxes of tensors into shared memory for dots (`cp.async.bulk.tensor`). */
   readonly tensorCopies: boolean;
 }
 
@@ -252,25 +252,25 @@ export type TargetName = keyof typeof TARGETS;
 
 type Answer = string | number | boolean;
 
-/** A target that somebody works for, and what they have asked of it. */
-interface Watched {
+/** A traced target, and the queries made of it. */
+interface Traced {
   readonly target: Target;
-  readonly asked: { readonly question: (target: Target) => unknown; readonly answer: unknown }[];
+  readonly queries: { readonly question: (target: Target) => unknown; readonly answer: unknown }[];
 }
 
 /** By view. */
-const WATCHED = new WeakMap<Target, Watched>();
+const TRACED = new WeakMap<Target, Traced>();
 
-/** A target to work for, and whether another one would have led to the same. */
-export interface TargetWatch {
+/** A target whose reads are recorded, and whether another one would have given the same. */
+export interface TracedTarget {
   /** Reads like the target. */
   readonly view: Target;
-  /** The other target gives the same answers to everything that was read and asked until now. */
-  readonly agrees: (other: Target) => boolean;
+  /** Whether another target gives the same values and answers to everything that was read and queried until now. */
+  readonly sameAnswers: (other: Target) => boolean;
 }
 
-/** Watches what is read of a target, so that work that is the same for several targets is done once. */
-export function watchTarget(target: Target): TargetWatch {
+/** Records what is read of a target, so that work that is the same for several targets is done once. */
+export function traceTarget(target: Target): TracedTarget {
   const read = new Map<string | symbol, unknown>();
   const view = new Proxy(target, {
     get: (of, key): unknown => {
@@ -279,26 +279,26 @@ export function watchTarget(target: Target): TargetWatch {
       return value;
     },
   });
-  const asked: Watched["asked"][number][] = [];
-  WATCHED.set(view, { target, asked });
+  const queries: Traced["queries"][number][] = [];
+  TRACED.set(view, { target, queries });
   return {
     view,
-    agrees: (other) =>
+    sameAnswers: (other) =>
       [...read].every(([key, value]) => Reflect.get(other, key) === value) &&
-      asked.every(({ question, answer }) => question(other) === answer),
+      queries.every(({ question, answer }) => question(other) === answer),
   };
 }
 
-/** Asks what more targets agree about than about the fields that answer it: `shared memory >= 4096`. */
-export function ask<T extends Answer>(target: Target, question: (target: Target) => T): T {
-  const watched = WATCHED.get(target);
-  if (watched === undefined) return question(target);
-  const answer = question(watched.target);
-  watched.asked.push({ question, answer });
+/** Queries a target: more targets agree about `shared memory >= 4096` than about the size of it. */
+export function query<T extends Answer>(target: Target, question: (target: Target) => T): T {
+  const traced = TRACED.get(target);
+  if (traced === undefined) return question(target);
+  const answer = question(traced.target);
+  traced.queries.push({ question, answer });
   return answer;
 }
 
 /** Whether a block can have so much shared memory. */
 export function fitsShared(target: Target, bytes: number): boolean {
-  return ask(target, ({ sharedBytesPerBlock }) => bytes <= sharedBytesPerBlock);
+  return query(target, ({ sharedBytesPerBlock }) => bytes <= sharedBytesPerBlock);
 }

@@ -19,7 +19,7 @@ export function callGraph(calls: readonly HelperCall[]): CallGraph {
 /** A helper and all that its calls reach. */
 export function reachableFrom(from: TypedHelper, graph: CallGraph): ReadonlySet<TypedHelper> {
   const found = new Set([from]);
-  // A set hands out what is added while it is walked.
+  // Iterating a set includes what is added meanwhile.
   for (const helper of found) {
     for (const callee of graph.get(helper) ?? []) found.add(callee);
   }

@@ -353,7 +353,7 @@ export function checkMatmul(
   }
   const type = tileType(scalarType(result), [m, n, ...batch]);
   if (checkTile(cx, type.element, type.shape, at.span) === undefined) return undefined;
-  // The pragma speaks of float only; other types have one way to multiply.
+  // The pragma is about float only; other types have one way to multiply.
   const isFloat = left.kind === "scalar" && left.name === "float32";
   const mode = explicitMode ?? (isFloat ? cx.dotMode : "ieee");
   return { kind: "dot", lhs, rhs, mode, type, span: at.span };

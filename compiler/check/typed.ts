@@ -1,5 +1,5 @@
 /**
- * The typed tree: what the checker hands on. All names are resolved, all constants folded, every implicit
+ * The typed tree: the result of the checker. All names are resolved, all constants folded, every implicit
  * conversion, stretch and mask is explicit, helpers are inlined only later (by the builder). A consumer
  * needs no rule of the language beyond what each node says: the tile IR builder reads it, and so will the
  * reference interpreter of the tests.

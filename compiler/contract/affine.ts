@@ -15,7 +15,7 @@
  * Of a launch only what its caller can compute has a polynomial. Of a program also
  *
  * - any scalar, by itself if it does not come apart: `pid / width`, an element of a table;
- * - what a loop carries and changes by the same amount in each round: `k -= 32` is `K - 32*round`, and pointers likewise.
+ * - what a loop carries and changes by the same amount in each iteration: `k -= 32` is `K - 32*iteration`, and pointers likewise.
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -30,6 +30,7 @@ import {
   type Atom,
   gridAtom,
   isFollowed,
+  iterationAtom,
   laneAtom,
   mapAtoms,
   mulPoly,
@@ -40,7 +41,6 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
-  roundAtom,
   scalarAtom,
   scalePoly,
   subPoly,
@@ -223,7 +223,7 @@ export class AffineAnalysis {
     const op = value.def;
     if (op === undefined) {
       const carried = this.#carried?.get(value);
-      if (carried !== undefined) return this.#inRounds(value, carried);
+      if (carried !== undefined) return this.#inIterations(value, carried);
       if (!this.#params.has(value) || value.name === undefined) return undefined;
       return exact(polyOfAtom(paramAtom(value.name, !SCALARS[type].signed)));
     }
@@ -247,7 +247,7 @@ export class AffineAnalysis {
     const op = value.def;
     if (op === undefined) {
       const carried = this.#carried?.get(value);
-      if (carried !== undefined) return this.#pointerInRounds(value, carried);
+      if (carried !== undefined) return this.#pointerInIterations(value, carried);
       return this.#params.has(value) ? { param: value, bytes: polyOf(0), observed: [] } : undefined;
     }
     if (op.name === "offset") {
@@ -276,8 +276,8 @@ export class AffineAnalysis {
     };
   }
 
-  /** A carried integer in terms of the rounds. */
-  #inRounds(value: Value, carried: Carried): AffineInt | undefined {
+  /** A carried integer in terms of the iterations. */
+  #inIterations(value: Value, carried: Carried): AffineInt | undefined {
     const from = this.int(carried.from);
     if (from === undefined || carried.repeated === undefined) return from;
     const step = this.#step(value, carried, carried.repeated);
@@ -285,8 +285,8 @@ export class AffineAnalysis {
       bounded(addPoly(from.poly, step.poly), allObserved(from.observed, step.observed));
   }
 
-  /** A carried pointer in terms of the rounds. */
-  #pointerInRounds(value: Value, carried: Carried): AffinePointer | undefined {
+  /** A carried pointer in terms of the iterations. */
+  #pointerInIterations(value: Value, carried: Carried): AffinePointer | undefined {
     const from = this.pointer(carried.from);
     if (from === undefined || carried.repeated === undefined) return from;
     const step = this.#step(value, carried, carried.repeated);
@@ -296,7 +296,7 @@ export class AffineAnalysis {
     return { ...from, bytes, observed };
   }
 
-  /** By how much a value has changed after so many rounds, if each changes it alike; for pointers in bytes. */
+  /** By how much a value has changed after so many iterations, if each adds the same; for pointers in bytes. */
   #step(value: Value, { loop, number, inside }: Carried, repeated: Value): AffineInt | undefined {
     // A step that is made of the value itself.
     if (this.#open.has(value)) return undefined;
@@ -326,7 +326,7 @@ export class AffineAnalysis {
     }
     this.#open.delete(value);
     if (at !== value) return undefined;
-    return { poly: mulPoly(poly, polyOfAtom(roundAtom(loop, number))), observed };
+    return { poly: mulPoly(poly, polyOfAtom(iterationAtom(loop, number))), observed };
   }
 }
 
@@ -462,7 +462,7 @@ function irConstantOfSplat(value: Value): ReturnType<typeof irConstant> {
   return splat && irConstant(operandsOf(splat).value);
 }
 
-/** Whether programs, lanes or rounds see different values. */
+/** Whether programs, lanes or iterations have different values. */
 export function varies(poly: Poly): boolean {
   return [...poly.values()].some((term) => term.atoms.some((atom) => !INVARIANT.has(atom.kind)));
 }

@@ -1,10 +1,10 @@
 /**
- * A model of what one block of a product costs: the clocks of a multiprocessor, as an expression over the kernel's
+ * A model of what one block of a matrix product costs: the clocks of a multiprocessor, as an expression over the kernel's
  * scalar parameters. Wrappers choose by it among configurations where no timing is near (`ffi/kernel/choice.ts`).
  *
  *     for (int k = K; k > 0; k -= 32) { … 128 x 32 and 32 x 256 halves, one dot … }     1500 + cdiv(K, 32) * 1192
  *
- * It counts what differs between tile sizes: multiply-adds, and the bytes that tiles bring from L2. What is done once for
+ * It counts what differs between tile sizes: multiply-adds, and the bytes that tiles load from L2. What is done once for
  * each element of a tensor, whatever the tiles, is left out. Where the code does not show how often a loop runs, there is
  * no model.
  */
@@ -33,7 +33,7 @@ const HIDDEN = 4;
 const PRODUCTS: Partial<Record<number, number>> = { 1: 2048, 2: 1024, 4: 128, 8: 128 };
 const TF32_PRODUCTS = 512;
 
-/** The model of a function with dots; undefined where it has none, or the code does not show its rounds. */
+/** The model of a function with dots; undefined where it has none, or the code does not show its iterations. */
 export function blockClocks(func: Func): ContractExpr | undefined {
   let hasDot = false;
   walkOps(func.body, ({ name }) => hasDot ||= name === "dot");

@@ -1,4 +1,4 @@
-/** What loops carry from one round to the next, and by how much an operation in a loop changes it. */
+/** What loops carry from one iteration to the next, and by how much an operation in a loop changes it. */
 import { loopOf } from "../ir/flow.ts";
 import type { Func, OpOf, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
@@ -16,7 +16,7 @@ export interface Carried {
   readonly inside: ReadonlySet<Value>;
   /** What it begins as in the test; in the body what the test passes on. */
   readonly from: Value;
-  /** What it is in the test of the next round. */
+  /** What it is in the test of the next iteration. */
   readonly repeated: Value | undefined;
 }
 
@@ -79,7 +79,7 @@ export function changeBy({ def }: Value, inside: ReadonlySet<Value>): Change | u
   }
 }
 
-/** Whether all rounds of a loop see the same. */
+/** Whether a value is the same in all iterations of a loop. */
 export function isInvariant(
   poly: Poly,
   loop: OpOf<"while">,
@@ -87,7 +87,9 @@ export function isInvariant(
 ): boolean {
   return [...poly.values()].every(({ atoms }) =>
     atoms.every((atom) =>
-      atom.kind === "scalar" ? !inside.has(atom.value) : atom.kind !== "round" || atom.loop !== loop
+      atom.kind === "scalar"
+        ? !inside.has(atom.value)
+        : atom.kind !== "iteration" || atom.loop !== loop
     )
   );
 }

@@ -34,7 +34,7 @@ export interface Bounds {
 }
 
 export interface Inferred {
-  /** Up to the last axis the code asks for; undefined where it does not show the extent. */
+  /** Up to the last axis that the code reads; undefined where it does not show the extent. */
   readonly grid: readonly (Shown | undefined)[];
   readonly access: Accesses["direction"];
   readonly tensors: readonly InferredTensor[];
@@ -76,7 +76,7 @@ function usedParams({ params, body }: Func): ReadonlySet<number> {
 
 function inferGrid(func: Func, accesses: readonly MemoryAccess[]): readonly (Shown | undefined)[] {
   const used = new Map<number, Op>();
-  const adapted = new Set<number>(); // the code asks for the extent, so any will do
+  const adapted = new Set<number>(); // the code reads the extent, so any is right
   walkOps(func.body, (op) => {
     if (op.name === "program_id" && !used.has(op.attrs.axis)) used.set(op.attrs.axis, op);
     if (op.name === "num_programs") adapted.add(op.attrs.axis);

@@ -1,5 +1,5 @@
 /**
- * One contract out of what the pragmas state and what the code shows. Where both speak they must agree
+ * One contract out of what the pragmas state and what the code shows. Where both are present they must agree
  * (E9002, with both spans); where only one does, it holds; where neither does, the caller decides.
  */
 import type { Reporter } from "../support/diagnostic.ts";

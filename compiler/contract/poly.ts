@@ -2,7 +2,7 @@
  * Polynomials with exact integer coefficients over named atoms. The common ground of two questions: are
  * two contract expressions equal (`normal.ts`), and which elements does a pointer tile address
  * (`affine.ts`), where `pid` and `lane` atoms are the program's index and the element's. Within one program there are
- * two more: a scalar that all its elements share, and how many rounds of a loop are behind it.
+ * two more: a scalar that all its elements share, and the number of completed iterations of a loop.
  */
 import { apply, constant, grid, param } from "./expr.ts";
 import { bug } from "../support/bug.ts";
@@ -30,8 +30,8 @@ export type Atom =
   }
   /** A scalar of the program that does not come apart. */
   | { readonly kind: "scalar"; readonly key: string; readonly value: Value }
-  /** Rounds of a loop that are behind the program: 0 in the first one. */
-  | { readonly kind: "round"; readonly key: string; readonly loop: OpOf<"while"> };
+  /** Completed iterations of a loop: 0 in the first one. */
+  | { readonly kind: "iteration"; readonly key: string; readonly loop: OpOf<"while"> };
 
 /** A product of atoms, sorted by key, times a coefficient that is not zero. */
 export interface Term {
@@ -76,9 +76,9 @@ export const scalarAtom = (value: Value): Atom => ({
   key: `%${value.id}`,
   value,
 });
-export const roundAtom = (loop: OpOf<"while">, number: number): Atom => ({
-  kind: "round",
-  key: `round.${number}`,
+export const iterationAtom = (loop: OpOf<"while">, number: number): Atom => ({
+  kind: "iteration",
+  key: `iteration.${number}`,
   loop,
 });
 
@@ -199,7 +199,7 @@ function atomExpr(atom: Atom): ContractExpr {
     case "pid":
     case "lane":
     case "scalar":
-    case "round":
+    case "iteration":
       return bug(`${atom.key} in a contract expression`);
   }
 }

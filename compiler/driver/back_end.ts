@@ -39,7 +39,7 @@ interface Code {
   /** That of the entry itself, then those of its forms. */
   readonly kernels: readonly KernelText[];
   readonly entry: CompiledEntry;
-  readonly agrees: (target: Target) => boolean;
+  readonly sameAnswers: (target: Target) => boolean;
 }
 
 export class BackEnd {
@@ -62,7 +62,7 @@ export class BackEnd {
   add(name: TargetName, func: Func, options: EntryLowering): void {
     const target = TARGETS[name];
     const known = this.#known.get(func) ?? [];
-    let code = known.find(({ agrees }) => agrees(target));
+    let code = known.find(({ sameAnswers }) => sameAnswers(target));
     if (code === undefined) {
       code = codeOf(func, { ...options, target, files: this.#files });
       this.#known.set(func, [...known, code]);
@@ -105,7 +105,7 @@ export class BackEnd {
 
 function codeOf(func: Func, lowering: TargetLowering): Code {
   const plain = lowerEntry(func, lowering);
-  const { form, agrees } = lowerTensorForm(func, {
+  const { form, sameAnswers } = lowerTensorForm(func, {
     ...lowering,
     symbol: `${lowering.symbol}_tensor`,
   });
@@ -118,7 +118,7 @@ function codeOf(func: Func, lowering: TargetLowering): Code {
       ...entry,
       forms: [{ ...factsOf(form.lowered), when: form.when, maps: form.maps }],
     },
-    agrees: (target) => plain.agrees(target) && agrees(target),
+    sameAnswers: (target) => plain.sameAnswers(target) && sameAnswers(target),
   };
 }
 

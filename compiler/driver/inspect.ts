@@ -108,7 +108,7 @@ function inspectViews(
   return (built?.funcs ?? []).map(({ func, specialization }) => {
     const loads = findViews(func, { target, numWarps, axisInfo: axisAnalysis(func) });
     const name = `${func.name}${specialization.suffix}`;
-    return `${name}\n${loads.length === 0 ? "no loads of products\n" : printViews(loads)}`;
+    return `${name}\n${loads.length === 0 ? "no loads of dot operands\n" : printViews(loads)}`;
   }).join("\n");
 }
 

@@ -1,4 +1,4 @@
-/** Compiling goes on from tile IR as text: `tri inspect FILE.ir`. */
+/** Compiling continues from tile IR as text: `tri inspect FILE.ir`. */
 import { cloneFunc } from "../ir/walk.ts";
 import type { CompileClock } from "../options.ts";
 import { CompilerBug } from "../support/bug.ts";
@@ -18,7 +18,7 @@ export interface IrRequest {
   readonly result: "ir" | "ptx";
   /** These passes, in this order; undefined: those that come after the step that the line above the function names. */
   readonly passes?: readonly string[];
-  /** Go on to this pass, and print the function after it; `*`: after every pass. */
+  /** Continue to this pass, and print the function after it; `*`: after every pass. */
   readonly after?: string;
   /** The target, whatever the line above the function says. */
   readonly target?: TargetName;

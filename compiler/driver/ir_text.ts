@@ -1,5 +1,5 @@
 /**
- * Functions as files that compiling goes on from. Above each is what the text of the function does not say:
+ * Functions as files from which compiling continues. Above each is what the text of the function does not say:
  *
  *     after cse.2 {target = "sm_90", num_warps = 4, floats = ["contract"]}
  *     func @copy(…) {

@@ -15,7 +15,7 @@ import type { Define } from "../options.ts";
 export type NameWith = (site: KernelSite, defines: readonly Define[]) => string;
 
 /**
- * Asks the front end. A definition that is missing there, or has the name of another one, keeps the name of the site: the
+ * Runs the front end. A definition that is missing there, or has the name of another one, keeps the name of the site: the
  * checker reports what is wrong with it.
  */
 export function namesOfFront(front: InstanceFront, sm: number): NameWith {

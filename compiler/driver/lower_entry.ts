@@ -12,7 +12,7 @@ import { printModule } from "../ptx/print.ts";
 import { requiredVersion } from "../ptx/version.ts";
 import { tensorMapPlans } from "../schedule/tensor_maps.ts";
 import { DEFAULT_FLOATS } from "../support/float_options.ts";
-import { type Target, type TargetName, TARGETS, watchTarget } from "../targets.ts";
+import { type Target, type TargetName, TARGETS, traceTarget } from "../targets.ts";
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { formConditions } from "../views/tensor_views.ts";
@@ -44,18 +44,18 @@ export interface LoweredEntry extends EmittedEntry {
   /** With the directives for its target. */
   readonly kernel: PtxKernel;
   /** Another target has the same code; only directives are its own. */
-  readonly agrees: (other: Target) => boolean;
+  readonly sameAnswers: (other: Target) => boolean;
   /** What was emitted. */
   readonly func: Func;
 }
 
 /** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
 export function lowerEntry(source: Func, lowering: TargetLowering): LoweredEntry {
-  const { view, agrees } = watchTarget(lowering.target);
+  const { view, sameAnswers } = traceTarget(lowering.target);
   const passed = runTargetPasses(source, { ...lowering, target: view });
   const emitted = emitPassed(passed, { ...lowering, target: view });
   const directives = emitted.directivesOn(lowering.target);
-  return { ...emitted, kernel: { ...emitted.kernel, directives }, agrees, func: passed.func };
+  return { ...emitted, kernel: { ...emitted.kernel, directives }, sameAnswers, func: passed.func };
 }
 
 /** A faster form of an entry. */
@@ -69,15 +69,18 @@ export interface LoweredForm {
 export function lowerTensorForm(
   source: Func,
   lowering: TargetLowering,
-): { readonly form: LoweredForm | undefined; readonly agrees: LoweredEntry["agrees"] } {
-  const { view: target, agrees } = watchTarget(lowering.target);
-  return { agrees, form: tensorForm(source, { ...lowering, target, form: "tensor" }, agrees) };
+): { readonly form: LoweredForm | undefined; readonly sameAnswers: LoweredEntry["sameAnswers"] } {
+  const { view: target, sameAnswers } = traceTarget(lowering.target);
+  return {
+    sameAnswers,
+    form: tensorForm(source, { ...lowering, target, form: "tensor" }, sameAnswers),
+  };
 }
 
 function tensorForm(
   source: Func,
   lowering: TargetLowering,
-  agrees: LoweredEntry["agrees"],
+  sameAnswers: LoweredEntry["sameAnswers"],
 ): LoweredForm | undefined {
   const { target, numWarps } = lowering;
   if (!target.tensorCopies) return undefined;
@@ -93,7 +96,7 @@ function tensorForm(
     if (maps === undefined) return undefined;
     const emitted = emitPassed(passed, lowering);
     const kernel = { ...emitted.kernel, directives: emitted.directivesOn(target) };
-    return { lowered: { ...emitted, kernel, agrees, func: passed.func }, when, maps };
+    return { lowered: { ...emitted, kernel, sameAnswers, func: passed.func }, when, maps };
   } catch (error) {
     // No room for its slots: the plain code needs less.
     if (error instanceof Unsupported) return undefined;
@@ -137,7 +140,7 @@ function emitPassed({ func, analyses }: Passed, lowering: TargetLowering): Emitt
   }
 }
 
-/** The module of one entry as text; the function has all passes behind it. */
+/** The module of one entry as text; the function is the result of all passes. */
 export function entryText(passed: Passed, lowering: TargetLowering): string {
   const { target } = lowering;
   const { kernel, globals, externs, directivesOn } = emitPassed(passed, lowering);

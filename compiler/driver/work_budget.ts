@@ -51,7 +51,7 @@ export class WorkBudget {
     if (!this.isSpent) return true;
     const counts = WORKS.map((work) => `${this.#done[work]} ${work}`);
     const span = { file: this.#file, start: 0, end: 0 };
-    const message = "the instances of this file are too much to compile: " +
+    const message = "the instances of this file exceed the limit of work: " +
       `${counts.slice(0, -1).join(", ")} and ${counts.at(-1)} up to here`;
     reporter.error("E9031", span, message, {
       hint:

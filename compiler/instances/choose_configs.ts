@@ -1,6 +1,6 @@
 /**
  * Which configurations of a variant become entries. Usually the first that the filter leaves for each specialisation; a
- * build of tuned kernels asks for more.
+ * build of tuned kernels requests more.
  */
 import type { ConfigurationChoice, Configurations } from "../options.ts";
 import { type Config, configLabel } from "./configurations.ts";
@@ -68,14 +68,14 @@ export function chooseConfigs(
   return chosen.map((one) => one.suffix === "" ? firsts.shift() ?? one : one);
 }
 
-/** The part of {@linkcode Configurations} that speaks of one variant. */
+/** The part of {@linkcode Configurations} for one variant. */
 export type Wanted =
   | "first"
   | "all"
   | { readonly only: string }
   | { readonly also: readonly Pick<ConfigurationChoice, "specialization" | "configs">[] };
 
-/** What a build wants of a variant of a kernel. */
+/** The configurations of a variant that a build requests. */
 export function wantedOf(
   configurations: Configurations | undefined,
   kernel: string,

@@ -141,7 +141,7 @@ export const TILE_OPS = {
   gather: { doc: "element i along the axis is the one at index i", args: { value: "any", index: "int" }, result: "attr", effect: "pure", attrs: { axis: "int", ...EXCHANGE }, once: true, blocks: true },
   histogram: { doc: "how often 0, 1, … are in the operand", args: { value: "int" }, result: "attr", effect: "pure", attrs: EXCHANGE, once: true, blocks: true },
   dot: { doc: "sum + a @ b", args: { a: "any", b: "any", sum: "any" }, result: "attr", effect: "pure", attrs: { mode: "string" }, once: true, avoidsShared: true },
-  // Operands of products in slots of shared memory, and how they get there; made after layouts are known.
+  // Operands of dots in slots of shared memory, and how they get there; made after layouts are known.
   shared_buffer: { doc: "slots in shared memory, from an offset of the staging area on; no exchange may use its memory if it is exclusive", args: {}, result: "attr", effect: "pure", attrs: { slots: "int", slot_bytes: "int", offset: "int", exclusive: "bool", address: "int?" } },
   async_copy: { doc: "starts copying a tile from memory into the slot, if the scalar `when` holds; masked lanes become zero, all if the scalar `inside` does not hold; one of several parts of the copy", args: { pointer: "ptr", buffer: "buffer", slot: "int", when: "bool", inside: "bool", mask: "bool?" }, result: "none", effect: "sync", attrs: { part: "int", parts: "int" } },
   commit_group: { doc: "ends a group of asynchronous copies", args: {}, result: "none", effect: "sync" },
@@ -156,7 +156,7 @@ export const TILE_OPS = {
   tensor_copy: { doc: "starts copying a box of the tensor of map i into the slot; elements outside of the tensor become zero; counts at the slot's barrier", args: { buffer: "buffer", barriers: "buffer", slot: "int", coordinates: "int*" }, result: "none", effect: "sync", attrs: { map: "int" } },
   local_store: { doc: "puts the tile into the slot", args: { value: "any", buffer: "buffer", slot: "int" }, result: "none", effect: "sync" },
   local_load: { doc: "the tile in the slot, read by vectors, by matrices or by transposed matrices", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access" }, once: true },
-  local_load_slice: { doc: "slice i of the tile in the slot along the axis where the result is shorter; its accesses are put between those of the products that follow", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access", slice: "int" }, once: true, packs: true },
+  local_load_slice: { doc: "slice i of the tile in the slot along the axis where the result is shorter; its accesses are put between those of the dots that follow", args: { buffer: "buffer", slot: "int" }, result: "attr", effect: "pure", attrs: { access: "access", slice: "int" }, once: true, packs: true },
   // Rows rotated by amounts known at run time; made with layouts (layout/rotate.ts).
   rotate: { doc: "position i along the axis is element (i - amount) mod extent; amount < bound", args: { value: "any", amount: "int" }, result: "same", effect: "pure", attrs: { axis: "int", bound: "int", ...EXCHANGE }, once: true, blocks: true },
   rotated_range: { doc: "position i along the axis is lo + (i - amount) mod extent; amount < bound", args: { amount: "int" }, result: "attr", effect: "pure", attrs: { lo: "number", axis: "int", bound: "int" } },
@@ -170,7 +170,7 @@ export const TILE_OPS = {
   if: { doc: "runs one of two regions; results are what they yield", args: { condition: "bool" }, result: "many", effect: "control", regions: ["then", "otherwise"], avoidsShared: true },
   once: { doc: "runs its region in one thread of the block, if the scalar `when` holds; made by scheduling", args: { when: "bool" }, result: "none", effect: "control", regions: ["body"] },
   while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values", args: { initial: "any*" }, result: "many", effect: "control", attrs: { num_stages: "int?" }, regions: ["test", "body"], avoidsShared: true },
-  condition: { doc: "ends region 0 of a while: go on?, and the carried values", args: { continues: "bool", carried: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
+  condition: { doc: "ends region 0 of a while: whether to continue, and the carried values", args: { continues: "bool", carried: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   yield: { doc: "ends a region with its results", args: { values: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   return: { doc: "ends the program", args: {}, result: "none", effect: "control", avoidsShared: true, ends: true },
 } as const satisfies Record<string, TileOpRow>;

@@ -320,7 +320,7 @@ class Parser {
       if (isBareAttr(row)) attrs[key] = this.#attrValue(name, key);
       else if (kind === "ints" || kind === "strings") attrs[key] = [];
     }
-    // A brace without `name =` behind it opens a region.
+    // A brace that no `name =` follows opens a region.
     const isList = this.#peek().text === "{" && this.#tokens[this.#at + 2]?.text === "=" &&
       this.#tokens[this.#at + 1]?.kind === "word";
     if (isBareAttr(row) || kinds.length === 0 || !isList) return attrs;

@@ -1,4 +1,4 @@
-/** What the verifier asks of single operations beyond their row in TILE_OPS. */
+/** What the verifier demands of single operations beyond their row in TILE_OPS. */
 import { convertScalar } from "../support/arith.ts";
 import { indexBits, product } from "../linear/linear.ts";
 import { spaceOf } from "../linear/f2.ts";

@@ -1,6 +1,6 @@
 /**
  * Tensor maps of a function: which tensors its `tensor_load`s copy boxes of. The host encodes them at each launch and
- * passes them behind the kernel's parameters.
+ * passes them after the kernel's parameters.
  *
  * Dumps print them after the parameters, axes innermost first, each with its extent, its stride and the axis of the
  * tile along it; expressions are in prefix notation. Scheduling adds the box of a copy:

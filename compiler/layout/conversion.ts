@@ -1,5 +1,5 @@
 /**
- * Plans a layout conversion: which element each thread must get, and the cheapest way to bring it there.
+ * Plans a layout conversion: which element each thread must get, and the cheapest way to move it there.
  *
  *   none       the layouts agree (but for copies)
  *   registers  every thread already holds what it needs, in other registers
@@ -167,7 +167,7 @@ export interface PlanOptions {
   readonly matrices?: MatrixSide | undefined;
   /**
    * What a phase of the source writes lies in one line of all banks. `cp.async` moves lines: with the pieces of a
-   * row spread over eight of them, a product on an H200 got its operands at 2.4 TB/s, half as fast as without.
+   * row spread over eight of them, a dot on an H200 got its operands at 2.4 TB/s, half as fast as without.
    */
   readonly lines?: boolean;
 }

@@ -11,7 +11,7 @@ import type { OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import { ask, type Target } from "../targets.ts";
+import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
 import { GROUP_ROWS, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
@@ -198,7 +198,7 @@ function chooseMma(
   return MMA.find((row) =>
     (row.mode ?? mode) === mode && row.m <= m && row.n <= n && row.k <= k &&
     elements.every((element) => !isPointer(element) && row.elements.includes(element)) &&
-    ask(target, ({ mma }) => mma.includes(row.name))
+    query(target, ({ mma }) => mma.includes(row.name))
   );
 }
 

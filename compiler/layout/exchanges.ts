@@ -109,7 +109,7 @@ function accumulatorBytes(op: OpOf<"reduce" | "scan">): number {
 }
 
 /**
- * The largest part of a thread's registers that a scan hands to another warp: after a step over registers, two hold
+ * The largest part of a thread's registers that a scan passes to another warp: after a step over registers, two hold
  * one block. 0: all steps stay within a warp.
  */
 function scannedPart(bits: readonly AxisBit[]): number {

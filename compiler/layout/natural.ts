@@ -14,7 +14,7 @@ import { bytesOf } from "../ir/types.ts";
 import { usersOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { ask, fitsShared, type Target } from "../targets.ts";
+import { fitsShared, query, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom } from "./blocked.ts";
 import { chainedDots } from "./chains.ts";
@@ -174,7 +174,7 @@ export class NaturalLayouts {
     const bytes = bytesOf(value.type.element);
     const plan = planConversion(this.of(value), layout, bytes, { matrices: "store" });
     return plan.kind === "shared" && plan.matrices !== undefined &&
-      ask(this.#options.target, ({ stmatrix }) => stmatrix);
+      query(this.#options.target, ({ stmatrix }) => stmatrix);
   }
 
   #hasElements(op: Op): boolean {

@@ -74,7 +74,7 @@ function typesOf(dot: OpOf<"dot">): GroupType | undefined {
   return fits ? row : undefined;
 }
 
-/** Whether a value is a tile as a load brings it, maybe permuted. */
+/** Whether a value is a loaded tile, possibly permuted. */
 function isLoaded(value: Value): boolean {
   let { def } = value;
   while (isOp(def, "permute") || isOp(def, "convert_layout")) ({ def } = operandsOf(def).value);
@@ -154,7 +154,7 @@ export function groupLayout({ shape, element }: IrType, inner: 0 | 1): SharedLay
 /** Most elements of a box along an axis (PTX ISA 9.0, 5.5.2). */
 const MOST_BOX = 256;
 
-/** The boxes in which tensor copies bring an operand in a layout of {@linkcode groupLayout}. */
+/** The boxes in which tensor copies load an operand in a layout of {@linkcode groupLayout}. */
 export interface GroupBox {
   /** Elements of a box, by axis of the tile. */
   readonly extents: readonly number[];

@@ -4,7 +4,7 @@
  * other. If the store gives each warp the rectangle that it has, the exchange stays within warps: each goes on to
  * its stores as soon as it is done itself.
  *
- * A warp's rectangle must be as wide as its accesses were: products of floats were 1.5 % slower with 128 bytes of a row
+ * A warp's rectangle must be as wide as its accesses were: dots of floats were 1.5 % slower with 128 bytes of a row
  * at a time instead of 256, on an H200.
  */
 import { freeMask, indexBits, type LinearLayout } from "../linear/linear.ts";

@@ -121,7 +121,7 @@ function atomics(
   const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   const scope = `.${op.attrs.order}.${op.attrs.scope}.global`;
-  // Everything the program did comes before: its other threads have done it when this one goes on.
+  // Everything the program did comes before: its other threads have done it when this one continues.
   if (isReleasing(op)) blockBarrier(cx);
   const free = layout === undefined ? 0 : freeMask(layout.register);
   const at = (value: Value, register: number): Operand =>

@@ -30,7 +30,7 @@ export function limitChain(cx: LowerContext, op: Op): void {
   }
 }
 
-/** The most operations in a row that wait behind one of these values. */
+/** The length of the longest chain of operations that depends on one of these values. */
 function longestChain(cx: LowerContext, values: readonly Value[]): number {
   return values.reduce((most, value) => Math.max(most, cx.chainLengths.get(value) ?? 0), 0);
 }

@@ -1,7 +1,7 @@
 /**
  * `assert` and other promises that are checked: one element that breaks it ends the launch, with the location and the
  * text of the condition. Assemblers of builds without checks leave out what is between the two marks
- * (`ptx/checks.ts`), so nothing in between may be used behind it.
+ * (`ptx/checks.ts`), so nothing in between may be used after it.
  */
 import type { Operand } from "../ptx/func.ts";
 import { CHECK_BEGIN, CHECK_END } from "../ptx/checks.ts";

@@ -40,12 +40,12 @@ export function lowerDot(cx: LowerContext, op: OpOf<"dot">): void {
   setElements(cx, resultOf(op), sums);
 }
 
-/** What one load from shared memory brings, at most. */
+/** The most that one load from shared memory loads. */
 const LOAD_BYTES = 16;
 
 /**
- * What a thread holds at once, 32-bit registers: all sums of a region's products, operands from outside of it, and
- * of the others those of the steps along k that loads bring together.
+ * What a thread holds at once, 32-bit registers: all accumulators of a region's dots, operands from outside of it, and
+ * of the others those of the steps along k that are loaded together.
  */
 export function productRegisters(func: Func, numWarps: number, target: Target): number {
   const words = (value: Value): number => registerCount(value) * bytesOf(value.type.element) / 4;
@@ -82,7 +82,7 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
   return Math.ceil(most);
 }
 
-/** The accumulator's registers; replaced one by one as products are added. */
+/** The accumulator's registers; replaced one by one as MMAs add to them. */
 function initialSums(cx: LowerContext, op: OpOf<"dot">): Operand[] {
   const { sum } = operandsOf(op);
   const { element } = sum.type;
@@ -98,10 +98,10 @@ function initialSums(cx: LowerContext, op: OpOf<"dot">): Operand[] {
 
 function scalarOf(value: Value): ScalarName {
   const { element } = value.type;
-  return isPointer(element) ? bug("a product of pointers") : element;
+  return isPointer(element) ? bug("a dot of pointers") : element;
 }
 
-/** Indices of one repeat of a product among those of its operands and result. */
+/** Indices of one repeat of an MMA among those of its operands and result. */
 interface At {
   readonly a: number;
   readonly b: number;
@@ -121,7 +121,7 @@ function stepAt({ m, n, k }: Repeats, batch: number, depth: number): At[] {
   ).flat();
 }
 
-/** All steps: products of one sum are far apart. */
+/** All steps: MMAs of one accumulator are far apart. */
 function stepsOf(repeats: Repeats): At[][] {
   return Array.from(
     { length: 1 << repeats.batch },
@@ -204,7 +204,7 @@ function multiplyFragments(
   };
   const steps = stepsOf(repeats);
   const share = Math.ceil(cx.deferred.length / steps.flat().length);
-  // Operands of the next step come from shared memory between the products of this one.
+  // Operands of the next step come from shared memory between the MMAs of this one.
   steps.forEach((step, i) => {
     step.forEach((at, j) => {
       multiply(at);
@@ -237,13 +237,13 @@ function multiplyElements(
 ): void {
   const e = cx.emitter;
   const { a, b } = operandsOf(op);
-  const result = must(resultOf(op).type.layout, "layout of a product");
+  const result = must(resultOf(op).type.layout, "layout of a dot");
   const bits = (value: Value): number => log2Registers(value);
   // Registers of a thread's rectangle: columns below rows.
   const rows = bits(a) - repeats.k - repeats.m - repeats.batch;
   const columns = bits(b) - repeats.k - repeats.n - repeats.batch;
   if (result.register.length !== rows + columns + repeats.m + repeats.n + repeats.batch) {
-    bug("layouts of a product that do not fit together");
+    bug("layouts of a dot that do not fit together");
   }
   const isPacked = resultOf(op).type.element === "int32" && repeats.k >= 2;
   const left = isPacked ? packed(cx, a, rows, 0) : converted(cx, op, a);
@@ -256,7 +256,7 @@ function multiplyElements(
   for (const at of stepsOf(isPacked ? { ...repeats, k: repeats.k - 2 } : repeats).flat()) {
     for (let row = 0; row < 1 << rows; row++) {
       for (let i = 0; i < 1 << columns; i++) {
-        // There and back: the column where a row turns is multiplied twice running, and stays in the operand cache.
+        // Alternating direction: the last column of a row is multiplied twice in sequence, and stays in the operand cache.
         const column = (row & 1) === 0 ? i : (1 << columns) - 1 - i;
         const index = column | (row << columns) | (at.result << (rows + columns));
         sums[index] = multiply(

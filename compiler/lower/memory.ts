@@ -10,7 +10,7 @@ import { isLookup } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
-import { ask } from "../targets.ts";
+import { query } from "../targets.ts";
 import type { LowerContext } from "./context.ts";
 import { ownerPredicate } from "./addresses.ts";
 import { lowered } from "./values.ts";
@@ -77,7 +77,7 @@ function prefetchHint(
   const { contiguity } = axisInfo(pointer);
   const rows = contiguity.some((run) => run * pointeeBytes(pointer) >= 128);
   return rows && accessBytes < 16 &&
-      ask(cx.emitter.target, ({ cacheHints }) => cacheHints.includes("L2::256B"))
+      query(cx.emitter.target, ({ cacheHints }) => cacheHints.includes("L2::256B"))
     ? ".L2::256B"
     : "";
 }
@@ -237,7 +237,7 @@ export function lowerStore(
   }
 }
 
-/** One prefetch per access that would load the same; of copies of an address, one asks. */
+/** One prefetch per access that would load the same; of copies of an address, one thread prefetches. */
 export function lowerPrefetch(
   cx: LowerContext,
   op: OpOf<"prefetch">,

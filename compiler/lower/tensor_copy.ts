@@ -15,13 +15,13 @@ import { int, isInteger } from "./emitter.ts";
 import { slotAddress } from "./shared_buffer.ts";
 import { emitDeferred, lowered } from "./values.ts";
 
-/** The parameter by value of a tensor map, behind those of the kernel (PTX ISA 9.0, 5.5.8). */
+/** The parameter by value of a tensor map, after those of the kernel (PTX ISA 9.0, 5.5.8). */
 export const mapParam = (name: string): PtxParam => ({ name, type: "b8", bytes: 128, align: 64 });
 
 const scalar = (cx: LowerContext, value: Value): Operand =>
   whole(cx.emitter, lowered(cx, value)(0), value.type.element);
 
-/** Thread 0 of the block, behind a branch: the others need neither addresses nor coordinates. */
+/** Thread 0 of the block, in a branch: the others need neither addresses nor coordinates. */
 export function lowerOnce(cx: LowerContext, op: OpOf<"once">): void {
   const e = cx.emitter;
   const condition = scalar(cx, operandsOf(op).when);

@@ -1,4 +1,4 @@
-/** What a program asks of a target that the target does not have, in the words of the source. */
+/** What a program needs and its target does not have, in the words of the source. */
 import type { Span } from "../support/source.ts";
 
 /** One thing that cannot be compiled. */

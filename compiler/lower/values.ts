@@ -1,4 +1,4 @@
-/** Elements of values that have been lowered, and what waits to be emitted between the instructions of products. */
+/** Elements of values that have been lowered, and what waits to be emitted between the instructions of dots. */
 import type { Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import type { LowerContext, Lowered } from "./context.ts";

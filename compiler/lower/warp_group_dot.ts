@@ -99,7 +99,7 @@ function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
   });
 }
 
-/** The instructions of a dot: parts of the result, and how to add products to one. */
+/** The instructions of a dot: parts of the result, and how to add an MMA to one. */
 interface Instructions {
   /** Columns of a part, and the registers that it has. */
   readonly columns: number;
@@ -109,7 +109,7 @@ interface Instructions {
   /** Elements along k: of one instruction, and all. */
   readonly step: number;
   readonly depth: number;
-  /** Products from k on, added to registers or put there. */
+  /** The MMA from k on, added to registers or written to them. */
   readonly multiply: (part: number, k: number, sums: readonly Operand[], adds: boolean) => void;
 }
 
@@ -162,7 +162,7 @@ function instructionsOf(
 
 export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
   const sums = op.attrs.apart ? multiplyApart(cx, op) : multiplyInPlace(cx, op);
-  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a product"));
+  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
 }
 
 /** Starts all instructions, which add to the registers of the sum. */

@@ -20,7 +20,7 @@ export function parseBody(p: ParseContext): Block {
     const { index: before, links } = cursor;
     items.push(parseBlockItem(p));
     cursor.endBranch(links);
-    if (cursor.index === before) cursor.next(); // whatever happens, go on
+    if (cursor.index === before) cursor.next(); // always progress
   }
   if (!cursor.accept("}")) {
     cursor.complain("`}`", { notes: [{ message: "this block is still open", span: open.span }] });

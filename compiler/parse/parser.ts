@@ -44,7 +44,7 @@ export function parse(
     p.cursor.beginItem();
     const item = parseTopItem(p, comments);
     if (item !== undefined && !isTooTall(p, item)) items.push(item);
-    if (p.cursor.index === before) p.cursor.next(); // whatever happens, go on
+    if (p.cursor.index === before) p.cursor.next(); // always progress
   }
   return { items };
 }

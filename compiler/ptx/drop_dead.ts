@@ -16,7 +16,7 @@ function isRemovable(opcode: string, modifiers: readonly string[]): boolean {
 
 /**
  * The items that matter. Right for any control flow: a register is live if any live instruction reads it, and then
- * all that write it are. What a loop computes only for its own next round is not live.
+ * all that write it are. What a loop computes only for its own next iteration is not live.
  */
 export function dropDead(body: readonly Item[]): Item[] {
   const removable = perSpelling(isRemovable);

@@ -114,7 +114,7 @@ export interface Match {
   readonly form: PtxForm;
   /** The values of the variables of the form: T, U, RND, VEC, …; flags by their name. */
   readonly bound: ReadonlyMap<string, string>;
-  /** All modifiers behind the opcode, in order: of groups that a form names twice, `bound` has the first only. */
+  /** All modifiers after the opcode, in order: of groups that a form names twice, `bound` has the first only. */
   readonly modifiers: readonly string[];
   readonly operands: readonly BoundOperand[];
   readonly since: Since;

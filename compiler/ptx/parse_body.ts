@@ -31,7 +31,7 @@ export interface InlinedAt {
   readonly at: PtxLocation;
 }
 
-/** Of `.loc` with `inlined_at`: where the function's name stands, which may come at the end of the text. */
+/** Of `.loc` with `inlined_at`: where the function's name is, which may come at the end of the text. */
 export type InlinedLocs = Map<Loc, InlinedAt>;
 
 /** What bodies of one text share. */

@@ -12,7 +12,7 @@ import { walkOps } from "../ir/walk.ts";
 import { applyBases, elementAt } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { AxisFacts } from "../tile/axis.ts";
-import { ask } from "../targets.ts";
+import { query } from "../targets.ts";
 import { accessGroups } from "../layout/access_groups.ts";
 import {
   pipelineByIterations,
@@ -126,7 +126,7 @@ function pipelineByTensorCopies(
 
 /** As many slots of so many bytes as are wanted, or fit. */
 function slotsFor({ target }: TargetContext, bytes: number, wanted: number): number {
-  return ask(
+  return query(
     target,
     ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
   );

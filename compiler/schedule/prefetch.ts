@@ -20,7 +20,7 @@ export interface AddressState {
   readonly leaving: readonly number[];
 }
 
-/** An operand that a load of the loop brings. */
+/** An operand that the loop loads. */
 export interface PrefetchedOperand extends StagedOperand {
   readonly load: OpOf<"load"> | OpOf<"tensor_load">;
 }
@@ -41,7 +41,7 @@ export interface Plan {
 export interface Iteration {
   /** What enters its test, by the order of `carried.entering`. */
   readonly state: readonly Value[];
-  /** All tests before it let the loop go on. */
+  /** All tests before it let the loop continue. */
   readonly runs: Value;
 }
 

@@ -21,7 +21,7 @@ export interface StagedOperand {
   readonly bytes: number;
 }
 
-/** An operand that a plain load of the loop brings. */
+/** An operand that the loop loads by a plain load. */
 export interface LoadedOperand extends StagedOperand {
   readonly load: OpOf<"load">;
 }

@@ -40,7 +40,7 @@ export const BARRIER: IrType = {
 };
 export const BARRIER_BYTES = bytesOf(BARRIER.element);
 
-/** An operand that a `tensor_load` of the loop brings. */
+/** An operand that the loop loads by a `tensor_load`. */
 export interface TensorOperand extends StagedOperand {
   readonly load: OpOf<"tensor_load">;
   readonly copied: Box;
@@ -62,7 +62,7 @@ export function planTensorDot(
   return groupDotOf(func, loop, operands, target);
 }
 
-/** The operand with its buffer in the layout that warp groups read, and the boxes that copies bring it in. */
+/** The operand with its buffer in the layout that warp groups read, and the boxes in which it is copied. */
 function inBoxes(
   { maps }: Func,
   operand: StagedOperand,

@@ -4,7 +4,7 @@ import { walkOps } from "../ir/walk.ts";
 import type { TensorMapPlan } from "../options.ts";
 
 /**
- * The tensor maps in the order of the entry's parameters behind those of the kernel; undefined where scheduling made no
+ * The tensor maps in the order of the entry's parameters after those of the kernel; undefined where scheduling made no
  * copies of a `tensor_load`, so that nothing can be emitted.
  */
 export function tensorMapPlans({ maps, body }: Func): readonly TensorMapPlan[] | undefined {

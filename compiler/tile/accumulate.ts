@@ -1,7 +1,7 @@
 /**
- * `x + (0 + a @ b)` becomes `x + a @ b` in one operation: the sums of `acc += a @ b` stay where the products are
+ * `x + (0 + a @ b)` becomes `x + a @ b` in one operation: the sums of `acc += a @ b` stay where the dots are
  * made. Only for dots that have no other use, which would be multiplied twice, and not across the border of a
- * loop, where a product that does not change would be multiplied in every round.
+ * loop, where an invariant dot would be computed in every iteration.
  */
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
 import { constantOf, madeBy, operandsOf } from "../ir/op.ts";
@@ -32,7 +32,7 @@ function run(func: Func): boolean {
   return changed;
 }
 
-/** The product that replaces an addition: it defines the same value. */
+/** The dot that replaces an addition: it defines the same value. */
 function fuse(
   func: Func,
   add: OpOf<"add">,

@@ -1,7 +1,7 @@
 /**
  * Axis analysis: what is known of the elements of a value along each axis, for vector accesses (axis_rules.ts).
  *
- * Of what a loop carries, first everything is believed that holds before it; then rounds are looked at until one
+ * Of what a loop carries, first everything is assumed that holds before it; then iterations are analysed until one
  * leaves all of it true. What comes out of branches is known as far as all of them agree.
  */
 import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
@@ -71,7 +71,7 @@ class Analysis {
     return must(this.known.get(value), "facts");
   }
 
-  /** What must be known before a value: of a loop all that it uses, so that solving it asks for nothing outside. */
+  /** What must be known before a value: of a loop all that it uses, so that solving it needs nothing outside. */
   #sourcesOf(value: Value): readonly Value[] {
     const { def } = value;
     const loop = def === undefined ? this.loops.get(value) : def.name === "while" ? def : undefined;

@@ -7,7 +7,7 @@
  *   constancy K     within each aligned run of K elements, all values are equal
  * All numbers are powers of two. Facts hold modulo 2^32, so wrapping arithmetic loses none of them.
  *
- * D speaks of run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
+ * D is about run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
  * shrinks to gcd(D, C). Forgetting that is the classic mistake.
  */
 import { CONSTANT_ALIGN } from "../support/constants.ts";

@@ -1,7 +1,7 @@
 /**
  * `a * b + c` becomes one operation with one rounding (language.md 9.2). The assembler never does that: everything it
  * gets says how to round. Only for products that have no other use, and not across the border of a loop, where a
- * product that does not change would be computed in every round.
+ * product that does not change would be computed in every iteration.
  */
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";

@@ -61,11 +61,11 @@ export function inductionBases(func: Func): (value: Value) => Value {
   const diverging = new Set<Value>();
   const madeIn = new Map<Op, ReadonlySet<Value>>();
 
-  /** A carried value steps from where the initial one does, unless a round gives it another origin. */
+  /** A carried value steps from where the initial one does, unless an iteration gives it another origin. */
   const visitLoop = (op: OpOf<"while">): void => {
     const { test, body, initial, repeated, leaving } = loopOf(op);
-    const ofRound = madeIn.get(op) ?? definedIn(test);
-    madeIn.set(op, ofRound);
+    const ofIteration = madeIn.get(op) ?? definedIn(test);
+    madeIn.set(op, ofIteration);
     for (let changed = true; changed;) {
       for (const [param, value] of zip(test.params, initial)) {
         origins.set(param, diverging.has(param) ? param : of(value));
@@ -74,7 +74,7 @@ export function inductionBases(func: Func): (value: Value) => Value {
       for (const [param, value] of zip(body.params, leaving)) {
         const origin = of(value);
         // What an iteration makes anew is no origin of what all iterations see.
-        origins.set(param, ofRound.has(origin) ? param : origin);
+        origins.set(param, ofIteration.has(origin) ? param : origin);
       }
       body.ops.forEach(visit);
       changed = false;

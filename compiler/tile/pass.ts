@@ -31,7 +31,7 @@ export interface TargetContext extends TileContext {
   readonly target: Target;
   readonly form: Form;
   readonly numWarps: number;
-  /** Slots for what loops load for products; chosen by the pass if absent. */
+  /** Slots for the dot operands that loops load; chosen by the pass if absent. */
   readonly numStages: number | undefined;
   /** Registers that a thread may use. */
   readonly maxRegisters: number | undefined;

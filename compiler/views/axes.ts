@@ -2,8 +2,8 @@
  * The axes that a tile's address may run along. What a lane is multiplied with is the stride of an axis; every other
  * term moves the origin along one of these, or has an axis of its own:
  *
- *     lane.0*lda + lane.1 + 64*%7*lda + 32*round + pid.1*batch
- *       lda    origin 64*%7         1    origin 32*round         batch    origin pid.1
+ *     lane.0*lda + lane.1 + 64*%7*lda + 32*iteration + pid.1*batch
+ *       lda    origin 64*%7         1    origin 32*iteration         batch    origin pid.1
  *
  * A term may fit several axes, as everything is a multiple of 1. The masks show which was meant, so all readings are
  * given, the likeliest first.
@@ -47,7 +47,7 @@ export function readingsOf(address: Poly, shape: readonly number[]): readonly (r
   const lanes = shape.map((_, axis) => laneRun(terms.get(lane(axis).key), axis));
   for (const { stride, tile } of lanes) {
     if (lanes.some((other) => other.tile !== tile && polyKey(other.stride) === polyKey(stride))) {
-      noView("two axes of the tile run along the same stride");
+      noView("two axes of the tile have the same stride");
     }
   }
   const inner = lanes.find(({ stride }) => constantOf(stride) === 1n);
@@ -75,10 +75,12 @@ export function readingsOf(address: Poly, shape: readonly number[]): readonly (r
 function laneRun(term: Varying | undefined, axis: number): Run {
   const stride = term?.coefficient;
   if (stride === undefined || stride.size === 0) {
-    return noView(`axis ${axis} of the tile does not move its address by a fixed stride`);
+    return noView(`axis ${axis} of the tile has no fixed stride`);
   }
   const value = constantOf(stride);
-  if (value !== undefined && value < 0n) return noView(`axis ${axis} of the tile runs backwards`);
+  if (value !== undefined && value < 0n) {
+    return noView(`axis ${axis} of the tile has a negative stride`);
+  }
   return { stride, tile: axis, origin: polyOf(0) };
 }
 
@@ -136,6 +138,6 @@ function spellAtoms(atoms: readonly Atom[]): string {
   return atoms.map((atom) => {
     if (atom.kind === "scalar") return atom.value.name ?? `%${atom.value.id}`;
     if (atom.kind === "pid") return `program ${atom.axis}`;
-    return atom.kind === "round" ? "round" : atom.key;
+    return atom.kind === "iteration" ? "iteration" : atom.key;
   }).join(" * ");
 }

@@ -47,7 +47,7 @@ export class Bounds {
   readonly #demands: Demands;
   readonly #types: ReadonlyMap<string, Limits>;
   readonly #atoms = new Map<Value, Limits>();
-  readonly #rounds = new Map<Op, Limits>();
+  readonly #iterations = new Map<Op, Limits>();
   /** Parameters of which something is demanded. */
   readonly #asked = new Set<string>();
   #depth = 0;
@@ -105,7 +105,7 @@ export class Bounds {
         return limitsWith(atom.expr, (leaf) => this.#leaf(leaf)) ?? INT64;
       case "scalar":
         return this.#scalar(atom.value);
-      case "round":
+      case "iteration":
         return this.#roundsOf(atom.loop);
     }
   }
@@ -192,13 +192,13 @@ export class Bounds {
     }
   }
 
-  /** Rounds of a loop that can be behind its body: while a test bounds what grows from round to round. */
+  /** Iterations that a loop can have completed in its body: while a test bounds what grows from one to the next. */
   #roundsOf(loop: OpOf<"while">): Limits {
-    const known = this.#rounds.get(loop);
+    const known = this.#iterations.get(loop);
     if (known !== undefined) return known;
-    this.#rounds.set(loop, INT64);
+    this.#iterations.set(loop, INT64);
     const limits = this.#tested(loop) ?? INT64;
-    this.#rounds.set(loop, limits);
+    this.#iterations.set(loop, limits);
     return limits;
   }
 
@@ -207,21 +207,21 @@ export class Bounds {
     for (const { poly, observed } of this.#analysis.mask(continues)) {
       const terms = termsOf(poly);
       const own = [...terms.values()].find(({ atoms: [atom, ...others] }) =>
-        others.length === 0 && atom?.kind === "round" && atom.loop === loop
+        others.length === 0 && atom?.kind === "iteration" && atom.loop === loop
       );
       const by = own && constantOf(own.coefficient);
       if (by === undefined || by <= 0n) continue;
       const rest = new Map(
         [...poly].filter(([, { atoms }]) =>
-          !atoms.some((atom) => atom.kind === "round" && atom.loop === loop)
+          !atoms.some((atom) => atom.kind === "iteration" && atom.loop === loop)
         ),
       );
       const max = -this.poly(rest).min / by;
-      // Until the first round in which the test fails, nothing it looks at has wrapped.
-      this.#rounds.set(loop, { min: 0n, max: max + 1n });
+      // Until the first iteration in which the test fails, nothing it reads has wrapped.
+      this.#iterations.set(loop, { min: 0n, max: max + 1n });
       const isExact = observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
       if (isExact) return { min: 0n, max: most([max, 0n]) };
-      this.#rounds.set(loop, INT64);
+      this.#iterations.set(loop, INT64);
     }
     return undefined;
   }

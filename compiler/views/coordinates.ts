@@ -1,6 +1,6 @@
 /**
- * Coordinates of views as operations of the program. Each part stands as far outside of loops as it can; a coordinate
- * that moves with the rounds of a loop is carried by it.
+ * Coordinates of views as operations of the program. Each part is computed as far outside of loops as it can be; a
+ * coordinate that changes with the iterations of a loop is carried by it.
  */
 import { type Atom, type Poly, polyKey, polyOf, polyOfAtom, subPoly } from "../contract/poly.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -22,7 +22,7 @@ import { product, quotientOf } from "./terms.ts";
 
 const INT32: IrType = scalarType("int32");
 
-/** An operation, and where it stands. */
+/** An operation, and where it is. */
 export interface Site {
   readonly op: Op;
   readonly region: Region;
@@ -51,12 +51,12 @@ export class Coordinates {
     const { loop } = around;
     if (!this.#dependsOn(poly, loop)) return this.#at(site, poly, depth - 1);
     const moving: Poly = new Map(
-      [...poly].filter(([, { atoms }]) => atoms.some((atom) => isRoundOf(atom, loop))),
+      [...poly].filter(([, { atoms }]) => atoms.some((atom) => isIterationOf(atom, loop))),
     );
-    const round = [...moving.values()].flatMap(({ atoms }) => atoms)
-      .find((atom) => isRoundOf(atom, loop));
-    if (round === undefined) return this.#sum(site, poly, depth);
-    const step = must(quotientOf(moving, polyOfAtom(round)), "step of a coordinate");
+    const counter = [...moving.values()].flatMap(({ atoms }) => atoms)
+      .find((atom) => isIterationOf(atom, loop));
+    if (counter === undefined) return this.#sum(site, poly, depth);
+    const step = must(quotientOf(moving, polyOfAtom(counter)), "step of a coordinate");
     const rest = subPoly(poly, moving);
     const isFixed = !this.#dependsOn(rest, loop);
     const carried = this.#carry(site, depth, isFixed ? rest : polyOf(0), step);
@@ -64,7 +64,7 @@ export class Coordinates {
     return this.#insert(site, depth, "add", [carried, this.#sum(site, rest, depth)]);
   }
 
-  /** A value that a loop carries and that grows by a step in each round. */
+  /** A value that a loop carries and that grows by a step in each iteration. */
   #carry(site: Site, depth: number, from: Poly, step: Poly): Value {
     const { loop } = must(site.loops[depth - 1], "loop");
     const known = this.#carried.get(loop) ?? new Map<string, Value>();
@@ -136,7 +136,7 @@ export class Coordinates {
             axis: atom.axis,
           }),
         );
-      case "round": // of an outer loop
+      case "iteration": // of an outer loop
         return this.#at(site, product(polyOf(1), [atom]), depth);
       case "lane":
         return bug("a lane in a coordinate");
@@ -176,7 +176,7 @@ export class Coordinates {
     this.#inside.set(loop, inside);
     return [...poly.values()].some(({ atoms }) =>
       atoms.some((atom) =>
-        isRoundOf(atom, loop) ||
+        isIterationOf(atom, loop) ||
         ((atom.kind === "scalar" || atom.kind === "opaque") && atom.value !== undefined &&
           inside.has(atom.value))
       )
@@ -184,18 +184,18 @@ export class Coordinates {
   }
 }
 
-const isRoundOf = (atom: Atom, loop: OpOf<"while">): boolean =>
-  atom.kind === "round" && atom.loop === loop;
+const isIterationOf = (atom: Atom, loop: OpOf<"while">): boolean =>
+  atom.kind === "iteration" && atom.loop === loop;
 
-/** Whether the program can compute it: a coordinate grows by the same amount in each round. */
+/** Whether the program can compute it: a coordinate grows by the same amount in each iteration. */
 export function isComputable(poly: Poly): boolean {
   return [...poly.values()].every(({ atoms }) =>
-    atoms.filter(({ kind }) => kind === "round").length <= 1 &&
+    atoms.filter(({ kind }) => kind === "iteration").length <= 1 &&
     atoms.every((atom) => atom.kind !== "opaque" || atom.value !== undefined)
   );
 }
 
-/** Where operations stand, by operation. */
+/** Where operations are, by operation. */
 export function sitesOf(func: Func): ReadonlyMap<Op, Site> {
   const sites = new Map<Op, Site>();
   const visit = (region: Region, loops: Site["loops"]): void => {

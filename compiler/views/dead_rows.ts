@@ -1,10 +1,10 @@
 /**
- * Rows of an operand that a kernel loads without a mask, and whose products it does not store:
+ * Rows of an operand that a kernel loads without a mask, and whose results it does not store:
  *
  *     acc += *pa @ *pb;  …  *?(rm[:, newaxis] < M && …) pc = acc
  *
- * Row i of a product depends on row i of its left operand alone, so rows with `rm >= M` may hold anything. Followed are
- * element-wise operations, permutations, sums of products, loops and branches; every other use is one that needs the row.
+ * Row i of a dot depends on row i of its left operand alone, so rows with `rm >= M` may hold anything. Followed are
+ * element-wise operations, permutations, sums of dots, loops and branches; every other use is one that needs the row.
  */
 import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
 import { varies } from "../contract/affine.ts";
@@ -44,13 +44,13 @@ export function usesOf(func: Func, users: Uses["users"]): Uses {
   return { users, edges };
 }
 
-/** The extent behind which stores keep rows back, and the comparisons that do. */
+/** The extent from which stores mask rows off, and the comparisons that do. */
 export interface StoredRows {
   readonly extent: Poly;
   readonly kept: readonly { readonly constraint: Constraint; readonly shape: readonly number[] }[];
 }
 
-/** The extent behind which no store lets the coordinate of an axis through; undefined where some does. */
+/** The extent from which every store masks the coordinate of an axis off; undefined where one does not. */
 export function extentOfStores(
   load: Value,
   axis: number,

@@ -60,7 +60,7 @@ export function demandFit(
     if (constantOf(factor) === undefined) {
       if (!isOfStride(factor, runs)) demands.atLeast(polyExpr(factor), 0n);
     } else if ((constantOf(factor) ?? 0n) < 0n) {
-      noView(`an index runs backwards: \`${spell(poly)}\``);
+      noView(`an index has a negative step: \`${spell(poly)}\``);
     }
     parts.push(apply("*", last, polyExpr(factor)));
   }

@@ -56,8 +56,8 @@ export function smallest(extents: readonly Poly[]): ContractExpr | undefined {
 }
 
 /**
- * The extent that a loop gives to an axis that it reads in whole steps: while `step * round < E` it reads `step` elements
- * from there on, so nothing at E or behind it if E is a multiple of the step.
+ * The extent that a loop gives to an axis that it reads in whole steps: while `step * iteration < E` it reads `step` elements
+ * from there on, so nothing at E or after it if E is a multiple of the step.
  */
 export function extentOfLoop(
   run: Run,
@@ -67,7 +67,7 @@ export function extentOfLoop(
 ): Poly | undefined {
   const [term, ...others] = [...termsOf(run.origin).values()];
   const [atom, ...factors] = term?.atoms ?? [];
-  if (term === undefined || others.length > 0 || atom?.kind !== "round" || factors.length > 0) {
+  if (term === undefined || others.length > 0 || atom?.kind !== "iteration" || factors.length > 0) {
     return undefined;
   }
   const step = constantOf(term.coefficient);

@@ -40,10 +40,12 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
   const { element } = resultOf(load).type;
   const { shape } = pointer.type;
   if (load.attrs.modifiers.length > 0) noView(`it is ${load.attrs.modifiers.join(", ")}`);
-  if (!isZero(other)) noView("lanes that are not loaded are not zero");
+  if (!isZero(other)) noView("masked-off elements are not zero");
   const address = analysis.pointer(pointer);
-  if (address === undefined) return noView("its address is no sum of multiples");
-  if (isPointer(element) || SCALARS[element].bits < 8) return noView("it loads no numbers");
+  if (address === undefined) return noView("its address is not a sum of indices times strides");
+  if (isPointer(element) || SCALARS[element].bits < 8) {
+    return noView("its elements are not numbers");
+  }
   const pointee = address.param.type.element;
   if (!isPointer(pointee) || pointee.pointee !== element) {
     return noView("its elements are not those of the parameter");
@@ -51,7 +53,7 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
   const elements = wholeElements(address.bytes, bytesOf(element));
   if (elements === undefined) return noView("its address is not a whole number of elements");
   if (mask !== undefined && !analysis.isWhole(mask)) {
-    noView("its mask is more than bounds of coordinates");
+    noView("its mask does more than bound coordinates");
   }
   const constraints = mask === undefined ? [] : analysis.mask(mask);
   const request: Request = { load, shape, constraints, observed: address.observed, known };
@@ -105,7 +107,7 @@ function boundedAxes(
     return { ...run, extent };
   });
   for (const { origin, tile } of axes) {
-    if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not grow evenly`);
+    if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not change by a constant step`);
     const { min, max } = bounds.poly(origin);
     const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);
     if (min < 0n) noView(`\`${spell(origin)}\` may be negative`);

@@ -1,6 +1,6 @@
 /**
  * The loads of a function that can be copies of boxes of tensors: those whose tiles go to dots of warp groups, that have a
- * view, and that may be read by the asynchronous proxy without waiting for anybody.
+ * view, and that may be read by the asynchronous proxy without waiting for other threads.
  */
 import { AffineAnalysis } from "../contract/affine.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -83,9 +83,9 @@ function demandUses(
 ): void {
   for (const op of users.get(value) ?? []) {
     if (op.name === "permute") demandUses(resultOf(op), users, options);
-    else if (op.name !== "dot") noView(`its tile also goes to \`${op.name}\``);
+    else if (op.name !== "dot") noView(`its tile is also an operand of \`${op.name}\``);
     else if (!suitsWarpGroups(op, options.numWarps, options.target, [true, true])) {
-      noView("its product is not one of warp groups");
+      noView("its dot does not run on warp groups");
     }
   }
 }

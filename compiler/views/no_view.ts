@@ -1,4 +1,4 @@
-/** Why a load has no view; a clause that goes on from "no view: ". */
+/** Why a load has no view; a clause after "no view: ". */
 export class NoView extends Error {
   override readonly name = "NoView";
 }

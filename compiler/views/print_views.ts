@@ -5,7 +5,7 @@ import { spell } from "./axes.ts";
 import type { FoundLoad } from "./find_views.ts";
 import type { TensorView } from "./view.ts";
 
-/** Lines of text; empty for a function without products. */
+/** Lines of text; empty for a function without dots. */
 export function printViews(loads: readonly FoundLoad[]): string {
   return loads.map((found) => {
     const { load } = found;

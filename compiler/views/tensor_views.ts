@@ -1,5 +1,5 @@
 /**
- * tensorViews: loads of products become boxes of tensors.
+ * tensorViews: loads of dot operands become boxes of tensors.
  *
  *     %p: float16*[64, 32] = while-carried pointers     tensor_load A, %k, %m {map = 0}
  *     load %p, rm < M && rk < k                         the loop carries %k instead of %p
@@ -25,7 +25,8 @@ import type { TensorView } from "./view.ts";
 
 export const tensorViews: Pass<TargetContext> = {
   name: "tensor-views",
-  doc: "loads of products become boxes of tensors, in the form of an entry that has tensor maps",
+  doc:
+    "loads of dot operands become boxes of tensors, in the form of an entry that has tensor maps",
   run: (func, context) => {
     if (context.form !== "tensor") return false;
     const boxes = boxesOf(func, { ...context, axisInfo: context.axisInfo() });
@@ -37,7 +38,7 @@ export const tensorViews: Pass<TargetContext> = {
   },
 };
 
-/** Elements of which products by tensor copies are compared with the plain code. */
+/** Element types whose dots by tensor copies are compared with the plain code. */
 const ELEMENTS: ReadonlySet<ScalarName> = new Set([
   ...["float16", "bfloat16"] as const,
   ...["int8", "uint8", "float8e4", "float8e5"] as const,

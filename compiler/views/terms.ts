@@ -1,4 +1,4 @@
-/** Polynomials of a program taken apart: what all of a launch shares, times what its programs, lanes and rounds differ in. */
+/** Polynomials of a program taken apart: what all of a launch shares, times what its programs, lanes and iterations differ in. */
 import { varies } from "../contract/affine.ts";
 import { addPoly, type Atom, mulPoly, type Poly, polyOf, polyOfAtom } from "../contract/poly.ts";
 

@@ -1,35 +1,35 @@
 /** Which targets a piece of work cannot tell apart. */
 import { assert, assertEquals } from "../support/assert.ts";
-import { ARCHITECTURES, ask, fitsShared, TARGETS, watchTarget } from "../../compiler/targets.ts";
+import { ARCHITECTURES, fitsShared, query, TARGETS, traceTarget } from "../../compiler/targets.ts";
 
-Deno.test("watchTarget() agrees with every target while nothing has been asked", () => {
-  const { agrees } = watchTarget(TARGETS.sm_70);
-  for (const target of Object.values(TARGETS)) assert(agrees(target), target.name);
+Deno.test("traceTarget() sameAnswers with every target while nothing has been asked", () => {
+  const { sameAnswers } = traceTarget(TARGETS.sm_70);
+  for (const target of Object.values(TARGETS)) assert(sameAnswers(target), target.name);
 });
 
-Deno.test("watchTarget() distinguishes targets by the fields that were read of the view", () => {
-  const { view, agrees } = watchTarget(TARGETS.sm_80);
+Deno.test("traceTarget() distinguishes targets by the fields that were read of the view", () => {
+  const { view, sameAnswers } = traceTarget(TARGETS.sm_80);
   assertEquals(view.redux, true);
-  assertEquals(Object.values(TARGETS).filter((target) => !agrees(target)), [
+  assertEquals(Object.values(TARGETS).filter((target) => !sameAnswers(target)), [
     TARGETS.sm_70,
     TARGETS.sm_75,
   ]);
   assertEquals(view.name, "sm_80");
-  assertEquals(Object.values(TARGETS).filter(agrees), [TARGETS.sm_80]);
+  assertEquals(Object.values(TARGETS).filter(sameAnswers), [TARGETS.sm_80]);
 });
 
-Deno.test("ask() lets targets agree that answer alike for other reasons", () => {
-  const { view, agrees } = watchTarget(TARGETS.sm_90);
+Deno.test("query() lets targets agree that answer alike for other reasons", () => {
+  const { view, sameAnswers } = traceTarget(TARGETS.sm_90);
   assert(fitsShared(view, 100_000));
-  assertEquals(Object.values(TARGETS).filter((target) => !agrees(target)), [
+  assertEquals(Object.values(TARGETS).filter((target) => !sameAnswers(target)), [
     TARGETS.sm_70,
     TARGETS.sm_75,
   ]);
   assert(!fitsShared(view, 240_000));
-  assertEquals(ask(view, ({ mma }) => mma.includes("f64.m16n8k8")), true);
-  assert(!agrees(TARGETS.sm_89));
-  assert(agrees(TARGETS.sm_100));
-  assertEquals(ask(TARGETS.sm_70, ({ sm }) => sm), 70);
+  assertEquals(query(view, ({ mma }) => mma.includes("f64.m16n8k8")), true);
+  assert(!sameAnswers(TARGETS.sm_89));
+  assert(sameAnswers(TARGETS.sm_100));
+  assertEquals(query(TARGETS.sm_70, ({ sm }) => sm), 70);
 });
 
 Deno.test("ARCHITECTURES has every target under its number, and no architecture twice", () => {

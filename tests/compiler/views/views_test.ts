@@ -1,4 +1,4 @@
-/** What `tri inspect --stage views` says of the loads of products: recorded, to be read. */
+/** What `tri inspect --stage views` says of the loads of dot operands: recorded, to be read. */
 import { inspect } from "../../../compiler/mod.ts";
 import type { Define } from "../../../compiler/options.ts";
 import type { SourceFile } from "../../../compiler/support/source.ts";
