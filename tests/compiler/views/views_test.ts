@@ -41,6 +41,6 @@ Deno.test("findViews() says why a load has no view", () => {
 Deno.test("findViews() finds none for targets without warp groups", () => {
   const text = inspect(read(KERNELS, "matmul_plain.tc"), { targets: ["sm_90"] }, "views");
   assertEquals([...text.matchAll(/no view: (.*)/g)].map(([, why]) => why), [
-    ...Array<string>(4).fill("its product is not one of warp groups"),
+    ...Array<string>(4).fill("its dot does not run on warp groups"),
   ]);
 });
