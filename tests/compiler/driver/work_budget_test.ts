@@ -29,7 +29,7 @@ Deno.test("WorkBudget adds up all kinds of work, and keeps its message once it i
   assert(!work.allowsMore(reporter));
   const messages = reporter.diagnostics.map(({ code, message }) => `${code} ${message}`);
   assertEquals([...new Set(messages)], [
-    "E9031 the instances of this file are too much to compile: " +
+    "E9031 the instances of this file exceed the limit of work: " +
     `${MAX_WORK} tokens, 0 functions, 0 values and 1 instructions up to here`,
   ]);
 });
