@@ -91,6 +91,7 @@ function denoJob(name: string, args: readonly string[], after: readonly string[]
 }
 
 const BUILD = "build-kernels";
+const EXAMPLES = "build-examples";
 
 /**
  * Tests read wrappers and PTX, and tests/compiler/lower/assemble_test.ts assembles code once where targets share it. Cubins
@@ -116,9 +117,10 @@ export function jobsOf(paths: readonly string[]): Job<Finished>[] {
     : [{ name: paths.join(" "), paths, isShown: true }];
   return [
     denoJob(BUILD, buildArguments(), []),
-    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD] : [])),
+    denoJob(EXAMPLES, ["task", "-q", EXAMPLES, "--werror"], []),
+    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD, EXAMPLES] : [])),
     // The GPU tests import the wrappers of the shipped kernels.
-    denoJob("deno check", ["check", "-q"], [BUILD]),
+    denoJob("deno check", ["check", "-q"], [BUILD, EXAMPLES]),
   ];
 }
 

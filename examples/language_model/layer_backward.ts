@@ -1,0 +1,130 @@
+/** The derivatives of a layer by its input and its weights, from what the forward pass kept. All sums have a fixed order. */
+import type { Tensor } from "@tri/tri/ffi";
+import { matmul } from "../../generated/matmul.ts";
+import { rmsNormBackward, rmsNormBackwardWeights } from "../../generated/rms_norm.ts";
+import {
+  attentionBackwardKeys,
+  attentionBackwardQueries,
+  attentionDelta,
+} from "../../generated/examples/language_model/attention_backward.ts";
+import { rotate, swigluBackward } from "../../generated/examples/language_model/layers.ts";
+import { byHead } from "./layer.ts";
+import { add, flat, type LayerTrace, type LayerWeights, type ModelSizes } from "./model.ts";
+
+type Matrix = Tensor<"float32", 2>;
+
+/** The derivatives by the input of a layer and by its weights. */
+export interface LayerGradients {
+  readonly dx: Matrix;
+  readonly weights: LayerWeights<"float32">;
+}
+
+/** The derivatives of Y = X @ ^W: DX = DY @ W and DW = ^DY @ X. */
+export function linearBackward(x: Matrix, weights: Matrix, dy: Matrix): { dx: Matrix; dw: Matrix } {
+  return { dx: matmul(dy, weights), dw: matmul(dy.transpose(), x) };
+}
+
+/** The derivatives of Y = rms_norm(X) * W. */
+export function normBackward(
+  x: Matrix,
+  weights: Tensor<"float32", 1>,
+  rstd: Tensor<"float32", 1>,
+  dy: Matrix,
+): { dx: Matrix; dw: Tensor<"float32", 1> } {
+  const dw = x.device.empty("float32", [1, x.shape[1]]);
+  rmsNormBackwardWeights(x, dy, rstd, { out: dw });
+  return { dx: rmsNormBackward(x, dy, weights, rstd), dw: dw.reshape([dw.elements]) };
+}
+
+/** `dy` is the derivative by what the layer gave, [T, width]. Every head of queries needs keys of its own. */
+export function layerBackward(
+  sizes: ModelSizes,
+  weights: LayerWeights<"float32">,
+  trace: LayerTrace<"float32">,
+  dy: Matrix,
+): LayerGradients {
+  const hidden = hiddenBackward(weights, trace, dy);
+  using dMiddle = add(dy, hidden.dx);
+  hidden.dx.dispose();
+  const attended = attentionPart(sizes, weights, trace, dMiddle);
+  const dx = add(dMiddle, attended.dx);
+  attended.dx.dispose();
+  return { dx, weights: { ...hidden.weights, ...attended.weights } };
+}
+
+/** The gated activation and the normalisation before it. */
+function hiddenBackward(
+  weights: LayerWeights<"float32">,
+  { middle, hiddenRstd, hiddenNormed, gate, up, gated }: LayerTrace<"float32">,
+  dy: Matrix,
+): { dx: Matrix; weights: Pick<LayerWeights<"float32">, "hiddenNorm" | "gate" | "up" | "down"> } {
+  const down = linearBackward(gated, weights.down, dy);
+  using dGated = down.dx;
+  const { dGate, dUp } = swigluBackward(flat(gate), flat(up), flat(dGated));
+  using ownedGate = dGate;
+  using ownedUp = dUp;
+  const byGate = linearBackward(hiddenNormed, weights.gate, ownedGate.reshape(gate.shape));
+  const byUp = linearBackward(hiddenNormed, weights.up, ownedUp.reshape(up.shape));
+  using dGateIn = byGate.dx;
+  using dUpIn = byUp.dx;
+  using dNormed = add(dGateIn, dUpIn);
+  const { dx, dw: hiddenNorm } = normBackward(middle, weights.hiddenNorm, hiddenRstd, dNormed);
+  return { dx, weights: { hiddenNorm, gate: byGate.dw, up: byUp.dw, down: down.dw } };
+}
+
+/** Attention, its projections and the normalisation before them. */
+function attentionPart(
+  sizes: ModelSizes,
+  weights: LayerWeights<"float32">,
+  { x, attentionRstd, normed, q, k, v, attended, lse }: LayerTrace<"float32">,
+  dy: Matrix,
+): {
+  dx: Matrix;
+  weights: Pick<LayerWeights<"float32">, "attentionNorm" | "query" | "key" | "value" | "output">;
+} {
+  const { heads, headSize, rotaryBase: base } = sizes;
+  const { device, shape: [tokens] } = x;
+  const headed = (tensor: Matrix): Tensor<"float32", 3> => byHead(tensor, heads).permute([1, 0, 2]);
+  const projected = linearBackward(attended, weights.output, dy);
+  using dAttended = projected.dx;
+  const options = { scale: headSize ** -0.5, causal: true };
+  using delta = attentionDelta(headed(attended), headed(dAttended));
+  const inputs = [
+    headed(q),
+    headed(k),
+    headed(v),
+    headed(dAttended),
+    lse.reshape([heads, tokens]),
+    delta,
+  ] as const;
+  const empty = (): Matrix => device.empty("float32", [tokens, heads * headSize]);
+  using dq = empty();
+  using dk = empty();
+  using dv = empty();
+  attentionBackwardQueries(...inputs, { ...options, out: headed(dq) });
+  attentionBackwardKeys(...inputs, { ...options, out: { dk: headed(dk), dv: headed(dv) } });
+  const back = { first: 0, base, direction: -1 };
+  using turnedQ = empty();
+  using turnedK = empty();
+  rotate(byHead(dq, heads), { ...back, out: byHead(turnedQ, heads) });
+  rotate(byHead(dk, heads), { ...back, out: byHead(turnedK, heads) });
+  const byQuery = linearBackward(normed, weights.query, turnedQ);
+  const byKey = linearBackward(normed, weights.key, turnedK);
+  const byValue = linearBackward(normed, weights.value, dv);
+  using dQueryIn = byQuery.dx;
+  using dKeyIn = byKey.dx;
+  using dValueIn = byValue.dx;
+  using two = add(dQueryIn, dKeyIn);
+  using dNormed = add(two, dValueIn);
+  const { dx, dw: attentionNorm } = normBackward(x, weights.attentionNorm, attentionRstd, dNormed);
+  return {
+    dx,
+    weights: {
+      attentionNorm,
+      query: byQuery.dw,
+      key: byKey.dw,
+      value: byValue.dw,
+      output: projected.dw,
+    },
+  };
+}
