@@ -36,7 +36,7 @@ Deno.test("compareRecordings() corrects for the number of points", () => {
     recordingOf({ ours: times(1) }),
     recordingOf({ ours: times(1.5) }),
   ).changes;
-  // 2 of the 924 ways to deal six and six samples are as far apart; there are 20 places.
+  // 2 of the 924 ways to divide the samples into six and six are as far apart; there are 20 points.
   assert(Math.abs((first?.p ?? 0) - 20 * 2 / 924) < 1e-12);
   assertEquals(first?.verdict, "same");
 });

@@ -37,10 +37,10 @@ function definition(timed: TimedDevice): BenchmarkDefinition<Inputs> {
 
 Deno.test("runBenchmark() measures every point and keeps recorded times", async () => {
   using timed = new TimedDevice();
-  const places: number[] = [];
+  const points: number[] = [];
   const record = await runBenchmark(benchmark(definition(timed)), timed.device, {
     timing: TIMING,
-    onPoint: (_, x) => places.push(x),
+    onPoint: (_, x) => points.push(x),
   });
   assertEquals(record, {
     name: "doubled",
@@ -57,7 +57,7 @@ Deno.test("runBenchmark() measures every point and keeps recorded times", async 
       { x: 1000, work: 4000, times: { one: [1, 1, 1], elsewhere: [0.123457, 7], gaps: [2, 2, 2] } },
     ],
   });
-  assertEquals(places, [500, 1000]);
+  assertEquals(points, [500, 1000]);
 });
 
 Deno.test("runBenchmark() disposes what a point kept, also after a failure, and says where it failed", async () => {

@@ -36,13 +36,13 @@ export class TimedDevice implements Disposable {
   }
 }
 
-/** A recording with one benchmark `b`, unit GB/s, of work 1e6 bytes: the samples by line and place. */
+/** A recording with one benchmark `b`, unit GB/s, of work 1e6 bytes: the samples by line and point. */
 export function recordingOf(
   lines: Readonly<Record<string, Readonly<Record<number, readonly number[]>>>>,
   more: Partial<Recording> = {},
 ): Recording {
   const names = Object.keys(lines);
-  const places = [...new Set(names.flatMap((name) => Object.keys(must(lines[name], name))))];
+  const points = [...new Set(names.flatMap((name) => Object.keys(must(lines[name], name))))];
   return {
     format: "tri bench 1",
     module: "hand",
@@ -54,7 +54,7 @@ export function recordingOf(
       x: { names: ["M", "N"], scale: "log" },
       unit: "GB/s",
       lines: names.map((name) => ({ name, label: name.toUpperCase() })),
-      rows: places.map(Number).map((x) => ({
+      rows: points.map(Number).map((x) => ({
         x,
         work: 1e6,
         times: Object.fromEntries(

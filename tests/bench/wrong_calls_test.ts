@@ -1,4 +1,4 @@
-/** Every function that the module exports, with values of other kinds in each place. */
+/** Every function that the module exports, with values of other kinds for each argument. */
 import * as bench from "../../bench/mod.ts";
 import { TriError } from "../../ffi/errors.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -68,12 +68,12 @@ Deno.test("every function of bench refuses values of another kind by a TriError"
   for (const [name, right] of Object.entries(calls)) {
     const call = functions[name];
     assert(typeof call === "function", name);
-    for (let place = 0; place < right.length; place++) {
+    for (let index = 0; index < right.length; index++) {
       for (const wrong of WRONG) {
-        const what = `${name}, argument ${place} of type ${typeof wrong}`;
+        const what = `${name}, argument ${index} of type ${typeof wrong}`;
         try {
-          await Reflect.apply(call, undefined, right.with(place, wrong));
-          assert(TAKES_ANYTHING.has(`${name} ${place}`), `${what}: not refused`);
+          await Reflect.apply(call, undefined, right.with(index, wrong));
+          assert(TAKES_ANYTHING.has(`${name} ${index}`), `${what}: not refused`);
         } catch (error) {
           assert(
             error instanceof TriError,

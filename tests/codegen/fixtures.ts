@@ -214,12 +214,12 @@ export function transposeWithForms(): CompiledKernel {
   return {
     ...kernel,
     instances,
-    modules: kernel.modules.map(({ entries, ...module }, index) => ({
+    modules: kernel.modules.map(({ entries, ...module }, moduleIndex) => ({
       ...module,
-      entries: entries.filter(({ symbol }) => symbols.includes(symbol)).map((entry, place) =>
-        place > 0
+      entries: entries.filter(({ symbol }) => symbols.includes(symbol)).map((entry, index) =>
+        index > 0
           ? entry
-          : { ...entry, forms: index === 0 ? [form] : [{ ...form, threads: 96 }, form] }
+          : { ...entry, forms: moduleIndex === 0 ? [form] : [{ ...form, threads: 96 }, form] }
       ),
     })),
   };

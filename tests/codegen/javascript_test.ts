@@ -48,13 +48,13 @@ Deno.test("declarationMap() leads an editor from a call to the kernel's line", a
   const map = new TraceMap(must(modules.get(".d.ts.map"), "the map"));
   for (const { fileName, textSpan } of definitions) {
     assertEquals(fileName, "/app/generated/transpose.d.ts");
-    const place = (offset: number): { line: number; column: number } => {
+    const position = (offset: number): { line: number; column: number } => {
       const before = types.slice(0, offset).split("\n");
       return { line: before.length, column: must(before.at(-1), "a line").length };
     };
     // Editors look both ends of what they found up in the map.
-    const start = originalPositionFor(map, place(textSpan.start));
-    const end = originalPositionFor(map, place(textSpan.start + textSpan.length));
+    const start = originalPositionFor(map, position(textSpan.start));
+    const end = originalPositionFor(map, position(textSpan.start + textSpan.length));
     assertEquals(start, { source: "../kernels/transpose.tc", line: 2, column: 16, name: null });
     assertEquals(end, { source: "../kernels/transpose.tc", line: 2, column: 25, name: null });
   }

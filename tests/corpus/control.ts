@@ -190,10 +190,10 @@ const local: CorpusCase = {
       const stack = Uint32Array.from({ length: 24 }, (_, k) => Math.imul(value, k + 1));
       const order = Uint8Array.from({ length: 16 }, (_, k) => (value >>> (k & 15)) & 15);
       for (let k = 0; k < 16; k++) {
-        const place = ((at(stack, at(order, k)) + k) >>> 0) % 24;
-        const other = at(stack, place);
-        stack[place] = at(stack, 23 - place) + k;
-        stack[23 - place] = other ^ 0x55;
+        const index = ((at(stack, at(order, k)) + k) >>> 0) % 24;
+        const other = at(stack, index);
+        stack[index] = at(stack, 23 - index) + k;
+        stack[23 - index] = other ^ 0x55;
       }
       return stack.reduce((hash, each) => Math.imul(hash ^ each, 16777619), 2166136261);
     });

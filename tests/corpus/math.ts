@@ -125,7 +125,7 @@ const DOUBLES: readonly Row[] = [
   },
 ];
 
-/** Special values in some places. */
+/** Special values among the elements. */
 function mixed<T extends Float32Array | Float64Array>(values: T, special: T): T {
   values.forEach((_, i) => {
     const [a = 0] = special.subarray(i);

@@ -8,7 +8,7 @@ import type { Argument, CorpusCase, Data, Tolerance } from "./types.ts";
 const bytesOf = ({ buffer, byteOffset, byteLength }: Data): Uint8Array<ArrayBuffer> =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-interface Placed {
+interface DeviceBuffer {
   readonly argument: Exclude<Argument, { kind: "value" }>;
   readonly address: bigint;
   readonly bytes: number;
@@ -51,14 +51,14 @@ export function resultsOf(
   image: Uint8Array<ArrayBuffer>,
   each: CorpusCase,
 ): Result[] {
-  const placed: Placed[] = [];
+  const buffers: DeviceBuffer[] = [];
   const module = driver.loadModule(image, each.file);
   try {
     const parts = each.arguments().map((argument) => {
       if (argument.kind === "value") return argument;
       const content = bytesOf(argument.data);
       const address = driver.allocate(content.length);
-      placed.push({ argument, address, bytes: content.length });
+      buffers.push({ argument, address, bytes: content.length });
       driver.copyToDevice(address, content, 0n);
       if (argument.kind === "buffer") {
         return { bytes: new Uint8Array(BigUint64Array.of(address).buffer), align: 8 };
@@ -67,7 +67,7 @@ export function resultsOf(
       return { bytes: must(map, "tensor map"), align: TENSOR_MAP_ALIGN };
     });
     const fn = driver.getFunction(module, each.kernel);
-    const offsets = placesOf(driver.functionInfo(fn).parameters, parts);
+    const offsets = offsetsOf(driver.functionInfo(fn).parameters, parts);
     const parameterBytes = Math.max(
       ...parts.map(({ bytes }, i) => bytes.length + (offsets[i] ?? 0)),
     );
@@ -76,20 +76,20 @@ export function resultsOf(
     parts.forEach(({ bytes }, i) => launch.argumentBlock.set(bytes, offsets[i]));
     launch.launch(...each.grid, 0n);
     driver.synchronize();
-    return placed.map(({ argument, address, bytes }) => {
+    return buffers.map(({ argument, address, bytes }) => {
       const actual = new Uint8Array(bytes);
       driver.copyToHost(actual, address, 0n);
       driver.synchronize();
       return { actual, expected: argument.expected ?? argument.data, within: argument.within };
     });
   } finally {
-    for (const { address } of placed) driver.free(address);
+    for (const { address } of buffers) driver.free(address);
     driver.unloadModule(module);
   }
 }
 
 /** Where arguments go: where the driver says, else each on its alignment. */
-function placesOf(
+function offsetsOf(
   parameters: readonly ParameterInfo[] | undefined,
   parts: readonly { readonly bytes: Uint8Array; readonly align: number }[],
 ): number[] {

@@ -120,8 +120,8 @@ Deno.test("docs/language.md names every code in bold at one rule, that of its en
     [...text.matchAll(/\*\*([EW]\d{4})\*\*/g)].map(([, code = ""]) => ({ code, number }))
   );
   for (const code of Object.keys(CODES)) {
-    const places = bold.filter((one) => one.code === code).map(({ number }) => number);
-    assertEquals(places.length, 1, `${code} is bold in ${places.join(", ") || "no section"}`);
+    const sections = bold.filter((one) => one.code === code).map(({ number }) => number);
+    assertEquals(sections.length, 1, `${code} is bold in ${sections.join(", ") || "no section"}`);
   }
   const expected = Object.fromEntries(bold.map(({ code, number }) => [code, number]));
   assertEquals(SECTIONS, expected, "cli/explain/sections.ts");

@@ -41,7 +41,7 @@ function skipped({ line, marks }: Block): string | undefined {
   if (marks["not run"] !== undefined) return marks["not run"];
   if (marks.needs === undefined) return undefined;
   const reason = NEEDS[marks.needs];
-  if (reason === undefined) throw new Error(`line ${line}: nobody can look for ${marks.needs}`);
+  if (reason === undefined) throw new Error(`line ${line}: no test can look for ${marks.needs}`);
   return reason();
 }
 
@@ -62,7 +62,7 @@ async function runBlocks(
   // Output belongs to the block before it, if that was run.
   let last: Ran | "skipped" | undefined;
   for (const block of blocks) {
-    const place = `${page}:${block.line}`;
+    const location = `${page}:${block.line}`;
     const { file, write, first, fails = "0" } = block.marks;
     if (skipped(block) !== undefined) {
       last = "skipped";
@@ -70,31 +70,31 @@ async function runBlocks(
     }
     if (first !== undefined) {
       const { code, all } = await workspace.shell(first);
-      assertEquals(code, 0, `${place}, first\n${all}`);
+      assertEquals(code, 0, `${location}, first\n${all}`);
     }
     if (file !== undefined) {
       const text = await Deno.readTextFile(path.join(ROOT, file));
-      assert(unindent(text).includes(unindent(block.text)), `${place} is not in ${file}`);
+      assert(unindent(text).includes(unindent(block.text)), `${location} is not in ${file}`);
       last = undefined;
     } else if (write !== undefined) {
       await workspace.write(write, block.text);
       if (block.language === "ts") programs.push(write);
       last = undefined;
     } else if (block.language === "text") {
-      assert(last !== undefined, `${place}: no block before it was run`);
+      assert(last !== undefined, `${location}: no block before it was run`);
       if (last === "skipped") continue;
       const difference = differenceIn(block.text, last.stdout);
       if (difference !== undefined && isBlessed(page, block)) {
         await bless(page, block, last.stdout);
         continue;
       }
-      assert(difference === undefined, `${place} shows\n${difference}\nprinted is\n${last.all}`);
+      assert(difference === undefined, `${location} shows\n${difference}\nprinted is\n${last.all}`);
     } else {
-      assert(RUNNABLE.has(block.language), `${place}: nobody knows how to run ${block.language}`);
+      assert(RUNNABLE.has(block.language), `${location}: no runner for ${block.language}`);
       const program = `${path.basename(page, ".md")}_${block.line}.ts`;
       if (block.language === "ts") programs.push(program);
       last = await runOne(block, workspace, program);
-      assertEquals(`${last.code}`, fails, `${place}\n${last.all}`);
+      assertEquals(`${last.code}`, fails, `${location}\n${last.all}`);
     }
   }
   return programs;

@@ -25,7 +25,7 @@ function tableOfPasses(): string {
 Deno.test("ARCHITECTURE.md has the table of STEPS", () => {
   const page = Deno.readTextFileSync(PAGE);
   const at = page.indexOf(MARK) + MARK.length;
-  assert(at >= MARK.length, "there is no place for the table");
+  assert(at >= MARK.length, "there is no mark for the table");
   const table = /^(\|.*\n)*/.exec(page.slice(at))?.[0] ?? "";
   const wanted = tableOfPasses();
   const after = table === "" ? `\n${page.slice(at)}` : page.slice(at + table.length);

@@ -1,4 +1,4 @@
-/** Look-up tables of block-sparse matrices, against sorting the places. */
+/** Look-up tables of block-sparse matrices, against sorting the coordinates. */
 import fc from "../support/property.ts";
 import { blockTables } from "../../ffi/block_tables.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
@@ -17,7 +17,7 @@ Deno.test("blockTables() lists every block by rows and by columns", () => {
     const tables = blockTables(mask, rows, columns);
     const blocks = mask.flatMap((isThere, at) =>
       isThere ? [{ row: Math.floor(at / columns), column: at % columns }] : []
-    ).map((place, number) => ({ ...place, number }));
+    ).map((block, number) => ({ ...block, number }));
     const down = blocks.toSorted((a, b) => a.column - b.column || a.row - b.row);
     const upTo = (extent: number, key: "row" | "column"): number[] =>
       Array.from({ length: extent + 1 }, (_, i) => blocks.filter((block) => block[key] < i).length);

@@ -74,13 +74,13 @@ Deno.test("bytesOf() refuses arrays whose memory is gone", () => {
 });
 
 Deno.test("bytesInside() refuses offsets that are none, and bytes outside of the memory", () => {
-  const place = { argument: "from", size: 8 };
-  assertEquals(bytesInside(new Uint8Array(8), { ...place, offset: -0 }).offset, 0);
+  const limits = { argument: "from", size: 8 };
+  assertEquals(bytesInside(new Uint8Array(8), { ...limits, offset: -0 }).offset, 0);
   for (const offset of [1.5, -1, NaN, Infinity, 2 ** 53, 1n, "1", null, undefined]) {
-    assertThrows(() => bytesInside(new Uint8Array(1), { ...place, offset }), ArgumentError);
+    assertThrows(() => bytesInside(new Uint8Array(1), { ...limits, offset }), ArgumentError);
   }
   assertThrows(
-    () => bytesInside(new Uint16Array(4), { ...place, offset: 1 }),
+    () => bytesInside(new Uint16Array(4), { ...limits, offset: 1 }),
     ArgumentError,
     "Argument from: expected at most 8 bytes, got 8 bytes at offset 1",
   );

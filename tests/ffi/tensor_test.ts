@@ -70,13 +70,13 @@ Deno.test("Tensor.transpose() and permute() move no data", () => {
   using device = Device.fromDriver(driver);
   using tensor = device.tensor(counting(24), [2, 3, 4]);
   const before = driver.names().length;
-  const turned = tensor.transpose();
-  assertEquals([turned.shape, turned.strides], [[4, 3, 2], [1, 4, 12]]);
+  const transposed = tensor.transpose();
+  assertEquals([transposed.shape, transposed.strides], [[4, 3, 2], [1, 4, 12]]);
   const moved = tensor.permute([1, 0, 2]);
   assertEquals([moved.shape, moved.strides], [[3, 2, 4], [4, 12, 1]]);
   assertEquals(moved.address, tensor.address);
   assertEquals(driver.names().length, before);
-  assert(!turned.isContiguous);
+  assert(!transposed.isContiguous);
   assert(tensor.isContiguous);
   assertThrows(
     () => tensor.permute([0, 0, 1]),

@@ -42,8 +42,8 @@ function inferred(): void {
   same<typeof scalar.shape, readonly []>(true);
   const reshaped = x.reshape([6]);
   same<typeof reshaped, Tensor<"float32", 1>>(true);
-  const turned = x.transpose();
-  same<typeof turned, Tensor<"float32", 2>>(true);
+  const transposed = x.transpose();
+  same<typeof transposed, Tensor<"float32", 2>>(true);
   const dynamic: number[] = [2, 3];
   const unknownRank = device.zeros("float32", dynamic);
   same<typeof unknownRank, Tensor<"float32", number>>(true);

@@ -63,19 +63,19 @@ function wrongCall(
   if (named !== undefined && how === "no object") {
     return { args: [...args, value], mustFail: isNoObject(value) };
   }
-  const places = [...positional, ...Object.values(named ?? {})];
-  if (places.length === 0) return { args: [value], mustFail: false };
-  const place = argument % places.length;
-  const mustFail = !mayBeRight(places[place], value);
-  if (place < args.length) return { args: all.with(place, value), mustFail };
-  const name = Object.keys(named ?? {})[place - args.length] ?? "";
+  const given = [...positional, ...Object.values(named ?? {})];
+  if (given.length === 0) return { args: [value], mustFail: false };
+  const index = argument % given.length;
+  const mustFail = !mayBeRight(given[index], value);
+  if (index < args.length) return { args: all.with(index, value), mustFail };
+  const name = Object.keys(named ?? {})[index - args.length] ?? "";
   return { args: [...args, { ...options, [name]: value }], mustFail };
 }
 
 /** A value that cannot be looked at is right nowhere, unless anything is. */
-function mayBeRight(place: Argument | undefined, value: unknown): boolean {
+function mayBeRight(argument: Argument | undefined, value: unknown): boolean {
   try {
-    return place?.allows(value) !== false;
+    return argument?.allows(value) !== false;
   } catch {
     return false;
   }

@@ -52,9 +52,9 @@ export function checkNarrow(
   const [x, y] = [randomNumbers(dtype, m * k, scale), randomNumbers(dtype, k * n, 1)];
   const a = matrixOf(device, dtype, x, [m, k], gap);
   const at = (q: number, j: number): number => must(y[q * n + j], "element of b");
-  const turned = Array.from({ length: n * k }, (_, i) => at(i % k, Math.floor(i / k)));
+  const transposed = Array.from({ length: n * k }, (_, i) => at(i % k, Math.floor(i / k)));
   const b = columns
-    ? matrixOf(device, dtype, turned, [n, k], gap).transpose()
+    ? matrixOf(device, dtype, transposed, [n, k], gap).transpose()
     : matrixOf(device, dtype, y, [k, n], gap);
   const multiply = (): Tensor => {
     if (suffix === undefined) return matmulNarrow(a, b, { variant });

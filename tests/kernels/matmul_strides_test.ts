@@ -25,8 +25,8 @@ everyVariant(
     using a = operandOf(device, dtype, [35, 18], { storage: "columns", gap: 1 });
     using b = operandOf(device, dtype, [18, 33], { storage: "apart" });
     const out = dtype === "int8" ? "int32" : dtype;
-    using turned = device.empty(out, [33, 35]);
-    matmul(a.tensor, b.tensor, { out: turned.transpose() });
-    assertProductOf(turned.transpose(), a, b);
+    using transposed = device.empty(out, [33, 35]);
+    matmul(a.tensor, b.tensor, { out: transposed.transpose() });
+    assertProductOf(transposed.transpose(), a, b);
   },
 );

@@ -62,11 +62,11 @@ export function randomMatrix<D extends DType>(
   };
 }
 
-/** `to` holds the elements of `from`, turned or not, and is otherwise as it was. */
+/** `to` holds the elements of `from`, transposed or not, and is otherwise as it was. */
 export function assertMoved<D extends DType>(
   from: Matrix<D>,
   to: Matrix<D>,
-  isTurned: boolean,
+  isTransposed: boolean,
 ): void {
   const { dtype, shape: [rows, columns] } = from.tensor;
   const size = elementBytes(dtype);
@@ -76,7 +76,7 @@ export function assertMoved<D extends DType>(
   for (let i = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++) {
       const source = at(from.placement, i, j);
-      const target = isTurned ? at(to.placement, j, i) : at(to.placement, i, j);
+      const target = isTransposed ? at(to.placement, j, i) : at(to.placement, i, j);
       for (let k = 0; k < size; k++) expected[target + k] = from.before[source + k] ?? 0;
     }
   }

@@ -460,7 +460,7 @@ export const CONSTRUCTS: readonly Construct[] = [
       i: [7, 18],
     },
     {
-      name: "assignments: right side, place, store",
+      name: "assignments: right side, lvalue, store",
       body:
         "int a = 1; I[a] = (a = 3); int k = 0; I[k++] += k + 4; int *p = I + 4; *p += (p = p + 1, 2); I[6] = k;",
       i: [4, 0, 0, 3, 0, 2, 1],

@@ -78,7 +78,7 @@ export function checkConvolution(
   const [inX, inF] = [denseStrides(shape), denseStrides(filterShape)];
   const at = (values: readonly number[], strides: readonly number[], ...index: number[]): number =>
     values[index.reduce((sum, i, axis) => sum + i * (strides[axis] ?? 0), 0)] ?? NaN;
-  let place = 0;
+  let index = 0;
   for (let n = 0; n < pictures; n++) {
     for (let p = 0; p < high; p++) {
       for (let q = 0; q < wide; q++) {
@@ -99,7 +99,7 @@ export function checkConvolution(
           const error = roundingError("float32", magnitude, r * s * channels + 1);
           assertRounded(
             dtype,
-            ys[place++] ?? NaN,
+            ys[index++] ?? NaN,
             sum,
             error,
             () => `${dtype} ${JSON.stringify(convolution)} [${n}, ${p}, ${q}, ${k}]`,

@@ -22,12 +22,12 @@ export function driverRunner(driver: Driver): Runner {
         driver.copyToDevice(variable.address, new Uint8Array(content), stream);
       }
     }
-    const places: number[] = [];
+    const offsets: number[] = [];
     let end = 0;
     for (const argument of args) {
       const size = sizeOf(argument);
       const at = Math.ceil(end / size) * size;
-      places.push(at);
+      offsets.push(at);
       end = at + size;
     }
     const shape = { block, sharedBytes, parameterBytes: end };
@@ -35,7 +35,7 @@ export function driverRunner(driver: Driver): Runner {
     const { buffer, byteOffset, byteLength } = launch.argumentBlock;
     const view = new DataView(buffer, byteOffset, byteLength);
     const copies = args.flatMap((argument, nth) => {
-      const at = must(places[nth], "a place");
+      const at = must(offsets[nth], "an offset");
       if ("value" in argument) {
         const value = BigInt.asUintN(64, BigInt(argument.value));
         for (let b = 0; b < argument.bytes; b++) {

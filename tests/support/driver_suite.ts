@@ -140,7 +140,7 @@ export function driverSuite({ test, open, elements }: DriverUnderTest): void {
     assertEquals(view.readSync(), new Float32Array([8, 11, 14, 17]));
     view.write(new Float32Array([-1, -2, -3, -4]));
     const wanted = counting(24);
-    [8, 11, 14, 17].forEach((place, i) => wanted[place] = -1 - i);
+    [8, 11, 14, 17].forEach((index, i) => wanted[index] = -1 - i);
     assertEquals(tensor.readSync(), wanted);
   });
 

@@ -57,7 +57,7 @@ export interface FakeOptions {
   readonly devices?: readonly Partial<DeviceInfo>[];
   /** Kernels by entry name. When given, no others exist; when not, every name exists and does nothing. */
   readonly kernels?: Readonly<Record<string, FakeKernel>>;
-  /** Parameter places that the driver reports, by entry name. */
+  /** Parameter offsets that the driver reports, by entry name. */
   readonly parameters?: Readonly<Record<string, readonly ParameterInfo[]>>;
   /** Bytes of each module's variables, by name. */
   readonly variables?: Readonly<Record<string, number>>;

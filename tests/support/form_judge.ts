@@ -43,7 +43,7 @@ export interface Deviation {
   applies(match: Match, sources: readonly bigint[]): boolean;
 }
 
-/** GPUs have no such instructions any more; ptxas puts others in their place. */
+/** GPUs have no such instructions any more; ptxas replaces them by others. */
 const isScalarVideo = ({ opcode }: Match): boolean =>
   /^v(?:add|sub|absdiff|min|max|shl|shr|set|mad)$/.test(opcode);
 

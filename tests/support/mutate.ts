@@ -86,7 +86,7 @@ export function mutate(source: string, edits: readonly Edit[]): string {
   return tokens.join("");
 }
 
-/** Words that often may stand for each other, so that the text is still right. */
+/** Words that often may replace each other, so that the text is still right. */
 const ALIKE: readonly (readonly string[])[] = [
   ["+", "-", "*", "&", "|", "^"],
   ["<", "<=", ">", ">=", "==", "!="],
@@ -109,11 +109,11 @@ const ALIKE: readonly (readonly string[])[] = [
 /** A few words replaced by others of their kind: what comes out is often a right program that nobody wrote. */
 export function anyKin(text: string): fc.Arbitrary<string> {
   const tokens = tokensOf(text);
-  const places = tokens.flatMap((token, at) =>
+  const positions = tokens.flatMap((token, at) =>
     ALIKE.filter((row) => row.includes(token)).map((row) => ({ at, row }))
   );
-  if (places.length === 0) return fc.constant(text);
-  const anyChange = fc.tuple(fc.constantFrom(...places), fc.nat());
+  if (positions.length === 0) return fc.constant(text);
+  const anyChange = fc.tuple(fc.constantFrom(...positions), fc.nat());
   return fc.array(anyChange, { minLength: 1, maxLength: 4 }).map((changes) => {
     const changed = [...tokens];
     for (const [{ at, row }, nth] of changes) changed[at] = row[nth % row.length] ?? "";

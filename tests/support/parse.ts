@@ -151,19 +151,19 @@ function itemShape(item: Item): string {
 /** Diagnostics one below the other, with the line they point at. */
 export function listDiagnostics(diagnostics: readonly Diagnostic[]): string {
   return diagnostics.map(({ code, severity, message, span, notes, hint, fix }) => {
-    const lines = [`${place(span)}: ${severity} ${code}: ${message}`, ...underlined(span)];
+    const lines = [`${locationOf(span)}: ${severity} ${code}: ${message}`, ...underlined(span)];
     for (const note of notes) {
-      lines.push(`  note: ${note.message}${note.span ? ` (${place(note.span)})` : ""}`);
+      lines.push(`  note: ${note.message}${note.span ? ` (${locationOf(note.span)})` : ""}`);
     }
     if (hint !== undefined) lines.push(`  hint: ${hint}`);
     if (fix !== undefined) {
-      lines.push(`  fix: ${place(fix.span)} ${JSON.stringify(fix.replacement)}`);
+      lines.push(`  fix: ${locationOf(fix.span)} ${JSON.stringify(fix.replacement)}`);
     }
     return lines.join("\n") + "\n";
   }).join("");
 }
 
-function place(span: Span): string {
+function locationOf(span: Span): string {
   const { file, start } = useSite(span);
   const { line, column } = positionOf(file, start);
   return `${line}:${column}`;

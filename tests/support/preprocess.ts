@@ -31,12 +31,12 @@ export function run(
     ...result,
     text: result.tokens.slice(0, -1).map((token) => token.text).join(" "),
     diagnostics,
-    found: diagnostics.map(place),
+    found: diagnostics.map(located),
   };
 }
 
 /** `E1010 3:1`, or `E1010 <-D TM>:1:1` outside `t.tc`. */
-export function place({ code, span }: Diagnostic): string {
+export function located({ code, span }: Diagnostic): string {
   const { line, column } = positionOf(span.file, span.start);
   const name = span.file.name === "t.tc" ? "" : `${span.file.name}:`;
   return `${code} ${name}${line}:${column}`;

@@ -48,7 +48,7 @@ export interface ProductRun {
   /** Elements between rows: so many more than a row has. */
   readonly gap?: number;
   /** a is stored as k x m, b as n x k. */
-  readonly turned?: { readonly a: boolean; readonly b: boolean };
+  readonly transposed?: { readonly a: boolean; readonly b: boolean };
   /** What every sum starts from. */
   readonly start?: number;
 }
@@ -72,8 +72,8 @@ function randomValues(type: ScalarName, count: number): Scalar[] {
 export function checkProduct(kernel: ProductKernel, run: ProductRun): LaunchReport {
   const { a, b } = kernel.types;
   const { m, n, k, gap = 0 } = run;
-  const lda = (run.turned?.a === true ? m : k) + gap;
-  const ldb = (run.turned?.b === true ? k : n) + gap;
+  const lda = (run.transposed?.a === true ? m : k) + gap;
+  const ldb = (run.transposed?.b === true ? k : n) + gap;
   const ldc = n + gap;
   const whole = 16 / Math.min(bytesOfType(a), bytesOfType(b));
   const isWhole = [m, n, k, lda, ldb, ldc].every((extent) => extent % whole === 0);
@@ -89,15 +89,15 @@ export function checkProduct(kernel: ProductKernel, run: ProductRun): LaunchRepo
 function runInstance(
   { target, types, tile }: ProductKernel,
   instance: LoweredInstance,
-  { m, n, k, turned, start = 0 }: ProductRun,
+  { m, n, k, transposed, start = 0 }: ProductRun,
   { lda, ldb, ldc }: { readonly lda: number; readonly ldb: number; readonly ldc: number },
 ): LaunchReport {
-  const [isTurnedA, isTurnedB] = [turned?.a === true, turned?.b === true];
+  const [isTransposedA, isTransposedB] = [transposed?.a === true, transposed?.b === true];
   const stored = (type: ScalarName, rows: number, stride: number, columns: number): Uint8Array =>
     encode(type, randomValues(type, (rows - 1) * stride + columns));
   // Buffers end with the last element: whoever reads on is caught.
-  const a = isTurnedA ? stored(types.a, k, lda, m) : stored(types.a, m, lda, k);
-  const b = isTurnedB ? stored(types.b, n, ldb, k) : stored(types.b, k, ldb, n);
+  const a = isTransposedA ? stored(types.a, k, lda, m) : stored(types.a, m, lda, k);
+  const b = isTransposedB ? stored(types.b, n, ldb, k) : stored(types.b, k, ldb, n);
   const c = encode(types.sum, new Array<Scalar>((m - 1) * ldc + n).fill(77));
   const { report } = emulate(printEntry(instance.kernel, target), {
     grid: [Math.ceil(m / tile[0]) * Math.ceil(n / tile[1]), 1, 1],
@@ -115,8 +115,8 @@ function runInstance(
       let sum = start;
       let magnitude = Math.abs(start);
       for (let q = 0; q < k; q++) {
-        const product = (x[isTurnedA ? q * lda + i : i * lda + q] ?? NaN) *
-          (y[isTurnedB ? j * ldb + q : q * ldb + j] ?? NaN);
+        const product = (x[isTransposedA ? q * lda + i : i * lda + q] ?? NaN) *
+          (y[isTransposedB ? j * ldb + q : q * ldb + j] ?? NaN);
         sum += product;
         magnitude += Math.abs(product);
       }

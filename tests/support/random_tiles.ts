@@ -1,5 +1,5 @@
 /**
- * Random programs on square tiles in loops and branches: tiles and pointer tiles that are carried, turned, exchanged,
+ * Random programs on square tiles in loops and branches: tiles and pointer tiles that are carried, transposed, exchanged,
  * loaded and stored again in one buffer. Written as Triton-C, and run here on arrays.
  */
 import fc from "./property.ts";
@@ -27,7 +27,7 @@ type Stmt =
   | { readonly kind: "swap"; readonly a: Tile; readonly b: Tile }
   | { readonly kind: "exchange" }
   | { readonly kind: "move"; readonly pointer: Pointer; readonly rows: number }
-  | { readonly kind: "point"; readonly pointer: Pointer; readonly turned: boolean }
+  | { readonly kind: "point"; readonly pointer: Pointer; readonly transposed: boolean }
   | { readonly kind: "if"; readonly bit: number; readonly then: Stmt[]; readonly else: Stmt[] }
   | { readonly kind: "for"; readonly rounds: number; readonly body: Stmt[] }
   | { readonly kind: "break"; readonly bit: number };
@@ -52,7 +52,7 @@ const { list } = fc.letrec<{ stmt: Stmt; list: Stmt[] }>((tie) => ({
     fc.record({ kind: fc.constant("swap"), a: tile, b: tile }),
     fc.record({ kind: fc.constant("exchange") }),
     fc.record({ kind: fc.constant("move"), pointer, rows: fc.integer({ min: 1, max: 20 }) }),
-    fc.record({ kind: fc.constant("point"), pointer, turned: fc.boolean() }),
+    fc.record({ kind: fc.constant("point"), pointer, transposed: fc.boolean() }),
     fc.record({ kind: fc.constant("break"), bit: fc.nat(2) }),
     fc.record({ kind: fc.constant("if"), bit: fc.nat(2), then: tie("list"), else: tie("list") }),
     fc.record({ kind: fc.constant("for"), rounds: fc.nat(3), body: tie("list") }),
@@ -94,7 +94,9 @@ export function printTileProgram({ type, stmts }: TileProgram): string {
         return `if (${pointer}o < ${REACH}) { ${pointer} += ${by}; ${pointer}o += ${by}; }`;
       }
       case "point":
-        return `${stmt.pointer} = ${stmt.turned ? "turned" : "straight"}; ${stmt.pointer}o = 0;`;
+        return `${stmt.pointer} = ${
+          stmt.transposed ? "transposed" : "straight"
+        }; ${stmt.pointer}o = 0;`;
       case "if":
         return `if ((n >> ${stmt.bit}) & 1) ${block(stmt.then, inLoop)} else ${
           block(stmt.else, inLoop)
@@ -112,15 +114,15 @@ export function printTileProgram({ type, stmts }: TileProgram): string {
 __global__ void k(${type} *X, int n) {
   int m[${SIDE}] = 0 ... ${SIDE};
   ${type} *straight${shape} = X + m[:, newaxis] * ${SIDE} + m[newaxis, :];
-  ${type} *turned${shape} = X + m[:, newaxis] + m[newaxis, :] * ${SIDE};
+  ${type} *transposed${shape} = X + m[:, newaxis] + m[newaxis, :] * ${SIDE};
   ${type} *p${shape} = straight;
-  ${type} *q${shape} = turned;
+  ${type} *q${shape} = transposed;
   int po = 0; int qo = ROUNDS;
   ${type} a${shape} = *p;
   ${type} b${shape} = *(p + ${COUNT});
   ${type} c${shape} = 1;
   ${block(stmts, false)}
-  *straight = a; *(turned + ${COUNT}) = b; *(straight + ${2 * COUNT}) = c;
+  *straight = a; *(transposed + ${COUNT}) = b; *(straight + ${2 * COUNT}) = c;
   *p = c; *q = b;
 }
 `;
@@ -133,20 +135,20 @@ export function runTileProgram({ stmts }: TileProgram, x: Elements, start: numbe
   let n = start;
   const make = (f: (row: number, column: number) => number): Elements =>
     x.slice(0, COUNT).map((_, i) => f(Math.floor(i / SIDE), i % SIDE));
-  const places = (turned: boolean): number[] =>
+  const indices = (transposed: boolean): number[] =>
     Array.from({ length: COUNT }, (_, i) => {
       const [row, column] = [Math.floor(i / SIDE), i % SIDE];
-      return turned ? row + column * SIDE : row * SIDE + column;
+      return transposed ? row + column * SIDE : row * SIDE + column;
     });
   const get = (at: readonly number[]): Elements =>
     make((row, column) => x[at[row * SIDE + column] ?? 0] ?? 0);
   const put = (at: readonly number[], tile: Elements, mask?: (i: number) => boolean): void =>
-    at.forEach((place, i) => {
-      if (mask === undefined || mask(i)) x[place] = tile[i] ?? 0;
+    at.forEach((index, i) => {
+      if (mask === undefined || mask(i)) x[index] = tile[i] ?? 0;
     });
-  const further = (at: readonly number[], by: number): number[] => at.map((place) => place + by);
-  const [straight, turned] = [places(false), places(true)];
-  const pointers = { p: straight, q: turned };
+  const further = (at: readonly number[], by: number): number[] => at.map((index) => index + by);
+  const [straight, transposed] = [indices(false), indices(true)];
+  const pointers = { p: straight, q: transposed };
   const offsets = { p: 0, q: 0 };
   const tiles: Record<Tile, Elements> = {
     a: get(straight),
@@ -199,7 +201,7 @@ export function runTileProgram({ stmts }: TileProgram, x: Elements, start: numbe
         }
         return false;
       case "point":
-        pointers[stmt.pointer] = stmt.turned ? turned : straight;
+        pointers[stmt.pointer] = stmt.transposed ? transposed : straight;
         offsets[stmt.pointer] = 0;
         return false;
       case "if":
@@ -213,7 +215,7 @@ export function runTileProgram({ stmts }: TileProgram, x: Elements, start: numbe
   };
   runAll(stmts, false);
   put(straight, tiles.a);
-  put(further(turned, COUNT), tiles.b);
+  put(further(transposed, COUNT), tiles.b);
   put(further(straight, 2 * COUNT), tiles.c);
   put(pointers.p, tiles.c);
   put(pointers.q, tiles.b);

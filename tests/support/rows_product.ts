@@ -54,9 +54,9 @@ export function halfMatrix(
   device: Device,
   rows: number,
   columns: number,
-  place: { readonly stride?: number; readonly from?: number } = {},
+  outRows: { readonly stride?: number; readonly from?: number } = {},
 ): Half {
-  const { stride = columns, from = 0 } = place;
+  const { stride = columns, from = 0 } = outRows;
   const whole = device.tensor(elements(from + rows * stride), [from + rows * stride]);
   return whole.narrow(0, from, rows * stride).reshape([rows, stride]).narrow(1, 0, columns);
 }

@@ -128,14 +128,14 @@ export function checkTableConvolution(device: Device, tables: Tables, of: TableC
   }
 }
 
-/** Looks up places of a table and outside of it; gives what was looked up. */
+/** Looks up entries of a table and outside of it; gives what was looked up. */
 export function checkLookUp(device: Device, tables: Tables, length: number): void {
   const random = freshRandom();
   const entries = Int32Array.from({ length: STEPS }, () => random.below(2 ** 31) - 2 ** 30);
   table(tables, "AD").set(entries);
-  const places = Int32Array.from({ length }, () => random.below(2 * STEPS) - STEPS / 2);
-  const expected = places.map((place) => entries[place] ?? -1);
-  using i = device.tensor(places, [length]);
+  const indices = Int32Array.from({ length }, () => random.below(2 * STEPS) - STEPS / 2);
+  const expected = indices.map((index) => entries[index] ?? -1);
+  using i = device.tensor(indices, [length]);
   for (const variant of tables.entries("look_up", length)) {
     using y = device.tensor(new Int32Array(length).fill(-77), [length]);
     tables.kernel("look_up").launch({ I: i, Y: y, N: length }, { variant });
@@ -155,8 +155,8 @@ export function checkScale(
   const xs = quarters(random, M * N);
   const J = M % 16 === 0 ? 16 : random.below(TAPS);
   const at = (index: number): number => weights[index] ?? NaN;
-  const expected = Float32Array.from(xs, (x, place) => {
-    const [row, column] = [Math.floor(place / N), place % N];
+  const expected = Float32Array.from(xs, (x, index) => {
+    const [row, column] = [Math.floor(index / N), index % N];
     return x * at(column) + at(row % TAPS) * at(J);
   });
   using x = device.tensor(Float32Array.from(xs), [M, N]);

@@ -22,14 +22,14 @@ export interface TensorProduct {
   readonly numWarps: number;
   readonly numStages: number;
   /** A is stored as K x M, B as N x K. */
-  readonly turned: { readonly a: boolean; readonly b: boolean };
+  readonly transposed: { readonly a: boolean; readonly b: boolean };
   /** The sum is computed and added three times in a loop around the other one, or twice by two loops. */
   readonly loops?: "nested" | "two";
 }
 
 /** C[M, N] += A[M, K] · B[K, N], one tile a block; C is float32. */
 function productFunc(product: TensorProduct): Func {
-  const { type, mb, nb, kb, turned, loops = "one" } = product;
+  const { type, mb, nb, kb, transposed, loops = "one" } = product;
   const sum = `float32[${mb}, ${nb}]`;
   const loop = (from: string, to: string): string =>
     `%${to}: ${sum}, %end_${to}: int32 = while %${from}, %zero (%${to}0: ${sum}, %${to}k0: int32) {
@@ -37,10 +37,10 @@ function productFunc(product: TensorProduct): Func {
     condition %${to}go, %${to}0, %${to}k0
   } (%${to}1: ${sum}, %${to}k1: int32) {
     %${to}a: ${type}[${mb}, ${kb}] = tensor_load %A, ${
-      turned.a ? `%m0, %${to}k1` : `%${to}k1, %m0`
+      transposed.a ? `%m0, %${to}k1` : `%${to}k1, %m0`
     } {map = 0}
     %${to}b: ${type}[${kb}, ${nb}] = tensor_load %B, ${
-      turned.b ? `%${to}k1, %n0` : `%n0, %${to}k1`
+      transposed.b ? `%${to}k1, %n0` : `%n0, %${to}k1`
     } {map = 1}
     %${to}2: ${sum} = dot %${to}a, %${to}b, %${to}1 {mode = "ieee"}
     %${to}k2: int32 = add %${to}k1, %kb
@@ -61,9 +61,9 @@ function productFunc(product: TensorProduct): Func {
     yield %total, %i2
   }`,
   }[loops];
-  const map = (name: string, isTurned: boolean, rows: string, columns: string): string => {
-    const [first, second] = isTurned ? [rows, columns] : [columns, rows];
-    const axes = isTurned ? [0, 1] : [1, 0];
+  const map = (name: string, isTransposed: boolean, rows: string, columns: string): string => {
+    const [first, second] = isTransposed ? [rows, columns] : [columns, rows];
+    const axes = isTransposed ? [0, 1] : [1, 0];
     const stride = name === "A" ? "lda" : "ldb";
     return `map(${name} ${type} "${first}" "1" ${axes[0]}, "${second}" "${stride}" ${axes[1]})`;
   };
@@ -72,7 +72,7 @@ function productFunc(product: TensorProduct): Func {
   return parseFunc(
     `func @k(%A A: ${type}* {multipleof = 16, noalias}, %B B: ${type}* {multipleof = 16, noalias}, \
 %C C: float32* {noalias}, %M M: int32, %N N: int32, %K K: int32, %lda lda: int32, %ldb ldb: int32, %ldc ldc: int32) \
-${map("A", turned.a, "M", "K")} ${map("B", turned.b, "K", "N")} {
+${map("A", transposed.a, "M", "K")} ${map("B", transposed.b, "K", "N")} {
   %pid: int32 = program_id 0
   %nb: int32 = constant ${nb}
   %mb: int32 = constant ${mb}
@@ -148,16 +148,16 @@ export function runProduct(
   { m, n, k }: Size,
   { func, ptx, threads, sharedBytes } = lowerProduct(product),
 ): LaunchReport {
-  const { type, turned, loops = "one", mb, nb } = product;
+  const { type, transposed, loops = "one", mb, nb } = product;
   const times = { one: 1, two: 2, nested: 3 }[loops];
   const units = 16 / bytesOf(type);
   const whole = (extent: number): number => Math.max(1, Math.ceil(extent / units)) * units;
-  const [lda, ldb] = [whole(turned.a ? m : k), whole(turned.b ? k : n)];
+  const [lda, ldb] = [whole(transposed.a ? m : k), whole(transposed.b ? k : n)];
   const random = freshRandom();
   const values = (rows: number, stride: number): Uint8Array =>
     encode(type, Array.from({ length: rows * stride }, () => (random.below(512) - 256) / 256));
-  const a = values(Math.max(1, turned.a ? k : m), lda);
-  const b = values(Math.max(1, turned.b ? n : k), ldb);
+  const a = values(Math.max(1, transposed.a ? k : m), lda);
+  const b = values(Math.max(1, transposed.b ? n : k), ldb);
   const c = encode("float32", new Array<number>(m * n).fill(77));
   const scalars: Readonly<Record<string, number>> = { M: m, N: n, K: k, lda, ldb, ldc: n };
   const maps = func.maps.map(({ param, element, axes, copied }): Argument => ({
@@ -199,8 +199,8 @@ export function runProduct(
       let sum = 0;
       let magnitude = 0;
       for (let q = 0; q < k; q++) {
-        const one = (x?.[turned.a ? q * lda + i : i * lda + q] ?? NaN) *
-          (y?.[turned.b ? j * ldb + q : q * ldb + j] ?? NaN);
+        const one = (x?.[transposed.a ? q * lda + i : i * lda + q] ?? NaN) *
+          (y?.[transposed.b ? j * ldb + q : q * ldb + j] ?? NaN);
         sum += times * one;
         magnitude += times * Math.abs(one);
       }

@@ -23,7 +23,7 @@ export interface Machine {
   readonly programId: readonly number[];
   /** Rounds of all loops together; a test's own safeguard. */
   rounds: number;
-  /** Is told every value as it is computed. */
+  /** Called with every value as it is computed. */
   readonly observe?: (value: Value, tile: Tile) => void;
 }
 
@@ -178,9 +178,10 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, running: Running): r
         const lanes = unflatten(i, type.shape);
         let address = base;
         for (const [axis, { extent, stride, tile }] of axes.entries()) {
-          const place = (origin[axis] ?? 0n) + BigInt(tile === undefined ? 0 : lanes[tile] ?? 0);
-          if (place < 0n || place >= extent) return zeroOf(type.element);
-          address += place * stride;
+          const coordinate = (origin[axis] ?? 0n) +
+            BigInt(tile === undefined ? 0 : lanes[tile] ?? 0);
+          if (coordinate < 0n || coordinate >= extent) return zeroOf(type.element);
+          address += coordinate * stride;
         }
         return machine.memory.get(address) ?? zeroOf(type.element);
       });

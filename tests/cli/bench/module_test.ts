@@ -43,11 +43,11 @@ Deno.test("measureModule() records every benchmark of a module, from its text to
   using workspace = new Workspace({ "b/work.bench.ts": MODULE });
   using timed = new TimedDevice();
   timed.kernel("work", () => 0.5);
-  const places: string[] = [];
+  const points: string[] = [];
   const recording = await measureModule(`${workspace.path}/b/work.bench.ts`, timed.device, {
     timing: { ...DEFAULT_TIMING, rounds: 2 },
     date: "2026-11-21",
-    onPoint: ({ name }: Benchmark, x) => places.push(`${name} ${x}`),
+    onPoint: ({ name }: Benchmark, x) => points.push(`${name} ${x}`),
   });
   assertEquals(recording.module, "work.bench");
   assertEquals(recording.date, "2026-11-21");
@@ -61,7 +61,7 @@ Deno.test("measureModule() records every benchmark of a module, from its text to
       ["twice", "linear", [{ ours: [1, 1] }, { ours: [1, 1] }]],
     ],
   );
-  assertEquals(places, ["once 8", "once 16", "twice 8", "twice 16"]);
+  assertEquals(points, ["once 8", "once 16", "twice 8", "twice 16"]);
   assertEquals(parseRecording(printRecording(recording), "a.json"), recording);
 });
 

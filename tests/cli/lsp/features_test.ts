@@ -37,7 +37,7 @@ async function hover(client: LspClient, name: string, at: string, count = 1): Pr
   return typeof contents === "object" && "value" in contents ? contents.value : "";
 }
 
-/** The line where the word at a place is defined, counted from 0, and the text there. */
+/** The line where the word at a location is defined, counted from 0, and the text there. */
 async function definition(
   client: LspClient,
   name: string,
@@ -113,7 +113,9 @@ Deno.test("tri lsp finds the definitions of variables, macros, parameters of pra
     ["M, K] strides", `${lineOf("int M, int N")} M`],
     ["K; k >", `${lineOf("int M, int N")} K`],
   ] as const;
-  for (const [at, place] of expected) assertEquals(await definition(client, MATMUL, at), place, at);
+  for (const [at, location] of expected) {
+    assertEquals(await definition(client, MATMUL, at), location, at);
+  }
   assertEquals(await definition(client, MATMUL, "Each program"), undefined);
   assertEquals(await client.stop(), 0);
 });
@@ -150,8 +152,8 @@ Deno.test("tri lsp shows helpers, types, constants and headers", async () => {
   assertEquals(await definition(client, "a.tc", "index i"), "2 index");
   assertEquals(await definition(client, "a.tc", "HALF;"), "3 HALF");
   const uris = await Promise.all(["size.h", "SIZE / 2"].map(async (at) => {
-    const place = client.at("a.tc", at);
-    const found = await client.connection.sendRequest(DefinitionRequest.type, place);
+    const location = client.at("a.tc", at);
+    const found = await client.connection.sendRequest(DefinitionRequest.type, location);
     return found === null || Array.isArray(found) ? undefined : found.uri;
   }));
   assertEquals(uris, [client.uri("size.h"), client.uri("size.h")]);

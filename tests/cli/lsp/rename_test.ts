@@ -39,7 +39,7 @@ async function open(workspace: Workspace): Promise<LspClient> {
   return client;
 }
 
-/** Lines, counted from 0, and columns of the references of the word at a place. */
+/** Lines, counted from 0, and columns of the references of the word at a location. */
 async function references(
   client: LspClient,
   at: string,
@@ -70,12 +70,12 @@ Deno.test("tri lsp finds the references of variables by scope, also after charac
     await references(client, "i[BLOCK] = get"),
     [
       ..."10:6 11:21 16:5 16:17 16:39".split(" "),
-    ].map((place) => `a.tc ${place}`),
+    ].map((location) => `a.tc ${location}`),
   );
   assertEquals(await references(client, "i + k"), ["a.tc 13:8", "a.tc 14:24"]);
   assertEquals(await references(client, "unused = unused", false), ["a.tc 14:40", "a.tc 14:49"]);
   // In pragmas, and not in comments.
-  const n = ["5:22", "9:31", "11:25", "12:22", "16:9"].map((place) => `a.tc ${place}`);
+  const n = ["5:22", "9:31", "11:25", "12:22", "16:9"].map((location) => `a.tc ${location}`);
   assertEquals(await references(client, "N) {"), n);
   assertEquals(await references(client, "N, BLOCK"), n);
   assertEquals(await references(client, "TYPE *X"), ["a.tc 4:21", "a.tc 9:18"]);
@@ -128,9 +128,9 @@ Deno.test("tri lsp says why a word cannot be renamed, and why a name cannot be t
     ["variants TYPE", "`variants` is not declared here"],
   ];
   for (const [at, message] of refused) {
-    const place = client.at("a.tc", at);
+    const location = client.at("a.tc", at);
     await assertRejects(
-      () => client.connection.sendRequest(PrepareRenameRequest.type, place),
+      () => client.connection.sendRequest(PrepareRenameRequest.type, location),
       Error,
       message,
     );

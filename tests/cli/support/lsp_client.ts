@@ -151,7 +151,7 @@ export class LspClient {
     await this.connection.sendNotification(DidCloseTextDocumentNotification.type, { textDocument });
   }
 
-  /** Where a text stands in an open document: its `count`-th occurrence. */
+  /** Where a text is in an open document: its `count`-th occurrence. */
   rangeOf(name: string, wanted: string, count = 1): Range {
     const text = must(this.#texts.get(name), "an open document");
     let start = -1;
@@ -160,7 +160,7 @@ export class LspClient {
     return { start: positionIn(text, start), end: positionIn(text, start + wanted.length) };
   }
 
-  /** A place for requests about it. */
+  /** A location for requests about it. */
   at(
     name: string,
     wanted: string,

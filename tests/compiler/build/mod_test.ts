@@ -267,7 +267,7 @@ store %0, %8`,
 });
 
 Deno.test("buildFunc() evaluates a let once", () => {
-  const p = vars.make("place", x.type);
+  const p = vars.make("pointer", x.type);
   const compound = (operand: t.Valued): t.Valued => ({
     kind: "let",
     variable: p,

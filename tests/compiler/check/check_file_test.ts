@@ -4,7 +4,7 @@ import { parse } from "../../../compiler/parse/parser.ts";
 import { findDefinitions } from "../../../compiler/driver/kernel_definitions.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { place, run } from "../../support/preprocess.ts";
+import { located, run } from "../../support/preprocess.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const DEFINES = { TYPE: "float", TM: "16", TN: "32", MB: "16", NB: "16", KB: "32" };
@@ -37,9 +37,9 @@ function checkBoth(text: string, defines: Readonly<Record<string, string>> = {})
   return {
     whole,
     parts: dumpTyped({ kernels: kernels.flatMap(({ kernel }) => kernel ?? []) }),
-    found: reporter.diagnostics.map(place),
-    general: file.diagnostics.map(place),
-    own: kernels.map(({ diagnostics }) => diagnostics.map(place)),
+    found: reporter.diagnostics.map(located),
+    general: file.diagnostics.map(located),
+    own: kernels.map(({ diagnostics }) => diagnostics.map(located)),
   };
 }
 

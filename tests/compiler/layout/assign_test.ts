@@ -21,7 +21,7 @@ __global__ void k(${types[0]} *X __aligned(16), ${
 }`;
 }
 
-// Which axis of the tile lies contiguously in memory; the turned stores take the transposed tile.
+// Which axis of the tile lies contiguously in memory; the transposed stores take the transposed tile.
 const ROW_MAJOR = "float *px[32, 64] = X + m[:, newaxis] * ldx + n[newaxis, :];";
 const COLUMN_MAJOR = "float *px[32, 64] = X + m[:, newaxis] + n[newaxis, :] * ldx;";
 const STORE_ROW_MAJOR = "float *py[32, 64] = Y + m[:, newaxis] * ldy + n[newaxis, :];";

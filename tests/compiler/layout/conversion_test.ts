@@ -201,8 +201,8 @@ const fragments = (rows: number, columns: number): LinearLayout => {
 };
 
 Deno.test("planConversion() stores fragments as matrices, without conflicts, and loads them in vectors", () => {
-  for (const turned of [false, true]) {
-    const src = turned ? permuteLayout(fragments(128, 128), [1, 0]) : fragments(128, 128);
+  for (const transposed of [false, true]) {
+    const src = transposed ? permuteLayout(fragments(128, 128), [1, 0]) : fragments(128, 128);
     const dst = blockedLayout({ shape: src.shape, numWarps: 4, order: [1, 0], vector: 8 });
     const plan = planConversion(src, dst, 2, { matrices: "store" });
     assert(plan.kind === "shared");
@@ -210,7 +210,7 @@ Deno.test("planConversion() stores fragments as matrices, without conflicts, and
     assertEquals(worstConflict(dst, plan, 2), 1);
     const { matrices, columns } = plan;
     assert(matrices?.side === "store");
-    assertEquals(matrices.transposed, turned);
+    assertEquals(matrices.transposed, transposed);
     // Eight rows of 16 bytes at once: each on banks of its own.
     const bases = offsetBases({ ...src, lane: matrices.rows }, columns);
     const addresses = Array.from({ length: 8 }, (_, row) => 2 * applyBases(bases.lane, row));

@@ -35,12 +35,12 @@ Deno.test("groupOperand() names by a descriptor the bytes where groupLayout() pu
       operand.isTransposed ? "mn" : "k",
     );
     assertEquals(operand.isTransposed, inner !== depthAxis);
-    const places = spaceOf(shared.columns);
+    const space = spaceOf(shared.columns);
     for (let a = 0; a < size; a += 3) {
       for (let k = 0; k < 16; k++) {
         const at = depthAxis === 1 ? [a0 + a, k0 + k] : [k0 + k, a0 + a];
         const index = must(at[0], "row") * must(shape[1], "columns") + must(at[1], "column");
-        const byte = start + 2 * must(solve(places, index), "offset");
+        const byte = start + 2 * must(solve(space, index), "offset");
         const [line, along] = operand.isTransposed ? [k, a] : [a, k];
         const chunk = chunkAddress(matrix, line, along >> 3);
         assertEquals(chunk + 2 * (along & 7), byte, `element ${at}`);

@@ -69,15 +69,15 @@ Deno.test("permuteLayout() gives element (i, j) of the source to (j, i) of the r
   fc.assert(
     fc.property(arbitraryBlocked, (spec) => {
       const layout = blockedLayout(spec);
-      const turned = permuteLayout(layout, [1, 0]);
+      const transposed = permuteLayout(layout, [1, 0]);
       for (const { register, lane, warp, element } of coordinates(layout)) {
         const [row, column] = unflatten(element, layout.shape);
-        assertEquals(unflatten(elementAt(turned, register, lane, warp), turned.shape), [
+        assertEquals(unflatten(elementAt(transposed, register, lane, warp), transposed.shape), [
           column,
           row,
         ]);
       }
-      assert(sameLayout(permuteLayout(turned, invertOrder([1, 0])), layout));
+      assert(sameLayout(permuteLayout(transposed, invertOrder([1, 0])), layout));
     }),
     { numRuns: 30 },
   );

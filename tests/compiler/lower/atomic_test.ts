@@ -69,7 +69,7 @@ for (const name of Object.keys(POINTEES) as Name[]) {
   });
 }
 
-/** All elements add to one place: order does not matter to the sum. */
+/** All elements add to one address: order does not matter to the sum. */
 Deno.test("lowerAtomic() adds all elements of all programs at one address", () => {
   for (const type of POINTEES.add) {
     const spelling = SCALARS[type].spelling;

@@ -407,11 +407,11 @@ Deno.test("compileFile() does not treat pointers that iterations swap as steps o
 __global__ void k(int *X, int n) {
   int m[16] = 0 ... 16;
   int *straight[16, 16] = X + m[:, newaxis] * 16 + m[newaxis, :];
-  int *turned[16, 16] = X + m[:, newaxis] + m[newaxis, :] * 16;
+  int *transposed[16, 16] = X + m[:, newaxis] + m[newaxis, :] * 16;
   int *p[16, 16] = straight;
-  int *q[16, 16] = turned;
+  int *q[16, 16] = transposed;
   for (int i = 0; i < 2; i++) {
-    if (n & 1) p = turned;
+    if (n & 1) p = transposed;
     else { int *t[16, 16] = p; p = q; q = t; }
     n += 1;
   }

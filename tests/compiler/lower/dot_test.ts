@@ -11,13 +11,13 @@ interface Tile {
   readonly n: number;
   readonly k: number;
   readonly numWarps: number;
-  readonly turned: { readonly a: boolean; readonly b: boolean };
+  readonly transposed: { readonly a: boolean; readonly b: boolean };
 }
 
 /** `C = 1 + A @ B` on one tile. */
-function tileText(types: ProductTypes, { m, n, k, numWarps, turned }: Tile, mode = ""): string {
+function tileText(types: ProductTypes, { m, n, k, numWarps, transposed }: Tile, mode = ""): string {
   const [a, b, c] = [spelled(types.a), spelled(types.b), spelled(types.sum)];
-  const [left, right] = [turned.a ? "^(*pa)" : "*pa", turned.b ? "^(*pb)" : "*pb"];
+  const [left, right] = [transposed.a ? "^(*pa)" : "*pa", transposed.b ? "^(*pb)" : "*pb"];
   return `#pragma tri kernel k
 #pragma tri config ; num_warps=${numWarps}
 ${mode === "" ? "" : `#pragma tri dot(${mode})`}
@@ -25,11 +25,11 @@ __global__ void k(${a} *A, ${b} *B, ${c} *C, int M, int N, int K, int lda, int l
   int rm[${m}] = 0 ... ${m};
   int rn[${n}] = 0 ... ${n};
   int rk[${k}] = 0 ... ${k};
-  ${a} *pa[${turned.a ? `${k}, ${m}` : `${m}, ${k}`}] = A + ${
-    turned.a ? "rk[:, newaxis] * lda + rm[newaxis, :]" : "rm[:, newaxis] * lda + rk[newaxis, :]"
+  ${a} *pa[${transposed.a ? `${k}, ${m}` : `${m}, ${k}`}] = A + ${
+    transposed.a ? "rk[:, newaxis] * lda + rm[newaxis, :]" : "rm[:, newaxis] * lda + rk[newaxis, :]"
   };
-  ${b} *pb[${turned.b ? `${n}, ${k}` : `${k}, ${n}`}] = B + ${
-    turned.b ? "rn[:, newaxis] * ldb + rk[newaxis, :]" : "rk[:, newaxis] * ldb + rn[newaxis, :]"
+  ${b} *pb[${transposed.b ? `${n}, ${k}` : `${k}, ${n}`}] = B + ${
+    transposed.b ? "rn[:, newaxis] * ldb + rk[newaxis, :]" : "rk[:, newaxis] * ldb + rn[newaxis, :]"
   };
   ${c} sum[${m}, ${n}] = 1;
   sum += ${left} @ ${right};
@@ -45,7 +45,7 @@ const anyTile: fc.Arbitrary<Tile> = fc.record({
   n: extent(6),
   k: extent(6),
   numWarps: fc.constantFrom(1, 2, 4, 8),
-  turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
+  transposed: fc.record({ a: fc.boolean(), b: fc.boolean() }),
 });
 
 for (const target of Object.keys(TARGETS) as TargetName[]) {
@@ -55,7 +55,7 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
         const text = tileText(types, tile);
         checkProduct(
           { text, target, types, tile: [tile.m, tile.n] },
-          { m: tile.m, n: tile.n, k: tile.k, turned: tile.turned, start: 1, gap },
+          { m: tile.m, n: tile.n, k: tile.k, transposed: tile.transposed, start: 1, gap },
         );
       }),
       { numRuns: 12 },
@@ -82,7 +82,7 @@ const INSTRUCTIONS: readonly (readonly [TargetName, number, string | undefined, 
 Deno.test("lowerDot() takes the matrix instruction of target and types, or none", () => {
   for (const [target, index, expected, mode] of INSTRUCTIONS) {
     const types = must(PRODUCTS[index], "types");
-    const tile = { m: 64, n: 32, k: 32, numWarps: 4, turned: { a: false, b: false } };
+    const tile = { m: 64, n: 32, k: 32, numWarps: 4, transposed: { a: false, b: false } };
     const [instance] = lowerText(tileText(types, tile, mode), target);
     const ptx = printEntry(must(instance, "instance").kernel, target);
     const found = new Set([...ptx.matchAll(/mma\.sync\.aligned\.(\S+)/g)].map(([, name]) => name));
@@ -92,7 +92,7 @@ Deno.test("lowerDot() takes the matrix instruction of target and types, or none"
 
 Deno.test("lowerDot() rounds to tf32 only where the program says so", () => {
   const types = { ...must(PRODUCTS[2], "float"), error: 2 ** -10 };
-  const tile = { m: 32, n: 32, k: 16, numWarps: 2, turned: { a: true, b: false } };
+  const tile = { m: 32, n: 32, k: 16, numWarps: 2, transposed: { a: true, b: false } };
   for (const target of ["sm_75", "sm_80", "sm_120"] as const) {
     checkProduct(
       { text: tileText(types, tile, "tf32"), target, types, tile: [32, 32] },
@@ -106,7 +106,7 @@ Deno.test("lowerDot() loads aligned operands for tensor cores without bank confl
     for (const a of [false, true]) {
       for (const b of [false, true]) {
         for (const numWarps of [1, 4, 8]) {
-          const tile = { m: 128, n: 64, k: 64, numWarps, turned: { a, b } };
+          const tile = { m: 128, n: 64, k: 64, numWarps, transposed: { a, b } };
           const types = must(PRODUCTS[0], "half");
           const { access } = checkProduct(
             { text: tileText(types, tile), target, types, tile: [128, 64] },

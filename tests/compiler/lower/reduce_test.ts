@@ -132,13 +132,13 @@ function textOf(c: Case, result: ScalarName, expression: string, count: number):
   const back = shape.map((_, axis) => `^${order.indexOf(axis)}`).join(", ");
   const type_ = SCALARS[type].spelling;
   const value = count === 1 ? expression : `reshape(${expression}, ${count})`;
-  const place = count === 1 ? "Y" : `(Y + 0 ... ${count})`;
+  const address = count === 1 ? "Y" : `(Y + 0 ... ${count})`;
   return `#pragma tri grid(1)
 #pragma tri config ; num_warps=${numWarps}
 __global__ void k(${type_} *X, ${SCALARS[result].spelling} *Y) {
   ${type_} flat[${count_}] = *(X + 0 ... ${count_});
   ${type_} x[${shape.join(", ")}] = reshape(flat, ${stored.join(", ")})[${back}];
-  *${place} = ${value};
+  *${address} = ${value};
 }`;
 }
 

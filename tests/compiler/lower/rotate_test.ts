@@ -1,4 +1,4 @@
-/** Stores whose rows are turned at run time, on the emulator. */
+/** Stores whose rows are rotated at run time, on the emulator. */
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
@@ -9,7 +9,7 @@ import { walkOps } from "../../../compiler/ir/walk.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 
-const isTurned = ({ laidOut }: LoweredInstance): boolean => {
+const isRotated = ({ laidOut }: LoweredInstance): boolean => {
   const found: Op[] = [];
   walkOps(laidOut.body, (op) => {
     if (op.name === "rotate") found.push(op);
@@ -23,11 +23,11 @@ function general(c: Configuration): LoweredInstance {
 }
 
 Deno.test("rotateStore() rotates rows of halves and floats that start anywhere, and no others", () => {
-  const turned = (type: string, tm: number): boolean =>
-    isTurned(general({ type, tm, tn: 8, numWarps: 1 }));
-  assertEquals(["half", "float", "int16"].map((type) => turned(type, 64)), [true, true, true]);
+  const rotated = (type: string, tm: number): boolean =>
+    isRotated(general({ type, tm, tn: 8, numWarps: 1 }));
+  assertEquals(["half", "float", "int16"].map((type) => rotated(type, 64)), [true, true, true]);
   // One access a row; accesses of less and of more than a line.
-  assertEquals([turned("half", 32), turned("int8", 128), turned("double", 64)], [
+  assertEquals([rotated("half", 32), rotated("int8", 128), rotated("double", 64)], [
     false,
     false,
     false,
@@ -47,7 +47,7 @@ __global__ void k(float *X, float *Y, int ld) {
   int n[8] = 0 ... 8;
   *(Y + m[newaxis, :] + n[:, newaxis] * ld) = *(X + m[newaxis, :] + n[:, newaxis] * ld);
 }`);
-  assertEquals([isTurned(aligned), isTurned(copy)], [false, false]);
+  assertEquals([isRotated(aligned), isRotated(copy)], [false, false]);
 });
 
 Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit by bit", () => {
@@ -68,7 +68,7 @@ Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit 
   fc.assert(
     fc.property(anyConfiguration, anyExtents, (c, e) => {
       const instance = general(c);
-      assert(c.tn === 1 || isTurned(instance));
+      assert(c.tn === 1 || isRotated(instance));
       runTransposition(instance, c, { ...e, columns: Math.min(e.columns, 3 * c.tn) });
     }),
     { numRuns: 40 },
@@ -79,7 +79,7 @@ Deno.test("lowerRotate() handles every distance of a row's start from a boundary
   for (const type of ["half", "float"]) {
     const c = { type, tm: 64, tn: 32, numWarps: 2 };
     const instance = general(c);
-    // Rows of Y lie 65 apart, so that 33 rows start at each of 32 places.
+    // Rows of Y lie 65 apart, so that 33 rows start at each of 32 distances.
     for (const startY of [0, 1, 31]) {
       runTransposition(instance, c, { rows: 64, columns: 33, gapX: 0, gapY: 1, startX: 1, startY });
     }
@@ -91,7 +91,7 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
     for (const type of ["half", "float"]) {
       const c = { type, tm: 128, tn: 16, numWarps: 4, target };
       const instance = general(c);
-      assert(isTurned(instance));
+      assert(isRotated(instance));
       runTransposition(instance, c, {
         rows: 199,
         columns: 21,
@@ -113,7 +113,7 @@ __global__ void k(float *X, float *Y, int ldx, int ldy) {
   bool third[8, 64] = (m[newaxis, :] + n[:, newaxis]) % 3 == 0;
   *?(third) (Y + m[newaxis, :] + n[:, newaxis] * ldy) = ^*(X + m[:, newaxis] * ldx + n[newaxis, :]);
 }`);
-  assert(isTurned(instance));
+  assert(isRotated(instance));
   const [ldx, ldy] = [9, 67];
   const x = Float32Array.from({ length: 64 * ldx }, (_, i) => i + 1);
   const y = new Float32Array(8 * ldy).fill(-1);

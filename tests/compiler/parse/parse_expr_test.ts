@@ -23,7 +23,7 @@ for (const [text, tree] of PUBLISHED) {
   });
 }
 
-/** The binary levels, tightest first, one operator per place (language.md 5.1, levels 5 to 15). */
+/** The binary levels, tightest first, one operator per level (language.md 5.1, levels 5 to 15). */
 const LEVELS: readonly (readonly string[])[] = [
   ["@"],
   ["*", "/", "%"],
@@ -62,7 +62,7 @@ Deno.test("parse() binds assignments looser than `?:`, tighter than `,`, to the 
   }
 });
 
-/** Every production of an expression, and the places where two of them meet. */
+/** Every production of an expression, and where two of them meet. */
 const TREES: readonly (readonly [string, string])[] = [
   ["a, b, c", "((a, b), c)"],
   ["a ? b : c ? d : e", "(a ? b : (c ? d : e))"],

@@ -3,7 +3,7 @@ import type { PragmaItem } from "../../../compiler/pragma/pragma.ts";
 import { parsePragmaLine, readPragmas } from "../../../compiler/pragma/read_pragmas.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { place } from "../../support/preprocess.ts";
+import { located } from "../../support/preprocess.ts";
 
 /** A value without its spans. */
 function withoutSpans(value: unknown): unknown {
@@ -13,7 +13,7 @@ function withoutSpans(value: unknown): unknown {
 function parse(text: string): { item: PragmaItem | undefined; found: string[] } {
   const reporter = new Reporter();
   const item = parsePragmaLine(text, "t.tc", reporter);
-  return { item, found: reporter.diagnostics.map(place) };
+  return { item, found: reporter.diagnostics.map(located) };
 }
 
 function read(text: string): { kinds: string[][]; found: string[]; ends: number[] } {
@@ -21,7 +21,7 @@ function read(text: string): { kinds: string[][]; found: string[]; ends: number[
   const groups = readPragmas({ name: "t.tc", text }, reporter);
   return {
     kinds: groups.map(({ items }) => items.map(({ kind }) => kind)),
-    found: reporter.diagnostics.map(place),
+    found: reporter.diagnostics.map(located),
     ends: groups.map(({ end }) => end),
   };
 }

@@ -131,12 +131,12 @@ Deno.test("preprocess() reports macro calls and operators that do not fit", () =
     ["#undef 1", ["E5003 5:8"]],
   ];
   for (const [text, found] of cases) {
-    const places = run(define + text).diagnostics.map((d) => {
+    const locations = run(define + text).diagnostics.map((d) => {
       const use = useSite(d.span);
       const before = use.file.text.slice(0, use.start);
       return `${d.code} ${before.split("\n").length}:${before.length - before.lastIndexOf("\n")}`;
     });
-    assertEquals(places, found, text);
+    assertEquals(locations, found, text);
   }
 });
 
@@ -177,13 +177,13 @@ Deno.test("preprocess() shows where an expanded token is spelled and each macro 
   const { tokens } = run("#define SQ(x) ((x) * 2)\n#define A SQ(TM)\nint y = A;", { TM: "64" });
   const chain = (text: string): string[] => {
     const found = tokens.find((token) => token.text === text);
-    const places: string[] = [];
+    const locations: string[] = [];
     for (let span = found?.span; span !== undefined; span = span.expansion?.use) {
       const spelled = span.file.text.slice(span.start, span.end);
-      places.push(`${span.file.name}: ${spelled}`);
-      if (span.expansion !== undefined) places.push(span.expansion.macro);
+      locations.push(`${span.file.name}: ${spelled}`);
+      if (span.expansion !== undefined) locations.push(span.expansion.macro);
     }
-    return places;
+    return locations;
   };
   assertEquals(chain("64"), [
     "<-D TM>: 64",

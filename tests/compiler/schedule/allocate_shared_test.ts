@@ -1,4 +1,4 @@
-/** Places of exchanges in shared memory, and the barriers before them. */
+/** Addresses of exchanges in shared memory, and the barriers before them. */
 import { assert, assertEquals } from "../../support/assert.ts";
 import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
 import { type Func, isOp } from "../../../compiler/ir/func.ts";
@@ -9,7 +9,7 @@ import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { allocateShared } from "../../../compiler/schedule/allocate_shared.ts";
 
-/** A function over a tile of two warps, with places. */
+/** A function over a tile of two warps, with addresses. */
 function allocated(body: string): Func {
   const func = parseFunc(`\
 #l0 = [64] register() lane(a0 a1 a2 a3 a4) warp(a5)
@@ -25,8 +25,8 @@ ${body}
   return func;
 }
 
-/** The place of each exchange, with a `|` where it begins with a barrier. */
-function places(func: Func): string {
+/** The address of each exchange, with a `|` where it begins with a barrier. */
+function addresses(func: Func): string {
   const spelled: string[] = [];
   walkOps(func.body, (op) => {
     if (!isExchange(op) || op.attrs.address === undefined) return;
@@ -40,14 +40,17 @@ const reduce = (value: number): string =>
 const convert = (value: number): string => `%${value}: float32[64] #l1 = convert_layout %2`;
 
 Deno.test("allocateShared puts reductions in a row beside each other, without barriers before", () => {
-  // The third one finds the place of the first, which all threads have read.
-  assertEquals(places(allocated([reduce(10), reduce(11), reduce(12)].join("\n"))), "0 16 0 of 24");
+  // The third one reuses the address of the first, which all threads have read.
+  assertEquals(
+    addresses(allocated([reduce(10), reduce(11), reduce(12)].join("\n"))),
+    "0 16 0 of 24",
+  );
 });
 
 Deno.test("allocateShared waits before an exchange over what may still be read", () => {
-  assertEquals(places(allocated([convert(10), convert(11)].join("\n"))), "0 | 0 of 256");
+  assertEquals(addresses(allocated([convert(10), convert(11)].join("\n"))), "0 | 0 of 256");
   assertEquals(
-    places(allocated([convert(10), reduce(11), convert(12)].join("\n"))),
+    addresses(allocated([convert(10), reduce(11), convert(12)].join("\n"))),
     "0 | 0 | 0 of 256",
   );
 });
@@ -55,13 +58,13 @@ Deno.test("allocateShared waits before an exchange over what may still be read",
 Deno.test("allocateShared joins what branches leave", () => {
   const branches = (yes: string, no: string): string =>
     `if %1 {\n${yes}\nyield\n} {\n${no}\nyield\n}\n${reduce(20)}`;
-  assertEquals(places(allocated(branches(reduce(10), reduce(11)))), "0 0 16 of 24");
-  assertEquals(places(allocated(branches(reduce(10), ""))), "0 | 0 of 8");
+  assertEquals(addresses(allocated(branches(reduce(10), reduce(11)))), "0 0 16 of 24");
+  assertEquals(addresses(allocated(branches(reduce(10), ""))), "0 | 0 of 8");
 });
 
 Deno.test("allocateShared waits in a loop for the iteration before, and after the loop", () => {
   const loop = `while {\ncondition %1\n} {\n${reduce(10)}\nyield\n}\n${reduce(11)}`;
-  assertEquals(places(allocated(loop)), "| 0 | 0 of 8");
+  assertEquals(addresses(allocated(loop)), "| 0 | 0 of 8");
 });
 
 Deno.test("allocateShared() gives operations of a rotated loop's test one address", () => {
@@ -73,7 +76,7 @@ condition %20
 ${reduce(11)}
 yield
 }`;
-  assertEquals(places(allocated(loop)), "| 0 16 of 24");
+  assertEquals(addresses(allocated(loop)), "| 0 16 of 24");
 });
 
 Deno.test("allocateShared makes functions that print and are read back as they are", () => {

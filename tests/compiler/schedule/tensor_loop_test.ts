@@ -16,7 +16,7 @@ const PLAIN: TensorProduct = {
   kb: 32,
   numWarps: 4,
   numStages: 3,
-  turned: { a: false, b: false },
+  transposed: { a: false, b: false },
 };
 
 const anyProduct: fc.Arbitrary<TensorProduct> = fc.record({
@@ -26,7 +26,7 @@ const anyProduct: fc.Arbitrary<TensorProduct> = fc.record({
   kb: powersOfTwo(4, 7),
   numWarps: fc.constantFrom(4, 8),
   numStages: fc.integer({ min: 2, max: 5 }),
-  turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
+  transposed: fc.record({ a: fc.boolean(), b: fc.boolean() }),
 });
 
 Deno.test("pipelineTensorDot() preserves dots of any size, stored in either order", () => {
@@ -68,7 +68,7 @@ Deno.test("pipelineTensorDot() is right in loops that run several times, and in 
 Deno.test("pipelineTensorDot() has no bank conflicts in its loop, whichever way operands are stored", () => {
   for (const a of [false, true]) {
     for (const b of [false, true]) {
-      const product = { ...PLAIN, kb: 64, turned: { a, b } };
+      const product = { ...PLAIN, kb: 64, transposed: { a, b } };
       const [few, many] = [64, 320].map((k) => runProduct(product, { m: 64, n: 64, k }));
       // Others are in the store of the result.
       assertEquals(many?.access.bankConflicts, few?.access.bankConflicts);
@@ -94,7 +94,7 @@ Deno.test("tensorMapPlans() gives boxes as wide as lines of the swizzle, in the 
     "A 64x128 128",
     "B 64x64 128",
   ]);
-  assertEquals(plansOf({ ...PLAIN, kb: 16, turned: { a: true, b: true } }), [
+  assertEquals(plansOf({ ...PLAIN, kb: 16, transposed: { a: true, b: true } }), [
     "A 64x16 128",
     "B 16x64 32",
   ]);

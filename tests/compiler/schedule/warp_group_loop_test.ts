@@ -16,7 +16,7 @@ interface Loop {
   readonly numWarps: number;
   readonly numStages: number;
   /** A is stored as K x M, B as N x K. */
-  readonly turned: { readonly a: boolean; readonly b: boolean };
+  readonly transposed: { readonly a: boolean; readonly b: boolean };
   /** Nothing is promised about addresses and distances of rows. */
   readonly unaligned?: boolean;
   /** The statement that multiplies. */
@@ -34,15 +34,15 @@ const TF32_ERROR = 2 ** -10;
 const TF32 = 'acc = dot(a, b, acc, "tf32");';
 
 function textOf(loop: Loop): string {
-  const { type, mb, nb, kb, numWarps, numStages, turned } = loop;
+  const { type, mb, nb, kb, numWarps, numStages, transposed } = loop;
   const sum = SUMS[type] ?? "float";
   const units = unitsOf(type);
   const whole = loop.unaligned === true ? "" : `__multipleof(${units})`;
   const start = loop.unaligned === true ? "" : "__aligned(16)";
-  const a = turned.a
+  const a = transposed.a
     ? "rm[:, newaxis] + rk[newaxis, :] * lda"
     : "rm[:, newaxis] * lda + rk[newaxis, :]";
-  const b = turned.b
+  const b = transposed.b
     ? "rk[:, newaxis] + rn[newaxis, :] * ldb"
     : "rk[:, newaxis] * ldb + rn[newaxis, :]";
   return `#pragma tri kernel k
@@ -62,8 +62,8 @@ __global__ void k(${type} *A __noalias ${start}, ${type} *B __noalias ${start}, 
     ${type} a[${mb}, ${kb}] = *?(rm[:, newaxis] < M && rk[newaxis, :] < k) pa;
     ${type} b[${kb}, ${nb}] = *?(rk[:, newaxis] < k && rn[newaxis, :] < N) pb;
     ${loop.body ?? "acc += a @ b;"}
-    pa += ${kb}${turned.a ? " * lda" : ""};
-    pb += ${kb}${turned.b ? "" : " * ldb"};
+    pa += ${kb}${transposed.a ? " * lda" : ""};
+    pb += ${kb}${transposed.b ? "" : " * ldb"};
   }
   *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * ldc + rn[newaxis, :]) = acc;
 }
@@ -77,7 +77,7 @@ const PLAIN: Loop = {
   kb: 64,
   numWarps: 4,
   numStages: 4,
-  turned: { a: false, b: false },
+  transposed: { a: false, b: false },
 };
 
 const typesOf = (type: string): (typeof PRODUCTS)[number] =>
@@ -90,7 +90,7 @@ const anyLoop: fc.Arbitrary<Loop> = fc.record({
   kb: powersOfTwo(4, 6),
   numWarps: fc.constantFrom(4, 8),
   numStages: fc.integer({ min: 3, max: 5 }),
-  turned: fc.record({ a: fc.boolean(), b: fc.boolean() }),
+  transposed: fc.record({ a: fc.boolean(), b: fc.boolean() }),
 });
 
 Deno.test("pipelineGroupDot() preserves dots of any size, stored in either order", () => {
@@ -108,7 +108,10 @@ Deno.test("pipelineGroupDot() preserves dots of any size, stored in either order
       const size = { m: 8 * m, n: 8 * n, k: 8 * k, gap: 8 * gap };
       const types = typesOf(loop.type);
       const tile = [loop.mb, loop.nb] as const;
-      checkProduct({ text, target: "sm_90a", types, tile }, { ...size, turned: loop.turned });
+      checkProduct({ text, target: "sm_90a", types, tile }, {
+        ...size,
+        transposed: loop.transposed,
+      });
     }),
     { numRuns: 4 },
   );
@@ -133,7 +136,7 @@ Deno.test("pipelineStoredDot() preserves dots of any size whose rows are not ali
       const tile = [loop.mb, loop.nb] as const;
       checkProduct({ text: textOf(loop), target: "sm_90a", types, tile }, {
         ...size,
-        turned: loop.turned,
+        transposed: loop.transposed,
       });
     }),
     { numRuns: 4 },
@@ -149,7 +152,7 @@ Deno.test("pipelineStoredDot() stores words, without bank conflicts where rows a
   const conflicts = (k: number): number =>
     checkProduct(
       { text: textOf(loop), target: "sm_90a", types: typesOf("half"), tile: [64, 128] },
-      { m: 63, n: 127, k, turned: loop.turned },
+      { m: 63, n: 127, k, transposed: loop.transposed },
     ).access.bankConflicts;
   // Those of the result's exchange alone.
   assertEquals(conflicts(190), conflicts(0));
@@ -169,7 +172,7 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
     { ...PLAIN, mb: 32 },
     { ...PLAIN, numWarps: 2 },
     { ...PLAIN, numStages: 2 },
-    { ...PLAIN, type: "float", kb: 16, nb: 64, turned: { a: false, b: true } },
+    { ...PLAIN, type: "float", kb: 16, nb: 64, transposed: { a: false, b: true } },
     { ...PLAIN, type: "float", kb: 16, nb: 64, body: TF32 },
     { ...PLAIN, type: "int8" },
     // The sum is used in the loop, or the dot is not all that is added to it.
@@ -191,7 +194,7 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
     const error = loop.body === TF32 ? TF32_ERROR : 4 * types.error;
     checkProduct(
       { text: textOf(loop), target: "sm_90a", types: { ...types, error }, tile },
-      { m: 80, n: 144, k: 176, turned: loop.turned },
+      { m: 80, n: 144, k: 176, transposed: loop.transposed },
     );
   }
 });
@@ -207,7 +210,7 @@ Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operan
     kb: powersOfTwo(5, 7),
     numWarps: fc.constantFrom(4, 8),
     numStages: fc.integer({ min: 3, max: 4 }),
-    turned: fc.constant({ a: false, b: true }),
+    transposed: fc.constant({ a: false, b: true }),
   }).map((loop) => loop.type === "float" ? { ...loop, kb: loop.kb / 2, body: TF32 } : loop);
   const anySize = fc.record({
     m: fc.integer({ min: 1, max: 10 }),
@@ -224,7 +227,7 @@ Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operan
       const types = { ...known, error: loop.body === TF32 ? TF32_ERROR : known.error };
       checkProduct(
         { text: textOf(loop), target: "sm_90a", types, tile: [loop.mb, loop.nb] },
-        { m: units * m, n: units * n, k: units * k, gap: units * gap, turned: loop.turned },
+        { m: units * m, n: units * n, k: units * k, gap: units * gap, transposed: loop.transposed },
       );
     }),
     { numRuns: 6 },
@@ -239,7 +242,7 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
     kb: powersOfTwo(5, 8),
     numWarps: fc.constantFrom(4, 8),
     numStages: fc.integer({ min: 3, max: 4 }),
-    turned: fc.constant({ a: false, b: true }),
+    transposed: fc.constant({ a: false, b: true }),
     body: fc.constant('acc = dot(a, b, acc, "f32acc");'),
   });
   const anySize = fc.record({
@@ -256,7 +259,7 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
           types: typesOf(loop.type),
           tile: [loop.mb, loop.nb],
         },
-        { m: 16 * m, n: 16 * n, k: 16 * k, turned: loop.turned },
+        { m: 16 * m, n: 16 * n, k: 16 * k, transposed: loop.transposed },
       );
     }),
     { numRuns: 6 },
@@ -266,7 +269,7 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
       ...PLAIN,
       type: "float8e4",
       kb: 128,
-      turned: { a: false, b: true },
+      transposed: { a: false, b: true },
       body: 'acc = dot(a, b, acc, "f32acc");',
     }),
     "sm_90a",
@@ -280,12 +283,12 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
 Deno.test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {
   for (const a of [false, true]) {
     for (const b of [false, true]) {
-      const loop = { ...PLAIN, turned: { a, b } };
+      const loop = { ...PLAIN, transposed: { a, b } };
       const { access } = checkProduct(
         { text: textOf(loop), target: "sm_90a", types: typesOf("half"), tile: [64, 128] },
-        { m: 64, n: 128, k: 192, turned: loop.turned },
+        { m: 64, n: 128, k: 192, transposed: loop.transposed },
       );
-      assertEquals(access.bankConflicts, 0, JSON.stringify(loop.turned));
+      assertEquals(access.bankConflicts, 0, JSON.stringify(loop.transposed));
     }
   }
 });

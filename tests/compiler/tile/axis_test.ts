@@ -208,8 +208,8 @@ function randomSample(draw: Draw): Sample {
         pool.push(sample.op("convert", [tileOf(draw.pick(INTS))], type));
         break;
       case "permute": {
-        const turned = [must(shape[1], "extent"), must(shape[0], "extent")];
-        const there = sample.op("permute", [tileOf(element)], { element, shape: turned }, {
+        const transposed = [must(shape[1], "extent"), must(shape[0], "extent")];
+        const there = sample.op("permute", [tileOf(element)], { element, shape: transposed }, {
           order: [1, 0],
         });
         pool.push(sample.op("permute", [there], type, { order: [1, 0] }));

@@ -97,7 +97,7 @@ function argumentsOf({ m, n, k, z = 1 }: Size, order: number, types = HALF): Arg
   const [turnedA, turnedB] = [(order & 1) !== 0, (order & 2) !== 0];
   const unit = 16 / bytesOfType(types.element);
   const [lda, ldb] = [whole(turnedA ? m : k, unit) + unit, whole(turnedB ? k : n, unit)];
-  const rowsOf = (isTurned: boolean, rows: number): number => isTurned ? k : rows;
+  const rowsOf = (isTransposed: boolean, rows: number): number => isTransposed ? k : rows;
   const sza = rowsOf(turnedA, m) * lda;
   const spare = 128 * Math.max(lda, ldb);
   const one = (): Scalar =>

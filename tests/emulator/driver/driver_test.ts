@@ -1,4 +1,4 @@
-/** The emulator in the place of libcuda: the suite of all drivers, and what only the emulator does. */
+/** The emulator instead of libcuda: the suite of all drivers, and what only the emulator does. */
 import {
   ArgumentError,
   type CheckChoice,

@@ -32,7 +32,7 @@ const LANES = 32;
 /** Values of the undefined bits that are tried. */
 const TRIES = 48;
 
-/** Instructions whose result bits are those of sources, or functions of bits at the same place. */
+/** Instructions whose result bits are those of sources, or functions of bits at the same position. */
 const EXACT: readonly string[] = [
   "mov.b32 %r0, %r1;",
   "mov.b64 %d0, {%r1, %r2};",

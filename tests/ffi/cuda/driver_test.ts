@@ -269,12 +269,14 @@ Deno.test("CudaDriver.findVariable() gives address and size, or nothing where th
 });
 
 Deno.test("CudaDriver.functionInfo() counts parameters until the driver refuses", () => {
-  const places = [[0n, 8n], [8n, 4n]] as const;
+  const parameters = [[0n, 8n], [8n, 4n]] as const;
   const driver = new CudaDriver(fakeLibrary({
     cuFuncGetAttribute: (to, attribute) => setInt(to, 100 + attribute),
     cuFuncGetParamInfo: (_fn, index, offset, bytes) => {
-      const place = places[Number(index)];
-      return place === undefined ? 1 : setWord(offset, place[0]) + setWord(bytes, place[1]);
+      const parameter = parameters[Number(index)];
+      return parameter === undefined
+        ? 1
+        : setWord(offset, parameter[0]) + setWord(bytes, parameter[1]);
     },
   }));
   assertEquals(driver.functionInfo(5n), {

@@ -176,7 +176,7 @@ Deno.test("maps go where the driver says that they lie", async () => {
   const driver = openEmulator({ arch: "sm_90" });
   const info = driver.functionInfo.bind(driver);
   const prepare = driver.prepareLaunch.bind(driver);
-  // As on sm_90, 16 bytes before their place in the emulator.
+  // As on sm_90, 16 bytes before their offset in the emulator.
   const moved = 16;
   driver.functionInfo = (fn) => {
     const { parameters, ...rest } = info(fn);

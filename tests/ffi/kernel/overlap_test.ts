@@ -34,8 +34,8 @@ Deno.test("liesBetweenRows() is right whenever it says yes, and says so for colu
   const cut = (
     { row, rows, column, columns }: { row: number; rows: number; column: number; columns: number },
   ) => matrix.narrow(0, row, rows).narrow(1, column, columns);
-  fc.assert(fc.property(window, window, fc.boolean(), (one, two, turned) => {
-    const [a, b] = [cut(one), turned ? cut(two).transpose() : cut(two)];
+  fc.assert(fc.property(window, window, fc.boolean(), (one, two, transposed) => {
+    const [a, b] = [cut(one), transposed ? cut(two).transpose() : cut(two)];
     const apart = bytesOf(a).isDisjointFrom(bytesOf(b));
     if (liesBetweenRows(a, b)) assert(apart, `${JSON.stringify(one)} ${JSON.stringify(two)}`);
     const areSideBySide = one.column + one.columns <= two.column ||

@@ -44,12 +44,14 @@ export function chain(shop: Workshop): readonly Stmt[] | undefined {
       ";",
     ],
   });
-  const isTurned = dice.oneIn(2);
+  const isTransposed = dice.oneIn(2);
   const between = dice.pick(isFloat(result) ? BETWEEN : BETWEEN_INTEGERS)(sum);
   const first = shop.name("q");
   const body: readonly Stmt[] = [
     {
-      parts: [`${declarator(result, [m, c], sum)} = ${first} @ ${isTurned ? "^(*" : "(*"}${pk});`],
+      parts: [
+        `${declarator(result, [m, c], sum)} = ${first} @ ${isTransposed ? "^(*" : "(*"}${pk});`,
+      ],
     },
     { parts: [`${acc} += (${spellTile(type, [m, c])})(${between}) @ *${pv};`] },
     { parts: [`${pk} += ${c * d};`] },
@@ -67,7 +69,7 @@ export function chain(shop: Workshop): readonly Stmt[] | undefined {
             ");",
           ],
         },
-        isTurned
+        isTransposed
           ? pointer(pk, [c, d], k ?? "", [d, 1])
           : pointer(pk, [d, c], k ?? "", dice.oneIn(2) ? [c, 1] : [1, d]),
         pointer(pv, [c, n], v ?? "", dice.oneIn(2) ? [n, 1] : [1, c]),

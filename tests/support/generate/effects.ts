@@ -5,13 +5,13 @@
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { makeExpr } from "./expressions.ts";
 import { isFloat, isNarrow, isWide, isWideInt, rowMajor, type Workshop } from "./scope.ts";
-import { anyPlace, outputOf, ownPart, placement } from "./places.ts";
+import { anyDestination, outputOf, ownIndices, ownPart } from "./destinations.ts";
 import { type Node, spell, type Stmt } from "./tree.ts";
 
-/** `*p += v`, `*?(m) p = f(*p)`, `p[i]++`: reads and writes the same places. */
+/** `*p += v`, `*?(m) p = f(*p)`, `p[i]++`: reads and writes the same elements. */
 export function inPlace(shop: Workshop): Stmt | undefined {
   const { dice } = shop;
-  const { type, shape } = anyPlace(shop);
+  const { type, shape } = anyDestination(shop);
   const buffer = outputOf(shop, type);
   if (buffer === undefined) return undefined;
   const operator = isFloat(type) && isNarrow(type)
@@ -22,27 +22,27 @@ export function inPlace(shop: Workshop): Stmt | undefined {
     ? dice.pick(["+=", "-=", "*="])
     : dice.pick(["+=", "-=", "*=", "&=", "|=", "^=", "<<="]);
   if (shape.length === 0) {
-    const place = `${ownPart(shop)} + ${dice.between(0, 31)}`;
-    const lvalue = dice.pick([`${buffer.name}[${place}]`, `*(${buffer.name} + ${place})`]);
+    const address = `${ownPart(shop)} + ${dice.between(0, 31)}`;
+    const lvalue = dice.pick([`${buffer.name}[${address}]`, `*(${buffer.name} + ${address})`]);
     const change: Stmt = operator !== "=" && type !== "bool" && dice.oneIn(3)
-      ? { parts: [dice.pick([`${buffer.name}[${place}]++;`, `--${buffer.name}[${place}];`])] }
+      ? { parts: [dice.pick([`${buffer.name}[${address}]++;`, `--${buffer.name}[${address}];`])] }
       : { parts: [`${lvalue} ${operator} `, makeExpr(shop, { type, shape }, 3), ";"] };
-    return { parts: [`if (${place} < ${buffer.length}) `, [change]] };
+    return { parts: [`if (${address} < ${buffer.length}) `, [change]] };
   }
-  const offset = [`${ownPart(shop)} + `, ...placement(shop, shape)];
+  const offset = [`${ownPart(shop)} + `, ...ownIndices(shop, shape)];
   const mask: (string | Node)[] = [
     "(",
     ...offset,
     ` < ${buffer.length})`,
     ...(dice.oneIn(2) ? [" & ", makeExpr(shop, { type: "bool", shape }, 2)] : []),
   ];
-  const place = ["*?(", ...mask, ") (", buffer.name, " + ", ...offset, ")"];
+  const address = ["*?(", ...mask, ") (", buffer.name, " + ", ...offset, ")"];
   const isSquare = shape.length === 2 && shape[0] === shape[1] && shop.has("permute");
   if (isSquare && dice.oneIn(3)) {
     const all = ["*?(", "(", ...offset, ` < ${buffer.length}))`, ` (${buffer.name} + `, ...offset];
-    return { parts: [...place, " = ^(", ...all, "));"] };
+    return { parts: [...address, " = ^(", ...all, "));"] };
   }
-  return { parts: [...place, ` ${operator} `, makeExpr(shop, { type, shape }, 3), ";"] };
+  return { parts: [...address, ` ${operator} `, makeExpr(shop, { type, shape }, 3), ";"] };
 }
 
 const ORDERS = ["relaxed", "acquire", "release", "acq_rel"];
@@ -58,7 +58,7 @@ export function orderOf({ dice }: Workshop): string {
 const ON_INTEGERS = ["atomic_and", "atomic_or", "atomic_xor", "atomic_sub"];
 const ON_ALL = ["atomic_add", "atomic_xchg", "atomic_cas", "atomic_min", "atomic_max"];
 
-/** Each lane at a place of its own, so that the old value is known. */
+/** Each lane at an address of its own, so that the old value is known. */
 export function exchange(shop: Workshop): Stmt | undefined {
   const { dice } = shop;
   const types = shop.types.filter((type) => isWideInt(type) || (isFloat(type) && !isNarrow(type)));
@@ -73,9 +73,9 @@ export function exchange(shop: Workshop): Stmt | undefined {
   );
   // Sums of any floats are right within rounding, but what others make of them may not be.
   const value = (): Node => makeExpr(shop, { type, shape }, 2);
-  const place = shape.length === 0
+  const address = shape.length === 0
     ? [`${buffer.name} + ${ownPart(shop)} + ${dice.between(0, 31)}`]
-    : [`${buffer.name} + ${ownPart(shop)} + `, ...placement(shop, shape)];
+    : [`${buffer.name} + ${ownPart(shop)} + `, ...ownIndices(shop, shape)];
   const operands = name === "atomic_cas"
     ? [", ", value(), ", ", value()]
     : dice.oneIn(2)
@@ -83,7 +83,7 @@ export function exchange(shop: Workshop): Stmt | undefined {
     : [", ", value()];
   const variable = shop.name("v");
   const head = dice.oneIn(4) ? "" : `${shop.declarator(type, shape, variable)} = `;
-  const stmt: Stmt = { parts: [`${head}${name}(`, ...place, ...operands, `${orderOf(shop)});`] };
+  const stmt: Stmt = { parts: [`${head}${name}(`, ...address, ...operands, `${orderOf(shop)});`] };
   if (head !== "") shop.declare({ type, shape, name: variable });
   return stmt;
 }
@@ -98,7 +98,7 @@ export function remark(shop: Workshop): Stmt | undefined {
     case 1:
       return { parts: ["threadfence();"] };
     case 2: {
-      const { type, shape } = anyPlace(shop);
+      const { type, shape } = anyDestination(shop);
       if (shape.length === 0) return undefined;
       const test = makeExpr(shop, { type: "bool", shape }, 1);
       return { parts: ["assert(", test, ` | ${type === "bool" ? "true" : "(1 == 1)"});`] };

@@ -12,7 +12,7 @@ export function stretching(shop: Workshop, shape: Shape): Shape {
   return from.map((extent) => dice.oneIn(3) ? 1 : extent);
 }
 
-/** A value for a place, which it is converted and stretched to as it is assigned. */
+/** A value for a destination, which it is converted and stretched to as it is assigned. */
 export function assignable(shop: Workshop, { type, shape }: Wanted, fuel: number): Node {
   const { dice } = shop;
   return shop.expr({

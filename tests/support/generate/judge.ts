@@ -21,7 +21,7 @@ import { bytesOf, contentsOf, elementAt, memoryOf, scalarCell, scalarPattern } f
 import {
   describeInputs,
   type GeneratedProgram,
-  type Place,
+  type Location,
   printProgram,
   renderNode,
   renderProgram,
@@ -62,7 +62,7 @@ const onEmulator: Runner = (ptx, launch) => {
 
 /** Compiles and runs a program for its targets and compares what is in memory afterwards. */
 export function judge(program: GeneratedProgram, run = onEmulator): Verdict {
-  const { text, places } = printProgram(program);
+  const { text, locations } = printProgram(program);
   const { targets } = program;
   let result: ReturnType<typeof compileFile>;
   try {
@@ -80,7 +80,7 @@ export function judge(program: GeneratedProgram, run = onEmulator): Verdict {
   const { facts, watch } = collectFacts();
   const { unit } = checkText(text, {}, { watch, ...dotMode(program) });
   const kernel = must(unit.kernels.find(({ name }) => name === "k"), "the kernel");
-  const mistyped = typeProblem(places, facts);
+  const mistyped = typeProblem(locations, facts);
   if (mistyped !== undefined) return wrong(mistyped);
   const expected = runReference(program, kernel);
   if (!Array.isArray(expected)) return expected;
@@ -103,11 +103,11 @@ function dotMode({ pragmas }: GeneratedProgram): Pick<CheckOptions, "dot"> {
 }
 
 /** An expression that the checker gives another type than the generator, which knows the rules by itself. */
-function typeProblem(places: readonly Place[], { values }: Facts): string | undefined {
+function typeProblem(locations: readonly Location[], { values }: Facts): string | undefined {
   const found = new Map(
     values.map(({ syntax: { span }, typed }) => [`${span.start} ${span.end}`, typed]),
   );
-  for (const { node, start, end } of places) {
+  for (const { node, start, end } of locations) {
     const typed = found.get(`${start} ${end}`) ?? found.get(`${start + 1} ${end - 1}`);
     if (typed === undefined) continue;
     const [got, wanted] = [spellType(typed.type), spellTile(node.type, node.shape)];

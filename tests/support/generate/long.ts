@@ -119,7 +119,7 @@ const helpers: Kind = (random, size, functions, name) => {
   };
 };
 
-/** A function that returns, or a loop that ends or goes on, in many places. */
+/** A function that returns, or a loop that ends or goes on, at many points. */
 const exits: Kind = (random, size, functions, name) => {
   const cases = range(size).map((i) => ({ at: random.below(200), value: i }));
   if (random.below(2) === 0) {

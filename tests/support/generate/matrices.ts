@@ -81,9 +81,9 @@ export function matrix(shop: Workshop): readonly Stmt[] | undefined {
       ? [plain, ` - ${x}${dice.pick(OF_ROWS)}`]
       : [plain];
     // Masks of the transposed tile, where the store turns it.
-    const isTurned = shop.has("permute") && dice.oneIn(3);
+    const isTransposed = shop.has("permute") && dice.oneIn(3);
     const [turnedRow, turnedColumn] = [`${r}[newaxis, :]`, `${c}[:, newaxis]`];
-    const store: Stmt = isTurned
+    const store: Stmt = isTransposed
       ? {
         parts: [
           `*?(^${mask}) (${to.at(turnedRow, turnedColumn)}) = ^((${spell(result)})(`,

@@ -21,7 +21,7 @@ export function qualified({ dice }: Workshop): Pick<BufferSpec, "qualifier"> {
   return dice.oneIn(10) ? { qualifier: "restrict" } : {};
 }
 
-interface Place {
+interface Wanted {
   readonly type: ScalarName;
   readonly shape: Shape;
 }
@@ -48,7 +48,7 @@ function inputOf(shop: Workshop, type: ScalarName): BufferSpec | undefined {
 }
 
 /** A load of a tile or scalar. */
-export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
+export function loadedTile(shop: Workshop, wanted: Wanted): Node | undefined {
   const { dice } = shop;
   const buffer = inputOf(shop, wanted.type);
   if (buffer === undefined) return undefined;
@@ -102,7 +102,7 @@ export function loadedTile(shop: Workshop, wanted: Place): Node | undefined {
 }
 
 /** Any index, cut to what the buffer surely has. */
-function gatherFrom(shop: Workshop, { name }: BufferSpec, wanted: Place): Node {
+function gatherFrom(shop: Workshop, { name }: BufferSpec, wanted: Wanted): Node {
   const types = shop.types.filter((type) => isInt(type) && !isNarrow(type));
   const type = types.length === 0 ? "int32" : shop.dice.pick(types);
   const index = shop.expr({ type, shape: wanted.shape }, 1);
@@ -113,8 +113,8 @@ function gatherFrom(shop: Workshop, { name }: BufferSpec, wanted: Place): Node {
   };
 }
 
-/** Through a tile of pointers that were chosen, turned or stretched. */
-function chosenFrom(shop: Workshop, { name, type }: BufferSpec, { shape }: Place): Node {
+/** Through a tile of pointers that were chosen, transposed or stretched. */
+function chosenFrom(shop: Workshop, { name, type }: BufferSpec, { shape }: Wanted): Node {
   const { dice } = shop;
   const pointers = (to: Shape): (string | Node)[] => {
     const index = shop.expr({ type: "int32", shape: to }, 1);

@@ -5,7 +5,7 @@ import { assignable } from "./elementwise.ts";
 import { exchange, inPlace, orderOf, promise, remark, walk } from "./effects.ts";
 import { makeExpr } from "./expressions.ts";
 import { matrix } from "./matrices.ts";
-import { anyPlace, outputOf, ownPart, placement } from "./places.ts";
+import { anyDestination, outputOf, ownIndices, ownPart } from "./destinations.ts";
 import { matmul, PRODUCTS } from "./tiles.ts";
 import { isFloat, isNarrow, type VariableSpec, type Workshop } from "./scope.ts";
 import { declarator, type Node, type Shape, spell, type Stmt, type Wanted } from "./tree.ts";
@@ -26,13 +26,13 @@ export function makeStmts(shop: Workshop, count: number, fuel: number): Stmt[] {
 
 const declaration: Maker = (shop) => {
   const { dice } = shop;
-  const place = anyPlace(shop);
-  const value = assignable(shop, place, DEPTH);
+  const destination = anyDestination(shop);
+  const value = assignable(shop, destination, DEPTH);
   const name = shop.name("v");
   const word = dice.oneIn(8) ? "const " : "";
   const isFilled = word === "" && dice.oneIn(8);
-  const head = `${word}${shop.declarator(place.type, place.shape, name)}`;
-  shop.declare({ ...place, name });
+  const head = `${word}${shop.declarator(destination.type, destination.shape, name)}`;
+  shop.declare({ ...destination, name });
   if (word !== "") shop.fixed.add(name);
   // Assigned later, or in braces: the same.
   if (isFilled) return [{ parts: [`${head};`] }, { parts: [`${name} = `, value, ";"] }];
@@ -47,14 +47,14 @@ const hiding: Maker = (shop, fuel) => {
   const outer = shop.variables.filter(({ name }) => name.startsWith("v") && !shop.fixed.has(name));
   if (outer.length === 0 || fuel <= 0) return undefined;
   const { name } = dice.pick(outer);
-  const place = anyPlace(shop);
+  const destination = anyDestination(shop);
   return {
     parts: [
       shop.inScope(() => {
-        const value = makeExpr(withoutName(shop, name), place, DEPTH - 1);
-        shop.declare({ ...place, name });
+        const value = makeExpr(withoutName(shop, name), destination, DEPTH - 1);
+        shop.declare({ ...destination, name });
         return [
-          { parts: [`${declarator(place.type, place.shape, name)} = `, value, ";"] },
+          { parts: [`${declarator(destination.type, destination.shape, name)} = `, value, ";"] },
           ...makeStmts(shop, dice.between(1, 3), fuel - 1),
         ];
       }),
@@ -107,11 +107,13 @@ export function storeOf(shop: Workshop, { type, shape }: Wanted, value: Node): S
   const buffer = outputOf(shop, type);
   if (buffer === undefined) return undefined;
   if (shape.length === 0) {
-    const place = `${ownPart(shop)} + ${dice.between(0, 31)}`;
-    const store = dice.oneIn(2) ? `${buffer.name}[${place}] = ` : `*(${buffer.name} + ${place}) = `;
-    return { parts: [`if (${place} < ${buffer.length}) `, [{ parts: [store, value, ";"] }]] };
+    const destination = `${ownPart(shop)} + ${dice.between(0, 31)}`;
+    const store = dice.oneIn(2)
+      ? `${buffer.name}[${destination}] = `
+      : `*(${buffer.name} + ${destination}) = `;
+    return { parts: [`if (${destination} < ${buffer.length}) `, [{ parts: [store, value, ";"] }]] };
   }
-  const offset = [`${ownPart(shop)} + `, ...placement(shop, shape)];
+  const offset = [`${ownPart(shop)} + `, ...ownIndices(shop, shape)];
   const guards: (string | Node)[] = buffer.length < shop.part * shop.programs || dice.oneIn(3)
     ? ["(", ...offset, ` < ${buffer.length})`]
     : [];
@@ -131,8 +133,8 @@ export function storeOf(shop: Workshop, { type, shape }: Wanted, value: Node): S
 }
 
 const store: Maker = (shop) => {
-  const place = anyPlace(shop);
-  return storeOf(shop, place, assignable(shop, place, DEPTH));
+  const destination = anyDestination(shop);
+  return storeOf(shop, destination, assignable(shop, destination, DEPTH));
 };
 
 /** Reads back what the program itself may have written just before, in another order. */
@@ -142,7 +144,7 @@ const readBack: Maker = (shop) => {
   if (written.length === 0) return undefined;
   const buffer = dice.pick(written);
   const shape = dice.pick(shop.shapes);
-  const offset = [`${ownPart(shop)} + `, ...placement(shop, shape)];
+  const offset = [`${ownPart(shop)} + `, ...ownIndices(shop, shape)];
   const name = shop.name("v");
   shop.declare({ type: buffer.type, shape, name });
   return {
@@ -228,12 +230,12 @@ const stream: Maker = (shop) => {
     return name;
   };
   const [left, right] = [dice.pick(types), dice.pick(types)];
-  const isLeftTurned = dice.oneIn(3);
+  const isLeftTransposed = dice.oneIn(3);
   const width = most * k + dice.pick([0, 0, 8, 3]);
-  const a = input(left, isLeftTurned ? most * k * m : (m - 1) * width + most * k);
-  const isTurned = dice.oneIn(3);
+  const a = input(left, isLeftTransposed ? most * k * m : (m - 1) * width + most * k);
+  const isTransposed = dice.oneIn(3);
   const height = most * k + dice.pick([0, 8]);
-  const b = input(right, isTurned ? (n - 1) * height + most * k : most * k * n);
+  const b = input(right, isTransposed ? (n - 1) * height + most * k : most * k * n);
   const [acc, pa, pb, counter] = [shop.name("v"), shop.name("p"), shop.name("p"), shop.name("k")];
   const pointer = (
     type: ScalarName,
@@ -254,12 +256,12 @@ const stream: Maker = (shop) => {
   const body: Stmt[] = [
     {
       parts: [
-        `${acc} += ${isLeftTurned ? "^" : ""}(*${guard}${pa}) @ `,
-        `${isTurned ? "^" : ""}(*${guard}${pb});`,
+        `${acc} += ${isLeftTransposed ? "^" : ""}(*${guard}${pa}) @ `,
+        `${isTransposed ? "^" : ""}(*${guard}${pb});`,
       ],
     },
-    { parts: [`${pa} += ${isLeftTurned ? k * m : k};`] },
-    { parts: [`${pb} += ${isTurned ? k : k * n};`] },
+    { parts: [`${pa} += ${isLeftTransposed ? k * m : k};`] },
+    { parts: [`${pb} += ${isTransposed ? k : k * n};`] },
   ];
   if (dice.oneIn(4)) {
     body.push(...shop.inScope(() => {
@@ -272,10 +274,10 @@ const stream: Maker = (shop) => {
     parts: [
       `${declarator(result, [m, n], acc)} = 0;\n  `,
       [
-        isLeftTurned
+        isLeftTransposed
           ? pointer(left, [k, m], pa, a, [m, 1])
           : pointer(left, [m, k], pa, a, [width, 1]),
-        isTurned
+        isTransposed
           ? pointer(right, [n, k], pb, b, [height, 1])
           : pointer(right, [k, n], pb, b, [n, 1]),
         {

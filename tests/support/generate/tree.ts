@@ -88,8 +88,8 @@ export function declarator(type: ScalarName, shape: Shape, name: string): string
   return `${spell(type)} ${name}${shape.length === 0 ? "" : `[${shape.join(", ")}]`}`;
 }
 
-/** Where an expression stands in the text. */
-export interface Place {
+/** Where an expression is in the text. */
+export interface Location {
   readonly node: Node;
   readonly start: number;
   readonly end: number;
@@ -98,7 +98,7 @@ export interface Place {
 /** Text in the making. */
 interface Page {
   text: string;
-  readonly places: Place[];
+  readonly locations: Location[];
 }
 
 function printNode(page: Page, node: Node): void {
@@ -107,12 +107,12 @@ function printNode(page: Page, node: Node): void {
     if (typeof part === "string") page.text += part;
     else printNode(page, part);
   }
-  page.places.push({ node, start, end: page.text.length });
+  page.locations.push({ node, start, end: page.text.length });
 }
 
 /** The text of one expression. */
 export function renderNode(node: Node): string {
-  const page: Page = { text: "", places: [] };
+  const page: Page = { text: "", locations: [] };
   printNode(page, node);
   return page.text;
 }
@@ -160,7 +160,7 @@ export function printProgram(program: GeneratedProgram): Readonly<Page> {
     `${spell(type)} __constant__ *${name} = calloc(${length} * sizeof(${spell(type)}));`
   );
   const top = [...constants, ...program.neighbours, ...pragmas, ...program.head];
-  const page: Page = { text: top.map((line) => `${line}\n`).join(""), places: [] };
+  const page: Page = { text: top.map((line) => `${line}\n`).join(""), locations: [] };
   printStmts(page, program.helpers, "");
   page.text += `__global__ void k(${params.join(", ")}) {\n`;
   printStmts(page, program.body, "  ");

@@ -31,7 +31,7 @@ export function atomic(
   operands: readonly (readonly Cell[])[],
   mask: readonly Cell[] | undefined,
 ): Cell[] {
-  const places = pointers.map(placeName);
+  const addresses = pointers.map(addressName);
   return pointers.map((pointer, lane) => {
     const runs = mask === undefined ? integer(1n) : must(mask[lane], "mask");
     if (runs.kind !== "int" || !runs.known) throw new Undecided("the mask of an atomic is unknown");
@@ -39,12 +39,12 @@ export function atomic(
     const old = loadCell(pointer);
     const [first, second] = operands.map((cells) => must(cells[lane], "operand"));
     storeCell(pointer, changed(name, element, old, must(first, "operand"), second));
-    const meets = places.some((place, other) => other !== lane && place === places[lane]);
+    const meets = addresses.some((address, other) => other !== lane && address === addresses[lane]);
     return meets ? unknown(element) : old;
   });
 }
 
-function placeName(pointer: Cell): string {
+function addressName(pointer: Cell): string {
   return pointer.kind === "pointer" ? `${pointer.memory?.name} ${pointer.index}` : "";
 }
 

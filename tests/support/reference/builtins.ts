@@ -161,13 +161,13 @@ const gather: Rule = (call) => {
   const axis = Number(call.options[0]);
   const extent = must(x.shape[axis], "extent");
   const along = lines(x.cells, x.shape, axis);
-  const places = lines(index.cells, index.shape, axis);
+  const indices = lines(index.cells, index.shape, axis);
   const open = isFloatName(scalarOf(x)) ? UNKNOWN_FLOAT : UNKNOWN_INT;
-  const picked = places.map((line, at) =>
-    line.map((place) => {
-      const inside = place.kind === "int" && place.known && place.value >= 0n &&
-        place.value < BigInt(extent);
-      return inside ? must(along[at]?.[Number(place.value)], "element") : open;
+  const picked = indices.map((line, at) =>
+    line.map((position) => {
+      const inside = position.kind === "int" && position.known && position.value >= 0n &&
+        position.value < BigInt(extent);
+      return inside ? must(along[at]?.[Number(position.value)], "element") : open;
     })
   );
   return fromLines(picked, index.shape, axis);

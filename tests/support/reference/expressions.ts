@@ -190,7 +190,7 @@ function distance(a: Cell, b: Cell): Cell {
 }
 
 /**
- * Memory is typed here, so a pointer cannot be turned to elements of another size; but for one to the beginning of a
+ * Memory is typed here, so a pointer cannot be reinterpreted as elements of another size; but for one to the beginning of a
  * constant buffer, whose memory has the type that the program reads it as.
  */
 function checkReinterpretation(from: AnyType, to: AnyType, cells: Cells): void {
@@ -229,10 +229,10 @@ function storeCells(program: Program, expr: Of<"store">): Cells {
     const value = cellAt(values, i);
     if (!isKnown(runs)) perhapsStore(pointer, value);
     else if (isTrue(runs)) {
-      const place = pointer.kind === "pointer" ? `${pointer.memory?.name} ${pointer.index}` : "";
-      const earlier = written.get(place);
+      const address = pointer.kind === "pointer" ? `${pointer.memory?.name} ${pointer.index}` : "";
+      const earlier = written.get(address);
       const result = earlier === undefined ? value : either(earlier, value);
-      written.set(place, result);
+      written.set(address, result);
       storeCell(pointer, result);
     }
   });

@@ -6,7 +6,9 @@ import { countOf } from "../tile_index.ts";
 import type { BufferSpec, Node, Shape } from "./tree.ts";
 
 /** A type and a shape; large tiles of wide types are rare. */
-export function anyPlace(shop: Workshop): { readonly type: ScalarName; readonly shape: Shape } {
+export function anyDestination(
+  shop: Workshop,
+): { readonly type: ScalarName; readonly shape: Shape } {
   return {
     type: shop.dice.pick(shop.types),
     shape: shop.dice.oneIn(6) ? [] : shop.dice.pick(shop.shapes),
@@ -43,8 +45,8 @@ export function outputOf(
   return spec;
 }
 
-/** Numberings of a tile's elements that give each its own place. */
-export function placement(shop: Workshop, shape: Shape): readonly (string | Node)[] {
+/** Numberings of a tile's elements that give each its own index. */
+export function ownIndices(shop: Workshop, shape: Shape): readonly (string | Node)[] {
   const { dice } = shop;
   const count = countOf(shape);
   const room = shop.part / count;
