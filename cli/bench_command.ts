@@ -1,4 +1,5 @@
 /** `tri bench`: times benchmark modules, draws recordings, compares two of them. */
+import { readFileSync } from "node:fs";
 import {
   addLines,
   compareRecordings,
@@ -10,6 +11,7 @@ import {
   type Timing,
 } from "../bench/mod.ts";
 import { Device } from "../ffi/device.ts";
+import { codeOf } from "./host/errors.ts";
 import { TriError } from "../ffi/errors.ts";
 import { drawCharts } from "./bench/chart.ts";
 import { printComparison } from "./bench/comparison_text.ts";
@@ -123,9 +125,9 @@ function numberOf(invocation: Invocation, name: "rounds" | "least-change", least
 
 function readRecordingFile(path: string): Recording {
   try {
-    return parseRecording(Deno.readTextFileSync(path), path);
+    return parseRecording(readFileSync(path, "utf8"), path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) {
+    if (codeOf(error) === "ENOENT") {
       throw environmentError(`No such file: ${path}`, "tri bench --save DIR writes recordings.");
     }
     throw error;

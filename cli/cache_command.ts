@@ -2,6 +2,7 @@
  * `tri cache`: what makes builds incremental is the record `.tri-build.json` in the output folder together with the
  * files that it lists. There is no other cache, so an output folder can be copied, committed or thrown away whole.
  */
+import { statSync, unlinkSync } from "node:fs";
 import { nearest } from "../compiler/support/spelling.ts";
 import { type BuildState, filesOf, readState, STATE_FILE } from "./build/state.ts";
 import type { CommandContext, Invocation } from "./command.ts";
@@ -116,7 +117,7 @@ function remove(out: string, state: BuildState): readonly string[] {
   const { removed } = updateFolder(out, new Map(), filesOf(state));
   const record = joinPath(out, STATE_FILE);
   if (!isFile(record)) return removed;
-  Deno.removeSync(record);
+  unlinkSync(record);
   return [...removed, STATE_FILE];
 }
 
@@ -127,5 +128,5 @@ function changedFiles(out: string, outputs: Readonly<Record<string, string>>): s
 
 function bytesOf(out: string, paths: readonly string[]): number {
   return paths.map((path) => joinPath(out, path)).filter(isFile)
-    .reduce((sum, path) => sum + Deno.statSync(path).size, 0);
+    .reduce((sum, path) => sum + statSync(path).size, 0);
 }

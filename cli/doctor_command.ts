@@ -1,4 +1,5 @@
 /** `tri doctor`: what this machine has, and what cannot be built here. */
+import process from "node:process";
 import { TARGETS } from "../compiler/targets.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT } from "./failure.ts";
@@ -11,12 +12,17 @@ import {
 } from "./tools/gpus.ts";
 import { type Assemblers, findAssemblers, printPtxVersion } from "./tools/ptxas.ts";
 import { findTools, type FoundTool } from "./tools/tools.ts";
+import { deno, isGranted } from "./host/deno.ts";
+import { runtimeName } from "./host/runtime.ts";
 import { VERSION } from "./version.ts";
 import { jsonText } from "./json.ts";
 
 interface Findings {
   readonly tri: string;
-  readonly deno: string;
+  /** The version of Deno, if it is Deno that runs tri. */
+  readonly deno?: string;
+  /** What runs tri, with its version. */
+  readonly runtime: string;
   readonly system: string;
   readonly permissions: Readonly<Record<string, string>>;
   readonly gpus: Gpus;
@@ -42,18 +48,18 @@ export async function runDoctor(
 }
 
 async function examine(): Promise<Findings> {
-  const [gpus, emulator, device, assemblers, permissions] = await Promise.all([
+  const [gpus, emulator, device, assemblers] = await Promise.all([
     findGpus(),
     emulatedArchitectures(),
     findDefaultDevice(),
     findAssemblers(),
-    permissionStates(),
   ]);
   return {
     tri: VERSION,
-    deno: Deno.version.deno,
-    system: `${Deno.build.os} ${Deno.build.arch}`,
-    permissions,
+    ...(deno === undefined ? {} : { deno: deno.version.deno }),
+    runtime: runtimeName(),
+    system: `${process.platform} ${process.arch}`,
+    permissions: permissionStates(),
     gpus,
     emulator,
     device,
@@ -65,19 +71,18 @@ async function examine(): Promise<Findings> {
   };
 }
 
-async function permissionStates(): Promise<Record<string, string>> {
+/** Where there are no permissions to give, all are granted. */
+function permissionStates(): Record<string, string> {
   const names = ["read", "write", "run", "env", "ffi"] as const;
-  const states = await Promise.all(names.map(async (name) => {
-    const { state } = await Deno.permissions.query({ name });
-    return [name, state === "granted" ? "granted" : "limited"];
-  }));
-  return Object.fromEntries(states);
+  return Object.fromEntries(
+    names.map((name) => [name, isGranted({ name }) ? "granted" : "limited"]),
+  );
 }
 
 function describe(findings: Findings): string[] {
   const { gpus, assemblers, disassemblers, withoutCubin } = findings;
   return [
-    `tri ${findings.tri}, Deno ${findings.deno}, ${findings.system}`,
+    `tri ${findings.tri}, ${findings.runtime}, ${findings.system}`,
     `permissions: ${
       Object.entries(findings.permissions).map(([name, state]) => `${name} ${state}`).join(", ")
     }`,

@@ -1,5 +1,6 @@
 /** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
 import { must } from "../compiler/support/bug.ts";
+import { codeOf, describeSystemError, isDenied, isNotCapable, reasonOf } from "./host/errors.ts";
 import type { Terminal } from "./terminal.ts";
 import { jsonText } from "./json.ts";
 
@@ -24,7 +25,7 @@ export function usageError(message: string, remedy?: string): Failure {
   return new Failure(EXIT.usage, message, remedy);
 }
 
-/** The machine, or the permissions given to Deno, lack something. */
+/** The machine, or what Deno is permitted to do, lacks something. */
 export function environmentError(message: string, remedy: string): Failure {
   return new Failure(EXIT.environment, message, remedy);
 }
@@ -45,7 +46,7 @@ export function tellFailure(
 /** What a refused or failed system call means to the user; undefined: an unknown one. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
-  if (error instanceof Deno.errors.NotCapable) {
+  if (isNotCapable(error)) {
     // Deno's own text names the access and the flag that grants it.
     return environmentError(
       error.message.replace(/, run again with.*$/, "."),
@@ -54,22 +55,14 @@ export function failureOf(error: unknown): Failure | undefined {
       }.`,
     );
   }
-  if (error instanceof Deno.errors.PermissionDenied) {
-    return environmentError(error.message, "Change the owner or the mode of that file or folder.");
+  const reason = describeSystemError(error);
+  if (reason === undefined) return undefined;
+  if (isDenied(error)) {
+    return environmentError(reason, "Change the owner or the mode of that file or folder.");
   }
-  if (error instanceof Error && /ENOSPC|No space left/i.test(error.message)) {
-    return environmentError(error.message, "Free some disk space.");
-  }
-  const reason = systemReason(error);
-  return reason === undefined
-    ? undefined
+  return codeOf(error) === "ENOSPC"
+    ? environmentError(reason, "Free some disk space.")
     : environmentError(`The system refused: ${reason}`, "Check that path, then try again.");
-}
-
-/** What the system said, of errors that have no better message: `File exists`. */
-function systemReason(error: unknown): string | undefined {
-  if (!(error instanceof Error) || failureByKind(error)) return undefined;
-  return reasonIn(error);
 }
 
 /**
@@ -81,10 +74,7 @@ export function writeFailure(
   error: unknown,
   instead = "another folder with --out",
 ): unknown {
-  if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) return error;
-  const reason = error instanceof Deno.errors.PermissionDenied
-    ? "Permission denied"
-    : reasonIn(error);
+  const reason = reasonOf(error);
   if (reason === undefined) return error;
   const [, remedy] = must(WRITE_REMEDIES.find(([pattern]) => pattern.test(reason)), reason);
   return environmentError(`Cannot write ${path}: ${reason}`, remedy(instead));
@@ -103,13 +93,3 @@ const WRITE_REMEDIES: readonly (readonly [RegExp, (instead: string) => string])[
   [/name too long/, () => "Shorten the name of the source or of its kernels."],
   [/^/, (instead) => `Take ${instead}, or move the existing file.`],
 ];
-
-function reasonIn({ message }: Error): string | undefined {
-  return /^(.*) \(os error \d+\)/s.exec(message)?.[1];
-}
-
-/** Errors that {@linkcode failureOf} has a remedy for. */
-function failureByKind(error: Error): boolean {
-  return error instanceof Deno.errors.NotCapable ||
-    error instanceof Deno.errors.PermissionDenied || /ENOSPC|No space left/i.test(error.message);
-}

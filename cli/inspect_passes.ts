@@ -1,10 +1,12 @@
 /** What `tri inspect` does with passes: `--after`, `--time`, and going on from tile IR in a file. */
+import { readFileSync } from "node:fs";
 import type { CompileClock, StepTime } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import { nearest } from "../compiler/support/spelling.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, usageError } from "./failure.ts";
 import type { Compiler } from "./tools/toolchain.ts";
+import { codeOf } from "./host/errors.ts";
 import { selectTargets } from "./project/targets.ts";
 import { printTimes } from "./report/times.ts";
 
@@ -82,9 +84,9 @@ export async function inspectIrFile(
 
 function readText(path: string): string {
   try {
-    return Deno.readTextFileSync(path);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw usageError(`There is no file ${path}`);
+    if (codeOf(error) === "ENOENT") throw usageError(`There is no file ${path}`);
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 /** The function on which a pass broke, in a file: with it the failure can be repeated without the source. */
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { PassFailure } from "../compiler/driver/pass_failure.ts";
 import { absolutePath, folderOf, joinPath } from "./files/paths.ts";
@@ -9,7 +10,7 @@ export function saveLastGood({ step, func, ir }: PassFailure, out: string): stri
   for (const folder of [tmpdir, (): string => out]) {
     try {
       const path = joinPath(absolutePath(folder()), `${func}.${step}.ir`);
-      Deno.mkdirSync(folderOf(path), { recursive: true });
+      mkdirSync(folderOf(path), { recursive: true });
       replaceFile(path, ir);
       return path;
     } catch {

@@ -1,11 +1,11 @@
 /** `tri`: the command itself. */
+import process from "node:process";
 import { realToolchain } from "./tools/real_toolchain.ts";
 import { EXIT } from "./failure.ts";
 import { runTri } from "./run.ts";
 
-if (import.meta.main) {
-  // These two end by themselves when they are interrupted.
-  const isOwn = Deno.args[0] === "lsp" || Deno.args.includes("--watch");
-  if (!isOwn) Deno.addSignalListener("SIGINT", () => Deno.exit(EXIT.interrupted));
-  Deno.exit(await runTri(Deno.args, realToolchain));
-}
+const words = process.argv.slice(2);
+// These two end by themselves when they are interrupted.
+const isOwn = words[0] === "lsp" || words.includes("--watch");
+if (!isOwn) process.on("SIGINT", () => process.exit(EXIT.interrupted));
+process.exit(await runTri(words, realToolchain));

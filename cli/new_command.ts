@@ -1,4 +1,5 @@
 /** `tri new`: a kernel with its test and its benchmark, in the project here or in one that it makes. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { camelCase, RESERVED_NAMES, styledNames } from "../codegen/names.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { CommandContext, Invocation } from "./command.ts";
@@ -81,7 +82,7 @@ function write(folder: string, files: Files): void {
   }
   for (const [path, text] of files) {
     const file = joinPath(folder, path);
-    Deno.mkdirSync(folderOf(file), { recursive: true });
-    Deno.writeTextFileSync(file, text, { createNew: true });
+    mkdirSync(folderOf(file), { recursive: true });
+    writeFileSync(file, text, { flag: "wx" });
   }
 }

@@ -47,7 +47,9 @@ export async function runTri(
 }
 
 async function printVersion(terminal: Terminal, json: boolean): Promise<void> {
-  const { VERSION } = await import("./version.ts");
-  const { deno, typescript, v8 } = Deno.version;
-  terminal.print(json ? jsonText({ tri: VERSION, deno, typescript, v8 }) : `tri ${VERSION}\n`);
+  const [{ VERSION }, { runtimeVersions }] = await Promise.all([
+    import("./version.ts"),
+    import("./host/runtime.ts"),
+  ]);
+  terminal.print(json ? jsonText({ tri: VERSION, ...runtimeVersions() }) : `tri ${VERSION}\n`);
 }

@@ -3,6 +3,9 @@
  * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
  */
 import { readEnv } from "./environment.ts";
+import { deno, type Stream } from "./host/deno.ts";
+import { codeOf } from "./host/errors.ts";
+import { standardStreams, type Streams, terminalColumns } from "./host/streams.ts";
 
 const encoder = new TextEncoder();
 
@@ -17,18 +20,6 @@ const STYLES = {
 
 export type Style = keyof typeof STYLES;
 
-/** What takes the bytes of a stream; it may take less than all at once. */
-export interface Stream {
-  writeSync(bytes: Uint8Array): number;
-  isTerminal(): boolean;
-}
-
-/** The two streams of a process. */
-export interface Streams {
-  readonly stdout: Stream;
-  readonly stderr: Stream;
-}
-
 /** Where a command writes. */
 export class Terminal {
   readonly #streams: Streams;
@@ -38,11 +29,12 @@ export class Terminal {
   #progressShown = false;
   readonly #lost = new Set<Stream>();
 
-  constructor(streams: Streams = Deno) {
+  constructor(streams = standardStreams()) {
     this.#streams = streams;
     this.#live = streams.stderr.isTerminal() && readEnv("TERM") !== "dumb";
-    // Deno reads `NO_COLOR` itself, without needing a permission; only `FORCE_COLOR` is stronger.
-    this.color = !Deno.noColor && (this.#live || colorForced());
+    // Deno reads `NO_COLOR` itself, without needing a permission.
+    const unwanted = deno?.noColor ?? readEnv("NO_COLOR") !== undefined;
+    this.color = !unwanted && (this.#live || colorForced());
   }
 
   /** A result: text for stdout, as it is. */
@@ -65,8 +57,7 @@ export class Terminal {
   /** Replaces the progress line; nothing on a stream that is not a terminal. */
   progress(line: string): void {
     if (!this.#live) return;
-    // Some pseudo-terminals say that they are 0 columns wide.
-    const width = Deno.consoleSize().columns || 80;
+    const width = terminalColumns() ?? 80;
     this.#clearProgress();
     this.#write(this.#streams.stderr, line.slice(0, width - 1));
     this.#progressShown = true;
@@ -98,7 +89,7 @@ export class Terminal {
       writeAll(stream, text);
     } catch (error) {
       this.#lost.add(stream);
-      if (stream === this.#streams.stdout && !(error instanceof Deno.errors.BrokenPipe)) {
+      if (stream === this.#streams.stdout && codeOf(error) !== "EPIPE") {
         throw error;
       }
     }

@@ -1,4 +1,5 @@
 /** Which tri this is. */
+import { readdirSync, readFileSync } from "node:fs";
 import config from "../deno.json" with { type: "json" };
 import { sha256 } from "./files/hash.ts";
 
@@ -19,19 +20,20 @@ export function runTimeIdentity(): string {
 }
 
 function identityOf(folders: readonly string[]): string {
-  const root = new URL("..", import.meta.url);
-  if (root.protocol !== "file:") return VERSION;
+  const here = new URL(import.meta.url);
+  if (here.protocol !== "file:" || !here.pathname.endsWith("/cli/version.ts")) return VERSION;
+  const root = new URL("..", here);
   const modules = folders.flatMap((folder) => modulesIn(new URL(folder, root)));
   return `${VERSION}-${
-    sha256(modules.map((url) => sha256(Deno.readFileSync(url))).join("\n")).slice(0, 16)
+    sha256(modules.map((url) => sha256(readFileSync(url))).join("\n")).slice(0, 16)
   }`;
 }
 
 function modulesIn(folder: URL): URL[] {
-  return [...Deno.readDirSync(folder)]
+  return readdirSync(folder, { withFileTypes: true })
     .sort((a, b) => a.name < b.name ? -1 : 1)
     .flatMap((entry) => {
-      if (entry.isDirectory) return modulesIn(new URL(`${entry.name}/`, folder));
+      if (entry.isDirectory()) return modulesIn(new URL(`${entry.name}/`, folder));
       return entry.name.endsWith(".ts") ? [new URL(entry.name, folder)] : [];
     });
 }

@@ -3,6 +3,8 @@
  * the files; events of the file system only say when to look. A slow timer looks too, because folders that are
  * deleted and made anew, network file systems and full event tables send no events.
  */
+import { type FSWatcher, watch as watchFolder } from "node:fs";
+import process from "node:process";
 import { stableJson } from "./build/state.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, Failure, failureOf, tellFailure } from "./failure.ts";
@@ -70,8 +72,8 @@ function defect(error: unknown): Failure {
 
 function endOfWatching(): Promise<"ended"> {
   return new Promise((resolve) => {
-    Deno.addSignalListener("SIGINT", () => resolve("ended"));
-    if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", () => resolve("ended"));
+    process.on("SIGINT", () => resolve("ended"));
+    if (process.platform !== "win32") process.on("SIGTERM", () => resolve("ended"));
   });
 }
 
@@ -128,25 +130,26 @@ function foldersToWatch(invocation: Invocation, probes: Probes): Folders {
 
 /** Events of the file system, as a stream of wake-ups. */
 class Events implements Disposable {
-  readonly #watchers: readonly Deno.FsWatcher[];
+  readonly #watchers: readonly FSWatcher[];
   #wake: () => void = () => {};
 
   constructor({ deep, flat }: Folders) {
-    this.#watchers = [...watchersOf(deep, true), ...watchersOf(flat, false)];
-    for (const watcher of this.#watchers) this.#forward(watcher);
+    const wake = (): void => this.#wake();
+    this.#watchers = [
+      ...deep.flatMap((folder) => watcherOf(folder, true, wake)),
+      ...flat.flatMap((folder) => watcherOf(folder, false, wake)),
+    ];
   }
 
   /** The next event, or the timer. */
   async next(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const clock = setTimeout(resolve, CLOCK_MS);
-    await promise;
-    clearTimeout(clock);
-  }
-
-  async #forward(watcher: Deno.FsWatcher): Promise<void> {
-    for await (const _event of watcher) this.#wake();
+    await new Promise<void>((resolve) => {
+      const clock = setTimeout(resolve, CLOCK_MS);
+      this.#wake = (): void => {
+        clearTimeout(clock);
+        resolve();
+      };
+    });
   }
 
   [Symbol.dispose](): void {
@@ -154,11 +157,12 @@ class Events implements Disposable {
   }
 }
 
-/** No watcher where the system has no room for another one: the timer is enough. */
-function watchersOf(folders: readonly string[], recursive: boolean): Deno.FsWatcher[] {
-  if (folders.length === 0) return [];
+/** No watcher where the system has no room for another one, or the folder is gone: the timer is enough. */
+function watcherOf(folder: string, recursive: boolean, wake: () => void): FSWatcher[] {
   try {
-    return [Deno.watchFs([...folders], { recursive })];
+    const watcher = watchFolder(folder, { recursive }, wake);
+    watcher.on("error", wake);
+    return [watcher];
   } catch {
     return [];
   }

@@ -374,5 +374,5 @@ function definedNames(contract: KernelContract, tensors: ReadonlySet<string>): R
 }
 
 function intersect(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
-  return sets.reduce((a, b) => a.intersection(b));
+  return sets.reduce((a, b) => new Set([...a].filter((name) => b.has(name))));
 }

@@ -1,4 +1,5 @@
 /** Writing a recording beside its pictures. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import * as path from "node:path";
 import { printRecording, type Recording } from "../../bench/mod.ts";
 import { printPage } from "./page.ts";
@@ -12,10 +13,10 @@ export async function saveRecording(recording: Recording, folder: string): Promi
     svg,
     html: printPage(recording, svg),
   };
-  Deno.mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true });
   return Object.entries(texts).map(([ending, text]) => {
     const file = path.join(folder, `${recording.module}.${ending}`);
-    Deno.writeTextFileSync(file, text);
+    writeFileSync(file, text);
     return file;
   });
 }

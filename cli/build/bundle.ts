@@ -3,6 +3,8 @@
  * process and needs no permission to start programs, as the native one would, which takes a tenth of the time; files are
  * found and read here.
  */
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { bug, must } from "../../compiler/support/bug.ts";
 import type { Platform } from "../options.ts";
@@ -65,7 +67,7 @@ function startEsbuild(): Promise<Esbuild> {
       "esbuild-wasm/lib/browser.js"
     );
     const esbuild = found.default ?? found;
-    const bytes = Deno.readFileSync(new URL(import.meta.resolve(ESBUILD_WASM)));
+    const bytes = readFileSync(new URL(import.meta.resolve(ESBUILD_WASM)));
     await esbuild.initialize({ wasmModule: new WebAssembly.Module(bytes), worker: false });
     return esbuild;
   })();
@@ -92,7 +94,7 @@ const THREADS = moduleUrl("../../ffi/threads/spawn.ts");
 /** tri itself may run from a registry. */
 async function textAt(url: URL): Promise<string> {
   if (url.href === THREADS) return NO_THREADS;
-  if (url.protocol === "file:") return await Deno.readTextFile(url);
+  if (url.protocol === "file:") return await readFile(url, "utf8");
   const response = await fetch(url);
   if (response.ok) return await response.text();
   throw environmentError(`${url} does not load: ${response.status}`, "Check the network.");

@@ -2,6 +2,7 @@
  * Writes the file of `--bundle`, never over one that is not tri's. esbuild takes seconds, so the file says in its second
  * line what it was made from, and what it held: while both are so, it stays.
  */
+import { mkdirSync } from "node:fs";
 import { BANNER, bundleModule } from "./bundle.ts";
 import { filesOf, readState, STATE_FILE } from "./state.ts";
 import type { CommandContext, Invocation } from "../command.ts";
@@ -61,7 +62,7 @@ export async function writeBundle(
 
 function makeFolder(path: string): void {
   try {
-    Deno.mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true });
   } catch (error) {
     throw writeFailure(path, error, "another folder");
   }

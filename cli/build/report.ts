@@ -1,5 +1,6 @@
 /** The report of `tri build`: how the build ended, as text on stderr or as JSON on stdout. */
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
+import { groupBy } from "../../compiler/support/group_by.ts";
 import { addCounts, type AssemblerWarning, type Progress, type Rejected } from "./build.ts";
 import type { BuildInputs, BuildState, Counts, Skipped, SourceState } from "./state.ts";
 import type { CommandContext, Invocation } from "../command.ts";
@@ -187,7 +188,7 @@ export class BuildReport {
   }
 
   #saySkipped(skipped: readonly Skipped[], assemblers: Assemblers | undefined): void {
-    const reasons = Map.groupBy(skipped, ({ arch, reason }) => `${arch}: ${reason}`);
+    const reasons = groupBy(skipped, ({ arch, reason }) => `${arch}: ${reason}`);
     if (reasons.size === 0 || this.#watching) return;
     this.#say(
       "cubins not made (the PTX is there; the driver compiles it when a wrapper is first used):",

@@ -59,7 +59,8 @@ export async function surveyOutput(
   };
   const manifest = readManifest(out, state, `${INDEX}.${plan.emit}`);
   const known = manifest === undefined ? undefined : state;
-  const judged = judge(session, invocation.flag("force"), plan, toolchain.identity(), known);
+  const identity = await toolchain.identity();
+  const judged = judge(session, invocation.flag("force"), plan, identity, known);
   const stale = judged.filter(({ reason }) => reason !== undefined);
   const gone = goneSources(state, session);
   return { plan, assemblers, state, manifest, judged, stale, gone };

@@ -1,4 +1,6 @@
 /** The output folder: files appear whole or not at all, and only when their bytes differ. */
+import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { codeOf, isMissing } from "../host/errors.ts";
 import { sha256OfFile } from "./hash.ts";
 import { usageError, writeFailure } from "../failure.ts";
 import { folderOf, joinPath } from "./paths.ts";
@@ -18,10 +20,8 @@ export function hashOnDisk(out: string, path: string): string | undefined {
   try {
     return sha256OfFile(joinPath(out, path));
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return undefined;
-    }
-    if (error instanceof Deno.errors.IsADirectory) return FOLDER;
+    if (isMissing(error)) return undefined;
+    if (codeOf(error) === "EISDIR") return FOLDER;
     throw error;
   }
 }
@@ -49,7 +49,7 @@ export function updateFolder(
   const removed = [...obsolete].filter(([path, hash]) => hashOnDisk(out, path) === hash)
     .map(([path]) => path);
   for (const path of removed) {
-    Deno.removeSync(joinPath(out, path));
+    unlinkSync(joinPath(out, path));
     removeEmptyFolders(out, folderOf(path));
   }
   return { written, unchanged, removed };
@@ -89,8 +89,8 @@ export function guardFolders(paths: Iterable<string>): void {
 
 function moveTo({ file }: Staged, path: string): void {
   try {
-    Deno.mkdirSync(folderOf(path), { recursive: true });
-    Deno.renameSync(file, path);
+    mkdirSync(folderOf(path), { recursive: true });
+    renameSync(file, path);
   } catch (error) {
     throw writeFailure(path, error);
   }
@@ -99,7 +99,7 @@ function moveTo({ file }: Staged, path: string): void {
 function removeEmptyFolders(out: string, folder: string): void {
   for (let at = folder; at !== "."; at = folderOf(at)) {
     const path = joinPath(out, at);
-    if (!Deno.readDirSync(path)[Symbol.iterator]().next().done) return;
-    Deno.removeSync(path);
+    if (readdirSync(path).length > 0) return;
+    rmdirSync(path);
   }
 }

@@ -1,5 +1,6 @@
 /** A file for a program that reads no pipe; gone when disposed. */
 import { tmpdir } from "node:os";
+import { codeOf } from "../host/errors.ts";
 import { environmentError, failureOf } from "../failure.ts";
 import { TemporaryFile } from "./temporary_file.ts";
 
@@ -11,7 +12,7 @@ export function scratchFile(content: Uint8Array): TemporaryFile {
     try {
       return new TemporaryFile(folder(), PREFIX, content);
     } catch (error) {
-      if (failureOf(error) === undefined && !(error instanceof Deno.errors.NotFound)) throw error;
+      if (failureOf(error) === undefined && codeOf(error) !== "ENOENT") throw error;
     }
   }
   throw environmentError(

@@ -4,6 +4,19 @@
  * that holds the lock beside the folder touches it and the output, so only one build at a time runs into a folder; what a killed
  * process left there has no lock, and the next command removes it.
  */
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import process from "node:process";
+import { codeOf, isMissing } from "../host/errors.ts";
+import type { LockableFile } from "../host/lockable_file.ts";
 import { sha256 } from "./hash.ts";
 import { lockFile, tryLockFile } from "./file_lock.ts";
 import { joinPath } from "./paths.ts";
@@ -28,16 +41,16 @@ const MOST_TRIES = 10;
 export class Staging implements Disposable {
   readonly #out: string;
   readonly #madeOut: boolean;
-  readonly #lock: Deno.FsFile;
+  readonly #lock: LockableFile;
   readonly #end = (): void => this[Symbol.dispose]();
   #count = 0;
 
-  private constructor(out: string, madeOut: boolean, lock: Deno.FsFile) {
+  private constructor(out: string, madeOut: boolean, lock: LockableFile) {
     this.#out = out;
     this.#madeOut = madeOut;
     this.#lock = lock;
     // A command may end while a build runs, as `--watch` does on Ctrl-C.
-    globalThis.addEventListener("unload", this.#end);
+    process.on("exit", this.#end);
   }
 
   /**
@@ -49,7 +62,7 @@ export class Staging implements Disposable {
     try {
       const lock = await lockIn(out, waiting);
       removeFolder(out);
-      Deno.mkdirSync(joinPath(out, STAGING_FOLDER));
+      mkdirSync(joinPath(out, STAGING_FOLDER));
       return new Staging(out, madeOut, lock);
     } catch (error) {
       throw writeFailure(out, error);
@@ -66,7 +79,7 @@ export class Staging implements Disposable {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     try {
       const file = joinPath(this.folder, `${this.#count++}`);
-      Deno.writeFileSync(file, bytes);
+      writeFileSync(file, bytes);
       return { file, hash: sha256(bytes), bytes: bytes.length };
     } catch (error) {
       throw writeFailure(this.#out, error);
@@ -74,16 +87,15 @@ export class Staging implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    globalThis.removeEventListener("unload", this.#end);
+    process.off("exit", this.#end);
     release(this.#out, this.#lock);
-    const isEmpty = Deno.readDirSync(this.#out)[Symbol.iterator]().next().done;
-    if (this.#madeOut && isEmpty) removeIfEmpty(this.#out);
+    if (this.#madeOut && readdirSync(this.#out).length === 0) removeIfEmpty(this.#out);
   }
 }
 
 /** The bytes of a staged file. */
 export function readStaged({ file }: Staged): Uint8Array<ArrayBuffer> {
-  return Deno.readFileSync(file);
+  return new Uint8Array(readFileSync(file));
 }
 
 /** Removes what a killed process left in an output folder. What a running build has there stays. */
@@ -98,32 +110,32 @@ export function removeAbandonedStaging(out: string): void {
 }
 
 /** Another build that ends may remove the output folder again before the file is made in it. */
-async function lockIn(out: string, waiting: () => void): Promise<Deno.FsFile> {
+async function lockIn(out: string, waiting: () => void): Promise<LockableFile> {
   for (;;) {
-    Deno.mkdirSync(out, { recursive: true });
+    mkdirSync(out, { recursive: true });
     try {
       return await lockFile(joinPath(out, STAGING_LOCK), waiting);
     } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      if (codeOf(error) !== "ENOENT") throw error;
     }
   }
 }
 
 /** The lock's file is removed while it is locked: waiting processes see that it no longer exists. */
-function release(out: string, lock: Deno.FsFile): void {
+function release(out: string, lock: LockableFile): void {
   using _lock = lock;
   removeFolder(out);
-  Deno.removeSync(joinPath(out, STAGING_LOCK));
+  unlinkSync(joinPath(out, STAGING_LOCK));
 }
 
 /** An assembler that outlives a killed build may still put a file there, which makes removing fail. */
 function removeFolder(out: string): void {
   for (let tries = 1;; tries++) {
     try {
-      Deno.removeSync(joinPath(out, STAGING_FOLDER), { recursive: true });
+      rmSync(joinPath(out, STAGING_FOLDER), { recursive: true });
       return;
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return;
+      if (codeOf(error) === "ENOENT") return;
       if (tries === MOST_TRIES) throw error;
     }
   }
@@ -132,21 +144,19 @@ function removeFolder(out: string): void {
 /** Another build may have put its lock there by now. */
 function removeIfEmpty(folder: string): void {
   try {
-    Deno.removeSync(folder);
+    rmdirSync(folder);
   } catch (error) {
-    if (exists(folder) && Deno.readDirSync(folder)[Symbol.iterator]().next().done) throw error;
+    if (exists(folder) && readdirSync(folder).length === 0) throw error;
   }
 }
 
 function exists(path: string): boolean {
   try {
-    Deno.lstatSync(path);
+    lstatSync(path);
     return true;
   } catch (error) {
     // Below a file nothing can be made, which making it will say.
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return false;
-    }
+    if (isMissing(error)) return false;
     throw error;
   }
 }

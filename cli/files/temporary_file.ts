@@ -2,22 +2,26 @@
  * Files with a name of their own for a while. Each is locked by the process that made it; those of processes that ended
  * before they could remove theirs are recognised by that, and removed when the next one is made in the folder.
  */
+import { readdirSync, renameSync, unlinkSync } from "node:fs";
+import process from "node:process";
+import { codeOf } from "../host/errors.ts";
+import { type LockableFile, openLockable } from "../host/lockable_file.ts";
 import { isStillAt } from "./file_lock.ts";
 import { joinPath } from "./paths.ts";
 
 /** A file that is removed when disposed, unless it was moved. */
 export class TemporaryFile implements Disposable {
   readonly path: string;
-  readonly #file: Deno.FsFile;
+  readonly #file: LockableFile;
   readonly #end = (): void => this[Symbol.dispose]();
 
   /** In `folder`, with a name that begins with `prefix`. */
   constructor(folder: string, prefix: string, content: Uint8Array) {
     removeAbandonedFiles(folder, prefix);
     [this.path, this.#file] = makeFile(folder, prefix);
-    globalThis.addEventListener("unload", this.#end);
+    process.on("exit", this.#end);
     try {
-      for (let at = 0; at < content.length;) at += this.#file.writeSync(content.subarray(at));
+      this.#file.write(content);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -26,32 +30,34 @@ export class TemporaryFile implements Disposable {
 
   /** Replaces another file with it, atomically. */
   moveTo(path: string): void {
-    Deno.renameSync(this.path, path);
+    renameSync(this.path, path);
   }
 
   [Symbol.dispose](): void {
-    globalThis.removeEventListener("unload", this.#end);
+    process.off("exit", this.#end);
     using _file = this.#file;
     removeIfThere(this.path);
   }
 }
 
-function makeFile(folder: string, prefix: string): [string, Deno.FsFile] {
+function makeFile(folder: string, prefix: string): [string, LockableFile] {
   for (;;) {
     const path = joinPath(folder, `${prefix}${crypto.randomUUID()}`);
-    const file = Deno.openSync(path, { createNew: true, read: true, write: true });
+    const file = openLockable(path, "new");
     // A shared lock, which lets other programs read the file also where locks are mandatory.
-    if (file.tryLockSync(false) && isStillAt(path, file)) return [path, file];
+    if (file.tryLock(false) && isStillAt(path, file)) return [path, file];
     // Another process took it for abandoned before it was locked.
-    file.close();
+    file[Symbol.dispose]();
   }
 }
 
 /** Removes files with names that begin with `prefix` whose process has ended. */
 export function removeAbandonedFiles(folder: string, prefix: string): void {
   try {
-    for (const { name, isFile } of [...Deno.readDirSync(folder)]) {
-      if (isFile && name.startsWith(prefix)) removeUnlocked(joinPath(folder, name));
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isFile() && entry.name.startsWith(prefix)) {
+        removeUnlocked(joinPath(folder, entry.name));
+      }
     }
   } catch {
     // Reading the folder is not needed for what the command is about.
@@ -60,8 +66,8 @@ export function removeAbandonedFiles(folder: string, prefix: string): void {
 
 function removeUnlocked(path: string): void {
   try {
-    using file = Deno.openSync(path, { read: true, write: true });
-    if (file.tryLockSync(true)) Deno.removeSync(path);
+    using file = openLockable(path, "existing");
+    if (file.tryLock(true)) unlinkSync(path);
   } catch {
     // Gone by now, or another user's.
   }
@@ -69,8 +75,8 @@ function removeUnlocked(path: string): void {
 
 function removeIfThere(path: string): void {
   try {
-    Deno.removeSync(path);
+    unlinkSync(path);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
 }

@@ -1,5 +1,8 @@
 /** Reads what `#include` may name, which may be anything: a device, a pipe without a writer, a name that no file can have. */
+import { statSync } from "node:fs";
 import type { IncludeRefusal } from "../../compiler/options.ts";
+import { readPieces } from "../files/read_pieces.ts";
+import { isMissing, isNotCapable, reasonOf } from "../host/errors.ts";
 
 /** Headers are text that people write. */
 const MAX_HEADER_BYTES = 4 << 20;
@@ -8,33 +11,28 @@ const MAX_HEADER_BYTES = 4 << 20;
 export function readHeader(path: string): string | IncludeRefusal | undefined {
   try {
     // Opening a pipe waits for its writer, so it is not opened.
-    const { isFile, isDirectory } = Deno.statSync(path);
-    if (isDirectory) return undefined;
-    if (!isFile) return { refused: "it is a device, a pipe or a socket" };
+    const found = statSync(path);
+    if (found.isDirectory()) return undefined;
+    if (!found.isFile()) return { refused: "it is a device, a pipe or a socket" };
     const text = readUpTo(path, MAX_HEADER_BYTES);
     return text ?? { refused: `it is larger than ${MAX_HEADER_BYTES >> 20} MiB` };
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return undefined;
-    }
+    if (isMissing(error)) return undefined;
     // Missing permissions of this process are no matter of the header.
-    if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) throw error;
-    return { refused: error.message.replace(/, \w+ '.*$/s, "") };
+    if (!(error instanceof Error) || isNotCapable(error)) throw error;
+    return { refused: reasonOf(error) ?? error.message };
   }
 }
 
 /** Some files say that they are empty and never end, so sizes are no bound. */
 function readUpTo(path: string, most: number): string | undefined {
-  using file = Deno.openSync(path);
   const decoder = new TextDecoder();
-  const chunk = new Uint8Array(1 << 16);
   let text = "";
   let bytes = 0;
-  for (;;) {
-    const read = file.readSync(chunk);
-    if (read === null) return text + decoder.decode();
-    bytes += read;
+  for (const piece of readPieces(path)) {
+    bytes += piece.length;
     if (bytes > most) return undefined;
-    text += decoder.decode(chunk.subarray(0, read), { stream: true });
+    text += decoder.decode(piece, { stream: true });
   }
+  return text + decoder.decode();
 }

@@ -1,6 +1,8 @@
 /** Finds what `#include` names (language.md, section 1.4) and records every path it looked at. */
+import { statSync } from "node:fs";
 import type { IncludeRefusal, IncludeResolver } from "../../compiler/options.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
+import { isNotCapable } from "../host/errors.ts";
 import { sha256 } from "../files/hash.ts";
 import {
   absolutePath,
@@ -70,9 +72,9 @@ const probeOf = (text: ReturnType<typeof readHeader>): string | null =>
 /** Whether there is anything but a folder; what it holds is no concern of the project. */
 function isThere(path: string): boolean {
   try {
-    return !Deno.statSync(path).isDirectory;
+    return !statSync(path).isDirectory();
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
+    if (isNotCapable(error)) throw error;
     return false;
   }
 }

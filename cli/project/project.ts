@@ -1,7 +1,9 @@
 /** The project a command works in: its root, its deno.json, and the `.tc` files that the operands name. */
+import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { decodeSource } from "../../compiler/preprocess/text.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
+import { codeOf, isMissing } from "../host/errors.ts";
 import { environmentError, usageError } from "../failure.ts";
 import { JsonError, parseJsonc } from "./jsonc.ts";
 import { absolutePath, folderOf, isInside, joinPath, relativePath } from "../files/paths.ts";
@@ -99,10 +101,10 @@ const SKIPPED = new Set(["node_modules", ".git"]);
 function walk(folder: string, top: string, out: string): string[] {
   if (folder === out && folder !== top) return [];
   const files: string[] = [];
-  for (const entry of Deno.readDirSync(folder)) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = joinPath(folder, entry.name);
-    if (entry.isDirectory && !SKIPPED.has(entry.name)) files.push(...walk(path, top, out));
-    else if (!entry.isDirectory && entry.name.endsWith(".tc")) {
+    if (entry.isDirectory() && !SKIPPED.has(entry.name)) files.push(...walk(path, top, out));
+    else if (!entry.isDirectory() && entry.name.endsWith(".tc")) {
       if (isFile(path)) files.push(path);
       else if (entry.name.includes("\uFFFD")) {
         throw usageError(`The name of ${path} is not UTF-8`, "Rename the file.");
@@ -116,43 +118,38 @@ function walk(folder: string, top: string, out: string): string[] {
 const MAX_SOURCE_BYTES = 64 << 20;
 
 function readSource({ root, reporter }: Project, path: string): SourceFile {
-  if (Deno.statSync(path).size > MAX_SOURCE_BYTES) {
+  if (statSync(path).size > MAX_SOURCE_BYTES) {
     throw usageError(`${path} is larger than ${MAX_SOURCE_BYTES >> 20} MiB`, "Split it.");
   }
-  return decodeSource(relativePath(root, path), Deno.readFileSync(path), reporter);
+  return decodeSource(relativePath(root, path), readFileSync(path), reporter);
 }
 
 /** The text of a file that may be missing. */
 export function readTextIfThere(path: string): string | undefined {
   try {
-    return Deno.readTextFileSync(path);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return undefined;
-    }
-    if (error instanceof Deno.errors.IsADirectory) return undefined;
+    if (isMissing(error) || codeOf(error) === "EISDIR") return undefined;
     throw error;
   }
 }
 
 /** Whether the path names a file. */
 export function isFile(path: string): boolean {
-  return statIfThere(path)?.isFile === true;
+  return statIfThere(path)?.isFile() === true;
 }
 
 /** Whether the path names a folder. */
 export function isFolder(path: string): boolean {
-  return statIfThere(path)?.isDirectory === true;
+  return statIfThere(path)?.isDirectory() === true;
 }
 
-function statIfThere(path: string): Deno.FileInfo | undefined {
+function statIfThere(path: string): Stats | undefined {
   try {
-    return Deno.statSync(path);
+    return statSync(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return undefined;
-    }
-    if (error instanceof Deno.errors.FilesystemLoop) {
+    if (isMissing(error)) return undefined;
+    if (codeOf(error) === "ELOOP") {
       throw environmentError(`Circular links: ${path}`, "Remove one of them.");
     }
     throw error;

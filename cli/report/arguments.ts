@@ -130,7 +130,7 @@ function strideParams(
   const names = tensors.flatMap(({ strides }) =>
     strides.flatMap((stride) => stride.op === "param" ? [stride.name] : [])
   );
-  return new Set(names).difference(extents);
+  return new Set(names.filter((name) => !extents.has(name)));
 }
 
 /** The least strides that rows without overlap have, of axes whose stride is a parameter. */

@@ -1,5 +1,6 @@
 /** `tri inspect --time`: how long the steps of compiling take. */
 import type { StepTime } from "../../compiler/options.ts";
+import { groupBy } from "../../compiler/support/group_by.ts";
 import { printTable } from "./table.ts";
 
 /** A table of all steps of all entries, and one of the sums where there are several entries. */
@@ -15,7 +16,7 @@ export function printTimes(times: readonly StepTime[]): string {
       spell(milliseconds),
     ]),
   });
-  const steps = Map.groupBy(times, ({ step }) => step);
+  const steps = groupBy(times, ({ step }) => step);
   const sums = printTable({
     columns: ["step", "runs", "ms", "share"],
     words: 1,

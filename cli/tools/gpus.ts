@@ -1,4 +1,5 @@
 /** The devices of this machine, through the run time itself. */
+import { isGranted } from "../host/deno.ts";
 import type { DeviceInfo } from "../../ffi/driver.ts";
 
 export type Gpus =
@@ -7,7 +8,7 @@ export type Gpus =
 
 /** Looks without making a context, so that a busy or full GPU is found too. */
 export async function findGpus(): Promise<Gpus> {
-  if ((await Deno.permissions.query({ name: "ffi" })).state !== "granted") {
+  if (!isGranted({ name: "ffi" })) {
     return {
       kind: "none",
       reason: "tri may not load the NVIDIA driver",

@@ -1,4 +1,10 @@
 /** Runs a program with bytes on its standard input and collects what it writes. */
+import { spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { constants } from "node:os";
+import process from "node:process";
+import { isGranted } from "../host/deno.ts";
+import { codeOf, reasonOf } from "../host/errors.ts";
 
 export interface ProcessResult {
   readonly code: number;
@@ -13,53 +19,68 @@ export async function runProcess(
   input: string | Uint8Array = "",
   env: Readonly<Record<string, string>> = {},
 ): Promise<ProcessResult> {
-  const environment = loaderFreeEnvironment();
   try {
-    const child = new Deno.Command(path, {
-      args: [...args],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-      ...environment,
-      env: { ...environment.env, ...env },
-    }).spawn();
+    const child = spawn(path, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...loaderFreeEnvironment(), ...env },
+      windowsHide: true,
+    });
+    const ended = new Promise<number>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code, signal) => resolve(exitCode(code, signal)));
+    });
     // Reading starts before writing, so that neither side waits for the other with a full pipe.
-    const output = child.output();
-    await feed(child.stdin, typeof input === "string" ? new TextEncoder().encode(input) : input);
-    const { code, stdout, stderr } = await output;
+    const [stdout, stderr, code] = await Promise.all([
+      bytesOf(child.stdout),
+      bytesOf(child.stderr),
+      ended,
+      feed(child.stdin, input),
+    ]);
     return { code, stdout, stderr: new TextDecoder().decode(stderr) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error) ?? (error instanceof Error ? error.message : String(error));
     return { code: 127, stdout: new Uint8Array(), stderr: reason };
   }
+}
+
+/** As a shell: a program ended by a signal has 128 plus its number. */
+function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
+
+async function bytesOf(stream: Readable): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
 /**
  * The environment without what steers the dynamic loader: Deno lets a program with limited permissions start no
  * process with `LD_LIBRARY_PATH` or its like, which machines with CUDA usually set. Assemblers do not need them.
  */
-function loaderFreeEnvironment(): { clearEnv?: true; env?: Record<string, string> } {
-  if (Deno.permissions.querySync({ name: "env" }).state !== "granted") return {};
-  const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !/^(LD|DYLD)_/.test(name));
-  return { clearEnv: true, env: Object.fromEntries(kept) };
+function loaderFreeEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(LD|DYLD)_/.test(name)),
+  );
 }
 
-/** What another Deno needs to find the driver as this one did: everything, where this one may hand it on. */
-export function childEnvironment(): { clearEnv?: true; env?: Record<string, string> } {
-  return Deno.permissions.querySync({ name: "run" }).state === "granted"
-    ? {}
-    : loaderFreeEnvironment();
+/** What another process needs to find the driver as this one did: everything, where this one may hand it on. */
+export function childEnvironment(): NodeJS.ProcessEnv {
+  return isGranted({ name: "run" }) ? process.env : loaderFreeEnvironment();
 }
 
-async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
-  const writer = stdin.getWriter();
-  try {
-    await writer.write(bytes);
-    await writer.close();
-  } catch (error) {
-    // The program ended without reading everything; its exit code says why.
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
-  }
+function feed(stdin: Writable, bytes: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // The program may end without reading everything; its exit code says why.
+    stdin.on("error", (error) => codeOf(error) === "EPIPE" ? resolve() : reject(error));
+    stdin.end(bytes, () => resolve());
+  });
 }
 
 /** Does `work` for every item, at most `limit` at a time, and keeps the order of the results. */

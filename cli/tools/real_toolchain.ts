@@ -1,9 +1,8 @@
 /** The compiler and code generator that ship with tri. */
 import type { Toolchain, Unwrappable } from "./toolchain.ts";
-import { toolIdentity } from "../version.ts";
 
 export const realToolchain: Toolchain = {
-  identity: toolIdentity,
+  identity: async () => (await import("../version.ts")).toolIdentity(),
   compiler: () => import("../../compiler/mod.ts"),
   codegen: async () => {
     const { checkWrappable, CodegenError, generateIndex, generateWrapper } = await import(

@@ -87,7 +87,7 @@ export interface Codegen {
 
 export interface Toolchain {
   /** Goes into every cache key: another tool, another output. */
-  readonly identity: () => string;
+  readonly identity: () => Promise<string>;
   readonly compiler: () => Promise<Compiler>;
   readonly codegen: () => Promise<Codegen>;
   readonly render: () => Promise<Renderer>;

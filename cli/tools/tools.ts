@@ -1,5 +1,8 @@
 /** Where NVIDIA's command-line tools can be: explicit lists, PATH, the toolkit's variables, usual folders. */
-import { listFolder, mayRun, readEnv, realFile } from "../environment.ts";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { delimiter } from "node:path";
+import process from "node:process";
+import { mayRun, readEnv } from "../environment.ts";
 import { joinPath } from "../files/paths.ts";
 
 /** A program that was found. */
@@ -9,8 +12,7 @@ export interface FoundTool {
   readonly allowed: boolean;
 }
 
-const WINDOWS = Deno.build.os === "windows";
-const LIST_SEPARATOR = WINDOWS ? ";" : ":";
+const WINDOWS = process.platform === "win32";
 
 /** Every path at which a tool is found, without repeats of the same real file; `listVariable` may name more. */
 export function findTools(name: string, listVariable?: string): FoundTool[] {
@@ -42,5 +44,24 @@ function toolFolders(): string[] {
 }
 
 function splitList(variable: string): string[] {
-  return (readEnv(variable) ?? "").split(LIST_SEPARATOR).filter((part) => part !== "");
+  return (readEnv(variable) ?? "").split(delimiter).filter((part) => part !== "");
+}
+
+/** The real path of a file; undefined when there is none or it may not be seen. */
+function realFile(path: string): string | undefined {
+  try {
+    const real = realpathSync(path);
+    return statSync(real).isFile() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names in a folder, sorted; none when there is no such folder. */
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path).sort();
+  } catch {
+    return [];
+  }
 }

@@ -1,6 +1,7 @@
 /** What there is to time: every configuration of a file's kernels, compiled and assembled on its own. */
 import type { CompiledKernel, CompiledModule, CompileOptions } from "../../compiler/options.ts";
 import type { InstanceInfo } from "../../compiler/contract/types.ts";
+import { groupBy } from "../../compiler/support/group_by.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { sha256 } from "../files/hash.ts";
@@ -95,7 +96,7 @@ function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] 
   const entries = compiled.flatMap((one) =>
     one.kernel.instances.map((instance) => ({ compiled: one, instance }))
   );
-  const sets = Map.groupBy(
+  const sets = groupBy(
     entries,
     ({ compiled: { kernel, module }, instance }) =>
       JSON.stringify([

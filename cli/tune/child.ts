@@ -1,4 +1,5 @@
 /** The process that `tri tune` starts for a GPU; its argument is the GPU's number. */
+import process from "node:process";
 import { Device, type Graph, type Stream } from "../../ffi/mod.ts";
 import { serveTimings } from "./serve.ts";
 
@@ -13,9 +14,7 @@ async function timeGraph(graph: Graph, stream: Stream): Promise<number> {
   return end.millisecondsSince(start);
 }
 
-if (import.meta.main) {
-  await serveTimings({
-    open: () => Device.open({ device: Number(Deno.args[0]) }),
-    time: timeGraph,
-  });
-}
+await serveTimings({
+  open: () => Device.open({ device: Number(process.argv[2]) }),
+  time: timeGraph,
+});

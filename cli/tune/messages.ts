@@ -55,14 +55,14 @@ export function printReport(report: TimingReport): string {
 
 /** The requests in a stream. */
 export async function* readRequests(
-  stream: ReadableStream<Uint8Array>,
+  stream: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TimingRequest, void> {
   for await (const line of linesOf(stream)) yield JSON.parse(line);
 }
 
 /** The reports in a stream; what else is in it is passed over. */
 export async function* readReports(
-  stream: ReadableStream<Uint8Array>,
+  stream: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TimingReport, void> {
   for await (const line of linesOf(stream)) {
     const start = line.indexOf(START);
@@ -70,7 +70,7 @@ export async function* readReports(
   }
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let pieces: string[] = [];
   for await (const bytes of stream) {

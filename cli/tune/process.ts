@@ -7,7 +7,7 @@ import { must } from "../../compiler/support/bug.ts";
 import type { Timing } from "../../ffi/kernel/tune_file.ts";
 import { base64Of } from "../report/facts.ts";
 import type { Run } from "./arguments.ts";
-import type { BenchGpu } from "./bench.ts";
+import type { BenchGpu, TimingChild } from "./bench.ts";
 import type { Candidate, CompiledConfig } from "./candidates.ts";
 import {
   printRequest,
@@ -66,14 +66,9 @@ export class TimingProcess implements AsyncDisposable {
 
   async #ask(request: TimingRequest): Promise<Outcome> {
     const running = this.#running ??= startRunning(this.gpu);
-    const { child, stdin, reports } = running;
+    const { child, ended, reports } = running;
     let last: TimingReport | undefined;
-    try {
-      await stdin.write(new TextEncoder().encode(printRequest(request)));
-    } catch (error) {
-      // It ended before it read everything; its reports say why.
-      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
-    }
+    child.stdin.write(printRequest(request));
     for (;;) {
       const next = reports.next();
       const limit = last?.kind === "running" ? this.#limit : Infinity;
@@ -83,8 +78,7 @@ export class TimingProcess implements AsyncDisposable {
         return { kind: "failed", config: config ?? "", reason: `did not end within ${limit} s` };
       }
       if (heard.done === true) {
-        const { code, signal } = await child.status;
-        const reason = `the process that timed it ended with ${signal ?? `code ${code}`}`;
+        const reason = `the process that timed it ended with ${await ended}`;
         return config === undefined
           ? { kind: "broken", reason }
           : { kind: "failed", config, reason };
@@ -99,15 +93,8 @@ export class TimingProcess implements AsyncDisposable {
     const running = this.#running;
     this.#running = undefined;
     if (running === undefined) return;
-    const { child, stdin } = running;
-    try {
-      child.kill("SIGKILL");
-    } catch (error) {
-      // It has ended by itself.
-      if (!(error instanceof TypeError)) throw error;
-    }
-    await child.status;
-    await stdin.abort().catch(() => {});
+    running.child.kill("SIGKILL");
+    await running.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,14 +103,21 @@ export class TimingProcess implements AsyncDisposable {
 }
 
 interface Running {
-  readonly child: Deno.ChildProcess;
-  readonly stdin: WritableStreamDefaultWriter<Uint8Array>;
+  readonly child: TimingChild;
+  /** What it ended with. */
+  readonly ended: Promise<string>;
   readonly reports: AsyncGenerator<TimingReport, void>;
 }
 
 function startRunning(gpu: BenchGpu): Running {
   const child = gpu.start();
-  return { child, stdin: child.stdin.getWriter(), reports: readReports(child.stdout) };
+  // If it ends before it read everything, its reports say why.
+  child.stdin.on("error", () => {});
+  const ended = new Promise<string>((resolve) => {
+    child.on("error", ({ message }) => resolve(message));
+    child.on("exit", (code, signal) => resolve(signal ?? `code ${code}`));
+  });
+  return { child, ended, reports: readReports(child.stdout) };
 }
 
 function entryOf({ compiled, instance: { symbol }, code }: Candidate): TimedEntry {
@@ -145,8 +139,10 @@ function entryOf({ compiled, instance: { symbol }, code }: Candidate): TimedEntr
 /** What the promise gives, unless that takes too many seconds. */
 async function within<T>(seconds: number, promise: Promise<T>): Promise<T | "late"> {
   if (seconds === Infinity) return await promise;
-  const { promise: late, resolve } = Promise.withResolvers<"late">();
-  const timer = setTimeout(() => resolve("late"), seconds * 1000);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), seconds * 1000);
+  });
   try {
     return await Promise.race([promise, late]);
   } finally {

@@ -1,6 +1,8 @@
 /** Gives runs to GPUs: those of one kind share its runs, different kinds time all of them. Results are written as they come. */
 import { EXIT, Failure } from "../failure.ts";
+import { isNotCapable } from "../host/errors.ts";
 import { removeAbandonedReplacements, replaceFile } from "../files/replace_file.ts";
+import { groupBy } from "../../compiler/support/group_by.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Run } from "./arguments.ts";
@@ -47,7 +49,7 @@ export async function timeRuns(
   terminal: Terminal,
 ): Promise<RunResult[]> {
   for (const { group } of runs) removeAbandonedReplacements(group.source.path);
-  const kinds = Map.groupBy(gpus, ({ gpu }) => gpu.info.name);
+  const kinds = groupBy(gpus, ({ gpu }) => gpu.info.name);
   const results: RunResult[] = [];
   const lists = [...kinds.values()].map((members) => ({
     members,
@@ -113,7 +115,7 @@ function addTimings(path: string, timed: TimingCase, timings: Timings): void {
   try {
     replaceFile(path, printTuneFile(file));
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    if (!(isNotCapable(error))) throw error;
     throw new Failure(
       EXIT.environment,
       `tri may not write ${path}`,

@@ -206,6 +206,7 @@ Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
     "schemaVersion",
     "tri",
     "deno",
+    "runtime",
     "system",
     "permissions",
     "gpus",

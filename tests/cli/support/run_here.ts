@@ -1,6 +1,7 @@
 /** Runs `tri` in this process as if in one of its own: with its folder, its environment and its streams. */
 import { runTri } from "../../../cli/run.ts";
-import { type Stream, Terminal } from "../../../cli/terminal.ts";
+import type { Stream } from "../../../cli/host/deno.ts";
+import { Terminal } from "../../../cli/terminal.ts";
 import type { Toolchain } from "../../../cli/tools/toolchain.ts";
 
 /** What it ended with. */

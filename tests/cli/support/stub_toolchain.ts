@@ -17,7 +17,7 @@ import type {
 
 /** Stands in for the real one. */
 export const stubToolchain: Toolchain = {
-  identity: () => "stub",
+  identity: () => Promise.resolve("stub"),
   compiler: () =>
     Promise.resolve({
       compileFile,
