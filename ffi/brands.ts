@@ -6,7 +6,7 @@
 import { ArgumentError } from "./errors.ts";
 import { describeValue } from "./values.ts";
 
-type Kind = "buffer" | "device" | "event" | "module" | "stream" | "tensor";
+type Kind = "buffer" | "device" | "event" | "module" | "pinned" | "stream" | "tensor";
 
 /** What messages call them, and how programs get one. */
 const EXPECTED: Readonly<Record<Kind, string>> = {
@@ -14,6 +14,7 @@ const EXPECTED: Readonly<Record<Kind, string>> = {
   device: "a device, as `Device.open()` returns",
   event: "an event, as `device.event()` returns",
   module: "a module, as `device.loadModule()` returns",
+  pinned: "a pinned array, as `device.pinned()` returns",
   stream: "a stream, as `device.stream()` returns",
   tensor: "a tensor",
 };

@@ -11,18 +11,19 @@ import {
   type HostData,
   type HostNumbers,
 } from "./dtype.ts";
-import { ArgumentError, DisposedError, EMULATOR_REQUEST, NoDeviceError } from "./errors.ts";
+import { ArgumentError, DisposedError } from "./errors.ts";
 import { DeviceEvent, type EventOptions } from "./event.ts";
+import { checkOrdinal, expectDriver } from "./expect_driver.ts";
 import { bytesOf, takeData } from "./host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
 import { checkOptions, optionNames, own } from "./options.ts";
+import { PinnedArray } from "./pinned.ts";
 import { type Allocation, MemoryPool } from "./pool.ts";
 import { overlapsItself } from "./self_overlap.ts";
 import { describe, listed, spanElements, takeLayout } from "./shape.ts";
 import { Stream } from "./stream.ts";
 import { Tensor } from "./tensor.ts";
-import { describeValue } from "./values.ts";
 
 /** How a tensor is laid out and for which stream its memory is. */
 export interface TensorOptions {
@@ -65,6 +66,7 @@ export class Device {
   readonly #pool: MemoryPool<Stream>;
   readonly #streams = new Set<Stream>();
   readonly #modules = new Set<KernelModule>();
+  readonly #pinned = new Set<PinnedArray>();
   /** Orders one stream after another; a wait takes the event as it is then, so one serves all. */
   readonly #orderEvent: bigint;
   readonly #finalizers: FinalizationRegistry<Allocation<Stream>>;
@@ -226,6 +228,19 @@ export class Device {
     return tensor;
   }
 
+  /**
+   * Elements in host memory that the driver keeps in place (pinned), all zero: copies of them run beside the program and
+   * beside kernels. Throws `ArgumentError`, `TriError` where the host has no memory, `CudaError` where it may not be kept.
+   */
+  pinned<D extends DType, const S extends readonly number[]>(
+    dtype: D,
+    shape: S,
+  ): PinnedArray<D, S["length"]> {
+    const pinned = new PinnedArray<D, S["length"]>(this, dtype, shape);
+    this.#pinned.add(pinned);
+    return pinned;
+  }
+
   /** A new stream. */
   stream(): Stream {
     const stream = new Stream(this);
@@ -276,6 +291,7 @@ export class Device {
     const errors: unknown[] = [];
     const steps: readonly (() => void)[] = [
       () => driver.synchronize(),
+      ...[...this.#pinned].map((pinned) => () => pinned[Symbol.dispose]()),
       ...[...this.#modules].map((module) => () => module[Symbol.dispose]()),
       ...[...this.#streams].map((stream) => () => stream[Symbol.dispose]()),
       () => this.#pool.close(),
@@ -342,6 +358,12 @@ export class Device {
     this.#pool.move(stream, this.defaultStream);
   }
 
+  /** Pinned memory is gone. */
+  forgetPinned(pinned: PinnedArray): void {
+    expectBranded<PinnedArray>("pinned", pinned, "pinned of forgetPinned");
+    this.#pinned.delete(pinned);
+  }
+
   /** A module is gone. */
   forget(module: KernelModule): void {
     expectBranded<KernelModule>("module", module, "module of forget");
@@ -385,6 +407,12 @@ export class Device {
   }
 }
 
+interface Opening {
+  readonly ordinal: number;
+  readonly why: string;
+  readonly ownsDriver: boolean;
+}
+
 interface Layout {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
@@ -407,86 +435,5 @@ function checkLength(length: number, { shape, strides }: Layout, isStrided: bool
     isShared
       ? { hint: "several elements of such a tensor share memory, and data is that memory" }
       : {},
-  );
-}
-
-/** What a driver must have; `satisfies` below finds one that is missing here. */
-const DRIVER_METHODS = {
-  deviceCount: true,
-  deviceInfo: true,
-  memoryInfo: true,
-  retainContext: true,
-  releaseContext: true,
-  makeCurrent: true,
-  synchronize: true,
-  allocate: true,
-  free: true,
-  copyToDevice: true,
-  copyToHost: true,
-  copyOnDevice: true,
-  fill: true,
-  createStream: true,
-  destroyStream: true,
-  synchronizeStream: true,
-  isStreamDone: true,
-  waitForEvent: true,
-  createEvent: true,
-  destroyEvent: true,
-  recordEvent: true,
-  synchronizeEvent: true,
-  isEventDone: true,
-  elapsedMilliseconds: true,
-  loadModule: true,
-  unloadModule: true,
-  getFunction: true,
-  findVariable: true,
-  functionInfo: true,
-  prepareLaunch: true,
-  encodeTensorMap: true,
-  beginCapture: true,
-  endCapture: true,
-  launchGraph: true,
-  destroyGraph: true,
-  close: true,
-} satisfies Record<
-  Exclude<keyof Driver, "name" | "imageKinds" | "watchesMemory" | "describe">,
-  true
->;
-
-function expectDriver(driver: unknown): void {
-  const methods: Readonly<Record<string, unknown>> | undefined =
-    typeof driver === "object" && driver !== null
-      ? driver as Readonly<Record<string, unknown>>
-      : undefined;
-  const lacks = Object.keys(DRIVER_METHODS).find((name) => typeof methods?.[name] !== "function");
-  if (lacks === undefined) return;
-  throw new ArgumentError({
-    argument: "driver of fromDriver",
-    expected: "an object with the methods of Driver",
-    actual: methods === undefined
-      ? describeValue(driver)
-      : `${describeValue(driver)} without ${lacks}()`,
-  });
-}
-
-interface Opening {
-  readonly ordinal: number;
-  readonly why: string;
-  readonly ownsDriver: boolean;
-}
-
-function checkOrdinal(driver: Driver, ordinal: number): number {
-  const count = driver.deviceCount();
-  if (Number.isInteger(ordinal) && ordinal >= 0 && ordinal < count) return ordinal;
-  if (count === 0) {
-    throw new NoDeviceError("No CUDA device: the driver works but sees no GPU", {
-      hint: `check \`nvidia-smi\` and CUDA_VISIBLE_DEVICES; without a GPU, ${EMULATOR_REQUEST}`,
-    });
-  }
-  throw new NoDeviceError(
-    `No CUDA device ${describeValue(ordinal)}: ${count} found, numbered from 0`,
-    {
-      hint: `use a device number from 0 to ${count - 1}; CUDA_VISIBLE_DEVICES may hide others`,
-    },
   );
 }

@@ -129,6 +129,13 @@ export interface Driver {
   free(address: bigint): void;
   /** Says what an allocation is for, so that messages can name its elements; absent where nothing reads it. */
   describe?(address: bigint, contents: Contents): void;
+  /**
+   * Keeps host memory in place, so that copies of it run beside the program: of `memory`, which is longer by `align`, as
+   * many bytes less from an address on that is a multiple of `align`. Returns them.
+   */
+  pin(memory: HostBytes, align: number): HostBytes;
+  /** Gives back what `pin` returned. */
+  unpin(memory: HostBytes): void;
   /** Queues a copy from host memory. */
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void;
   /** Queues a copy to host memory. */

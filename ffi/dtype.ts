@@ -58,7 +58,10 @@ function halves(): Float16ArrayConstructor {
 export const DTYPES: {
   readonly [D in DType]: {
     readonly bytes: number;
-    readonly array: new (length: number) => HostArray<D>;
+    readonly array: {
+      new (length: number): HostArray<D>;
+      new (buffer: ArrayBuffer, byteOffset: number, length: number): HostArray<D>;
+    };
   };
 } = {
   bool: { bytes: 1, array: Uint8Array },

@@ -50,6 +50,7 @@ export { Graph } from "./graph.ts";
 export * from "./kernel/mod.ts";
 export { KernelFunction, KernelModule } from "./module.ts";
 export type { DeviceName, OpenOptions } from "./open.ts";
+export { PinnedArray } from "./pinned.ts";
 export type {
   AccessProfile,
   EmulatorWarning,
@@ -60,6 +61,6 @@ export type {
 } from "./profile.ts";
 export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";
-export { Tensor, type TensorLayout } from "./tensor.ts";
+export { type CopyOptions, Tensor, type TensorLayout } from "./tensor.ts";
 export type { TensorMap, TensorTypeName } from "./tensor_map.ts";
 export { ModuleVariable } from "./variable.ts";

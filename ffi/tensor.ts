@@ -1,38 +1,40 @@
 /** Tensors: typed, strided views of device memory. */
 import type { DeviceBuffer } from "./buffer.ts";
 import type { Device } from "./device.ts";
-import { expectBranded, registerBrand } from "./brands.ts";
-import {
-  type DType,
-  DTYPES,
-  expectDType,
-  type HostArray,
-  hostArray,
-  type HostBytes,
-  type HostData,
-} from "./dtype.ts";
-import { convertElements, elementReader, expectElement, fillElements } from "./elements.ts";
+import { expectBranded, isBranded, registerBrand } from "./brands.ts";
+import { type DType, DTYPES, expectDType, type HostArray, type HostData } from "./dtype.ts";
+import { convertElements, expectElement } from "./elements.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
 import { bytesOf, checkData, lengthOf, takeData } from "./host.ts";
-import { cornerShape, cornerText } from "./corner.ts";
 import { expectInteger, expectIntegers } from "./numbers.ts";
-import { checkOptions, optionNames } from "./options.ts";
-import { overlapsItself } from "./self_overlap.ts";
+import { checkOptions, optionNames, own } from "./options.ts";
+import type { PinnedArray } from "./pinned.ts";
 import {
   countElements,
   denseStrides,
   describe,
-  gather,
   isDense,
   listed,
   MAX_RANK,
-  scatter,
   type Shape,
   spanElements,
   takeLayout,
   takeShape,
 } from "./shape.ts";
 import type { Stream } from "./stream.ts";
+import {
+  copyFromPinned,
+  copyTensor,
+  copyToPinned,
+  denseArray,
+  denseBytes,
+  downloadBytes,
+  downloadSpan,
+  fillTensor,
+  readDense,
+  writeDense,
+} from "./tensor_copy.ts";
+import { inspectTensor } from "./tensor_text.ts";
 import { describeValue } from "./values.ts";
 
 /** Where a tensor's elements lie in its buffer. Strides and offset in elements. */
@@ -57,8 +59,13 @@ const LAYOUT_NAMES = optionNames<TensorLayout>({
 /** Methods by which `console.log` of Node and Bun, and of Deno, asks an object for its text. */
 const CONSOLES = ["nodejs.util.inspect.custom", "Deno.customInspect"] as const;
 
-/** Elements that `fill` copies from the host; it doubles them on the device. */
-const FILL_ELEMENTS = 4096;
+/** How a copy is queued. */
+export interface CopyOptions {
+  /** The stream that copies; it waits for what other streams do with the memory. */
+  readonly stream?: Stream;
+}
+
+const COPY_OPTIONS = optionNames<CopyOptions>({ stream: true });
 
 /** Whether the value is a tensor, and not merely of its form. */
 export let isTensor: (value: unknown) => value is Tensor;
@@ -160,22 +167,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
    * waited for.
    */
   inspect(): string {
-    const state = this.disposed ? "disposed" : `on ${this.device}`;
-    const gaps = this.isContiguous ? "contiguous" : `strides ${listed(this.strides)}`;
-    const layout = `${gaps}, offset ${this.offset}, ${this.spanBytes} bytes`;
-    return [`Tensor ${this} ${state}`, layout, this.#corner()].join("\n");
-  }
-
-  #corner(): string {
-    if (this.disposed) return "";
-    const { stream } = this.buffer;
-    if (stream.recording !== undefined) return "values: not while its stream is captured";
-    if (!this.device.enter().isStreamDone(stream.handle)) return "values: queued work changes them";
-    const { dtype, strides, offset } = this;
-    const shape = cornerShape(this.shape);
-    const corner = new Tensor<D, number>(this.buffer, { dtype, shape, strides, offset });
-    const read = elementReader(dtype, corner.#readBytes());
-    return cornerText(this.shape, dtype === "bool" ? (index) => read(index) !== 0 : read);
+    return inspectTensor(this);
   }
 
   /**
@@ -183,26 +175,31 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
    * queued now, so later launches do not change what it returns.
    */
   async read(): Promise<HostArray<D>> {
-    const { raw, stream } = this.#download();
+    if (this.disposed) throw this.#disposedError();
+    const { raw, stream } = downloadSpan(this);
     await stream.finished();
-    return this.#dense(raw);
+    return denseArray(this, raw);
   }
 
   /** Like {@linkcode read}, but blocks until the elements are here. */
   readSync(): HostArray<D> {
-    const { raw, stream } = this.#download();
+    if (this.disposed) throw this.#disposedError();
+    const { raw, stream } = downloadSpan(this);
     stream.synchronize();
-    return this.#dense(raw);
+    return denseArray(this, raw);
   }
 
   /**
    * Reads the elements into a typed array of the caller, row by row: one that `read` returns, or of their bits
-   * (`Uint16Array` for float16 and bfloat16). Throws `ArgumentError` for an array of another length or type, and for one
-   * whose memory is shared or can be resized.
+   * (`Uint16Array` for float16 and bfloat16). The copy is queued on the stream of the options, else on the one that wrote
+   * last. Throws `ArgumentError` for an array of another length or type, and for one whose memory is shared or can be
+   * resized.
    */
   async readInto<A extends HostArray<D> | (D extends "float16" ? Uint16Array : never)>(
     target: A,
+    options: CopyOptions = {},
   ): Promise<A> {
+    const on = this.#streamOf("options of readInto", options);
     checkData(target, this.dtype);
     const bytes = bytesOf(target);
     if (bytes.buffer !== target.buffer) {
@@ -213,9 +210,9 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
       });
     }
     this.#expectElements("target", lengthOf(target));
-    const { raw, stream } = this.#downloadBytes();
+    const { raw, stream } = downloadBytes(this, on);
     await stream.finished();
-    bytes.set(this.#denseBytes(raw));
+    bytes.set(denseBytes(this, raw));
     return target;
   }
 
@@ -233,31 +230,54 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   }
 
   /**
-   * Replaces the elements by those of a tensor of the same type and shape. Without gaps in either they are copied on
-   * the device, in the order of both streams; otherwise by way of the host, which blocks. Throws `ArgumentError` for
-   * another type, shape or device.
+   * Replaces the elements by those of a tensor, or of pinned host memory, of the same type and shape. Without gaps they are
+   * copied in the order of the streams and nothing waits: on the stream of the options, else on the one that wrote this
+   * tensor last. Tensors with gaps are copied by way of the host, which blocks. Throws `ArgumentError` for another type,
+   * shape or device, and for pinned memory and a tensor with gaps.
    */
-  copyFrom(source: Tensor<D>): void {
-    expectBranded<Tensor<D>>("tensor", source, "source of copyFrom");
+  copyFrom(source: Tensor<D> | PinnedArray<D>, options: CopyOptions = {}): void {
+    const isPinned = isBranded<PinnedArray<D>>("pinned", source);
+    if (!isPinned) expectBranded<Tensor<D>>("tensor", source, "source of copyFrom");
+    const stream = this.#streamOf("options of copyFrom", options);
+    this.#expectAlike("source", source);
+    if (isPinned) copyFromPinned(this, source, stream);
+    else copyTensor(this, source, stream);
+  }
+
+  /**
+   * Queues a copy of the elements to pinned host memory of the same type and shape: on the stream of the options, else on
+   * the one that wrote this tensor last. `await target.finished()` before they are read. Throws `ArgumentError` for another
+   * type, shape or device, and for a tensor with gaps.
+   */
+  copyTo(target: PinnedArray<D>, options: CopyOptions = {}): void {
+    expectBranded<PinnedArray<D>>("pinned", target, "target of copyTo");
+    const stream = this.#streamOf("options of copyTo", options);
+    this.#expectAlike("target", target);
+    copyToPinned(this, target, stream);
+  }
+
+  #streamOf(argument: string, options: CopyOptions): Stream | undefined {
     if (this.disposed) throw this.#disposedError();
-    const { dtype, shape, device } = source;
+    checkOptions(argument, options, COPY_OPTIONS);
+    const stream = own(options, "stream");
+    if (stream === undefined) return undefined;
+    expectBranded<Stream>("stream", stream, "stream");
+    if (stream.device === this.device) return stream;
+    const expected = `a stream of ${this.device.label}`;
+    throw new ArgumentError({ argument: "stream", expected, actual: "one of another device" });
+  }
+
+  #expectAlike(argument: string, other: Tensor<D> | PinnedArray<D>): void {
+    const { dtype, shape, device }: { dtype: DType; shape: readonly number[]; device: Device } =
+      other;
     if (
-      dtype !== this.dtype || device !== this.device || listed(shape) !== listed(this.shape)
-    ) {
-      throw new ArgumentError({
-        argument: "source",
-        expected: `${this} on ${this.device.label}`,
-        actual: `${source} on ${device.label}`,
-      });
-    }
-    const isDirect = this.isContiguous && source.isContiguous && this.buffer !== source.buffer;
-    if (!isDirect) return this.#writeBytes(source.#readBytes());
-    const { stream } = this.buffer;
-    const from = source.address;
-    source.buffer.use(stream, false);
-    this.buffer.use(stream, true);
-    if (this.spanBytes === 0) return;
-    device.enter().copyOnDevice(this.address, from, this.spanBytes, stream.handle);
+      dtype === this.dtype && device === this.device && listed(shape) === listed(this.shape)
+    ) return;
+    throw new ArgumentError({
+      argument,
+      expected: `${this} on ${this.device.label}`,
+      actual: `${other} on ${device.label}`,
+    });
   }
 
   /**
@@ -267,20 +287,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   fill(value: number | bigint | boolean): void {
     if (this.disposed) throw this.#disposedError();
     const element = expectElement("value of fill", value, this.dtype);
-    const { elements, dtype } = this;
-    const elementBytes = DTYPES[dtype].bytes;
-    const isDense = this.isContiguous;
-    const first = isDense ? Math.min(elements, FILL_ELEMENTS) : elements;
-    const bytes = fillElements(dtype, first, () => element);
-    if (!isDense) return this.#writeBytes(bytes);
-    this.buffer.upload(bytes, this.offset * elementBytes);
-    const { stream } = this.buffer;
-    const driver = this.device.enter();
-    for (let done = bytes.length; done < this.spanBytes;) {
-      const length = Math.min(done, this.spanBytes - done);
-      driver.copyOnDevice(this.address + BigInt(done), this.address, length, stream.handle);
-      done += length;
-    }
+    fillTensor(this, element);
   }
 
   /**
@@ -290,7 +297,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   cast<T extends DType>(dtype: T): Tensor<T, R> {
     if (this.disposed) throw this.#disposedError();
     expectDType("dtype", dtype);
-    const bytes = convertElements(this.dtype, this.#readBytes(), dtype);
+    const bytes = convertElements(this.dtype, readDense(this), dtype);
     const result = this.#sameShape(dtype);
     result.buffer.upload(bytes, 0);
     return result;
@@ -305,34 +312,13 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     if (this.disposed) throw this.#disposedError();
     const { bytes, length } = takeData(data, this.dtype);
     this.#expectElements("data", length);
-    this.#writeBytes(bytes);
+    writeDense(this, bytes);
   }
 
   #expectElements(argument: string, length: number): void {
     if (length === this.elements) return;
     const expected = `${this.elements} elements for ${this}`;
     throw new ArgumentError({ argument, expected, actual: `${length}` });
-  }
-
-  #writeBytes(dense: HostBytes): void {
-    let bytes = dense;
-    if (overlapsItself(this.shape, this.strides)) {
-      throw new ArgumentError({
-        argument: "this",
-        expected: "a tensor whose elements lie apart",
-        actual: `${this} with strides ${listed(this.strides)}`,
-      }, { hint: "write to the tensor that it repeats elements of" });
-    }
-    const elementBytes = DTYPES[this.dtype].bytes;
-    if (!this.isContiguous) {
-      // The gaps between the elements must survive: read the whole span, change the elements, write it back.
-      const { raw: span, stream } = this.#downloadBytes();
-      stream.synchronize();
-      const aligned = dense.byteOffset % elementBytes === 0 ? dense : dense.slice();
-      scatter(span, aligned, { shape: this.shape, strides: this.strides, elementBytes });
-      bytes = span;
-    }
-    this.buffer.upload(bytes, this.offset * elementBytes);
   }
 
   /**
@@ -450,50 +436,6 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     const { shape, buffer: { stream } }: { shape: readonly number[]; buffer: DeviceBuffer } = this;
     const { buffer, strides } = this.device.empty(dtype, shape, { stream });
     return new Tensor<T, R>(buffer, { dtype, shape, strides, offset: 0 }, true);
-  }
-
-  /** Queues a copy of the whole span; `raw` has it once the stream is done. */
-  #download(): { readonly raw: HostArray<D>; readonly stream: Stream } {
-    if (this.disposed) throw this.#disposedError();
-    const raw = hostArray(this.dtype, this.spanBytes / DTYPES[this.dtype].bytes);
-    return { raw, stream: this.#downloadTo(bytesOf(raw)) };
-  }
-
-  /** The same as bytes, for types that the runtime may have no array of. */
-  #downloadBytes(): { readonly raw: HostBytes; readonly stream: Stream } {
-    if (this.disposed) throw this.#disposedError();
-    const raw = bytesOf(hostArray("uint8", this.spanBytes));
-    return { raw, stream: this.#downloadTo(raw) };
-  }
-
-  #downloadTo(bytes: HostBytes): Stream {
-    return this.buffer.download(bytes, this.offset * DTYPES[this.dtype].bytes);
-  }
-
-  /** The elements, row by row; blocks. */
-  #readBytes(): HostBytes {
-    const { raw, stream } = this.#downloadBytes();
-    stream.synchronize();
-    return this.#denseBytes(raw);
-  }
-
-  #dense(raw: HostArray<D>): HostArray<D> {
-    if (this.isContiguous) return raw;
-    const dense = hostArray(this.dtype, this.elements);
-    this.#gather(bytesOf(dense), bytesOf(raw));
-    return dense;
-  }
-
-  #denseBytes(raw: HostBytes): HostBytes {
-    if (this.isContiguous) return raw;
-    const dense = bytesOf(hostArray("uint8", this.elements * DTYPES[this.dtype].bytes));
-    this.#gather(dense, raw);
-    return dense;
-  }
-
-  #gather(dense: HostBytes, raw: HostBytes): void {
-    const { shape, strides } = this;
-    gather(dense, raw, { shape, strides, elementBytes: DTYPES[this.dtype].bytes });
   }
 
   #disposedError(): DisposedError {

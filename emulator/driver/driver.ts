@@ -124,6 +124,12 @@ export class EmulatorDriver implements Driver {
     if (location !== undefined) this.#heap.describe(location, tensorInfo(contents));
   }
 
+  pin(memory: HostBytes, align: number): HostBytes {
+    return memory.subarray(0, memory.length - align);
+  }
+
+  unpin(): void {}
+
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void {
     const call = "cuMemcpyHtoDAsync";
     this.#streams.refuseCapture(stream, call);

@@ -195,6 +195,17 @@ export class CudaDriver implements Driver {
     this.#check(this.#cu.cuMemFree_v2(address), "cuMemFree");
   }
 
+  pin(memory: HostBytes, align: number): HostBytes {
+    const pages = alignedPart(this.#library, memory, align);
+    const status = this.#cu.cuMemHostRegister_v2(pages, BigInt(pages.length), 0);
+    this.#check(status, "cuMemHostRegister", `${pages.length} bytes`);
+    return pages;
+  }
+
+  unpin(memory: HostBytes): void {
+    this.#check(this.#cu.cuMemHostUnregister(memory), "cuMemHostUnregister");
+  }
+
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void {
     const bytes = BigInt(from.byteLength);
     this.#check(this.#cu.cuMemcpyHtoDAsync_v2(to, from, bytes, stream), "cuMemcpyHtoDAsync");
@@ -464,10 +475,15 @@ export class CudaDriver implements Driver {
 }
 
 /** Memory for a tensor map on the alignment that libcuda demands. */
-function alignedRoom({ addressOf }: CudaLibrary): HostBytes {
+function alignedRoom(library: CudaLibrary): HostBytes {
   const room = new Uint8Array(TENSOR_MAP_BYTES + TENSOR_MAP_ALIGN);
-  const skip = Number(-addressOf(room) & BigInt(TENSOR_MAP_ALIGN - 1));
-  return room.subarray(skip, skip + TENSOR_MAP_BYTES);
+  return alignedPart(library, room, TENSOR_MAP_ALIGN);
+}
+
+/** All but `align` bytes of some memory, from an aligned address on. */
+function alignedPart({ addressOf }: CudaLibrary, memory: HostBytes, align: number): HostBytes {
+  const skip = Number(-addressOf(memory) & BigInt(align - 1));
+  return memory.subarray(skip, skip + memory.length - align);
 }
 
 function textOf(bytes: HostBytes): string {

@@ -28,6 +28,8 @@ export const SYMBOLS = {
   cuMemGetInfo_v2: { parameters: ["buffer", "buffer"], result: "i32" },
   cuMemAlloc_v2: { parameters: ["buffer", "u64"], result: "i32" },
   cuMemFree_v2: { parameters: ["u64"], result: "i32" },
+  cuMemHostRegister_v2: { parameters: ["buffer", "u64", "u32"], result: "i32" },
+  cuMemHostUnregister: { parameters: ["buffer"], result: "i32" },
   cuMemcpyHtoDAsync_v2: { parameters: ["u64", "buffer", "u64", "u64"], result: "i32" },
   cuMemcpyDtoHAsync_v2: { parameters: ["buffer", "u64", "u64", "u64"], result: "i32" },
   cuMemcpyDtoDAsync_v2: { parameters: ["u64", "u64", "u64", "u64"], result: "i32" },

@@ -162,6 +162,7 @@ const INTERNAL: ReadonlySet<string> = new Set([
   "Device.giveBack",
   "ConstantBuffer.attach",
   "Stream.recording",
+  "PinnedArray.queue",
 ]);
 
 Deno.test("operationsOf() has every method, accessor and function that the run time exports", () => {

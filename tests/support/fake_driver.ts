@@ -196,6 +196,15 @@ export class FakeDriver implements Driver {
     this.described.set(address, contents);
   }
 
+  pin(memory: HostBytes, align: number): HostBytes {
+    this.#enter("pin", memory.length, align);
+    return memory.subarray(0, memory.length - align);
+  }
+
+  unpin(memory: HostBytes): void {
+    this.#enter("unpin", memory.length);
+  }
+
   copyToDevice(to: bigint, from: HostBytes, stream: bigint): void {
     this.#enter("copyToDevice", to, from.length, stream);
     this.#refuseCapture(stream);

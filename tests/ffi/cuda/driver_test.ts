@@ -362,3 +362,18 @@ Deno.test("CudaDriver.endCapture() destroys the recording once it can be launche
   );
   assert(failing.calls.some(([name]) => name === "cuGraphDestroy"));
 });
+
+Deno.test("CudaDriver.pin() registers aligned memory, and unpin() gives the same back", () => {
+  const library = fakeLibrary();
+  const driver = new CudaDriver(library);
+  const room = new Uint8Array(3 * 4096).subarray(100);
+  const pages = driver.pin(room, 4096);
+  assertEquals([library.addressOf(pages) % 4096n, pages.length], [0n, room.length - 4096]);
+  assert(pages.byteOffset >= room.byteOffset && pages.byteOffset < room.byteOffset + 4096);
+  driver.unpin(pages);
+  const calls = library.calls.filter(([name]) => name.startsWith("cuMemHost"));
+  assertEquals(calls, [
+    ["cuMemHostRegister_v2", pages, BigInt(pages.length), 0],
+    ["cuMemHostUnregister", pages],
+  ]);
+});

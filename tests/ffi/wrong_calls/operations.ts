@@ -51,7 +51,7 @@ export function operationsOf(
   objects: Objects,
 ): readonly Operation[] {
   const { device, foreign, kernel, factor, ptx } = world;
-  const { x, out, stream, event, graph, module, fn, variable } = objects;
+  const { x, out, stream, event, graph, module, fn, variable, pinned } = objects;
   const { buffer } = x;
   const is = (...these: readonly unknown[]): Allows => isOneOf(...these);
   const streams = is(stream, device.defaultStream);
@@ -203,6 +203,27 @@ export function operationsOf(
     },
     unary("Device.retire", device, a(stream, streams)),
     unary("Device.forget", device, a(module, is(module))),
+    unary("Device.forgetPinned", device, a(pinned, is(pinned, foreign.pinned))),
+    {
+      name: "Device.pinned",
+      run: bound(device, "Device.pinned"),
+      positional: [dtype, shape],
+    },
+    {
+      name: "PinnedArray.constructor",
+      run: (...args) => Reflect.construct(runtime.PinnedArray, args),
+      positional: [a(device, is(device)), dtype, shape],
+    },
+    ...[
+      "disposed",
+      "array",
+      "bytes",
+      "toString",
+      "done",
+      "finished",
+      "synchronize",
+      "dispose",
+    ].map((name) => nullary(`PinnedArray.${name}`, pinned)),
     {
       name: "DeviceBuffer.constructor",
       run: (...args) => Reflect.construct(runtime.DeviceBuffer, args),
@@ -224,6 +245,7 @@ export function operationsOf(
       positional: [
         a(bytes, (value) => ArrayBuffer.isView(value) && value.buffer instanceof ArrayBuffer),
         a(0, isInteger(0, 24)),
+        a(stream, optional(streams)),
       ],
     },
     unary("DeviceBuffer.fill", buffer, a(0, isInteger(0, 255))),
@@ -322,8 +344,24 @@ export function operationsOf(
       },
     },
     unary("Tensor.write", x, a(data, isData)),
-    unary("Tensor.readInto", x, a(data, isArray)),
-    unary("Tensor.copyFrom", x, a(out, tensors)),
+    {
+      name: "Tensor.readInto",
+      run: bound(x, "Tensor.readInto"),
+      positional: [a(data, isArray)],
+      named: { stream: common.stream },
+    },
+    {
+      name: "Tensor.copyFrom",
+      run: bound(x, "Tensor.copyFrom"),
+      positional: [a(pinned, is(x, out, pinned))],
+      named: { stream: common.stream },
+    },
+    {
+      name: "Tensor.copyTo",
+      run: bound(x, "Tensor.copyTo"),
+      positional: [a(pinned, is(pinned))],
+      named: { stream: common.stream },
+    },
     unary("Tensor.fill", x, a(1, isNumber)),
     unary("Tensor.cast", x, a("int32", isDType)),
     unary("Tensor.permute", x, a([1, 0], isShape)),

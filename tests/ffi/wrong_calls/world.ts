@@ -11,6 +11,7 @@ import {
   type KernelFunction,
   type KernelModule,
   type ModuleVariable,
+  type PinnedArray,
   type Stream,
   type Tensor,
 } from "../../../ffi/mod.ts";
@@ -60,6 +61,7 @@ export interface Objects {
   readonly module: KernelModule;
   readonly fn: KernelFunction;
   readonly variable: ModuleVariable;
+  readonly pinned: PinnedArray;
 }
 
 export class World implements Disposable {
@@ -86,8 +88,8 @@ export class World implements Disposable {
       this.#module = this.device.loadModule(this.ptx, "scaled");
     }
     const objects = this.#objectsOn(this.device, this.#module);
-    const { graph, event, stream, x, out } = objects;
-    this.#made.push(graph, event, stream, x, out);
+    const { graph, event, stream, x, out, pinned } = objects;
+    this.#made.push(graph, event, stream, x, out, pinned);
     return objects;
   }
 
@@ -99,7 +101,8 @@ export class World implements Disposable {
     });
     const fn = module.function("scaled");
     const variable = must(module.variable("FACTOR"), "FACTOR");
-    return { x, out, stream, event, graph, module, fn, variable };
+    const pinned = device.pinned("float32", [2, 3]);
+    return { x, out, stream, event, graph, module, fn, variable, pinned };
   }
 
   /** Right calls of each kind, with the results that they must have. */
@@ -123,6 +126,12 @@ export class World implements Disposable {
     using end = device.event().record(stream);
     assertEquals(end.done && stream.done && device.defaultStream.done, true);
     assertEquals(kernel.grid({ M: 33, N: 3 }), [2, 1, 1]);
+    using pinned = device.pinned("float32", [2, 3]);
+    pinned.array.set(double);
+    out.copyFrom(pinned, { stream });
+    x.copyTo(pinned, { stream });
+    await pinned.finished();
+    assertEquals([pinned.array, out.readSync()], [DATA, double]);
     device.synchronize();
   }
 
