@@ -13,7 +13,7 @@ import { allSamples, type Sample, sampleModule } from "../tests/support/ptx_samp
 import { assemblyErrors } from "../tests/support/ptxas.ts";
 import { freshRandom } from "../tests/support/random.ts";
 
-const SPELLINGS = new URL("../tests/compiler/ptx/data/spellings.txt", import.meta.url);
+const SPELLINGS = new URL("../tests/compiler/ptx/spellings.txt", import.meta.url);
 const SEED = 22;
 const SHUFFLES = 6;
 const VERSION = 90;

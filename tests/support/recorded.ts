@@ -1,4 +1,4 @@
-/** PTX that nvcc made, compressed: its source lies beside it and is what one reads. `regenerate.sh` there writes both. */
+/** PTX that nvcc made, compressed: its source is beside it. */
 import { gunzipSync } from "node:zlib";
 
 /** The text that is stored as `${file}.gz`. */

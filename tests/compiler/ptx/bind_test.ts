@@ -1,4 +1,4 @@
-/** Orders of modifiers: data/spellings.txt holds one for each form that ptxas 13.0 takes (scripts/ptx_spellings.ts). */
+/** Orders of modifiers: spellings.txt holds one for each form that ptxas 13.0 takes (scripts/ptx_spellings.ts). */
 import { bindAnyOrder } from "../../../compiler/ptx/bind.ts";
 import { readForm } from "../../../compiler/ptx/form.ts";
 import type { Instruction } from "../../../compiler/ptx/func.ts";
@@ -6,7 +6,7 @@ import { matchInstruction, splitSpelling } from "../../../compiler/ptx/match.ts"
 import { assert, assertEquals } from "../../support/assert.ts";
 import { allSamples } from "../../support/ptx_samples.ts";
 
-const SPELLINGS = Deno.readTextFileSync(new URL("data/spellings.txt", import.meta.url)).trim()
+const SPELLINGS = Deno.readTextFileSync(new URL("spellings.txt", import.meta.url)).trim()
   .split("\n");
 
 const wordsOf = (spelling: string): string => spelling.split(".").sort().join(".");

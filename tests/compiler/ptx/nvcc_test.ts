@@ -1,5 +1,5 @@
 /**
- * What nvcc of CUDA 13.0 makes of the .cu files in nvcc/, one architecture each:
+ * What nvcc of CUDA 13.0 makes of the .cu files in nvcc/, one architecture each, compressed:
  * functions -lineinfo sm_80, debug -G sm_80, pointers sm_75, printf and modern sm_90a, textures sm_100, tables sm_120.
  */
 import { calledName } from "../../../compiler/ptx/inline_call.ts";
@@ -10,13 +10,13 @@ import { printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { readRecorded } from "../../support/recorded.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
 const NAMES = ["functions", "debug", "pointers", "printf", "modern", "textures", "tables"] as const;
 type Name = (typeof NAMES)[number];
 
-const textOf = (name: Name): string =>
-  Deno.readTextFileSync(new URL(`nvcc/${name}.ptx`, import.meta.url));
+const textOf = (name: Name): string => readRecorded(new URL(`nvcc/${name}.ptx`, import.meta.url));
 const moduleOf = (name: Name): PtxModule => parsePtx(textOf(name));
 const functionOf = (module: PtxModule, name: string): PtxFunction =>
   must(module.functions.find((fn) => fn.name === name), name);

@@ -13,6 +13,7 @@ import { printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import { readRecorded } from "../../support/recorded.ts";
 import { allSamples, sampleModule } from "../../support/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
@@ -288,7 +289,7 @@ Deno.test("parsePtx() reports what it cannot read, with its location", () => {
 });
 
 Deno.test("parsePtx() ends with PtxSyntaxError on any part of a text", () => {
-  const whole = Deno.readTextFileSync(new URL("data/reduce.ptx", import.meta.url));
+  const whole = readRecorded(new URL("nvcc/reduce.ptx", import.meta.url));
   fc.assert(
     fc.property(fc.nat(whole.length - 1), fc.nat(40), (start, length) => {
       const text = whole.slice(0, start) + whole.slice(start + length);
@@ -430,7 +431,7 @@ Deno.test("printModule() and parsePtx() undo each other on random modules", () =
 
 // Made by nvcc of CUDA 13.0: `nvcc -ptx -arch=sm_80 -lineinfo`, without the folder in `.file 1`.
 for (const name of ["reduce", "control", "matrix"]) {
-  const text = Deno.readTextFileSync(new URL(`data/${name}.ptx`, import.meta.url));
+  const text = readRecorded(new URL(`nvcc/${name}.ptx`, import.meta.url));
 
   Deno.test(`parsePtx() reads what nvcc makes of ${name}.cu`, () => {
     const module = parsePtx(text);

@@ -6,6 +6,7 @@ import { parsePtx, PtxSyntaxError } from "../../../compiler/ptx/parse.ts";
 import { printInstruction, printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { readRecorded } from "../../support/recorded.ts";
 import { anyModule, sortedRegisters } from "../../support/ptx_modules.ts";
 import { anySample, sampleModule } from "../../support/ptx_samples.ts";
 
@@ -59,9 +60,9 @@ Deno.test("verifyPtx() takes any instruction of the table for one of the targets
   );
 });
 
-const texts = ["data/reduce", "data/control", "nvcc/functions", "nvcc/printf", "nvcc/tables"].map((
-  name,
-) => Deno.readTextFileSync(new URL(`${name}.ptx`, import.meta.url)));
+const texts = ["reduce", "control", "functions", "printf", "tables"].map((name) =>
+  readRecorded(new URL(`nvcc/${name}.ptx`, import.meta.url))
+);
 
 /** Pieces of PTX, so that changes are not noticed by the lexer alone. */
 const PIECES = [
