@@ -131,3 +131,19 @@ Deno.test("modules import each other in circles only where ARCHITECTURE.md says 
   const listed = descents.flatMap((descent) => [...descent]);
   assertEquals(listed.filter((module) => !inCircles.has(module)), []);
 });
+
+Deno.test("every folder of the table and of the emulator says what comes in and what goes out", () => {
+  const layers = readLayers(Deno.readTextFileSync(`${ROOT}/ARCHITECTURE.md`));
+  const folders = [
+    ...layers.map(({ folder }) => folder).filter((folder) => folder !== "editors"),
+    ...[...Deno.readDirSync(`${ROOT}/emulator`)].filter(({ isDirectory }) => isDirectory)
+      .map(({ name }) => `emulator/${name}`),
+  ];
+  const silent = folders.filter((folder) => {
+    const files = new Set([...Deno.readDirSync(`${ROOT}/${folder}`)].map(({ name }) => name));
+    return !files.has("README.md") &&
+      !(files.has("mod.ts") &&
+        Deno.readTextFileSync(`${ROOT}/${folder}/mod.ts`).startsWith("/**"));
+  });
+  assertEquals(silent, []);
+});
