@@ -85,6 +85,7 @@ export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   erf: both(erf, 3, 3),
   floor: exact((fp, x) => fp.integral("rmi", x)),
   ceil: exact((fp, x) => fp.integral("rpi", x)),
+  rint: exact((fp, x) => fp.integral("rni", x)),
   trunc: exact((fp, x) => fp.integral("rzi", x)),
   round: exact(round),
   fmod: exact((fp, x, y) => fmod(fp, x, must(y, "divisor"))),

@@ -68,6 +68,7 @@ export const MATH_FUNCTIONS = {
   floor: { params: "x", rule: KEEP, also: ["floorf"], doc: "rounded down", fold: Math.floor },
   ceil: { params: "x", rule: KEEP, also: ["ceilf"], doc: "rounded up", fold: Math.ceil },
   round: { params: "x", rule: KEEP, also: ["roundf"], doc: "rounded to the nearest integer, halves away from zero" },
+  rint: { params: "x", rule: KEEP, also: ["rintf"], doc: "rounded to the nearest integer, halves to the even one" },
   trunc: { params: "x", rule: KEEP, also: ["truncf"], doc: "rounded towards zero", fold: Math.trunc },
   fmod: { params: "x, y", rule: KEEP, also: ["fmodf"], doc: "remainder with the sign of x" },
   copysign: { params: "x, y", rule: KEEP, also: ["copysignf"], doc: "x with the sign of y" },

@@ -234,6 +234,12 @@ const EXACT: Readonly<Record<string, (x: number, y: number) => number>> = {
     const whole = Math.trunc(x);
     return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
   },
+  rint: (x) => {
+    const below = Math.floor(x);
+    const isUp = x - below > 0.5 || (x - below === 0.5 && below % 2 !== 0);
+    const whole = isUp ? below + 1 : below;
+    return whole === 0 ? 0 * x : whole;
+  },
   abs: Math.abs,
   fmod: (x, y) => x % y,
   copysign: (x, y) => Math.abs(x) * (y < 0 || Object.is(y, -0) ? -1 : 1),

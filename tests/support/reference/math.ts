@@ -11,11 +11,14 @@ interface MathFunction {
   readonly bound: (result: number, args: readonly number[]) => number;
   /** Correctly rounded. */
   readonly exact?: true;
+  /** It has steps, so its value is known for exact arguments only. */
+  readonly stepped?: true;
 }
 
 const relative = (bits: number) => (result: number): number => Math.abs(result) * 2 ** -bits;
 const ulps = (count: number) => (result: number): number => count * spacing(result, "float32");
 const CORRECT = { bound: () => 0, exact: true } as const;
+const STEPPED = { ...CORRECT, stepped: true } as const;
 
 const logBound = (result: number, [x = 0]: readonly number[]): number =>
   x >= 0.5 && x <= 2 ? 2 ** -22 : Math.abs(result) * 2 ** -21;
@@ -52,12 +55,13 @@ const FUNCTIONS: Readonly<Record<Computed, MathFunction>> = {
   sqrt_rn: { compute: Math.sqrt, ...CORRECT },
   div_rn: { compute: (a, b) => a / b, ...CORRECT },
   fma: { compute: fusedDouble, ...CORRECT },
-  fmod: { compute: (a, b) => a % b, ...CORRECT },
-  floor: { compute: Math.floor, ...CORRECT },
-  ceil: { compute: Math.ceil, ...CORRECT },
-  trunc: { compute: Math.trunc, ...CORRECT },
-  round: { compute: roundAway, ...CORRECT },
-  copysign: { compute: copySign, ...CORRECT },
+  fmod: { compute: (a, b) => a % b, ...STEPPED },
+  floor: { compute: Math.floor, ...STEPPED },
+  ceil: { compute: Math.ceil, ...STEPPED },
+  trunc: { compute: Math.trunc, ...STEPPED },
+  round: { compute: roundAway, ...STEPPED },
+  rint: { compute: roundEven, ...STEPPED },
+  copysign: { compute: copySign, ...STEPPED },
   abs: { compute: Math.abs, ...CORRECT },
 };
 
@@ -70,17 +74,17 @@ export function mathReference(name: string): (...args: number[]) => number {
   return must(isMathFunction(name) ? FUNCTIONS[name] : undefined, name).compute;
 }
 
-/** `f(args)` in a type. Functions with steps are known for exact arguments only. */
+/** `f(args)` in a type. */
 export function mathCell(name: string, args: readonly FloatCell[], type: FloatName): FloatCell {
   const row = must(isMathFunction(name) ? FUNCTIONS[name] : undefined, name);
   const values = args.map(({ value }) => value);
-  // The sign of a NaN is nobody's promise.
+  // The sign of a NaN is not defined.
   if (name === "copysign" && Number.isNaN(values[1])) return UNKNOWN_FLOAT;
   if (args.every(isExact)) {
     if (name === "fma") return exact(fused(values, type));
     return widened(row, row.compute(...values), 0, values, type);
   }
-  if (args.some(({ error }) => error === Infinity) || STEPPED.has(name)) return UNKNOWN_FLOAT;
+  if (args.some(({ error }) => error === Infinity) || row.stepped) return UNKNOWN_FLOAT;
   const [, second] = args;
   if (name === "div_rn" && second !== undefined && Math.abs(second.value) <= second.error) {
     return UNKNOWN_FLOAT;
@@ -95,14 +99,6 @@ export function mathCell(name: string, args: readonly FloatCell[], type: FloatNa
   return Number.isFinite(spread) ? widened(row, center, 2 * spread, values, type) : UNKNOWN_FLOAT;
 }
 
-const STEPPED: ReadonlySet<string> = new Set([
-  "fmod",
-  "floor",
-  "ceil",
-  "trunc",
-  "round",
-  "copysign",
-]);
 /** They turn around inside of a box, but never move further than their argument. */
 const LIPSCHITZ: ReadonlySet<string> = new Set(["sin", "cos", "abs"]);
 
@@ -172,6 +168,14 @@ function parts(value: number): { readonly digits: bigint; readonly exponent: num
   const field = Number((bits >> 52n) & 0x7ffn);
   const digits = (bits & ((1n << 52n) - 1n)) | (field === 0 ? 0n : 1n << 52n);
   return { digits: value < 0 ? -digits : digits, exponent: Math.max(field, 1) - 1075 };
+}
+
+/** Half to even. */
+function roundEven(x: number): number {
+  const below = Math.floor(x);
+  const rest = x - below;
+  const isUp = rest > 0.5 || (rest === 0.5 && below % 2 !== 0);
+  return copySign(isUp ? below + 1 : below, x);
 }
 
 /** Half away from zero. */
