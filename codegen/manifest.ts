@@ -16,7 +16,7 @@ import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import type { WrapperImage } from "./input.ts";
 
-/** One kernel. Its instances are the entries of each of its images. */
+/** One kernel. Its instances are the entries of its images. */
 export interface KernelManifest {
   /** Rises when a reader of the old form would misunderstand the new one. */
   readonly schema: 1;
@@ -53,13 +53,15 @@ export interface ContractManifest {
   readonly requires: readonly string[];
 }
 
-/** One instance: an entry of each image. */
+/** One instance: an entry of each image, or of those for some targets. */
 export interface InstanceManifest {
   readonly symbol: string;
   readonly variant: InstanceInfo["variant"];
   readonly config: InstanceInfo["config"];
   /** Where instances differ in their configuration alone: its text, as a pragma would spell it. */
   readonly configuration?: string;
+  /** Targets that have it; absent: all. */
+  readonly availableOn?: readonly string[];
   /** Conditions under which it may be launched beside the contract's; a pointer means its address. */
   readonly specialization: readonly string[];
   /** Index into the kernel's contracts. */
@@ -170,11 +172,15 @@ export function buildManifest(
     name,
     doc,
     contracts: [...contracts.values()],
-    instances: instances.map(({ symbol, variant, config, configuration, specialization }, i) => ({
+    instances: instances.map((
+      { symbol, variant, config, configuration, availableOn, specialization },
+      i,
+    ) => ({
       symbol,
       variant,
       config,
       ...(configuration === undefined ? {} : { configuration: configuration.label }),
+      ...(availableOn === undefined ? {} : { availableOn }),
       specialization: specialization.map(({ text }) => text),
       contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
     })),

@@ -25,15 +25,15 @@ export function hasChoices(kernel: KernelOutline): boolean {
   return choicesOf(kernel).length > 0;
 }
 
-/** Instances that differ in their configuration alone, the first configuration first. */
+/** Instances that differ in their configuration alone, in the order in which targets take them as defaults. */
 function choicesOf({ instances }: KernelOutline): readonly (readonly InstanceInfo[])[] {
   const sets = groupBy(
     instances,
     ({ configuration, symbol }) => configuration?.first ?? symbol,
   );
-  return [...sets].filter(([, set]) => set.length > 1).map(([first, set]) =>
-    set.toSorted((a, b) => Number(b.symbol === first) - Number(a.symbol === first))
-  );
+  const rankOf = ({ configuration }: InstanceInfo): number => configuration?.rank ?? 0;
+  return [...sets.values()].filter((set) => set.length > 1)
+    .map((set) => set.toSorted((a, b) => rankOf(a) - rankOf(b)));
 }
 
 function choiceDoc(
@@ -55,6 +55,7 @@ function choiceDoc(
         object({
           symbol: quote(instance.symbol),
           config: quote(labels[index] ?? ""),
+          availableOn: instance.availableOn && array(instance.availableOn.map(quote)),
           cost: costDoc(instance, key, print),
         })
       ),

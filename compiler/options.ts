@@ -131,7 +131,7 @@ export interface CompiledModule extends ModuleOutline {
 export interface ModuleOutline {
   /** The architecture it is for. */
   readonly target: TargetName;
-  /** One for each instance, in the order of {@linkcode CompiledKernel.instances}. */
+  /** One for each instance that the target has, in the order of {@linkcode CompiledKernel.instances}. */
   readonly entries: readonly CompiledEntry[];
 }
 

@@ -42,6 +42,11 @@ export const PRAGMAS = {
     "#pragma tri num_warps=3\n__global__ void f(int *X) { *X = 1; }",
     "#pragma tri num_warps=4\n__global__ void f(int *X) { *X = 1; }",
   ),
+  E9015: file(
+    "Each variant has a configuration on every target of the build. Add one whose filter lets the named targets through, or select targets with `--arch`.",
+    "#pragma tri configs N in {128} if __TRI_ARCH__ >= 900\n__global__ void f(int *X) { *X = N; }",
+    "#pragma tri configs N in {128} if __TRI_ARCH__ >= 900\n#pragma tri config N=64\n__global__ void f(int *X) { *X = N; }",
+  ),
   E9020: settings(
     'The key "tri" of deno.json holds "files"; a file has "defines" and "kernels". docs/reference/settings.md lists all keys.',
     '{ "tri": { "file": {} } }',

@@ -126,6 +126,7 @@ export const SECTIONS: Readonly<Record<Code, string>> = {
   E9012: "10.3",
   E9013: "10.3",
   E9014: "10.3",
+  E9015: "10.3",
   E9020: "10.5",
   E9030: "10.3",
   E9031: "10.3",

@@ -6,7 +6,13 @@ import { macrosOf } from "../../codegen/facts_section.ts";
 import { GRID_NAMES, namesRead, printSource } from "../../codegen/expression.ts";
 import { type Environment, evaluate } from "../../compiler/contract/expr.ts";
 import type { ContractExpr, InstanceInfo, Requirement } from "../../compiler/contract/types.ts";
-import type { CompiledKernel, CompiledModule, EntryForm } from "../../compiler/options.ts";
+import type {
+  CompiledKernel,
+  CompiledModule,
+  EntryForm,
+  KernelOutline,
+} from "../../compiler/options.ts";
+import type { TargetName } from "../../compiler/targets.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type {
   Condition,
@@ -21,10 +27,19 @@ import type {
   VariantFacts,
 } from "../../ffi/mod.ts";
 
+/** The instances that a target has. */
+export function instancesOn(
+  { instances }: KernelOutline,
+  target: TargetName,
+): readonly InstanceInfo[] {
+  return instances.filter(({ availableOn }) => availableOn?.includes(target) ?? true);
+}
+
 /** The facts of a kernel as one of its modules has it. */
 export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelFacts {
-  const { name, instances } = kernel;
+  const { name } = kernel;
   const { target, ptx } = module;
+  const instances = instancesOn(kernel, target);
   const bytes = new TextEncoder().encode(ptx);
   return {
     name,

@@ -10,7 +10,7 @@ import {
   TriError,
 } from "../../ffi/mod.ts";
 import { type Arguments, chooseArguments, scalarValues, type Sizes } from "./arguments.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf, instancesOn } from "./facts.ts";
 
 /** An entry or a form of one, and what it did. */
 export interface EntryRun {
@@ -57,7 +57,7 @@ export function runKernel(kernel: CompiledKernel, sizes: Sizes): EntryRun[] {
     const facts = factsOf(kernel, module);
     const launchable: Launchable = defineKernel(facts);
     using device = Device.open({ device: "emulator", arch: target.replace(/a$/, "") });
-    return kernel.instances.flatMap((instance) => {
+    return instancesOn(kernel, target).flatMap((instance) => {
       const { symbol } = instance;
       const chosen = chooseArguments(instance, sizes);
       const run = (form: FormChoice, name: string): EntryRun => {

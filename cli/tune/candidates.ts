@@ -5,6 +5,7 @@ import { groupBy } from "../../compiler/support/group_by.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { sha256 } from "../files/hash.ts";
+import { instancesOn } from "../report/facts.ts";
 import { occupancyOf } from "../report/occupancy.ts";
 import { mapPool } from "../tools/process.ts";
 import {
@@ -75,7 +76,9 @@ export async function compileGroups(
       const error = result.diagnostics.find(({ severity }) => severity === "error");
       if (error !== undefined) complain(`${kernel}, ${config}`, `${error.code} ${error.message}`);
       for (const kernel of result.kernels) {
-        for (const module of kernel.modules) compiled.push({ config, kernel, module });
+        for (const module of kernel.modules) {
+          if (module.entries.length > 0) compiled.push({ config, kernel, module });
+        }
       }
       await Promise.resolve();
     }
@@ -94,7 +97,7 @@ export async function compileGroups(
 
 function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] {
   const entries = compiled.flatMap((one) =>
-    one.kernel.instances.map((instance) => ({ compiled: one, instance }))
+    instancesOn(one.kernel, one.module.target).map((instance) => ({ compiled: one, instance }))
   );
   const sets = groupBy(
     entries,
@@ -111,6 +114,7 @@ function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] 
     const siblings = new Map(
       entries.filter((entry) =>
         entry.compiled.kernel.name === kernel.name &&
+        entry.compiled.module.target === module.target &&
         entry.instance.variant.name === instance.variant.name
       ).map((entry) => [specializationOf(entry.instance), entry.instance]),
     );

@@ -154,6 +154,8 @@ export const MACRO_DOCS: Readonly<Record<string, string>> = {
   __TRITON_C__: "1",
   __TRI__: "10000 · major + 100 · minor + patch of the compiler's version",
   __TRI_ARCH__: "10 times the architecture: 900 for sm_90",
+  __TRI_ARCH_SPECIFIC__:
+    "the same on targets that run on one architecture alone: 900 for sm_90a; 0 on others",
   __TRI_NUM_WARPS__: "warps in a block of the instance",
   __TRI_NUM_STAGES__: "its depth of software pipelining",
   __TRI_DEBUG__: "1 in debug builds, else not defined",

@@ -3,6 +3,7 @@
  * manifest, the wrapper generator and the run time share it without sharing code.
  */
 import type { ScalarName } from "../support/scalar.ts";
+import type { TargetName } from "../targets.ts";
 
 /**
  * An integer expression over the kernel's scalar parameters, exact in 64 bits. `grid` is the launch grid's
@@ -122,6 +123,8 @@ export interface InstanceInfo {
     readonly bindings: Readonly<Record<string, string>>;
     readonly numWarps: number;
   };
+  /** Targets that have it; absent: all. */
+  readonly availableOn?: readonly TargetName[];
   /** Where several configurations were compiled: which this is. */
   readonly configuration?: ConfigurationInfo;
   /** The same: what one of its blocks costs by the model of `block_clocks.ts`, where that has one. */
@@ -140,4 +143,6 @@ export interface ConfigurationInfo {
   readonly specialization: string;
   /** Entry name of the first configuration; entries that share it differ in configuration alone. */
   readonly first: string;
+  /** Its place among them: a target takes the first that it has as its default. */
+  readonly rank: number;
 }

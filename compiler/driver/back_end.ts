@@ -48,25 +48,26 @@ export class BackEnd {
   /** What has been made of a function, for targets that differ. */
   readonly #known = new WeakMap<Func, Code[]>();
 
-  readonly #first: TargetName | undefined;
   readonly #work: WorkBudget;
 
-  /** @param work counts the code for the first target */
+  /** @param work counts the code for the first target of each entry */
   constructor(targets: readonly TargetName[], work: WorkBudget) {
-    this.#first = targets[0];
     this.#work = work;
     this.#modules = new Map(targets.map((target) => [target, []]));
   }
 
-  /** Adds an entry to the target's module. Throws what {@linkcode lowerEntry} throws. */
-  add(name: TargetName, func: Func, options: EntryLowering): void {
+  /**
+   * Adds an entry to the target's module; `isFirst`: it is the first of the entry's targets. Throws what
+   * {@linkcode lowerEntry} throws.
+   */
+  add(name: TargetName, func: Func, options: EntryLowering, isFirst: boolean): void {
     const target = TARGETS[name];
     const known = this.#known.get(func) ?? [];
     let code = known.find(({ sameAnswers }) => sameAnswers(target));
     if (code === undefined) {
       code = codeOf(func, { ...options, target, files: this.#files });
       this.#known.set(func, [...known, code]);
-      if (name === this.#first) {
+      if (isFirst) {
         for (const { instructions } of code.kernels) this.#work.add("instructions", instructions);
       }
     }

@@ -93,7 +93,8 @@ export function planFile(
   const itemGroups = [overrides.map(({ item }) => item), ...groups.map((group) => group.items)];
   const standIns = firstBindings(itemGroups, defines);
   const { parsed, sites: found } = findKernels(front, standIns, options, collector);
-  const nameWith = namesOfFront(front, smOf(options.targets[0]));
+  const targets = targetsOf(options);
+  const nameWith = namesOfFront(front, TARGETS[targets[0]]);
   const budget = new PlanBudget(file);
   const allows = (): boolean => budget.allowsConfiguration(undefined, reporter);
   const sites = kernelsByName(found, groups, overrides, defines, nameWith, allows);
@@ -107,7 +108,16 @@ export function planFile(
         ? (bound: readonly Define[]): boolean => nameWith(site, bound) === name
         : undefined;
       const { configurations } = options;
-      const plan = planInstances(name, own, defines, reporter, configurations, isOwn, budget);
+      const plan = planInstances(
+        name,
+        own,
+        defines,
+        targets,
+        reporter,
+        configurations,
+        isOwn,
+        budget,
+      );
       return { site, plan };
     })
     // A name that only provisional values give belongs to no instance.
@@ -136,7 +146,7 @@ function findKernels(
   const request = {
     defines,
     options: readOptions([]),
-    sm: smOf(options.targets[0]),
+    arch: TARGETS[targetsOf(options)[0]],
   };
   const parsed = front.parse(request);
   const { kernels } = parsed;
@@ -146,8 +156,11 @@ function findKernels(
   return { parsed, sites: [...new Map(kernels.map((kernel) => [kernel.name, kernel])).values()] };
 }
 
-const smOf = (target: TargetName | undefined): number =>
-  target === undefined ? 0 : TARGETS[target].sm;
+/** What instances are planned for, where the caller wants no code too. */
+function targetsOf({ targets }: CompileOptions): readonly [TargetName, ...TargetName[]] {
+  const [first = "sm_80", ...others] = targets;
+  return [first, ...others];
+}
 
 /** All instances of one kernel; undefined after an error. */
 function compileKernel(
@@ -158,6 +171,7 @@ function compileKernel(
   collector: DiagnosticCollector,
 ): CompiledKernel | undefined {
   const { checkOnly = false, targets } = options;
+  const all = targetsOf(options);
   const backEnd = new BackEnd(checkOnly ? [] : targets, front.work);
   const instances: InstanceInfo[] = [];
   const constants = new ConstantBuffers();
@@ -166,10 +180,11 @@ function compileKernel(
   for (const instance of plan.instances) {
     const reporter = new Reporter();
     const label = labelOf(instance);
+    const [first = all[0]] = instance.targets;
     const checked = timed(
       watchEntry(options, entryName(plan, instance, GENERAL).symbol),
       "check",
-      () => checkInstance(front, site, instance, smOf(options.targets[0])),
+      () => checkInstance(front, site, instance, TARGETS[first]),
     );
     collector.addInstance(site.offset, label, checked.general);
     collector.addInstance(site.offset, label, checked.own);
@@ -183,14 +198,14 @@ function compileKernel(
     const { numWarps, numStages, maxRegisters, floats } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
       if (kernel === undefined) ({ kernel, key } = built);
-      const infos = describeInstances(plan, instance, built);
+      const infos = describeInstances(plan, instance, built, all.length);
       instances.push(...infos);
       built.funcs.forEach(({ func }) => constants.add(func));
       const unsupported = new Unsupporteds();
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
-      for (const target of targets) {
+      for (const target of targets.filter((one) => instance.targets.includes(one))) {
         if (!front.work.allowsMore(reporter)) break;
-        const own = checkInstance(front, site, instance, smOf(target));
+        const own = checkInstance(front, site, instance, TARGETS[target]);
         if (own !== checked) {
           const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
           collector.addInstance(site.offset, label, found);
@@ -200,16 +215,18 @@ function compileKernel(
         for (
           const [index, func] of funcsOf(own.kernel, built, funcs, building, reporter).entries()
         ) {
-          const { symbol } = must(infos[index], "a specialisation");
+          const { symbol, availableOn } = must(infos[index], "a specialisation");
+          if (availableOn?.includes(target) === false) continue;
           constants.add(func);
           const debug = options.debug === true;
           if (!front.work.allowsMore(reporter)) break;
           const watch = watchEntry(options, symbol, target);
+          const isFirst = target === (availableOn ?? targets)[0];
           const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug, watch };
-          unsupported.attempt(target, () => backEnd.add(target, func, lowering));
+          unsupported.attempt(target, () => backEnd.add(target, func, lowering, isFirst));
         }
       }
-      unsupported.report(targets, reporter);
+      unsupported.report(instance.targets, reporter);
     }
     collector.addInstance(site.offset, label, reporter.diagnostics);
   }
@@ -262,11 +279,14 @@ function describeInstances(
   plan: KernelPlan,
   instance: InstancePlan,
   built: BuiltInstance,
+  targets: number,
 ): readonly InstanceInfo[] {
   const { variant, config: bindings, options: { numWarps }, configuration: { label } } = instance;
   const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
   return built.funcs.map(({ specialization, func }) => {
     const { symbol, first } = entryName(plan, instance, specialization);
+    const name = specializationName(specialization.suffix);
+    const cover = must(instance.covers.get(name), "a specialisation of the plan");
     const clocks = isChoice ? blockClocks(func) : undefined;
     return {
       symbol,
@@ -276,11 +296,13 @@ function describeInstances(
         ? {
           configuration: {
             label,
-            specialization: specializationName(specialization.suffix),
+            specialization: name,
             first,
+            rank: cover.rank,
           },
         }
         : {}),
+      ...(cover.targets.length === targets ? {} : { availableOn: cover.targets }),
       ...(clocks === undefined ? {} : { clocks }),
       specialization: specialization.conditions,
       contract: built.contract,

@@ -46,7 +46,8 @@ export function inspect(
   selection: Selection = {},
 ): string {
   const { kernel: wanted, variant, after } = selection;
-  const scope = wanted === undefined ? options : { ...options, kernels: [wanted] };
+  const only = { ...options, targets: options.targets.slice(0, 1) };
+  const scope = wanted === undefined ? only : { ...only, kernels: [wanted] };
   if (phase === "ptx" && after === undefined) return inspectPtx(file, scope);
   const { front, parsed, kernels } = planFile(
     file,
@@ -60,7 +61,7 @@ export function inspect(
       variant === undefined || candidate.variant.name === variant
     );
     if (instance === undefined) continue;
-    const checked = checkInstance(front, site, instance, target.sm);
+    const checked = checkInstance(front, site, instance, target);
     if (after !== undefined) {
       return inspectPasses(checked, plan, instance, options, target, after);
     }
@@ -88,7 +89,7 @@ function inspectText({ preprocessed, unit }: ParsedFile, phase: "tokens" | "ast"
 }
 
 function inspectPtx(file: SourceFile, options: CompileOptions): string {
-  const { kernels } = compileFile(file, { ...options, targets: options.targets.slice(0, 1) });
+  const { kernels } = compileFile(file, options);
   return kernels.flatMap(({ modules }) => modules.map(({ ptx }) => ptx)).join("\n");
 }
 
@@ -101,7 +102,7 @@ function inspectViews(
   options: CompileOptions,
   target: Target,
 ): string {
-  const checked = checkInstance(front, site, instance, target.sm);
+  const checked = checkInstance(front, site, instance, target);
   const building = buildOptions(options, instance);
   const built = buildInstance(checked, plan, instance, building, new Reporter());
   const { numWarps } = entryOptions(instance);

@@ -18,6 +18,7 @@ import type { WorkBudget } from "./work_budget.ts";
 import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
 import type { Func } from "../ir/func.ts";
 import type { CompileOptions } from "../options.ts";
+import type { TargetFacts } from "../preprocess/predefined.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { must } from "../support/bug.ts";
 import { type EntryOptions, printHeader } from "./ir_text.ts";
@@ -69,9 +70,9 @@ export function checkInstance(
   front: InstanceFront,
   site: KernelSite,
   plan: InstancePlan,
-  sm: number,
+  arch: TargetFacts,
 ): CheckedKernel {
-  return front.check({ defines: plan.defines, options: plan.options, sm }, site);
+  return front.check({ defines: plan.defines, options: plan.options, arch }, site);
 }
 
 /** Builds an instance; undefined after an error. */

@@ -9,7 +9,7 @@ import { type CheckedFile, checkFile } from "../check/check.ts";
 import type { Watch } from "../check/check_context.ts";
 import { collectFacts, type Facts } from "../check/facts.ts";
 import { parse } from "../parse/parser.ts";
-import { predefinedMacros } from "../preprocess/predefined.ts";
+import { predefinedMacros, type TargetFacts } from "../preprocess/predefined.ts";
 import { preprocess, type PreprocessResult } from "../preprocess/preprocess.ts";
 import type { TypedKernel } from "../check/typed.ts";
 import type { KernelSite } from "../instances/items.ts";
@@ -31,8 +31,7 @@ import { WorkBudget } from "./work_budget.ts";
 export interface FrontRequest {
   readonly defines: readonly Define[];
   readonly options: KernelOptions;
-  /** 80 for `sm_80`. */
-  readonly sm: number;
+  readonly arch: TargetFacts;
 }
 
 /** A file preprocessed and parsed for some instances. */
@@ -131,12 +130,13 @@ export class InstanceFront {
     return { parsed: cached.parsed, facts };
   }
 
-  #find({ defines, options, sm }: FrontRequest): CachedFile {
+  #find({ defines, options, arch: { sm, exact } }: FrontRequest): CachedFile {
     if (this.work.isSpent) return this.#refused ??= this.#refuse();
     const { numWarps, numStages } = options;
     const predefined = predefinedMacros({
       version: VERSION,
       sm,
+      exact,
       numWarps,
       numStages: numStages ?? 1,
       debug: this.#options.debug === true,

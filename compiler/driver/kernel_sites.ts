@@ -10,6 +10,7 @@ import { readOptions } from "../instances/kernel_options.ts";
 import type { PragmaGroup, PragmaItem } from "../pragma/pragma.ts";
 import type { InstanceFront } from "./instance_front.ts";
 import type { Define } from "../options.ts";
+import type { TargetFacts } from "../preprocess/predefined.ts";
 
 /** What a kernel of the file is called where it is preprocessed with these macros. */
 export type NameWith = (site: KernelSite, defines: readonly Define[]) => string;
@@ -18,9 +19,9 @@ export type NameWith = (site: KernelSite, defines: readonly Define[]) => string;
  * Runs the front end. A definition that is missing there, or has the name of another one, keeps the name of the site: the
  * checker reports what is wrong with it.
  */
-export function namesOfFront(front: InstanceFront, sm: number): NameWith {
+export function namesOfFront(front: InstanceFront, arch: TargetFacts): NameWith {
   return (site, defines) => {
-    const { kernels } = front.parse({ defines, options: readOptions([]), sm });
+    const { kernels } = front.parse({ defines, options: readOptions([]), arch });
     const name = kernels.find(({ offset }) => offset === site.offset)?.name ?? site.name;
     return kernels.filter((kernel) => kernel.name === name).length > 1 ? site.name : name;
   };

@@ -32,10 +32,9 @@ export interface Survey {
   readonly kernels: readonly [SurveyedKernel, ...SurveyedKernel[]];
 }
 
-/** Looks at a file, as it is for the newest of the targets, without saying what is wrong with it. */
+/** Looks at a file, as it is for the newest of the targets that have an instance, without saying what is wrong with it. */
 export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
-  const targets = options.targets.slice(-1);
-  const sm = Math.max(0, ...targets.map((target) => TARGETS[target].sm));
+  const targets = options.targets.toReversed();
   const { front, kernels, standIns } = planFile(
     file,
     { ...options, targets },
@@ -46,7 +45,7 @@ export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
   const requestOf = (plan?: InstancePlan): FrontRequest => ({
     defines: plan?.defines ?? standIns,
     options: plan?.options ?? readOptions([]),
-    sm,
+    arch: TARGETS[plan?.targets[0] ?? targets[0] ?? "sm_80"],
   });
   const viewOf = (site: { readonly name: string; readonly offset: number }, plan?: InstancePlan) =>
     once((): View => front.survey(requestOf(plan), site));

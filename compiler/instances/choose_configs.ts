@@ -1,13 +1,22 @@
 /**
- * Which configurations of a variant become entries. Usually the first that the filter leaves for each specialisation; a
- * build of tuned kernels requests more.
+ * Which configurations of a variant become entries. Usually the first that the filter leaves for each specialisation and
+ * target; a build of tuned kernels requests more.
  */
 import type { ConfigurationChoice, Configurations } from "../options.ts";
-import { type Config, configLabel } from "./configurations.ts";
+import type { TargetName } from "../targets.ts";
+import type { Config, PassingConfig } from "./configurations.ts";
 import { makeUnique } from "./variant_name.ts";
 
 /** Which specialisations are compiled from a plan, by name. */
-export type Coverage = ReadonlySet<string>;
+export type Coverage = ReadonlyMap<string, Cover>;
+
+/** A specialisation with a configuration. */
+export interface Cover {
+  /** Where it has this configuration. */
+  readonly targets: readonly TargetName[];
+  /** The configuration's place among those of the specialisation: a target's default is its first. */
+  readonly rank: number;
+}
 
 /** A configuration that a variant gets entries of. */
 export interface ChosenConfig {
@@ -17,6 +26,13 @@ export interface ChosenConfig {
   readonly suffix: string;
 }
 
+/** What a variant gets. */
+export interface Choices {
+  readonly chosen: readonly ChosenConfig[];
+  /** Targets for which the filter leaves nothing. */
+  readonly bare: readonly TargetName[];
+}
+
 /** What the name of a specialisation is in choices: `a16` for `_a16`, `general` for none. */
 export function specializationName(suffix: string): string {
   return suffix === "" ? GENERAL : suffix.slice(1);
@@ -24,38 +40,48 @@ export function specializationName(suffix: string): string {
 
 const GENERAL = "general";
 
+/** Labels of the configurations of a specialisation by target, the default first. */
+type Labels = ReadonlyMap<TargetName, readonly string[]>;
+
 /**
  * Chooses for one variant. `left` is what the filter leaves for each specialisation, the general one first; one for
- * which it leaves nothing has what the general one has. First configurations come in the order of specialisations,
- * because launches take the first that their arguments allow.
+ * which it leaves nothing on a target has what the general one has there. First configurations come in the order of
+ * specialisations, because launches take the first that their arguments allow.
  */
 export function chooseConfigs(
-  left: ReadonlyMap<string, Iterable<Config>>,
+  left: ReadonlyMap<string, Iterable<PassingConfig>>,
   wanted: Wanted,
-): readonly ChosenConfig[] {
-  const lists = new Map([...left].map(([name, configs]) => [name, listOf(configs, wanted)]));
+  targets: readonly TargetName[],
+): Choices {
+  const lists = new Map([...left].map(([name, one]) => [name, listOf(one, wanted, targets)]));
   const general = lists.get(GENERAL) ?? [];
-  if (general.length === 0 && !isOnly(wanted)) return [];
-  const full = [...lists].map(([name, list]) =>
-    [name, list.length === 0 && !isOnly(wanted) ? general : list] as const
-  );
-  const all = new Map(full.flatMap(([, list]) => list).map((one) => [configLabel(one), one]));
+  const bare = targets.filter((target) => labelsOn(general, target).length === 0);
+  if (bare.length > 0 && !isOnly(wanted)) return { chosen: [], bare };
+  const all = new Map([...lists.values()].flat().map(({ label, config }) => [label, config]));
   const suffixes = makeUnique([...all.keys()].map(suffixOf));
-  const named = full.map(([name, list]) => [name, list.map(configLabel)] as const);
+  const named = [...lists].map(([name, list]) => {
+    const on: Labels = new Map(targets.map((target) => {
+      const own = labelsOn(list, target);
+      return [target, own.length === 0 && !isOnly(wanted) ? labelsOn(general, target) : own];
+    }));
+    const order = [...new Set([...list, ...general].map(({ label }) => label))];
+    const firsts = new Set([...on.values()].map(([first]) => first));
+    return { name, on, order, first: order.find((label) => firsts.has(label)) };
+  });
   const chosen = [...all].flatMap(([label, config], index): ChosenConfig[] => {
-    const plans: { covers: Set<string>; suffix: string; last: number }[] = [];
-    for (const [at, [name, labels]] of named.entries()) {
-      if (!labels.includes(label)) continue;
-      const isFirst = label === labels[0];
-      if (!isFirst && !isWanted(wanted, name, labels, label)) continue;
-      const suffix = isFirst || isOnly(wanted) ? "" : suffixes[index] ?? "";
+    const plans: { covers: Map<string, Cover>; suffix: string; last: number }[] = [];
+    for (const [at, { name, on, order, first }] of named.entries()) {
+      const taken = targets.filter((target) => isTaken(wanted, name, on.get(target) ?? [], label));
+      if (taken.length === 0) continue;
+      const suffix = label === first || isOnly(wanted) ? "" : suffixes[index] ?? "";
+      const cover = { targets: taken, rank: order.indexOf(label) };
       // The kernel is built once for what has the same name, unless that would bring a later specialisation forward.
       const plan = plans.find((one) =>
         one.suffix === suffix && (suffix !== "" || one.last === at - 1)
       );
-      if (plan === undefined) plans.push({ covers: new Set([name]), suffix, last: at });
+      if (plan === undefined) plans.push({ covers: new Map([[name, cover]]), suffix, last: at });
       else {
-        plan.covers.add(name);
+        plan.covers.set(name, cover);
         plan.last = at;
       }
     }
@@ -65,7 +91,14 @@ export function chooseConfigs(
   const rankOf = ({ covers }: ChosenConfig): number => names.findIndex((name) => covers.has(name));
   const firsts = chosen.filter(({ suffix }) => suffix === "")
     .toSorted((a, b) => rankOf(a) - rankOf(b));
-  return chosen.map((one) => one.suffix === "" ? firsts.shift() ?? one : one);
+  return { chosen: chosen.map((one) => one.suffix === "" ? firsts.shift() ?? one : one), bare };
+}
+
+/** Each label once. */
+function labelsOn(list: readonly PassingConfig[], target: TargetName): readonly string[] {
+  return [
+    ...new Set(list.flatMap((one) => one.targets.includes(target) ? [one.label] : [])),
+  ];
 }
 
 /** The part of {@linkcode Configurations} for one variant. */
@@ -91,25 +124,38 @@ export function wantedOf(
 
 const isOnly = (wanted: Wanted): boolean => typeof wanted === "object" && "only" in wanted;
 
-/** Filters after the first that holds are evaluated only where all are asked for. */
-function listOf(configs: Iterable<Config>, wanted: Wanted): readonly Config[] {
+/** Filters after the first that holds on every target are evaluated only where all are asked for. */
+function listOf(
+  configs: Iterable<PassingConfig>,
+  wanted: Wanted,
+  targets: readonly TargetName[],
+): readonly PassingConfig[] {
   if (wanted === "first") {
-    for (const config of configs) return [config];
-    return [];
+    const found: PassingConfig[] = [];
+    const missing = new Set(targets);
+    for (const one of configs) {
+      if (!one.targets.some((target) => missing.has(target))) continue;
+      found.push(one);
+      for (const target of one.targets) missing.delete(target);
+      if (missing.size === 0) break;
+    }
+    return found;
   }
   const found = [...configs];
   return typeof wanted === "object" && "only" in wanted
-    ? found.filter((config) => configLabel(config) === wanted.only)
+    ? found.filter(({ label }) => label === wanted.only)
     : found;
 }
 
-/** Whether a specialisation is to have a configuration beside its first; `labels` are what the filter leaves for it. */
-function isWanted(
+/** Whether a specialisation is to have a configuration on a target where the filter leaves it `labels`. */
+function isTaken(
   wanted: Wanted,
   name: string,
   labels: readonly string[],
   label: string,
 ): boolean {
+  if (!labels.includes(label)) return false;
+  if (label === labels[0]) return true;
   if (wanted === "first") return false;
   if (wanted === "all" || "only" in wanted) return true;
   return wanted.also.some(({ specialization, configs }) =>

@@ -11,6 +11,8 @@ import type { CommandLineDefines } from "./command_line_defines.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { parseContractExpr } from "../contract/parse_expr.ts";
 import type { PlanBudget } from "./plan_budget.ts";
+import { architectureMacros } from "../preprocess/predefined.ts";
+import { type TargetName, TARGETS } from "../targets.ts";
 
 /** Values of compile-time parameters, in order. */
 export type Bindings = ReadonlyMap<string, string>;
@@ -29,23 +31,56 @@ export interface Config {
   readonly condition?: PragmaText;
 }
 
+/** A configuration that a filter lets through. */
+export interface PassingConfig {
+  readonly config: Config;
+  /** As {@linkcode configLabel} spells it. */
+  readonly label: string;
+  /** Where; in the order of the build, never empty. */
+  readonly targets: readonly TargetName[];
+}
+
+/** What filters are evaluated with. */
+export interface FilterScope {
+  /** Parameters of the variant and of the command line. */
+  readonly base: Bindings;
+  /** The number of the specialisation. */
+  readonly specialization: number;
+  readonly targets: readonly TargetName[];
+}
+
 /** The configurations that their filters let through, in the order of the text and one by one. */
 export function* passingConfigs(
   items: readonly SourcedItem[],
   commandLine: CommandLineDefines,
-  base: Bindings,
-  specialization: number,
+  { base, specialization, targets }: FilterScope,
   reporter: Reporter,
   budget: PlanBudget,
-): Generator<Config> {
+): Generator<PassingConfig> {
   const known = new Map([...base, [SPECIALIZED_MACRO, `${specialization}`]]);
   const macroOf = macroReader();
+  const span = items[0]?.item.span;
   for (const config of planConfigs(items, commandLine, base)) {
     const { bindings, condition } = config;
-    if (!budget.allowsConfiguration(condition?.span ?? items[0]?.item.span, reporter)) return;
-    const all = new Map([...known, ...bindings]);
-    if (condition === undefined || holds(condition, all, macroOf, reporter)) yield config;
+    const macros = new Map([...known, ...bindings]);
+    const isByTarget = condition !== undefined &&
+      namesArchitecture([condition.text, ...macros.values()]);
+    const passed: TargetName[] = [];
+    // A filter that does not name the architecture says the same for all targets.
+    for (const target of isByTarget ? targets : targets.slice(0, 1)) {
+      if (!budget.allowsConfiguration(condition?.span ?? span, reporter)) return;
+      const all = new Map([...macros, ...Object.entries(architectureMacros(TARGETS[target]))]);
+      if (condition === undefined || holds(condition, all, macroOf, reporter)) passed.push(target);
+    }
+    const label = configLabel(config);
+    if (passed.length > 0) yield { config, label, targets: isByTarget ? passed : targets };
   }
+}
+
+const ARCHITECTURE_MACROS = Object.keys(architectureMacros({ sm: 0, exact: false }));
+
+function namesArchitecture(texts: readonly string[]): boolean {
+  return texts.some((text) => ARCHITECTURE_MACROS.some((name) => text.includes(name)));
 }
 
 /** The configuration as `#pragma tri config` would spell it: `TM=64, TN=64; num_warps=8`. */
@@ -148,17 +183,36 @@ function macroReader(): (name: string, value: string) => Macro {
   };
 }
 
+/** `bare`: those of the targets that are without a configuration. */
 export function reportNoneLeft(
   items: readonly SourcedItem[],
   variant: string,
+  bare: readonly TargetName[],
+  targets: readonly TargetName[],
   reporter: Reporter,
 ): void {
-  const filter = items.find(({ item }) => item.kind === "configs" && item.condition !== undefined)
-    ?.item;
-  if (filter === undefined || reporter.errorCount > 0) return;
-  reporter.error("E9014", filter.span, `no configuration is left for variant \`${variant}\``, {
-    hint: "the filter excludes all of them",
-  });
+  const filters = items.flatMap(({ item }) =>
+    item.kind === "configs" && item.condition !== undefined
+      ? [{ span: item.span, text: item.condition.text }]
+      : []
+  );
+  const filter = filters.find(({ text }) => namesArchitecture([text])) ?? filters[0];
+  if (filter === undefined) return;
+  if (bare.length === targets.length) {
+    reporter.error("E9014", filter.span, `no configuration is left for variant \`${variant}\``, {
+      hint: "the filter excludes all of them",
+    });
+    return;
+  }
+  reporter.error(
+    "E9015",
+    filter.span,
+    `no configuration is left for variant \`${variant}\` on ${bare.join(", ")}`,
+    {
+      hint:
+        "add a configuration for these targets, or build for others with `--arch`: each variant has one on every target",
+    },
+  );
 }
 
 // ---- lists of values ------------------------------------------------------------------------------------

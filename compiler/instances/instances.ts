@@ -21,6 +21,7 @@ import type { SourcedItem } from "../pragma/pragma.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
 import { PlanBudget } from "./plan_budget.ts";
 import { plannedSpecializations } from "./specialize.ts";
+import type { TargetName } from "../targets.ts";
 import { planVariants, variantDefines, variantNames } from "./variants.ts";
 
 /** A macro that the build defines, and where a pragma declares it. */
@@ -40,6 +41,8 @@ export interface InstancePlan {
   readonly defines: readonly Define[];
   /** Which of its specialisations are compiled from this plan: a filter may select some of them. */
   readonly covers: Coverage;
+  /** Where any of them is compiled; never empty. */
+  readonly targets: readonly TargetName[];
   /** Its text as a pragma, and what it adds to the names of entries. */
   readonly configuration: { readonly label: string; readonly suffix: string };
 }
@@ -60,6 +63,7 @@ export function planInstances(
   kernel: string,
   assigned: readonly SourcedItem[],
   defines: readonly Define[],
+  targets: readonly TargetName[],
   reporter: Reporter,
   configurations?: Configurations,
   isOwn?: (defines: readonly Define[]) => boolean,
@@ -67,6 +71,7 @@ export function planInstances(
 ): KernelPlan {
   const items = strongestItems(assigned, reporter);
   const commandLine = readDefines(defines);
+  const errors = reporter.errorCount;
   const parameters = declaredParameters(items, reporter);
   checkVariantNames(items, reporter);
   warnReplaced(items, commandLine, reporter);
@@ -88,11 +93,15 @@ export function planInstances(
       specializations.map((specialization, number) => {
         // What is wrong with a filter is said once.
         const to = number === 0 ? reporter : new Reporter();
-        return [specialization, passingConfigs(items, commandLine, base, number, to, budget)];
+        const scope = { base, specialization: number, targets };
+        return [specialization, passingConfigs(items, commandLine, scope, to, budget)];
       }),
     );
-    const chosen = chooseConfigs(left, wantedOf(configurations, kernel, name));
-    if (chosen.length === 0 && !isForOne) reportNoneLeft(items, name, reporter);
+    const { chosen, bare } = chooseConfigs(left, wantedOf(configurations, kernel, name), targets);
+    // What a faulty filter leaves is not said, and of several variants one shows the mistake.
+    if (bare.length > 0 && !isForOne && reporter.errorCount === errors) {
+      reportNoneLeft(items, name, bare, targets, reporter);
+    }
     return chosen.map(({ config, covers, suffix }) => {
       const bound = new Map([...base, ...config.bindings]);
       return {
@@ -105,6 +114,9 @@ export function planInstances(
           ...commandLine.undefined,
         ],
         covers,
+        targets: targets.filter((target) =>
+          [...covers.values()].some((cover) => cover.targets.includes(target))
+        ),
         configuration: { label: configLabel(config), suffix },
       };
     });

@@ -126,6 +126,7 @@ export const CODES = {
   E9012: "a tuning key that is not a parameter of the kernel",
   E9013: "a name that is not available in an expression of a pragma",
   E9014: "an invalid value of an option",
+  E9015: "a variant without a configuration on a target",
   E9020: "settings in deno.json that do not match the schema",
   E9030: "kernels that exceed the limit of instances or configurations",
   E9031: "instances that exceed the limit of compilation work",

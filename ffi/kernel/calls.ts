@@ -45,6 +45,8 @@ export interface Alternatives<Name extends string> {
   readonly kernel: string;
   readonly variant: string;
   readonly choice: Choice<Name, InstanceModel<Name>>;
+  /** That of the image on the device. */
+  readonly target: string;
   /** Values of the key's parameters. */
   readonly key: readonly number[];
   readonly stream: Stream;
@@ -164,15 +166,19 @@ export class KernelCalls<Name extends string> {
         });
       }
       call.setAddresses();
-      const taken = chooseInstance(call, variant, info);
+      const target = this.#targetOn(stream);
+      const taken = chooseInstance(call, variant, target, info);
       const choice = variant.choices.find((choice) => choice?.instances.includes(taken));
-      if (choice === undefined) {
+      const isOffered = (_: unknown, index: number): boolean =>
+        choice?.isAvailable(index, target) === true;
+      if (choice === undefined || choice.instances.filter(isOffered).length < 2) {
         throw new LaunchError(`Cannot tune ${name}: there is one configuration for such a call`, {
           hint: "build with `tri build --configs all` to ship the others",
         });
       }
       const launches = choice.instances.map((instance, index): Alternative | undefined => {
         const config = choice.configs[index] ?? "";
+        if (!isOffered(instance, index)) return undefined;
         if (!holdsFor(call, instance)) return undefined;
         if (!computeGrid(call, instance, undefined, this.#grid)) {
           throw new LaunchError(`Cannot tune ${name}: the launch grid is empty`, {
@@ -192,6 +198,7 @@ export class KernelCalls<Name extends string> {
         kernel: name,
         variant: variant.name,
         choice,
+        target,
         key: choice.key.map((name) => call.values[name]),
         stream,
         launches: launches.filter((launch) => launch !== undefined),
@@ -215,9 +222,10 @@ export class KernelCalls<Name extends string> {
       if (!this.#model.pointers.some(({ name }) => isTensor(own(args, name)))) {
         return gridForSizes(call, args, own(options, "variant"));
       }
-      const { variant } = form.gather(call, args, options);
+      const { variant, stream } = form.gather(call, args, options);
       call.setAddresses();
-      computeGrid(call, chooseInstance(call, variant, undefined), undefined, grid);
+      const instance = chooseInstance(call, variant, this.#targetOn(stream), undefined);
+      computeGrid(call, instance, undefined, grid);
       return grid;
     } finally {
       call.clear();
@@ -233,7 +241,7 @@ export class KernelCalls<Name extends string> {
     call.setAddresses();
     const wanted = own(options, "grid");
     const device = wanted === undefined ? stream.device.info : undefined;
-    const instance = chooseInstance(call, variant, device);
+    const instance = chooseInstance(call, variant, this.#targetOn(stream), device);
     // An empty launch touches nothing and can break no promise.
     if (!computeGrid(call, instance, wanted, this.#grid)) return undefined;
     checkDemands(call, instance);
@@ -241,6 +249,11 @@ export class KernelCalls<Name extends string> {
     checkOverlap(call, instance, this.#touched);
     checkSelfOverlap(call, instance);
     return instance;
+  }
+
+  /** The target of the device's image, which is loaded for it; empty where all targets have the same instances. */
+  #targetOn({ device }: Stream): string {
+    return this.#model.isByTarget ? this.#loaded.on(device).target : "";
   }
 
   /** Writes the call's arguments into a launcher's block. */

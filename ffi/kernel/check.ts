@@ -66,15 +66,20 @@ function otherDevice(label: string, first: Tensor): string {
 
 /**
  * The first instance whose conditions hold; the last has none. Where it was compiled in several configurations, the
- * best one for `device`; undefined: the default, because the caller gives the grid and can know of no other tile sizes.
+ * best one that the target has for `device`; undefined: the target's default, because the caller gives the grid and can
+ * know of no other tile sizes.
  */
 export function chooseInstance<Name extends string>(
   call: CallArguments<Name>,
   { instances, choices, general }: VariantModel<Name>,
+  target: string,
   device: DeviceInfo | undefined,
 ): InstanceModel<Name> {
   for (let index = 0; index < instances.length; index++) {
-    const picked = device === undefined ? undefined : choices[index]?.pick(call.values, device);
+    const choice = choices[index];
+    const picked = device === undefined
+      ? choice?.first(target)
+      : choice?.pick(call.values, device, target);
     const instance = picked ?? instances[index] ?? general;
     if (holdsFor(call, instance)) return instance;
   }

@@ -146,7 +146,7 @@ export interface TensorMapFacts<Name extends string = string> {
   readonly swizzle: 0 | 32 | 64 | 128;
 }
 
-/** One compiled instance: an entry of every image. */
+/** One compiled instance: an entry of every image, or of those that its {@linkcode ConfigurationFacts} names. */
 export interface InstanceFacts<Name extends string = string> extends CodeFacts<Name> {
   /** The entry's name. */
   readonly symbol: string;
@@ -164,7 +164,7 @@ export interface InstanceFacts<Name extends string = string> extends CodeFacts<N
   readonly targets?: Readonly<Record<string, CodeFacts<Name>>>;
 }
 
-/** Code for one architecture, with an entry per instance: a file beside the wrapper, or the bytes in base64. */
+/** Code for one architecture, with an entry for each instance that it has: a file beside the wrapper, or the bytes in base64. */
 export type ImageFacts =
   & {
     /** Such as "sm_90" or "sm_90a". */
@@ -217,7 +217,7 @@ export interface TuningFacts<Name extends string = string> {
 export interface ChoiceFacts<Name extends string = string> {
   /** Which of the variant's instances they are: `general`, or the end of a specialised entry's name, such as `a16`. */
   readonly specialization: string;
-  /** The default first. */
+  /** A target's default is the first that it has. */
   readonly instances: readonly ConfigurationFacts<Name>[];
   /** By GPU; empty: not measured, and the model decides, else the default is taken. */
   readonly measured: readonly MeasuredFacts[];
@@ -229,6 +229,8 @@ export interface ConfigurationFacts<Name extends string = string> {
   readonly symbol: string;
   /** As `#pragma tri config` would spell it. */
   readonly config: string;
+  /** Targets whose images have it; absent: all. */
+  readonly availableOn?: readonly string[];
   /** What a launch costs, by a model. It reads the key alone. */
   readonly cost?: CostFacts<Name>;
 }

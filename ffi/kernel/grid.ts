@@ -47,18 +47,22 @@ export function gridForSizes<Name extends string>(
   });
 }
 
-/** Those that a launch may take in their first configuration, as far as numbers show. */
+/** Those that a launch may take on any target in its default configuration, as far as numbers show. */
 function possibleInstances<Name extends string>(
   call: CallArguments<Name>,
-  { instances }: VariantModel<Name>,
+  { defaults }: VariantModel<Name>,
 ): readonly InstanceModel<Name>[] {
   const possible: InstanceModel<Name>[] = [];
-  for (const instance of instances) {
-    call.setConstants(instance);
-    const known = instance.conditions.filter((condition) => isKnown(call, condition));
-    if (!known.every(({ holds }) => holds(call.values))) continue;
-    possible.push(instance);
-    if (known.length === instance.conditions.length) break;
+  for (const ofTargets of defaults) {
+    let isSure = true;
+    for (const instance of ofTargets) {
+      call.setConstants(instance);
+      const known = instance.conditions.filter((condition) => isKnown(call, condition));
+      if (known.every(({ holds }) => holds(call.values))) possible.push(instance);
+      else isSure = false;
+      if (known.length < instance.conditions.length) isSure = false;
+    }
+    if (isSure) break;
   }
   return possible;
 }

@@ -52,6 +52,11 @@ export class LoadedKernel<Name extends string> {
     });
   }
 
+  /** What the image was made for. */
+  get target(): string {
+    return this.#image.target;
+  }
+
   /** The instance's launcher that all calls share. */
   launcher(instance: InstanceModel<Name>): InstanceLauncher<Name> {
     return this.#launchers[instance.index] ??= this.newLauncher(instance);

@@ -34,6 +34,8 @@ export interface KernelModel<Name extends string> {
   /** Everything that expressions read. */
   readonly names: readonly Name[];
   readonly tensorCall: TensorCallModel | undefined;
+  /** Targets have different instances. */
+  readonly isByTarget: boolean;
   /** Pairs of pointers that must not reach the same memory. */
   readonly apart: readonly (readonly [position: number, other: number])[];
 }
@@ -76,6 +78,8 @@ export interface VariantModel<Name extends string> extends ArgumentLayout {
   readonly name: string;
   /** In order of preference; the last is the general one. Each represents all of its configurations. */
   readonly instances: readonly InstanceModel<Name>[];
+  /** By index in `instances`: what targets have by default, each once. */
+  readonly defaults: readonly (readonly InstanceModel<Name>[])[];
   /** By index in `instances`: what decides between configurations; undefined where there is one. */
   readonly choices: readonly (Choice<Name, InstanceModel<Name>> | undefined)[];
   /** The instance without conditions; its contract says how tensors define parameters. */
@@ -158,6 +162,7 @@ export function modelKernel<Name extends string>(facts: KernelFacts<Name>): Kern
   const constants = facts.instances.flatMap((instance) =>
     constantsOf(instance).map(({ name }) => name)
   );
+  const variants = facts.variants.map((variant) => modelVariant(facts, variant, contractOf));
   return {
     name: facts.name,
     facts,
@@ -176,9 +181,10 @@ export function modelKernel<Name extends string>(facts: KernelFacts<Name>): Kern
       }]
     ),
     scalars: params.flatMap((param, position) => param.kind === "scalar" ? [position] : []),
-    variants: facts.variants.map((variant) => modelVariant(facts, variant, contractOf)),
+    variants,
     names: [...new Set([...params.map(({ name }) => name), ...constants])],
     tensorCall: modelTensorCall(facts, positions),
+    isByTarget: variants.some(({ choices }) => choices.some((choice) => choice?.isByTarget)),
     apart: pairsApart(params),
   };
 }
@@ -264,19 +270,26 @@ function modelVariant<Name extends string>(
     instance.conditions.length > 0 && !others.has(instance.facts.symbol)
   );
   const ordered = [...special, general];
+  const modelled = ordered.map((first) => {
+    const choice = choices.find((choice) => choice.instances[0]?.symbol === first.facts.symbol);
+    if (choice === undefined) return undefined;
+    const symbols = choice.instances.map(symbolOf);
+    const options = symbols.flatMap((symbol) =>
+      instances.filter((instance) => instance.facts.symbol === symbol)
+    );
+    return new Choice(key, options, choice);
+  });
+  const targets = facts.images.map(({ target }) => target);
   return {
     ...layout,
     name: variant.name,
     instances: ordered,
-    choices: ordered.map((first) => {
-      const choice = choices.find((choice) => choice.instances[0]?.symbol === first.facts.symbol);
-      if (choice === undefined) return undefined;
-      const symbols = choice.instances.map(symbolOf);
-      const options = symbols.flatMap((symbol) =>
-        instances.filter((instance) => instance.facts.symbol === symbol)
-      );
-      return new Choice(key, options, choice);
+    defaults: ordered.map((first, index) => {
+      const choice = modelled[index];
+      if (choice?.isByTarget !== true) return [first];
+      return [...new Set(targets.map((target) => choice.first(target) ?? first))];
     }),
+    choices: modelled,
     general,
   };
 }

@@ -19,7 +19,7 @@ export async function tune<Name extends string>(
 ): Promise<TuneResult> {
   const save = own(options, "save");
   if (save !== undefined) expectFileUrl(save);
-  const { kernel, variant, choice, key, stream, launches } = alternatives;
+  const { kernel, variant, choice, target, key, stream, launches } = alternatives;
   const { info } = stream.device;
   const runners = await timeInTurns(launches, stream);
   const timings = runners.map(({ alternative: { config, index }, rounds }) => ({
@@ -32,7 +32,7 @@ export async function tune<Name extends string>(
   const microseconds = choice.instances.map((_, index) =>
     timings.find((timing) => timing.index === index)?.microseconds ?? null
   );
-  choice.learn(info, { at: key, microseconds });
+  choice.learn(info, target, { at: key, microseconds });
   const values = new Map<string, number>(choice.key.map((name, axis) => [name, key[axis] ?? 0]));
   if (save !== undefined) {
     const { specialization } = choice.facts;

@@ -232,14 +232,17 @@ export function tunedTranspose(): CompiledKernel {
     .flatMap((instance): InstanceInfo[] => {
       const first = instance.symbol;
       const specialization = instance.specialization.length === 0 ? "general" : "s1";
-      const one = { ...instance, configuration: { label: "TM=64, TN=32", specialization, first } };
+      const one = {
+        ...instance,
+        configuration: { label: "TM=64, TN=32", specialization, first, rank: 0 },
+      };
       if (specialization === "general") return [one];
       const label = "TM=128, TN=32; num_warps=8";
       return [{
         ...one,
         symbol: `${first}_TM128_TN32_num_warps8`,
         config: { bindings: { TM: "128", TN: "32" }, numWarps: 8 },
-        configuration: { label, specialization, first },
+        configuration: { label, specialization, first, rank: 1 },
       }, one];
     });
   return {

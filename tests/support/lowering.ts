@@ -49,7 +49,7 @@ export function lowerText(
   const { front, kernels } = planFile({ name: "k.tc", text }, options, collector, reporter);
   const found = kernels.flatMap(({ site, plan }) =>
     plan.instances.flatMap((instance): LoweredInstance[] => {
-      const checked = checkInstance(front, site, instance, TARGETS[target].sm);
+      const checked = checkInstance(front, site, instance, TARGETS[target]);
       collector.addInstance(site.offset, "", [...checked.general, ...checked.own]);
       const built = buildInstance(
         checked,

@@ -1,5 +1,8 @@
 /** Which configurations are compiled, how their entries are called, and the key that decides between them. */
 import { type Configurations, listConfigurations } from "../../../compiler/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { parsePtx } from "../../../compiler/ptx/parse.ts";
+import type { TargetName } from "../../../compiler/targets.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
 
@@ -79,6 +82,80 @@ Deno.test("compileFile() adds chosen configurations to the first: of each rankin
   assertEquals(entries(FILTERED, chosen("a16", "TM=64; num_warps=1")), entries(FILTERED));
   assertEquals(entries(FILTERED, chosen("a16", "TM=512")), entries(FILTERED));
   assertEquals(entries(FILTERED, { also: [] }), entries(FILTERED));
+});
+
+/** What each target has, with tiles and what they are called, and where instances are said to be available. */
+function byTarget(
+  file: { name: string; text: string },
+  targets: readonly TargetName[],
+  configurations?: Configurations,
+): Record<string, readonly string[]> {
+  const { kernels, diagnostics } = compileFile(file, {
+    targets,
+    ...(configurations === undefined ? {} : { configurations }),
+  });
+  assertEquals(diagnostics, []);
+  const { instances, modules } = must(kernels[0], "a kernel");
+  return Object.fromEntries(modules.map(({ target, entries, ptx }) => {
+    const own = instances.filter(({ availableOn }) => availableOn?.includes(target) ?? true);
+    const symbols = own.map(({ symbol }) => symbol);
+    assertEquals(entries.map(({ symbol }) => symbol), symbols);
+    assertEquals(parsePtx(ptx).kernels.map(({ name }) => name), symbols);
+    const shown = own.toSorted((a, b) =>
+      (a.configuration?.rank ?? 0) - (b.configuration?.rank ?? 0)
+    )
+      .map(({ symbol, config, configuration }) =>
+        `${symbol}: ${config.bindings["TM"]} ${configuration?.first ?? symbol}`
+      );
+    return [target, shown];
+  }));
+}
+
+const BY_TARGET = SCALE(`
+#pragma tri specialize(n % 4 == 0)
+#pragma tri configs TM in {512} if __TRI_ARCH_SPECIFIC__ == 900 && __TRI_SPECIALIZED__
+#pragma tri configs TM in {256} if __TRI_ARCH__ >= 800 && __TRI_ARCH__ < 900
+#pragma tri configs TM in {64} if __TRI_SPECIALIZED__ && !__TRI_ARCH_SPECIFIC__
+#pragma tri config TM=128`);
+
+Deno.test("compileFile() makes entries of the first configuration of each target, and none where the filter does not leave it", () => {
+  assertEquals(byTarget(BY_TARGET, ["sm_75", "sm_80", "sm_90", "sm_90a"]), {
+    sm_75: ["scale_TM128: 128 scale", "scale_s1_TM64: 64 scale_s1"],
+    sm_80: ["scale: 256 scale", "scale_s1_TM256: 256 scale_s1"],
+    sm_90: ["scale_TM128: 128 scale", "scale_s1_TM64: 64 scale_s1"],
+    sm_90a: ["scale_s1: 512 scale_s1", "scale_TM128: 128 scale"],
+  });
+  assertEquals(byTarget(BY_TARGET, ["sm_75"]), {
+    sm_75: ["scale: 128 scale", "scale_s1: 64 scale_s1"],
+  });
+});
+
+Deno.test("compileFile() adds chosen configurations on the targets that the filter leaves them to", () => {
+  const configurations: Configurations = {
+    also: [{
+      kernel: "scale",
+      variant: "default",
+      specialization: "s1",
+      configs: ["TM=512", "TM=256", "TM=128"],
+    }],
+  };
+  assertEquals(byTarget(BY_TARGET, ["sm_75", "sm_80", "sm_90a"], configurations), {
+    sm_75: ["scale_TM128: 128 scale", "scale_s1_TM64: 64 scale_s1", "scale_s1_TM128: 128 scale_s1"],
+    sm_80: ["scale: 256 scale", "scale_s1_TM256: 256 scale_s1"],
+    sm_90a: ["scale_s1: 512 scale_s1", "scale_TM128: 128 scale"],
+  });
+  assertEquals(byTarget(BY_TARGET, ["sm_80", "sm_90a"], { only: "TM=512" }), {
+    sm_80: [],
+    sm_90a: ["scale_s1: 512 scale_s1"],
+  });
+});
+
+Deno.test("compileFile() lets the text of a kernel tell sm_90a from sm_90", () => {
+  const text =
+    `__global__ void which(int *X) { *X = __TRI_ARCH__ + (__TRI_ARCH_SPECIFIC__ == 900); }`;
+  const { kernels } = compileFile({ name: "k.tc", text }, { targets: ["sm_90", "sm_90a"] });
+  const stored = (kernels[0]?.modules ?? []).map(({ ptx }) => /, (90\d)/.exec(ptx)?.[1]);
+  assertEquals(stored, ["900", "901"]);
 });
 
 Deno.test("listConfigurations() lists what filters leave and says whether there is a choice", () => {

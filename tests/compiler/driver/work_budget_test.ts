@@ -8,6 +8,7 @@ import { planFile } from "../../../compiler/driver/compile_file.ts";
 import { MAX_WORK, WorkBudget } from "../../../compiler/driver/work_budget.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
+import { TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const FILE = {
@@ -40,7 +41,7 @@ Deno.test("buildInstance() stops between specialisations when the budget is spen
   const { front, kernels } = planFile(FILE, options, new DiagnosticCollector(), reporter);
   const { site, plan } = must(kernels[0], "a kernel");
   const instance = must(plan.instances[0], "an instance");
-  const checked = checkInstance(front, site, instance, 80);
+  const checked = checkInstance(front, site, instance, TARGETS.sm_80);
   const build = (): number | undefined =>
     buildInstance(checked, plan, instance, buildOptions(options, instance), reporter)?.funcs.length;
   assertEquals([build(), reporter.diagnostics], [2, []]);
@@ -54,7 +55,12 @@ Deno.test("InstanceFront.check() refuses every text when the budget is spent, al
   const { front, kernels } = planFile(FILE, options, new DiagnosticCollector(), new Reporter());
   front.work.add("values", MAX_WORK);
   for (const { site, plan } of kernels) {
-    const { kernel, general } = checkInstance(front, site, must(plan.instances[0], "one"), 80);
+    const { kernel, general } = checkInstance(
+      front,
+      site,
+      must(plan.instances[0], "one"),
+      TARGETS.sm_80,
+    );
     assertEquals([kernel, ...general.map(({ code }) => code)], [undefined, "E9031"]);
   }
 });

@@ -3,6 +3,7 @@ import { type KernelPlan, planInstances } from "../../../compiler/instances/inst
 import { assignItems } from "../../../compiler/instances/items.ts";
 import { parsePragmaLine, readPragmas } from "../../../compiler/pragma/read_pragmas.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
+import type { TargetName } from "../../../compiler/targets.ts";
 import type { Define } from "../../../compiler/options.ts";
 
 interface Planned {
@@ -15,6 +16,7 @@ function plan(
   pragmas: readonly string[],
   defines: readonly string[] = [],
   overrides: readonly string[] = [],
+  targets: readonly TargetName[] = ["sm_80"],
 ): Planned {
   const reporter = new Reporter();
   const text = [...pragmas.map((line) => `#pragma tri ${line}`), "__global__ void k() {}"].join(
@@ -33,7 +35,7 @@ function plan(
     "k.tc",
     reporter,
   );
-  const made = planInstances("k", items.get("k") ?? [], defines.map(readDefine), reporter);
+  const made = planInstances("k", items.get("k") ?? [], defines.map(readDefine), targets, reporter);
   return { plan: made, diagnostics: reporter.diagnostics };
 }
 

@@ -1,6 +1,10 @@
 import fc from "../../support/property.ts";
 import { expandText, preprocess } from "../../../compiler/preprocess/preprocess.ts";
-import { PREDEFINED_NAMES, predefinedMacros } from "../../../compiler/preprocess/predefined.ts";
+import {
+  architectureMacros,
+  PREDEFINED_NAMES,
+  predefinedMacros,
+} from "../../../compiler/preprocess/predefined.ts";
 import { parsePragmaLine } from "../../../compiler/pragma/read_pragmas.ts";
 import { printTokens } from "../../../compiler/preprocess/spell.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
@@ -355,9 +359,18 @@ Deno.test("expandText() reads a pragma's expression with the macros of the file'
 
 Deno.test("predefinedMacros() defines only names that programs may not define", () => {
   const version = { major: 1, minor: 2, patch: 3 };
-  const macros = predefinedMacros({ version, sm: 90, numWarps: 4, numStages: 2, debug: true });
+  const macros = predefinedMacros({
+    version,
+    sm: 90,
+    exact: true,
+    numWarps: 4,
+    numStages: 2,
+    debug: true,
+  });
   assertEquals(macros.__TRI__, "10203");
   assertEquals(macros.__TRI_ARCH__, "900");
+  assertEquals(macros.__TRI_ARCH_SPECIFIC__, "900");
+  assertEquals(architectureMacros({ sm: 90, exact: false }).__TRI_ARCH_SPECIFIC__, "0");
   assert(Object.keys(macros).every((name) => PREDEFINED_NAMES.has(name)));
 });
 

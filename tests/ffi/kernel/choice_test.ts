@@ -66,19 +66,19 @@ const TABLE: MeasuredFacts = {
 
 Deno.test("Choice.pick() takes what was fastest for just this key", () => {
   const choice = choiceOf([TABLE]);
-  assertEquals(choice.pick({ M: 256, N: 256 }, H200), "b");
-  assertEquals(choice.pick({ M: 4096, N: 4096 }, H200), "c");
-  assertEquals(choice.pick({ M: 4096, N: 16 }, H200), "a");
+  assertEquals(choice.pick({ M: 256, N: 256 }, H200, "sm_90"), "b");
+  assertEquals(choice.pick({ M: 4096, N: 4096 }, H200, "sm_90"), "c");
+  assertEquals(choice.pick({ M: 4096, N: 16 }, H200, "sm_90"), "a");
 });
 
 Deno.test("Choice.pick() without models takes the key with the smallest sum of |log2| of ratios, of equals the first", () => {
   const choice = choiceOf([TABLE]);
-  assertEquals(choice.pick({ M: 512, N: 300 }, H200), "b");
-  assertEquals(choice.pick({ M: 1 << 20, N: 1 << 20 }, H200), "c");
+  assertEquals(choice.pick({ M: 512, N: 300 }, H200, "sm_90"), "b");
+  assertEquals(choice.pick({ M: 1 << 20, N: 1 << 20 }, H200, "sm_90"), "c");
   // Two octaves from either along both.
-  assertEquals(choice.pick({ M: 1024, N: 1024 }, H200), "b");
-  assertEquals(choice.pick({ M: 1025, N: 1024 }, H200), "c");
-  assertEquals(choice.pick({ M: 0, N: 0 }, H200), "b");
+  assertEquals(choice.pick({ M: 1024, N: 1024 }, H200, "sm_90"), "b");
+  assertEquals(choice.pick({ M: 1025, N: 1024 }, H200, "sm_90"), "c");
+  assertEquals(choice.pick({ M: 0, N: 0 }, H200, "sm_90"), "b");
 });
 
 /** Tiles of 32, 64 and 128 columns; two of 32 cost as much as one of 64 and a third more than half of one of 128. */
@@ -92,38 +92,38 @@ const MANY: DeviceInfo = { ...deviceInfo("NVIDIA H200", "sm_90"), multiprocessor
 Deno.test("Choice.pick() without timings takes the least of turns times clocks", () => {
   const choice = choiceOf([], TILES);
   // Blocks for all multiprocessors: a few columns want narrow tiles, many want wide ones.
-  assertEquals(choice.pick({ M: 100, N: 1 }, MANY), "a");
-  assertEquals(choice.pick({ M: 100, N: 256 }, MANY), "a");
-  assertEquals(choice.pick({ M: 100, N: 512 }, MANY), "b");
-  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY), "c");
-  assertEquals(choice.pick({ M: 100, N: 1 << 20 }, MANY), "c");
-  assertEquals(choice.pick({ M: 0, N: 0 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 1 }, MANY, "sm_90"), "a");
+  assertEquals(choice.pick({ M: 100, N: 256 }, MANY, "sm_90"), "a");
+  assertEquals(choice.pick({ M: 100, N: 512 }, MANY, "sm_90"), "b");
+  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY, "sm_90"), "c");
+  assertEquals(choice.pick({ M: 100, N: 1 << 20 }, MANY, "sm_90"), "c");
+  assertEquals(choice.pick({ M: 0, N: 0 }, MANY, "sm_90"), "a");
 });
 
 Deno.test("Choice.pick() scales timings by the model, so that far keys go by it and measured ones do not", () => {
   // At this key c is the slowest, which the model would not say.
   const point = { at: [100, 1024], microseconds: [10, 11, 12] };
   const choice = choiceOf([{ ...TABLE, points: [point] }], TILES);
-  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY), "a");
-  assertEquals(choice.pick({ M: 101, N: 1024 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY, "sm_90"), "a");
+  assertEquals(choice.pick({ M: 101, N: 1024 }, MANY, "sm_90"), "a");
   // 64 times as wide: all cost 64 times as much, or less by what the last turn had left.
-  assertEquals(choice.pick({ M: 100, N: 65536 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 65536 }, MANY, "sm_90"), "a");
   // A few columns: turns of a become 1 of 4, of b 1 of 2, of c none are saved.
-  assertEquals(choice.pick({ M: 100, N: 64 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 64 }, MANY, "sm_90"), "a");
   const wide = choiceOf([{
     ...TABLE,
     points: [{ at: [100, 1024], microseconds: [14, 12, 10] }],
   }], TILES);
-  assertEquals(wide.pick({ M: 100, N: 1024 }, MANY), "c");
-  assertEquals(wide.pick({ M: 100, N: 64 }, MANY), "a");
+  assertEquals(wide.pick({ M: 100, N: 1024 }, MANY, "sm_90"), "c");
+  assertEquals(wide.pick({ M: 100, N: 64 }, MANY, "sm_90"), "a");
 });
 
 Deno.test("Choice.pick() compares what was not timed at a key with the fastest there by the model", () => {
   const point = { at: [100, 1024], microseconds: [null, 10, null] };
   const choice = choiceOf([{ ...TABLE, points: [point] }], TILES);
-  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY), "b");
-  assertEquals(choice.pick({ M: 100, N: 4096 }, MANY), "c");
-  assertEquals(choice.pick({ M: 100, N: 32 }, MANY), "a");
+  assertEquals(choice.pick({ M: 100, N: 1024 }, MANY, "sm_90"), "b");
+  assertEquals(choice.pick({ M: 100, N: 4096 }, MANY, "sm_90"), "c");
+  assertEquals(choice.pick({ M: 100, N: 32 }, MANY, "sm_90"), "a");
 });
 
 Deno.test("Choice.pick() ignores a model that cannot count", () => {
@@ -131,8 +131,11 @@ Deno.test("Choice.pick() ignores a model that cannot count", () => {
     throw new RangeError("division by zero");
   };
   const choice = choiceOf([TABLE], [...TILES.slice(1), { blocks: none, clocks: none }]);
-  assertEquals(choice.pick({ M: 300, N: 256 }, MANY), "b");
-  assertEquals(choiceOf([], [{ blocks: none, clocks: none }]).pick({ M: 1, N: 1 }, MANY), "a");
+  assertEquals(choice.pick({ M: 300, N: 256 }, MANY, "sm_90"), "b");
+  assertEquals(
+    choiceOf([], [{ blocks: none, clocks: none }]).pick({ M: 1, N: 1 }, MANY, "sm_90"),
+    "a",
+  );
 });
 
 Deno.test("Choice.pick() agrees with the definition on random tables", () => {
@@ -151,9 +154,9 @@ Deno.test("Choice.pick() agrees with the definition on random tables", () => {
     const table = points.map(({ at, best: index }) => ({ at, microseconds: best(index) }));
     const choice = choiceOf([{ ...TABLE, points: table }]);
     const expected = ["a", "b", "c"][nearest?.best ?? 0];
-    assertEquals(choice.pick({ M, N }, H200), expected);
+    assertEquals(choice.pick({ M, N }, H200, "sm_90"), expected);
     // The next launch has the same sizes.
-    assertEquals(choice.pick({ M, N }, H200), expected);
+    assertEquals(choice.pick({ M, N }, H200, "sm_90"), expected);
   }));
 });
 
@@ -165,19 +168,54 @@ Deno.test("Choice.pick() uses timings of the product, else of the architecture, 
     { gpu: "NVIDIA H200", arch: "sm_90", points: [{ at, microseconds: best(2) }] },
   ]);
   const key = { M: 1, N: 1 };
-  assertEquals(choice.pick(key, H200), "c");
-  assertEquals(choice.pick(key, deviceInfo("emulator", "sm_90")), "b");
-  assertEquals(choice.pick(key, deviceInfo("NVIDIA A10", "sm_86")), "a");
-  assertEquals(choiceOf([]).pick(key, H200), "a");
+  assertEquals(choice.pick(key, H200, "sm_90"), "c");
+  assertEquals(choice.pick(key, deviceInfo("emulator", "sm_90"), "sm_90"), "b");
+  assertEquals(choice.pick(key, deviceInfo("NVIDIA A10", "sm_86"), "sm_90"), "a");
+  assertEquals(choiceOf([]).pick(key, H200, "sm_90"), "a");
 });
 
 Deno.test("Choice.learn() puts what was measured now before what was known, on that device alone", () => {
   const choice = choiceOf([TABLE]);
-  assertEquals(choice.pick({ M: 256, N: 256 }, H200), "b");
-  choice.learn(H200, { at: [256, 256], microseconds: best(0) });
-  assertEquals(choice.pick({ M: 256, N: 256 }, H200), "a");
-  assertEquals(choice.pick({ M: 4096, N: 4096 }, H200), "c");
-  assertEquals(choice.pick({ M: 256, N: 256 }, deviceInfo("NVIDIA H200", "sm_90")), "b");
+  assertEquals(choice.pick({ M: 256, N: 256 }, H200, "sm_90"), "b");
+  choice.learn(H200, "sm_90", { at: [256, 256], microseconds: best(0) });
+  assertEquals(choice.pick({ M: 256, N: 256 }, H200, "sm_90"), "a");
+  assertEquals(choice.pick({ M: 4096, N: 4096 }, H200, "sm_90"), "c");
+  assertEquals(choice.pick({ M: 256, N: 256 }, deviceInfo("NVIDIA H200", "sm_90"), "sm_90"), "b");
+});
+
+Deno.test("Choice.pick() takes only what the target has, by the timings of that, and defaults are the first of that", () => {
+  const availableOn = [["sm_90a"], undefined, ["sm_80", "sm_90"]];
+  const slower = (index: number): readonly number[] => [0, 1, 2].map((i) => i === index ? 2 : 3);
+  const restricted = (measured: readonly MeasuredFacts[], models: readonly Model[] = []) => {
+    const { key, instances, facts } = choiceOf(measured, models);
+    const own = facts.instances.map((one, index) => {
+      const targets = availableOn[index];
+      return targets === undefined ? one : { ...one, availableOn: targets };
+    });
+    return new Choice(key, instances, { ...facts, instances: own });
+  };
+  const choice = restricted([{
+    ...TABLE,
+    points: [
+      { at: [256, 256], microseconds: [1, ...slower(1).slice(1)] },
+      { at: [4096, 4096], microseconds: [1, 3, 2] },
+      { at: [16, 16], microseconds: [1, null, null] },
+    ],
+  }]);
+  const pick = (size: number, target: string): string | undefined =>
+    choice.pick({ M: size, N: size }, H200, target);
+  assertEquals([256, 4096].map((size) => pick(size, "sm_90a")), ["a", "a"]);
+  assertEquals([256, 4096].map((size) => pick(size, "sm_90")), ["b", "c"]);
+  // Nothing that sm_90 has was timed there, so the nearest key with such timings decides.
+  assertEquals(pick(16, "sm_90"), "b");
+  assertEquals(["sm_80", "sm_90a", "sm_75"].map((target) => choice.first(target)), ["b", "a", "b"]);
+  const costly = (clocks: number): Model => ({ blocks: () => 1, clocks: () => clocks });
+  const modelled = restricted([], [costly(1), costly(3), costly(2)]);
+  assertEquals(modelled.pick({ M: 1, N: 1 }, H200, "sm_90a"), "a");
+  assertEquals(modelled.pick({ M: 1, N: 1 }, H200, "sm_90"), "c");
+  assertEquals(restricted([]).pick({ M: 1, N: 1 }, H200, "sm_90"), "b");
+  choice.learn(H200, "sm_90", { at: [256, 256], microseconds: [null, 9, 8] });
+  assertEquals([pick(256, "sm_90"), pick(256, "sm_90a")], ["c", "a"]);
 });
 
 /** A kernel without memory whose general and specialised code have three and two configurations. */
