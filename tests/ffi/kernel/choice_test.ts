@@ -2,8 +2,9 @@ import type { DeviceInfo } from "../../../ffi/driver.ts";
 import { Choice } from "../../../ffi/kernel/choice.ts";
 import { defineKernel } from "../../../ffi/kernel/define.ts";
 import type { KernelFacts, MeasuredFacts } from "../../../ffi/kernel/facts.ts";
-import type { Device } from "../../../ffi/mod.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { ArgumentError, type Device } from "../../../ffi/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import fc from "../../support/property.ts";
 import { fakeGpu } from "./support.ts";
 
@@ -219,7 +220,10 @@ Deno.test("Choice.pick() takes only what the target has, by the timings of that,
 });
 
 /** A kernel without memory whose general and specialised code have three and two configurations. */
-function tuned(measured: readonly MeasuredFacts[]): {
+function tuned(
+  measured: readonly MeasuredFacts[],
+  availableOn: Readonly<Record<string, readonly string[]>> = {},
+): {
   launch: (
     args: { n: number },
     options: { stream: Device["defaultStream"]; grid?: readonly [number, number, number] },
@@ -245,7 +249,7 @@ function tuned(measured: readonly MeasuredFacts[]): {
       { ...block, symbol: "k_a16_64", constants: { TM: 64 }, when: even },
       { ...block, symbol: "k_a16", constants: { TM: 16 }, when: even },
     ],
-    images: [{ target: "sm_90", kind: "ptx", base64: "" }],
+    images: ["sm_80", "sm_90"].map((target) => ({ target, kind: "ptx", base64: "" })),
     tuning: {
       key: ["n"],
       choices: [
@@ -265,7 +269,14 @@ function tuned(measured: readonly MeasuredFacts[]): {
       ],
     },
   };
-  return defineKernel(facts);
+  const choices = facts.tuning?.choices.map((choice) => ({
+    ...choice,
+    instances: choice.instances.map((one) => {
+      const targets = availableOn[one.symbol];
+      return targets === undefined ? one : { ...one, availableOn: targets };
+    }),
+  }));
+  return defineKernel({ ...facts, tuning: { key: ["n"], choices: choices ?? [] } });
 }
 
 Deno.test("launch() takes the configuration and its grid by the table, after the specialisation", () => {
@@ -303,4 +314,27 @@ Deno.test("launch() takes the configuration and its grid by the table, after the
       `${n % 2 === 0 ? "k_a16" : "k"} ${programs}`,
     );
   }
+});
+
+Deno.test("launch() and grid() take what the image of the device has; sizes alone suffice where all targets agree", () => {
+  const symbols = ["k", "k_64", "k_a16", "k_a16_64"];
+  using gpu = fakeGpu({}, {
+    kernels: Object.fromEntries(symbols.map((symbol) => [symbol, () => {}])),
+    parameters: Object.fromEntries(symbols.map((symbol) => [symbol, [{ offset: 0, bytes: 4 }]])),
+  });
+  const { name, arch } = gpu.device.info;
+  const table = [{ gpu: name, arch, points: [{ at: [100], microseconds: [1, 2] }] }];
+  const kernel = tuned(table, { k_a16: ["sm_80"], k_64: ["sm_90"] });
+  const launched = (n: number, grid?: readonly [number, number, number]): string => {
+    const stream = gpu.device.defaultStream;
+    kernel.launch({ n }, grid === undefined ? { stream } : { stream, grid });
+    const { kernel: symbol, grid: launched } = must(gpu.driver.launches.at(-1), "a launch");
+    return `${symbol} ${launched[0]}`;
+  };
+  assertEquals(launched(100), "k_a16_64 2");
+  assertEquals(launched(101), "k 4");
+  assertEquals(launched(100, [5, 1, 1]), "k_a16_64 5");
+  assertEquals(kernel.grid({ n: 101 }), [4, 1, 1]);
+  const error = assertThrows(() => kernel.grid({ n: 100 }), ArgumentError);
+  assertStringIncludes(error.message, "7×1×1 programs of k_a16 or 2×1×1 programs of k_a16_64");
 });
