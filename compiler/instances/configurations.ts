@@ -64,23 +64,25 @@ export function* passingConfigs(
     const { bindings, condition } = config;
     const macros = new Map([...known, ...bindings]);
     const isByTarget = condition !== undefined &&
-      namesArchitecture([condition.text, ...macros.values()]);
+      (namesArchitecture(condition.text) || [...macros.values()].some(namesArchitecture));
     const passed: TargetName[] = [];
     // A filter that does not name the architecture says the same for all targets.
     for (const target of isByTarget ? targets : targets.slice(0, 1)) {
       if (!budget.allowsConfiguration(condition?.span ?? span, reporter)) return;
-      const all = new Map([...macros, ...Object.entries(architectureMacros(TARGETS[target]))]);
+      const all = isByTarget
+        ? new Map([...macros, ...Object.entries(architectureMacros(TARGETS[target]))])
+        : macros;
       if (condition === undefined || holds(condition, all, macroOf, reporter)) passed.push(target);
     }
-    const label = configLabel(config);
-    if (passed.length > 0) yield { config, label, targets: isByTarget ? passed : targets };
+    if (passed.length === 0) continue;
+    yield { config, label: configLabel(config), targets: isByTarget ? passed : targets };
   }
 }
 
 const ARCHITECTURE_MACROS = Object.keys(architectureMacros({ sm: 0, exact: false }));
 
-function namesArchitecture(texts: readonly string[]): boolean {
-  return texts.some((text) => ARCHITECTURE_MACROS.some((name) => text.includes(name)));
+function namesArchitecture(text: string): boolean {
+  return text.includes("__TRI_ARCH") && ARCHITECTURE_MACROS.some((name) => text.includes(name));
 }
 
 /** The configuration as `#pragma tri config` would spell it: `TM=64, TN=64; num_warps=8`. */
@@ -196,7 +198,7 @@ export function reportNoneLeft(
       ? [{ span: item.span, text: item.condition.text }]
       : []
   );
-  const filter = filters.find(({ text }) => namesArchitecture([text])) ?? filters[0];
+  const filter = filters.find(({ text }) => namesArchitecture(text)) ?? filters[0];
   if (filter === undefined) return;
   if (bare.length === targets.length) {
     reporter.error("E9014", filter.span, `no configuration is left for variant \`${variant}\``, {
