@@ -8,6 +8,7 @@ import {
   type FloatCell,
   type IntCell,
   isExact,
+  notZero,
   type PointerCell,
   rounded,
   UNKNOWN_FLOAT,
@@ -155,7 +156,7 @@ function multiply(type: FloatName, a: FloatCell, b: FloatCell): FloatCell {
   const value = a.value * b.value;
   const error = isExact(a) && isExact(b)
     ? 0
-    : Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error;
+    : notZero(Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error);
   if (Number.isNaN(error)) return UNKNOWN_FLOAT; // 0 times something unbounded
   const result = rounded(value, error, type);
   return { ...result, slack: productSlack(type, a.value, b.value, result) };
@@ -183,7 +184,7 @@ function divide(type: FloatName, a: FloatCell, b: FloatCell): FloatCell {
   if (isExact(a) && isExact(b)) return exact(roundTo(value, type));
   const least = Math.abs(b.value) - b.error;
   if (!(least > 0)) return UNKNOWN_FLOAT;
-  return rounded(value, (a.error + Math.abs(value) * b.error) / least, type);
+  return rounded(value, notZero((a.error + Math.abs(value) * b.error) / least), type);
 }
 
 /** Numbers win over NaN, and -0 is below +0 (language.md, 7.1). */

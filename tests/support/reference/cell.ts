@@ -72,6 +72,9 @@ export function isExact(cell: FloatCell): boolean {
   return cell.error === 0;
 }
 
+/** The error of an operation on inexact operands: one that underflows stays one, for the sign of a zero may depend on it. */
+export const notZero = (error: number): number => error === 0 ? Number.MIN_VALUE : error;
+
 /**
  * The result of a correctly rounded operation whose real result is `value`, give or take `error`. A kernel
  * rounds something within that distance; so both roundings count.

@@ -2,7 +2,15 @@
  * Sums and products of many elements, whose order the language leaves open. Where every order gives the same,
  * because all partial results fit the type, the result is exact.
  */
-import { exact, type FloatCell, isExact, rounded, type Terms, UNKNOWN_FLOAT } from "./cell.ts";
+import {
+  exact,
+  type FloatCell,
+  isExact,
+  notZero,
+  rounded,
+  type Terms,
+  UNKNOWN_FLOAT,
+} from "./cell.ts";
 import {
   type FloatName,
   grainOf,
@@ -83,7 +91,7 @@ export function dotOf(
     const b = rhs[k] ?? UNKNOWN_FLOAT;
     const error = isExact(a) && isExact(b)
       ? 0
-      : Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error;
+      : notZero(Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error);
     const value = a.value * b.value;
     // A fused product does not overflow before it is added.
     const overflows = Math.abs(value) === Infinity && Number.isFinite(a.value) &&
