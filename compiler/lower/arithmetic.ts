@@ -184,9 +184,18 @@ function lowerShift(
 ): Operand {
   const kind = kindOf(element);
   const bits = kind.endsWith("64") ? 64 : 32;
-  const count = isInteger(b) || bits === 32 ? b : e.pure("cvt.sat.u32.u64", "b32", [b]);
+  const count = isInteger(b)
+    ? saturatedCount(b.value)
+    : bits === 32
+    ? b
+    : e.pure("cvt.sat.u32.u64", "b32", [b]);
   const spelling = name === "shl" ? `shl.b${bits}` : `shr.${kind}`;
   return narrow(e, e.pure(spelling, BANKS[kind], [e.inRegister(a, BANKS[kind]), count]), element);
+}
+
+/** PTX reads the low 32 bits of a count: those of a larger 64-bit constant may be a small number. */
+function saturatedCount(value: bigint): Operand {
+  return int(value >= 0n && value < 64n ? value : 64n);
 }
 
 export function lowerCompare(

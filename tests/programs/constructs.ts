@@ -734,6 +734,12 @@ export const CONSTRUCTS: readonly Construct[] = [
       i: [0, -2147483648, -1, 0, -1, 0],
     },
     {
+      name: "constant shift counts whose low 32 bits are a small number",
+      body:
+        "long m = n - 21; I[0] = (int)((long)n << (1l << 40)); I[1] = (int)(m >> (1l << 40)); I[2] = (int)(m >> -(1l << 40)); I[3] = (int)((unsigned long)n >> ((1l << 40) + 1));",
+      i: [0, -1, -1, 0],
+    },
+    {
       name: "float8 saturates, half overflows",
       body:
         "Y[0] = (float8e4)(f * 1000.0f); Y[1] = (float8e5)(f * 1.0e6f); Y[2] = (half)(f * 1.0e6f); Y[3] = (float8e4)(f * -1000.0f); I[0] = isnan((float)(float8e4)(NAN * f));",
