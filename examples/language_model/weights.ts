@@ -34,6 +34,7 @@ export function takeWeights<D extends Float>(
     take(`${name}.weight`, [rows, columns]).reshape([rows, columns]);
   const vector = (name: string, length: number): Tensor<D, 1> =>
     take(`${name}.weight`, [length]).reshape([length]);
+  const table = matrix("model.embed_tokens", vocabulary, width);
   const shapes = layerShapes(sizes);
   const layers = Array.from({ length: sizes.layers }, (_, i) => {
     const named = (name: string): string => `model.layers.${i}.${name}`;
@@ -53,7 +54,6 @@ export function takeWeights<D extends Float>(
       down: two(shapes.down),
     };
   });
-  const table = matrix("model.embed_tokens", vocabulary, width);
   const head = isTied ? table : matrix("lm_head", vocabulary, width);
   return { table, layers, lastNorm: vector("model.norm", width), head };
 }
