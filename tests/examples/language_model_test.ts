@@ -3,11 +3,7 @@ import { Device, type Tensor } from "../../ffi/mod.ts";
 import { generate, Session } from "../../examples/language_model/generate.ts";
 import type { ModelSizes, ModelWeights } from "../../examples/language_model/model.ts";
 import { Adam, lossAndGradients } from "../../examples/language_model/train.ts";
-import {
-  disposeWeights,
-  initialWeights,
-  takeWeights,
-} from "../../examples/language_model/weights.ts";
+import { initialWeights, takeWeights } from "../../examples/language_model/weights.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
