@@ -1,7 +1,8 @@
 /** Matrices in memory by lines: rows, or columns, at equal distances. */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { checkAccess, checkedAccess } from "../access/check.ts";
+import { checkAccess } from "../access/check.ts";
+import { checkedAccess } from "../access/checked_access.ts";
 import { KIND, resolver } from "../access/reach.ts";
 import { addressSpace } from "../access/spelling.ts";
 import { accessOf } from "../access/state.ts";

@@ -1,5 +1,6 @@
 /** Multiplicands of `wgmma` that lie in shared memory: from a descriptor to a matrix of the workspace. */
-import { checkAccess, type CheckedAccess, checkedAccess } from "../access/check.ts";
+import { checkAccess } from "../access/check.ts";
+import { type CheckedAccess, checkedAccess } from "../access/checked_access.ts";
 import { KIND } from "../access/reach.ts";
 import { type Access, accessOf } from "../access/state.ts";
 import { markPending, type PendingCopy } from "../async/pending.ts";

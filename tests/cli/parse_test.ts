@@ -1,4 +1,6 @@
+import { COMMANDS } from "../../cli/commands.ts";
 import { Failure } from "../../cli/failure.ts";
+import { OPTIONS } from "../../cli/options.ts";
 import type { Invocation } from "../../cli/command.ts";
 import { parseCommandLine } from "../../cli/parse.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
@@ -12,6 +14,12 @@ function invocation(...words: string[]): Invocation {
 function failure(...words: string[]): Failure {
   return assertThrows(() => parseCommandLine(words), Failure);
 }
+
+Deno.test("OPTIONS are each an option of some command, --version of tri itself", () => {
+  const taken = new Set<string>(Object.values(COMMANDS).flatMap(({ options }) => options));
+  taken.add("version");
+  assertEquals(Object.keys(OPTIONS).filter((name) => !taken.has(name)), []);
+});
 
 Deno.test("parseCommandLine() reads defines in all the ways C compilers take them", () => {
   const words = ["-DTM=32", "-D", "S=newaxis, :", "--define", "A=-1", "--define=B=x=y", "-DSDD"];

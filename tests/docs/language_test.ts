@@ -1,6 +1,7 @@
 /** docs/language.md has every section that the repository cites and every code of a diagnostic, and its programs compile. */
 import * as path from "node:path";
 import { SECTIONS } from "../../cli/explain/mod.ts";
+import { BUILTINS } from "../../compiler/check/builtins.ts";
 import { CODES } from "../../compiler/support/codes.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { readBlocks } from "./blocks.ts";
@@ -125,6 +126,14 @@ Deno.test("docs/language.md names every code in bold at one rule, that of its en
   }
   const expected = Object.fromEntries(bold.map(({ code, number }) => [code, number]));
   assertEquals(SECTIONS, expected, "cli/explain/sections.ts");
+});
+
+Deno.test("docs/language.md names every built-in function", () => {
+  // `sinf` is `sin`: section 7.4 says so of all of them.
+  const own = [...BUILTINS.keys()].filter((name) =>
+    !(name.endsWith("f") && BUILTINS.has(name.slice(0, -1))) && name !== "fabsf"
+  );
+  assertEquals(own.filter((name) => !new RegExp(`\\b${name}\\b`).test(TEXT)), []);
 });
 
 Deno.test("docs/language.md names no code that does not exist", () => {
