@@ -98,7 +98,7 @@ export interface FormManifest {
   readonly sharedBytes: number;
   /** Conditions beside the instance's, and beside what cuTensorMapEncodeTiled demands of the maps. */
   readonly when: readonly string[];
-  /** Tensor maps, which it takes by value behind the kernel's parameters, 128 bytes each on a multiple of 64. */
+  /** Tensor maps, which it takes by value after the kernel's parameters, 128 bytes each on a multiple of 64. */
   readonly maps: readonly {
     /** The pointer whose address is that of the map. */
     readonly param: string;

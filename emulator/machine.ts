@@ -79,7 +79,7 @@ export interface AddressRef {
   readonly space?: Window;
 }
 
-/** What a handler may ask while an instruction is compiled. */
+/** Queries of a handler while an instruction is compiled. */
 export interface HandlerContext {
   readonly machine: Machine;
   readonly site: Site;

@@ -8,7 +8,7 @@ import { expectInteger } from "./numbers.ts";
 import type { Allocation } from "./pool.ts";
 import { isStream, type Stream } from "./stream.ts";
 
-/** A piece of device memory. Collected as garbage it goes back to the device, but late: rather dispose it. */
+/** A piece of device memory. The garbage collector returns it to the device, but late: dispose it instead. */
 export class DeviceBuffer {
   /** The device that it belongs to. */
   readonly device: Device;

@@ -1,6 +1,6 @@
 /**
  * Device memory. Allocating from the driver costs up to a millisecond and may wait for the device, so freed
- * memory is kept and handed out again. It goes back to the stream that used it last: what that stream does
+ * memory is kept and allocated again. It is given to the stream that used it last: what that stream does
  * next comes after all earlier use, so nothing has to wait. Where the driver watches memory, nothing is kept or
  * rounded up, or it would miss accesses outside an allocation and after its end.
  */

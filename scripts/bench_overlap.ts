@@ -10,7 +10,7 @@ import type { transpose as Transpose } from "../tests/golden/codegen/transpose.t
 
 type Piece = Tensor<"float32", 2>;
 
-/** What a piece goes through; two of them, so that one is copied while the other is worked on. */
+/** The buffers of a piece; two of them, so that one is copied while the other is worked on. */
 interface Slot {
   readonly input: PinnedArray<"float32", 2>;
   readonly output: PinnedArray<"float32", 2>;

@@ -1,5 +1,5 @@
 /**
- * Asks ptxas which orders of modifiers it takes: of each form of PTX_OPS the longest sample, its modifiers turned round,
+ * Tries which orders of modifiers ptxas takes: of each form of PTX_OPS the longest sample, its modifiers reversed,
  * moved one by one and shuffled. Writes for each form the accepted order that is furthest from the ISA's, which a test
  * reads (tests/compiler/ptx/spellings_test.ts). Run it with ptxas of CUDA 13.0 after changes to the table.
  *

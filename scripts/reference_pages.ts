@@ -143,13 +143,13 @@ function namesPage(): string {
       ]),
     ),
     "\n## Attributes\n",
-    "Behind a name or among the specifiers of its declaration.\n",
+    "After a name or among the specifiers of its declaration.\n",
     table(
       ["attribute", "promise"],
       Object.entries(ATTRIBUTE_DOCS).map(([name, doc]) => [code(name), doc]),
     ),
     "\n## Pragmas\n",
-    "Behind `#pragma tri`, at file scope, before the kernel that they are for.\n",
+    "After `#pragma tri`, at file scope, before the kernel that they are for.\n",
     table(
       ["pragma", "meaning"],
       Object.values(PRAGMA_DOCS).map(({ form, doc }) => [code(form), doc]),
@@ -158,7 +158,7 @@ function namesPage(): string {
     "Pragmas too; `num_warps`, `num_stages` and `max_registers` are also allowed after `;` in `config` and `configs`.\n",
     table(["option", "meaning"], options),
     "\n### Loop hints\n",
-    "Behind `#pragma tri loop`, directly before a loop.\n",
+    "After `#pragma tri loop`, directly before a loop.\n",
     table(
       ["hint", "meaning"],
       Object.entries(HINTS).map(([name, { form }]) => [form, HINT_DOCS[name] ?? ""]),

@@ -49,7 +49,7 @@ export function runSuites(suites: readonly Suite[]): Promise<Finished[]> {
   return runAll(suites.map((suite) => jobOf(suite)));
 }
 
-/** A suite as a job, behind others if it needs what they make. */
+/** A suite as a job, after others if it needs what they make. */
 export function jobOf(suite: Suite, after: readonly string[] = []): Job<Finished> {
   const env = { TRI_SEED: SEED, ...suite.env };
   return { name: suite.name, after, run: () => runSuite({ ...suite, env }) };

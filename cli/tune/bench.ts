@@ -42,7 +42,7 @@ export async function findBench(): Promise<Bench> {
   };
 }
 
-/** Permissions name Deno as PATH does, where its program is often behind a link. */
+/** Permissions name Deno as PATH does, where its program is often a link. */
 function ownProgram(): string {
   const found = [process.execPath, "deno"].find(mayRun);
   if (found !== undefined) return found;

@@ -24,7 +24,7 @@ const MOST_LAUNCHES = 200;
 const QUICK_ROUNDS = 3;
 const ROUNDS = 9;
 /** A configuration slower than the best by this factor after the quick rounds is not timed further. */
-const BEHIND = 1.3;
+const SLOWER = 1.3;
 
 /** A GPU as the process has it that times on it. */
 export interface TimedGpu {
@@ -91,7 +91,7 @@ export class Stopwatch {
     };
     for (let i = 0; i < QUICK_ROUNDS; i++) for (const runner of runners) await round(runner);
     const best = Math.min(...runners.map(({ rounds }) => median(rounds)));
-    const near = runners.filter(({ rounds }) => median(rounds) <= BEHIND * best);
+    const near = runners.filter(({ rounds }) => median(rounds) <= SLOWER * best);
     for (let i = QUICK_ROUNDS; i < ROUNDS; i++) for (const runner of near) await round(runner);
     return Object.fromEntries(runners.map(({ entry: { config, code }, rounds }) => [config, {
       microseconds: Number(median(rounds).toPrecision(4)),

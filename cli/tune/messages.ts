@@ -6,7 +6,7 @@ import type { CompiledKernel, CompiledModule } from "../../compiler/options.ts";
 import type { Timing } from "../../ffi/kernel/tune_file.ts";
 import type { TensorPlan } from "../report/arguments.ts";
 
-/** Asks for the times of some configurations with the same arguments. */
+/** Requests the times of some configurations with the same arguments. */
 export interface TimingRequest {
   readonly scalars: readonly (readonly [name: string, value: number])[];
   readonly flags: readonly string[];

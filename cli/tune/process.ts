@@ -53,7 +53,7 @@ export class TimingProcess implements AsyncDisposable {
     });
     while (rest.length > 0) {
       const entries = rest.map(entryOf);
-      const outcome = await this.#ask({ ...chosen, scalars: [...chosen.scalars], entries });
+      const outcome = await this.#request({ ...chosen, scalars: [...chosen.scalars], entries });
       if (outcome.kind === "timings") return { timings: { ...timings, ...outcome.timings } };
       await this.#end();
       if (outcome.kind === "broken") return { timings, broken: outcome.reason };
@@ -64,7 +64,7 @@ export class TimingProcess implements AsyncDisposable {
     return { timings };
   }
 
-  async #ask(request: TimingRequest): Promise<Outcome> {
+  async #request(request: TimingRequest): Promise<Outcome> {
     const running = this.#running ??= startRunning(this.gpu);
     const { child, ended, reports } = running;
     let last: TimingReport | undefined;

@@ -33,7 +33,7 @@ export interface PassRun<Context extends Analyses> {
   /** Makes the same function again, after a failure, so that no copy is kept for that. */
   readonly again: () => Func;
   readonly steps: readonly Step<Context>[];
-  /** The rest of what passes may ask. */
+  /** The other queries of passes. */
   readonly context: (analyses: Analyses) => Context;
   readonly watch?: PassWatch;
   /** What a dump says of the function above it; after the step of this name, undefined: before the first. */

@@ -1,7 +1,7 @@
 /**
  * Stores of what dots have computed. A store's own layout (anchors.ts) deals rows out to warps one after the other, and
  * a dot gives each warp a rectangle of the result, so the exchange between them would make all warps wait for each
- * other. If the store gives each warp the rectangle that it has, the exchange stays within warps: each goes on to
+ * other. If the store gives each warp the rectangle that it has, the exchange stays within warps: each continues to
  * its stores as soon as it is done itself.
  *
  * A warp's rectangle must be as wide as its accesses were: dots of floats were 1.5 % slower with 128 bytes of a row

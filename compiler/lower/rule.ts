@@ -1,4 +1,4 @@
-/** What a lowering rule is, and what several of them ask. */
+/** What a lowering rule is, and queries that several of them share. */
 import type { OpOf } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { must } from "../support/bug.ts";

@@ -23,7 +23,7 @@ export class PtxCursor {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)] ?? bug("no tokens");
   }
 
-  /** Goes back to where so many tokens had been taken. */
+  /** Returns to the position after so many tokens. */
   rewind(position: number): void {
     this.#at = position;
   }

@@ -1,5 +1,5 @@
 /**
- * What a pass over tile IR is, and what it may ask. The list of all passes, in order, is `compiler/driver/passes.ts`.
+ * What a pass over tile IR is, and its queries. The list of all passes, in order, is `compiler/driver/passes.ts`.
  */
 import type { Func } from "../ir/func.ts";
 import type { FloatOptions } from "../support/float_options.ts";
@@ -16,17 +16,17 @@ export type Phase = (typeof PHASES)[number];
  */
 export type Form = "plain" | "tensor";
 
-/** What is computed of the function when a pass asks, and kept until a pass changes the function. */
+/** Facts about the function, computed at the first query and kept until a pass changes the function. */
 export interface Analyses {
   readonly axisInfo: () => AxisFacts;
 }
 
-/** What a pass of the phase `tile` may ask. There is no target: all targets share its result. */
+/** Queries of a pass of the phase `tile`. There is no target: all targets share its result. */
 export interface TileContext extends Analyses {
   readonly floats: FloatOptions;
 }
 
-/** What a pass of the other phases may ask. */
+/** Queries of a pass of the other phases. */
 export interface TargetContext extends TileContext {
   readonly target: Target;
   readonly form: Form;

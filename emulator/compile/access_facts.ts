@@ -1,7 +1,7 @@
 /**
  * What a kernel's text says of its accesses beyond the instruction itself: which of them update a location
  * (`x = x + 1`), which loads a loop waits with, which loads a compare and swap repeats, and which stores copy a structure
- * piece by piece. Found when first asked for: few kernels ask.
+ * piece by piece. Computed at the first query: few kernels need it.
  */
 import type { Register } from "../../compiler/ptx/func.ts";
 import { type Block, endReads, successors } from "./blocks.ts";

@@ -1,4 +1,4 @@
-/** What handlers ask about operands, answered from a register file layout. */
+/** Queries of handlers about operands, answered from a register file layout. */
 import type { Operand } from "../../compiler/ptx/func.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
 import { Fault, type Site } from "../fault.ts";

@@ -1,7 +1,7 @@
 /**
  * The emulator as a driver. It does what libcuda does wherever a program can see it, with three exceptions: work is
  * done when it is queued, so that nothing runs beside the program; a kernel that fails throws from its launch and the
- * device goes on working; and memory is as large as what was asked for.
+ * device stays usable; and memory is as large as what was requested.
  */
 import type {
   Contents,

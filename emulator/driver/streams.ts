@@ -118,7 +118,7 @@ export class Streams {
     capture.reach.set(stream, known);
   }
 
-  /** Refuses what asks a captured event whether it has been reached. */
+  /** Refuses to query a captured event. */
   reach(handle: bigint, call: string): void {
     const { captured } = this.#event(handle, call);
     if (captured !== undefined) throw refusal("CUDA_ERROR_CAPTURED_EVENT", call);

@@ -1,6 +1,6 @@
 /**
  * Threads of the host that help with large launches. The calling thread begins on its own; if it is not done soon, it
- * asks workers to take blocks as well. It never waits for one to begin: a worker that is too late finds the launch
+ * offers blocks to workers as well. It never waits for one to begin: a worker that is too late finds the launch
  * closed.
  */
 import { sendLaunch } from "../check/launch.ts";
@@ -85,7 +85,7 @@ export class WorkerPool {
         if (next >= clusters) return undefined;
         if (!asked && performance.now() - started > ALONE) {
           asked = true;
-          this.#ask(launch, options, control, results);
+          this.#offer(launch, options, control, results);
         }
         return next;
       },
@@ -103,7 +103,7 @@ export class WorkerPool {
     this.#workers = [];
   }
 
-  #ask(
+  #offer(
     launch: SharedLaunch,
     options: ShiftOptions,
     control: Int32Array,

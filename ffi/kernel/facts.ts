@@ -106,7 +106,7 @@ export interface VariantFacts<Name extends string = string> {
   readonly dtypes: Readonly<Partial<Record<Name, DType>>>;
 }
 
-/** What a launch asks of the GPU. */
+/** What a launch requires of the GPU. */
 export interface BlockFacts {
   /** Threads per block. */
   readonly threads: number;

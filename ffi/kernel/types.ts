@@ -42,7 +42,7 @@ export interface GridCallOptions<Variant extends string = string> extends CallOp
   readonly grid: GridSize;
 }
 
-/** Asks a call for counters beside its result. Only the emulator counts; on a GPU such a call is a `LaunchError`. */
+/** Requests counters beside the result of a call. Only the emulator counts; on a GPU such a call is a `LaunchError`. */
 export interface Profiling {
   /** Count what the kernel does. */
   readonly profile: true;

@@ -5,7 +5,7 @@
     softmax(X, Y, M, N, ldx, ldy)                # the grid is the contract's; grid=(…) overrides it
     times = interleaved({"ours": lambda: softmax(…), "torch": lambda: …})
 
-Arguments stand in the order of the kernel's parameters: tensors (or addresses) for pointers, ints and floats for
+Arguments are in the order of the kernel's parameters: tensors (or addresses) for pointers, ints and floats for
 scalars. `pick` takes the instance whose specialisation the arguments meet, as the wrappers do; `kernels["symbol"]` names
 one. Nothing is checked here: that is the wrappers' business.
 
@@ -77,7 +77,7 @@ SCALARS = {
 
 def python_choice(text):
     """C's `a ? b : c` as Python's."""
-    parts = []  # what stands in parentheses, done and put aside
+    parts = []  # parts in parentheses that are already translated
 
     def choice(plain):
         condition, mark, rest = plain.partition("?")
@@ -348,7 +348,7 @@ def interleaved(calls, count=20, rounds=11, rest=REST):
 
 def samples(calls, count, rounds, rest=REST):
     """Milliseconds per call, one number per round, of each contender. Each is first in its turn. Before each graph the
-    card rests for `rest` seconds: without that, what draws the power limit slows whoever comes next."""
+    card rests for `rest` seconds: without that, what draws the power limit slows the next measurement."""
     graphs = {name: graph_of(call, count) for name, call in calls.items()}
     times = {name: [] for name in calls}
     turns = list(graphs.items())

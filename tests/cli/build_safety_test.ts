@@ -197,7 +197,7 @@ Deno.test({
     const before = workspace.files("out");
     const lines = Array.from({ length: 4000 }, (_, i) => `  *(X + ${i}) = ${i};`).join("\n");
     workspace.write("k/a.tc", `__global__ void f(int *X) {\n${lines}\n}\n`);
-    // A limit on the size of files stands for a disk that is full: 64 blocks of 512 bytes.
+    // A limit on the size of files simulates a full disk: 64 blocks of 512 bytes.
     const words = [Deno.execPath(), "run", "-q", "-A", "--no-check", REAL_MAIN, ...args];
     const { code, stderr } = await new Deno.Command("sh", {
       args: [

@@ -1,6 +1,6 @@
 /**
- * `deno compile` of a program that imports a wrapper. It puts programs behind Deno's run time (denort), which it downloads
- * once. Where that cannot be had, another file stands in for it: then what is in the program is seen, but it does not run.
+ * `deno compile` of a program that imports a wrapper. It appends programs to Deno's run time (denort), which it downloads
+ * once. Where that cannot be had, another file replaces it: the program's content is checked, but it does not run.
  */
 import { assert, assertEquals } from "../support/assert.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";

@@ -6,7 +6,7 @@ import { Shop } from "./support/shop.ts";
 const BAD = { "kernels/a.tc": "kernel foo\nerror oops\n" };
 const GOOD = { "kernels/a.tc": "kernel foo\n" };
 
-/** Runs `tri` with its streams as a shell redirects them; `{}` stands for the command. */
+/** Runs `tri` with its streams as a shell redirects them; `{}` is the command. */
 async function shell(workspace: Workspace, line: string, ...args: string[]): Promise<string> {
   const tri = [Deno.execPath(), "run", "-q", "-A", "--no-check", STUB_MAIN, ...args];
   const { stdout } = await new Deno.Command("sh", {

@@ -1,4 +1,4 @@
-/** Which targets a piece of work cannot tell apart. */
+/** Which targets give the same answers. */
 import { assert, assertEquals } from "../support/assert.ts";
 import { ARCHITECTURES, fitsShared, query, TARGETS, traceTarget } from "../../compiler/targets.ts";
 

@@ -202,7 +202,7 @@ const bfloat: CorpusCase = {
   },
 };
 
-/** An 8-bit format: what its codes below 0x80 stand for, without NaN and infinity. */
+/** An 8-bit format: the values of its codes below 0x80, without NaN and infinity. */
 interface ByteFormat {
   readonly values: readonly number[];
 }

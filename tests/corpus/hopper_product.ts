@@ -218,7 +218,7 @@ function matrix(
   };
 }
 
-/** Two tiles of seven steps: each slot is filled several times, and the ring goes on from one tile to the next. */
+/** Two tiles of seven steps: each slot is filled several times, and the ring continues from one tile to the next. */
 const [STEPS, TILES] = [7, 2];
 
 export const HOPPER_PRODUCT: CorpusCase = {

@@ -55,7 +55,7 @@ function permuted(a: bigint, b: bigint, digits: readonly bigint[]): bigint {
   );
 }
 
-/** The digits that a mode of prmt stands for. */
+/** The digits of a mode of prmt. */
 const PERMUTATIONS: Readonly<Record<string, (c: bigint) => bigint[]>> = {
   f4e: (c) => [0n, 1n, 2n, 3n].map((i) => c + i),
   b4e: (c) => [0n, 7n, 6n, 5n].map((i) => (c + i) & 7n),

@@ -26,12 +26,12 @@ export interface Tolerance {
 export interface BufferArgument {
   readonly kind: "buffer";
   readonly data: Data;
-  /** Absent for memory that stays as it is. NaN stands for any NaN. */
+  /** Absent for memory that stays as it is. NaN means any NaN. */
   readonly expected?: Data;
   readonly within?: Tolerance;
 }
 
-/** A value, as it lies in the argument block. */
+/** A value in the argument block. */
 export interface ValueArgument {
   readonly kind: "value";
   readonly bytes: Uint8Array<ArrayBuffer>;

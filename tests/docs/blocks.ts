@@ -14,7 +14,7 @@
  * compares them.
  */
 
-/** Marks that may stand in front of a block. */
+/** Marks that may precede a block. */
 const MARKS = ["file", "write", "needs", "not run", "fails", "first"] as const;
 export type Mark = typeof MARKS[number];
 
@@ -69,7 +69,7 @@ export function readBlocks(page: string): Block[] {
 }
 
 /**
- * What is printed, as a page shows it: a line `…` stands for any lines, and `…` in a line for anything in it. Undefined
+ * What is printed, as a page shows it: a line `…` means any lines, and `…` in a line for anything in it. Undefined
  * when it is the same, else the first line of the page that was not found.
  */
 export function differenceIn(shown: string, printed: string): string | undefined {

@@ -6,7 +6,7 @@ import { readBlocks } from "../docs/blocks.ts";
 const ROOT = new URL("../../", import.meta.url);
 const page = Deno.readTextFileSync(new URL("docs/editor.md", ROOT));
 
-/** The strings in the first bracket or assignment behind a word. */
+/** The strings in the first bracket or assignment after a word. */
 function stringsBehind(word: string, text: string): string[] {
   const [, list = ""] = new RegExp(`^\\s*${word} = ([^\\n]*)$`, "m").exec(text) ?? [];
   return [...list.matchAll(/"([^"]*)"/g)].map(([, inside = ""]) => inside);

@@ -7,7 +7,7 @@ const HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n";
 const REGISTERS = ".reg .b32 %r<16>; .reg .b64 %q<8>; .reg .b16 %h<8>; .reg .f32 %f<8>; " +
   ".reg .pred %p<4>; .reg .v4 .b32 %v; .reg .v2 .f32 %w; ld.param.u64 %q0, [out];";
 
-/** Runs a body; thread 0 of block 0 stores %r0 to %r3. `before` stands in front of the kernel. */
+/** Runs a body; thread 0 of block 0 stores %r0 to %r3. `before` precedes the kernel. */
 function run(body: string, before = "", threads = 32): number[] {
   const out = new Uint32Array(4);
   const text = `${HEAD}${before}

@@ -3,7 +3,7 @@ import { ArgumentError, DisposedError } from "../../ffi/errors.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { FakeDriver } from "../support/fake_driver.ts";
 
-/** What a call of `use` asks of the driver: pairs of earlier and later stream. */
+/** What a call of `use` requests of the driver: pairs of earlier and later stream. */
 function ordersOf(driver: FakeDriver, body: () => void): [earlier: unknown, later: unknown][] {
   const before = driver.calls.length;
   body();

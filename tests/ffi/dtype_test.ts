@@ -49,7 +49,7 @@ Deno.test("toBfloat16() rounds to the nearest and ties to even", () => {
 
 Deno.test("toBfloat16() is not misled by a first rounding to float32", () => {
   const half = 2 ** -8;
-  // Between 1 and the next bfloat16, a hair above and below the tie; float32 cannot tell them from it.
+  // Between 1 and the next bfloat16, a hair above and below the tie; float32 cannot distinguish them from it.
   assertEquals(toBfloat16(1 + half + 2 ** -40), 0x3f81);
   assertEquals(toBfloat16(1 + half), 0x3f80);
   assertEquals(toBfloat16(1 + half - 2 ** -40), 0x3f80);

@@ -42,7 +42,7 @@ class Liar extends Float32Array {
   }
 }
 
-Deno.test("lengthOf() and bytesOf() ask the memory and not the array", () => {
+Deno.test("lengthOf() and bytesOf() read the memory, not properties of the array", () => {
   const liar = new Liar(2);
   assertEquals([lengthOf(liar), bytesOf(liar).length, checkData(liar, undefined)], [
     2,

@@ -141,7 +141,7 @@ Deno.test("capture() refuses what cannot have queued its work when it returns", 
   const body = async (): Promise<void> => {
     ran++;
     await Promise.resolve();
-    throw new Error("nobody waits for this");
+    throw new Error("not waited for");
   };
   const generator = function* (): Generator<number> {
     yield ran++;

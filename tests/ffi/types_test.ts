@@ -83,6 +83,6 @@ function refused(): void {
 }
 
 Deno.test("Tensor types carry element type and rank", () => {
-  // The functions above are compiled, not run: there is no device behind them.
+  // The functions above are compiled, not run: there is no device.
   void [inferred, accepted, refused];
 });

@@ -8,7 +8,7 @@ import { gpuTest } from "../support/gpu.ts";
 
 const QUICK = Deno.env.get("TRI_QUICK") === "1";
 
-/** How many blocks there are, and the other extent with the gap behind its rows. */
+/** How many blocks there are, and the other extent with the gap after its rows. */
 const ALL_CASES: readonly (readonly [density: number, free: number, gap: number])[] = [
   [0.3, 37, 1],
   [0.3, 136, 0],

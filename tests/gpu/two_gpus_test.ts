@@ -52,7 +52,7 @@ gpuTest("Launches, graphs and events of two GPUs take turns in one program", asy
     assert(start !== undefined && end !== undefined && end.millisecondsSince(start) > 0);
     assertEquals(await out.read(), sum);
   }
-  // The other one goes on when one is given back.
+  // The other one stays usable when one is disposed.
   devices[0]?.[Symbol.dispose]();
   const second = work[1];
   assert(second !== undefined);

@@ -52,7 +52,7 @@ function imagesOf(source: string, target: TargetName): string[] {
 
 /**
  * Declares a test for each group of targets that have the same code of these sources (files of kernels/, without `.tc`); the
- * first target of a group runs. `{}` in the title stands for the group.
+ * first target of a group runs. `{}` in the title is the group.
  */
 export function everyTarget(
   title: string,

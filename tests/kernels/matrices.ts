@@ -35,7 +35,7 @@ export interface Matrix<D extends DType> extends Disposable {
 
 type Size = readonly [rows: number, columns: number];
 
-/** A matrix of fresh random bits; the gaps are random too, and stand for the poison around a result. */
+/** A matrix of fresh random bits; the gaps are random too, and serve as the poison around a result. */
 export function randomMatrix<D extends DType>(
   device: Device,
   dtype: D,

@@ -304,7 +304,7 @@ export const CONSTRUCTS: readonly Construct[] = [
         "int r[32] = 0 ... 32; int t[32, 32] = r[:, newaxis] * 32 + r[newaxis, :]; half a[32, 32] = (half[32, 32])(t % 7 - 3); float c[32, 32] = a @ ^a; *(Y + r) = c[+, :]; *(Y + 32 + r) = c[:, max];",
     },
     {
-      name: "`@` with batch axes behind",
+      name: "`@` with batch axes last",
       body:
         "int r[4] = 0 ... 4; int t[4, 4, 4] = r[:, newaxis, newaxis] * 16 + r[newaxis, :, newaxis] * 4 + r; float a[4, 4, 4] = *(X + t); *(Y + t) = a @ a;",
     },
@@ -572,7 +572,7 @@ export const CONSTRUCTS: readonly Construct[] = [
       i: [50],
     },
     {
-      name: "constant buffers behind tiles of pointers, masks and helpers",
+      name: "constant buffers through tiles of pointers, masks and helpers",
       head: "#define BYTES (4 * 16)\nint __constant__ *LOW = calloc(BYTES);\n" +
         "int __constant__ *HIGH = calloc(BYTES);\n" +
         "static int at(int __constant__ *table, int i) { return table[i]; }",

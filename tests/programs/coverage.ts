@@ -39,7 +39,7 @@ export const ELSEWHERE:
     ],
     [
       "0 Diagnostics",
-      "right programs that nobody meant, for every target",
+      "valid mutated programs, for every target",
       "compiler/fuzz_test.ts",
       "compileFile() compiles valid mutated programs, for every target",
     ],
@@ -159,7 +159,7 @@ export const ELSEWHERE:
     ],
     [
       "7.3 Memory extensions",
-      "`prefetch` asks once per access",
+      "`prefetch` is emitted once per access",
       "compiler/lower/calls_test.ts",
       "lowerPrefetch() prefetches once for each access, to L2, where the mask is set",
     ],

@@ -1,4 +1,4 @@
-/** The page of resources; tests/compiler/lower/assemble_test.ts holds shipped kernels to the rule behind it, that none spills. */
+/** The page of resources; tests/compiler/lower/assemble_test.ts holds shipped kernels to its rule that none spills. */
 import { printPage, readEntries } from "../../scripts/resource_page.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 

@@ -188,7 +188,7 @@ export function driverSuite({ test, open, elements }: DriverUnderTest): void {
     );
   });
 
-  test("KernelFunction.info tells the kernel's resources and parameters", () => {
+  test("KernelFunction.info has the kernel's resources and parameters", () => {
     using device = open();
     const { info } = device.loadModule(SCALE_IMAGE, "scale.ptx").function("scale");
     assert(info.registers > 0 && info.registers < 64);
@@ -325,7 +325,7 @@ export function driverSuite({ test, open, elements }: DriverUnderTest): void {
     assertEquals(data.readSync(), counting(1000).map((value) => value * 216));
   });
 
-  test("Stream.capture() refuses a read inside, and the stream goes on", () => {
+  test("Stream.capture() refuses a read inside, and the stream stays usable", () => {
     using device = open();
     using data = device.tensor(counting(4), [4]);
     assertThrows(

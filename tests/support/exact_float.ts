@@ -24,7 +24,7 @@ export function finite(negative: boolean, numerator: bigint, denominator = 1n): 
   return { kind: "finite", negative, numerator, denominator };
 }
 
-/** The fraction that a magnitude stands for. */
+/** The fraction that a magnitude encodes. */
 function magnitudeOf(layout: Layout, magnitude: bigint): { over: bigint; under: bigint } {
   const m = BigInt(layout.mantissaBits);
   const field = magnitude >> m;

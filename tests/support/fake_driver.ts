@@ -114,12 +114,12 @@ export class FakeDriver implements Driver {
     this.#failures.set(name, code);
   }
 
-  /** The names of the recorded calls, without those that only ask or switch context. */
+  /** The names of the recorded calls, without queries and switches of context. */
   names(): string[] {
     return this.calls.map(({ name }) => name).filter((name) => !QUIET.has(name));
   }
 
-  /** The memory behind an address; throws when any of it was not allocated. */
+  /** The memory at an address; throws when any of it was not allocated. */
   bytes(address: bigint, length: number): HostBytes {
     for (const [base, memory] of this.#memory) {
       const offset = Number(address - base);

@@ -78,7 +78,7 @@ function specialIntegers(bits: number): bigint[] {
 
 const bitsOf = (count: number): fc.Arbitrary<bigint> => fc.bigInt({ min: 0n, max: ones(count) });
 
-/** A mantissa that ends at a random bit, or exactly half-way behind it, or next to either. */
+/** A mantissa that ends at a random bit, or exactly half-way after it, or next to either. */
 function mantissa(bits: number): fc.Arbitrary<bigint> {
   return fc.tuple(bitsOf(bits), fc.integer({ min: 0, max: bits }), fc.integer({ min: 0, max: 5 }))
     .map(([all, kept, tail]) => {

@@ -1,5 +1,5 @@
 /**
- * Texts that nobody writes: a few pieces of Triton-C repeated until the text is as long as it may be, beside one
+ * Unusual texts: a few pieces of Triton-C repeated until the text is as long as it may be, beside one
  * another and within one another. Long chains, deep nesting, macros and helpers that double, lists and products in
  * pragmas: what is quadratic, exponential or recursive in the compiler shows here.
  */
@@ -17,7 +17,7 @@ interface Pieces {
 /** Pieces without anything to close. */
 const open = (...texts: readonly string[]): Piece[] => texts.map((text) => [text, ""]);
 
-/** Each is closed by what stands behind the `…`. */
+/** Each is closed by what follows the `…`. */
 const closed = (...texts: readonly string[]): Piece[] =>
   texts.map((text) => {
     const [before = "", after = ""] = text.split("…");

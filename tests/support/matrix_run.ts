@@ -33,7 +33,7 @@ const at = ({ offset, rowStride, columnStride }: StoredMatrix, i: number, j: num
 
 export function checkMatrixRun(instance: LoweredInstance, run: MatrixRun): void {
   const { elementBytes: size, rows, columns, from, to } = run;
-  // Buffers end with the last element: whoever reads on is caught.
+  // Buffers end with the last element: reads beyond it are found.
   const bytesOf = (matrix: StoredMatrix): Uint8Array =>
     new Uint8Array(size * (at(matrix, rows - 1, columns - 1) + 1));
   const [x, y] = [bytesOf(from), bytesOf(to).fill(POISON)];

@@ -106,7 +106,7 @@ const ALIKE: readonly (readonly string[])[] = [
   ["newaxis", ":"],
 ];
 
-/** A few words replaced by others of their kind: what comes out is often a right program that nobody wrote. */
+/** A few words replaced by others of their kind: the result is often a valid program. */
 export function anyKin(text: string): fc.Arbitrary<string> {
   const tokens = tokensOf(text);
   const positions = tokens.flatMap((token, at) =>

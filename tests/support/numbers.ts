@@ -47,7 +47,7 @@ export function matrixOf<D extends DType>(
   });
 }
 
-/** A tensor of these numbers, row by row, that lies in memory with these strides and nothing behind its end. */
+/** A tensor of these numbers, row by row, in memory with these strides and nothing after its end. */
 export function stridedOf<D extends DType, const S extends readonly number[]>(
   device: Device,
   dtype: D,

@@ -95,7 +95,7 @@ function runInstance(
   const [isTransposedA, isTransposedB] = [transposed?.a === true, transposed?.b === true];
   const stored = (type: ScalarName, rows: number, stride: number, columns: number): Uint8Array =>
     encode(type, randomValues(type, (rows - 1) * stride + columns));
-  // Buffers end with the last element: whoever reads on is caught.
+  // Buffers end with the last element: reads beyond it are found.
   const a = isTransposedA ? stored(types.a, k, lda, m) : stored(types.a, m, lda, k);
   const b = isTransposedB ? stored(types.b, n, ldb, k) : stored(types.b, k, ldb, n);
   const c = encode(types.sum, new Array<Scalar>((m - 1) * ldc + n).fill(77));

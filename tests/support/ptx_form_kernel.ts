@@ -35,7 +35,7 @@ export interface FormKernel {
   readonly results: readonly Column[];
   /** From `.visible .entry` to the closing brace. */
   readonly entry: string;
-  /** What the module that it stands in must have at least. */
+  /** What its module must have at least. */
   readonly target: string;
   readonly version: number;
 }

@@ -113,7 +113,7 @@ function typeOf(name: string, chosen: Chosen): TypeName {
   return isTypeName(bound) ? bound : "b32";
 }
 
-/** Operands that can stand in one place; undefined for none. */
+/** The operands that one position of a form accepts; undefined for none. */
 function operandChoices(
   piece: OperandPiece,
   chosen: Chosen,

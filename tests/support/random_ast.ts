@@ -343,10 +343,10 @@ const trees = fc.letrec<Trees>((tie) => {
     blockItem: fc.oneof(
       tie("declaration"),
       tie("stmt"),
-      fc.tuple(expr, fc.boolean()).map(([condition, told]): BlockItem => ({
+      fc.tuple(expr, fc.boolean()).map(([condition, text]): BlockItem => ({
         kind: "static-assert",
         condition,
-        ...(told && { message: '"told"' }),
+        ...(text && { message: '"text"' }),
         span,
       })),
     ),

@@ -89,7 +89,7 @@ export function checkTableConvolution(device: Device, tables: Tables, of: TableC
   const where = `${JSON.stringify(of)}, seed ${random.seed}`;
   const [high, wide] = [height - filterHeight + 1, width - filterWidth + 1];
   const [M, N, K] = [pictures * high * wide, filters, channels * filterHeight * filterWidth];
-  /** Where tap k of a patch is; those behind the last one are never read. */
+  /** Where tap k of a patch is; those after the last one are never read. */
   const offset = (k: number): number => {
     const [c, r, s] = [
       Math.floor(k / (filterHeight * filterWidth)),

@@ -1,4 +1,4 @@
-/** Rewriting rules as rows, and the questions that several of them ask. */
+/** Rewriting rules as rows, and queries that several of them share. */
 import { must } from "../../support/bug.ts";
 import type { ScalarValue } from "../../support/arith.ts";
 import type { Op, OpOf, Value } from "../../ir/func.ts";

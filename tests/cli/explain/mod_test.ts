@@ -33,7 +33,7 @@ function diagnose(text: string, example: Example): readonly Diagnostic[] {
   return compileFile(file, { ...options, include }).diagnostics;
 }
 
-const told = (diagnostics: readonly Diagnostic[]): string =>
+const listed = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map(({ code, message }) => `${code} ${message}`).join("; ");
 
 /** Codes in string literals below a folder of the repository. */
@@ -63,10 +63,10 @@ Deno.test("EXPLANATIONS show a program that gives the code, and one that gives n
   for (const [code, { example }] of ENTRIES) {
     if (example === undefined) continue;
     const wrong = diagnose(example.wrong, example);
-    if (!wrong.some((one) => one.code === code)) broken.push(`${code} wrong: ${told(wrong)}`);
+    if (!wrong.some((one) => one.code === code)) broken.push(`${code} wrong: ${listed(wrong)}`);
     const right = diagnose(example.right, example)
       .filter((one) => one.code === code || one.severity === "error");
-    if (right.length > 0) broken.push(`${code} right: ${told(right)}`);
+    if (right.length > 0) broken.push(`${code} right: ${listed(right)}`);
   }
   assertEquals(broken, []);
 });

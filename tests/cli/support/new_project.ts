@@ -1,4 +1,4 @@
-/** A project made by `tri new`, with this checkout in place of the package that it asks JSR for. */
+/** A project made by `tri new`, with this checkout in place of the package that it imports from JSR. */
 import { assertEquals } from "../../support/assert.ts";
 
 const ROOT = new URL("../../../", import.meta.url);

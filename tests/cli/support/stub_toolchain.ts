@@ -15,7 +15,7 @@ import type {
   WrapperInput,
 } from "../../../cli/tools/toolchain.ts";
 
-/** Stands in for the real one. */
+/** Replaces the real one. */
 export const stubToolchain: Toolchain = {
   identity: () => Promise.resolve("stub"),
   compiler: () =>

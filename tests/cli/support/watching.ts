@@ -1,4 +1,4 @@
-/** A process that goes on: waits for what it says, then ends it by a signal. */
+/** A process that runs on: waits for what it prints, then ends it by a signal. */
 import { AssertionError } from "@std/assert";
 
 /** More than any machine needs; only a failing test waits this long. */
@@ -10,7 +10,7 @@ export class Watching implements AsyncDisposable {
   readonly #said: Promise<void>;
   #text = "";
   #read = 0;
-  #told: () => void = () => {};
+  #printed: () => void = () => {};
 
   constructor(command: Deno.Command) {
     this.#child = command.spawn();
@@ -20,7 +20,7 @@ export class Watching implements AsyncDisposable {
   async #listen(): Promise<void> {
     for await (const part of this.#child.stderr.pipeThrough(new TextDecoderStream())) {
       this.#text += part;
-      this.#told();
+      this.#printed();
     }
   }
 
@@ -44,7 +44,7 @@ export class Watching implements AsyncDisposable {
 
   async #more(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#told = resolve;
+    this.#printed = resolve;
     const timer = setTimeout(resolve, 1000);
     await promise;
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** What the model behind `tri tune --estimate` counts, beside what each kernel must move. */
+/** What the model of `tri tune --estimate` counts, beside what each kernel must move. */
 import { listConfigurations } from "../../../compiler/driver/configurations.ts";
 import { inspect, inspectIr, passNames } from "../../../compiler/mod.ts";
 import { type Estimate, Estimator } from "../../../cli/tune/estimate.ts";

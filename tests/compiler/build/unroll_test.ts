@@ -116,7 +116,7 @@ __global__ void k(half *A __noalias __aligned(16), half *B __noalias __aligned(1
     );
     return Math.max(...waits);
   };
-  // Copies under way behind the newest one that must be there: two less than there are slots.
+  // Copies in flight after the newest one that must be complete: two less than there are slots.
   assertEquals(pending("", ""), 1);
   assertEquals(pending("", "#pragma tri loop num_stages(5)"), 3);
   assertEquals(pending("#pragma tri num_stages=2", "#pragma tri loop num_stages(4)"), 2);

@@ -168,7 +168,7 @@ testCodes("checks debugging aids", {
   'assert(m, "in range"); assume(n > 0);': "",
   "assume(m);": "E5012",
   'static_print("n is", n);': "W7009",
-  "static_print(nobody);": "E2001",
+  "static_print(unknown);": "E2001",
 });
 
 Deno.test("checkStaticPrint() shows constants by value and all else by type", () => {

@@ -15,7 +15,7 @@ function testFiles(title: string, rows: Readonly<Record<string, string>>): void 
   });
 }
 
-testFiles("tells kernels from helpers", {
+testFiles("distinguishes kernels from helpers", {
   "__global__ void k(float *X) {}": "",
   "void k(float *X) {}": "W4028",
   "static void k(float *X) {}": "",

@@ -1,4 +1,4 @@
-/** What grows without bounds in contracts of programs that nobody writes, and what is claimed there. */
+/** What grows without bounds in contracts of unusual programs, and what is claimed there. */
 import { assert, assertEquals } from "../../support/assert.ts";
 import { apply, param } from "../../../compiler/contract/expr.ts";
 import { normalKey, sameExpr } from "../../../compiler/contract/normal.ts";

@@ -150,7 +150,7 @@ Deno.test("compileFile() adds chosen configurations on the targets that the filt
   });
 });
 
-Deno.test("compileFile() lets the text of a kernel tell sm_90a from sm_90", () => {
+Deno.test("compileFile() lets the text of a kernel distinguish sm_90a from sm_90", () => {
   const text =
     `__global__ void which(int *X) { *X = __TRI_ARCH__ + (__TRI_ARCH_SPECIFIC__ == 900); }`;
   const { kernels } = compileFile({ name: "k.tc", text }, { targets: ["sm_90", "sm_90a"] });
@@ -184,7 +184,7 @@ Deno.test("compileFile() chooses a configuration for each condition of `speciali
   const pragmas = `#pragma tri specialize(n <= 64 && X % 16 == 0, X % 16 == 0, n % 4 == 0)
 #pragma tri configs TM in {256} if __TRI_SPECIALIZED__ == 0 || __TRI_SPECIALIZED__ == 2
 #pragma tri configs TM in {64}; num_warps in {2}, max_registers in {32} if __TRI_SPECIALIZED__ == 1`;
-  // Entries stand in the order of the conditions, which is that of a launch's choice. None is left for the third.
+  // Entries are in the order of the conditions, which is that of a launch's choice. None is left for the third.
   assertEquals(entries(SCALE(pragmas)), [
     "scale: 256 4",
     "scale_s1: 64 2",

@@ -153,7 +153,7 @@ Deno.test("compileFile() needs no barrier and no exchange for constant memory", 
   }
 });
 
-Deno.test("compileFile() asks no cache to read constant memory ahead, and copies none of it asynchronously", () => {
+Deno.test("compileFile() prefetches no constant memory, and copies none of it asynchronously", () => {
   assert(!kernelOf("prefetch(T + r); *(Y + r) = *(T + r);").includes("prefetch"));
   const ptx = ptxOf(`float __constant__ *W = calloc(65536);
 __global__ void f(float *X, float *Y, int n) {

@@ -8,7 +8,7 @@ import { must } from "../../../compiler/support/bug.ts";
 
 const FOLDER = new URL("../../golden/lower/", import.meta.url);
 
-/** Longer ones nobody reads in review. */
+/** Longer ones are not reviewed. */
 const MOST_LINES = 100;
 
 for (const { name } of [...Deno.readDirSync(FOLDER)].sort((a, b) => a.name < b.name ? -1 : 1)) {

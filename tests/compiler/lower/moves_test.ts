@@ -12,7 +12,7 @@ Deno.test("emitMoves() moves as if all moves happened at once", () => {
     const e = new Emitter(TARGETS.sm_80);
     const registers = sources.map(() => e.register("b32"));
     const at = (i: number) => must(registers[i], "register");
-    // Sources 6 and 7 stand for constants.
+    // Sources 6 and 7 are constants.
     emitMoves(
       e,
       sources.slice(0, 6).map((from, to) => ({

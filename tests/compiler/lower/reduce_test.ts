@@ -269,7 +269,7 @@ __global__ void k(int *X, int *Y, int n) {
     barriersOf(text("for (int i = 0; i < n; i++) t += (x - t)[+];")),
     3,
   );
-  // Behind a branch, what either side left is in the way.
+  // After a branch, exchanges of both sides may be pending.
   assertEquals(
     barriersOf(text(`if (n > 0) t += (x - t)[+];
   t += (x & t)[xor];`)),

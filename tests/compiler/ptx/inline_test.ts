@@ -167,8 +167,8 @@ Deno.test("inlineCalls() keeps calls of recursive functions, also where others c
     .func (.reg .b32 y) even(.reg .b32 x);
     .func (.reg .b32 y) odd(.reg .b32 x) { call (y), even, (x); ret; }
     .func (.reg .b32 y) even(.reg .b32 x) { call (y), odd, (x); ret; }
-    .func (.reg .b32 y) asks(.reg .b32 x) { call (y), even, (x); ret; }`;
-  assertEquals(lines(functions, "call (%r1), asks, (%r2);"), [
+    .func (.reg .b32 y) calls(.reg .b32 x) { call (y), even, (x); ret; }`;
+  assertEquals(lines(functions, "call (%r1), calls, (%r2);"), [
     "mov.b32 %x, %r2;",
     "call (%y), even, (%x);",
     "mov.b32 %r1, %y;",

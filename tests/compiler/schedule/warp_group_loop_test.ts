@@ -102,7 +102,7 @@ Deno.test("pipelineGroupDot() preserves dots of any size, stored in either order
   });
   fc.assert(
     fc.property(anyLoop, anySize, (loop, { m, n, k, gap }) => {
-      // The whole result goes through shared memory in front of its store.
+      // The whole result is exchanged through shared memory before its store.
       fc.pre(loop.mb * loop.nb <= 128 * 256);
       const text = textOf(loop);
       const size = { m: 8 * m, n: 8 * n, k: 8 * k, gap: 8 * gap };

@@ -92,7 +92,7 @@ function textOf({ type, sum, statement }: Types): string {
 const whole = (extent: number, unit: number): number => Math.ceil(extent / unit) * unit;
 const random = freshRandom();
 
-/** Arguments of a product: rows are padded, and so much is behind the tensors that loads without masks stay inside. */
+/** Arguments of a product: rows are padded, and so much is after the tensors that loads without masks stay inside. */
 function argumentsOf({ m, n, k, z = 1 }: Size, order: number, types = HALF): Arguments {
   const [turnedA, turnedB] = [(order & 1) !== 0, (order & 2) !== 0];
   const unit = 16 / bytesOfType(types.element);

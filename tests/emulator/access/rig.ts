@@ -33,7 +33,7 @@ export interface RigOptions {
   readonly checks?: boolean;
   readonly profile?: boolean;
   readonly granule?: number;
-  /** What symbols stand for. */
+  /** Addresses of symbols. */
   readonly symbols?: Readonly<
     Record<string, { readonly space: Window; readonly location: number }>
   >;

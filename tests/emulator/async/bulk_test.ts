@@ -27,7 +27,7 @@ function prepared(options: ConstructorParameters<typeof Bench>[0] = {}): Bench {
   return bench;
 }
 
-/** Asks twice: the first time, copies may be said to take longer. */
+/** Polls twice: the first time, copies may still be pending. */
 function isOver(bench: Bench, parity: number): boolean {
   bench.run(`mbarrier.try_wait.parity.shared.b64 %p1, [%r2], ${parity};`, 1);
   bench.run(`mbarrier.try_wait.parity.shared.b64 %p1, [%r2], ${parity};`, 1);

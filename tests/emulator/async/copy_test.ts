@@ -22,7 +22,7 @@ function stepping(step: number, options: ConstructorParameters<typeof Bench>[0] 
   return bench;
 }
 
-/** What an access of a lane of the warp that runs to shared memory would be told. */
+/** The finding for an access to shared memory of a lane of the running warp. */
 function problem(bench: Bench, offset: number, lane: number, writing = false): string | undefined {
   const { machine } = bench;
   attend(accessOf(machine).order, machine);
@@ -133,7 +133,7 @@ Deno.test("cp.async is not visible to other threads before a barrier", () => {
   assertEquals(problem(bench, 16, 2) === undefined, false);
   bench.enter(0, 1);
   assertEquals(problem(bench, 16, 1) === undefined, false);
-  // A barrier of the warp tells the warp, one of the block the block.
+  // A barrier of the warp makes it visible to the warp, one of the block to the block.
   must(bench.blocks[0]?.warps[0], "warp").phase++;
   bench.enter(0, 0);
   assertEquals(problem(bench, 16, 2), undefined);

@@ -64,7 +64,7 @@ L: add.u32 %b, %a, 1; ret;`),
   assertEquals(unassignedIn(`${HEAD} mov.u32 %b, %a; add.u32 %c, %b, 1; ret;`), ["a"]);
   // Never read: nothing to watch.
   assertEquals(unassignedIn(`${HEAD} setp.eq.u32 %p, 0, 0; @%p mov.u32 %a, 1; ret;`), []);
-  // In a loop, written behind its use.
+  // In a loop, written after its use.
   assertEquals(
     unassignedIn(`${HEAD} mov.u32 %c, 0;
 L: add.u32 %c, %c, %a; mov.u32 %a, 1; setp.lt.u32 %p, %c, 9; @%p bra L; ret;`),

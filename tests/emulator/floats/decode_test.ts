@@ -10,7 +10,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { decodeReal } from "../../support/exact_float.ts";
 import { LAYOUTS } from "../../support/float_operands.ts";
 
-/** What bits stand for, by exact arithmetic; the value must be a double. */
+/** The value of bits, by exact arithmetic; the value must be a double. */
 function reference(layout: (typeof LAYOUTS)[string] | undefined, bits: number): number {
   const real = decodeReal(layout ?? { exponentBits: 1, mantissaBits: 1 }, BigInt(bits));
   if (real.kind === "nan") return NaN;

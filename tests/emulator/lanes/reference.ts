@@ -170,7 +170,7 @@ const dot: Reference = (match, [a = 0n, b = 0n, c = 0n]) => {
 
 /**
  * Sums with the condition code as last source and, where it is written, last result. A borrow is a condition code of 0,
- * as on GPUs: the ISA has it the other way round, which only mixing additions with subtractions tells apart.
+ * as on GPUs: the ISA has it the other way round, which only shows where additions and subtractions are mixed.
  */
 const extended = (compute: (match: Match, sources: readonly bigint[]) => bigint): Reference =>
 (

@@ -1,5 +1,5 @@
 /**
- * Rules against what they stand for: an instruction is run for many values of the undefined bits of its sources. A bit
+ * Rules against their meaning: an instruction is run for many values of the undefined bits of its sources. A bit
  * of a result that comes out both ways must be undefined; of instructions that move bits or treat each bit alone, bits
  * that always come out the same must not be.
  */

@@ -59,7 +59,7 @@ Deno.test("opFacts() has a code and immediates for each name that engines take",
     module.global("i32", 0);
     const { code } = module.function(["i32"], []);
     const { kind } = opFacts(name).immediates;
-    // Behind `unreachable` any operands are there.
+    // After `unreachable` any operands are there.
     code.op("unreachable").op(name, ...EXAMPLES[kind]).op("unreachable");
     if (kind === "block") code.op("end");
     assert(WebAssembly.validate(module.encode()), name);

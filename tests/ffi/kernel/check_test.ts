@@ -277,8 +277,8 @@ Deno.test("launch() refuses buffers that the launch would leave, and says how la
     expected: "a buffer of at least 28 bytes: the launch touches elements 0 to 6",
     actual: "float32[2, 3] in a buffer of 24 bytes",
   });
-  const behind = gpu.device.tensor(counting(12), [4, 3]).narrow(0, 2, 2);
-  refused(gpu, () => transpose.launch({ X: behind, Y: y, M: 2, N: 4, ldx: 3, ldy: 2 }), {
+  const late = gpu.device.tensor(counting(12), [4, 3]).narrow(0, 2, 2);
+  refused(gpu, () => transpose.launch({ X: late, Y: y, M: 2, N: 4, ldx: 3, ldy: 2 }), {
     argument: "X of transpose",
     expected:
       "a buffer of at least 52 bytes: the launch touches elements 0 to 6 after the 24 bytes before the tensor",

@@ -304,7 +304,7 @@ Deno.test("launch() takes the configuration and its grid by the table, after the
   assertEquals(launched(6400), "k_a16_64 100");
   assertEquals(launched(6402), "k_a16_64 101");
   assertEquals(launched(6401), "k 201");
-  // Whoever gives the grid knows of no other tile sizes.
+  // A caller who gives the grid cannot know of other tile sizes.
   assertEquals(launched(6400, { grid: [5, 1, 1] }), "k_a16 5");
   // grid() counts for them: with the first configuration of the code that they get.
   for (const [n, programs] of [[6400, 400], [6401, 201]] as const) {

@@ -36,7 +36,7 @@ export const TRANSPOSE_KERNELS: Readonly<Record<string, FakeKernel>> = Object.fr
   ]),
 );
 
-/** A device that can transpose, with the driver behind it. */
+/** A device that can transpose, with its driver. */
 export interface FakeGpu extends Disposable {
   readonly driver: FakeDriver;
   readonly device: Device;

@@ -72,9 +72,9 @@ function refused(): void {
   product(half, bf, { alpha: 1 });
   // @ts-expect-error: bfloat16 goes with float32 only
   product(bf, bf, { alpha: 1, out: half });
-  // @ts-expect-error: nobody but the caller knows alpha
+  // @ts-expect-error: only the caller can give alpha
   product(half, half);
-  // @ts-expect-error: nobody but the caller knows the grid
+  // @ts-expect-error: only the caller can give the grid
   split(x);
   // @ts-expect-error: there is nothing to compute the grid with
   split.grid({ n: 3 });

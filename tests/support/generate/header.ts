@@ -62,7 +62,7 @@ export function attributesOf(dice: Dice, { type, value }: ScalarSpec): string {
   return dice.pick([` __multipleof(${factor})`, ` __retune __multipleof(${factor})`, " __retune"]);
 }
 
-/** Kernels that only stand in the same file. */
+/** Other kernels in the same file. */
 export function makeNeighbours(dice: Dice): string[] {
   if (!dice.oneIn(10)) return [];
   const type = dice.pick(["int32", "float32", "uint8"] as const);

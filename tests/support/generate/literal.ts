@@ -7,7 +7,7 @@ import { type Node, node, type Wanted } from "./tree.ts";
 export function literal(shop: Workshop, wanted: Wanted): Node {
   const { dice } = shop;
   const { type } = wanted;
-  // In parentheses, as a subscript behind it would belong to the number.
+  // In parentheses, as a subscript after it would belong to the number.
   const constant = (text: string): Node =>
     node(wanted, `((${shop.spellTile(type, wanted.shape)})${text})`);
   if (type === "bool") return constant(dice.pick(["true", "false"]));

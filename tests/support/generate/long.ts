@@ -76,7 +76,7 @@ const straight: Kind = (random, size) => {
   return { text: lines(all.map(({ text }) => text)), run: (v) => all.forEach((one) => one.run(v)) };
 };
 
-/** A loop whose copies are made as a hint asks. */
+/** A loop that a hint unrolls. */
 const unrolled: Kind = (random, size) => {
   const inner = statement(random);
   const isKnown = random.below(2) === 0;
@@ -119,7 +119,7 @@ const helpers: Kind = (random, size, functions, name) => {
   };
 };
 
-/** A function that returns, or a loop that ends or goes on, at many points. */
+/** A function that returns, or a loop that ends or continues, at many points. */
 const exits: Kind = (random, size, functions, name) => {
   const cases = range(size).map((i) => ({ at: random.below(200), value: i }));
   if (random.below(2) === 0) {

@@ -56,7 +56,7 @@ function operandType(shop: Workshop, type: ScalarName): ScalarName {
 
 /** One axis reduced. */
 export function reduction(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  // Extents of 1 may as well be inserted behind the reduction.
+  // Extents of 1 may as well be inserted after the reduction.
   const isInserted = wanted.shape.map((extent) => extent === 1 && shop.dice.oneIn(3));
   const kept = wanted.shape.filter((_, axis) => !isInserted[axis]);
   const wider = widerShape(shop, kept);

@@ -102,7 +102,7 @@ export class Workshop {
     return this.#lazy > 0;
   }
 
-  /** Runs `make`, whose expressions stand in such a side. */
+  /** Runs `make`, whose expressions are in such a side. */
   whileLazy<T>(isLazy: boolean, make: () => T): T {
     if (!isLazy) return make();
     this.#lazy++;

@@ -27,7 +27,7 @@ export interface Stmt {
   readonly parts: readonly (string | Node | readonly Stmt[])[];
 }
 
-/** A buffer of the host, behind a pointer parameter. */
+/** A buffer of the host, for a pointer parameter. */
 export interface BufferSpec {
   readonly name: string;
   readonly type: ScalarName;
@@ -142,11 +142,11 @@ export function printProgram(program: GeneratedProgram): Readonly<Page> {
   const isParameter = ({ constant }: BufferSpec): boolean => constant === undefined;
   const params = [
     ...buffers.filter(isParameter).map(({ name, type, written, attributes, qualifier }) => {
-      const [before, behind] = [
+      const [before, after] = [
         qualifier === "volatile" ? "volatile " : "",
         qualifier === "restrict" ? "restrict " : "",
       ];
-      return `${written ? "" : "const "}${before}${spell(type)} *${behind}${name}${attributes}`;
+      return `${written ? "" : "const "}${before}${spell(type)} *${after}${name}${attributes}`;
     }),
     ...scalars.map(({ name, type, attributes }) => `${spell(type)} ${name}${attributes}`),
   ];

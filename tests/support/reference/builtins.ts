@@ -147,7 +147,7 @@ const scan = (operator: ReduceOperator): Rule =>
 const weave =
   (which: (at: readonly number[], shape: Shape) => readonly number[]): Rule => (call) => {
     const [a, b] = [argument(call), argument(call, 1)];
-    // Both behind each other along a new first axis.
+    // One after the other along a new first axis.
     return pick([...a.cells, ...b.cells], [2, ...a.shape], call.shape, (at) => which(at, a.shape));
   };
 

@@ -84,7 +84,7 @@ function truncate(value: number, to: ScalarName): IntCell {
   return wrap(BigInt(Math.trunc(value)), to);
 }
 
-/** The same bits in another type of equal width. The bits of a NaN are nobody's promise. */
+/** The same bits in another type of equal width. The bits of a NaN are not defined. */
 export function bitcastCell(cell: Cell, from: ScalarName, to: ScalarName): Cell {
   if (cell.kind === "pointer") throw new NotInterpreted("bits of an address");
   const open = isFloatName(to) ? UNKNOWN_FLOAT : UNKNOWN_INT;

@@ -274,7 +274,7 @@ function dotCells(expr: Of<"dot">, lhs: Cells, rhs: Cells): Cells {
   });
 }
 
-/** Rounded to fewer bits, in a way that is nobody's promise. */
+/** Rounded to fewer bits, in a way that is not defined. */
 function toBitsOf(cell: FloatCell, bits: number): FloatCell {
   const step = 2 ** (Math.floor(Math.log2(Math.abs(cell.value))) - bits + 1);
   const fits = cell.value === 0 || !Number.isFinite(cell.value) || cell.value % step === 0;

@@ -95,7 +95,7 @@ export function roundInteger(value: bigint, type: FloatName): number {
   const length = size.toString(2).length;
   // 53 bits are exact; Number() itself rounds right to double.
   if (length <= 53 || type === "float64") return roundTo(Number(value), type);
-  // Narrower types see from 52 leading bits and one that stands for the rest where they have to round.
+  // Narrower types see from 52 leading bits and one for the rest where they have to round.
   const drop = BigInt(length - 52);
   const rest = size & ((1n << drop) - 1n);
   const sticky = Number((size >> drop) * 2n + (rest === 0n ? 0n : 1n)) * 2 ** (Number(drop) - 1);

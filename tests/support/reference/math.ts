@@ -89,7 +89,7 @@ export function mathCell(name: string, args: readonly FloatCell[], type: FloatNa
   if (name === "div_rn" && second !== undefined && Math.abs(second.value) <= second.error) {
     return UNKNOWN_FLOAT;
   }
-  // The functions left are smooth; the corners of so small a box tell how far they move in it.
+  // The functions left are smooth; the corners of so small a box show how far they move in it.
   const center = row.compute(...values);
   let spread = LIPSCHITZ.has(name) ? Math.max(...args.map(({ error }) => error)) : 0;
   for (let corner = 0; corner < 2 ** args.length; corner++) {

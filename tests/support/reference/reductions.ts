@@ -58,7 +58,7 @@ const isNan = (cell: Cell): boolean => cell.kind === "float" && Number.isNaN(cel
 function precedes(operator: "argmax" | "argmin", a: Cell, b: Cell): IntCell {
   const comparison = operator === "argmax" ? "gt" : "lt";
   if (a.kind === "float" && b.kind === "float") {
-    // Whether -0 and +0 are a tie is nobody's promise.
+    // Whether -0 and +0 are a tie is not defined.
     const zeros = a.value === 0 && b.value === 0 && !Object.is(a.value, b.value);
     return zeros ? UNKNOWN_INT : compareFloats(comparison, a, b);
   }
