@@ -9,6 +9,7 @@ import { type Target, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { allSamples, anySample, type Sample, sampleModule } from "../../support/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { sampled } from "../../support/sampled.ts";
 
 /** Targets that ptxas of CUDA 13 knows. */
 const targets: readonly Target[] = Object.values(TARGETS).filter(({ sm, exact }: Target) =>
@@ -168,8 +169,8 @@ ptxasTest(
 );
 
 // What needs a suffix is tested above; together with everything else it makes ptxas give up.
-for (const target of targets) {
-  ptxasTest(`PTX_OPS has forms that ptxas takes for ${target.name}`, async () => {
+ptxasTest("PTX_OPS has forms that ptxas takes for later targets", async () => {
+  for (const target of sampled(targets, 2)) {
     const list = assembled.filter(({ since }) =>
       since.sm <= target.sm && since.suffix === undefined
     );
@@ -177,6 +178,7 @@ for (const target of targets) {
     assertEquals(
       list.flatMap((sample, i) => wrong[i] === undefined ? [] : [describe(sample, wrong[i])]),
       [],
+      target.name,
     );
-  });
-}
+  }
+});

@@ -1,0 +1,26 @@
+/**
+ * Samples of what is much alike and takes long: the seed of the run chooses them, so that runs together see everything.
+ * `TRI_SAMPLES=all` leaves nothing out.
+ */
+import { must } from "../../compiler/support/bug.ts";
+import { freshRandom } from "./random.ts";
+import { nextSeed } from "./seed.ts";
+
+/** Whether nothing is to be left out. */
+export const TAKES_ALL: boolean = Deno.env.get("TRI_SAMPLES") === "all";
+
+/** In an order that the seed and `salt` choose: each test draws the same seeds, so tests in a loop differ by their salt. */
+export function shuffled<T>(list: readonly T[], salt = 0): T[] {
+  const random = freshRandom(nextSeed() + salt);
+  const result = [...list];
+  for (let i = result.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [result[i], result[j]] = [must(result[j], "an element"), must(result[i], "an element")];
+  }
+  return result;
+}
+
+/** So many of a list, or all. */
+export function sampled<T>(list: readonly T[], count: number, salt = 0): readonly T[] {
+  return TAKES_ALL ? list : shuffled(list, salt).slice(0, count);
+}
