@@ -159,7 +159,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     beginLaunch(machine, access);
     machine.views.u8.fill(0, program.counts, program.counts + 16 * program.blocks.length);
     const pool = slots.for(program, facts, variables.localBytes);
-    const shift = workerPool.shift(
+    const parallel = workerPool.begin(
       {
         text: source.text,
         kernel: kernel.name,
@@ -181,17 +181,17 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
         machine,
         launch: facts,
         budget,
-        next: () => shift.next(),
+        next: () => parallel.next(),
         acquire: () => pool.acquire(),
         release: (slot) => pool.release(slot),
       });
       const own = reportOf(program, machine, counts, accessOf(machine));
-      const all = shift.finish().reduce(mergeReports, own);
+      const all = parallel.finish().reduce(mergeReports, own);
       if (request.warn !== undefined) all.warnings.forEach(request.warn);
       return all;
     } catch (error) {
       slots.reset();
-      shift.abandon();
+      parallel.abandon();
       for (const warning of accessOf(machine).warnings.values()) request.warn?.(factsOf(warning));
       throw withOrigin(error, machine, kernel.name);
     }

@@ -1,6 +1,5 @@
 /**
- * What the emulator does not do, in words of those who meet it: the thing, the section that describes it, and the way
- * out. Instructions that are not here are named by their opcode.
+ * Instructions that the emulator does not support: what, the section that describes it, and the alternative. Instructions that are not here are named by their opcode.
  */
 import { MOST_ITEMS, MOST_MODULE_ITEMS } from "../compiler/ptx/inline_call.ts";
 import { Fault } from "./fault.ts";

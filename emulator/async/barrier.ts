@@ -79,7 +79,7 @@ export interface CountedCopy {
 }
 
 /** Moves what has not been moved. */
-function land(copies: readonly CountedCopy[]): void {
+function applyCopies(copies: readonly CountedCopy[]): void {
   for (const counted of copies) {
     counted.move?.();
     counted.move = undefined;
@@ -143,7 +143,7 @@ function settle(use: BarrierUse, state: BarrierState): void {
   if (!use.machine.checks) return;
   const watch = watchesOf(use.range.block).get(use.range.location);
   if (watch === undefined) return;
-  land(watch.older);
+  applyCopies(watch.older);
   watch.older = watch.past;
   watch.past = watch.counted;
   watch.delayed.clear();
@@ -180,7 +180,7 @@ export function invalidateBarrier(use: BarrierUse): void {
   const { machine, range } = use;
   readState(use);
   const watch = watchesOf(range.block).get(range.location);
-  if (watch !== undefined) [watch.older, watch.past, watch.counted].forEach(land);
+  if (watch !== undefined) [watch.older, watch.past, watch.counted].forEach(applyCopies);
   watchesOf(range.block).delete(range.location);
   machine.views.u32[range.location >>> 2] = 0;
   machine.views.u32[(range.location >>> 2) + 1] = 0;
@@ -264,7 +264,7 @@ export function seePhaseEnd({ machine, range }: BarrierUse, lanes: number): void
   const watch = watchesOf(range.block).get(range.location);
   if (watch === undefined) return;
   for (const counted of [watch.older, watch.past]) {
-    land(counted);
+    applyCopies(counted);
     for (const { copy } of counted) resolvePending(copy, machine, lanes);
   }
 }

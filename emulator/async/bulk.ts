@@ -30,16 +30,20 @@ const BULK_ALIGN = 16;
 const store: GroupStore = new WeakMap();
 
 /** Where a copy into shared memory goes, and the barrier that counts its bytes there. */
-export interface Landing {
+export interface Destination {
   readonly range: SharedRange;
   readonly barrier: BarrierUse;
 }
 
-/** Finds a lane's landings; faults if there is no memory for so many bytes. */
-export type FindLandings = (w: number, lane: number, bytes: number) => readonly Landing[];
+/** Finds a lane's destinations; faults if there is no memory for so many bytes. */
+export type FindDestinations = (w: number, lane: number, bytes: number) => readonly Destination[];
 
-/** The landings of a lane's copy: one, or with `.multicast::cluster` one in every block of a mask. */
-export function landings(match: Match, context: HandlerContext, align: number): FindLandings {
+/** The destinations of a lane's copy: one, or with `.multicast::cluster` one in every block of a mask. */
+export function destinations(
+  match: Match,
+  context: HandlerContext,
+  align: number,
+): FindDestinations {
   const { machine, site } = context;
   const to = context.address(operandOf(match, "x"));
   const cluster = match.bound.has("shared::cluster");
@@ -51,9 +55,9 @@ export function landings(match: Match, context: HandlerContext, align: number): 
   );
   const blocks = findOperand(match, "m");
   const blocksRow = blocks === undefined ? undefined : context.row(blocks, "u16");
-  const wish = { what: "destination", generic: false, cluster, align };
+  const demand = { what: "destination", generic: false, cluster, align };
   return (w, lane, bytes) => {
-    const range = sharedRange(machine, addressAt(machine, w, to, lane), bytes, wish, lane, site);
+    const range = sharedRange(machine, addressAt(machine, w, to, lane), bytes, demand, lane, site);
     const barrier = barrierOf(w, lane);
     if (blocksRow === undefined) return [{ range, barrier }];
     const mask = wordAt(machine, w, blocksRow, lane) & 0xffff;
@@ -79,11 +83,11 @@ export function landings(match: Match, context: HandlerContext, align: number): 
 }
 
 /**
- * Copies into shared memory: `write` does it, for each landing; then the barriers count the bytes. While accesses are
+ * Copies into shared memory: `write` does it, for each destination; then the barriers count the bytes. While accesses are
  * checked, `write` runs late: when a thread has waited for the barrier.
  */
-export type Land = (
-  landings: readonly Landing[],
+export type CopyInto = (
+  destinations: readonly Destination[],
   bytes: number,
   lane: number,
   write: (range: SharedRange) => void,
@@ -91,31 +95,31 @@ export type Land = (
   extent?: number,
 ) => void;
 
-/** Carries out copies into shared memory. */
-export function lander(
+/** Makes the function that copies into shared memory. */
+export function copier(
   context: HandlerContext,
   effect: "writes" | "combines",
   time: "late" | "at once" = "late",
-): Land {
+): CopyInto {
   const { machine, site } = context;
   const watch = watchFor(context);
   const at = (lane: number): { site: Site; lane: number } => ({ site, lane });
-  return (landings, bytes, lane, write, extent = bytes) => {
+  return (destinations, bytes, lane, write, extent = bytes) => {
     if (!machine.checks) {
-      for (const { range } of landings) write(range);
-      for (const { barrier } of landings) completeBytes(barrier, bytes);
+      for (const { range } of destinations) write(range);
+      for (const { barrier } of destinations) completeBytes(barrier, bytes);
       return;
     }
     const { order } = accessOf(machine);
     const copy = pendingCopy(effect, site, order, "a wait on its mbarrier");
-    for (const { range } of landings) {
+    for (const { range } of destinations) {
       watch.shared(range, extent, effect, lane);
       if (effect === "combines") checkProxy(machine, range.block, range.offset, extent, at(lane));
       else noteAsyncWrite(range.block, range.offset, extent);
       if (bytes > 0) markPending(range.block, range.location, extent, copy, machine.warp, lane);
     }
     noteBulk(machine, copy, lane);
-    for (const { barrier, range } of landings) {
+    for (const { barrier, range } of destinations) {
       checkProxy(machine, barrier.range.block, barrier.range.offset, OBJECT_BYTES, at(lane));
       if (time === "at once") write(range);
       completeBytes(barrier, bytes, {
@@ -145,12 +149,12 @@ export function sharedSource(
 ): SharedSource {
   const { machine, site } = context;
   const from = context.address(operandOf(match, name));
-  const wish = { what: "source", generic: false, cluster: false, align };
+  const demand = { what: "source", generic: false, cluster: false, align };
   const watch = watchFor(context);
   return {
     find(w, lane, bytes): SharedRange {
       const address = addressAt(machine, w, from, lane);
-      const range = sharedRange(machine, address, bytes, wish, lane, site);
+      const range = sharedRange(machine, address, bytes, demand, lane, site);
       watch.shared(range, bytes, "reads", lane);
       if (machine.checks) checkProxy(machine, range.block, range.offset, bytes, { site, lane });
       return range;
@@ -193,7 +197,7 @@ export function outgoing(
   const size = bulkSize(match, context);
   const source = sharedSource(match, context, "a", BULK_ALIGN);
   const to = context.address(operandOf(match, "x"));
-  const wish = { what: "destination", align: BULK_ALIGN };
+  const demand = { what: "destination", align: BULK_ALIGN };
   const watch = watchFor(context);
   const traffic = bulkTraffic(context);
   return (w, mask) =>
@@ -201,7 +205,7 @@ export function outgoing(
       const bytes = size(w, lane);
       const from = source.find(w, lane, bytes);
       const address = addressAt(machine, w, to, lane);
-      const location = globalLocation(machine, address, bytes, wish, lane, site);
+      const location = globalLocation(machine, address, bytes, demand, lane, site);
       watch.global(location, bytes, effect, lane);
       traffic.piece(location, bytes);
       traffic.end();
@@ -218,13 +222,13 @@ export function crossing(
 ): WarpFunction {
   const size = bulkSize(match, context);
   const source = sharedSource(match, context, "a", BULK_ALIGN);
-  const targets = landings(match, context, BULK_ALIGN);
-  const land = lander(context, effect);
+  const targets = destinations(match, context, BULK_ALIGN);
+  const copy = copier(context, effect);
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const bytes = size(w, lane);
       const from = source.find(w, lane, bytes);
-      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.location, from.location, bytes));
+      copy(targets(w, lane, bytes), bytes, lane, (to) => move(to.location, from.location, bytes));
     });
 }
 
@@ -233,20 +237,20 @@ function incoming(match: Match, context: HandlerContext, move: Move): WarpFuncti
   const { machine, site } = context;
   const size = bulkSize(match, context);
   const from = context.address(operandOf(match, "a"));
-  const targets = landings(match, context, BULK_ALIGN);
-  const land = lander(context, "writes");
-  const wish = { what: "source", align: BULK_ALIGN };
+  const targets = destinations(match, context, BULK_ALIGN);
+  const copy = copier(context, "writes");
+  const demand = { what: "source", align: BULK_ALIGN };
   const watch = watchFor(context);
   const traffic = bulkTraffic(context);
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const bytes = size(w, lane);
       const address = addressAt(machine, w, from, lane);
-      const location = globalLocation(machine, address, bytes, wish, lane, site);
+      const location = globalLocation(machine, address, bytes, demand, lane, site);
       watch.global(location, bytes, "reads", lane);
       traffic.piece(location, bytes);
       traffic.end();
-      land(targets(w, lane, bytes), bytes, lane, (to) => move(to.location, location, bytes));
+      copy(targets(w, lane, bytes), bytes, lane, (to) => move(to.location, location, bytes));
     });
 }
 
@@ -262,11 +266,11 @@ const prefetch: Handler = (match, context) => {
   const { machine, site } = context;
   const size = bulkSize(match, context);
   const from = context.address(operandOf(match, "a"));
-  const wish = { what: "source", align: BULK_ALIGN };
+  const demand = { what: "source", align: BULK_ALIGN };
   return (w, mask) =>
     eachLane(mask, (lane) => {
       const address = addressAt(machine, w, from, lane);
-      globalLocation(machine, address, size(w, lane), wish, lane, site);
+      globalLocation(machine, address, size(w, lane), demand, lane, site);
     });
 };
 

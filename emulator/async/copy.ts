@@ -47,8 +47,8 @@ const copy: Handler = (match, context) => {
   const from = context.address(operandOf(match, "a"));
   const bytes = Number(context.literal(operandOf(match, "n")));
   const sizeOf = sizeOperand(match, context, bytes);
-  const toWish = { what: "destination", generic: false, cluster: false, align: bytes };
-  const fromWish = { what: "source", align: bytes };
+  const toDemand = { what: "destination", generic: false, cluster: false, align: bytes };
+  const fromDemand = { what: "source", align: bytes };
   const watch = watchFor(context);
   const traffic = laneTraffic(context);
   return (w, mask) => {
@@ -58,7 +58,7 @@ const copy: Handler = (match, context) => {
         machine,
         addressAt(machine, w, to, lane),
         bytes,
-        toWish,
+        toDemand,
         lane,
         site,
       );
@@ -68,7 +68,9 @@ const copy: Handler = (match, context) => {
         throw new Fault("illegal instruction", detail, lane, site);
       }
       const address = addressAt(machine, w, from, lane);
-      const source = read === 0 ? 0 : globalLocation(machine, address, read, fromWish, lane, site);
+      const source = read === 0
+        ? 0
+        : globalLocation(machine, address, read, fromDemand, lane, site);
       if (read !== 0) watch.global(source, read, "reads", lane);
       watch.shared(range, bytes, "writes", lane);
       traffic.lane(lane, read === 0 ? undefined : source, range.location);

@@ -29,10 +29,10 @@ export function barrierOperand(
   const ref = context.address(operandOf(match, name));
   const cluster = space !== "shared::cta";
   const generic = space === "generic" && ref.symbol === undefined;
-  const wish = { what: "mbarrier", generic, cluster, align: OBJECT_BYTES };
+  const demand = { what: "mbarrier", generic, cluster, align: OBJECT_BYTES };
   return (w, lane) => {
     const address = addressAt(machine, w, ref, lane);
-    const range = sharedRange(machine, address, OBJECT_BYTES, wish, lane, site);
+    const range = sharedRange(machine, address, OBJECT_BYTES, demand, lane, site);
     return { machine, range, lane, site };
   };
 }

@@ -7,7 +7,7 @@ import { TYPES } from "../../compiler/ptx/types.ts";
 import { bug } from "../../compiler/support/bug.ts";
 import { Fault } from "../fault.ts";
 import type { Handler, HandlerContext, WarpFunction } from "../machine.ts";
-import { lander } from "./bulk.ts";
+import { copier } from "./bulk.ts";
 import { combiner } from "./combine.ts";
 import { barrierOperand } from "./mbarrier.ts";
 import { addressAt, eachLane, operandOf, sharedRange } from "./reach.ts";
@@ -37,13 +37,20 @@ function putting(
   const to = context.address(operandOf(match, "a"));
   const barrierOf = barrierOperand(match, context, "x", named ? "shared::cluster" : "generic");
   const generic = !named && to.symbol === undefined;
-  const wish = { what: "destination", generic, cluster: true, align: bytes };
+  const demand = { what: "destination", generic, cluster: true, align: bytes };
   // The registers may hold something else when a thread waits.
-  const land = lander(context, effect, "at once");
+  const copy = copier(context, effect, "at once");
   return (w, mask) =>
     eachLane(mask, (lane) => {
-      const range = sharedRange(machine, addressAt(machine, w, to, lane), bytes, wish, lane, site);
-      land([{ range, barrier: barrierOf(w, lane) }], bytes, lane, ({ location }) => {
+      const range = sharedRange(
+        machine,
+        addressAt(machine, w, to, lane),
+        bytes,
+        demand,
+        lane,
+        site,
+      );
+      copy([{ range, barrier: barrierOf(w, lane) }], bytes, lane, ({ location }) => {
         rows.forEach((row, i) => put(location + i * size, w + row + lane * size));
       });
     });

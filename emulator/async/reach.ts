@@ -48,8 +48,8 @@ export interface SharedRange {
   readonly offset: number;
 }
 
-/** What an instruction wants of an address of shared memory. */
-export interface SharedWish {
+/** What an instruction demands of an address of shared memory. */
+export interface SharedDemand {
   /** What it is, for messages: "destination". */
   readonly what: string;
   /** Whether the address is a generic one. */
@@ -64,11 +64,11 @@ export function sharedRange(
   machine: Machine,
   address: number,
   bytes: number,
-  wish: SharedWish,
+  demand: SharedDemand,
   lane: number,
   site: Site,
 ): SharedRange {
-  const { what, generic, cluster, align } = wish;
+  const { what, generic, cluster, align } = demand;
   const fail = (kind: "out of bounds" | "misaligned", detail: string): never => {
     throw new Fault(kind, `${what} ${hex(address)} ${detail}`, lane, site);
   };
@@ -103,8 +103,8 @@ export function noteRemote(machine: Machine, block: BlockState, lane: number, si
   checkRemote(access, block, lane, site);
 }
 
-/** What an instruction wants of an address of global memory. */
-export interface GlobalWish {
+/** What an instruction demands of an address of global memory. */
+export interface GlobalDemand {
   readonly what: string;
   readonly align: number;
   /** Windows that it may be in. */
@@ -116,11 +116,11 @@ export function globalLocation(
   machine: Machine,
   address: number,
   bytes: number,
-  wish: GlobalWish,
+  demand: GlobalDemand,
   lane: number,
   site: Site,
 ): number {
-  const { what, align, windows = [WINDOW.global] } = wish;
+  const { what, align, windows = [WINDOW.global] } = demand;
   const fail = (kind: "out of bounds" | "misaligned", detail: string): never => {
     throw new Fault(kind, `${what} ${hex(address)} ${detail}`, lane, site);
   };

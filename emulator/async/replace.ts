@@ -67,19 +67,19 @@ function mapOperand(match: Match, context: HandlerContext): (w: number, lane: nu
   const named = [...match.bound.values()].find((name) =>
     name === "global" || name === "shared::cta"
   );
-  const wish = { what: "tensor map", cluster: false, align: TENSOR_MAP_ALIGN };
+  const demand = { what: "tensor map", cluster: false, align: TENSOR_MAP_ALIGN };
   const watch = watchFor(context);
   return (w, lane) => {
     const at = addressAt(machine, w, ref, lane);
     const inShared = named === "shared::cta" ||
       (named === undefined && Math.floor(at / 2 ** 32) === WINDOW.shared);
     if (inShared) {
-      const shared = { ...wish, generic: named === undefined };
+      const shared = { ...demand, generic: named === undefined };
       const range = sharedRange(machine, at, TENSOR_MAP_BYTES, shared, lane, site);
       watch.shared(range, TENSOR_MAP_BYTES, "combines", lane);
       return range.location;
     }
-    const location = globalLocation(machine, at, TENSOR_MAP_BYTES, wish, lane, site);
+    const location = globalLocation(machine, at, TENSOR_MAP_BYTES, demand, lane, site);
     watch.global(location, TENSOR_MAP_BYTES, "combines", lane);
     return location;
   };
@@ -119,8 +119,8 @@ const copy: Handler = (match, context) => {
   const from = context.address(operandOf(match, "a"));
   const bytes = Number(context.literal(operandOf(match, "size")));
   if (bytes !== TENSOR_MAP_BYTES) bug(`tensormap.cp_fenceproxy of ${bytes} bytes`);
-  const toWish = { what: "destination", align: bytes };
-  const fromWish = { what: "source", generic: false, cluster: false, align: bytes };
+  const toDemand = { what: "destination", align: bytes };
+  const fromDemand = { what: "source", generic: false, cluster: false, align: bytes };
   const watch = watchFor(context);
   return (w, mask) => {
     const lane = 31 - Math.clz32(mask & -mask);
@@ -128,7 +128,7 @@ const copy: Handler = (match, context) => {
       machine,
       addressAt(machine, w, from, lane),
       bytes,
-      fromWish,
+      fromDemand,
       lane,
       site,
     );
@@ -137,7 +137,7 @@ const copy: Handler = (match, context) => {
       machine,
       addressAt(machine, w, to, lane),
       bytes,
-      toWish,
+      toDemand,
       lane,
       site,
     );

@@ -6,7 +6,7 @@ import { Fault } from "../fault.ts";
 import type { Handler, HandlerContext, Machine } from "../machine.ts";
 import { WINDOW } from "../memory.ts";
 import { boxShape, CHUNK, eachChunk, eachPiece } from "./box.ts";
-import { lander, landings, type Move, sharedSource } from "./bulk.ts";
+import { copier, destinations, type Move, sharedSource } from "./bulk.ts";
 import { combiner, type ReducedType } from "./combine.ts";
 import {
   addressAt,
@@ -64,7 +64,7 @@ function boxOperand(
   const coordinates = operand.kind === "address" ? operand.coordinates : undefined;
   const rows = coordinates === undefined ? [] : context.rows(coordinates, "s32");
   const rank = Number.parseInt(match.bound.get("DIM") ?? "");
-  const wish = {
+  const demand = {
     what: "tensor map",
     align: TENSOR_MAP_ALIGN,
     windows: [WINDOW.global, WINDOW.const, WINDOW.param],
@@ -77,7 +77,7 @@ function boxOperand(
         "cvta.param, cvta.const or cvta.global must come first";
       throw new Fault("illegal instruction", detail, lane, site);
     }
-    const location = globalLocation(machine, address, TENSOR_MAP_BYTES, wish, lane, site);
+    const location = globalLocation(machine, address, TENSOR_MAP_BYTES, demand, lane, site);
     const fail = (detail: string): never => {
       throw new Fault("illegal instruction", `tensor map ${hex(address)} ${detail}`, lane, site);
     };
@@ -100,7 +100,7 @@ function boxOperand(
 }
 
 /** Locations of rows need no alignment: the driver checked the map. */
-const ROW_WISH = { what: "element at", align: 1 };
+const ROW_DEMAND = { what: "element at", align: 1 };
 
 /** Fills a whole box with the value of elements outside of the tensor. */
 function fill(machine: Machine, map: TensorMap, shared: number, start: number): void {
@@ -134,8 +134,8 @@ const LOADED: Readonly<Partial<Record<TensorMap["type"], ReturnType<typeof conve
 const load: Handler = (match, context) => {
   const { machine, site } = context;
   const boxOf = boxOperand(match, context, false);
-  const targets = landings(match, context, BOX_ALIGN);
-  const land = lander(context, "writes");
+  const targets = destinations(match, context, BOX_ALIGN);
+  const copy = copier(context, "writes");
   const watch = watchFor(context);
   const traffic = bulkTraffic(context);
   return (w, mask) =>
@@ -146,21 +146,21 @@ const load: Handler = (match, context) => {
       const write = ({ block, offset: start }: SharedRange): void => {
         fill(machine, map, block.shared, start);
         eachPiece(map, origin, start, "load", (offset, address, count) => {
-          const from = globalLocation(machine, address, count, ROW_WISH, lane, site);
+          const from = globalLocation(machine, address, count, ROW_DEMAND, lane, site);
           machine.views.u8.copyWithin(block.shared + offset, from, from + count);
           convert?.(machine, block.shared + offset, count);
         });
       };
-      const landings = targets(w, lane, extent);
-      for (const { range } of landings) {
+      const to = targets(w, lane, extent);
+      for (const { range } of to) {
         eachPiece(map, origin, range.offset, "load", (_offset, address, count) => {
-          const from = globalLocation(machine, address, count, ROW_WISH, lane, site);
+          const from = globalLocation(machine, address, count, ROW_DEMAND, lane, site);
           watch.global(from, count, "reads", lane);
           traffic.piece(from, count);
         });
         traffic.end();
       }
-      land(landings, bytes, lane, write, extent);
+      copy(to, bytes, lane, write, extent);
     });
 };
 
@@ -184,7 +184,7 @@ function storing(
         const { shared } = from.block;
         const move = moveFor(map, lane);
         eachPiece(map, origin, from.offset, "store", (_offset, address, count) => {
-          const to = globalLocation(machine, address, count, ROW_WISH, lane, site);
+          const to = globalLocation(machine, address, count, ROW_DEMAND, lane, site);
           watch.global(to, count, effect, lane);
           traffic.piece(to, count);
         });
@@ -192,7 +192,7 @@ function storing(
         source.send(from, extent, lane, () => {
           eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
             move(
-              globalLocation(machine, address, count, ROW_WISH, lane, site),
+              globalLocation(machine, address, count, ROW_DEMAND, lane, site),
               shared + offset,
               count,
             );

@@ -27,7 +27,7 @@ const MOST_SLOTS = 32;
 const RESULT_WORDS = 256 * 1024;
 
 /** What a launch lends to its workers. */
-export interface ShiftOptions {
+export interface ParallelLaunchOptions {
   readonly clusters: number;
   /** Threads, the calling one included. */
   readonly workers: number;
@@ -42,7 +42,7 @@ export interface Area {
 }
 
 /** A launch as the calling thread sees it. */
-export interface Shift {
+export interface ParallelLaunch {
   /** The next cluster to run. */
   next(): number | undefined;
   /** Waits for the workers that take part; what they counted. Throws the fault of one. */
@@ -64,11 +64,11 @@ export class WorkerPool {
   }
 
   /** Begins a launch. */
-  shift(launch: SharedLaunch, options: ShiftOptions): Shift {
+  begin(launch: SharedLaunch, options: ParallelLaunchOptions): ParallelLaunch {
     const control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.words));
     const results: Int32Array[] = [];
     const { clusters } = options;
-    let asked = this.#spawn === undefined || options.workers < 2;
+    let offered = this.#spawn === undefined || options.workers < 2;
     const started = performance.now();
     const end = (): void => {
       Atomics.store(control, CONTROL.closed, 1);
@@ -83,8 +83,8 @@ export class WorkerPool {
         if (Atomics.load(control, CONTROL.closed) !== 0) return undefined;
         const next = Atomics.add(control, CONTROL.next, 1);
         if (next >= clusters) return undefined;
-        if (!asked && performance.now() - started > ALONE) {
-          asked = true;
+        if (!offered && performance.now() - started > ALONE) {
+          offered = true;
           this.#offer(launch, options, control, results);
         }
         return next;
@@ -105,7 +105,7 @@ export class WorkerPool {
 
   #offer(
     launch: SharedLaunch,
-    options: ShiftOptions,
+    options: ParallelLaunchOptions,
     control: Int32Array,
     results: Int32Array[],
   ): void {
