@@ -1,7 +1,7 @@
 /**
  * Instructions that the emulator does not support: what, the section that describes it, and the alternative. Instructions that are not here are named by their opcode.
  */
-import { MOST_ITEMS, MOST_MODULE_ITEMS } from "../compiler/ptx/inline_call.ts";
+import { MOST_ITEMS, MOST_MODULE_ITEMS } from "../compiler/ptx/inline/call.ts";
 import { Fault } from "./fault.ts";
 import type { Surroundings } from "./machine.ts";
 

@@ -11,7 +11,7 @@
  * The variables that hold their arguments are local ones as well, so no `.param` variable is left in a kernel.
  */
 import type { PtxFunction, PtxKernel, PtxModule, PtxVariable } from "./func.ts";
-import { calledName, type Callees, expandKernel, MOST_MODULE_ITEMS } from "./inline_call.ts";
+import { calledName, type Callees, expandKernel, MOST_MODULE_ITEMS } from "./inline/call.ts";
 import { hoistVariables, namesOf, withInitial } from "./hoist.ts";
 
 type Defined = Map<string, PtxFunction>;

@@ -3,17 +3,17 @@
  * like (form.ts explains the notation), what effect it has, and since when it exists. Verifier, dead-code removal,
  * required versions and the emulator's decoder read this table. Rows are grouped as in the PTX ISA.
  */
-import { ARITHMETIC_OPS } from "./ops_arithmetic.ts";
-import { ASYNC_OPS } from "./ops_async.ts";
-import { CONTROL_OPS } from "./ops_control.ts";
+import { ARITHMETIC_OPS } from "./ops/arithmetic.ts";
+import { ASYNC_OPS } from "./ops/async.ts";
+import { CONTROL_OPS } from "./ops/control.ts";
 import type { PtxOpRow, Since } from "./form.ts";
-import { LOGIC_OPS } from "./ops_logic.ts";
-import { MATRIX_OPS } from "./ops_matrix.ts";
-import { MEMORY_OPS } from "./ops_memory.ts";
-import { TENSOR_OPS } from "./ops_tensor.ts";
-import { TEXTURE_OPS } from "./ops_texture.ts";
-import { VIDEO_OPS } from "./ops_video.ts";
-import { WMMA_OPS } from "./ops_wmma.ts";
+import { LOGIC_OPS } from "./ops/logic.ts";
+import { MATRIX_OPS } from "./ops/matrix.ts";
+import { MEMORY_OPS } from "./ops/memory.ts";
+import { TENSOR_OPS } from "./ops/tensor.ts";
+import { TEXTURE_OPS } from "./ops/texture.ts";
+import { VIDEO_OPS } from "./ops/video.ts";
+import { WMMA_OPS } from "./ops/wmma.ts";
 
 export const PTX_OPS = {
   ...ARITHMETIC_OPS,

@@ -4,11 +4,11 @@
  */
 import { PtxCursor } from "./cursor.ts";
 import type { PtxFunction, PtxKernel, PtxModule, PtxVariable } from "./func.ts";
-import { type BodyContext, parseBody } from "./parse_body.ts";
-import { parseInteger, parseNatural } from "./parse_constant.ts";
-import { DebugStrings, nameInlined, parseSection } from "./parse_debug.ts";
-import { parseDirectives, parseFormals, parseParams, parsePragma } from "./parse_signature.ts";
-import { isSpace, type Linkage, parseAttributes, parseVariables } from "./parse_variable.ts";
+import { type BodyContext, parseBody } from "./parse/body.ts";
+import { parseInteger, parseNatural } from "./parse/constant.ts";
+import { DebugStrings, nameInlined, parseSection } from "./parse/debug.ts";
+import { parseDirectives, parseFormals, parseParams, parsePragma } from "./parse/signature.ts";
+import { isSpace, type Linkage, parseAttributes, parseVariables } from "./parse/variable.ts";
 import { Scope, usedNames } from "./scope.ts";
 
 export { PtxSyntaxError } from "./syntax_error.ts";

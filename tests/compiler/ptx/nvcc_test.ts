@@ -2,7 +2,7 @@
  * What nvcc of CUDA 13.0 makes of the .cu files in nvcc/, one architecture each, compressed:
  * functions -lineinfo sm_80, debug -G sm_80, pointers sm_75, printf and modern sm_90a, textures sm_100, tables sm_120.
  */
-import { calledName } from "../../../compiler/ptx/inline_call.ts";
+import { calledName } from "../../../compiler/ptx/inline/call.ts";
 import { inlineCalls } from "../../../compiler/ptx/inline.ts";
 import type { PtxFunction, PtxModule, PtxVariable } from "../../../compiler/ptx/func.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";

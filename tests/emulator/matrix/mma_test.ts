@@ -1,4 +1,4 @@
-import { MATRIX_OPS } from "../../../compiler/ptx/ops_matrix.ts";
+import { MATRIX_OPS } from "../../../compiler/ptx/ops/matrix.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";

@@ -1,5 +1,5 @@
 import type { Operand } from "../../../compiler/ptx/func.ts";
-import { WMMA_OPS } from "../../../compiler/ptx/ops_wmma.ts";
+import { WMMA_OPS } from "../../../compiler/ptx/ops/wmma.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";

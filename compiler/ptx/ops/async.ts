@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: asynchronous copies and the barriers they signal (PTX ISA 9.0, 9.7.9 and 9.7.13). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import type { PtxForm, PtxOpRow, Since } from "../form.ts";
 
 const AMPERE: Since = { ptx: 70, sm: 80 };
 /** Orders and scopes on what is older. */

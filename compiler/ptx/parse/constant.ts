@@ -1,7 +1,7 @@
 /** Numbers and constant expressions, from PTX text (PTX ISA 9.0, 4.5 "Constants"). */
-import { must } from "../support/bug.ts";
-import type { PtxCursor } from "./cursor.ts";
-import { doubleBits, floatValue, negateNumber, type PtxNumber, readNumber } from "./literal.ts";
+import { must } from "../../support/bug.ts";
+import type { PtxCursor } from "../cursor.ts";
+import { doubleBits, floatValue, negateNumber, type PtxNumber, readNumber } from "../literal.ts";
 
 /** An operand of an expression: an integer that is signed or not, or a double. */
 type Value =

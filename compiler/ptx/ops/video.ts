@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: video instructions, on bytes and halves of registers (PTX ISA 9.0, 9.7.18). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import type { PtxForm, PtxOpRow, Since } from "../form.ts";
 
 const SCALAR: Since = { ptx: 20, sm: 20 };
 const SIMD: Since = { ptx: 30, sm: 30 };

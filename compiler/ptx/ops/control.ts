@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: control flow, barriers, votes, fences (PTX ISA 9.0, 9.7.12, 9.7.13, 9.7.17, 9.7.19). */
-import type { PtxForm, PtxOpRow } from "./form.ts";
+import type { PtxForm, PtxOpRow } from "../form.ts";
 
 const barForms: readonly PtxForm[] = [
   { form: ".sync a:u32, b:u32?" },

@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: matrices across the lanes of a warp or a warp group (PTX ISA 9.0, 9.7.14 and 9.7.15). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import type { PtxForm, PtxOpRow, Since } from "../form.ts";
 
 const HOPPER: Since = { ptx: 80, sm: 90, suffix: "a", lastSm: 90 };
 

@@ -1,5 +1,5 @@
 /** The body of a kernel or function, from PTX text. */
-import type { PtxCursor } from "./cursor.ts";
+import type { PtxCursor } from "../cursor.ts";
 import type {
   Instruction,
   Item,
@@ -8,16 +8,16 @@ import type {
   PtxLocation,
   PtxVariable,
   Register,
-} from "./func.ts";
-import { findLabels, type Labels } from "./labels.ts";
-import { isSupported, splitSpelling } from "./match.ts";
-import { parseNatural, parseOffset } from "./parse_constant.ts";
-import { parseList, parseOperand, parseRegister } from "./parse_operand.ts";
-import { parseRegisters } from "./parse_register.ts";
-import { parsePragma, parsePrototype } from "./parse_signature.ts";
-import { PtxSyntaxError } from "./syntax_error.ts";
-import { isSpace, parseNames, parseVariables } from "./parse_variable.ts";
-import { Scope } from "./scope.ts";
+} from "../func.ts";
+import { findLabels, type Labels } from "../labels.ts";
+import { isSupported, splitSpelling } from "../match.ts";
+import { parseNatural, parseOffset } from "./constant.ts";
+import { parseList, parseOperand, parseRegister } from "./operand.ts";
+import { parseRegisters } from "./register.ts";
+import { parsePragma, parsePrototype } from "./signature.ts";
+import { PtxSyntaxError } from "../syntax_error.ts";
+import { isSpace, parseNames, parseVariables } from "./variable.ts";
+import { Scope } from "../scope.ts";
 
 /** Scopes nest no deeper, so that no text overflows the stack. */
 const MOST_DEPTH = 256;

@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: tensor memory and the tensor cores of Blackwell, known by name only (PTX ISA 9.0, 9.7.16). */
-import type { PtxOpRow, Since } from "./form.ts";
+import type { PtxOpRow, Since } from "../form.ts";
 
 const BLACKWELL: Since = { ptx: 86, sm: 100, suffix: "a" };
 

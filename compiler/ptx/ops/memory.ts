@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: moves, conversions, loads, stores, atomics (PTX ISA 9.0, 9.7.9 and 9.7.13). */
-import { bothSince, type PtxForm, type PtxOpRow, type Since } from "./form.ts";
+import { bothSince, type PtxForm, type PtxOpRow, type Since } from "../form.ts";
 
 const NARROW = "b8 b16 b32 u8 u16 u32 s8 s16 s32 f32";
 const DOUBLE = "b64 u64 s64 f64";

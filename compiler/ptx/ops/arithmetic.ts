@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: arithmetic on integers and floats (PTX ISA 9.0, 9.7.1 to 9.7.5). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import type { PtxForm, PtxOpRow, Since } from "../form.ts";
 
 const HALF: Since = { ptx: 42, sm: 53 };
 const BFLOAT: Since = { ptx: 78, sm: 90 };

@@ -1,7 +1,7 @@
 /** A kernel that calls are being expanded into: what it has so far, and which names are free. */
-import type { Item, PtxCode, PtxFunction, PtxKernel, PtxVariable, Register } from "./func.ts";
-import { Names } from "./names.ts";
-import { isReserved } from "./special.ts";
+import type { Item, PtxCode, PtxFunction, PtxKernel, PtxVariable, Register } from "../func.ts";
+import { Names } from "../names.ts";
+import { isReserved } from "../special.ts";
 
 export class KernelDraft implements PtxCode {
   readonly registers: Register[];

@@ -1,7 +1,7 @@
 /** Variables of modules and kernels, from PTX text (PTX ISA 9.0, 5.4 "Variables"). */
-import type { PtxCursor } from "./cursor.ts";
-import type { PtxReference, PtxVariable } from "./func.ts";
-import { bitsAs } from "./literal.ts";
+import type { PtxCursor } from "../cursor.ts";
+import type { PtxReference, PtxVariable } from "../func.ts";
+import { bitsAs } from "../literal.ts";
 import {
   beginsConstant,
   parseCount,
@@ -9,8 +9,8 @@ import {
   parseNumber,
   parseOffset,
   SUM,
-} from "./parse_constant.ts";
-import { isTypeName, TYPES } from "./types.ts";
+} from "./constant.ts";
+import { isTypeName, TYPES } from "../types.ts";
 
 type Space = PtxVariable["space"];
 type Initial = bigint | PtxReference;

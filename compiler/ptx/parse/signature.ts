@@ -1,8 +1,8 @@
 /** Parameters, results and directives of kernels and functions, from PTX text. */
-import type { PtxCursor } from "./cursor.ts";
-import type { PtxDirective, PtxFormal, PtxParam, PtxSignature } from "./func.ts";
-import { parseNatural } from "./parse_constant.ts";
-import { isRegisterType } from "./parse_register.ts";
+import type { PtxCursor } from "../cursor.ts";
+import type { PtxDirective, PtxFormal, PtxParam, PtxSignature } from "../func.ts";
+import { parseNatural } from "./constant.ts";
+import { isRegisterType } from "./register.ts";
 import {
   parseAlign,
   parseExtents,
@@ -10,8 +10,8 @@ import {
   parseType,
   parseVectorCount,
   typeBytes,
-} from "./parse_variable.ts";
-import type { Scope } from "./scope.ts";
+} from "./variable.ts";
+import type { Scope } from "../scope.ts";
 
 const POINTER_SPACES: ReadonlySet<string> = new Set([".global", ".shared", ".const", ".local"]);
 

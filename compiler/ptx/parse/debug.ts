@@ -2,10 +2,10 @@
  * What debuggers need, from PTX text: sections in DWARF format. Of those, only the names of inlined functions are
  * kept: `.loc` refers to them by their offset in `.debug_str`.
  */
-import type { PtxCursor } from "./cursor.ts";
-import type { InlinedLocs } from "./parse_body.ts";
-import type { Item, PtxFunction, PtxInlined, PtxKernel } from "./func.ts";
-import { readNumber } from "./literal.ts";
+import type { PtxCursor } from "../cursor.ts";
+import type { InlinedLocs } from "./body.ts";
+import type { Item, PtxFunction, PtxInlined, PtxKernel } from "../func.ts";
+import { readNumber } from "../literal.ts";
 
 /** Bytes of `.debug_str` and the offsets of its labels. */
 export class DebugStrings {

@@ -3,7 +3,7 @@
  * caller's variable can replace the function's parameter, unless the function could observe it: by taking the
  * parameter's address, or because the caller gives one variable twice.
  */
-import { bug } from "../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import type {
   Instruction,
   Operand,
@@ -11,10 +11,10 @@ import type {
   PtxFunction,
   PtxVariable,
   Register,
-} from "./func.ts";
-import type { KernelDraft } from "./inline_draft.ts";
-import { forEachSymbol } from "./operand.ts";
-import { isTypeName, TYPES } from "./types.ts";
+} from "../func.ts";
+import type { KernelDraft } from "./draft.ts";
+import { forEachSymbol } from "../operand.ts";
+import { isTypeName, TYPES } from "../types.ts";
 
 /** What the names of a function mean during one call, and what comes before and after its body. */
 export interface Binding {

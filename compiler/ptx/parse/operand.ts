@@ -1,9 +1,9 @@
 /** Operands of instructions, from PTX text (PTX ISA 9.0, chapter 6 "Instruction Operands"). */
-import type { PtxCursor } from "./cursor.ts";
-import type { Operand, Register } from "./func.ts";
-import { beginsConstant, parseInteger, parseNumber, parseOffset } from "./parse_constant.ts";
-import type { Scope } from "./scope.ts";
-import { canonicalName, vectorElements } from "./special.ts";
+import type { PtxCursor } from "../cursor.ts";
+import type { Operand, Register } from "../func.ts";
+import { beginsConstant, parseInteger, parseNumber, parseOffset } from "./constant.ts";
+import type { Scope } from "../scope.ts";
+import { canonicalName, vectorElements } from "../special.ts";
 
 type Address = Extract<Operand, { kind: "address" }>;
 type Symbol = Extract<Operand, { kind: "symbol" }>;

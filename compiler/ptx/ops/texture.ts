@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: textures and surfaces (PTX ISA 9.0, 9.7.10 and 9.7.11). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import type { PtxForm, PtxOpRow, Since } from "../form.ts";
 
 const FERMI: Since = { ptx: 31, sm: 20 };
 

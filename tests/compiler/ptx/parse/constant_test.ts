@@ -1,8 +1,8 @@
-import fc from "../../support/property.ts";
-import { PtxCursor } from "../../../compiler/ptx/cursor.ts";
-import type { PtxNumber } from "../../../compiler/ptx/literal.ts";
-import { parseInteger, parseNumber, PRODUCT } from "../../../compiler/ptx/parse_constant.ts";
-import { assertEquals } from "../../support/assert.ts";
+import fc from "../../../support/property.ts";
+import { PtxCursor } from "../../../../compiler/ptx/cursor.ts";
+import type { PtxNumber } from "../../../../compiler/ptx/literal.ts";
+import { parseInteger, parseNumber, PRODUCT } from "../../../../compiler/ptx/parse/constant.ts";
+import { assertEquals } from "../../../support/assert.ts";
 
 const numberOf = (text: string): PtxNumber => parseNumber(new PtxCursor(text));
 const integerOf = (text: string): bigint => parseInteger(new PtxCursor(text));

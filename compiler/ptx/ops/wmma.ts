@@ -1,5 +1,5 @@
 /** Rows of PTX_OPS: matrices whose layout across a warp is unspecified (PTX ISA 9.0, 9.7.14.4). */
-import type { PtxForm, PtxOpRow, Since } from "./form.ts";
+import type { PtxForm, PtxOpRow, Since } from "../form.ts";
 
 const VOLTA: Since = { ptx: 61, sm: 70 };
 const TURING_BYTES: Since = { ptx: 63, sm: 72 };

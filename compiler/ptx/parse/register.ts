@@ -1,9 +1,9 @@
 /** Declarations of registers, from PTX text. */
-import type { PtxCursor } from "./cursor.ts";
-import { parseNatural } from "./parse_constant.ts";
-import type { Register, RegisterType } from "./func.ts";
-import { parseAlign, parseNames, parseVectorCount } from "./parse_variable.ts";
-import type { Scope } from "./scope.ts";
+import type { PtxCursor } from "../cursor.ts";
+import { parseNatural } from "./constant.ts";
+import type { Register, RegisterType } from "../func.ts";
+import { parseAlign, parseNames, parseVectorCount } from "./variable.ts";
+import type { Scope } from "../scope.ts";
 
 const REGISTER_TYPES: ReadonlySet<string> = new Set<RegisterType>([
   "pred",

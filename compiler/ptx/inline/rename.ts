@@ -1,8 +1,8 @@
 /** The body of a function under the names that it has in a kernel. */
-import type { Item, Operand, PtxCode, PtxFunction, Register } from "./func.ts";
-import type { KernelDraft } from "./inline_draft.ts";
-import { type Binding, instruction } from "./inline_pass.ts";
-import { mapRegisters } from "./operand.ts";
+import type { Item, Operand, PtxCode, PtxFunction, Register } from "../func.ts";
+import type { KernelDraft } from "./draft.ts";
+import { type Binding, instruction } from "./pass.ts";
+import { mapRegisters } from "../operand.ts";
 
 /** Items that have a name in the function. */
 function namesOf(code: PtxCode): string[] {

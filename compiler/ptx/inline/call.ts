@@ -1,5 +1,5 @@
 /** Replaces calls in one kernel by the bodies of functions. */
-import { must } from "../support/bug.ts";
+import { must } from "../../support/bug.ts";
 import type {
   Instruction,
   Item,
@@ -8,10 +8,10 @@ import type {
   PtxFunction,
   PtxKernel,
   PtxLocation,
-} from "./func.ts";
-import { KernelDraft } from "./inline_draft.ts";
-import { bindCall, instruction } from "./inline_pass.ts";
-import { renamedBody } from "./inline_rename.ts";
+} from "../func.ts";
+import { KernelDraft } from "./draft.ts";
+import { bindCall, instruction } from "./pass.ts";
+import { renamedBody } from "./rename.ts";
 
 /** What can be called. */
 export interface Callees {
