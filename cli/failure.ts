@@ -1,6 +1,13 @@
 /** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
 import { must } from "../compiler/support/bug.ts";
-import { codeOf, describeSystemError, isDenied, isNotCapable, reasonOf } from "./host/errors.ts";
+import {
+  codeOf,
+  describeSystemError,
+  isDenied,
+  isNotCapable,
+  missingImport,
+  reasonOf,
+} from "./host/errors.ts";
 import type { Terminal } from "./terminal.ts";
 import { jsonText } from "./json.ts";
 
@@ -53,6 +60,13 @@ export function failureOf(error: unknown): Failure | undefined {
       `Grant it: add it to the permission set "tri" in deno.json, or run deno with ${
         /--allow-\w+/.exec(error.message)?.[0] ?? "--allow-all"
       }.`,
+    );
+  }
+  const missing = missingImport(error);
+  if (missing?.startsWith("@tri/")) {
+    return environmentError(
+      `The command needs the package ${missing}, which is not installed`,
+      `Install it: npm install ${missing.split("/", 2).join("/")}`,
     );
   }
   const reason = describeSystemError(error);

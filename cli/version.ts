@@ -19,9 +19,13 @@ export function runTimeIdentity(): string {
   return identityOf(["cli/", "compiler/", "emulator/", "ffi/"]);
 }
 
+const here = new URL(import.meta.url);
+
+/** Whether this is the npm package `@tri/cli`, whose modules are bundled. */
+export const IS_NPM_PACKAGE: boolean = !here.pathname.endsWith("/cli/version.ts");
+
 function identityOf(folders: readonly string[]): string {
-  const here = new URL(import.meta.url);
-  if (here.protocol !== "file:" || !here.pathname.endsWith("/cli/version.ts")) return VERSION;
+  if (IS_NPM_PACKAGE || here.protocol !== "file:") return VERSION;
   const root = new URL("..", here);
   const modules = folders.flatMap((folder) => modulesIn(new URL(folder, root)));
   return `${VERSION}-${

@@ -118,7 +118,7 @@ export function planKernels(kernels: readonly KernelOutline[]): readonly KernelP
   const constantNames = styledNames(
     originals,
     constantCase,
-    RESERVED_NAMES.union(new Set(names.map(({ exportName }) => exportName))),
+    new Set([...RESERVED_NAMES, ...names.map(({ exportName }) => exportName)]),
   );
   return kernels.map((kernel, index) => {
     const { exportName, typeName } = must(names[index], "names of a kernel");

@@ -13,6 +13,7 @@ import {
   type Timing,
 } from "../../bench/mod.ts";
 import type { Device } from "../../ffi/device.ts";
+import { missingImport } from "../host/errors.ts";
 import { environmentError, EXIT, Failure, usageError } from "../failure.ts";
 
 /** How a module is measured. */
@@ -61,15 +62,17 @@ async function importModule(file: string): Promise<{ readonly default?: unknown 
   try {
     return await import(url);
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const missing = /^Module not found "([^"]+)"/.exec(error.message)?.[1];
-    if (missing === url) throw usageError(`No such file: ${file}`);
+    const missing = missingImport(error);
+    if (missing === url || missing === path.resolve(file)) {
+      throw usageError(`No such file: ${file}`);
+    }
     if (missing !== undefined) {
       throw environmentError(
         `${file} imports ${missing}, which is not there`,
         "If it is a wrapper, build it first: tri build kernels --out generated.",
       );
     }
+    if (!(error instanceof Error)) throw error;
     throw new Failure(EXIT.kernels, `${file} cannot be loaded: ${error.message}`);
   }
 }

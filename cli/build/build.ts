@@ -6,6 +6,7 @@ import type { ExportedNames, Measured } from "../../codegen/mod.ts";
 import type { CompileOptions, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { must } from "../../compiler/support/bug.ts";
+import { groupBy } from "../../compiler/support/group_by.ts";
 import { unwrappableDiagnostic } from "../diagnostics/unwrappable.ts";
 import type { Counts, Skipped, SourceState } from "./state.ts";
 import { includeFinder, type Probes } from "../project/include.ts";
@@ -214,7 +215,7 @@ function modulesWithCubins(plan: BuildPlan, modules: readonly PtxModule[]): read
 }
 
 function byKernel(modules: readonly PtxModule[]): readonly (readonly PtxModule[])[] {
-  return [...Map.groupBy(modules, ({ kernel }) => kernel).values()];
+  return [...groupBy(modules, ({ kernel }) => kernel).values()];
 }
 
 /** Images to files: everything that one source gives, or why it can have no wrapper. */

@@ -7,17 +7,23 @@ import { BANNER, bundleModule } from "./bundle.ts";
 import { filesOf, readState, STATE_FILE } from "./state.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { PLATFORMS } from "../options.ts";
-import { usageError, writeFailure } from "../failure.ts";
+import { environmentError, usageError, writeFailure } from "../failure.ts";
 import { sha256 } from "../files/hash.ts";
 import { absolutePath, folderOf, joinPath, relativePath } from "../files/paths.ts";
 import { isFolder, readTextIfThere } from "../project/project.ts";
 import { removeAbandonedReplacements, replaceFile } from "../files/replace_file.ts";
-import { runTimeIdentity } from "../version.ts";
+import { IS_NPM_PACKAGE, runTimeIdentity } from "../version.ts";
 
 const OTHER_NAME = "Take another name.";
 
 /** Refuses a name that no bundle can have, before anything is built. */
 export function guardBundle(invocation: Invocation): void {
+  if (IS_NPM_PACKAGE) {
+    throw environmentError(
+      "The npm package @tri/cli has no esbuild for --bundle",
+      "Bundle the wrappers by the project's own bundler; for esbuild there is the plugin @tri/tri/esbuild.",
+    );
+  }
   const shown = invocation.text("bundle") ?? "";
   const path = absolutePath(shown);
   if (!/\.m?js$/.test(path)) {

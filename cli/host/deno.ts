@@ -44,7 +44,13 @@ export interface DenoHost {
   openSync(path: string, options: OpenOptions): DenoFile;
 }
 
-const { Deno: found }: { readonly Deno?: DenoHost } = globalThis;
+/** The second member is there on every runtime: types of optional members alone take nothing else. */
+interface Globals {
+  readonly Deno?: DenoHost;
+  readonly performance: unknown;
+}
+
+const { Deno: found }: Globals = globalThis;
 
 /** Undefined on Node and Bun. */
 export const deno: DenoHost | undefined = found;

@@ -12,6 +12,15 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
+/** The package or module that an import does not find; undefined: it is no such error. */
+export function missingImport(error: unknown): string | undefined {
+  // Bun's are no instances of Error.
+  if (typeof error !== "object" || error === null || !("message" in error)) return undefined;
+  const { message } = error;
+  if (typeof message !== "string") return undefined;
+  return /^(?:Module not found "|Cannot find (?:module|package) ["'])([^"']+)/.exec(message)?.[1];
+}
+
 /** Whether there is nothing at a path: no such entry, or a file where a folder would have to be. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");

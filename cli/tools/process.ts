@@ -1,9 +1,11 @@
 /** Runs a program with bytes on its standard input and collects what it writes. */
 import { spawn } from "node:child_process";
+import { closeSync, fstatSync, openSync, readSync, unlinkSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { constants } from "node:os";
+import { constants, tmpdir } from "node:os";
 import process from "node:process";
-import { isGranted } from "../host/deno.ts";
+import { deno, isGranted } from "../host/deno.ts";
+import { joinPath } from "../files/paths.ts";
 import { codeOf, reasonOf } from "../host/errors.ts";
 
 export interface ProcessResult {
@@ -19,9 +21,12 @@ export async function runProcess(
   input: string | Uint8Array = "",
   env: Readonly<Record<string, string>> = {},
 ): Promise<ProcessResult> {
+  let file: number | undefined;
   try {
+    // ptxas opens `/dev/stdout` by name, which Linux allows for pipes and files. Deno has pipes, Node and Bun have sockets.
+    file = deno === undefined ? openNameless(env["TMPDIR"] ?? tmpdir()) : undefined;
     const child = spawn(path, args, {
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", file ?? "pipe", "pipe"],
       env: { ...loaderFreeEnvironment(), ...env },
       windowsHide: true,
     });
@@ -30,17 +35,34 @@ export async function runProcess(
       child.on("close", (code, signal) => resolve(exitCode(code, signal)));
     });
     // Reading starts before writing, so that neither side waits for the other with a full pipe.
-    const [stdout, stderr, code] = await Promise.all([
+    const [piped, stderr, code] = await Promise.all([
       bytesOf(child.stdout),
       bytesOf(child.stderr),
       ended,
       feed(child.stdin, input),
     ]);
+    const stdout = file === undefined ? piped : bytesIn(file);
     return { code, stdout, stderr: new TextDecoder().decode(stderr) };
   } catch (error) {
     const reason = reasonOf(error) ?? (error instanceof Error ? error.message : String(error));
     return { code: 127, stdout: new Uint8Array(), stderr: reason };
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
+}
+
+/** A file that is gone with the process that has it open. */
+function openNameless(folder: string): number {
+  const path = joinPath(folder, `.tri-output-${crypto.randomUUID()}`);
+  const file = openSync(path, "wx+");
+  unlinkSync(path);
+  return file;
+}
+
+function bytesIn(file: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(fstatSync(file).size);
+  for (let at = 0; at < bytes.length;) at += readSync(file, bytes, at, bytes.length - at, at);
+  return bytes;
 }
 
 /** As a shell: a program ended by a signal has 128 plus its number. */
@@ -48,9 +70,9 @@ function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
-async function bytesOf(stream: Readable): Promise<Uint8Array<ArrayBuffer>> {
+async function bytesOf(stream: Readable | null): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of stream) pieces.push(piece);
+  for await (const piece of stream ?? []) pieces.push(piece);
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {
@@ -75,8 +97,9 @@ export function childEnvironment(): NodeJS.ProcessEnv {
   return isGranted({ name: "run" }) ? process.env : loaderFreeEnvironment();
 }
 
-function feed(stdin: Writable, bytes: string | Uint8Array): Promise<void> {
+function feed(stdin: Writable | null, bytes: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (stdin === null) return resolve();
     // The program may end without reading everything; its exit code says why.
     stdin.on("error", (error) => codeOf(error) === "EPIPE" ? resolve() : reject(error));
     stdin.end(bytes, () => resolve());

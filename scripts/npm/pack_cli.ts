@@ -1,0 +1,156 @@
+/**
+ * The npm package `@tri/cli` as a tarball: the command as JavaScript that Node and Bun run, with everything it needs inside,
+ * so that installing it loads nothing else. Prints the tarball's path.
+ */
+import * as path from "node:path";
+import { build, type Plugin, stop } from "esbuild";
+import config from "../../deno.json" with { type: "json" };
+import { run } from "./pack.ts";
+
+const ROOT = path.join(import.meta.dirname ?? ".", "../..");
+
+/** The oldest Node that runs it. */
+const NODE = "20.16";
+
+/** Modules that start programs or threads, or are selected by conditions, by their names in the package. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  main: "cli/main.ts",
+  child: "cli/tune/child.ts",
+  worker: "ffi/threads/worker.ts",
+  runtime_deno: "ffi/runtime/deno.ts",
+  runtime_node: "ffi/runtime/node.ts",
+  runtime_bun: "ffi/runtime/bun.ts",
+};
+
+/** What the command's modules import by these names; npm packages that are only for tests stay out. */
+const PACKAGES = [
+  "ts-morph",
+  "vega",
+  "vega-lite",
+  "vscode-languageserver-protocol",
+  "vscode-languageserver-textdocument",
+] as const;
+
+/**
+ * Benchmarks are modules of the user and import the run time of the project. What `tri bench` opens has to be of the same
+ * copy, so it imports that one too.
+ */
+const OF_THE_PROJECT: Readonly<Record<string, string>> = {
+  "bench/mod.ts": "@tri/tri/bench",
+  "ffi/device.ts": "@tri/tri/ffi",
+  "ffi/errors.ts": "@tri/tri/ffi",
+};
+
+/** Makes the tarball in a folder; the result is its path. */
+export async function packCli(destination: string): Promise<string> {
+  const work = await Deno.makeTempDir({ prefix: "tri-cli-" });
+  try {
+    const folder = path.join(work, "package");
+    await installPackages(work);
+    await bundle(work, path.join(folder, "dist"));
+    await Deno.mkdir(path.join(folder, "bin"));
+    await Deno.writeTextFile(
+      path.join(folder, "bin/tri.js"),
+      '#!/usr/bin/env node\nimport "../dist/main.js";\n',
+    );
+    for (const name of ["LICENSE", "CHANGELOG.md"]) {
+      await Deno.copyFile(path.join(ROOT, name), path.join(folder, name));
+    }
+    await Deno.copyFile(
+      path.join(ROOT, "scripts/npm/cli.md"),
+      path.join(folder, "README.md"),
+    );
+    const text = JSON.stringify(packageFields(), null, 2);
+    await Deno.writeTextFile(path.join(folder, "package.json"), `${text}\n`);
+    await Deno.mkdir(destination, { recursive: true });
+    await run(folder, "npm", "pack", "--loglevel=error", "--pack-destination", destination);
+    return path.join(destination, `tri-cli-${config.version}.tgz`);
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+}
+
+function packageFields(): Record<string, unknown> {
+  const { version, license } = config;
+  const runtime = (name: string): string => `./dist/runtime_${name}.js`;
+  return {
+    name: "@tri/cli",
+    version,
+    description: "Compiles Triton-C kernels to PTX and cubins, with typed TypeScript wrappers",
+    keywords: ["cuda", "gpu", "kernel", "ptx", "triton"],
+    license,
+    type: "module",
+    engines: { node: `>=${NODE}` },
+    bin: { tri: "./bin/tri.js" },
+    exports: { "./package.json": "./package.json" },
+    imports: {
+      "#runtime": { deno: runtime("deno"), bun: runtime("bun"), default: runtime("node") },
+    },
+    peerDependencies: { "@tri/tri": `^${version}`, koffi: "^3.0.0" },
+    peerDependenciesMeta: Object.fromEntries(
+      ["@tri/tri", "koffi"].map((name) => [name, { optional: true }]),
+    ),
+  };
+}
+
+/** Puts the npm packages of deno.json into `node_modules` of a folder, as deno.lock has them. */
+async function installPackages(work: string): Promise<void> {
+  const imports = Object.fromEntries(PACKAGES.map((name) => [name, config.imports[name]]));
+  const text = JSON.stringify({ nodeModulesDir: "auto", imports });
+  await Deno.writeTextFile(path.join(work, "deno.json"), text);
+  await Deno.copyFile(path.join(ROOT, "deno.lock"), path.join(work, "deno.lock"));
+  await run(work, Deno.execPath(), "install", "--quiet");
+}
+
+async function bundle(work: string, folder: string): Promise<void> {
+  const entries = Object.entries(ENTRIES).map(([name, module]) => [name, path.join(ROOT, module)]);
+  await build({
+    // Names of packages' modules are relative to it, and so the same each time.
+    absWorkingDir: work,
+    entryPoints: Object.fromEntries(entries),
+    outdir: folder,
+    // One folder, so that modules find each other by name wherever their code comes to be.
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: `node${NODE}`,
+    nodePaths: [path.join(work, "node_modules")],
+    // In the package --bundle is refused, and the run time asks for koffi when it needs it.
+    external: ["#runtime", "esbuild-wasm", "koffi"],
+    plugins: [projectRunTime],
+    // Names are part of messages, so they stay.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Node shows the line of an error.
+    lineLimit: 200,
+    legalComments: "external",
+    banner: { js: COMMON_JS },
+    logLevel: "error",
+  });
+  await stop();
+}
+
+/** What packages in CommonJS use and modules do not have. */
+const COMMON_JS = 'import { createRequire as triRequireOf } from "node:module";' +
+  'import { fileURLToPath as triPathOf } from "node:url";' +
+  "const require = triRequireOf(import.meta.url), __filename = triPathOf(import.meta.url);";
+
+const projectRunTime: Plugin = {
+  name: "tri",
+  setup(build): void {
+    const inBench = /[/\\]cli[/\\]bench(?:_command\.ts|[/\\][\w]+\.ts)$/;
+    build.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ importer, path: imported, resolveDir }) => {
+      if (!inBench.test(importer)) return undefined;
+      const module = path.relative(ROOT, path.join(resolveDir, imported)).replaceAll("\\", "/");
+      const external = OF_THE_PROJECT[module];
+      return external === undefined ? undefined : { path: external, external: true };
+    });
+  },
+};
+
+if (import.meta.main) {
+  const tarball = await packCli(path.resolve(Deno.args[0] ?? "npm"));
+  await Deno.stdout.write(new TextEncoder().encode(`${tarball}\n`));
+}
