@@ -3,6 +3,7 @@ import type { Device } from "./device.ts";
 import type { HostBytes } from "./dtype.ts";
 import { expectBranded, nameValue, registerBrand } from "./brands.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
+import { ForeignMemory } from "./foreign_memory.ts";
 import { bytesInside } from "./host.ts";
 import { expectInteger } from "./numbers.ts";
 import type { Allocation } from "./pool.ts";
@@ -15,7 +16,7 @@ export class DeviceBuffer {
   /** The size asked for; the memory that it has may be larger. */
   readonly bytes: number;
   /** Undefined for 0 bytes, which need no memory. */
-  readonly #allocation: Allocation<Stream> | undefined;
+  readonly #allocation: Allocation<Stream> | ForeignMemory | undefined;
   readonly #owner: Stream;
   #disposed = false;
 
@@ -23,8 +24,8 @@ export class DeviceBuffer {
     registerBrand("buffer", (value) => #owner in value);
   }
 
-  /** Use `device.empty()`. */
-  constructor(device: Device, bytes: number, stream: Stream) {
+  /** Use `device.empty()`, or `device.wrap()` for memory of others. */
+  constructor(device: Device, bytes: number, stream: Stream, foreign?: ForeignMemory) {
     expectBranded<Device>("device", device, "device of DeviceBuffer");
     if (!isStream(stream) || stream.device !== device) throw otherStream(device, stream);
     device.enter();
@@ -32,7 +33,16 @@ export class DeviceBuffer {
     this.device = device;
     this.bytes = expectInteger("bytes of DeviceBuffer", bytes);
     this.#owner = stream;
-    this.#allocation = bytes === 0 ? undefined : device.take(this, bytes, stream);
+    if (foreign !== undefined && !(foreign instanceof ForeignMemory)) {
+      const expected = "what `device.wrap()` passes";
+      throw new ArgumentError({
+        argument: "foreign of DeviceBuffer",
+        expected,
+        actual: nameValue(foreign),
+      });
+    }
+    const isEmpty = bytes === 0 && foreign === undefined;
+    this.#allocation = foreign ?? (isEmpty ? undefined : device.take(this, bytes, stream));
   }
 
   /** Address of the first byte; 0n for an empty buffer. */
@@ -108,11 +118,13 @@ export class DeviceBuffer {
     this.device.enter().fill(this.address, byte, this.bytes, stream.handle);
   }
 
-  /** Gives the memory back for reuse; work already queued still has it. */
+  /** Gives the memory back for reuse; work already queued still has it. Memory of others is waited for instead. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    if (this.#allocation !== undefined) this.device.giveBack(this.#allocation);
+    const allocation = this.#allocation;
+    if (allocation instanceof ForeignMemory) this.device.forgetForeign(this, allocation);
+    else if (allocation !== undefined) this.device.giveBack(allocation);
   }
 
   #name(): string {

@@ -1,6 +1,6 @@
 /** Devices: a GPU (or the emulator instead) with its memory, streams, modules and tensors. */
 import { DeviceBuffer } from "./buffer.ts";
-import { expectBranded, registerBrand } from "./brands.ts";
+import { expectBranded, nameValue, registerBrand } from "./brands.ts";
 import type { DeviceInfo, Driver } from "./driver.ts";
 import {
   type DType,
@@ -14,6 +14,7 @@ import {
 import { ArgumentError, DisposedError } from "./errors.ts";
 import { DeviceEvent, type EventOptions } from "./event.ts";
 import { checkOrdinal, expectDriver } from "./expect_driver.ts";
+import { expectDeviceMemory, ForeignMemory } from "./foreign_memory.ts";
 import { bytesOf, takeData } from "./host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
@@ -36,6 +37,20 @@ export interface TensorOptions {
   readonly stream?: Stream;
 }
 
+/** How memory of others is viewed. */
+export interface WrapOptions extends TensorOptions {
+  /** What has allocated the memory: kept alive until the tensor is disposed. */
+  readonly owner?: unknown;
+  /** Called once when the tensor no longer uses the memory. */
+  readonly release?: () => void;
+}
+
+const WRAP_OPTIONS = optionNames<WrapOptions>({
+  strides: true,
+  stream: true,
+  owner: true,
+  release: true,
+});
 const TENSOR_OPTIONS = optionNames<TensorOptions>({ strides: true, stream: true });
 const DATA_OPTIONS = optionNames<TensorOptions & { readonly dtype?: DType }>({
   strides: true,
@@ -66,6 +81,8 @@ export class Device {
   readonly #pool: MemoryPool<Stream>;
   readonly #streams = new Set<Stream>();
   readonly #modules = new Set<KernelModule>();
+  /** Memory of others that has not been released. */
+  readonly #foreign = new Set<DeviceBuffer>();
   readonly #pinned = new Set<PinnedArray>();
   /** Orders one stream after another; a wait takes the event as it is then, so one serves all. */
   readonly #orderEvent: bigint;
@@ -229,6 +246,39 @@ export class Device {
   }
 
   /**
+   * A tensor of memory of the device that something else has allocated: nothing is copied, and disposing the tensor does
+   * not free it. `owner` stays reachable as long as the tensor is not disposed; `release` is called once, when the tensor
+   * or the device is disposed and queued work has been waited for. Throws `ArgumentError` for memory that the driver does
+   * not know.
+   */
+  wrap<D extends DType, const S extends readonly number[]>(
+    address: bigint,
+    dtype: D,
+    shape: S,
+    options: WrapOptions = {},
+  ): Tensor<D, S["length"]> {
+    checkOptions("options of wrap", options, WRAP_OPTIONS);
+    expectDType("dtype", dtype);
+    const layout = takeLayout(shape, own(options, "strides"));
+    const align = DTYPES[dtype].bytes;
+    const bytes = spanElements(layout.shape, layout.strides) * align;
+    const driver = this.enter();
+    expectDeviceMemory(driver, address, { bytes, align, device: this.label });
+    const release = own(options, "release");
+    if (release !== undefined && typeof release !== "function") {
+      const actual = nameValue(release);
+      throw new ArgumentError({ argument: "release", expected: "a function", actual });
+    }
+    const stream = own(options, "stream") ?? this.defaultStream;
+    this.#expectOwn("stream", stream);
+    const owner = own(options, "owner");
+    const memory = new ForeignMemory(stream, { address, owner, release });
+    const buffer = new DeviceBuffer(this, bytes, stream, memory);
+    this.#foreign.add(buffer);
+    return new Tensor(buffer, { dtype, ...layout, offset: 0 }, true);
+  }
+
+  /**
    * Elements in host memory that the driver keeps in place (pinned), all zero: copies of them run beside the program and
    * beside kernels. Throws `ArgumentError`, `TriError` where the host has no memory, `CudaError` where it may not be kept.
    */
@@ -291,6 +341,7 @@ export class Device {
     const errors: unknown[] = [];
     const steps: readonly (() => void)[] = [
       () => driver.synchronize(),
+      ...[...this.#foreign].map((buffer) => () => buffer[Symbol.dispose]()),
       ...[...this.#pinned].map((pinned) => () => pinned[Symbol.dispose]()),
       ...[...this.#modules].map((module) => () => module[Symbol.dispose]()),
       ...[...this.#streams].map((stream) => () => stream[Symbol.dispose]()),
@@ -356,6 +407,15 @@ export class Device {
     this.enter().synchronizeStream(stream.handle);
     this.#streams.delete(stream);
     this.#pool.move(stream, this.defaultStream);
+  }
+
+  /**
+   * Lets others have their memory again.
+   *
+   * @ignore
+   */
+  forgetForeign(buffer: DeviceBuffer, memory: ForeignMemory): void {
+    if (this.#foreign.delete(buffer)) memory.release();
   }
 
   /** Pinned memory is gone. */

@@ -127,6 +127,14 @@ export interface Driver {
   allocate(bytes: number): bigint;
   /** Waits until the device no longer uses the memory. */
   free(address: bigint): void;
+  /** The allocation that an address is in; undefined where the driver knows none. */
+  memoryAt(address: bigint): { readonly address: bigint; readonly bytes: number } | undefined;
+  /** A handle by which other processes open an allocation, whose first address is given. Throws where there is none. */
+  exportMemory(address: bigint): HostBytes;
+  /** The memory of a handle of another process. */
+  importMemory(handle: HostBytes): bigint;
+  /** Gives back what `importMemory` returned. */
+  closeMemory(address: bigint): void;
   /** Says what an allocation is for, so that messages can name its elements; absent where nothing reads it. */
   describe?(address: bigint, contents: Contents): void;
   /**

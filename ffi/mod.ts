@@ -16,7 +16,7 @@
  */
 export { type BlockTables, blockTables } from "./block_tables.ts";
 export { DeviceBuffer } from "./buffer.ts";
-export { Device, type TensorOptions } from "./device.ts";
+export { Device, type TensorOptions, type WrapOptions } from "./device.ts";
 export type {
   Contents,
   DeviceInfo,
@@ -59,6 +59,7 @@ export type {
   Profiled,
   SharedTraffic,
 } from "./profile.ts";
+export { openShared, type SharedTensor, shareTensor } from "./shared_memory.ts";
 export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";
 export { type CopyOptions, Tensor, type TensorLayout } from "./tensor.ts";

@@ -43,6 +43,11 @@ export class StreamUses<S extends Queue<S>> {
     return this.#writer;
   }
 
+  /** All of them. */
+  get streams(): S[] {
+    return [this.#writer, ...this.#readers];
+  }
+
   /** Lets the stream wait for what others do with the memory: a reader for the writer, a writer for all. */
   add(stream: S, write: boolean): void {
     if (this.#writer === stream && this.#readers.size === 0) return;

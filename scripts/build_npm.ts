@@ -31,7 +31,9 @@ await emptyDir(OUT);
 await build({
   entryPoints: [
     "./mod.ts",
-    ...["ffi/mod", "ffi/cublas/mod", ...FORMATS, "bench/mod", ...HIDDEN].map((name) => ({
+    ...["ffi/mod", "ffi/cublas/mod", "ffi/dlpack/mod", ...FORMATS, "bench/mod", ...HIDDEN].map((
+      name,
+    ) => ({
       name: `./${name}`,
       path: `./${name}.ts`,
     })),
@@ -82,9 +84,8 @@ async function chooseRuntimeByConditions(folder: string): Promise<void> {
 
 /** The declarations, with today's TypeScript and without the libraries' being skipped. */
 async function checkTypes(): Promise<void> {
-  const modules = ["mod", "ffi/mod", "ffi/cublas/mod", ...FORMATS, "bench/mod"].map((name) =>
-    `esm/${name}.d.ts`
-  );
+  const modules = ["mod", "ffi/mod", "ffi/cublas/mod", "ffi/dlpack/mod", ...FORMATS, "bench/mod"]
+    .map((name) => `esm/${name}.d.ts`);
   const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext"];
   const libraries = ["--lib", "es2022,esnext.disposable,dom", "--types", "node"];
   const tsc = ["exec", "--yes", "--package=typescript@5.9.3", "--", "tsc"];

@@ -62,6 +62,13 @@ const CUBLAS: ModulePage = {
   example: "Cublas",
 };
 
+const DLPACK: ModulePage = {
+  title: "DLPack",
+  specifier: "@tri/tri/ffi/dlpack",
+  module: "ffi/dlpack/mod.ts",
+  example: "importDLPack",
+};
+
 const FORMATS: ModulePage = {
   title: "Files of tensors",
   specifier: "@tri/tri/formats",
@@ -80,6 +87,7 @@ const BENCH: ModulePage = {
 export const MODULE_PAGES: Readonly<Record<string, ModulePage>> = {
   "runtime.md": RUNTIME,
   "cublas.md": CUBLAS,
+  "dlpack.md": DLPACK,
   "formats.md": FORMATS,
   "bench.md": BENCH,
 };

@@ -29,6 +29,7 @@ import type { ResolvedSettings } from "./settings.ts";
 import { Streams } from "./streams.ts";
 
 const ALIGN = 256;
+const NO_SHARING = "the emulator's memory is the memory of one process";
 /** What new memory holds: NaN in every floating type, so that who reads it before writing it gets nowhere. */
 const POISON = 0xff;
 /** There is one device, and a context says no more than that it is open. */
@@ -122,6 +123,24 @@ export class EmulatorDriver implements Driver {
   describe(address: bigint, contents: Contents): void {
     const location = locationOf(address);
     if (location !== undefined) this.#heap.describe(location, tensorInfo(contents));
+  }
+
+  memoryAt(address: bigint): { readonly address: bigint; readonly bytes: number } | undefined {
+    const location = locationOf(address);
+    const found = location === undefined ? undefined : this.#heap.liveAt(location);
+    return found && { address: addressOf(found.location), bytes: found.bytes };
+  }
+
+  exportMemory(): HostBytes {
+    throw refusal("CUDA_ERROR_NOT_SUPPORTED", "cuIpcGetMemHandle", NO_SHARING);
+  }
+
+  importMemory(): bigint {
+    throw refusal("CUDA_ERROR_NOT_SUPPORTED", "cuIpcOpenMemHandle", NO_SHARING);
+  }
+
+  closeMemory(): void {
+    throw refusal("CUDA_ERROR_NOT_SUPPORTED", "cuIpcCloseMemHandle", NO_SHARING);
   }
 
   pin(memory: HostBytes, align: number): HostBytes {

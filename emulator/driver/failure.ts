@@ -111,6 +111,7 @@ const CODES = {
   CUDA_ERROR_INVALID_HANDLE: [400, "invalid resource handle"],
   CUDA_ERROR_NOT_FOUND: [500, "named symbol not found"],
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: [701, "too many resources requested for launch"],
+  CUDA_ERROR_NOT_SUPPORTED: [801, "operation not supported"],
   CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: [900, "operation not permitted when stream is capturing"],
   CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: [
     901,

@@ -26,7 +26,12 @@ import {
   type TensorMap,
 } from "../tensor_map.ts";
 import { checkImage } from "./image.ts";
-import type { CudaLibrary, CudaSymbols } from "./symbols.ts";
+import {
+  type CudaLibrary,
+  type CudaSymbols,
+  IPC_HANDLE_BYTES,
+  IS_IPC_HANDLE_ON_STACK,
+} from "./symbols.ts";
 
 const SUCCESS = 0;
 const ERROR_INVALID_VALUE = 1;
@@ -57,6 +62,8 @@ const FUNCTION = {
   maxDynamicShared: 8,
 } as const;
 
+/** The only flag that cuIpcOpenMemHandle takes. */
+const IPC_LAZY_PEER_ACCESS = 1;
 const STREAM_NON_BLOCKING = 1;
 const EVENT_DISABLE_TIMING = 2;
 /** Other calls of the process stay allowed while a stream is captured. */
@@ -193,6 +200,28 @@ export class CudaDriver implements Driver {
 
   free(address: bigint): void {
     this.#check(this.#cu.cuMemFree_v2(address), "cuMemFree");
+  }
+
+  memoryAt(address: bigint): { readonly address: bigint; readonly bytes: number } | undefined {
+    const status = this.#cu.cuMemGetAddressRange_v2(this.#word, this.#word2, address);
+    if (status === ERROR_INVALID_VALUE || status === ERROR_NOT_FOUND) return undefined;
+    const start = this.#readWord("cuMemGetAddressRange", status);
+    return { address: start, bytes: Number(this.#word2[0]) };
+  }
+
+  exportMemory(address: bigint): HostBytes {
+    const handle = new Uint8Array(IPC_HANDLE_BYTES);
+    this.#check(this.#cu.cuIpcGetMemHandle(handle, address), "cuIpcGetMemHandle");
+    return handle;
+  }
+
+  importMemory(handle: HostBytes): bigint {
+    const status = this.#cu.cuIpcOpenMemHandle_v2(this.#word, ...ipcArguments(handle));
+    return this.#readWord("cuIpcOpenMemHandle", status);
+  }
+
+  closeMemory(address: bigint): void {
+    this.#check(this.#cu.cuIpcCloseMemHandle(address), "cuIpcCloseMemHandle");
   }
 
   pin(memory: HostBytes, align: number): HostBytes {
@@ -472,6 +501,13 @@ export class CudaDriver implements Driver {
     const description = text(cuGetErrorString) ?? "unknown to this driver";
     return new CudaError({ name, code, description, call, about });
   }
+}
+
+/** The arguments after the first of cuIpcOpenMemHandle; see IS_IPC_HANDLE_ON_STACK. */
+function ipcArguments(handle: HostBytes): (number | bigint | HostBytes)[] {
+  if (!IS_IPC_HANDLE_ON_STACK) return [handle, IPC_LAZY_PEER_ACCESS];
+  const words = new BigUint64Array(handle.slice().buffer);
+  return [IPC_LAZY_PEER_ACCESS, 0n, 0n, 0n, 0n, ...words];
 }
 
 /** Memory for a tensor map on the alignment that libcuda demands. */

@@ -1,4 +1,24 @@
-import type { BoundFunctions, ForeignFunctions, ForeignLibrary } from "../foreign.ts";
+import type { BoundFunctions, ForeignFunctions, ForeignLibrary, ForeignType } from "../foreign.ts";
+import { hostProcess } from "../runtime/builtin.ts";
+
+/** Size of a CUipcMemHandle. */
+export const IPC_HANDLE_BYTES = 64;
+
+/**
+ * cuIpcOpenMemHandle takes the 64 bytes of its handle by value, for which not every FFI has a type. The System V ABI of
+ * x86-64 puts such a structure on the stack, where arguments lie that no register is left for: after the six of address,
+ * flags and four that are not used, its eight words are those. The ABIs of arm64 and of Windows pass a pointer to a copy.
+ */
+export const IS_IPC_HANDLE_ON_STACK: boolean = isSystemV();
+
+function isSystemV(): boolean {
+  const { arch, platform } = hostProcess() ?? { arch: "x64", platform: "linux" };
+  return arch === "x64" && platform !== "win32";
+}
+
+const IPC_PARAMETERS: readonly ForeignType[] = IS_IPC_HANDLE_ON_STACK
+  ? ["buffer", "u32", ...new Array<ForeignType>(12).fill("u64")]
+  : ["buffer", "buffer", "u32"];
 
 /**
  * The functions of libcuda that tri calls, in the form that `dlopen` takes. Handles, device addresses and
@@ -28,6 +48,10 @@ export const SYMBOLS = {
   cuMemGetInfo_v2: { parameters: ["buffer", "buffer"], result: "i32" },
   cuMemAlloc_v2: { parameters: ["buffer", "u64"], result: "i32" },
   cuMemFree_v2: { parameters: ["u64"], result: "i32" },
+  cuMemGetAddressRange_v2: { parameters: ["buffer", "buffer", "u64"], result: "i32" },
+  cuIpcGetMemHandle: { parameters: ["buffer", "u64"], result: "i32" },
+  cuIpcOpenMemHandle_v2: { parameters: IPC_PARAMETERS, result: "i32" },
+  cuIpcCloseMemHandle: { parameters: ["u64"], result: "i32" },
   cuMemHostRegister_v2: { parameters: ["buffer", "u64", "u32"], result: "i32" },
   cuMemHostUnregister: { parameters: ["buffer"], result: "i32" },
   cuMemcpyHtoDAsync_v2: { parameters: ["u64", "buffer", "u64", "u64"], result: "i32" },

@@ -73,6 +73,8 @@ export interface MessagePortOf {
 /** What of `process` is used. */
 export interface HostProcess {
   readonly platform: string;
+  /** Such as "x64" or "arm64". */
+  readonly arch: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The program and its arguments; the second is the path of the program's first module. */
   readonly argv: readonly string[];

@@ -3,7 +3,13 @@ import type { ForeignFunctions, ForeignType } from "../foreign.ts";
 import { requireFrom, theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable, replaceFile } from "./node_files.ts";
-import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
+import type {
+  AllowedLibraries,
+  FoundHostMemory,
+  HostMemory,
+  OpenedLibrary,
+  Runtime,
+} from "./runtime.ts";
 import { bindSymbols } from "./symbols.ts";
 
 const { platform } = theProcess();
@@ -16,6 +22,7 @@ export const runtime: Runtime = {
   replaceFile,
   allowedLibraries,
   openLibrary,
+  hostMemory,
 };
 
 /** What of `bun:ffi` is used. */
@@ -28,6 +35,12 @@ interface BunFfi {
     close(): void;
   };
   ptr(memory: ArrayBufferView): number;
+  toArrayBuffer(address: number, offset: number, length: number): ArrayBuffer;
+  readonly CFunction: new (of: {
+    readonly ptr: number;
+    readonly args: readonly string[];
+    readonly returns: string;
+  }) => (argument: bigint) => void;
   readonly CString: new (address: number) => { toString(): string };
 }
 
@@ -41,6 +54,21 @@ const TYPES: Readonly<Record<ForeignType, string>> = {
 
 function allowedLibraries(paths: readonly string[]): AllowedLibraries {
   return { paths, lacks: "Bun may not load libraries" };
+}
+
+function hostMemory(): FoundHostMemory {
+  const { ptr, toArrayBuffer, CFunction }: BunFfi = requireFrom(import.meta.url)("bun:ffi");
+  const memory: HostMemory = {
+    addressOf: (view) => BigInt(ptr(view)),
+    read: (address, bytes) =>
+      bytes === 0
+        ? new Uint8Array(0)
+        : new Uint8Array(toArrayBuffer(Number(address), 0, bytes)).slice(),
+    call: (fn, argument) => {
+      new CFunction({ ptr: Number(fn), args: ["u64"], returns: "void" })(argument);
+    },
+  };
+  return { kind: "open", memory };
 }
 
 function openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F> {

@@ -2,7 +2,15 @@
 import type { BoundFunctions, ForeignFunctions } from "../foreign.ts";
 import { libraryFailure } from "./failure.ts";
 import { replaceWhole } from "./replace_whole.ts";
-import type { AllowedLibraries, OpenedLibrary, ReadFile, Runtime, WrittenFile } from "./runtime.ts";
+import type {
+  AllowedLibraries,
+  FoundHostMemory,
+  HostMemory,
+  OpenedLibrary,
+  ReadFile,
+  Runtime,
+  WrittenFile,
+} from "./runtime.ts";
 
 /** Deno. */
 export const runtime: Runtime = {
@@ -12,6 +20,7 @@ export const runtime: Runtime = {
   replaceFile,
   allowedLibraries,
   openLibrary,
+  hostMemory,
 };
 
 function readVariable(name: string): string | undefined {
@@ -60,6 +69,32 @@ function allowedLibraries(paths: readonly string[]): AllowedLibraries {
     ? paths
     : paths.filter((path) => path.startsWith("/") && isGranted({ name: "ffi", path }));
   return { paths: allowed, lacks: "the program may not load the NVIDIA driver (--allow-ffi)" };
+}
+
+function hostMemory(): FoundHostMemory {
+  try {
+    // Throws where FFI is not allowed, as all that follows would.
+    Deno.UnsafePointer.of(new Uint8Array(1));
+  } catch (cause) {
+    return { kind: "refused", hint: "run the program with --allow-ffi", cause };
+  }
+  const at = <T>(address: bigint): Deno.PointerObject<T> => {
+    const pointer = Deno.UnsafePointer.create<T>(address);
+    if (pointer === null) throw new TypeError("the null pointer has no memory");
+    return pointer;
+  };
+  const memory: HostMemory = {
+    addressOf: (view) => Deno.UnsafePointer.value(Deno.UnsafePointer.of(view)),
+    read: (address, bytes) =>
+      bytes === 0
+        ? new Uint8Array(0)
+        : new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(at(address), bytes)).slice(),
+    call: (fn, argument) => {
+      const signature = { parameters: ["u64"], result: "void" } as const;
+      new Deno.UnsafeFnPointer(at(fn), signature).call(argument);
+    },
+  };
+  return { kind: "open", memory };
 }
 
 function openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F> {

@@ -6,7 +6,13 @@ import type { ForeignFunctions, ForeignLibrary, ForeignType } from "../foreign.t
 import { requireFrom, theProcess } from "./builtin.ts";
 import { libraryFailure } from "./failure.ts";
 import { readFile, readVariable, replaceFile } from "./node_files.ts";
-import type { AllowedLibraries, OpenedLibrary, Runtime } from "./runtime.ts";
+import type {
+  AllowedLibraries,
+  FoundHostMemory,
+  HostMemory,
+  OpenedLibrary,
+  Runtime,
+} from "./runtime.ts";
 import { type Bind, bindSymbols } from "./symbols.ts";
 
 const { platform } = theProcess();
@@ -19,6 +25,7 @@ export const runtime: Runtime = {
   replaceFile,
   allowedLibraries,
   openLibrary,
+  hostMemory,
 };
 
 type Call = ReturnType<Bind>;
@@ -39,6 +46,9 @@ interface Koffi {
   };
   address(memory: ArrayBufferView): bigint;
   decode(address: bigint, type: "char", length: -1): string;
+  decode(address: bigint, type: "uint8_t", length: number): Uint8Array;
+  proto(definition: string): unknown;
+  call(fn: bigint, prototype: unknown, argument: bigint): void;
 }
 
 /** What of `node:ffi` is used. */
@@ -99,20 +109,47 @@ function openNodeFfi(ffi: NodeFfi, path: string): Foreign {
 
 /** How a library is opened; undefined where nothing can. Called when a program looks for a GPU. */
 function findForeign(): ((path: string) => Foreign) | undefined {
-  const require = requireFrom(import.meta.url);
+  const koffi = findKoffi();
+  if (koffi !== undefined) return (path) => openKoffi(koffi, path);
   try {
-    const koffi: Koffi = require("koffi");
-    return (path) => openKoffi(koffi, path);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  try {
-    const ffi: NodeFfi = require("node:ffi");
+    const ffi: NodeFfi = requireFrom(import.meta.url)("node:ffi");
     return (path) => openNodeFfi(ffi, path);
   } catch (error) {
     if (!isMissing(error)) throw error;
     return undefined;
   }
+}
+
+/** koffi, if it is installed. */
+function findKoffi(): Koffi | undefined {
+  try {
+    const koffi: Koffi = requireFrom(import.meta.url)("koffi");
+    return koffi;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return undefined;
+  }
+}
+
+/** What a function looks like that takes a pointer; koffi has each name once. */
+let prototype: unknown;
+
+function hostMemory(): FoundHostMemory {
+  const koffi = findKoffi();
+  if (koffi === undefined) {
+    const cause = new Error(LACKS);
+    return { kind: "refused", hint: "npm install koffi", cause };
+  }
+  const memory: HostMemory = {
+    addressOf: (view) => BigInt(koffi.address(view)),
+    read: (address, bytes) =>
+      bytes === 0 ? new Uint8Array(0) : Uint8Array.from(koffi.decode(address, "uint8_t", bytes)),
+    call: (fn, argument) => {
+      prototype ??= koffi.proto("void tri_release(uint64_t)");
+      koffi.call(fn, prototype, argument);
+    },
+  };
+  return { kind: "open", memory };
 }
 
 function isMissing(error: unknown): boolean {

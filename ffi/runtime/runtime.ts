@@ -39,6 +39,21 @@ export interface AllowedLibraries {
   readonly lacks: string;
 }
 
+/** Memory of the process by its addresses, for structures of C that others have made. */
+export interface HostMemory {
+  /** Where memory of JavaScript lies. It stays there as long as its buffer is reachable. */
+  addressOf(memory: ArrayBufferView<ArrayBuffer>): bigint;
+  /** A copy of the bytes at an address, which must be memory of the process. */
+  read(address: bigint, bytes: number): Uint8Array<ArrayBuffer>;
+  /** Calls a function of C that takes a pointer and returns nothing. */
+  call(fn: bigint, argument: bigint): void;
+}
+
+/** Memory by its addresses, or why the program has none. */
+export type FoundHostMemory =
+  | { readonly kind: "open"; readonly memory: HostMemory }
+  | { readonly kind: "refused"; readonly hint: string; readonly cause: unknown };
+
 /** The machine, as seen by a program of one runtime. */
 export interface Runtime {
   /** The system, in Node's words: "linux", "win32", "darwin". */
@@ -51,6 +66,8 @@ export interface Runtime {
   replaceFile(url: URL, text: string): WrittenFile;
   /** Looks only, opens nothing. */
   allowedLibraries(paths: readonly string[]): AllowedLibraries;
+  /** Memory by its addresses. */
+  hostMemory(): FoundHostMemory;
   /** Opens a library that has these functions. */
   openLibrary<F extends ForeignFunctions>(path: string, functions: F): OpenedLibrary<F>;
 }

@@ -33,6 +33,7 @@ export function packageFields(folder: Folder): Record<string, unknown> {
       ".": door("mod"),
       "./ffi": door("ffi/mod"),
       "./ffi/cublas": door("ffi/cublas/mod"),
+      "./ffi/dlpack": door("ffi/dlpack/mod"),
       "./formats": door("formats/mod"),
       "./formats/npy": door("formats/npy"),
       "./formats/npz": door("formats/npz"),

@@ -160,6 +160,7 @@ const INTERNAL: ReadonlySet<string> = new Set([
   "Device.dispose",
   "Device.take",
   "Device.giveBack",
+  "Device.forgetForeign",
   "ConstantBuffer.attach",
   "Stream.recording",
   "PinnedArray.queue",

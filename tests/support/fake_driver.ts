@@ -196,6 +196,31 @@ export class FakeDriver implements Driver {
     this.described.set(address, contents);
   }
 
+  memoryAt(address: bigint): { readonly address: bigint; readonly bytes: number } | undefined {
+    this.#record("memoryAt", address);
+    for (const [base, { length }] of this.#memory) {
+      if (address >= base && address < base + BigInt(length)) {
+        return { address: base, bytes: length };
+      }
+    }
+    return undefined;
+  }
+
+  /** A handle is the address, as if the other process were this one. */
+  exportMemory(address: bigint): HostBytes {
+    this.#enter("exportMemory", address);
+    return new Uint8Array(new BigUint64Array([address, 0n, 0n, 0n, 0n, 0n, 0n, 0n]).buffer);
+  }
+
+  importMemory(handle: HostBytes): bigint {
+    this.#enter("importMemory", handle);
+    return new BigUint64Array(handle.slice().buffer)[0] ?? 0n;
+  }
+
+  closeMemory(address: bigint): void {
+    this.#enter("closeMemory", address);
+  }
+
   pin(memory: HostBytes, align: number): HostBytes {
     this.#enter("pin", memory.length, align);
     return memory.subarray(0, memory.length - align);

@@ -1,5 +1,10 @@
 import { CudaDriver } from "../../../ffi/cuda/driver.ts";
-import { type CudaLibrary, type CudaSymbols, SYMBOLS } from "../../../ffi/cuda/symbols.ts";
+import {
+  type CudaLibrary,
+  type CudaSymbols,
+  IS_IPC_HANDLE_ON_STACK,
+  SYMBOLS,
+} from "../../../ffi/cuda/symbols.ts";
 import { CudaError, ImageError, NoDeviceError, OutOfMemoryError } from "../../../ffi/errors.ts";
 import {
   assert,
@@ -376,4 +381,28 @@ Deno.test("CudaDriver.pin() registers aligned memory, and unpin() gives the same
     ["cuMemHostRegister_v2", pages, BigInt(pages.length), 0],
     ["cuMemHostUnregister", pages],
   ]);
+});
+
+Deno.test("CudaDriver.importMemory() passes the 64 bytes of a handle by value", () => {
+  const handle = Uint8Array.from({ length: 64 }, (_, i) => 3 * i + 1);
+  const library = fakeLibrary({
+    cuIpcGetMemHandle: (to) => {
+      assert(to instanceof Uint8Array);
+      to.set(handle);
+      return 0;
+    },
+    cuIpcOpenMemHandle_v2: (...args) => {
+      const [to] = args;
+      assert(typeof to === "object");
+      return setWord(to, 0x7000n);
+    },
+  });
+  const driver = new CudaDriver(library);
+  assertEquals(driver.exportMemory(0x5000n), handle);
+  assertEquals(driver.importMemory(handle), 0x7000n);
+  driver.closeMemory(0x7000n);
+  const [, , ...given] = library.calls.find(([name]) => name === "cuIpcOpenMemHandle_v2") ?? [""];
+  // On the stack, after the registers, or by a pointer: as the machine's ABI wants it.
+  const onStack = [1, 0n, 0n, 0n, 0n, ...new BigUint64Array(handle.buffer)];
+  assertEquals(given, IS_IPC_HANDLE_ON_STACK ? onStack : [handle, 1]);
 });

@@ -203,6 +203,16 @@ export function operationsOf(
     },
     unary("Device.retire", device, a(stream, streams)),
     unary("Device.forget", device, a(module, is(module))),
+    {
+      name: "Device.wrap",
+      run: bound(device, "Device.wrap"),
+      positional: [a(x.address, (value) => typeof value === "bigint"), dtype, shape],
+      named: {
+        ...layout,
+        owner: a(data, isAnything),
+        release: a(() => {}, optional(isFunction)),
+      },
+    },
     unary("Device.forgetPinned", device, a(pinned, is(pinned, foreign.pinned))),
     {
       name: "Device.pinned",
@@ -394,6 +404,19 @@ export function operationsOf(
       name: "blockTables",
       run: (...args) => Reflect.apply(runtime.blockTables, undefined, args),
       positional: [a([1, 0, 1, 1, 0, 0], isArrayLike), a(2, isInteger(0)), a(3, isInteger(0))],
+    },
+    // The emulator shares memory with no other process.
+    { ...pure("shareTensor"), positional: [a(x, () => false)] },
+    {
+      ...pure("openShared"),
+      positional: [a(device, () => false)],
+      named: {
+        handle: a("0".repeat(128), () => false),
+        byteOffset: a(0, () => false),
+        dtype,
+        shape,
+        strides: layout.strides,
+      },
     },
     { ...pure("toBfloat16"), positional: [a(1, isNumber)] },
     { ...pure("fromBfloat16"), positional: [a(1, isInteger(0, 0xffff))] },
