@@ -93,7 +93,7 @@ export class DeviceBuffer {
    * the returned stream is done: the one that is named, or the one that wrote last. Throws `ArgumentError` where it reaches out of the buffer, and for host memory that is
    * shared or can be resized.
    */
-  download(to: HostBytes, offset: number, on?: Stream): Stream {
+  download(to: HostBytes, offset: number, stream: Stream = this.stream): Stream {
     const { bytes, offset: start } = bytesInside(to, { argument: "to", offset, size: this.bytes });
     if (bytes.buffer !== to.buffer) {
       throw new ArgumentError({
@@ -102,7 +102,6 @@ export class DeviceBuffer {
         actual: `one of ${nameValue(to.buffer)} that is shared or resizable`,
       });
     }
-    const stream = on ?? this.stream;
     this.use(stream, false);
     if (bytes.length === 0) return stream;
     this.device.enter().copyToHost(bytes, this.address + BigInt(start), stream.handle);

@@ -269,7 +269,7 @@ export class Device {
       const actual = nameValue(release);
       throw new ArgumentError({ argument: "release", expected: "a function", actual });
     }
-    const stream = own(options, "stream") ?? this.defaultStream;
+    const { stream = this.defaultStream } = { stream: own(options, "stream") };
     this.#expectOwn("stream", stream);
     const owner = own(options, "owner");
     const memory = new ForeignMemory(stream, { address, owner, release });

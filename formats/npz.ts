@@ -219,7 +219,7 @@ function takeArguments(
   options: NpzOptions,
 ): { readonly writables: ReadonlyMap<string, Writable>; readonly compress: boolean } {
   checkOptions("options of npz", options, NPZ_OPTIONS);
-  const compress = own(options, "compress") ?? false;
+  const { compress = false } = { compress: own(options, "compress") };
   if (typeof compress !== "boolean") {
     const actual = describeValue(compress);
     throw new ArgumentError({ argument: "compress", expected: "true or false", actual });
