@@ -125,10 +125,11 @@ function viewOf(data: unknown): ArrayBufferView | undefined {
   }
 }
 
-/** Lists, generators and the like; texts and tensors are none. Never throws. */
+/** Lists, generators and the like; texts, tensors and what only has the form of a typed array are none. Never throws. */
 function isIterable(data: unknown): data is Iterable<unknown> {
   try {
-    return typeof data === "object" && data !== null && Symbol.iterator in data &&
+    return typeof data === "object" && data !== null &&
+      !Object.prototype.isPrototypeOf.call(TYPED_ARRAY, data) && Symbol.iterator in data &&
       typeof data[Symbol.iterator] === "function";
   } catch {
     return false;
