@@ -13,7 +13,7 @@ import {
 } from "./check/allocations.ts";
 import { Holes } from "./holes.ts";
 import type { Machine } from "./machine.ts";
-import { viewsOf } from "./memory.ts";
+import { viewsOf, WASM_PAGE_BYTES } from "./memory.ts";
 import { LocationList } from "./location_list.ts";
 
 /** Below this nothing is allocated: null pointers, and pointers near null, point nowhere. */
@@ -23,7 +23,6 @@ export const LOCK_LOCATION = 64;
 
 const ALIGN = 256;
 const GAP = 64;
-const PAGE = 65536;
 /** Memory grows by at least this, because growing replaces all views. */
 const GROWTH = 16 * 2 ** 20;
 /** Freed bytes that are held back. */
@@ -73,7 +72,7 @@ export class Heap {
   /** Manages a memory from `start` on; it may grow to `limit` bytes. */
   constructor(
     machine: Pick<Machine, "memory" | "views">,
-    limit = 65535 * PAGE,
+    limit = 65535 * WASM_PAGE_BYTES,
     start = HEAP_START,
   ) {
     this.#machine = machine;
@@ -173,12 +172,12 @@ export class Heap {
 
   #grow(bytes: number, align: number): number | undefined {
     const start = alignUp(this.#holes.startOf(this.#end), align);
-    const needed = alignUp(start + bytes - this.#end, PAGE);
+    const needed = alignUp(start + bytes - this.#end, WASM_PAGE_BYTES);
     const most = this.#limit - this.#end;
     if (needed > most) return undefined;
     const growth = Math.min(Math.max(needed, GROWTH), most);
     try {
-      this.#machine.memory.grow(Math.floor(growth / PAGE));
+      this.#machine.memory.grow(Math.floor(growth / WASM_PAGE_BYTES));
     } catch (error) {
       if (error instanceof RangeError) return undefined;
       throw error;

@@ -11,6 +11,7 @@ import { kernelSymbols, type KernelVariables, kernelVariables } from "./compile/
 import { factsOf, Fault, type FaultFacts } from "./fault.ts";
 import type { Heap } from "./heap.ts";
 import type { Host } from "./host.ts";
+import { MOST_THREADS } from "./limits.ts";
 import { WINDOW } from "./memory.ts";
 import { type LaunchReport, mergeReports, reportOf } from "./report.ts";
 import { clusterCount, runGrid } from "./schedule/grid.ts";
@@ -75,7 +76,6 @@ export interface KernelSource {
   readonly constants: readonly Extent[];
 }
 
-const MAX_THREADS = 1024;
 /** Reserved shared memory begins at multiples of this. */
 const RESERVED_ALIGN = 16;
 
@@ -220,7 +220,7 @@ function infoOf(kernel: PtxKernel, variables: KernelVariables): KernelInfo {
     sharedBytes: variables.sharedBytes,
     localBytes: variables.localBytes,
     registers: kernel.registers.length,
-    maxThreads: threads ?? MAX_THREADS,
+    maxThreads: threads ?? MOST_THREADS,
   };
 }
 

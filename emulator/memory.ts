@@ -55,14 +55,15 @@ export function viewsOf(memory: WebAssembly.Memory): Views {
   };
 }
 
-const PAGE = 65536;
+/** Bytes of a page of WebAssembly memory. */
+export const WASM_PAGE_BYTES = 65536;
 /** The largest memory of 32-bit WebAssembly, less a page so that all sizes fit 32 bits. */
 const MAX_PAGES = 65535;
 
 /** A memory that workers can share. */
 export function newMemory(bytes: number): WebAssembly.Memory {
   return new WebAssembly.Memory({
-    initial: Math.ceil(bytes / PAGE),
+    initial: Math.ceil(bytes / WASM_PAGE_BYTES),
     maximum: MAX_PAGES,
     shared: true,
   });

@@ -4,11 +4,13 @@
  * Source: PTX ISA 9.0, 9.7.19.5 "setmaxnreg".
  */
 import type { Match } from "../../compiler/ptx/match.ts";
+import { TARGETS } from "../../compiler/targets.ts";
 import { Fault } from "../fault.ts";
 import type { BlockState, HandlerContext, WarpFunction, WarpState } from "../machine.ts";
 
-/** Registers of a multiprocessor, and the most that a thread has. */
-const REGISTERS = 65536;
+/** Registers of a multiprocessor that has the instruction. */
+const REGISTERS = TARGETS.sm_90a.registersPerSm;
+/** The most registers that a thread has. */
 const MOST = 255;
 /** Registers are handed out in units of this, per thread. */
 const UNIT = 8;

@@ -21,6 +21,7 @@ import { warningKey } from "../check/report.ts";
 import type { FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
+import { MOST_THREADS } from "../limits.ts";
 import { outOfMemory, refusal, warningOf } from "./failure.ts";
 import { loadImage, MAX_GRID, prepare } from "./kernels.ts";
 import { addressOf, locationOf, tensorInfo } from "./names.ts";
@@ -78,7 +79,7 @@ export class EmulatorDriver implements Driver {
       sm,
       multiprocessors: workers,
       memoryBytes: this.#heap.totalBytes,
-      maxThreadsPerBlock: 1024,
+      maxThreadsPerBlock: MOST_THREADS,
       maxSharedBytes: sharedBytesPerBlock,
       maxGrid: MAX_GRID,
       driverVersion: 0,

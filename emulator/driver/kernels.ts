@@ -7,7 +7,7 @@ import { anyCheck } from "../check/levels.ts";
 import { Fault, type FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
-import { LimitError, MOST_LOCAL_BYTES, MOST_PARAMETER_BYTES } from "../limits.ts";
+import { LimitError, MOST_LOCAL_BYTES, MOST_PARAMETER_BYTES, MOST_THREADS } from "../limits.ts";
 import type { LaunchReport } from "../report.ts";
 import { emulatorError, outOfMemory, refusal } from "./failure.ts";
 import { nameArguments } from "./names.ts";
@@ -103,7 +103,7 @@ export function prepare(
   const refuseLaunch = (about: string): never => {
     throw refusal("CUDA_ERROR_INVALID_VALUE", "cuLaunchKernel", `kernel ${name}, ${about}`);
   };
-  if (!block.every((size) => isCount(size, 1024)) || x * y * z > info.maxThreads) {
+  if (!block.every((size) => isCount(size, MOST_THREADS)) || x * y * z > info.maxThreads) {
     refuseLaunch(`block ${x}×${y}×${z}`);
   }
   if (parameterBytes < info.parameterBytes) refuseLaunch(`${parameterBytes} bytes of arguments`);

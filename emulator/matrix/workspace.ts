@@ -4,6 +4,7 @@
  */
 import { must } from "../../compiler/support/bug.ts";
 import type { Machine } from "../machine.ts";
+import { WASM_PAGE_BYTES } from "../memory.ts";
 import type { Code } from "../wasm/code.ts";
 import { WasmModule } from "../wasm/module.ts";
 
@@ -28,7 +29,6 @@ export interface Workspace {
 const A_ELEMENTS = 16 * 256;
 const B_ELEMENTS = 256 * 32;
 const SUM_ELEMENTS = 16 * 256;
-const PAGE = 65536;
 
 /** Columns that the kernel takes at a time, as pairs of doubles. */
 const PAIRS = 4;
@@ -86,7 +86,7 @@ function writeKernel(code: Code): void {
 
 function newWorkspace(): Workspace {
   const bytes = 8 * (A_ELEMENTS + B_ELEMENTS + SUM_ELEMENTS);
-  const pages = Math.ceil(bytes / PAGE);
+  const pages = Math.ceil(bytes / WASM_PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const module = new WasmModule();
   module.importMemory("matrix", "memory");
