@@ -23,7 +23,7 @@ export interface ImportEdge {
   readonly imported: string;
 }
 
-/** What every stage of the compiler that imports anything may import: the shared vocabulary. */
+/** What every folder of the compiler that imports anything may import: the shared vocabulary. */
 const COMMON = ["compiler/support", "compiler/options.ts", "compiler/targets.ts"];
 
 const ROW = /^\| `([^`]+)`\s*\|[^|]*\|\s*([^|]+?)\s*\|$/;

@@ -9,7 +9,13 @@ import { CHECK_NAMES, CHECKS } from "../emulator/check/levels.ts";
 import { GROUPS, type PtxForm } from "../compiler/ptx/form.ts";
 import { DISTANCES, type Distances, printDistances } from "./emulator_distance.ts";
 import { faultMessages } from "./emulator_examples.ts";
-import { type JudgedForm, type JudgedRow, judgeRows, type Way, WAYS } from "./emulator_support.ts";
+import {
+  type ClassifiedForm,
+  type ClassifiedRow,
+  classifyRows,
+  type Way,
+  WAYS,
+} from "./emulator_support.ts";
 
 /** The page that is partly generated. */
 export const PAGE: URL = new URL("../docs/emulator.md", import.meta.url);
@@ -38,8 +44,8 @@ const CHAPTERS: readonly (readonly [section: string, title: string])[] = [
 ];
 
 /** The list. */
-function printInstructions(rows: readonly JudgedRow[] = judgeRows()): string {
-  const chapterOf = ({ row }: JudgedRow): string => row.isa.split(".").slice(0, 3).join(".");
+function printInstructions(rows: readonly ClassifiedRow[] = classifyRows()): string {
+  const chapterOf = ({ row }: ClassifiedRow): string => row.isa.split(".").slice(0, 3).join(".");
   const byChapter = Map.groupBy(rows, chapterOf);
   const unknown = [...byChapter.keys()].filter((key) => !CHAPTERS.some(([known]) => known === key));
   if (unknown.length > 0) throw new Error(`CHAPTERS lack ${unknown.join(", ")}`);
@@ -56,7 +62,7 @@ function block(pieces: readonly string[]): string {
   return ["```text", pieces.join("\n"), "```"].join("\n");
 }
 
-function summary(rows: readonly JudgedRow[]): string {
+function summary(rows: readonly ClassifiedRow[]): string {
   const forms = rows.flatMap((row) => row.forms);
   const done = forms.filter((form) => waysOf(form).some((way) => way !== "none"));
   return wrap(
@@ -67,7 +73,7 @@ function summary(rows: readonly JudgedRow[]): string {
 }
 
 /** What capitals in forms mean. */
-function printGroups(rows: readonly JudgedRow[]): string {
+function printGroups(rows: readonly ClassifiedRow[]): string {
   const used = new Set(
     rows.flatMap(({ forms }) => forms.flatMap(({ form }) => modifiersOf(form).split(/[.?]+/))),
   );
@@ -78,7 +84,7 @@ function printGroups(rows: readonly JudgedRow[]): string {
   }).join("\n");
 }
 
-function printRow({ opcode, row, forms }: JudgedRow): string {
+function printRow({ opcode, row, forms }: ClassifiedRow): string {
   const head = wrap(`${opcode}: ${row.doc} (${row.isa})`, "    ");
   if (forms.length === 0) return [head, line("none", "all forms", "")].join("\n");
   const lines = new Set(forms.flatMap(printForm));
@@ -87,14 +93,14 @@ function printRow({ opcode, row, forms }: JudgedRow): string {
   return [head, ...lines].join("\n");
 }
 
-function waysOf({ samples }: JudgedForm): readonly Way[] {
+function waysOf({ samples }: ClassifiedForm): readonly Way[] {
   return WAYS.filter((way) => samples.some((sample) => sample.way === way));
 }
 
 /** The form with its implementations, and its unsupported parts. */
-function printForm(judged: JudgedForm): string[] {
-  const { form, samples } = judged;
-  const ways = waysOf(judged);
+function printForm(classified: ClassifiedForm): string[] {
+  const { form, samples } = classified;
+  const ways = waysOf(classified);
   const types = [form.T, form.U].filter((list) => list !== undefined).join(" × ");
   const spelling = modifiersOf(form) || "no modifiers";
   if (ways.length === 1 || !ways.includes("none")) {

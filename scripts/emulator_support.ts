@@ -18,30 +18,30 @@ export const WAYS = ["wasm", "exact", "own", "flow", "none"] as const;
 export type Way = (typeof WAYS)[number];
 
 /** A sample of a form, and who does it. */
-export interface JudgedSample {
+export interface ClassifiedSample {
   readonly sample: Sample;
   readonly way: Way;
 }
 
 /** A form and its samples: the first choice of each of its modifiers, and every other one alone. */
-export interface JudgedForm {
+export interface ClassifiedForm {
   readonly form: PtxForm;
-  readonly samples: readonly JudgedSample[];
+  readonly samples: readonly ClassifiedSample[];
 }
 
 /** An instruction with all of its forms. */
-export interface JudgedRow {
+export interface ClassifiedRow {
   readonly opcode: string;
   readonly row: PtxOpRow;
-  readonly forms: readonly JudgedForm[];
+  readonly forms: readonly ClassifiedForm[];
 }
 
 /** Every row of the table. */
-export function judgeRows(): readonly JudgedRow[] {
+export function classifyRows(): readonly ClassifiedRow[] {
   const byOpcode = Map.groupBy(allSamples(), ({ instruction }) => instruction.opcode);
   const context = sampleContext();
-  return Object.entries(PTX_OPS).map(([opcode, row]): JudgedRow => {
-    const forms = row.forms.map((form: PtxForm): JudgedForm => {
+  return Object.entries(PTX_OPS).map(([opcode, row]): ClassifiedRow => {
+    const forms = row.forms.map((form: PtxForm): ClassifiedForm => {
       const samples = (byOpcode.get(opcode) ?? []).filter((sample) => sample.form === form);
       return { form, samples: samples.map((sample) => ({ sample, way: wayOf(sample, context) })) };
     });

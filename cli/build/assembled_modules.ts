@@ -1,4 +1,4 @@
-/** Cubins of everything that was compiled, for the stages that need them. */
+/** Cubins of everything that was compiled, for the phases of `tri inspect` that need them. */
 import type { CompiledEntry, CompileResult } from "../../compiler/options.ts";
 import { environmentError, EXIT, Failure } from "../failure.ts";
 import {

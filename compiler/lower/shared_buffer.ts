@@ -1,4 +1,4 @@
-/** Slots of shared memory (stage.ts): asynchronous copies into them, stores, waits and loads. */
+/** Slots of shared memory (schedule/stage_operands.ts): asynchronous copies into them, stores, waits and loads. */
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../ir/op.ts";

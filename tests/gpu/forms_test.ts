@@ -3,7 +3,7 @@ import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import type { Driver } from "../../ffi/driver.ts";
 import { openEmulator } from "../../emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";
-import { judge } from "../support/form_judge.ts";
+import { compareForms } from "../support/form_comparison.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { type FormKernel, formKernel } from "../support/ptx_form_kernel.ts";
 import { laneRowsOfTable, spellingsOf } from "../support/ptx_forms.ts";
@@ -48,7 +48,7 @@ function differences(gpu: Driver, emulator: Driver, opcode: string, sm: number):
       const wanted = seen.get(cases.kernel);
       for (let i = 0; i < count && wanted !== undefined; i++) {
         const [found, other] = [cases.results(i), wanted.results(i)];
-        if (judge(cases.kernel, cases.sources(i), found, other) !== "different") continue;
+        if (compareForms(cases.kernel, cases.sources(i), found, other) !== "different") continue;
         const { instruction } = cases.kernel.spelling;
         const spelling = [instruction.opcode, ...instruction.modifiers].join(".");
         const operands = hex(cases.sources(i));

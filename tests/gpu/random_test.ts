@@ -8,7 +8,7 @@ import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import { assert } from "../support/assert.ts";
 import { anyProgram } from "../support/generate/arbitrary.ts";
 import { supportedFeatures } from "../support/generate/features.ts";
-import { judge, report, type Verdict } from "../support/generate/judge.ts";
+import { compareRuns, report, type Verdict } from "../support/generate/compare.ts";
 import { gpuArch, gpuTest } from "../support/gpu.ts";
 import { driverRunner } from "../support/driver_runner.ts";
 import { SEED } from "../support/seed.ts";
@@ -45,10 +45,10 @@ gpuTest(
     const problems: string[] = [];
     for (const [nth, drawn] of programs.entries()) {
       const program = { ...drawn, targets: [targets[nth % targets.length] ?? "sm_80"] };
-      const verdict = judge(program, onGpu);
+      const verdict = compareRuns(program, onGpu);
       counts[verdict.kind]++;
       if (verdict.kind !== "wrong") continue;
-      const emulated = judge(program);
+      const emulated = compareRuns(program);
       const others = emulated.kind === "wrong" ? emulated.message : "like the reference";
       problems.push(`${report(program, verdict.message)}\nOn the emulator: ${others}\n`);
       // A kernel that stopped takes the context with it.

@@ -7,7 +7,7 @@ import { blessed } from "../support/bless.ts";
 import { checkText } from "../support/check.ts";
 import { type Argument, emulate } from "../support/emulate.ts";
 import { bytesOf, elementAt, memoryOf } from "../support/generate/inputs.ts";
-import { compareElement } from "../support/generate/judge.ts";
+import { compareElement } from "../support/generate/compare.ts";
 import type { BufferSpec } from "../support/generate/tree.ts";
 import { toBits } from "../support/reference/formats.ts";
 import {

@@ -6,7 +6,7 @@ import fc from "../support/property.ts";
 import { assert } from "../support/assert.ts";
 import { anyProgram } from "../support/generate/arbitrary.ts";
 import { supportedFeatures } from "../support/generate/features.ts";
-import { judge, report, type Verdict } from "../support/generate/judge.ts";
+import { compareRuns, report, type Verdict } from "../support/generate/compare.ts";
 import { SEED } from "../support/seed.ts";
 
 const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 60);
@@ -24,7 +24,7 @@ Deno.test("compileFile() gives random programs the meaning that the reference gi
   let isShrinking = false;
   const details = fc.check(
     fc.property(anyProgram(features), (program) => {
-      const verdict = judge(program);
+      const verdict = compareRuns(program);
       counts[verdict.kind] += isShrinking ? 0 : 1;
       if (verdict.kind === "equal") {
         compared += verdict.compared;

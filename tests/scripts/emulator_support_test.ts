@@ -1,4 +1,4 @@
-import { judgeRows } from "../../scripts/emulator_support.ts";
+import { classifyRows } from "../../scripts/emulator_support.ts";
 import type { Instruction } from "../../compiler/ptx/func.ts";
 import { type Match, matchInstruction } from "../../compiler/ptx/match.ts";
 import { PTX_OPS } from "../../compiler/ptx/ops.ts";
@@ -10,7 +10,7 @@ import { newHost } from "../../emulator/host.ts";
 import { newMemory } from "../../emulator/memory.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 
-const rows = judgeRows();
+const rows = classifyRows();
 
 /** What a lane that reaches the instruction is stopped with. */
 function faultOf(instruction: Instruction, match: Match | string): Fault {
@@ -30,7 +30,7 @@ function faultOf(instruction: Instruction, match: Match | string): Fault {
   return assertThrows(() => step.kind === "function" && step.run(0, 1), Fault);
 }
 
-Deno.test("judgeRows() has samples of every form of every instruction", () => {
+Deno.test("classifyRows() has samples of every form of every instruction", () => {
   assertEquals(rows.map(({ opcode }) => opcode), Object.keys(PTX_OPS));
   for (const { opcode, row, forms } of rows) {
     assertEquals(forms.length, row.forms.length);

@@ -2,7 +2,7 @@
 import { withoutChecks } from "../../compiler/ptx/checks.ts";
 import type { Driver } from "../../ffi/driver.ts";
 import { must } from "../../compiler/support/bug.ts";
-import type { CompiledLaunch, Runner } from "./generate/judge.ts";
+import type { CompiledLaunch, Runner } from "./generate/compare.ts";
 import { loadText } from "./run_forms.ts";
 
 /** The size of an argument in its block, which is also its alignment. */

@@ -36,7 +36,7 @@ const SPAN: Span = { file: { name: "<random>", text: "" }, start: 0, end: 0 };
 const CONSTANTS: readonly number[] = [0, 0, 1, 1, -1, 2, 7, 100];
 
 /** A linear congruential generator: enough for tests, and the same everywhere. */
-class Dice {
+class Choices {
   #state: number;
 
   constructor(seed: number) {
@@ -54,18 +54,18 @@ class Dice {
 }
 
 export function randomFunc(seed: number, size = 40): Func {
-  return new Generator(new Dice(seed)).func(size);
+  return new Generator(new Choices(seed)).func(size);
 }
 
 class Generator {
-  readonly #dice: Dice;
+  readonly #choices: Choices;
   readonly #func = newFunc("random");
   #region: Region = this.#func.body;
   #pool: Value[] = [];
   #nesting = 0;
 
-  constructor(dice: Dice) {
-    this.#dice = dice;
+  constructor(choices: Choices) {
+    this.#choices = choices;
   }
 
   func(size: number): Func {
@@ -92,17 +92,17 @@ class Generator {
 
   #fill(size: number, depth: number): void {
     for (let i = 0; i < size; i++) {
-      const kind = this.#dice.below(20);
+      const kind = this.#choices.below(20);
       if (kind === 0 && depth > 0) this.#if(depth);
       else if (kind === 1 && depth > 0) this.#while(depth);
       else if (kind === 2) {
-        this.#store(this.#value({ element: "float32", shape: this.#dice.pick(SHAPES) }));
+        this.#store(this.#value({ element: "float32", shape: this.#choices.pick(SHAPES) }));
       } else this.#pool.push(this.#make(this.#type()));
     }
   }
 
   #type(): IrType {
-    return { element: this.#dice.pick(ELEMENTS), shape: this.#dice.pick(SHAPES) };
+    return { element: this.#choices.pick(ELEMENTS), shape: this.#choices.pick(SHAPES) };
   }
 
   #emit(
@@ -124,13 +124,13 @@ class Generator {
   /** A value of this type: mostly one that is there already. */
   #value(type: IrType): Value {
     const fitting = this.#pool.filter((value) => sameType(value.type, type));
-    return fitting.length > 0 && this.#dice.below(5) > 0
-      ? this.#dice.pick(fitting)
+    return fitting.length > 0 && this.#choices.below(5) > 0
+      ? this.#choices.pick(fitting)
       : this.#make(type);
   }
 
   #constant(type: IrType): Value {
-    const value = this.#dice.pick(CONSTANTS);
+    const value = this.#choices.pick(CONSTANTS);
     return this.#one("constant", [], type, { value: constantFor(type.element, value) });
   }
 
@@ -145,7 +145,7 @@ class Generator {
 
   #makeNew(type: IrType): Value {
     const { element, shape } = type;
-    const kind = this.#dice.below(12);
+    const kind = this.#choices.below(12);
     if (kind === 0) return this.#constant(type);
     if (kind === 1) {
       return this.#one("select", [
@@ -159,55 +159,55 @@ class Generator {
       if (shape.length === 0) return must(this.#func.params[0], "pointer");
       return this.#one("offset", [
         this.#value(type),
-        this.#value({ element: this.#dice.pick(["int32", "int64"]), shape }),
+        this.#value({ element: this.#choices.pick(["int32", "int64"]), shape }),
       ], type);
     }
     if (kind === 5 && element === "float32") {
-      const mask = this.#dice.below(2) === 0 ? [] : [this.#value({ element: "bool", shape })];
+      const mask = this.#choices.below(2) === 0 ? [] : [this.#value({ element: "bool", shape })];
       return this.#one("load", [this.#value({ element: FLOAT_POINTER, shape }), ...mask], type, {
         modifiers: [],
       });
     }
     if (kind === 6 && !sameElement(element, "bool")) {
-      const from = this.#dice.pick(["int32", "int64", "int8", "float32", "bool"] as const);
+      const from = this.#choices.pick(["int32", "int64", "int8", "float32", "bool"] as const);
       return this.#one("convert", [this.#value({ element: from, shape })], type);
     }
     if (element === "bool") {
-      const operand = { element: this.#dice.pick(ELEMENTS), shape };
-      const name = this.#dice.pick(["lt", "le", "gt", "ge", "eq", "ne"] as const);
-      if (this.#dice.below(3) === 0) {
-        return this.#one(this.#dice.pick(["and", "or", "xor"] as const), [
+      const operand = { element: this.#choices.pick(ELEMENTS), shape };
+      const name = this.#choices.pick(["lt", "le", "gt", "ge", "eq", "ne"] as const);
+      if (this.#choices.below(3) === 0) {
+        return this.#one(this.#choices.pick(["and", "or", "xor"] as const), [
           this.#value(type),
           this.#value(type),
         ], type);
       }
-      if (this.#dice.below(4) === 0) return this.#one("not", [this.#value(type)], type);
+      if (this.#choices.below(4) === 0) return this.#one("not", [this.#value(type)], type);
       return this.#one(name, [this.#value(operand), this.#value(operand)], type);
     }
     if (kind === 7) return this.#one("neg", [this.#value(type)], type);
     const names: readonly TileOp[] = element === "float32" || element === "float16"
       ? ["add", "sub", "mul", "min", "max"]
       : ["add", "sub", "mul", "and", "or", "xor", "shl", "shr", "min", "max", "rem"];
-    return this.#one(this.#dice.pick(names), [this.#value(type), this.#value(type)], type);
+    return this.#one(this.#choices.pick(names), [this.#value(type), this.#value(type)], type);
   }
 
   #reshaped(type: IrType): Value {
     const { element, shape } = type;
     const from = (source: readonly number[]): Value => this.#value({ element, shape: source });
     if (sameShape(shape, [4, 4]) || sameShape(shape, [2, 4])) {
-      if (sameShape(shape, [4, 4]) && this.#dice.below(3) === 0) {
+      if (sameShape(shape, [4, 4]) && this.#choices.below(3) === 0) {
         return this.#one("permute", [from(shape)], type, { order: [1, 0] });
       }
       return this.#one("broadcast", [from([1, 4])], type);
     }
     if (shape.length === 1) {
-      const start = this.#dice.below(3);
+      const start = this.#choices.below(3);
       if (element === "int32" && start === 0) return this.#one("range", [], type, { lo: 3n });
       if (start === 1) return this.#one("reshape", [from([4, 1])], type);
       return this.#one("splat", [from([])], type);
     }
     const other = shape[0] === 1 ? [4, 1] : [1, 4];
-    if (this.#dice.below(2) === 0) {
+    if (this.#choices.below(2) === 0) {
       return this.#one("permute", [from(other)], type, { order: [1, 0] });
     }
     return this.#one("expand_dims", [from([4])], type, { axis: shape[0] === 1 ? 0 : 1 });
@@ -221,7 +221,7 @@ class Generator {
       element: { kind: "pointer", pointee, space: "global" },
       shape,
     });
-    const mask = this.#dice.below(2) === 0 ? [] : [this.#value({ element: "bool", shape })];
+    const mask = this.#choices.below(2) === 0 ? [] : [this.#value({ element: "bool", shape })];
     this.#emit("store", [typed, value, ...mask], [], { modifiers: [] });
   }
 
@@ -237,11 +237,11 @@ class Generator {
   }
 
   #if(depth: number): void {
-    const types = Array.from({ length: this.#dice.below(3) }, () => this.#type());
+    const types = Array.from({ length: this.#choices.below(3) }, () => this.#type());
     const condition = this.#value({ element: "bool", shape: [] });
     const branch = (): Region =>
       this.#inside([], () => {
-        this.#fill(this.#dice.below(5), depth - 1);
+        this.#fill(this.#choices.below(5), depth - 1);
         this.#emit("yield", types.map((type) => this.#value(type)), []);
       });
     this.#pool.push(...this.#emit("if", [condition], types, {}, [branch(), branch()]));
@@ -250,7 +250,7 @@ class Generator {
   /** Counts a carried int32 to a small bound, so that it ends; carries other values too. */
   #while(depth: number): void {
     const counter: IrType = { element: "int32", shape: [] };
-    const types = [counter, ...Array.from({ length: this.#dice.below(3) }, () => this.#type())];
+    const types = [counter, ...Array.from({ length: this.#choices.below(3) }, () => this.#type())];
     const initial = [
       this.#one("constant", [], counter, { value: 0n }),
       ...types.slice(1).map((type) => this.#value(type)),
@@ -264,7 +264,7 @@ class Generator {
       this.#emit("condition", [go, ...params], []);
     });
     const body = this.#inside(types, (params) => {
-      this.#fill(this.#dice.below(8), depth - 1);
+      this.#fill(this.#choices.below(8), depth - 1);
       const next = this.#one("add", [must(params[0], "counter"), number(1n)], counter);
       this.#emit("yield", [next, ...types.slice(1).map((type) => this.#value(type))], []);
     });

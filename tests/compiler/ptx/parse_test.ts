@@ -27,7 +27,7 @@ function kernelOf(text: string): PtxKernel {
   return must(parsePtx(text).kernels[0], "kernel");
 }
 
-/** The items that statements become, without what the frame declares. */
+/** The items that statements become, without the declarations around them. */
 function itemsOf(body: string): readonly Item[] {
   return kernelOf(inKernel(body)).body;
 }

@@ -14,7 +14,7 @@ import { newMemory, viewsOf, WINDOW } from "../../../emulator/memory.ts";
 const GLOBAL = 0x40000;
 const GLOBAL_BYTES = 0x20000;
 const SHARED = 0x80000;
-const FRAMES = 0x4000;
+const REGISTER_FILES = 0x4000;
 const REGISTER_FILE_BYTES = 0x2000;
 
 export const ALL = -1;
@@ -53,7 +53,7 @@ export class Bench {
         async: undefined,
       };
       for (let index = 0; index < warps; index++) {
-        const registerFile = FRAMES + (rank * warps + index) * REGISTER_FILE_BYTES;
+        const registerFile = REGISTER_FILES + (rank * warps + index) * REGISTER_FILE_BYTES;
         block.warps.push({ block, index, registerFile, phase: 0, async: undefined });
       }
       cluster.push(block);

@@ -13,7 +13,7 @@ import type {
 import { newMemory, viewsOf } from "../../../emulator/memory.ts";
 import { MATRIX } from "../../../emulator/matrix/mod.ts";
 
-const FRAME = 0x10000;
+const REGISTER_FILE = 0x10000;
 const REGISTER_FILE_BYTES = 0x10000;
 const SHARED = 0x80000;
 const SHARED_BYTES = 0x38000;
@@ -56,7 +56,7 @@ export function newStub(warps = 1): Stub {
     states.push({
       block,
       index,
-      registerFile: FRAME + index * REGISTER_FILE_BYTES,
+      registerFile: REGISTER_FILE + index * REGISTER_FILE_BYTES,
       phase: 0,
       async: undefined,
     });

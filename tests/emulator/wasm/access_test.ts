@@ -9,7 +9,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom, type Random } from "../../support/random.ts";
 import { argumentValue, compilePrimitives, contextOf, Layout, newScene } from "./support.ts";
 
-const [FRAME, SHARED, LOCAL, GLOBAL, END] = [4096, 1 << 14, 3 << 13, 1 << 15, 1 << 16];
+const [REGISTER_FILE, SHARED, LOCAL, GLOBAL, END] = [4096, 1 << 14, 3 << 13, 1 << 15, 1 << 16];
 const LOCAL_BYTES = 256;
 const ROWS = 64;
 
@@ -137,20 +137,20 @@ function write(location: number, bits: number, value: bigint): void {
 /** Runs a case and the same lane by lane, and compares the whole memory. */
 function check(it: Case, random: Random, mask: number, aliased: boolean): void {
   random.fill(bytes);
-  view.setUint32(FRAME + HEADER.shared, SHARED, true);
-  view.setUint32(FRAME + HEADER.local, LOCAL, true);
-  view.setUint32(FRAME + HEADER.localBytes, LOCAL_BYTES, true);
+  view.setUint32(REGISTER_FILE + HEADER.shared, SHARED, true);
+  view.setUint32(REGISTER_FILE + HEADER.local, LOCAL, true);
+  view.setUint32(REGISTER_FILE + HEADER.localBytes, LOCAL_BYTES, true);
   const bits = bitsOf(it.type);
   const layout = new Layout(ROWS, new Map(aliased ? [["v0", "base"]] : []));
   const { machine } = scene;
   const context = contextOf(machine, layout);
   const baseBits = bitsOf(it.base);
-  const baseRow = FRAME + layout.row(register(it.base, "base"), "b64");
+  const baseRow = REGISTER_FILE + layout.row(register(it.base, "base"), "b64");
   const registerBits = bitsOf(it.register);
   const pitch = registerBits / 8 === 8 ? 8 : 4;
   const rows = Array.from(
     { length: it.count },
-    (_, i) => FRAME + layout.row(register(it.register, `v${i}`), "b32"),
+    (_, i) => REGISTER_FILE + layout.row(register(it.register, `v${i}`), "b32"),
   );
   const targets = Array.from({ length: LANES }, (_, lane) => target(it, lane, random));
   for (const [lane, { address }] of targets.entries()) {
@@ -161,7 +161,9 @@ function check(it: Case, random: Random, mask: number, aliased: boolean): void {
     }
   }
   const primitive = must(wasmForm(it.match), "primitive");
-  const args = primitive.arguments.map((argument) => argumentValue(argument, context, FRAME));
+  const args = primitive.arguments.map((argument) =>
+    argumentValue(argument, context, REGISTER_FILE)
+  );
   const before = bytes.slice();
   const declined = must(functions.get(primitive.name), primitive.name)(...args, mask);
   const found = bytes.slice();
@@ -217,13 +219,15 @@ function callForeign(it: Case, foreign: bigint, mask: number): number | undefine
   const layout = new Layout(ROWS);
   const context = contextOf(scene.machine, layout);
   const primitive = must(wasmForm(it.match), "primitive");
-  const args = primitive.arguments.map((argument) => argumentValue(argument, context, FRAME));
+  const args = primitive.arguments.map((argument) =>
+    argumentValue(argument, context, REGISTER_FILE)
+  );
   const random = freshRandom();
   const size = bitsOf(it.base);
   for (let lane = 0; lane < LANES; lane++) {
     const address = lane === 5 ? foreign : target(it, lane, random).address;
     write(
-      FRAME + layout.row(register(it.base, "base"), "b64") + lane * size / 8,
+      REGISTER_FILE + layout.row(register(it.base, "base"), "b64") + lane * size / 8,
       size,
       address - BigInt(it.offset),
     );
@@ -272,13 +276,15 @@ Deno.test("wasmForm() of ld.param and ld.const gives all lanes the value at a lo
         const call = must(compilePrimitives([primitive], scene.memory).get(primitive.name), "it");
         const layout = new Layout(ROWS);
         const context = contextOf(scene.machine, layout);
-        const args = primitive.arguments.map((argument) => argumentValue(argument, context, FRAME));
+        const args = primitive.arguments.map((argument) =>
+          argumentValue(argument, context, REGISTER_FILE)
+        );
         for (const mask of [-1, random.below(1 << 30), 0]) {
           random.fill(bytes);
           const before = bytes.slice();
           call(...args, mask);
           for (const [i, value] of values.entries()) {
-            const row = FRAME + layout.row(value, "b32");
+            const row = REGISTER_FILE + layout.row(value, "b32");
             const pitch = bits === 64 ? 64 : 32;
             const element = read(GLOBAL + 8 + i * bitsOf(type) / 8, bitsOf(type));
             const wanted = type.startsWith("s")

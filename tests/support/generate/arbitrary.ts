@@ -1,6 +1,6 @@
 /** Random programs for fast-check, which makes a failing one smaller. */
 import fc, { type Random, Stream, Value } from "fast-check";
-import { Dice } from "./dice.ts";
+import { Choices } from "./choices.ts";
 import type { Feature } from "./features.ts";
 import { makeProgram } from "./program.ts";
 import { shrinkProgram } from "./shrink.ts";
@@ -15,7 +15,7 @@ class ProgramArbitrary extends fc.Arbitrary<GeneratedProgram> {
   }
 
   override generate(random: Random): Value<GeneratedProgram> {
-    return new Value(makeProgram(new Dice(random), this.#features), undefined);
+    return new Value(makeProgram(new Choices(random), this.#features), undefined);
   }
 
   override canShrinkWithoutContext(value: unknown): value is GeneratedProgram {

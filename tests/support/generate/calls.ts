@@ -3,7 +3,7 @@ import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { arityOf, MATH_ROWS, type MathFunction } from "../../../compiler/support/math_functions.ts";
 import { stretching } from "./elementwise.ts";
 import type { Feature } from "./features.ts";
-import { isFloat, isNarrow, isWide, isWideInt, type Workshop } from "./scope.ts";
+import { isFloat, isNarrow, isWide, isWideInt, type ProgramContext } from "./scope.ts";
 import { declarator, type Node, node, spellTile, type Wanted } from "./tree.ts";
 
 interface Function {
@@ -50,73 +50,73 @@ const FUNCTIONS: readonly Function[] = [
   { name: "clamp", feature: "clamp", arity: 3, fits: isWide },
 ];
 
-export function call(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  const fitting = FUNCTIONS.filter(({ feature, fits }) => fits(wanted.type) && shop.has(feature));
+export function call(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {
+  const fitting = FUNCTIONS.filter(({ feature, fits }) => fits(wanted.type) && cx.has(feature));
   if (fitting.length === 0) return undefined;
-  const { name, arity } = shop.dice.pick(fitting);
-  const args = Array.from({ length: arity }, () => shop.expr(wanted, fuel));
+  const { name, arity } = cx.choices.pick(fitting);
+  const args = Array.from({ length: arity }, () => cx.expr(wanted, fuel));
   return node(wanted, `${name}(`, ...args.flatMap((arg, i) => i === 0 ? [arg] : [", ", arg]), ")");
 }
 
-export function floatTest(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  const floats = shop.types.filter(anyFloat);
-  const tests = (["isnan", "isinf", "isfinite"] as const).filter((name) => shop.has(name));
+export function floatTest(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {
+  const floats = cx.types.filter(anyFloat);
+  const tests = (["isnan", "isinf", "isfinite"] as const).filter((name) => cx.has(name));
   if (wanted.type !== "bool" || floats.length === 0 || tests.length === 0) return undefined;
   return node(
     wanted,
-    `${shop.dice.pick(tests)}(`,
-    shop.expr({ ...wanted, type: shop.dice.pick(floats) }, fuel),
+    `${cx.choices.pick(tests)}(`,
+    cx.expr({ ...wanted, type: cx.choices.pick(floats) }, fuel),
     ")",
   );
 }
 
 /** A random number of the language's own generator. */
-export function noise(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  if (!shop.has("random") || wanted.shape.length === 0) return undefined;
-  const offset = shop.expr({ type: "int32", shape: wanted.shape }, fuel - 1);
-  const seed = shop.dice.between(0, 1000);
+export function noise(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {
+  if (!cx.has("random") || wanted.shape.length === 0) return undefined;
+  const offset = cx.expr({ type: "int32", shape: wanted.shape }, fuel - 1);
+  const seed = cx.choices.between(0, 1000);
   if (wanted.type === "float32") {
-    return node(wanted, `${shop.dice.pick(["rand", "rand", "randn"])}(${seed}, `, offset, ")");
+    return node(wanted, `${cx.choices.pick(["rand", "rand", "randn"])}(${seed}, `, offset, ")");
   }
   if (wanted.type !== "uint32") return undefined;
-  return shop.dice.oneIn(2)
+  return cx.choices.oneIn(2)
     ? node(wanted, `randint(${seed}, `, offset, ")")
-    : node(wanted, `philox(${seed}, `, offset, `, ${shop.dice.between(0, 3)})`);
+    : node(wanted, `philox(${seed}, `, offset, `, ${cx.choices.between(0, 3)})`);
 }
 
 /** A call of a helper function made for it. */
-export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  if (shop.isLazy || shop.inHelper || !shop.has("helper") || shop.dice.oneIn(2)) return undefined;
+export function helperCall(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {
+  if (cx.isLazy || cx.inHelper || !cx.has("helper") || cx.choices.oneIn(2)) return undefined;
   const parameters = [wanted, {
-    type: shop.dice.pick(shop.types),
-    shape: stretching(shop, wanted.shape),
+    type: cx.choices.pick(cx.types),
+    shape: stretching(cx, wanted.shape),
   }]
-    .map((one) => ({ ...one, name: shop.name("a") }));
-  const name = shop.name("h");
-  const outer = shop.variables.splice(0);
-  shop.inHelper = true;
-  shop.variables.push(...parameters);
+    .map((one) => ({ ...one, name: cx.name("a") }));
+  const name = cx.name("h");
+  const outer = cx.variables.splice(0);
+  cx.inHelper = true;
+  cx.variables.push(...parameters);
   const [first] = parameters;
   const change = (): (string | Node)[] => [
     `${first?.name} = `,
-    shop.expr(wanted, fuel - 1),
+    cx.expr(wanted, fuel - 1),
     "; ",
   ];
   const leave = (): (string | Node)[] => [
-    ...["if (", shop.expr({ type: "bool", shape: [] }, fuel - 1), ") return "],
-    ...[shop.expr(wanted, fuel - 1), "; "],
+    ...["if (", cx.expr({ type: "bool", shape: [] }, fuel - 1), ") return "],
+    ...[cx.expr(wanted, fuel - 1), "; "],
   ];
-  const counter = shop.name("k");
-  const early = !shop.has("helper-if") || shop.dice.oneIn(2)
+  const counter = cx.name("k");
+  const early = !cx.has("helper-if") || cx.choices.oneIn(2)
     ? []
-    : shop.dice.oneIn(3)
+    : cx.choices.oneIn(3)
     ? [`for (int ${counter} = 0; ${counter} < 3; ${counter}++) { `, ...change(), ...leave(), "} "]
-    : [...(shop.dice.oneIn(2) ? change() : []), ...leave()];
-  const body = shop.expr(wanted, fuel);
-  shop.variables.splice(0, shop.variables.length, ...outer);
-  shop.inHelper = false;
+    : [...(cx.choices.oneIn(2) ? change() : []), ...leave()];
+  const body = cx.expr(wanted, fuel);
+  cx.variables.splice(0, cx.variables.length, ...outer);
+  cx.inHelper = false;
   const list = parameters.map((one) => declarator(one.type, one.shape, one.name));
-  shop.helpers.push({
+  cx.helpers.push({
     parts: [
       `static ${spellTile(wanted.type, wanted.shape)} ${name}(${list.join(", ")}) { `,
       ...early,
@@ -125,6 +125,6 @@ export function helperCall(shop: Workshop, wanted: Wanted, fuel: number): Node |
       "; }",
     ],
   });
-  const args = parameters.map((one) => shop.expr(one, fuel));
+  const args = parameters.map((one) => cx.expr(one, fuel));
   return node(wanted, `${name}(`, ...args.flatMap((arg, i) => i === 0 ? [arg] : [", ", arg]), ")");
 }

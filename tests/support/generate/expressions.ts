@@ -20,41 +20,41 @@ import { literal } from "./literal.ts";
 import { axisCall, counting, hint, making, pairing, splitting } from "./making.ts";
 import { loadedTile } from "./memory.ts";
 import { reduction, totalReduction } from "./reductions.ts";
-import { rowMajor, sameShape, type Workshop } from "./scope.ts";
+import { type ProgramContext, rowMajor, sameShape } from "./scope.ts";
 import { gathering, matmul, newaxis, permutation, reshaping, scan, sorting } from "./tiles.ts";
 import { type Node, node, type Wanted } from "./tree.ts";
 
 /** Makes an expression, or gives up because nothing of this kind fits. */
-type Production = (shop: Workshop, wanted: Wanted, fuel: number) => Node | undefined;
+type Production = (cx: ProgramContext, wanted: Wanted, fuel: number) => Node | undefined;
 
 /** An expression; `fuel` bounds its depth. */
-export function makeExpr(shop: Workshop, wanted: Wanted, fuel: number): Node {
-  if (fuel <= 0 || shop.dice.oneIn(6)) return makeLeaf(shop, wanted);
+export function makeExpr(cx: ProgramContext, wanted: Wanted, fuel: number): Node {
+  if (fuel <= 0 || cx.choices.oneIn(6)) return makeLeaf(cx, wanted);
   for (let attempt = 0; attempt < 4; attempt++) {
-    const made = shop.dice.weighted(PRODUCTIONS)(shop, wanted, fuel - 1);
+    const made = cx.choices.weighted(PRODUCTIONS)(cx, wanted, fuel - 1);
     if (made !== undefined) return made;
   }
-  return makeLeaf(shop, wanted);
+  return makeLeaf(cx, wanted);
 }
 
-function makeLeaf(shop: Workshop, wanted: Wanted): Node {
-  const { dice } = shop;
-  const fitting = shop.variables.filter(({ type, shape }) =>
+function makeLeaf(cx: ProgramContext, wanted: Wanted): Node {
+  const { choices } = cx;
+  const fitting = cx.variables.filter(({ type, shape }) =>
     type === wanted.type && sameShape(shape, wanted.shape)
   );
-  if (fitting.length > 0 && !dice.oneIn(4)) return node(wanted, dice.pick(fitting).name);
-  if (!shop.inHelper && dice.oneIn(2)) {
-    const loaded = loadedTile(shop, wanted);
+  if (fitting.length > 0 && !choices.oneIn(4)) return node(wanted, choices.pick(fitting).name);
+  if (!cx.inHelper && choices.oneIn(2)) {
+    const loaded = loadedTile(cx, wanted);
     if (loaded !== undefined) return loaded;
   }
-  if (wanted.shape.length > 0 && wanted.type === "int32" && dice.oneIn(2)) {
-    return shop.indexTile(wanted.shape, rowMajor(wanted.shape));
+  if (wanted.shape.length > 0 && wanted.type === "int32" && choices.oneIn(2)) {
+    return cx.indexTile(wanted.shape, rowMajor(wanted.shape));
   }
-  if (wanted.type === "int32" && wanted.shape.length === 0 && !shop.inHelper && dice.oneIn(3)) {
-    const call = dice.pick(["get_program_id", "get_num_programs", "program_id", "num_programs"]);
-    return node(wanted, `${call}(${dice.between(0, 2)})`);
+  if (wanted.type === "int32" && wanted.shape.length === 0 && !cx.inHelper && choices.oneIn(3)) {
+    const call = choices.pick(["get_program_id", "get_num_programs", "program_id", "num_programs"]);
+    return node(wanted, `${call}(${choices.between(0, 2)})`);
   }
-  return literal(shop, wanted);
+  return literal(cx, wanted);
 }
 
 const PRODUCTIONS: readonly (readonly [number, Production])[] = [

@@ -1,48 +1,48 @@
 /** What stands around a random kernel: pragmas, names for types and constants, other kernels. */
 import { SCALARS } from "../../../compiler/support/scalar.ts";
-import type { Dice } from "./dice.ts";
-import { isInt, type Workshop } from "./scope.ts";
+import type { Choices } from "./choices.ts";
+import { isInt, type ProgramContext } from "./scope.ts";
 import { declarator, type ScalarSpec, spellTile } from "./tree.ts";
 
 /** Names for a few types, enumerators and constants; makes them known to the workshop. */
-export function makeHead(shop: Workshop): string[] {
-  const { dice } = shop;
+export function makeHead(cx: ProgramContext): string[] {
+  const { choices } = cx;
   const lines: string[] = [];
-  if (dice.oneIn(3)) {
-    const [type, shape] = [dice.pick(shop.types), dice.pick(shop.shapes)];
-    const name = shop.name("t");
-    shop.typedefs.set(spellTile(type, shape), name);
+  if (choices.oneIn(3)) {
+    const [type, shape] = [choices.pick(cx.types), choices.pick(cx.shapes)];
+    const name = cx.name("t");
+    cx.typedefs.set(spellTile(type, shape), name);
     lines.push(`typedef ${declarator(type, shape, name)};`);
   }
-  if (dice.oneIn(4)) {
-    const [first, second] = [shop.name("e"), shop.name("e")];
-    const value = dice.between(0, 5);
-    shop.constants.push(first, second);
+  if (choices.oneIn(4)) {
+    const [first, second] = [cx.name("e"), cx.name("e")];
+    const value = choices.between(0, 5);
+    cx.constants.push(first, second);
     lines.push(`enum { ${first} = ${value}, ${second} };`);
     lines.push(`_Static_assert(${second} == ${value + 1}, "the next number");`);
   }
-  if (dice.oneIn(4)) {
-    const name = shop.name("c");
-    shop.constants.push(name);
-    lines.push(`const int ${name} = ${dice.between(1, 9)} * 2;`);
+  if (choices.oneIn(4)) {
+    const name = cx.name("c");
+    cx.constants.push(name);
+    lines.push(`const int ${name} = ${choices.between(1, 9)} * 2;`);
   }
   return lines;
 }
 
 /** Options and facts of the kernel, all of them true. */
-export function makePragmas(dice: Dice, scalars: readonly ScalarSpec[]): string[] {
+export function makePragmas(choices: Choices, scalars: readonly ScalarSpec[]): string[] {
   const pragmas: string[] = [];
-  if (dice.oneIn(6)) pragmas.push("fp_contract(off)");
-  if (dice.oneIn(8)) pragmas.push("math(precise)");
-  if (dice.oneIn(10)) pragmas.push(`dot(${dice.pick(["tf32", "tf32x3", "bf16x3"])})`);
-  if (dice.oneIn(10)) pragmas.push("noalias(all)");
-  if (dice.oneIn(12)) pragmas.push(`max_registers=${dice.pick([64, 128, 255])}`);
+  if (choices.oneIn(6)) pragmas.push("fp_contract(off)");
+  if (choices.oneIn(8)) pragmas.push("math(precise)");
+  if (choices.oneIn(10)) pragmas.push(`dot(${choices.pick(["tf32", "tf32x3", "bf16x3"])})`);
+  if (choices.oneIn(10)) pragmas.push("noalias(all)");
+  if (choices.oneIn(12)) pragmas.push(`max_registers=${choices.pick([64, 128, 255])}`);
   for (const { name, type, value } of scalars) {
     if (!isInt(type)) continue;
     const number = BigInt(value);
     const factor = [16n, 8n, 4n, 2n].find((n) => number % n === 0n) ?? 1n;
-    if (number < 0n || number > 1000n || !dice.oneIn(6)) continue;
-    pragmas.push(dice.pick([
+    if (number < 0n || number > 1000n || !choices.oneIn(6)) continue;
+    pragmas.push(choices.pick([
       `require(${name} == ${value})`,
       `require(${name} >= 0)`,
       `require(${name} % ${factor} == 0)`,
@@ -55,17 +55,21 @@ export function makePragmas(dice: Dice, scalars: readonly ScalarSpec[]): string[
 }
 
 /** Promises about a scalar parameter. */
-export function attributesOf(dice: Dice, { type, value }: ScalarSpec): string {
-  if (!isInt(type) || !dice.oneIn(3)) return "";
+export function attributesOf(choices: Choices, { type, value }: ScalarSpec): string {
+  if (!isInt(type) || !choices.oneIn(3)) return "";
   const number = BigInt(value);
   const factor = [32n, 16n, 8n, 4n, 3n, 2n].find((n) => number % n === 0n) ?? 1n;
-  return dice.pick([` __multipleof(${factor})`, ` __retune __multipleof(${factor})`, " __retune"]);
+  return choices.pick([
+    ` __multipleof(${factor})`,
+    ` __retune __multipleof(${factor})`,
+    " __retune",
+  ]);
 }
 
 /** Other kernels in the same file. */
-export function makeNeighbours(dice: Dice): string[] {
-  if (!dice.oneIn(10)) return [];
-  const type = dice.pick(["int32", "float32", "uint8"] as const);
+export function makeNeighbours(choices: Choices): string[] {
+  if (!choices.oneIn(10)) return [];
+  const type = choices.pick(["int32", "float32", "uint8"] as const);
   return [
     "#pragma tri specialize(off)",
     `__global__ void other(${SCALARS[type].spelling} *P) { *(P + (0 ... 8)) = 1; }`,

@@ -1,11 +1,11 @@
 /** A whole random program. */
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
-import type { Dice } from "./dice.ts";
+import type { Choices } from "./choices.ts";
 import type { Feature } from "./features.ts";
 import { makeExpr } from "./expressions.ts";
 import { attributesOf, makeHead, makeNeighbours, makePragmas } from "./header.ts";
-import { isFloat, Workshop } from "./scope.ts";
+import { isFloat, ProgramContext } from "./scope.ts";
 import { makeStmts, storeOf } from "./statements.ts";
 import type { GeneratedProgram, ScalarSpec, Shape, Stmt, Wanted } from "./tree.ts";
 
@@ -28,28 +28,28 @@ const ALL_TYPES: readonly (readonly [ScalarName, Feature | undefined])[] = [
 ];
 
 /** `int`, `bool` and a few others: variables of one type meet more often if there are few. */
-function chooseTypes(dice: Dice, features: ReadonlySet<Feature>): ScalarName[] {
+function chooseTypes(choices: Choices, features: ReadonlySet<Feature>): ScalarName[] {
   const known = ALL_TYPES
     .filter(([, feature]) => feature === undefined || features.has(feature))
     .map(([type]) => type);
   const chosen = new Set<ScalarName>(["int32", "bool"]);
   // Most functions are of these two.
-  if (dice.oneIn(2)) chosen.add("float32");
-  if (features.has("double") && dice.oneIn(6)) chosen.add("float64");
-  for (let i = dice.between(2, 4); i > 0; i--) chosen.add(dice.pick(known));
+  if (choices.oneIn(2)) chosen.add("float32");
+  if (features.has("double") && choices.oneIn(6)) chosen.add("float64");
+  for (let i = choices.between(2, 4); i > 0; i--) chosen.add(choices.pick(known));
   return [...chosen];
 }
 
 /** A few shapes that belong together: with axes in common, and of equal counts. */
-function chooseShapes(dice: Dice, part: number): Shape[] {
+function chooseShapes(choices: Choices, part: number): Shape[] {
   const [a, b] = part > 256
-    ? [dice.pick([16, 32, 64]), dice.pick([8, 16, 32])]
-    : [dice.pick([1, 2, 4, 8, 16, 32]), dice.pick([1, 2, 4, 8])];
-  const c = a * b * 4 <= part ? dice.pick([1, 2, 4]) : 1;
+    ? [choices.pick([16, 32, 64]), choices.pick([8, 16, 32])]
+    : [choices.pick([1, 2, 4, 8, 16, 32]), choices.pick([1, 2, 4, 8])];
+  const c = a * b * 4 <= part ? choices.pick([1, 2, 4]) : 1;
   const shapes: Shape[] = [
     ...[[a], [b], [a, b], [b, a], [a * b], [a, b, c], [c, a, b], [a, 1], [1, b]],
-    ...(dice.oneIn(4) ? [[b, c, a], [c, 1, b, a]] : []),
-    ...(dice.oneIn(8) ? [[1, a, c, 1, b]] : []),
+    ...(choices.oneIn(4) ? [[b, c, a], [c, 1, b, a]] : []),
+    ...(choices.oneIn(8) ? [[1, a, c, 1, b]] : []),
     ...(a * b * 2 <= part ? [[a, b, 2], [2 * a, b]] : []),
   ];
   return shapes.filter((shape, at) =>
@@ -57,61 +57,63 @@ function chooseShapes(dice: Dice, part: number): Shape[] {
   );
 }
 
-function anyScalar(dice: Dice, type: ScalarName, name: string): ScalarSpec {
+function anyScalar(choices: Choices, type: ScalarName, name: string): ScalarSpec {
   const attributes = "";
-  if (type === "bool") return { name, type, value: `${dice.between(0, 1)}`, attributes };
-  if (isFloat(type)) return { name, type, value: `${dice.between(-32, 32) / 4}`, attributes };
+  if (type === "bool") return { name, type, value: `${choices.between(0, 1)}`, attributes };
+  if (isFloat(type)) return { name, type, value: `${choices.between(-32, 32) / 4}`, attributes };
   const { bits, signed } = SCALARS[type];
-  const value = BigInt(dice.oneIn(4) ? dice.between(-(2 ** 31), 2 ** 31 - 1) : dice.between(0, 40));
+  const value = BigInt(
+    choices.oneIn(4) ? choices.between(-(2 ** 31), 2 ** 31 - 1) : choices.between(0, 40),
+  );
   const wrapped = signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
   const spec: ScalarSpec = { name, type, value: `${wrapped}`, attributes };
-  return { ...spec, attributes: attributesOf(dice, spec) };
+  return { ...spec, attributes: attributesOf(choices, spec) };
 }
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 
-export function makeProgram(dice: Dice, features: ReadonlySet<Feature>): GeneratedProgram {
-  const grid = [dice.between(1, 3), dice.oneIn(4) ? 2 : 1, dice.oneIn(8) ? 2 : 1] as const;
+export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): GeneratedProgram {
+  const grid = [choices.between(1, 3), choices.oneIn(4) ? 2 : 1, choices.oneIn(8) ? 2 : 1] as const;
   const rows = "get_program_id(1) * get_num_programs(0)";
   const planes = "get_program_id(2) * get_num_programs(0) * get_num_programs(1)";
-  const part = dice.oneIn(8) ? 2048 : 256;
-  const types = chooseTypes(dice, features);
-  const shop = new Workshop(
-    dice,
+  const part = choices.oneIn(8) ? 2048 : 256;
+  const types = chooseTypes(choices, features);
+  const cx = new ProgramContext(
+    choices,
     features,
     types,
-    chooseShapes(dice, part),
+    chooseShapes(choices, part),
     grid[0] * grid[1] * grid[2],
     part,
     `(get_program_id(0) + ${rows}${grid[2] === 1 ? "" : ` + ${planes}`})`,
     makeExpr,
   );
-  const head = makeHead(shop);
+  const head = makeHead(cx);
   const scalars = Array.from(
-    { length: dice.between(0, 3) },
-    () => anyScalar(dice, dice.pick(shop.types), shop.name("n")),
+    { length: choices.between(0, 3) },
+    () => anyScalar(choices, choices.pick(cx.types), cx.name("n")),
   ).filter(({ type }) => SCALARS[type].bits !== 8 || SCALARS[type].class === "int");
-  shop.variables.push(...scalars.map(({ name, type }) => ({ name, type, shape: [] })));
-  const body = makeStmts(shop, dice.between(2, 7), 2);
-  const kept = shop.variables.filter(({ name }) => name.startsWith("v")).slice(-4);
-  const last: Wanted = { type: "int32", shape: dice.pick(shop.shapes) };
+  cx.variables.push(...scalars.map(({ name, type }) => ({ name, type, shape: [] })));
+  const body = makeStmts(cx, choices.between(2, 7), 2);
+  const kept = cx.variables.filter(({ name }) => name.startsWith("v")).slice(-4);
+  const last: Wanted = { type: "int32", shape: choices.pick(cx.shapes) };
   const ends = kept.length > 0
-    ? kept.map((one) => storeOf(shop, one, { ...one, parts: [one.name] }))
-    : [storeOf(shop, last, makeExpr(shop, last, 4))];
+    ? kept.map((one) => storeOf(cx, one, { ...one, parts: [one.name] }))
+    : [storeOf(cx, last, makeExpr(cx, last, 4))];
   return {
     head,
-    neighbours: makeNeighbours(dice),
-    pragmas: makePragmas(dice, [...scalars, ...shop.scalars]),
-    buffers: shop.buffers,
-    scalars: [...scalars, ...shop.scalars],
-    helpers: shop.helpers,
-    body: [...shop.prelude, ...body, ...ends.filter((stmt): stmt is Stmt => stmt !== undefined)],
-    numWarps: dice.oneIn(12) ? dice.pick([16, 32]) : dice.pick([1, 1, 2, 4, 8]),
-    numStages: dice.pick([0, 0, 1, 2, 3, 4]),
-    specialize: dice.oneIn(3),
+    neighbours: makeNeighbours(choices),
+    pragmas: makePragmas(choices, [...scalars, ...cx.scalars]),
+    buffers: cx.buffers,
+    scalars: [...scalars, ...cx.scalars],
+    helpers: cx.helpers,
+    body: [...cx.prelude, ...body, ...ends.filter((stmt): stmt is Stmt => stmt !== undefined)],
+    numWarps: choices.oneIn(12) ? choices.pick([16, 32]) : choices.pick([1, 1, 2, 4, 8]),
+    numStages: choices.pick([0, 0, 1, 2, 3, 4]),
+    specialize: choices.oneIn(3),
     grid,
-    seed: dice.between(1, 2 ** 31 - 1),
-    wild: dice.oneIn(3),
-    targets: [dice.pick(NAMES), dice.pick(NAMES)],
+    seed: choices.between(1, 2 ** 31 - 1),
+    wild: choices.oneIn(3),
+    targets: [choices.pick(NAMES), choices.pick(NAMES)],
   };
 }

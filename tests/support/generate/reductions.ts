@@ -1,7 +1,7 @@
 /** Random reductions: as items of subscripts, of one axis or of several, and as calls. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import type { Feature } from "./features.ts";
-import { isFloat, isNarrow, isWide, isWideInt, sameShape, type Workshop } from "./scope.ts";
+import { isFloat, isNarrow, isWide, isWideInt, type ProgramContext, sameShape } from "./scope.ts";
 import { type Node, node, type Shape, type Wanted } from "./tree.ts";
 
 interface Reduction {
@@ -27,60 +27,60 @@ const REDUCTIONS: readonly Reduction[] = [
   { item: "all", call: "all", feature: "reduce-bool", fits: isBool },
 ];
 
-function knownFor(shop: Workshop, type: ScalarName): readonly Reduction[] {
-  return REDUCTIONS.filter(({ feature, fits }) => fits(type) && shop.has(feature));
+function knownFor(cx: ProgramContext, type: ScalarName): readonly Reduction[] {
+  return REDUCTIONS.filter(({ feature, fits }) => fits(type) && cx.has(feature));
 }
 
 /** A tile with one more axis, which is then reduced. */
 function widerShape(
-  shop: Workshop,
+  cx: ProgramContext,
   shape: Shape,
 ): { readonly shape: Shape; readonly axis: number } | undefined {
-  const fitting = shop.shapes.flatMap((wider) =>
+  const fitting = cx.shapes.flatMap((wider) =>
     wider.flatMap((_, axis) =>
       wider.length === shape.length + 1 && sameShape(wider.toSpliced(axis, 1), shape)
         ? [{ shape: wider, axis }]
         : []
     )
   );
-  return fitting.length === 0 ? undefined : shop.dice.pick(fitting);
+  return fitting.length === 0 ? undefined : cx.choices.pick(fitting);
 }
 
 /** What an operand may be to give the type: integers below int and bool are promoted first. */
-function operandType(shop: Workshop, type: ScalarName): ScalarName {
-  const { dice } = shop;
-  const narrow = shop.types.filter((one) => one !== "bool" && isNarrow(one) && !isFloat(one));
-  if (type === "int32" && narrow.length > 0 && dice.oneIn(3)) return dice.pick(narrow);
-  return type === "bool" && dice.oneIn(3) ? dice.pick(shop.types) : type;
+function operandType(cx: ProgramContext, type: ScalarName): ScalarName {
+  const { choices } = cx;
+  const narrow = cx.types.filter((one) => one !== "bool" && isNarrow(one) && !isFloat(one));
+  if (type === "int32" && narrow.length > 0 && choices.oneIn(3)) return choices.pick(narrow);
+  return type === "bool" && choices.oneIn(3) ? choices.pick(cx.types) : type;
 }
 
 /** One axis reduced. */
-export function reduction(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
+export function reduction(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {
   // Extents of 1 may as well be inserted after the reduction.
-  const isInserted = wanted.shape.map((extent) => extent === 1 && shop.dice.oneIn(3));
+  const isInserted = wanted.shape.map((extent) => extent === 1 && cx.choices.oneIn(3));
   const kept = wanted.shape.filter((_, axis) => !isInserted[axis]);
-  const wider = widerShape(shop, kept);
-  if (shop.isLazy || wider === undefined) return undefined;
-  const { dice } = shop;
+  const wider = widerShape(cx, kept);
+  if (cx.isLazy || wider === undefined) return undefined;
+  const { choices } = cx;
   const wrap = (operand: Node, item: string, name: string): Node => {
     const isPlain = kept.length === wanted.shape.length;
-    if (isPlain && name !== "" && dice.oneIn(4)) {
+    if (isPlain && name !== "" && choices.oneIn(4)) {
       return node(wanted, `${name}(`, operand, `, ${wider.axis})`);
     }
     const items = wider.shape.map((_, axis) => axis === wider.axis ? item : ":");
     return node(wanted, operand, `[${withInserted(items, isInserted).join(", ")}]`);
   };
-  if (wanted.type === "int32" && dice.oneIn(4) && shop.has("reduce-arg")) {
-    const type = dice.pick(shop.types.filter((one) => one !== "bool"));
-    const name = dice.pick(["argmax", "argmin"]);
-    return wrap(shop.expr({ type, shape: wider.shape }, fuel), name, name);
+  if (wanted.type === "int32" && choices.oneIn(4) && cx.has("reduce-arg")) {
+    const type = choices.pick(cx.types.filter((one) => one !== "bool"));
+    const name = choices.pick(["argmax", "argmin"]);
+    return wrap(cx.expr({ type, shape: wider.shape }, fuel), name, name);
   }
-  const rows = knownFor(shop, wanted.type);
+  const rows = knownFor(cx, wanted.type);
   if (rows.length === 0) return undefined;
-  const { item, call } = dice.pick(rows);
-  const type = operandType(shop, wanted.type);
+  const { item, call } = choices.pick(rows);
+  const type = operandType(cx, wanted.type);
   return wrap(
-    shop.expr({ type, shape: wider.shape }, fuel),
+    cx.expr({ type, shape: wider.shape }, fuel),
     item,
     call === "max" ? "" : call,
   );
@@ -102,23 +102,23 @@ function withInserted(items: readonly string[], isInserted: readonly boolean[]):
 }
 
 /** A whole tile reduced to a scalar. */
-export function totalReduction(shop: Workshop, wanted: Wanted, fuel: number): Node | undefined {
-  const { dice } = shop;
-  if (shop.isLazy || wanted.shape.length > 0) return undefined;
-  const shape = dice.pick(shop.shapes);
-  if (wanted.type === "int32" && dice.oneIn(4) && shop.has("reduce-arg")) {
-    const type = dice.pick(shop.types.filter((one) => one !== "bool"));
+export function totalReduction(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {
+  const { choices } = cx;
+  if (cx.isLazy || wanted.shape.length > 0) return undefined;
+  const shape = choices.pick(cx.shapes);
+  if (wanted.type === "int32" && choices.oneIn(4) && cx.has("reduce-arg")) {
+    const type = choices.pick(cx.types.filter((one) => one !== "bool"));
     return node(
       wanted,
-      `${dice.pick(["argmax", "argmin"])}(`,
-      shop.expr({ type, shape }, fuel),
+      `${choices.pick(["argmax", "argmin"])}(`,
+      cx.expr({ type, shape }, fuel),
       ")",
     );
   }
-  const rows = knownFor(shop, wanted.type);
+  const rows = knownFor(cx, wanted.type);
   if (rows.length === 0) return undefined;
-  const operand = shop.expr({ type: operandType(shop, wanted.type), shape }, fuel);
-  const { call } = dice.pick(rows);
-  if (call !== "" && dice.oneIn(3)) return node(wanted, `${call}(`, operand, ")");
-  return node(wanted, operand, `[${shape.map(() => dice.pick(rows).item).join(", ")}]`);
+  const operand = cx.expr({ type: operandType(cx, wanted.type), shape }, fuel);
+  const { call } = choices.pick(rows);
+  if (call !== "" && choices.oneIn(3)) return node(wanted, `${call}(`, operand, ")");
+  return node(wanted, operand, `[${shape.map(() => choices.pick(rows).item).join(", ")}]`);
 }

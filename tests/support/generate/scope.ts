@@ -1,6 +1,6 @@
 /** What a random expression may use where it stands. */
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import type { Dice } from "./dice.ts";
+import type { Choices } from "./choices.ts";
 import type { Feature } from "./features.ts";
 import {
   type BufferSpec,
@@ -20,7 +20,7 @@ export interface VariableSpec {
 }
 
 /** One program in the making. */
-export class Workshop {
+export class ProgramContext {
   readonly buffers: BufferSpec[] = [];
   /** Parameters that statements asked for. */
   readonly scalars: ScalarSpec[] = [];
@@ -42,7 +42,7 @@ export class Workshop {
   #indices = new Map<string, string>();
 
   constructor(
-    readonly dice: Dice,
+    readonly choices: Choices,
     readonly features: ReadonlySet<Feature>,
     readonly types: readonly ScalarName[],
     readonly shapes: readonly Shape[],
@@ -52,7 +52,7 @@ export class Workshop {
     /** The number of the program in its launch, as text. */
     readonly programIndex: string,
     /** Makes any expression: parts of expressions are expressions, so their makers take it from here. */
-    readonly makeExpr: (shop: Workshop, wanted: Wanted, fuel: number) => Node,
+    readonly makeExpr: (cx: ProgramContext, wanted: Wanted, fuel: number) => Node,
   ) {}
 
   /** An expression; `fuel` bounds its depth. */
@@ -87,7 +87,7 @@ export class Workshop {
   spellTile(type: ScalarName, shape: Shape): string {
     const plain = spellTile(type, shape);
     const name = this.typedefs.get(plain);
-    return name !== undefined && this.dice.oneIn(2) ? name : plain;
+    return name !== undefined && this.choices.oneIn(2) ? name : plain;
   }
 
   /** `float x[4, 8]`, or with a name for the type. */

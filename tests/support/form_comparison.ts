@@ -178,7 +178,7 @@ function sameResult(type: TypeName, found: bigint, wanted: bigint): boolean {
 export type Judgement = "same" | "undefined" | "deviation" | "different";
 
 /** Compares the results of a case. */
-export function judge(
+export function compareForms(
   kernel: FormKernel,
   sources: readonly bigint[],
   found: readonly bigint[],

@@ -61,7 +61,7 @@ const onEmulator: Runner = (ptx, launch) => {
 };
 
 /** Compiles and runs a program for its targets and compares what is in memory afterwards. */
-export function judge(program: GeneratedProgram, run = onEmulator): Verdict {
+export function compareRuns(program: GeneratedProgram, run = onEmulator): Verdict {
   const { text, locations } = printProgram(program);
   const { targets } = program;
   let result: ReturnType<typeof compileFile>;

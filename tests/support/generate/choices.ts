@@ -2,7 +2,7 @@
 import type { Random } from "fast-check";
 import { must } from "../../../compiler/support/bug.ts";
 
-export class Dice {
+export class Choices {
   readonly #random: Random;
 
   constructor(random: Random) {
