@@ -18,6 +18,9 @@ interface Case {
 /** Instances whose accesses are 16 bytes wide. */
 const ALIGNED: readonly string[] = ["_s1", "_s2", "_s3", "_s4"];
 
+/** The first configuration of halves on sm_90a. */
+const WIDE = "_MB128_NB256_KB64_num_warps8_num_stages3";
+
 /** Multiplies; `suffix` is that of the instance which the wrapper has to choose. */
 export function checkMatmul(
   device: Device,
@@ -38,8 +41,10 @@ export function checkMatmul(
   };
   const taken = check({});
   if (taken === first) return;
-  // Where tuning prefers other tiles for small products, who gives the grid gets the first configuration.
+  // Where tuning prefers other tiles for small products, who gives the grid gets the target's first configuration.
   assert(taken.startsWith(`${first}_MB`), taken);
-  const tile = first.includes("float32") || first.includes("float64") ? 64 : 128;
-  assertEquals(check({ grid: [Math.ceil(m / tile) * Math.ceil(n / tile)] }), first);
+  const height = dtype === "float32" || dtype === "float64" ? 64 : 128;
+  const isWide = device.info.sm === 90 && (dtype === "float16" || dtype === "bfloat16");
+  const tiles = Math.ceil(m / height) * Math.ceil(n / (isWide ? 256 : height));
+  assertEquals(check({ grid: [tiles] }), isWide ? `${first}${WIDE}` : first);
 }

@@ -12,6 +12,8 @@ export interface BuiltKernel {
     readonly symbol: string;
     /** Conditions on arguments; empty for the general instance. */
     readonly specialization: readonly string[];
+    /** Targets that have it; absent: all. */
+    readonly availableOn?: readonly string[];
   }[];
   /** What ptxas said of each entry, for the targets that it assembled. */
   readonly resources: Readonly<Partial<Record<string, Readonly<Record<string, Resources>>>>>;

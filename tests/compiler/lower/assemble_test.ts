@@ -150,34 +150,24 @@ for (const kernel of kernels) {
       const where = `for ${target} by ptxas ${judge.version}`;
       const resources = await assembled(kernel, question, where);
       assertEquals(Object.keys(resources).length, entries.length, where);
-      if (allocatesWell(judge, target)) assertEquals(spilling(resources, target), [], where);
+      if (allocatesWell(judge, target)) assertEquals(spilling(resources), [], where);
     });
     // What the build has assembled, if it was asked to.
     for (const [target, resources] of Object.entries(kernel.resources ?? {})) {
       if (builder !== undefined && allocatesWell(builder, target)) {
-        assertEquals(spilling(resources ?? {}, target), [], `for ${target} by the build`);
+        assertEquals(spilling(resources ?? {}), [], `for ${target} by the build`);
       }
     }
   });
 }
 
-/**
- * Entries whose tiles are chosen for warp groups, which keep operands out of registers. Configurations are the same for all
- * targets (E9013), so the others get these tiles too, and spill a few of the many registers there.
- */
-const TILES_OF_WARP_GROUPS = /^matmul_b?float16_s[1-4]|^matmul_s[1-4]|^matmul_narrow_float8/;
-
 /** Entries that keep values in local memory, where they should not. */
-function spilling(
-  resources: Readonly<Record<string, Resources>>,
-  target: string,
-): string[] {
+function spilling(resources: Readonly<Record<string, Resources>>): string[] {
   return Object.entries(resources)
     .filter(([, { stackBytes, spillLoadBytes, spillStoreBytes }]) =>
       stackBytes + spillLoadBytes + spillStoreBytes > 0
     )
-    .map(([symbol]) => symbol)
-    .filter((symbol) => target === "sm_90a" || !TILES_OF_WARP_GROUPS.test(symbol));
+    .map(([symbol]) => symbol);
 }
 
 for (const target of TARGET_NAMES.filter((name) => !usable.some((one) => takes(one, name)))) {
@@ -216,16 +206,21 @@ function isOfAlignment(text: string): boolean {
   return text.split("&&").some((part) => !/^\s*stride_\w+ == 1\s*$/.test(part));
 }
 
+/** The instances that the target has. */
+function instancesOn({ instances }: Kernel, target: TargetName): Kernel["instances"] {
+  return instances.filter(({ availableOn }) => availableOn?.includes(target) ?? true);
+}
+
 /** Entries that may take every row in pieces of 16 bytes. */
 function alignedEntries(target: TargetName): { symbol: string; entry: PtxKernel }[] {
   return kernels.filter(({ name }) => ONLY_ROWS.has(name)).flatMap((kernel) => {
     const entries = parsePtx(ptxFor(kernel, target)).kernels;
-    return kernel.instances.filter(({ specialization }) => specialization.some(isOfAlignment)).map(
-      ({ symbol }) => ({
+    return instancesOn(kernel, target)
+      .filter(({ specialization }) => specialization.some(isOfAlignment))
+      .map(({ symbol }) => ({
         symbol,
         entry: must(entries.find(({ name }) => name === symbol), symbol),
-      }),
-    );
+      }));
   });
 }
 
@@ -290,7 +285,7 @@ Deno.test({
     const aligned = new Set(alignedEntries(target).map(({ symbol }) => symbol));
     await mapPool(kernels, 2, async (kernel) => {
       const sections = (await sassOf(ptxFor(kernel, target))).split(/^\s*\.section\s+/m);
-      for (const { symbol } of kernel.instances) {
+      for (const { symbol } of instancesOn(kernel, target)) {
         const sass = must(
           sections.find((section) => section.startsWith(`.text.${symbol},`)),
           `SASS of ${symbol}`,

@@ -1,0 +1,60 @@
+/** Tiles that only sm_90a has and that only large products take: each is launched alone, on small products. */
+import { matmul } from "../../generated/matmul.ts";
+import { matmulNarrow } from "../../generated/matmul_narrow.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { defineKernel, type KernelFacts } from "../../ffi/mod.ts";
+import { assertEquals } from "../support/assert.ts";
+import { assertProductOf, operandOf, type ProductType } from "../support/products.ts";
+import { deviceFor } from "./devices.ts";
+import { checkNarrow } from "./matmul_narrow.ts";
+
+/** The kernel with one instance, which every launch takes. */
+function kernelOf<Kernel extends object>(
+  { contract }: { readonly contract: Omit<KernelFacts, "images"> },
+  symbol: string,
+): Kernel {
+  const { tuning: _, ...facts } = contract;
+  const { when: _conditions, ...instance } = must(
+    contract.instances.find((one) => one.symbol === symbol),
+    symbol,
+  );
+  const file = `../../generated/${facts.name}/${facts.name}.sm_90a.ptx`;
+  const url = (): URL => new URL(file, import.meta.url);
+  return defineKernel<Kernel, string>({
+    ...facts,
+    variants: facts.variants.filter(({ name }) => name === instance.variant),
+    instances: [instance],
+    images: [{ target: "sm_90a", kind: "ptx", url }],
+  });
+}
+
+const CASES: readonly (readonly [ProductType, string, "rows" | "columns"])[] = [
+  ["float32", "s1_MB128_NB256_KB16_num_warps8", "rows"],
+  ["float64", "s1_MB128_NB128_KB16_num_warps8", "rows"],
+  ["int8", "s2_MB128_NB256_KB128_num_warps8_num_stages4", "columns"],
+];
+
+Deno.test("matmul() multiplies matrices of sizes that are no multiples of the wide tiles of sm_90a", () => {
+  using device = deviceFor("sm_90a");
+  for (const [dtype, end, storage] of CASES) {
+    const symbol = `matmul_${dtype}_${end}`;
+    const kernel = kernelOf<typeof matmul>(matmul, symbol);
+    const depth = dtype === "int8" ? 144 : 36;
+    using a = operandOf(device, dtype, [131, depth]);
+    using b = operandOf(device, dtype, [depth, 272], { storage });
+    for (const form of dtype === "int8" ? ["plain", "fast"] as const : ["plain"] as const) {
+      const { result, profile } = kernel(a.tensor, b.tensor, { form, profile: true });
+      using c = result;
+      assertEquals(profile.kernel, form === "fast" ? `${symbol}_tensor` : symbol);
+      assertEquals(profile.shared.bankConflicts, 0, symbol);
+      assertProductOf(c, a, b);
+    }
+  }
+});
+
+Deno.test("matmulNarrow() multiplies matrices of sizes that are no multiples of the wide tile of sm_90a", () => {
+  using device = deviceFor("sm_90a");
+  const suffix = "_s1_MB128_NB256_KB32_num_warps8_num_stages4";
+  const kernel = kernelOf<typeof matmulNarrow>(matmulNarrow, `matmul_narrow_tf32${suffix}`);
+  checkNarrow(device, "tf32", { m: 131, n: 260, k: 68, gap: 0, columns: true }, { suffix }, kernel);
+});
