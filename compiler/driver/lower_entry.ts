@@ -15,11 +15,11 @@ import { DEFAULT_FLOATS } from "../support/float_options.ts";
 import { type Target, type TargetName, TARGETS, traceTarget } from "../targets.ts";
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
-import { formConditions } from "../views/tensor_views.ts";
+import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
 import { type EntryOptions, printHeader } from "./ir_text.ts";
 import { PassFailure } from "./pass_failure.ts";
-import { PASS_NAMES, TARGET_STEPS, TILE_STEPS } from "./passes.ts";
-import { type Passed, type PassWatch, runPasses, timed } from "./run_passes.ts";
+import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes.ts";
+import { type Passed, type PassRun, type PassWatch, runPasses, timed } from "./run_passes.ts";
 
 /** How a function becomes an entry, on any target. */
 export interface EntryLowering extends Partial<EntryOptions> {
@@ -82,16 +82,20 @@ function tensorForm(
   lowering: TargetLowering,
   sameAnswers: LoweredEntry["sameAnswers"],
 ): LoweredForm | undefined {
-  const { target, numWarps } = lowering;
+  const { target, numWarps, watch = {} } = lowering;
   if (!target.tensorCopies) return undefined;
-  const when = timed(
-    lowering.watch ?? {},
-    "views",
-    () => formConditions(source, { target, numWarps, axisInfo: axisAnalysis(source) }),
-  );
+  const func = cloneFunc(source);
+  const convert = (func: Func): readonly Requirement[] | undefined =>
+    toTensorForm(func, { target, numWarps, axisInfo: axisAnalysis(func) });
+  const when = timed(watch, tensorViews.name, () => convert(func));
   if (when === undefined) return undefined;
+  const again = (): Func => {
+    const copy = cloneFunc(source);
+    convert(copy);
+    return copy;
+  };
   try {
-    const passed = runTargetPasses(source, lowering);
+    const passed = runSteps({ func, again, after: tensorViews.name }, lowering);
     const maps = tensorMapPlans(passed.func);
     if (maps === undefined) return undefined;
     const emitted = emitPassed(passed, lowering);
@@ -106,15 +110,24 @@ function tensorForm(
 
 /** The passes for a target, on a copy of the function. */
 export function runTargetPasses(source: Func, lowering: TargetLowering): Passed {
+  const again = (): Func => cloneFunc(source);
+  return runSteps({ func: again(), again, after: lastStepOf("tile") }, lowering);
+}
+
+/** The steps for a target behind the one that the function is after. */
+function runSteps(
+  { func, again, after }: Pick<PassRun<TargetContext>, "func" | "again"> & { after: string },
+  lowering: TargetLowering,
+): Passed {
   const entry = optionsOf(lowering);
   const { target, form = "plain" } = lowering;
   return runPasses<TargetContext>({
-    func: cloneFunc(source),
-    again: () => cloneFunc(source),
-    steps: TARGET_STEPS,
+    func,
+    again,
+    steps: TARGET_STEPS.slice(TARGET_STEPS.findIndex(({ name }) => name === after) + 1),
     context: (analyses) => ({ ...analyses, ...entry, target, form }),
     ...(lowering.watch === undefined ? {} : { watch: lowering.watch }),
-    header: (after = PASS_NAMES[TILE_STEPS.length - 1]) => headerOf(after, lowering),
+    header: (step = after) => headerOf(step, lowering),
   });
 }
 

@@ -29,12 +29,7 @@ export const tensorViews: Pass<TargetContext> = {
     "loads of dot operands become boxes of tensors, in the form of an entry that has tensor maps",
   run: (func, context) => {
     if (context.form !== "tensor") return false;
-    const boxes = boxesOf(func, { ...context, axisInfo: context.axisInfo() });
-    if (boxes.length === 0) return false;
-    rewrite(func, boxes);
-    cse.run(func);
-    dropDead.run(func);
-    return true;
+    return toTensorForm(func, { ...context, axisInfo: context.axisInfo() }) !== undefined;
   },
 };
 
@@ -50,13 +45,19 @@ interface Boxed {
   readonly view: TensorView;
 }
 
-/** The conditions under which a function has a form with tensor maps; undefined: it has none. */
-export function formConditions(
+/**
+ * Edits the function as the pass does. The conditions under which it then means the same; undefined: no load has become
+ * a box, and nothing has changed.
+ */
+export function toTensorForm(
   func: Func,
   options: ViewOptions,
 ): readonly Requirement[] | undefined {
   const boxes = boxesOf(func, options);
   if (boxes.length === 0) return undefined;
+  rewrite(func, boxes);
+  cse.run(func);
+  dropDead.run(func);
   const all = boxes.flatMap(({ view }) => view.when);
   return [...new Map(all.map((one) => [one.text, one])).values()];
 }

@@ -6,11 +6,10 @@ import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import type { Func } from "../../../compiler/ir/func.ts";
 import { inspect } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import { DEFAULT_FLOATS } from "../../../compiler/support/float_options.ts";
 import type { ScalarValue } from "../../../compiler/support/arith.ts";
 import { TARGETS } from "../../../compiler/targets.ts";
 import { axisAnalysis } from "../../../compiler/tile/axis.ts";
-import { formConditions, tensorViews } from "../../../compiler/views/tensor_views.ts";
+import { toTensorForm } from "../../../compiler/views/tensor_views.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
 import { runFunc } from "../../support/tile_interpreter.ts";
@@ -95,18 +94,10 @@ Deno.test("tensorViews() preserves what random dots store", () => {
     const [parsed] = parseIr(ir, "k.ir");
     assert(parsed !== undefined, text);
     const { func } = parsed;
-    const options = { target, numWarps: 4, axisInfo: axisAnalysis(func) };
-    const when = formConditions(func, options);
-    if (when === undefined) continue;
     const boxed = cloneFunc(func);
-    const axisInfo = axisAnalysis(boxed);
-    const context = {
-      ...options,
-      floats: DEFAULT_FLOATS,
-      numStages: undefined,
-      maxRegisters: undefined,
-    };
-    assert(tensorViews.run(boxed, { ...context, form: "tensor", axisInfo: () => axisInfo }));
+    const options = { target, numWarps: 4, axisInfo: axisAnalysis(boxed) };
+    const when = toTensorForm(boxed, options);
+    if (when === undefined) continue;
     verifyFunc(boxed);
     walkOps(boxed.body, ({ name }) => assert(name !== "load", text));
     for (let attempt = 0; attempt < 20; attempt++) {
