@@ -3,7 +3,13 @@
  * runs on a GPU and on the emulator.
  */
 import { type DType, DTYPES, hostArray } from "../../ffi/dtype.ts";
-import { CudaError, type Device, ImageError, OutOfMemoryError } from "../../ffi/mod.ts";
+import {
+  ArgumentError,
+  CudaError,
+  type Device,
+  ImageError,
+  OutOfMemoryError,
+} from "../../ffi/mod.ts";
 import type { PreparedLaunch, Tensor } from "../../ffi/mod.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 
@@ -150,6 +156,43 @@ export function driverSuite({ test, open, elements }: DriverUnderTest): void {
     using to = device.zeros("float32", [100]);
     device.enter().copyOnDevice(to.address, from.address, 400, device.defaultStream.handle);
     assertEquals(to.readSync(), counting(100));
+  });
+
+  test("PinnedArray: pieces pass through pinned memory, kernels and streams in the right order", async () => {
+    using device = open();
+    const { launcher, set } = prepareScale(device);
+    using copyIn = device.stream();
+    using compute = device.stream();
+    using copyOut = device.stream();
+    const count = elements;
+    using x = device.empty("float32", [count]);
+    using input = device.pinned("float32", [count]);
+    using output = device.pinned("float32", [count]);
+    for (let piece = 1; piece <= 5; piece++) {
+      await input.finished();
+      input.array.fill(piece);
+      x.copyFrom(input, { stream: copyIn });
+      x.buffer.use(compute, true);
+      set(x.address, count, 3);
+      launcher.launch(count / 128, 1, 1, compute.handle);
+      x.copyTo(output, { stream: copyOut });
+      await output.finished();
+      assert(output.array.every((value) => value === 3 * piece), `piece ${piece}`);
+    }
+  });
+
+  test("Device.wrap() views memory of the device, and refuses what the driver does not know", () => {
+    using device = open();
+    using x = device.tensor(counting(24), [4, 6]);
+    {
+      using column = device.wrap(x.address + 4n, "float32", [4], { strides: [6], owner: x });
+      assertEquals(column.readSync(), Float32Array.of(1, 7, 13, 19));
+      column.write([-1, -7, -13, -19]);
+    }
+    const changed = counting(24).map((value) => value % 6 === 1 ? -value : value);
+    assertEquals(x.readSync(), changed);
+    assertThrows(() => device.wrap(4096n, "float32", [1]), ArgumentError, "does not know");
+    assertThrows(() => device.wrap(x.address, "float32", [2 ** 28]), ArgumentError, "know");
   });
 
   test("Device memory is aligned to 256 bytes", () => {
