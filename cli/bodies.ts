@@ -5,6 +5,7 @@ import type { CommandName } from "./commands.ts";
 export const BODIES: Readonly<Record<CommandName, () => Promise<CommandBody>>> = {
   build: async () => (await import("./build/command.ts")).runBuild,
   check: async () => (await import("./check_command.ts")).runCheck,
+  fmt: async () => (await import("./fmt_command.ts")).runFmt,
   inspect: async () => (await import("./inspect_command.ts")).runInspect,
   lsp: async () => (await import("./lsp_command.ts")).runLsp,
   cache: async () => (await import("./cache_command.ts")).runCache,

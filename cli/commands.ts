@@ -53,6 +53,11 @@ export const COMMANDS = {
     operands: "[DIR or FILE]...",
     options: [...COMPILE, ...WARNINGS, "configs", "watch", "json", "format", "help"],
   },
+  fmt: {
+    summary: "format .tc files and headers in place, or text on stdin",
+    operands: "[DIR or FILE or -]...",
+    options: ["check", "help"],
+  },
   inspect: {
     summary: "print the output of one phase of the compiler",
     operands: "FILE.tc or FILE.ir",

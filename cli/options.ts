@@ -179,7 +179,7 @@ export const OPTIONS = {
     value: "N",
     help: "assemblers that run at once (default: the number of cores)",
   },
-  check: { type: "flag", help: "write nothing; exit with 1 if the output is not up to date" },
+  check: { type: "flag", help: "write nothing; exit with 1 if a file would change" },
   watch: { type: "flag", help: "run again when a file changes, until Ctrl-C" },
   explain: { type: "flag", help: "print why each source is built" },
   force: { type: "flag", help: "rebuild what is up to date" },

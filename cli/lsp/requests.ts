@@ -4,6 +4,8 @@ import {
   CompletionRequest,
   DefinitionRequest,
   type Diagnostic,
+  DocumentFormattingRequest,
+  DocumentRangeFormattingRequest,
   DocumentSymbolRequest,
   ErrorCodes,
   HoverRequest,
@@ -20,6 +22,7 @@ import {
 import { actionsFor } from "./actions.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";
 import { completionsAt } from "./completion.ts";
+import { formattingEdits } from "./formatting.ts";
 import { definitionAt } from "./definition.ts";
 import type { Documents } from "./documents.ts";
 import { withExplanations } from "./explanations.ts";
@@ -28,6 +31,7 @@ import { referencesAt } from "./references.ts";
 import { prepareRename, renameAt } from "./rename.ts";
 import { signatureAt } from "./signature.ts";
 import { symbolsOf } from "./symbols.ts";
+import type { Prepared } from "./workspace.ts";
 
 export const REQUEST_CAPABILITIES: ServerCapabilities = {
   hoverProvider: true,
@@ -38,6 +42,8 @@ export const REQUEST_CAPABILITIES: ServerCapabilities = {
   signatureHelpProvider: { triggerCharacters: ["(", ","] },
   documentSymbolProvider: true,
   codeActionProvider: true,
+  documentFormattingProvider: true,
+  documentRangeFormattingProvider: true,
 };
 
 /** `shownIn` gives the diagnostics of a document; `ready` throws while the server must not answer. */
@@ -89,6 +95,22 @@ export function answerRequests(
   connection.onRequest(
     DocumentSymbolRequest.type,
     ({ textDocument: { uri } }) => symbolsOf(analysisOf(uri)),
+  );
+  const preparedOf = (uri: string): Prepared => {
+    ready();
+    const prepared = documents.prepare(uri);
+    if (prepared === undefined) {
+      throw new ResponseError(ErrorCodes.InvalidParams, `${uri} is not open`);
+    }
+    return prepared;
+  };
+  connection.onRequest(
+    DocumentFormattingRequest.type,
+    ({ textDocument: { uri } }) => formattingEdits(preparedOf(uri)),
+  );
+  connection.onRequest(
+    DocumentRangeFormattingRequest.type,
+    ({ textDocument: { uri }, range }) => formattingEdits(preparedOf(uri), range),
   );
   connection.onRequest(CodeActionRequest.type, (params) => {
     ready();

@@ -48,6 +48,8 @@ export interface LexedFile {
   /** Ends with one token of kind `end`. */
   readonly tokens: readonly PpToken[];
   readonly comments: readonly Comment[];
+  /** Every comment by itself, in order. */
+  readonly rawComments: readonly RawComment[];
 }
 
 /** Longest first where one begins another. */
@@ -64,6 +66,11 @@ const PUNCTUATORS_BY_FIRST: ReadonlyMap<number, readonly string[]> = new Map(
     PUNCTUATORS.filter((text) => text.charCodeAt(0) === first),
   ]),
 );
+
+/** Whether the text is one punctuator. */
+export function isPunctuator(text: string): boolean {
+  return PUNCTUATORS.includes(text);
+}
 
 const BLANK = 1;
 const NEWLINE = 2;
@@ -120,7 +127,9 @@ class Lexer {
     this.#lineStart = true;
     this.#push("end", this.#at);
     const { file } = this.#joined;
-    return { file, tokens: this.#tokens, comments: collectComments(file, this.#comments) };
+    const rawComments = this.#comments;
+    const comments = collectComments(file, rawComments);
+    return { file, tokens: this.#tokens, comments, rawComments };
   }
 
   #step(): void {
