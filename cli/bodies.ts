@@ -13,6 +13,7 @@ export const BODIES: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   completions: async () => (await import("./completions_command.ts")).runCompletions,
   explain: async () => (await import("./explain_command.ts")).runExplain,
   bench: async () => (await import("./bench_command.ts")).runBench,
+  test: async () => (await import("./test_command.ts")).runTest,
   tune: async () => (await import("./tune/command.ts")).runTune,
   doctor: async () => (await import("./doctor_command.ts")).runDoctor,
 };

@@ -119,6 +119,21 @@ export const COMMANDS = {
       "help",
     ],
   },
+  test: {
+    summary: "build kernels, then run their tests and the examples in their comments",
+    operands: "[DIR or FILE]...",
+    options: [
+      "out",
+      ...COMPILE,
+      ...WARNINGS,
+      "configs",
+      "no-cubin",
+      "jobs",
+      "filter",
+      "device",
+      "help",
+    ],
+  },
   tune: {
     summary: "time the configurations of kernels on the local GPUs, for the next build",
     operands: "[DIR or FILE]...",

@@ -240,6 +240,13 @@ export const OPTIONS = {
     default: "10",
     help: "the longest time of a launch; slower configurations are dropped",
   },
+  filter: { type: "text", value: "TEXT", help: "run the tests whose names contain TEXT" },
+  device: {
+    type: "text",
+    value: "DEVICE",
+    choices: ["emulator", "gpu"],
+    help: "where the tests run (default: the GPU if there is one, else the emulator)",
+  },
   estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
   package: {
     type: "flag",

@@ -381,7 +381,7 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     return this.#view({
       shape: shape.with(axis, length),
       strides: strides.with(axis, stride * step),
-      offset: this.offset + (length === 0 ? 0 : start * stride),
+      offset: this.offset + (length === 0 || this.elements === 0 ? 0 : start * stride),
     });
   }
 

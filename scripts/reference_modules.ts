@@ -83,6 +83,13 @@ const BENCH: ModulePage = {
   example: "benchmark",
 };
 
+const TESTING: ModulePage = {
+  title: "Tests of kernels",
+  specifier: "@tri/tri/testing",
+  module: "testing/mod.ts",
+  example: "checkKernel",
+};
+
 /** Pages by their names. */
 export const MODULE_PAGES: Readonly<Record<string, ModulePage>> = {
   "runtime.md": RUNTIME,
@@ -90,6 +97,7 @@ export const MODULE_PAGES: Readonly<Record<string, ModulePage>> = {
   "dlpack.md": DLPACK,
   "formats.md": FORMATS,
   "bench.md": BENCH,
+  "testing.md": TESTING,
 };
 
 const ROOT = path.join(import.meta.dirname ?? ".", "..");

@@ -16,6 +16,7 @@ const FOLDERS = [
   "ffi",
   "kernels",
   "scripts",
+  "testing",
   "tests",
 ];
 

@@ -39,6 +39,7 @@ export function packageFields(folder: Folder): Record<string, unknown> {
       "./formats/npz": door("formats/npz"),
       "./formats/safetensors": door("formats/safetensors"),
       "./bench": door("bench/mod"),
+      "./testing": door("testing/mod"),
       "./kernels": { types: "./kernels/mod.d.ts", default: "./kernels/mod.js" },
       "./kernels/*": { types: "./kernels/*.d.ts", default: "./kernels/*.js" },
       "./package.json": "./package.json",

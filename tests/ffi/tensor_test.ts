@@ -93,6 +93,7 @@ Deno.test("Tensor.narrow() moves the address and refuses what is outside", () =>
   assertEquals([view.shape, view.strides, view.offset], [[2, 2], [6, 3], 8]);
   assertEquals(view.readSync(), new Int32Array([8, 11, 14, 17]));
   assertEquals(tensor.narrow(0, 4, 0).elements, 0);
+  assertEquals(device.zeros("int8", [0, 5]).narrow(1, 3, 2).shape, [0, 2]);
   for (
     const [start, length, step] of [[3, 2, 1], [-1, 1, 1], [0, 3, 2], [0, 1, 0], [0.5, 1, 1], [
       5,
