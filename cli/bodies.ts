@@ -15,5 +15,6 @@ export const BODIES: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   bench: async () => (await import("./bench_command.ts")).runBench,
   test: async () => (await import("./test_command.ts")).runTest,
   tune: async () => (await import("./tune/command.ts")).runTune,
+  doc: async () => (await import("./doc_command.ts")).runDoc,
   doctor: async () => (await import("./doctor_command.ts")).runDoctor,
 };

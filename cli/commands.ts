@@ -140,6 +140,12 @@ export const COMMANDS = {
     options: [...COMPILE, "size", "timeout", "estimate", "force", "jobs", "help"],
     defaults: { arch: "sm_90", configs: "first" },
   },
+  doc: {
+    summary: "print Markdown about kernels, or with --out write pages of Markdown and HTML",
+    operands: "[DIR or FILE]...",
+    options: ["out", ...COMPILE, "help"],
+    defaults: { out: "", arch: "sm_90", configs: "first" },
+  },
   doctor: {
     summary: "list GPUs, driver, assemblers and permissions",
     operands: "",

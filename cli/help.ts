@@ -50,7 +50,7 @@ function optionHelp(command: CommandName, name: OptionName): string {
   const preset = defaultOf(command, name);
   const { help, choices } = optionRow(name);
   const values = choices === undefined ? "" : `: ${choices.join(", ")}`;
-  return help + values + (preset === undefined ? "" : ` (default: ${preset})`);
+  return help + values + (preset === undefined || preset === "" ? "" : ` (default: ${preset})`);
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
