@@ -10,6 +10,7 @@ import {
 } from "./host/errors.ts";
 import type { Terminal } from "./terminal.ts";
 import { jsonText } from "./json.ts";
+import { permissionRemedy } from "./permission_remedy.ts";
 
 /** The exit codes of `tri`. */
 export const EXIT = { ok: 0, kernels: 1, usage: 2, environment: 3, interrupted: 4 } as const;
@@ -57,9 +58,7 @@ export function failureOf(error: unknown): Failure | undefined {
     // Deno's own text names the access and the flag that grants it.
     return environmentError(
       error.message.replace(/, run again with.*$/, "."),
-      `Grant it: add it to the permission set "tri" in deno.json, or run deno with ${
-        /--allow-\w+/.exec(error.message)?.[0] ?? "--allow-all"
-      }.`,
+      permissionRemedy(error.message),
     );
   }
   const missing = missingImport(error);

@@ -9,7 +9,7 @@ export interface GlobalTraffic {
   readonly bytes: number;
   /** Aligned pieces of 32 bytes that the requests touched; this is what memory moves. */
   readonly sectors: number;
-  /** The fewest sectors that could hold the bytes. */
+  /** The fewest sectors that could hold the bytes; bytes that several lanes of a request ask for count once. */
   readonly idealSectors: number;
 }
 

@@ -75,6 +75,7 @@ class Distinct {
 export interface CountScratch {
   readonly sectors: Distinct;
   readonly lines: Distinct;
+  readonly locations: Distinct;
   /** Words that a wavefront cannot serve together with others of their bank, by bank. */
   readonly banks: readonly Distinct[];
 }
@@ -83,6 +84,7 @@ export function newCountScratch(): CountScratch {
   return {
     sectors: new Distinct(),
     lines: new Distinct(),
+    locations: new Distinct(),
     banks: Array.from({ length: BANKS }, () => new Distinct()),
   };
 }
@@ -90,11 +92,12 @@ export function newCountScratch(): CountScratch {
 /** Counts a request to global memory: `bytes` at the location of each lane of the mask. */
 export function countGlobal(
   counters: AccessCounters,
-  { sectors, lines }: CountScratch,
+  scratch: CountScratch,
   locations: Uint32Array,
   mask: number,
   bytes: number,
 ): void {
+  const { sectors, lines } = scratch;
   sectors.clear();
   lines.clear();
   let asked = 0;
@@ -111,8 +114,35 @@ export function countGlobal(
   counters.requests++;
   counters.bytes += asked;
   counters.sectors += sectors.count;
-  counters.idealSectors += Math.ceil(asked / (1 << SECTOR_SHIFT));
+  const distinct = bytes * countDistinct(scratch, locations, mask);
+  counters.idealSectors += Math.ceil(distinct / (1 << SECTOR_SHIFT));
   counters.lines += lines.count;
+}
+
+/** Locations of which each counts once: lanes that ask for the same bytes get them from one sector. */
+function countDistinct(scratch: CountScratch, locations: Uint32Array, mask: number): number {
+  let count = 0;
+  let last = -1;
+  for (let lane = 0; lane < LANES; lane++) {
+    if (((mask >>> lane) & 1) === 0) continue;
+    const location = locations[lane] ?? 0;
+    if (location < last) return countUnordered(scratch, locations, mask);
+    if (location > last) count++;
+    last = location;
+  }
+  return count;
+}
+
+function countUnordered(
+  { locations: distinct }: CountScratch,
+  locations: Uint32Array,
+  mask: number,
+): number {
+  distinct.clear();
+  for (let lane = 0; lane < LANES; lane++) {
+    if (((mask >>> lane) & 1) === 1) distinct.add(locations[lane] ?? 0);
+  }
+  return distinct.count;
 }
 
 /** Counts a request to global memory for bytes side by side. */

@@ -56,7 +56,7 @@ async function test(workspace: Workspace, ...words: string[]): Promise<readonly 
       "deno.json",
       "--no-prompt",
       "--no-check",
-      "-P=test-kernels",
+      "-P=tests",
       REAL_MAIN,
       "test",
     ]
