@@ -64,10 +64,13 @@ export function exampleModule(
   const tests = examples.map(({ kernel, line, code }) => {
     const title = JSON.stringify(`${file.name}:${line}: an example of ${kernel}`);
     const body = code.replace(IMPORT, "").trim();
-    const device = /\b(?:const|let|using)\s+device\b/.test(body)
-      ? ""
-      : "  using device = AnyDevice.open({ notice: false });\n";
-    return `defineTest(${title}, async () => {\n${device}  await (async () => {\n${body}\n  })();\n});\n`;
+    const inner = `  await (async () => {\n${body}\n  })();\n`;
+    const ownsDevice = /\b(?:const|let|using)\s+device\b/.test(body);
+    // Node 20 has no `using`.
+    const whole = ownsDevice
+      ? inner
+      : `  const device = AnyDevice.open({ notice: false });\n  try {\n${inner}  } finally {\n    device.dispose();\n  }\n`;
+    return `defineTest(${title}, async () => {\n${whole}});\n`;
   });
   return [...given, ...imports, "", ...tests].join("\n");
 }

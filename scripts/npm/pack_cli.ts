@@ -24,6 +24,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
 
 /** What the command's modules import by these names; npm packages that are only for tests stay out. */
 const PACKAGES = [
+  "diff",
+  "marked",
   "ts-morph",
   "vega",
   "vega-lite",

@@ -117,12 +117,12 @@ Deno.test("exampleModule() imports what examples do not import or declare themse
     exampleModule(file, [{ kernel: "my_kernel", line: 1, code }], "../out/a.ts");
   const plain = module("myKernel(device);\n");
   assertStringIncludes(plain, 'import { myKernel } from "../out/a.ts";');
-  assertStringIncludes(plain, "using device = AnyDevice.open(");
+  assertStringIncludes(plain, "const device = AnyDevice.open(");
   const own = module(
     'import assert from "node:assert";\nimport {\n  myKernel,\n} from "./x.ts";\nconst device = 1;\n',
   );
   assert(!own.includes("../out/a.ts") && !own.includes("assert/strict"), own);
-  assert(!own.includes("using device"), own);
+  assert(!own.includes("AnyDevice.open"), own);
 });
 
 Deno.test("testsOf() finds tests beside a source and in the folder tests", () => {
