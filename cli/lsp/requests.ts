@@ -9,12 +9,14 @@ import {
   DocumentSymbolRequest,
   ErrorCodes,
   HoverRequest,
+  InlayHintRequest,
   type Position,
   PrepareRenameRequest,
   type ProtocolConnection,
   ReferencesRequest,
   RenameRequest,
   ResponseError,
+  SemanticTokensRequest,
   type ServerCapabilities,
   SignatureHelpRequest,
   type TextDocumentPositionParams,
@@ -27,8 +29,10 @@ import { definitionAt } from "./definition.ts";
 import type { Documents } from "./documents.ts";
 import { withExplanations } from "./explanations.ts";
 import { hoverAt } from "./hover.ts";
+import { inlayHintsIn } from "./inlay_hints.ts";
 import { referencesAt } from "./references.ts";
 import { prepareRename, renameAt } from "./rename.ts";
+import { LEGEND, semanticTokensOf } from "./semantic_tokens.ts";
 import { signatureAt } from "./signature.ts";
 import { symbolsOf } from "./symbols.ts";
 import type { Prepared } from "./workspace.ts";
@@ -42,6 +46,8 @@ export const REQUEST_CAPABILITIES: ServerCapabilities = {
   signatureHelpProvider: { triggerCharacters: ["(", ","] },
   documentSymbolProvider: true,
   codeActionProvider: true,
+  inlayHintProvider: true,
+  semanticTokensProvider: { legend: LEGEND, full: true },
   documentFormattingProvider: true,
   documentRangeFormattingProvider: true,
 };
@@ -111,6 +117,14 @@ export function answerRequests(
   connection.onRequest(
     DocumentRangeFormattingRequest.type,
     ({ textDocument: { uri }, range }) => formattingEdits(preparedOf(uri), range),
+  );
+  connection.onRequest(
+    InlayHintRequest.type,
+    ({ textDocument: { uri }, range }) => inlayHintsIn(analysisOf(uri), range),
+  );
+  connection.onRequest(
+    SemanticTokensRequest.type,
+    ({ textDocument: { uri } }) => semanticTokensOf(analysisOf(uri)),
   );
   connection.onRequest(CodeActionRequest.type, (params) => {
     ready();
