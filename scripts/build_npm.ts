@@ -31,7 +31,15 @@ await emptyDir(OUT);
 await build({
   entryPoints: [
     "./mod.ts",
-    ...["ffi/mod", "ffi/cublas/mod", "ffi/dlpack/mod", ...FORMATS, "bench/mod", "testing/mod", ...HIDDEN].map((
+    ...[
+      "ffi/mod",
+      "ffi/cublas/mod",
+      "ffi/dlpack/mod",
+      ...FORMATS,
+      "bench/mod",
+      "testing/mod",
+      ...HIDDEN,
+    ].map((
       name,
     ) => ({
       name: `./${name}`,
@@ -84,7 +92,15 @@ async function chooseRuntimeByConditions(folder: string): Promise<void> {
 
 /** The declarations, with today's TypeScript and without the libraries' being skipped. */
 async function checkTypes(): Promise<void> {
-  const modules = ["mod", "ffi/mod", "ffi/cublas/mod", "ffi/dlpack/mod", ...FORMATS, "bench/mod", "testing/mod"]
+  const modules = [
+    "mod",
+    "ffi/mod",
+    "ffi/cublas/mod",
+    "ffi/dlpack/mod",
+    ...FORMATS,
+    "bench/mod",
+    "testing/mod",
+  ]
     .map((name) => `esm/${name}.d.ts`);
   const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext"];
   const libraries = ["--lib", "es2022,esnext.disposable,dom", "--types", "node"];
