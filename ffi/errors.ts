@@ -1,4 +1,4 @@
-/** The run time's errors: each says what failed, where, and how to mend it. */
+/** The run time's errors: each says what failed, where, and how to fix it. */
 import type { FaultKind } from "../emulator/fault.ts";
 
 /** What an error carries beside its message. */
@@ -110,9 +110,9 @@ export class DriverFailedError extends TriError {
   /** For the run time. */
   constructor(problem: string, options: TriErrorOptions = {}) {
     const { hint, cause } = options;
-    const mend = hint === undefined ? "mend the driver" : hint;
+    const fix = hint === undefined ? "repair the driver" : hint;
     super(`The CUDA driver is installed but does not work: ${problem}`, {
-      hint: `${mend}; or ${EMULATOR_REQUEST}`,
+      hint: `${fix}; or ${EMULATOR_REQUEST}`,
       cause,
     });
   }
@@ -349,7 +349,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   CUDA_ERROR_ECC_UNCORRECTABLE: "the GPU's memory has a fault: see `nvidia-smi -q -d ECC`",
   CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
     "reads, writes and waits for the host cannot be part of a captured graph",
-  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: "an earlier call in the capture failed: mend that one",
+  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: "an earlier call in the capture failed: fix that one",
   CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
     "the capture waits for a stream outside it: capture both, or wait before",
   CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:

@@ -80,7 +80,7 @@ function diagnosticsPage(): string {
   return [
     head("Diagnostics", "compiler/support/codes.ts and cli/explain/"),
     "Codes never change their meaning. E is an error; W is a warning, which `--no-warn CODE` turns off and `--werror` turns " +
-    "into an error. `tri explain CODE` adds a wrong program and the mended one. The last column is the section of [the " +
+    "into an error. `tri explain CODE` adds a wrong program and the corrected one. The last column is the section of [the " +
     "language](../language.md) that has the rule.\n",
     ...chapters,
   ].join("\n");

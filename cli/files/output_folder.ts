@@ -29,7 +29,7 @@ export function hashOnDisk(out: string, path: string): string | undefined {
 /**
  * Writes `files` and takes away those of an earlier build (`obsolete`, with the hash they were written with),
  * unless someone changed them. The first of `files` is the record of what is ours: written first, an
- * interrupted build is seen and mended by the next.
+ * interrupted build is seen and repaired by the next.
  */
 export function updateFolder(
   out: string,

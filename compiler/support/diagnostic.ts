@@ -17,7 +17,7 @@ export interface Note {
   readonly span?: Span;
 }
 
-/** A replacement that mends the text. */
+/** A replacement that corrects the text. */
 export interface Fix {
   /** What to replace; empty to insert. */
   readonly span: Span;
@@ -37,9 +37,9 @@ export interface Diagnostic {
   readonly span: Span;
   /** What helps to understand it. */
   readonly notes: readonly Note[];
-  /** One sentence on how to mend it. */
+  /** One sentence on how to fix it. */
   readonly hint?: string;
-  /** The change that mends it, where there is only one. */
+  /** The change that fixes it, where there is only one. */
   readonly fix?: Fix;
 }
 

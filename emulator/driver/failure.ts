@@ -46,7 +46,7 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
   "illegal instruction":
     "the operands do not fit each other: see the PTX ISA's section on the instruction",
   "failed assertion":
-    "an `assert` or `assume` of the kernel does not hold: print the values with `printf`, or mend what the launch was given",
+    "an `assert` or `assume` of the kernel does not hold: print the values with `printf`, or correct what the launch was given",
   "trap": "the kernel stopped itself: see the condition around the instruction",
 };
 

@@ -24,7 +24,7 @@ Deno.test("tri build writes what is right, reports the rest and exits with 1", a
   assertEquals([again.code, again.stderr.includes("nothing was written")], [1, true]);
 });
 
-Deno.test("tri build after the mend of one source builds that one, as if it had never been wrong", async () => {
+Deno.test("tri build after one source is fixed builds that one, as if it had never been wrong", async () => {
   using shop = new Shop(THREE);
   await shop.build();
   shop.write("kernels/b.tc", "kernel baz\n");

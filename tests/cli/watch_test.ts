@@ -20,7 +20,7 @@ Deno.test("tri build --watch builds what changed, a line per build, and ends wit
   assertEquals(await tri.end(), 0);
 });
 
-Deno.test("tri build --watch survives mistakes and builds when they are mended", async () => {
+Deno.test("tri build --watch survives mistakes and builds when they are fixed", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel one\n" });
   await using tri = watching(workspace, BUILD);
   await tri.line("watching");

@@ -85,7 +85,7 @@ Deno.test("openNpy() reads every version of the header, from a path, an URL and 
   }
 });
 
-Deno.test("openNpy() says where, what and how to mend it", () => {
+Deno.test("openNpy() says where, what and how to fix it", () => {
   const cases: readonly (readonly [string, number | undefined, string])[] = [
     ["complex.npy", 20, "real and imaginary parts"],
     ["fields.npy", 20, "save each field as an array of its own"],

@@ -75,7 +75,7 @@ Deno.test("writeSafetensors() keeps every element type", () => {
   }
 });
 
-Deno.test("openSafetensors() says where, what and how to mend it", () => {
+Deno.test("openSafetensors() says where, what and how to fix it", () => {
   const f32 = (offsets: string, shape = "[1]"): string =>
     `{"dtype":"F32","shape":${shape},"data_offsets":${offsets}}`;
   const four = [0, 0, 0, 0];

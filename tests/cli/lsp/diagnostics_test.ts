@@ -11,7 +11,7 @@ const GOOD = `__global__ void copy(float *X, float *Y, int N) {
 const isEmpty = (list: readonly unknown[]): boolean => list.length === 0;
 const isFull = (list: readonly unknown[]): boolean => list.length > 0;
 
-Deno.test("tri lsp shows errors as they are typed, and takes them away when they are mended", async () => {
+Deno.test("tri lsp shows errors as they are typed, and takes them away when they are fixed", async () => {
   using workspace = new Workspace();
   const client = await LspClient.start(workspace.path);
   await client.open("copy.tc", GOOD.replace("i < N", "i < M"));

@@ -215,7 +215,7 @@ Deno.test("tri lsp completes directives, pragmas and the names that these may us
   assertEquals(await client.stop(), 0);
 });
 
-Deno.test("tri lsp explains a diagnostic and offers the change that mends it", async () => {
+Deno.test("tri lsp explains a diagnostic and offers the change that fixes it", async () => {
   using workspace = new Workspace();
   const client = await openText(
     workspace,
