@@ -1,2 +1,2 @@
-/** The library door of tri; see README. */
-export * from "./compiler/mod.ts";
+/** What programs import: the run time. `@tri/tri/compiler` has the compiler. */
+export * from "./ffi/mod.ts";

@@ -1,5 +1,6 @@
 /** `tri new`: a kernel with its test and its benchmark, in the project here or in one that it makes. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { camelCase, RESERVED_NAMES, styledNames } from "../codegen/names.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { CommandContext, Invocation } from "./command.ts";
@@ -30,7 +31,9 @@ export async function runNew(
   const folder = own ? absolutePath(names.kernel) : root;
   if (own && isFolder(folder)) throw usageError(`There is a folder ${names.kernel} already`);
   const files = new Map([
-    ...(own ? projectFiles(names, invocation.flag("package")) : []),
+    ...(own
+      ? projectFiles(names, { publishable: invocation.flag("package"), checkout: checkoutHere() })
+      : []),
     ...kernelFiles(names),
   ]);
   const compiler = await toolchain.compiler();
@@ -56,6 +59,14 @@ export async function runNew(
       : `next: tri build kernels --out generated, then run tests/${names.kernel}_test.ts`,
   );
   return EXIT.ok;
+}
+
+/** The checkout that runs here; undefined for a published tri. */
+function checkoutHere(): string | undefined {
+  const config = new URL("../deno.json", import.meta.url);
+  if (config.protocol !== "file:") return undefined;
+  const path = fileURLToPath(config);
+  return isFile(path) ? folderOf(path) : undefined;
 }
 
 function namesOf(name: string): NewKernel {

@@ -3,7 +3,7 @@
  *
  * @example
  * ```ts
- * import { compileFile } from "@tri/tri";
+ * import { compileFile } from "@tri/tri/compiler";
  *
  * const file = { name: "copy.tc", text: "__global__ void copy(float *X, float *Y) { *Y = *X; }" };
  * const { diagnostics, kernels } = compileFile(file, { targets: ["sm_80"] });

@@ -3,7 +3,7 @@
  * unchanged with its peak memory, `tri --help`, and `nvcc -ptx` on an equivalent CUDA file, all on this machine.
  * Processes run as the task `tri` runs them, flags for V8 included.
  */
-import { compileFile, type SourceFile, type TargetName } from "@tri/tri";
+import { compileFile, type SourceFile, type TargetName } from "@tri/tri/compiler";
 import config from "../deno.json" with { type: "json" };
 
 interface Case {

@@ -1,10 +1,12 @@
 /**
- * `deno task npm`: the npm package by dnt, in npm/package: modules, declarations and the shipped kernels, tested in Node.
- * Only this script needs JSR; `deno task pack` makes a package for the same users without.
+ * `deno task npm`: the npm packages with modules by dnt, tested in Node: tarballs in npm/. Only this script needs JSR; `deno task
+ * pack` makes packages for the same users without.
  */
 import * as path from "node:path";
-import { addKernels, copyTree, run } from "./npm/pack.ts";
-import { packageFields, runtimeConditions } from "./npm/package_json.ts";
+import { runtimeConditions, runTimeFields, runTimeModules } from "./npm/package_json.ts";
+import { describePacked, PACKAGES } from "./npm/pack.ts";
+import { RUN_TIME_BUDGET } from "./npm/run_time.ts";
+import { addTexts, originUrl, type Packed, packFolder, run, writeJson } from "./npm/tarball.ts";
 
 /** What of dnt is used. It is imported by a variable, so that checking this file does not ask JSR for it. */
 interface Dnt {
@@ -19,33 +21,13 @@ const { build, emptyDir }: Dnt = await import(DNT);
 const OUT = "npm/package";
 const ESM = path.join(OUT, "esm");
 
-/** Modules that are not imported by name: the package's conditions and the emulator's threads load them. */
-const HIDDEN = ["ffi/runtime/node", "ffi/runtime/bun", "ffi/threads/worker"];
-
-const FORMATS = ["mod", "npy", "npz", "safetensors"].map((name) => `formats/${name}`);
-
 // dnt's runner of tests is a script: the package is one of modules only when it is done.
-const { type, ...fields } = packageFields("./esm");
+const fields = runTimeFields("./esm", await originUrl());
+const { type, ...untyped } = fields;
 
 await emptyDir(OUT);
 await build({
-  entryPoints: [
-    "./mod.ts",
-    ...[
-      "ffi/mod",
-      "ffi/cublas/mod",
-      "ffi/dlpack/mod",
-      ...FORMATS,
-      "bench/mod",
-      "testing/mod",
-      ...HIDDEN,
-    ].map((
-      name,
-    ) => ({
-      name: `./${name}`,
-      path: `./${name}.ts`,
-    })),
-  ],
+  entryPoints: runTimeModules().map(([name, module]) => ({ name, path: module })),
   outDir: OUT,
   importMap: "deno.json",
   shims: { deno: { test: "dev" } },
@@ -56,24 +38,25 @@ await build({
   typeCheck: false,
   skipSourceOutput: true,
   compilerOptions: { lib: ["ESNext", "DOM"], target: "ES2022" },
-  package: { ...fields, devDependencies: { "@types/node": "^20" } },
+  package: { ...untyped, devDependencies: { "@types/node": "^20" } },
   postBuild: async () => {
     await chooseRuntimeByConditions(path.join(ESM, "ffi"));
-    await writePackageJson(ESM, { type, imports: { "#runtime": runtimeConditions(".") } });
-    for (const name of ["README.md", "LICENSE"]) await Deno.copyFile(name, path.join(OUT, name));
-    await copyTree("kernels", path.join(OUT, "kernels"));
-    await addKernels(path.resolve(OUT), {});
+    await writeJson(path.join(ESM, "package.json"), {
+      type,
+      imports: { "#runtime": runtimeConditions(".") },
+    });
   },
 });
 // From here on the whole package is of modules.
 await Deno.remove(path.join(ESM, "package.json"));
-await writePackageJson(OUT, { ...fields, type });
+await addTexts(OUT, "tri.md", fields);
 await checkTypes();
 
-async function writePackageJson(folder: string, value: unknown): Promise<void> {
-  await Deno.writeTextFile(
-    path.join(folder, "package.json"),
-    `${JSON.stringify(value, null, 2)}\n`,
+const byDnt = (destination: string): Promise<Packed> =>
+  packFolder(OUT, destination, RUN_TIME_BUDGET);
+for (const pack of Object.values({ ...PACKAGES, "@tri/tri": byDnt })) {
+  await Deno.stdout.write(
+    new TextEncoder().encode(describePacked(await pack(path.resolve("npm")))),
   );
 }
 
@@ -92,18 +75,11 @@ async function chooseRuntimeByConditions(folder: string): Promise<void> {
 
 /** The declarations, with today's TypeScript and without the libraries' being skipped. */
 async function checkTypes(): Promise<void> {
-  const modules = [
-    "mod",
-    "ffi/mod",
-    "ffi/cublas/mod",
-    "ffi/dlpack/mod",
-    ...FORMATS,
-    "bench/mod",
-    "testing/mod",
-  ]
-    .map((name) => `esm/${name}.d.ts`);
+  const modules = runTimeModules().map(([, module]) =>
+    `esm/${module.slice("./".length, -".ts".length)}.d.ts`
+  );
   const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext"];
   const libraries = ["--lib", "es2022,esnext.disposable,dom", "--types", "node"];
   const tsc = ["exec", "--yes", "--package=typescript@5.9.3", "--", "tsc"];
-  await run(OUT, "npm", ...tsc, ...flags, ...libraries, ...modules, "kernels/mod.d.ts");
+  await run(OUT, "npm", ...tsc, ...flags, ...libraries, ...modules);
 }

@@ -29,13 +29,22 @@ export function kernelFiles(names: NewKernel): Files {
   ]);
 }
 
-/** The project around them; `publishable` adds what makes an npm package of it. */
-export function projectFiles({ kernel, wrapper }: NewKernel, publishable: boolean): Files {
-  const settings = projectSettings(kernel, publishable);
+/** How a project is made. */
+export interface ProjectOptions {
+  /** It has what makes an npm package of it. */
+  readonly publishable: boolean;
+  /** The checkout of tri that it uses in place of the published package, if any: an absolute path. */
+  readonly checkout: string | undefined;
+}
+
+/** The project around them. */
+export function projectFiles({ kernel, wrapper }: NewKernel, options: ProjectOptions): Files {
+  const { publishable } = options;
+  const settings = projectSettings(kernel, options);
   return new Map([
     ["deno.json", `${JSON.stringify(settings, null, 2)}\n`],
     [".gitignore", `generated/\n${publishable ? "dist/\nnpm/\n" : ""}`],
-    ["README.md", readmeText(kernel, wrapper, publishable)],
+    ["README.md", readmeText(kernel, wrapper, options)],
     ...(publishable ? [["scripts/npm.ts", packageScript()] as const] : []),
   ]);
 }
@@ -101,7 +110,10 @@ const ASSEMBLERS = [
 
 const TOOLS = [...ASSEMBLERS, ...ASSEMBLERS.map((path) => path.replace("ptxas", "nvdisasm"))];
 
-function projectSettings(name: string, publishable: boolean): Record<string, unknown> {
+function projectSettings(
+  name: string,
+  { publishable, checkout }: ProjectOptions,
+): Record<string, unknown> {
   const packageTask = {
     npm: {
       description: "The kernels as an npm package: a tarball in npm/",
@@ -152,24 +164,34 @@ function projectSettings(name: string, publishable: boolean): Record<string, unk
       ...(publishable ? packageSet : {}),
     },
     imports: { "@tri/tri": `jsr:@tri/tri@^${VERSION}` },
+    ...(checkout === undefined ? {} : { links: [checkout] }),
     compilerOptions: { strict: true },
     fmt: { lineWidth: 100 },
     exclude: ["generated", "dist", "npm"],
   };
 }
 
-function readmeText(kernel: string, wrapper: string, publishable: boolean): string {
+function readmeText(
+  kernel: string,
+  wrapper: string,
+  { publishable, checkout }: ProjectOptions,
+): string {
   const publishing = `
-\`deno task npm\` makes a package for Node and Bun, a tarball in \`npm/\`:
+\`deno task npm\` makes a package for Node, Bun and Deno, a tarball in \`npm/\`. It needs the run time
+\`@tri/tri\` and nothing else:
 
 \`\`\`js
-import { Device } from "@tri/tri/ffi";
+import { Device } from "@tri/tri";
 import { ${wrapper} } from "${kernel.replaceAll("_", "-")}";
 
 const device = Device.open();
 const y = ${wrapper}(device.tensor(new Float32Array([1, 2, 3])), { factor: 2 });
-console.log(await y.read());
+console.log((await y.read()).join(" ")); // 2 4 6
 \`\`\`
+`;
+  const linked = `
+\`links\` in \`deno.json\` names the checkout of tri that made this project, which takes the place of
+the published package. Remove it to use the published one.
 `;
   return `# ${kernel}
 
@@ -179,5 +201,5 @@ console.log(await y.read());
 - \`deno task tune kernels\` times the configurations on a GPU; the next build takes the fastest.
 - \`deno task bench bench/${kernel}.ts\` times the kernel on a GPU; \`--save bench\` keeps the figures
   and draws them.
-${publishable ? publishing : ""}`;
+${publishable ? publishing : ""}${checkout === undefined ? "" : linked}`;
 }

@@ -6,8 +6,11 @@ export function packageScript(): string {
   return `/** The npm package of the kernels, a tarball in npm/. Arguments are those of \`tri build\`: \`deno task npm --arch sm_90\`. */
 import config from "../deno.json" with { type: "json" };
 
-/** The run time that wrappers import. */
+/** The run time that wrappers import. As a peer there is one of it for all packages of kernels. */
 const RUN_TIME = { "@tri/tri": "^${VERSION}" };
+
+/** JavaScript with declarations; the fewest images, compressed. */
+const FORM = ["--emit", "js", "--compact"];
 
 const README = "README.md";
 
@@ -29,7 +32,7 @@ for await (const { name } of Deno.readDir("npm")) {
   await Deno.remove(\`npm/\${name}\`, { recursive: true });
 }
 // Declarations lead an editor to ../kernels, here as in the package, so the sources go along.
-await run(".", "deno", "task", "-q", "tri", "build", "kernels", "--out", "dist", "--emit", "js", ...Deno.args);
+await run(".", "deno", "task", "-q", "tri", "build", "kernels", "--out", "dist", ...FORM, ...Deno.args);
 await copyTree("kernels", "npm/kernels");
 await copyTree("dist", "npm/dist");
 await Deno.remove("npm/dist/.tri-build.json");
@@ -40,13 +43,14 @@ const fields = {
   version: config.version,
   type: "module",
   sideEffects: false,
+  engines: { node: ">=20.16" },
   exports: {
     ".": { types: "./dist/mod.d.ts", default: "./dist/mod.js" },
     "./*": { types: "./dist/*.d.ts", default: "./dist/*.js" },
     "./package.json": "./package.json",
   },
   files: ["dist", "kernels"],
-  dependencies: RUN_TIME,
+  peerDependencies: RUN_TIME,
 };
 await Deno.writeTextFile("npm/package.json", \`\${JSON.stringify(fields, null, 2)}\\n\`);
 await run("npm", "npm", "pack", "--silent");

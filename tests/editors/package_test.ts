@@ -3,7 +3,7 @@ import * as path from "node:path";
 import manifest from "../../editors/vscode/package.json" with { type: "json" };
 import { assertEquals } from "../support/assert.ts";
 import { install, must0, npmTest, run } from "../support/npm.ts";
-import { copyTree } from "../../scripts/npm/pack.ts";
+import { copyTree } from "../../scripts/npm/tarball.ts";
 
 const SOURCE = new URL("../../editors/vscode", import.meta.url).pathname;
 

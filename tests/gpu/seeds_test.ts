@@ -2,7 +2,7 @@
  * The transpositions of the tutorials, compiled here and now and launched without a wrapper, for every element
  * type: as published, with a promise, with bounds checks, and by pointer arithmetic alone.
  */
-import { compileFile, type TargetName } from "@tri/tri";
+import { compileFile, type TargetName } from "@tri/tri/compiler";
 import { Device, type DType } from "@tri/tri/ffi";
 import { assert, assertEquals } from "../support/assert.ts";
 import { gpuTest } from "../support/gpu.ts";

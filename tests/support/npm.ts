@@ -42,7 +42,7 @@ async function reason(): Promise<string | undefined> {
 const skipped = await reason();
 
 /** A test that needs npm and its registry. */
-export function npmTest(title: string, fn: () => Promise<void>): void {
+export function npmTest(title: string, fn: (t: Deno.TestContext) => Promise<void>): void {
   Deno.test({
     name: skipped === undefined ? title : `${title} [skipped: ${skipped}]`,
     ignore: skipped !== undefined,

@@ -4,20 +4,14 @@
  */
 import assert from "node:assert/strict";
 import process from "node:process";
-import {
-  ArgumentError,
-  type ConstantBuffer,
-  defineKernel,
-  Device,
-  EmulatorError,
-  LaunchError,
-  type Tensor,
-} from "@tri/tri/ffi";
-import { compileFile } from "@tri/tri";
+import { ArgumentError, Device, EmulatorError, LaunchError, type Tensor } from "@tri/tri";
+import { Device as DeviceOfFfi } from "@tri/tri/ffi";
 import { benchmark, compareRecordings, NoTimesError, type Recording, runBenchmark } from "@tri/tri/bench";
-import * as kernels from "@tri/tri/kernels";
-import { transpose } from "@tri/tri/kernels/transpose";
-import { matmul } from "@tri/tri/kernels/matmul";
+import { embedImages } from "@tri/tri/esbuild";
+import * as kernels from "@tri/kernels";
+import { transpose } from "@tri/kernels/transpose";
+import { matmulPlain } from "@tri/kernels/matmul_plain";
+import type { Plugin } from "esbuild";
 
 const device = Device.open({ device: "emulator", arch: "sm_90" });
 let claims = 0;
@@ -29,11 +23,6 @@ async function claim(text: string, check: () => void | Promise<void>): Promise<v
     throw new Error(`${text}: not so, TRI_SEED=${seed - 1}`, { cause: error });
   }
   claims++;
-}
-
-interface Lookup {
-  (args: { readonly Y: Tensor<"int32"> }): void;
-  readonly constants: { readonly T: ConstantBuffer };
 }
 
 /** Multiplicative congruential generator, modulus 2^31 - 1 (Park and Miller, 1988). In [-1, 1). */
@@ -58,10 +47,10 @@ await claim("transpose() transposes odd sizes", async () => {
   }
 });
 
-await claim("matmul() multiplies, on tensor cores and off them", async () => {
+await claim("matmulPlain() multiplies", async () => {
   const n = 33;
   const [a, b] = [random(n * n), random(n * n)];
-  const c = await matmul(device.tensor(a, [n, n]), device.tensor(b, [n, n])).read();
+  const c = await matmulPlain(device.tensor(a, [n, n]), device.tensor(b, [n, n])).read();
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) {
       let sum = 0;
@@ -71,7 +60,15 @@ await claim("matmul() multiplies, on tensor cores and off them", async () => {
   }
 });
 
-await claim("the index has the same kernels", () => assert.equal(kernels.transpose, transpose));
+await claim("entry points share their classes and kernels", () => {
+  assert.equal(DeviceOfFfi, Device);
+  assert.equal(kernels.transpose, transpose);
+});
+
+await claim("the plugin for esbuild has its type", () => {
+  const plugin: Plugin = embedImages();
+  assert.equal(plugin.name, "tri-images");
+});
 
 await claim("large launches run in several threads", async () => {
   const [m, n] = [1024, 768];
@@ -105,49 +102,10 @@ await claim("errors are typed, and the same class everywhere", () => {
   assert.ok(EmulatorError.prototype instanceof Error);
 });
 
-await claim("the compiler compiles", () => {
-  const text = "__global__ void set(int *X) { X[get_program_id(0)] = 7; }";
-  const { kernels: [kernel], diagnostics } = compileFile({ name: "set.tc", text }, {
-    targets: ["sm_80"],
-  } as never);
-  assert.deepEqual(diagnostics, []);
-  assert.match(kernel?.modules[0]?.ptx ?? "", /\.entry set/);
-});
-
-await claim("constant memory holds zeros, then what was set", async () => {
-  const text = "int __constant__ *T = calloc(16);\n" +
-    "__global__ void f(int *Y) { int r[4] = 0 ... 4; *(Y + r) = *(T + r); }";
-  const { kernels: [kernel] } = compileFile({ name: "f.tc", text }, { targets: ["sm_80"] } as never);
-  const { ptx = "", entries: [entry] = [] } = kernel?.modules[0] ?? {};
-  assert.ok(kernel !== undefined && entry !== undefined);
-  const f = defineKernel<Lookup, "Y">({
-    name: "f",
-    params: [{ kind: "pointer", name: "Y", access: "out" }],
-    contract: { grid: [{ text: "1", value: () => 1 }], tensors: [], ranges: [], requires: [] },
-    variants: [{ name: "default", bindings: {}, dtypes: { Y: "int32" } }],
-    // The forms of an entry, if it had any, are for wrappers: their conditions are functions there.
-    instances: [{ ...entry, forms: [], variant: "default", constants: {} }],
-    images: [{ target: "sm_80", kind: "ptx", base64: btoa(ptx) }],
-    constantBuffers: kernel.constants,
-  });
-  const Y = device.zeros("int32", [4]);
-  f({ Y });
-  assert.deepEqual([...await Y.read()], [0, 0, 0, 0]);
-  f.constants.T.set(Int32Array.of(5, 6), 4);
-  f({ Y });
-  assert.deepEqual([...await Y.read()], [0, 5, 6, 0]);
-  assert.throws(() => f.constants.T.set(new Int32Array(5)), ArgumentError);
-});
-
 await claim("what only a GPU can time is refused by errors of their own", async () => {
   const x = device.tensor(random(64 * 64), [64, 64]);
-  const [A, B, C] = [x, x, device.zeros("float32", [64, 64])];
-  const sizes = { M: 64, N: 64, K: 64 };
-  const strides = {
-    ...{ stride_a_0: 64, stride_a_1: 1, stride_b_0: 64, stride_b_1: 1 },
-    ...{ stride_c_0: 64, stride_c_1: 1 },
-  };
-  await assert.rejects(() => matmul.tune({ A, B, C, ...sizes, ...strides }), LaunchError);
+  const [X, Y] = [x, device.zeros("float32", [64, 64])];
+  await assert.rejects(() => transpose.tune({ X, Y, M: 64, N: 64, ldx: 64, ldy: 64 }), LaunchError);
   const timed = benchmark({
     name: "transpose",
     title: "Transposition",
