@@ -60,4 +60,4 @@ export {
 export { renderDiagnostic, type RenderOptions } from "./support/render.ts";
 export { type ScalarName, SCALARS } from "./support/scalar.ts";
 export type { Expansion, SourceFile, Span } from "./support/source.ts";
-export { type MmaName, type Target, type TargetName, TARGETS } from "./targets.ts";
+export { ALL_TARGETS, type MmaName, type Target, type TargetName, TARGETS } from "./targets.ts";

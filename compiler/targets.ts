@@ -216,7 +216,46 @@ const SM_120 = {
   multiprocessors: 170, // RTX 5090
 } as const satisfies Target;
 
-/** The targets by name, oldest first; each record says what differs from a generation before. */
+const SM_87 = {
+  ...SM_80,
+  name: "sm_87",
+  sm: 87,
+  ptx: 74,
+  warpsPerSm: 48,
+  blocksPerSm: 16,
+  multiprocessors: 16, // Jetson AGX Orin
+} as const satisfies Target;
+
+/** The Programming Guide does not list it: limits of sm_86. */
+const SM_88 = {
+  ...SM_86,
+  name: "sm_88",
+  sm: 88,
+  ptx: 90,
+  multiprocessors: 16,
+} as const satisfies Target;
+
+const SM_103 = { ...SM_100, name: "sm_103", sm: 103, ptx: 88 } as const satisfies Target; // B300
+
+const SM_110 = {
+  ...SM_100,
+  name: "sm_110",
+  sm: 110,
+  ptx: 90,
+  warpsPerSm: 48,
+  blocksPerSm: 24,
+  multiprocessors: 20, // Jetson AGX Thor
+} as const satisfies Target;
+
+const SM_121 = {
+  ...SM_120,
+  name: "sm_121",
+  sm: 121,
+  ptx: 88,
+  multiprocessors: 48, // DGX Spark
+} as const satisfies Target;
+
+/** The targets of `--arch all` by name, oldest first; each record says what differs from a generation before. */
 export const TARGETS = {
   sm_70: SM_70,
   sm_75: SM_75,
@@ -229,6 +268,18 @@ export const TARGETS = {
   sm_120: SM_120,
 } as const satisfies Record<string, Target>;
 
+/** Targets that `--arch` has to name. Their GPUs also run the images of a target before them, which is as fast for most kernels. */
+const FURTHER_TARGETS = {
+  sm_87: SM_87,
+  sm_88: SM_88,
+  sm_103: SM_103,
+  sm_110: SM_110,
+  sm_121: SM_121,
+} as const satisfies Record<string, Target>;
+
+/** All targets by name. */
+export const ALL_TARGETS = { ...TARGETS, ...FURTHER_TARGETS } as const;
+
 /** What an emulator must have of an architecture. */
 export type Architecture = Pick<Target, "name" | "sm" | "sharedBytesPerBlock">;
 
@@ -238,17 +289,19 @@ export const ARCHITECTURES: readonly Architecture[] = [
   SM_75,
   SM_80,
   SM_86,
-  { ...SM_80, name: "sm_87", sm: 87 },
+  SM_87,
+  SM_88,
   SM_89,
   SM_90,
   SM_100,
-  { ...SM_100, name: "sm_103", sm: 103 },
+  SM_103,
+  SM_110,
   SM_120,
-  { ...SM_120, name: "sm_121", sm: 121 },
+  SM_121,
 ];
 
 /** The name of a target. */
-export type TargetName = keyof typeof TARGETS;
+export type TargetName = keyof typeof ALL_TARGETS;
 
 type Answer = string | number | boolean;
 

@@ -6,7 +6,7 @@
 import { brotliCompress, constants } from "node:zlib";
 import { promisify } from "node:util";
 import type { ModuleOutline } from "../../compiler/options.ts";
-import { type Target, TARGETS } from "../../compiler/targets.ts";
+import { ALL_TARGETS, type Target } from "../../compiler/targets.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { sha256 } from "../files/hash.ts";
 
@@ -56,7 +56,7 @@ export function ownCubins<Module extends TargetCode>(
 }
 
 function recordOf({ arch }: TargetCode): Target {
-  const targets: Readonly<Record<string, Target>> = TARGETS;
+  const targets: Readonly<Record<string, Target>> = ALL_TARGETS;
   return must(targets[arch], "the record of a target");
 }
 

@@ -1,6 +1,6 @@
 /** `tri inspect --stage report`: what the assembler says of each entry, and what the entry does on the emulator. */
 import type { CompileResult } from "../../compiler/options.ts";
-import { type Target, TARGETS } from "../../compiler/targets.ts";
+import { ALL_TARGETS, type Target } from "../../compiler/targets.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "../build/assembled_modules.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT } from "../failure.ts";
@@ -47,7 +47,9 @@ function assembledEntries(images: readonly AssembledModule[]): AssembledEntry[] 
       const entry = entries.flatMap((entry) => [entry, ...entry.forms ?? []])
         .find((code) => code.symbol === symbol);
       const resources = { ...found, sharedBytes: found.sharedBytes + (entry?.sharedBytes ?? 0) };
-      const target: Target | undefined = Object.values(TARGETS).find(({ name }) => name === arch);
+      const target: Target | undefined = Object.values(ALL_TARGETS).find(({ name }) =>
+        name === arch
+      );
       const occupancy = entry === undefined || target === undefined
         ? undefined
         : occupancyOf(target, { ...resources, threads: entry.threads });

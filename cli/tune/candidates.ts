@@ -3,7 +3,7 @@ import type { CompiledKernel, CompiledModule, CompileOptions } from "../../compi
 import type { InstanceInfo } from "../../compiler/contract/types.ts";
 import { groupBy } from "../../compiler/support/group_by.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName } from "../../compiler/targets.ts";
 import { sha256 } from "../files/hash.ts";
 import { instancesOn } from "../report/facts.ts";
 import { occupancyOf } from "../report/occupancy.ts";
@@ -162,7 +162,7 @@ function misfitOf(
   { module, resources }: CompiledConfig,
   { symbol }: InstanceInfo,
 ): string | undefined {
-  const target = TARGETS[module.target];
+  const target = ALL_TARGETS[module.target];
   const entry = must(module.entries.find((one) => one.symbol === symbol), `entry ${symbol}`);
   const found = resources[symbol];
   const sharedBytes = entry.sharedBytes + (found?.sharedBytes ?? 0);

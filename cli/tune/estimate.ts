@@ -5,7 +5,7 @@
 import { evaluate, paramsOf } from "../../compiler/contract/expr.ts";
 import type { KernelContract } from "../../compiler/contract/types.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName } from "../../compiler/targets.ts";
 import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../../ffi/mod.ts";
 import { type Occupancy, occupancyOf } from "../report/occupancy.ts";
 import { chooseArguments, type Sizes } from "../report/arguments.ts";
@@ -186,7 +186,7 @@ function estimateOf(
   { compiled: { config, module, resources }, instance }: Candidate,
   work: Work,
 ): Estimate {
-  const target = TARGETS[group.target];
+  const target = ALL_TARGETS[group.target];
   const { multiprocessors } = target;
   const { symbol, contract } = instance;
   const { threads, sharedBytes } = must(

@@ -18,7 +18,7 @@ import {
 import { timed } from "./run_passes.ts";
 import { must } from "../support/bug.ts";
 import type { WorkBudget } from "./work_budget.ts";
-import { type Target, type TargetName, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type Target, type TargetName } from "../targets.ts";
 
 /** A kernel as text: instructions of all instances as data would fill the memory. */
 interface KernelText {
@@ -61,7 +61,7 @@ export class BackEnd {
    * {@linkcode lowerEntry} throws.
    */
   add(name: TargetName, func: Func, options: EntryLowering, isFirst: boolean): void {
-    const target = TARGETS[name];
+    const target = ALL_TARGETS[name];
     const known = this.#known.get(func) ?? [];
     let code = known.find(({ sameAnswers }) => sameAnswers(target));
     if (code === undefined) {
@@ -81,11 +81,11 @@ export class BackEnd {
   #module(target: TargetName, codes: readonly Code[]): CompiledModule {
     const kernels = codes.flatMap((code) => code.kernels);
     const texts = new Map(kernels.map(({ kernel, text, directivesOn }): [PtxKernel, string] => [
-      { ...kernel, directives: directivesOn(TARGETS[target]) },
+      { ...kernel, directives: directivesOn(ALL_TARGETS[target]) },
       text,
     ]));
     const { names: files } = this.#files;
-    const version = Math.max(TARGETS[target].ptx, ...kernels.map((one) => one.version));
+    const version = Math.max(ALL_TARGETS[target].ptx, ...kernels.map((one) => one.version));
     return {
       target,
       ptx: printModule(

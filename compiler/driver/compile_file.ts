@@ -45,7 +45,7 @@ import type { CompiledKernel, CompileOptions, CompileResult, Define } from "../o
 import { must } from "../support/bug.ts";
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
-import { type TargetName, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type TargetName } from "../targets.ts";
 import { checkTileLimits } from "./tile_limits.ts";
 
 /** A file with its kernels found and planned. */
@@ -94,7 +94,7 @@ export function planFile(
   const standIns = firstBindings(itemGroups, defines);
   const { parsed, sites: found } = findKernels(front, standIns, options, collector);
   const targets = targetsOf(options);
-  const nameWith = namesOfFront(front, TARGETS[targets[0]]);
+  const nameWith = namesOfFront(front, ALL_TARGETS[targets[0]]);
   const budget = new PlanBudget(file);
   const allows = (): boolean => budget.allowsConfiguration(undefined, reporter);
   const sites = kernelsByName(found, groups, overrides, defines, nameWith, allows);
@@ -146,7 +146,7 @@ function findKernels(
   const request = {
     defines,
     options: readOptions([]),
-    arch: TARGETS[targetsOf(options)[0]],
+    arch: ALL_TARGETS[targetsOf(options)[0]],
   };
   const parsed = front.parse(request);
   const { kernels } = parsed;
@@ -184,7 +184,7 @@ function compileKernel(
     const checked = timed(
       watchEntry(options, entryName(plan, instance, GENERAL).symbol),
       "check",
-      () => checkInstance(front, site, instance, TARGETS[first]),
+      () => checkInstance(front, site, instance, ALL_TARGETS[first]),
     );
     collector.addInstance(site.offset, label, checked.general);
     collector.addInstance(site.offset, label, checked.own);
@@ -205,7 +205,7 @@ function compileKernel(
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of targets.filter((one) => instance.targets.includes(one))) {
         if (!front.work.allowsMore(reporter)) break;
-        const own = checkInstance(front, site, instance, TARGETS[target]);
+        const own = checkInstance(front, site, instance, ALL_TARGETS[target]);
         if (own !== checked) {
           const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
           collector.addInstance(site.offset, label, found);

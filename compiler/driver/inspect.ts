@@ -20,7 +20,7 @@ import type { CompileOptions } from "../options.ts";
 import { compileFile, planFile } from "./compile_file.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
-import { type Target, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type Target } from "../targets.ts";
 
 /** The phases there are to look at. */
 export type Phase = "tokens" | "ast" | "types" | "ir" | "views" | "layout" | "ptx";
@@ -55,7 +55,7 @@ export function inspect(
     new DiagnosticCollector(),
     new Reporter(),
   );
-  const target = TARGETS[options.targets[0] ?? "sm_80"];
+  const target = ALL_TARGETS[options.targets[0] ?? "sm_80"];
   for (const { site, plan } of kernels) {
     const instance = plan.instances.find((candidate) =>
       variant === undefined || candidate.variant.name === variant

@@ -3,7 +3,7 @@ import { cloneFunc } from "../ir/walk.ts";
 import type { CompileClock } from "../options.ts";
 import { CompilerBug } from "../support/bug.ts";
 import type { SourceFile } from "../support/source.ts";
-import { type Target, type TargetName, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type Target, type TargetName } from "../targets.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import { EVERY_STEP, FuncDumps } from "./func_dumps.ts";
 import { type IrFunc, type IrHeader, parseIr, printHeader, printIr } from "./ir_text.ts";
@@ -85,8 +85,8 @@ function inspectFunc(
   { result, after, target: wanted, defaultTarget, clock }: IrRequest,
 ): string {
   const original = cloneFunc(func);
-  const named = wanted === undefined ? undefined : TARGETS[wanted];
-  const target: Target = named ?? header.target ?? TARGETS[defaultTarget];
+  const named = wanted === undefined ? undefined : ALL_TARGETS[wanted];
+  const target: Target = named ?? header.target ?? ALL_TARGETS[defaultTarget];
   const headerAfter = (step: string | undefined): IrHeader => {
     const isForTarget = STEPS.some(({ name, phase }) => name === step && phase !== "tile");
     return { ...header, after: step, target: isForTarget ? target : header.target };

@@ -15,7 +15,7 @@ import { printFunc, spellAttr } from "../ir/print.ts";
 import { verifyFunc } from "../ir/verify.ts";
 import { bug } from "../support/bug.ts";
 import type { FloatOptions } from "../support/float_options.ts";
-import { type Target, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type Target } from "../targets.ts";
 import type { Form } from "../tile/pass.ts";
 
 /** What an entry is compiled with, whatever the target. */
@@ -108,7 +108,7 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
     return value === undefined || typeof value === "number" ? value : fail(`${key} is a number`);
   };
   const wanted = settings.get("target");
-  const target = Object.values(TARGETS).find(({ name }) => name === wanted);
+  const target = Object.values(ALL_TARGETS).find(({ name }) => name === wanted);
   if (wanted !== undefined && target === undefined) fail(`${wanted} is no target`);
   const defaults = readOptions([]);
   const form = settings.get("form") ?? "plain";

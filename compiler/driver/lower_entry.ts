@@ -12,7 +12,7 @@ import { printModule } from "../ptx/print.ts";
 import { requiredVersion } from "../ptx/version.ts";
 import { tensorMapPlans } from "../schedule/tensor_maps.ts";
 import { DEFAULT_FLOATS } from "../support/float_options.ts";
-import { type Target, type TargetName, TARGETS, traceTarget } from "../targets.ts";
+import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targets.ts";
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
@@ -170,4 +170,4 @@ export function entryText(passed: Passed, lowering: TargetLowering): string {
 }
 
 const nameOf = (target: Target): TargetName =>
-  Object.values(TARGETS).find(({ name }) => name === target.name)?.name ?? "sm_80";
+  Object.values(ALL_TARGETS).find(({ name }) => name === target.name)?.name ?? "sm_80";

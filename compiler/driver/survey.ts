@@ -11,7 +11,7 @@ import type { CompileOptions } from "../options.ts";
 import { planFile } from "./compile_file.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { type SourceFile, useSite } from "../support/source.ts";
-import { TARGETS } from "../targets.ts";
+import { ALL_TARGETS } from "../targets.ts";
 
 /** The text as one instance of a kernel sees it. */
 export type View = SurveyedText;
@@ -45,7 +45,7 @@ export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
   const requestOf = (plan?: InstancePlan): FrontRequest => ({
     defines: plan?.defines ?? standIns,
     options: plan?.options ?? readOptions([]),
-    arch: TARGETS[plan?.targets[0] ?? targets[0] ?? "sm_80"],
+    arch: ALL_TARGETS[plan?.targets[0] ?? targets[0] ?? "sm_80"],
   });
   const viewOf = (site: { readonly name: string; readonly offset: number }, plan?: InstancePlan) =>
     once((): View => front.survey(requestOf(plan), site));

@@ -1,7 +1,7 @@
 /** What the back end cannot compile, reported once for all targets that it concerns. */
 import { type Gap, Unsupported } from "../lower/unsupported.ts";
 import type { Reporter } from "../support/diagnostic.ts";
-import { type TargetName, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type TargetName } from "../targets.ts";
 
 interface Refusal {
   readonly gap: Gap;
@@ -45,7 +45,7 @@ export class Unsupporteds {
 
 /** The refused target that has the most shared memory, with its limit: a tile that fits there still helps the others. */
 function mostShared(targets: readonly TargetName[]): string {
-  const bytes = Math.max(...targets.map((name) => TARGETS[name].sharedBytesPerBlock));
-  const name = targets.find((name) => TARGETS[name].sharedBytesPerBlock === bytes);
+  const bytes = Math.max(...targets.map((name) => ALL_TARGETS[name].sharedBytesPerBlock));
+  const name = targets.find((name) => ALL_TARGETS[name].sharedBytesPerBlock === bytes);
   return `${name} has ${bytes / 1024} KiB per block`;
 }

@@ -12,7 +12,7 @@ import type { SourcedItem } from "../pragma/pragma.ts";
 import { parseContractExpr } from "../contract/parse_expr.ts";
 import type { PlanBudget } from "./plan_budget.ts";
 import { architectureMacros } from "../preprocess/predefined.ts";
-import { type TargetName, TARGETS } from "../targets.ts";
+import { ALL_TARGETS, type TargetName } from "../targets.ts";
 
 /** Values of compile-time parameters, in order. */
 export type Bindings = ReadonlyMap<string, string>;
@@ -70,7 +70,7 @@ export function* passingConfigs(
     for (const target of isByTarget ? targets : targets.slice(0, 1)) {
       if (!budget.allowsConfiguration(condition?.span ?? span, reporter)) return;
       const all = isByTarget
-        ? new Map([...macros, ...Object.entries(architectureMacros(TARGETS[target]))])
+        ? new Map([...macros, ...Object.entries(architectureMacros(ALL_TARGETS[target]))])
         : macros;
       if (condition === undefined || holds(condition, all, macroOf, reporter)) passed.push(target);
     }

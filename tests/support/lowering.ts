@@ -16,7 +16,7 @@ import { printModule } from "../../compiler/ptx/print.ts";
 import { requiredVersion } from "../../compiler/ptx/version.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
-import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName } from "../../compiler/targets.ts";
 
 /** One specialisation of one instance, all the way down. */
 export interface LoweredInstance {
@@ -49,7 +49,7 @@ export function lowerText(
   const { front, kernels } = planFile({ name: "k.tc", text }, options, collector, reporter);
   const found = kernels.flatMap(({ site, plan }) =>
     plan.instances.flatMap((instance): LoweredInstance[] => {
-      const checked = checkInstance(front, site, instance, TARGETS[target]);
+      const checked = checkInstance(front, site, instance, ALL_TARGETS[target]);
       collector.addInstance(site.offset, "", [...checked.general, ...checked.own]);
       const built = buildInstance(
         checked,
@@ -61,7 +61,7 @@ export function lowerText(
       return (built?.funcs ?? []).map(({ func, specialization }) => {
         const { func: laidOut, ...lowered } = lowerEntry(func, {
           ...entryOptions(instance),
-          target: TARGETS[target],
+          target: ALL_TARGETS[target],
           symbol: site.name,
           watch: { verify: true },
         });
@@ -104,7 +104,7 @@ export function opsNamed(func: Func, name: Op["name"]): Op[] {
 
 /** A module with this entry alone, as text. */
 export function printEntry(kernel: PtxKernel, target: TargetName = "sm_80"): string {
-  const version = requiredVersion([kernel], TARGETS[target].ptx);
+  const version = requiredVersion([kernel], ALL_TARGETS[target].ptx);
   return printModule({
     version,
     target,

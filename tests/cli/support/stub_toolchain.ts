@@ -7,7 +7,7 @@ import type { CompiledKernel, CompileOptions, CompileResult } from "../../../com
 import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
 import { PassFailure } from "../../../compiler/driver/pass_failure.ts";
 import { positionOf, type SourceFile } from "../../../compiler/support/source.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName } from "../../../compiler/targets.ts";
 import type {
   Toolchain,
   Unwrappable,
@@ -144,7 +144,7 @@ function kernelNamed(
 }
 
 function ptxText(name: string, target: TargetName): string {
-  const version = TARGETS[target].ptx;
+  const version = ALL_TARGETS[target].ptx;
   return [
     `.version ${Math.floor(version / 10)}.${version % 10}`,
     `.target ${target}`,

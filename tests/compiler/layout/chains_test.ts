@@ -12,7 +12,7 @@ import { randomNumbers } from "../../support/numbers.ts";
 import { encode } from "../../support/typed_arrays.ts";
 import { conversionOf, hasBlockBarrier } from "../../../compiler/layout/exchanges.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 
 type Type = "float16" | "bfloat16" | "float32";
 const SPELLED = { float16: "half", bfloat16: "bfloat16", float32: "float" } as const;
@@ -52,7 +52,7 @@ function leftOfSecond({ laidOut }: LoweredInstance): string {
 for (const target of Object.keys(TARGETS) as TargetName[]) {
   Deno.test(`chainedDots() keeps the operand of the second in registers, on ${target}`, () => {
     for (const type of ["float16", "bfloat16"] as const) {
-      if (!TARGETS[target].mma.some((name) => /m16n8k(8|16)$/.test(name) && isOf(name, type))) {
+      if (!ALL_TARGETS[target].mma.some((name) => /m16n8k(8|16)$/.test(name) && isOf(name, type))) {
         continue;
       }
       for (const numWarps of [1, 2, 4]) {

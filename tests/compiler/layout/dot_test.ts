@@ -7,7 +7,7 @@ import { contains, spaceOf } from "../../../compiler/linear/f2.ts";
 import { elementAt, type LinearLayout, product } from "../../../compiler/linear/linear.ts";
 import { unflatten } from "../../support/tile_index.ts";
 import { MMA } from "../../../compiler/layout/mma.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 
 interface Case {
   readonly target: TargetName;
@@ -31,7 +31,7 @@ function layoutsFor(
   const op = newOp(func, "dot", operands, [{ element: sum, shape: [m, n, q] }], span, {
     mode: "ieee",
   });
-  const layouts = dotLayouts(op, numWarps, TARGETS[target], { chained, alongK });
+  const layouts = dotLayouts(op, numWarps, ALL_TARGETS[target], { chained, alongK });
   // A product with a layout keeps it, chained or not.
   const laidOut = newOp(
     func,
@@ -42,7 +42,7 @@ function layoutsFor(
     { mode: "ieee" },
   );
   assertEquals(
-    dotLayouts(laidOut, numWarps, TARGETS[target], { chained: !chained, alongK }),
+    dotLayouts(laidOut, numWarps, ALL_TARGETS[target], { chained: !chained, alongK }),
     layouts,
   );
   return layouts;

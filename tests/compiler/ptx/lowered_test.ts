@@ -7,7 +7,7 @@ import { printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { requiredVersion } from "../../../compiler/ptx/version.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 import { compileFile } from "../../support/compile.ts";
@@ -25,11 +25,11 @@ function assertGood(module: PtxModule): void {
 }
 
 function lowered(text: string, target: TargetName, symbol: string): PtxKernel {
-  return lowerEntry(parseFunc(text), { target: TARGETS[target], numWarps: 4, symbol }).kernel;
+  return lowerEntry(parseFunc(text), { target: ALL_TARGETS[target], numWarps: 4, symbol }).kernel;
 }
 
 function moduleOf(kernels: readonly PtxKernel[], target: TargetName): PtxModule {
-  const version = requiredVersion(kernels, TARGETS[target].ptx);
+  const version = requiredVersion(kernels, ALL_TARGETS[target].ptx);
   return { version, target, files: [], variables: [], functions: [], kernels };
 }
 
@@ -113,7 +113,7 @@ for (const target of targetNames) {
     }
   });
 
-  if (TARGETS[target].sm < OLDEST_ASSEMBLED) continue;
+  if (ALL_TARGETS[target].sm < OLDEST_ASSEMBLED) continue;
   ptxasTest(
     `compileFile() makes arithmetic and conversions that assemble for ${target}`,
     async () => {
