@@ -1,7 +1,7 @@
 /**
- * `tri build --bundle`: wrappers, run time and images as one module, by esbuild. Its WebAssembly build runs in this
- * process and needs no permission to start programs, as the native one would, which takes a tenth of the time; files are
- * found and read here.
+ * `tri build --bundle`: wrappers, run time and images as one module, by esbuild. The native one takes less than a second and
+ * is a program; where none may be started its WebAssembly build runs in this process, for seconds. Files are found and
+ * read here.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { bug, must } from "../../compiler/support/bug.ts";
 import type { Platform } from "../options.ts";
 import { environmentError } from "../failure.ts";
+import { isGranted } from "../host/deno.ts";
 
 /** The version is that of deno.json, which a test compares. */
 export const ESBUILD_WASM = "npm:esbuild-wasm@0.28.2/esbuild.wasm";
@@ -21,7 +22,21 @@ const DOORS: Readonly<Record<string, string>> = {
 
 /** The module of wrappers and the run time in one; `wrappers` is a file's absolute path. */
 export async function bundleModule(wrappers: string, platform: Platform): Promise<string> {
-  const esbuild = await startEsbuild();
+  if (!isGranted({ name: "run" })) return await bundleWith(await startWasm(), wrappers, platform);
+  const esbuild = await import("esbuild");
+  try {
+    return await bundleWith(esbuild, wrappers, platform);
+  } finally {
+    await esbuild.stop();
+  }
+}
+
+/** The same in both of esbuild's builds. */
+export async function bundleWith(
+  esbuild: Pick<Esbuild, "build">,
+  wrappers: string,
+  platform: Platform,
+): Promise<string> {
   const { outputFiles } = await esbuild.build({
     stdin: {
       contents: `export * from "${pathToFileURL(wrappers).href}";\nexport * from "@tri/tri/ffi";\n`,
@@ -59,8 +74,8 @@ export const BANNER = "// Bundled by tri. Do not edit.";
 type Esbuild = typeof import("esbuild-wasm/lib/browser.js");
 let started: Promise<Esbuild> | undefined;
 
-/** esbuild starts once in a process. */
-function startEsbuild(): Promise<Esbuild> {
+/** It starts once in a process. */
+export function startWasm(): Promise<Esbuild> {
   started ??= (async () => {
     // A CommonJS module, which Deno gives as the default export.
     const found: Esbuild & { readonly default?: Esbuild } = await import(

@@ -1,5 +1,5 @@
 /**
- * Writes the file of `--bundle`, never over one that is not tri's. esbuild takes seconds, so the file says in its second
+ * Writes the files of `--bundle`, never over one that is not tri's. esbuild takes seconds, so the file says in its second
  * line what it was made from, and what it held: while both are so, it stays.
  */
 import { mkdirSync } from "node:fs";
@@ -30,12 +30,16 @@ export function guardBundle(invocation: Invocation): void {
     throw usageError(`--bundle ${shown}: a bundle is JavaScript`, "Let its name end in .js.");
   }
   if (isFolder(path)) throw usageError(`--bundle ${shown} is a folder`, OTHER_NAME);
-  const before = readTextIfThere(path);
-  if (before !== undefined && !before.startsWith(BANNER) && !invocation.flag("force")) {
-    throw usageError(
-      `${shown} is there already and was not written by tri`,
-      "Take another name, or overwrite it with --force.",
-    );
+  for (
+    const [file, name] of [[path, shown], [declarationsOf(path), declarationsOf(shown)]] as const
+  ) {
+    const before = readTextIfThere(file);
+    if (before !== undefined && !before.startsWith(BANNER) && !invocation.flag("force")) {
+      throw usageError(
+        `${name} is there already and was not written by tri`,
+        "Take another name, or overwrite it with --force.",
+      );
+    }
   }
 }
 
@@ -56,14 +60,29 @@ export async function writeBundle(
   const platform = PLATFORMS.find((name) => name === invocation.text("platform")) ?? "deno";
   const index = `mod.${invocation.text("emit") ?? "ts"}`;
   const entry = joinPath(out, index);
+  makeFolder(folderOf(path));
+  writeDeclarations(path, entry);
   const inputs = inputsOf(folderOf(entry), platform, index);
   if (!isForced && before !== undefined && isMadeFrom(inputs, before)) return;
   const [banner = "", ...lines] = (await bundleModule(entry, platform)).split("\n");
   const body = lines.join("\n");
   const text = `${banner}\n${recordOf(inputs, body)}\n${body}`;
-  makeFolder(folderOf(path));
   replaceFile(path, text);
   terminal.say(`bundled for ${platform}: ${shown} (${Math.ceil(text.length / 1e3)} KB)`);
+}
+
+/** Types for TypeScript: those of the wrappers and of the run time's package. */
+function writeDeclarations(bundle: string, entry: string): void {
+  const path = declarationsOf(bundle);
+  const wrappers = relativePath(folderOf(path), entry);
+  const specifier = wrappers.startsWith(".") ? wrappers : `./${wrappers}`;
+  const text = `${BANNER}\nexport * from "${specifier}";\nexport * from "@tri/tri/ffi";\n`;
+  if (readTextIfThere(path) !== text) replaceFile(path, text);
+}
+
+/** `.d.ts` beside `.js`, `.d.mts` beside `.mjs`. */
+function declarationsOf(bundle: string): string {
+  return bundle.replace(/\.(m?)js$/, ".d.$1ts");
 }
 
 function makeFolder(path: string): void {

@@ -1,6 +1,14 @@
-/** One build of two kernels, bundled for each runtime; esbuild in WebAssembly takes seconds, so it is asked seldom. */
+/** One build of two kernels, bundled for each runtime; esbuild in WebAssembly takes seconds, so it is asked once. */
+// It starts in the folder where it is loaded, which must not be that of one test.
+import "esbuild";
 import config from "../../../deno.json" with { type: "json" };
-import { BANNER, bundleModule, ESBUILD_WASM } from "../../../cli/build/bundle.ts";
+import {
+  BANNER,
+  bundleModule,
+  bundleWith,
+  ESBUILD_WASM,
+  startWasm,
+} from "../../../cli/build/bundle.ts";
 import { type Platform, PLATFORMS } from "../../../cli/options.ts";
 import { sha256 } from "../../../cli/files/hash.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
@@ -55,12 +63,11 @@ const SOURCES = { "k/double.tc": kernel("double_it", "*"), "k/half.tc": kernel("
 
 Deno.test("tri build --bundle makes one module that runs on Deno, Node and Bun", async (t) => {
   using workspace = new Workspace(SOURCES);
-  const first = await workspace.tri([...BUILD, "--bundle", "out/b/deno.js"], {
-    main: REAL_MAIN,
-    // What a build needs and no more: esbuild is no program.
-    permissions: ["--allow-read", `--allow-write=${workspace.path}/out`, "--allow-env"],
-  });
-  assertStringIncludes(first.stderr, "bundled for deno");
+  assertStringIncludes(await build(workspace, "--bundle", "out/b/deno.js"), "bundled for deno");
+  assertEquals(
+    workspace.read("out/b/deno.d.ts"),
+    `${BANNER}\nexport * from "../mod.ts";\nexport * from "@tri/tri/ffi";\n`,
+  );
   const bundled = workspace.read("out/b/deno.js");
   const again = await build(workspace, "--bundle", "out/b/deno.js");
   assert(!again.includes("bundled"), "what is up to date is not bundled again");
@@ -113,6 +120,16 @@ Deno.test("a kernel that a program does not use vanishes with its image when a b
   assert(!shaken.includes("half_it"));
 });
 
+Deno.test("bundleWith() gives the same bytes in WebAssembly, where no program may be started", async () => {
+  using workspace = new Workspace(SOURCES);
+  await build(workspace, "--embed");
+  const wrappers = `${workspace.path}/out/mod.ts`;
+  assertEquals(
+    await bundleWith(await startWasm(), wrappers, "deno"),
+    await bundleModule(wrappers, "deno"),
+  );
+});
+
 Deno.test("tri build --bundle overwrites its own file only, and goes with no --check", async () => {
   using workspace = new Workspace({ ...SOURCES, "out/mine.js": "mine\n" });
   const words = ["build", "k", "--out", "out", "--arch", "sm_90", "--no-cubin", "--bundle"];
@@ -120,6 +137,9 @@ Deno.test("tri build --bundle overwrites its own file only, and goes with no --c
   assertEquals(refused.code, 2);
   assertStringIncludes(refused.stderr, "was not written by tri");
   assertEquals(workspace.read("out/mine.js"), "mine\n");
+  workspace.write("out/types.d.mts", "mine\n");
+  const types = await workspace.tri([...words, "out/types.mjs"], { main: REAL_MAIN });
+  assertStringIncludes(types.stderr, "out/types.d.mts is there already");
   for (const name of ["out/mod.ts", "k/double.tc", "k"]) {
     const { code, stderr } = await workspace.tri([...words, name, "--force"], { main: REAL_MAIN });
     assertEquals(code, 2, name);
@@ -136,4 +156,6 @@ Deno.test("tri build --bundle overwrites its own file only, and goes with no --c
 
 Deno.test("bundleModule takes the esbuild of deno.json", () => {
   assertEquals(ESBUILD_WASM, `${config.imports["esbuild-wasm"]}/esbuild.wasm`);
+  const version = (name: string): string | undefined => name.split("@").at(-1);
+  assertEquals(version(config.imports.esbuild), version(config.imports["esbuild-wasm"]));
 });
