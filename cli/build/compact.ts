@@ -43,12 +43,13 @@ export function ownPtx<Module extends TargetCode>(modules: readonly Module[]): r
   return modules.filter((module) => kept.has(module));
 }
 
-/** The modules of a kernel that get a cubin. */
+/** The modules of a kernel that get a cubin. It runs on GPUs of its own major version, from its minor one on. */
 export function ownCubins<Module extends TargetCode>(
   modules: readonly Module[],
 ): readonly Module[] {
   const exact = modules.map(recordOf).filter((target) => target.exact);
-  return ownPtx(modules).filter((module) => {
+  const families = Map.groupBy(modules, (module) => Math.floor(recordOf(module).sm / 10));
+  return [...families.values()].flatMap(ownPtx).filter((module) => {
     const target = recordOf(module);
     const isServed = !target.exact && exact.some(({ sm }) => sm === target.sm);
     return module.ptx.bytes >= SLOW_PTX_BYTES && !isServed;
