@@ -4,12 +4,14 @@
  */
 import * as path from "node:path";
 import { packKernels } from "./kernels.ts";
+import { packCli } from "./pack_cli.ts";
 import { packRunTime } from "./run_time.ts";
 import type { Packed } from "./tarball.ts";
 
 /** How each package is made, by name. */
 export const PACKAGES: Readonly<Record<string, (destination: string) => Promise<Packed>>> = {
   "@tri/tri": packRunTime,
+  "@tri/cli": packCli,
   "@tri/kernels": packKernels,
 };
 

@@ -1,13 +1,15 @@
 /**
  * The npm package `@tri/cli` as a tarball: the command as JavaScript that Node and Bun run, with everything it needs inside,
- * so that installing it loads nothing else. Prints the tarball's path.
+ * so that installing it loads nothing else.
  */
 import * as path from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import config from "../../deno.json" with { type: "json" };
-import { run } from "./pack.ts";
+import { sharedFields } from "./package_json.ts";
+import { addTexts, originUrl, type Packed, packFolder, ROOT, run } from "./tarball.ts";
 
-const ROOT = path.join(import.meta.dirname ?? ".", "../..");
+/** The most that the tarball may be. */
+const CLI_BUDGET = 5e6;
 
 /** The oldest Node that runs it. */
 const NODE = "20.16";
@@ -43,8 +45,8 @@ const OF_THE_PROJECT: Readonly<Record<string, string>> = {
   "ffi/errors.ts": "@tri/tri/ffi",
 };
 
-/** Makes the tarball in a folder; the result is its path. */
-export async function packCli(destination: string): Promise<string> {
+/** Makes the tarball in a folder. */
+export async function packCli(destination: string): Promise<Packed> {
   const work = await Deno.makeTempDir({ prefix: "tri-cli-" });
   try {
     const folder = path.join(work, "package");
@@ -55,34 +57,19 @@ export async function packCli(destination: string): Promise<string> {
       path.join(folder, "bin/tri.js"),
       '#!/usr/bin/env node\nimport "../dist/main.js";\n',
     );
-    for (const name of ["LICENSE", "CHANGELOG.md"]) {
-      await Deno.copyFile(path.join(ROOT, name), path.join(folder, name));
-    }
-    await Deno.copyFile(
-      path.join(ROOT, "scripts/npm/cli.md"),
-      path.join(folder, "README.md"),
-    );
-    const text = JSON.stringify(packageFields(), null, 2);
-    await Deno.writeTextFile(path.join(folder, "package.json"), `${text}\n`);
-    await Deno.mkdir(destination, { recursive: true });
-    await run(folder, "npm", "pack", "--loglevel=error", "--pack-destination", destination);
-    return path.join(destination, `tri-cli-${config.version}.tgz`);
+    await addTexts(folder, "cli.md", packageFields(await originUrl()));
+    return await packFolder(folder, destination, CLI_BUDGET);
   } finally {
     await Deno.remove(work, { recursive: true });
   }
 }
 
-function packageFields(): Record<string, unknown> {
-  const { version, license } = config;
+function packageFields(repository: string | undefined): Record<string, unknown> {
+  const { version } = config;
   const runtime = (name: string): string => `./dist/runtime_${name}.js`;
   return {
-    name: "@tri/cli",
-    version,
+    ...sharedFields("@tri/cli", repository),
     description: "Compiles Triton-C kernels to PTX and cubins, with typed TypeScript wrappers",
-    keywords: ["cuda", "gpu", "kernel", "ptx", "triton"],
-    license,
-    type: "module",
-    engines: { node: `>=${NODE}` },
     bin: { tri: "./bin/tri.js" },
     exports: { "./package.json": "./package.json" },
     imports: {
@@ -120,7 +107,7 @@ async function bundle(work: string, folder: string): Promise<void> {
     target: `node${NODE}`,
     nodePaths: [path.join(work, "node_modules")],
     // In the package --bundle is refused, and the run time asks for koffi when it needs it.
-    external: ["#runtime", "esbuild-wasm", "koffi"],
+    external: ["#runtime", "esbuild", "esbuild-wasm", "koffi"],
     plugins: [projectRunTime],
     // Names are part of messages, so they stay.
     minifyWhitespace: true,
@@ -151,8 +138,3 @@ const projectRunTime: Plugin = {
     });
   },
 };
-
-if (import.meta.main) {
-  const tarball = await packCli(path.resolve(Deno.args[0] ?? "npm"));
-  await Deno.stdout.write(new TextEncoder().encode(`${tarball}\n`));
-}

@@ -6,7 +6,7 @@ export type Folder = "." | "./esm";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Exports of the repository's deno.json that belong to `@tri/cli`. */
+/** Exports of the repository's deno.json that are no part of the run time. */
 const OF_THE_COMMAND: readonly string[] = ["./cli", "./compiler"];
 
 /** Exports that programs do not name: conditions and the emulator's threads load them. */
@@ -30,7 +30,7 @@ export function runtimeConditions(folder: Folder): Readonly<Record<string, strin
  * What all packages say of themselves. `repository` is the URL of `origin`; without one the field is absent, and npm
  * refuses to publish with provenance.
  */
-function sharedFields(name: string, repository: string | undefined): Fields {
+export function sharedFields(name: string, repository: string | undefined): Fields {
   return {
     name,
     version: config.version,

@@ -63,7 +63,7 @@ Deno.test({
         assemble: "printf '\\177ELF%s' \"$ptx\" >/dev/stdout",
       }),
     );
-    const tarball = await packCli(workspace.path);
+    const { file: tarball } = await packCli(workspace.path);
     assert(Deno.statSync(tarball).size < MOST_BYTES, "the package has got large");
     const flags = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     await must0(workspace.path, "npm", "install", ...flags, tarball);
