@@ -3,7 +3,7 @@
 /** A type of a parameter or result. Handles, device addresses and sizes are "u64", memory of the host is "buffer". */
 export type ForeignType = keyof NativeTypes;
 
-interface NativeTypes {
+export interface NativeTypes {
   u8: number;
   i32: number;
   u32: number;

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type { ModuleOutline } from "../../compiler/options.ts";
 import { ALL_TARGETS, type Target } from "../../compiler/targets.ts";
 import { must } from "../../compiler/support/bug.ts";
+import { groupBy } from "../../compiler/support/group_by.ts";
 import { sha256 } from "../files/hash.ts";
 
 /** A module of a kernel for one target. */
@@ -48,7 +49,7 @@ export function ownCubins<Module extends TargetCode>(
   modules: readonly Module[],
 ): readonly Module[] {
   const exact = modules.map(recordOf).filter((target) => target.exact);
-  const families = Map.groupBy(modules, (module) => Math.floor(recordOf(module).sm / 10));
+  const families = groupBy(modules, (module) => Math.floor(recordOf(module).sm / 10));
   return [...families.values()].flatMap(ownPtx).filter((module) => {
     const target = recordOf(module);
     const isServed = !target.exact && exact.some(({ sm }) => sm === target.sm);

@@ -14,7 +14,7 @@
  * @module
  */
 
-import { readFileSync } from "node:fs";
+import { theProcess } from "../runtime/builtin.ts";
 
 /** A module, as esbuild asks plugins for it. */
 export interface LoadRequest {
@@ -52,14 +52,15 @@ const IMAGE = /new URL\(\s*"(\.\/[^"]+\.(?:ptx|cubin)(?:\.br)?)",\s*import\.meta
 
 /** The plugin. It reads wrappers and their images; an image that is missing fails the build. */
 export function embedImages(): ImagePlugin {
+  const { readFileSync } = theProcess().getBuiltinModule("node:fs");
   return {
     name: "tri-images",
     setup(build): void {
       build.onLoad({ filter: /\.[jt]s$/ }, ({ path }) => {
-        const text = readFileSync(path, "utf8");
+        const text = new TextDecoder().decode(readFileSync(path));
         const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
         const contents = text.replaceAll(IMAGE, (_url, image: string) => {
-          const base64 = readFileSync(`${folder}/${image}`, "base64");
+          const base64 = toBase64(readFileSync(`${folder}/${image}`));
           return `new URL("data:application/octet-stream;base64,${base64}")`;
         });
         if (contents === text) return undefined;
@@ -67,4 +68,8 @@ export function embedImages(): ImagePlugin {
       });
     },
   };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }

@@ -4,7 +4,7 @@
  */
 interface Builtins {
   "node:fs": FileFunctions & {
-    readFileSync(file: URL): Uint8Array;
+    readFileSync(file: URL | string): Uint8Array;
     writeFileSync(file: URL, text: string, options: { readonly flag: "wx" }): void;
     unlinkSync(file: URL): void;
     renameSync(from: URL, to: URL): void;
