@@ -7,15 +7,8 @@ import { addTexts, copyTree, originUrl, type Packed, packFolder, ROOT, run } fro
 /** The most that the tarball may be. */
 export const RUN_TIME_BUDGET = 700e3;
 
-/** The folders that it is made of; of the compiler it needs PTX, which the emulator reads. */
-const FOLDERS = [
-  "ffi",
-  "formats",
-  "emulator",
-  "bench",
-  "compiler/ptx",
-  "compiler/support",
-] as const;
+/** Folders that those of its entry points import; of the compiler it needs PTX, which the emulator reads. */
+const IMPORTED = ["emulator", "compiler/ptx", "compiler/support"] as const;
 const FILES = ["mod.ts", "compiler/targets.ts"] as const;
 
 /** What no entry point imports stays as it was. */
@@ -32,7 +25,9 @@ export async function packRunTime(destination: string): Promise<Packed> {
   const work = await Deno.makeTempDir({ prefix: "tri-pack-" });
   try {
     const source = path.join(work, "source");
-    for (const folder of FOLDERS) {
+    const own = runTimeModules().map(([, module]) => module.split("/").slice(1, -1)[0] ?? "");
+    const folders = new Set([...own.filter((folder) => folder !== ""), ...IMPORTED]);
+    for (const folder of folders) {
       await copyTree(
         path.join(ROOT, folder),
         path.join(source, folder),
