@@ -7,7 +7,7 @@ import { predefinedMacros } from "../preprocess/predefined.ts";
 import { preprocess } from "../preprocess/preprocess.ts";
 import { type Code, type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
-import { TARGETS } from "../targets.ts";
+import { ALL_TARGETS } from "../targets.ts";
 import { VERSION } from "../version.ts";
 
 const SYNTAX: ReadonlySet<Code> = new Set<Code>(
@@ -24,7 +24,7 @@ export function syntaxErrors(file: SourceFile, options: CompileOptions): readonl
   const groups = readPragmas(file, new Reporter());
   const standIns = firstBindings(groups.map(({ items }) => items), options.defines ?? []);
   const [target = "sm_80"] = options.targets;
-  const { sm, exact } = TARGETS[target];
+  const { sm, exact } = ALL_TARGETS[target];
   const predefined = predefinedMacros({
     version: VERSION,
     sm,
