@@ -127,6 +127,7 @@ export const COMMANDS = {
       ...COMPILE,
       ...WARNINGS,
       "configs",
+      "emit",
       "no-cubin",
       "jobs",
       "filter",

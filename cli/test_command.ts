@@ -28,7 +28,7 @@ export async function runTest(invocation: Invocation, context: CommandContext): 
     for (const { source, tests } of modules) {
       const found = examplesIn(source.file);
       count += found.length;
-      if (found.length > 0) examples.push(writeExamples(source, exampleTest(source, out)));
+      if (found.length > 0) examples.push(writeExamples(source, out));
       else if (tests.length === 0) without.push(source.file.name);
     }
     const paths = [...new Set(modules.flatMap(({ tests }) => tests)), ...examples];
@@ -46,20 +46,19 @@ export async function runTest(invocation: Invocation, context: CommandContext): 
   }
 }
 
-/** The text of the module for a source's examples. */
-function exampleTest({ file, path, stem }: Source, out: string): string {
-  const extension = isFile(joinPath(out, `${stem}.ts`)) ? "ts" : "js";
-  const wrapper = relativePath(folderOf(path), joinPath(out, `${stem}.${extension}`));
+/**
+ * Writes the module for a source's examples; it is removed afterwards. It is beside the source, because modules in an
+ * output folder are usually excluded from tests, and in the language of the wrapper.
+ */
+function writeExamples({ file, path, stem }: Source, out: string): string {
+  const isTyped = isFile(joinPath(out, `${stem}.ts`));
+  const folder = folderOf(path);
+  const wrapper = relativePath(folder, joinPath(out, `${stem}.${isTyped ? "ts" : "js"}`));
   const specifier = wrapper.startsWith(".") ? wrapper : `./${wrapper}`;
-  return exampleModule(file, examplesIn(file), specifier);
-}
-
-/** Beside the source, because modules in an output folder are usually excluded from tests. It is removed afterwards. */
-function writeExamples({ path }: Source, text: string): string {
-  const name = path.slice(folderOf(path).length + 1).replace(/\.tc$/, "");
-  const module = joinPath(folderOf(path), `.${name}.examples_test.ts`);
+  const name = path.slice(folder.length + 1).replace(/\.tc$/, "");
+  const module = joinPath(folder, `.${name}.examples_test.${isTyped ? "ts" : "mjs"}`);
   try {
-    writeFileSync(module, text);
+    writeFileSync(module, exampleModule(file, examplesIn(file), specifier));
   } catch (error) {
     throw writeFailure(module, error, "another place for the kernel");
   }
