@@ -55,3 +55,14 @@ export function pushSized(bytes: Bytes, content: Bytes): void {
   pushUnsigned(bytes, content.length);
   pushAll(bytes, content);
 }
+
+/** All pieces, one after the other. */
+export function joinBytes(pieces: readonly Bytes[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -15,7 +15,15 @@
  * A function may be called before its code is written: its index is known at once.
  */
 import { bug } from "../../compiler/support/bug.ts";
-import { type Bytes, pushAll, pushName, pushSigned, pushSized, pushUnsigned } from "./bytes.ts";
+import {
+  type Bytes,
+  joinBytes,
+  pushAll,
+  pushName,
+  pushSigned,
+  pushSized,
+  pushUnsigned,
+} from "./bytes.ts";
 import { Code, VALUE_TYPES, type ValueType } from "./code.ts";
 
 const FUNCREF = 0x70;
@@ -40,8 +48,20 @@ function globalType(type: ValueType, mutable: boolean): Bytes {
   return [VALUE_TYPES[type], mutable ? 1 : 0];
 }
 
+/** Pieces with the number of their bytes in front; none is copied, for code is long. */
+function sized(pieces: readonly Bytes[]): Bytes[] {
+  return [unsigned(pieces.reduce((sum, { length }) => sum + length, 0)), ...pieces];
+}
+
+function unsigned(value: number): Bytes {
+  const bytes: Bytes = [];
+  pushUnsigned(bytes, value);
+  return bytes;
+}
+
 /** Locals are written as runs of equal types. */
-function pushLocals(bytes: Bytes, locals: readonly ValueType[]): void {
+function localsOf({ locals }: Code): Bytes {
+  const bytes: Bytes = [];
   const runs: { type: ValueType; count: number }[] = [];
   for (const type of locals) {
     const last = runs.at(-1);
@@ -53,6 +73,7 @@ function pushLocals(bytes: Bytes, locals: readonly ValueType[]): void {
     pushUnsigned(bytes, count);
     bytes.push(VALUE_TYPES[type]);
   }
+  return bytes;
 }
 
 export class WasmModule {
@@ -163,41 +184,23 @@ export class WasmModule {
   }
 
   encode(): Uint8Array<ArrayBuffer> {
-    const bytes: Bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-    const section = (id: number, entries: readonly Bytes[]): void => {
-      if (entries.length === 0) return;
-      const content: Bytes = [];
-      pushUnsigned(content, entries.length);
-      for (const entry of entries) pushAll(content, entry);
-      bytes.push(id);
-      pushSized(bytes, content);
-    };
-    section(1, this.#typeBytes);
-    section(2, this.#imports);
-    section(
-      3,
-      this.#functions.map(({ type }) => {
-        const entry: Bytes = [];
-        pushUnsigned(entry, type);
-        return entry;
-      }),
-    );
-    section(4, this.#tables);
-    section(6, this.#globals);
-    section(7, this.#exports);
-    section(9, this.#elements);
-    section(
-      10,
-      this.#functions.map(({ code }) => {
-        const body: Bytes = [];
-        pushLocals(body, code.locals);
-        pushAll(body, code.bytes);
-        body.push(END);
-        const entry: Bytes = [];
-        pushSized(entry, body);
-        return entry;
-      }),
-    );
-    return Uint8Array.from(bytes);
+    const alone = (entries: readonly Bytes[]): Bytes[][] => entries.map((entry) => [entry]);
+    const sections: readonly (readonly [id: number, entries: readonly (readonly Bytes[])[]])[] = [
+      [1, alone(this.#typeBytes)],
+      [2, alone(this.#imports)],
+      [3, this.#functions.map(({ type }) => [unsigned(type)])],
+      [4, alone(this.#tables)],
+      [6, alone(this.#globals)],
+      [7, alone(this.#exports)],
+      [9, alone(this.#elements)],
+      [10, this.#functions.map(({ code }) => sized([localsOf(code), code.bytes, [END]]))],
+    ];
+    return joinBytes([
+      [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      ...sections.filter(([, entries]) => entries.length > 0).flatMap(([id, entries]) => [
+        [id],
+        ...sized([unsigned(entries.length), ...entries.flat()]),
+      ]),
+    ]);
   }
 }
