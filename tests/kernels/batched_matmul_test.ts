@@ -21,4 +21,5 @@ everyVariant(
       assertInstance(kernel, `batched_matmul_${dtype}${suffix}`);
     }
   },
+  3,
 );

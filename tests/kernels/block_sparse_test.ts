@@ -27,6 +27,7 @@ everyVariant(
       checkBlockProducts(device, { dtype, size, ...extents, density: 0.6 });
     }
   },
+  3,
 );
 
 everyVariant(
@@ -39,6 +40,7 @@ everyVariant(
       checkBlockProducts(device, { dtype, size, ...extents, density: 1 });
     }
   },
+  3,
 );
 
 Deno.test("dsd(), dds(), sdd() give zeros where there are no blocks at all", () => {

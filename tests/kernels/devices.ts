@@ -6,6 +6,7 @@ import { resolveSettings } from "../../emulator/driver/settings.ts";
 import { createEmulator } from "../../emulator/launch.ts";
 import { Device, type DeviceInfo } from "../../ffi/mod.ts";
 import { assert } from "../support/assert.ts";
+import { sampled } from "../support/sampled.ts";
 import { entriesOf, groupTargets, TARGET_NAMES, type TargetGroup } from "../support/targets.ts";
 
 /** Images for sm_90a go before those for sm_90; to a device that calls itself later, they are none. */
@@ -69,20 +70,22 @@ export function everyTarget(
 
 /**
  * The same where `fn` runs one variant: targets whose entries of a variant are equal run it once, although their other variants
- * may differ.
+ * may differ. `bodies` limits how many of the different entries of a variant run, which the seed of the run chooses: for tests
+ * of what depends on the target less than products of odd and aligned sizes do.
  */
 export function everyVariant<Variant extends string>(
   title: string,
   source: string,
   variants: readonly Variant[],
   fn: (device: Device, variant: Variant) => void,
+  bodies = Infinity,
 ): void {
   const images = new Map(TARGET_NAMES.map((name) => [name, imagesOf(source, name)]));
-  const groups = variants.flatMap((variant) =>
-    groupTargets((target) =>
-      must(images.get(target), target).map((ptx) => entriesOf(ptx, variant)).join("")
-    ).map((group) => ({ ...group, variant }))
-  );
+  const groups = variants.flatMap((variant, salt) => {
+    const ptxOf = (target: TargetName): string =>
+      must(images.get(target), target).map((ptx) => entriesOf(ptx, variant)).join("");
+    return sampled(groupTargets(ptxOf), bodies, salt).map((group) => ({ ...group, variant }));
+  });
   for (const [first, runs] of Map.groupBy(groups, (group) => group.first)) {
     Deno.test(title.replace("{}", describeRuns(runs, variants.length)), () => {
       for (const { variant } of runs) fn(sharedDevice(first), variant);

@@ -14,6 +14,7 @@ everyVariant(
       checkMatmul(device, dtype, { m: 80, n: 48, k: 80, gap: 0, storage }, `_s${i + 2}`)
     );
   },
+  3,
 );
 
 everyVariant(
@@ -29,4 +30,5 @@ everyVariant(
     matmul(a.tensor, b.tensor, { out: transposed.transpose() });
     assertProductOf(transposed.transpose(), a, b);
   },
+  3,
 );

@@ -17,6 +17,7 @@ everyVariant(
   "matmul",
   matmul.variants,
   (device, dtype) => checkMatmul(device, dtype, { m: 1, n: 1, k: 1, gap: 2 }, "_s5"),
+  2,
 );
 
 everyVariant(
@@ -42,6 +43,7 @@ everyVariant(
       assertProductOf(c, a, b);
     }
   },
+  2,
 );
 
 everyVariant(
@@ -56,4 +58,5 @@ everyVariant(
       assertProductOf(c, a, b);
     }
   },
+  3,
 );

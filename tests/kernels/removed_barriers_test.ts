@@ -7,6 +7,7 @@ import { resolveSettings } from "../../emulator/driver/settings.ts";
 import { createEmulator } from "../../emulator/launch.ts";
 import { Device, EmulatorError, type HostBytes } from "../../ffi/mod.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { splitEntries } from "../support/targets.ts";
 
 type Change = (ptx: string) => string;
 
@@ -67,14 +68,15 @@ for (const arch of ["sm_75", "sm_80"]) {
       const stopped = faultOf(run, arch, (ptx) => ptx.replaceAll("bar.sync 0;", "trap;"));
       const entry = stopped?.kernel ?? "";
       let removed = 0;
-      /** The image with barrier `index` of the entry replaced. */
+      /** The entry alone, which is soon loaded, with its barrier `index` replaced. */
       const change = (index: number, by: string): Change => (ptx) => {
-        const start = ptx.indexOf(`.entry ${entry}(`);
-        const end = ptx.indexOf("\n}", start);
+        const { head, entries } = splitEntries(ptx);
+        const own = entries.find((text) => text.includes(`.entry ${entry}(`));
+        if (own === undefined) return ptx;
         let count = 0;
-        const body = ptx.slice(start, end).replace(BARRIER, (all) => count++ === index ? by : all);
+        const body = own.replace(BARRIER, (all) => count++ === index ? by : all);
         removed = count;
-        return start < 0 ? ptx : ptx.slice(0, start) + body + ptx.slice(end);
+        return head + body;
       };
       faultOf(run, arch, change(-1, ""));
       const barriers = removed;
