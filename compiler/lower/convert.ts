@@ -46,7 +46,7 @@ export function convertScalar(
   const source = e.inRegister(value, bankOf(from));
   const [s, d] = [ptxType(from), ptxType(to)];
   if (isInt(to)) return floatToInt(e, source, s, to);
-  if (from === "float32" && to === "float16") return e.rounded("cvt.rn.f16.f32", source);
+  if (from === "float32" && to === "float16") return e.rounded("float16", source);
   const exact = !isInt(from) && SCALARS[to].bits > SCALARS[from].bits;
   return e.pure(`cvt${exact ? "" : ".rn"}.${d}.${s}`, bankOf(to), [source]);
 }
@@ -135,7 +135,7 @@ function bfloat16ToFloat(e: Emitter, value: Operand): Operand {
 /** Round to nearest even by integer arithmetic where cvt.rn.bf16.f32 (sm_80) is not there. */
 function floatToBfloat16(e: Emitter, value: Operand): Operand {
   const source = e.inRegister(value, "b32");
-  if (e.target.bfloat16) return e.rounded("cvt.rn.bf16.f32", source);
+  if (e.target.bfloat16) return e.rounded("bfloat16", source);
   const odd = e.pure("bfe.u32", "b32", [source, int(16), int(1)]);
   const rounded = e.pure("add.s32", "b32", [e.pure("add.s32", "b32", [source, int(0x7fff)]), odd]);
   const number = e.pure("setp.num.f32", "pred", [source, source]);

@@ -67,9 +67,12 @@ interface Facts {
   depth: number;
   /** Itself, or what it is the sum of. */
   sum: Sum;
-  /** The float that it was rounded from. */
-  unrounded?: Operand;
+  /** The float that it was rounded from, and to which type. */
+  rounded?: { readonly from: Operand; readonly to: HalfName };
 }
+
+/** Floats of 16 bits. */
+type HalfName = "float16" | "bfloat16";
 
 /** A spelling taken apart: the same few come again and again. */
 interface Spelling {
@@ -261,15 +264,16 @@ export class Emitter {
   }
 
   /** A float rounded to 16 bits; two of these may be rounded together. */
-  rounded(spelling: string, float: Operand): Operand {
-    const result = this.pure(spelling, "b16", [float]);
-    this.#factsOf(result).unrounded = float;
+  rounded(to: HalfName, from: Operand): Operand {
+    const result = this.pure(`cvt.rn.${to === "float16" ? "f16" : "bf16"}.f32`, "b16", [from]);
+    this.#factsOf(result).rounded = { from, to };
     return result;
   }
 
-  /** The float that a register was rounded from. */
-  unrounded(operand: Operand): Operand | undefined {
-    return operand.kind === "register" ? this.#factsOf(operand).unrounded : undefined;
+  /** The float that a register was rounded from to this type: its bits may be read as another. */
+  unrounded(operand: Operand, to: HalfName): Operand | undefined {
+    const rounded = operand.kind === "register" ? this.#factsOf(operand).rounded : undefined;
+    return rounded?.to === to ? rounded.from : undefined;
   }
 
   /** Index of the scope where an instruction with these operands belongs. */
