@@ -56,7 +56,7 @@ export function jobOf(suite: Suite, after: readonly string[] = []): Job<Finished
 }
 
 /** Tests make much garbage that is soon dead; a young generation of this size copies less of it. */
-const V8_FLAGS = "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64";
+export const V8_FLAGS: string = "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64";
 
 async function runSuite(suite: Suite): Promise<Finished> {
   const { name, env = {}, isShown = false, isShared = false } = suite;

@@ -11,8 +11,8 @@ Deno.test("suitesOf() starts what takes longest first", () => {
     "compiler/lower",
   ]);
   assertEquals(suites.map(({ name, paths }) => [name, ...paths]), [
-    ["compiler/lower", "tests/compiler/lower"],
     ["cli", "tests/cli"],
+    ["compiler/lower", "tests/compiler/lower"],
     ["architecture_test.ts", "tests/architecture_test.ts"],
     ["bench", "tests/bench"],
     ["compiler/ir", "tests/compiler/ir"],
