@@ -26,18 +26,18 @@ export async function runCache(
     throw usageError(
       `tri cache cannot ${[action, ...more].join(" ")}`,
       near === undefined
-        ? "Say list or clear; tri build --explain says why each source is built again."
+        ? "Say list, verify or clear; tri build --explain says why each source is built again."
         : `Did you mean ${near}?`,
     );
   }
-  await run(invocation, context);
-  return EXIT.ok;
+  return await run(invocation, context);
 }
 
-type Action = (invocation: Invocation, context: CommandContext) => Promise<void> | void;
+type Action = (invocation: Invocation, context: CommandContext) => Promise<number> | number;
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ["list", list],
+  ["verify", verify],
   ["clear", clear],
 ]);
 
@@ -51,7 +51,29 @@ interface Row {
   readonly changed: readonly string[];
 }
 
-function list(invocation: Invocation, { terminal }: CommandContext): void {
+/** Fails where files of the output are not what tri wrote. */
+function verify(invocation: Invocation, { terminal }: CommandContext): number {
+  const shown = invocation.text("out") ?? "generated";
+  const out = absolutePath(shown);
+  const files = filesOf(readState(out));
+  const changed = changedFiles(out, Object.fromEntries(files));
+  const ok = changed.length === 0;
+  if (invocation.flag("json")) {
+    terminal.print(jsonText({ ok, out: shown, files: files.size, changed }));
+  } else {
+    for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
+    terminal.say(
+      ok
+        ? `${plural(files.size, "file")} of ${shown} as written`
+        : `${changed.length} of ${
+          plural(files.size, "file")
+        } changed or missing; tri build writes them again`,
+    );
+  }
+  return ok ? EXIT.ok : EXIT.kernels;
+}
+
+function list(invocation: Invocation, { terminal }: CommandContext): number {
   const shown = invocation.text("out") ?? "generated";
   const out = absolutePath(shown);
   const state = readState(out);
@@ -67,11 +89,12 @@ function list(invocation: Invocation, { terminal }: CommandContext): void {
     terminal.print(
       jsonText({ ok: true, out: shown, sources: rows, changed }),
     );
-    return;
+    return EXIT.ok;
   }
   if (rows.length === 0) terminal.say(`nothing is recorded in ${shown}`);
   for (const row of rows) terminal.print(`${lineOf(row)}\n`);
   for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
+  return EXIT.ok;
 }
 
 function lineOf({ source, kernels, files, bytes, changed }: Row): string {
@@ -81,7 +104,7 @@ function lineOf({ source, kernels, files, bytes, changed }: Row): string {
   return `${source}: ${facts}${stale}`;
 }
 
-async function clear(invocation: Invocation, { terminal }: CommandContext): Promise<void> {
+async function clear(invocation: Invocation, { terminal }: CommandContext): Promise<number> {
   const shown = invocation.text("out") ?? "generated";
   const out = absolutePath(shown);
   // A running build ends first; files of a killed one are removed too.
@@ -91,7 +114,7 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
   const kept = [...filesOf(state).keys()].filter((path) => isFile(joinPath(out, path)));
   if (invocation.flag("json")) {
     terminal.print(jsonText({ ok: true, out: shown, removed, kept }));
-    return;
+    return EXIT.ok;
   }
   for (const path of kept) terminal.say(`kept, because it was changed: ${path}`);
   terminal.say(
@@ -99,6 +122,7 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
       ? `nothing is recorded in ${shown}`
       : `${plural(removed.length, "file")} removed from ${shown}`,
   );
+  return EXIT.ok;
 }
 
 /** Without the lock where nothing can be written, as on a full disk: no build can run there. */

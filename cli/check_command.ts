@@ -52,7 +52,10 @@ async function checkOnce(
   if (format === "json") {
     const renderer = await toolchain.render();
     terminal.print(
-      jsonText({ ok, files: all.length, diagnostics: diagnostics.map(renderer.json) }),
+      jsonText(
+        { ok, files: all.length, diagnostics: diagnostics.map(renderer.json) },
+        invocation.flag("watch") ? "lines" : "pretty",
+      ),
     );
   } else {
     await showDiagnostics(diagnostics, context, { format, root: project.root });

@@ -81,9 +81,9 @@ export const COMMANDS = {
     options: [...COMPILE, ...WARNINGS, "help"],
   },
   cache: {
-    summary: "list what the last build recorded, or remove its output",
-    operands: "[list or clear]",
-    operandChoices: ["list", "clear"],
+    summary: "list or verify what the last build recorded, or remove its output",
+    operands: "[list or verify or clear]",
+    operandChoices: ["list", "verify", "clear"],
     options: ["out", "json", "help"],
   },
   new: {

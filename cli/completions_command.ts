@@ -4,10 +4,16 @@ import { SHELLS } from "./options.ts";
 import { bashCompletions } from "./completions/bash.ts";
 import { fishCompletions } from "./completions/fish.ts";
 import { commandWords } from "./completions/model.ts";
+import { powershellCompletions } from "./completions/powershell.ts";
 import { zshCompletions } from "./completions/zsh.ts";
 import { EXIT, usageError } from "./failure.ts";
 
-const PRINTERS = { bash: bashCompletions, zsh: zshCompletions, fish: fishCompletions } as const;
+const PRINTERS = {
+  bash: bashCompletions,
+  zsh: zshCompletions,
+  fish: fishCompletions,
+  powershell: powershellCompletions,
+} as const;
 
 /** The body of the command. */
 export function runCompletions(

@@ -9,7 +9,7 @@ import {
   reasonOf,
 } from "./host/errors.ts";
 import type { Terminal } from "./terminal.ts";
-import { jsonText } from "./json.ts";
+import { type JsonLayout, jsonText } from "./json.ts";
 import { permissionRemedy } from "./permission_remedy.ts";
 
 /** The exit codes of `tri`. */
@@ -42,10 +42,10 @@ export function environmentError(message: string, remedy: string): Failure {
 export function tellFailure(
   { message, remedy }: Failure,
   terminal: Terminal,
-  json: boolean,
+  json: JsonLayout | undefined,
 ): void {
-  if (json) {
-    terminal.print(jsonText({ ok: false, error: { message, remedy } }));
+  if (json !== undefined) {
+    terminal.print(jsonText({ ok: false, error: { message, remedy } }, json));
   }
   terminal.say(`${terminal.style("red", "error")}: ${message}`);
   if (remedy !== undefined) terminal.say(remedy);

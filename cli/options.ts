@@ -24,7 +24,7 @@ export const PLATFORMS = ["deno", "node", "bun"] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
 /** Shells with completion scripts. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
 /** Ways to give diagnostics. */
 export const FORMATS = ["pretty", "json", "sarif", "github"] as const;
@@ -183,7 +183,7 @@ export const OPTIONS = {
   watch: { type: "flag", help: "run again when a file changes, until Ctrl-C" },
   explain: { type: "flag", help: "print why each source is built" },
   force: { type: "flag", help: "rebuild what is up to date" },
-  json: { type: "flag", help: "print one JSON document on stdout" },
+  json: { type: "flag", help: "print one JSON document on stdout; with --watch one a line" },
   format: {
     type: "text",
     value: "FORMAT",

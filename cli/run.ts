@@ -5,7 +5,7 @@ import { BODIES } from "./bodies.ts";
 import { parseCommandLine } from "./parse.ts";
 import { asksForJson } from "./diagnostics/format.ts";
 import { failureOf, tellFailure } from "./failure.ts";
-import { jsonText } from "./json.ts";
+import { type JsonLayout, jsonText } from "./json.ts";
 import { Terminal } from "./terminal.ts";
 import type { Toolchain } from "./tools/toolchain.ts";
 
@@ -39,11 +39,17 @@ export async function runTri(
       if (path !== undefined) error.message += `\n${repeatHint(error, path)}`;
     }
     if (failure === undefined) throw error;
-    tellFailure(failure, terminal, asksForJson(words));
+    tellFailure(failure, terminal, jsonLayout(words));
     return failure.exitCode;
   } finally {
     terminal.endProgress();
   }
+}
+
+/** How a failure is printed as JSON, if it is. */
+function jsonLayout(words: readonly string[]): JsonLayout | undefined {
+  if (!asksForJson(words)) return undefined;
+  return words.includes("--watch") ? "lines" : "pretty";
 }
 
 async function printVersion(terminal: Terminal, json: boolean): Promise<void> {

@@ -2,6 +2,7 @@
  * The only module that writes to standard output and standard error. Results go to stdout, everything about the work
  * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
  */
+import { styleText } from "node:util";
 import { readEnv } from "./environment.ts";
 import { deno, type Stream } from "./host/deno.ts";
 import { codeOf } from "./host/errors.ts";
@@ -9,16 +10,7 @@ import { standardStreams, type Streams, terminalColumns } from "./host/streams.t
 
 const encoder = new TextEncoder();
 
-/** The colours used, by role. */
-const STYLES = {
-  bold: [1, 22],
-  red: [31, 39],
-  yellow: [33, 39],
-  green: [32, 39],
-  dim: [2, 22],
-} as const;
-
-export type Style = keyof typeof STYLES;
+export type Style = "bold" | "red" | "yellow" | "green" | "dim";
 
 /** Where a command writes. */
 export class Terminal {
@@ -69,8 +61,7 @@ export class Terminal {
   }
 
   style(style: Style, text: string): string {
-    const [on, off] = STYLES[style];
-    return this.color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+    return this.color ? styleText(style, text, { validateStream: false }) : text;
   }
 
   #clearProgress(): void {

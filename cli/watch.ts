@@ -5,6 +5,7 @@
  */
 import { type FSWatcher, watch as watchFolder } from "node:fs";
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { stableJson } from "./build/state.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, Failure, failureOf, tellFailure } from "./failure.ts";
@@ -59,7 +60,7 @@ async function surviving(
     return await work;
   } catch (error) {
     const failure = failureOf(error) ?? defect(error);
-    tellFailure(failure, terminal, formatOf(invocation) === "json");
+    tellFailure(failure, terminal, formatOf(invocation) === "json" ? "lines" : undefined);
     return failure.exitCode;
   }
 }
@@ -166,8 +167,4 @@ function watcherOf(folder: string, recursive: boolean, wake: () => void): FSWatc
   } catch {
     return [];
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -212,6 +212,6 @@ export class BuildReport {
   ): Promise<void> {
     const renderer = await this.context.toolchain.render();
     const document = { ...facts, out: this.#out, diagnostics: diagnostics.map(renderer.json) };
-    this.context.terminal.print(jsonText(document));
+    this.context.terminal.print(jsonText(document, this.#watching ? "lines" : "pretty"));
   }
 }

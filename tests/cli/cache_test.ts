@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { Workspace } from "./support/tri_process.ts";
 
 const BUILD = ["build", "k", "--out", "out", "--arch", "sm_80", "--no-cubin"];
@@ -38,6 +38,27 @@ Deno.test("tri cache lists sources with what was written for them, and what was 
   );
   const json = JSON.parse((await workspace.tri(["cache", "--json", "--out", "out"])).stdout);
   assertEquals(json.sources.map(({ source }: { source: string }) => source), ["k/a.tc", "k/b.tc"]);
+});
+
+Deno.test("tri cache verify fails with 1 where files are not what tri wrote", async () => {
+  using workspace = new Workspace(FILES);
+  const args = ["cache", "verify", "--out", "out"];
+  assertEquals((await workspace.tri(args)).stderr, "0 files of out as written\n");
+  await workspace.tri(BUILD);
+  const whole = await workspace.tri(args);
+  assertEquals([whole.code, whole.stdout], [0, ""]);
+  assertMatch(whole.stderr, /^[1-9]\d* files of out as written\n$/);
+  workspace.write("out/b.ts", "mine\n");
+  workspace.remove("out/a.ts");
+  const { code, stdout, stderr } = await workspace.tri(args);
+  assertEquals(code, 1);
+  assertEquals(stdout.split("\n").sort().slice(1), [
+    "a.ts was changed or is missing",
+    "b.ts was changed or is missing",
+  ]);
+  assertStringIncludes(stderr, "tri build writes them again");
+  const json = JSON.parse((await workspace.tri([...args, "--json"])).stdout);
+  assertEquals([json.ok, json.changed.sort()], [false, ["a.ts", "b.ts"]]);
 });
 
 Deno.test("tri cache clear removes what tri wrote, and keeps what others wrote or changed", async () => {

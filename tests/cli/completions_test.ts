@@ -1,6 +1,7 @@
 import { bashCompletions } from "../../cli/completions/bash.ts";
 import { fishCompletions } from "../../cli/completions/fish.ts";
 import { type CommandWords, commandWords } from "../../cli/completions/model.ts";
+import { powershellCompletions } from "../../cli/completions/powershell.ts";
 import { zshCompletions } from "../../cli/completions/zsh.ts";
 import { commandRow, COMMANDS, isCommand } from "../../cli/commands.ts";
 import { SHELLS } from "../../cli/options.ts";
@@ -141,4 +142,54 @@ Deno.test("tri completions prints a script, and exits with 2 without a shell tha
   for (const words of [[], ["tcsh"], ["bash", "zsh"]]) {
     assertEquals((await workspace.tri(["completions", ...words], { permissions: [] })).code, 2);
   }
+});
+
+Deno.test("powershellCompletions has every command, option and value, quoted", () => {
+  const commands: CommandWords[] = [...commandWords(), {
+    name: "it's",
+    summary: "isn't",
+    options: [],
+    operands: { kind: "words", words: ["don't"] },
+  }];
+  const lines = powershellCompletions(commands).split("\n").map((line) => line.trim());
+  for (const { name, options } of commandWords()) {
+    assert(lines.includes(`'${name}' = @{`), name);
+    for (const option of options) {
+      assert(
+        lines.some((line) => line.startsWith(`'--${option.name}' = @{ help = '`)),
+        option.name,
+      );
+    }
+  }
+  assert(lines.some((line) => line.startsWith("'--emit'") && line.endsWith("@('ts', 'js') }")));
+  for (const line of ["'it''s' = @{", "help = 'isn''t'", "operands = @('don''t')"]) {
+    assert(lines.includes(line), line);
+  }
+  // Strings end where they begin, and brackets are closed.
+  const code = lines.filter((line) => !line.startsWith("#")).map((line) => {
+    const bare = line.replaceAll(/'(?:[^']|\'\')*'|"[^"]*"/g, "");
+    assert(!/['"]/.test(bare), line);
+    return bare;
+  }).join("");
+  for (const [open, close] of ["()", "{}", "[]"]) {
+    assertEquals(code.split(open ?? "").length, code.split(close ?? "").length);
+  }
+});
+
+Deno.test({
+  name: "powershellCompletions gives a script that PowerShell asks",
+  ignore: !await isThere("pwsh"),
+  fn: async () => {
+    using workspace = new Workspace({ "tri.ps1": powershellCompletions(commandWords()) });
+    const ask = (line: string): Promise<string[]> =>
+      linesOf(
+        "pwsh",
+        `. ./tri.ps1; [System.Management.Automation.CommandCompletion]::CompleteInput('${line}', ${line.length}, $null).CompletionMatches.CompletionText`,
+        workspace.path,
+      );
+    assertEquals(await ask("tri chec"), ["check"]);
+    assertEquals(await ask("tri build --wat"), ["--watch"]);
+    assertEquals(await ask("tri build --emit "), ["js", "ts"]);
+    assertEquals(await ask("tri completions po"), ["powershell"]);
+  },
 });

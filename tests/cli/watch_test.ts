@@ -20,6 +20,25 @@ Deno.test("tri build --watch builds what changed, a line per build, and ends wit
   assertEquals(await tri.end(), 0);
 });
 
+Deno.test("tri build --watch --json prints a document a line", async () => {
+  using workspace = new Workspace({ "k/a.tc": "kernel one\n" });
+  const child = workspace.command([...BUILD, "--json"]).spawn();
+  // Nobody would be there to read what it says if this stream was closed.
+  const said = new Response(child.stderr).text();
+  const found: unknown[] = [];
+  let rest = "";
+  for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const [unfinished = "", ...lines] = `${rest}${part}`.split("\n").toReversed();
+    rest = unfinished;
+    for (const line of lines.toReversed()) {
+      found.push(JSON.parse(line).ok);
+      if (found.length === 1) workspace.write("k/a.tc", "error oh\n");
+      else child.kill("SIGINT");
+    }
+  }
+  assertEquals([(await child.status).code, found], [0, [true, false]], await said);
+});
+
 Deno.test("tri build --watch survives mistakes and builds when they are fixed", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel one\n" });
   await using tri = watching(workspace, BUILD);
