@@ -8,6 +8,7 @@ export const BODIES: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   fmt: async () => (await import("./fmt_command.ts")).runFmt,
   inspect: async () => (await import("./inspect_command.ts")).runInspect,
   lsp: async () => (await import("./lsp_command.ts")).runLsp,
+  config: async () => (await import("./config_command.ts")).runConfig,
   cache: async () => (await import("./cache_command.ts")).runCache,
   new: async () => (await import("./new_command.ts")).runNew,
   completions: async () => (await import("./completions_command.ts")).runCompletions,

@@ -80,6 +80,11 @@ export const COMMANDS = {
     operands: "",
     options: [...COMPILE, ...WARNINGS, "help"],
   },
+  config: {
+    summary: "show the settings that a build would use, and where each comes from",
+    operands: "[DIR or FILE]...",
+    options: [...COMPILE, "configs", "json", "help"],
+  },
   cache: {
     summary: "list or verify what the last build recorded, or remove its output",
     operands: "[list or verify or clear]",

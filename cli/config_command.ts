@@ -1,0 +1,101 @@
+/** `tri config`: the settings that a build with the same words would use, and where each of them comes from. */
+import type { CompileOptions } from "../compiler/options.ts";
+import type { CommandContext, Invocation } from "./command.ts";
+import { showDiagnostics } from "./diagnostics/format.ts";
+import { readEnv } from "./environment.ts";
+import { EXIT } from "./failure.ts";
+import { joinPath, relativePath } from "./files/paths.ts";
+import { jsonText } from "./json.ts";
+import { CONFIG_NAMES, isFile, type Source } from "./project/project.ts";
+import { hasErrors, openSession } from "./project/session.ts";
+import { selectTargets } from "./project/targets.ts";
+import type { FileConfig } from "./project/tri_config.ts";
+import { printTable } from "./report/table.ts";
+import { tunePathOf } from "./tune/file.ts";
+
+/** A setting in force. */
+interface Setting {
+  /** The source that it is for; `*`: all. */
+  readonly file: string;
+  readonly setting: string;
+  readonly value: string;
+  /** An option, a variable of the environment, a file, or `default`. */
+  readonly from: string;
+}
+
+/** What finds programs and devices. */
+const VARIABLES = ["TRI_PTXAS", "CUDA_HOME", "CUDA_PATH", "TRI_DEVICE"];
+
+/** The body of the command. */
+export async function runConfig(invocation: Invocation, context: CommandContext): Promise<number> {
+  const { terminal, toolchain } = context;
+  const { project, sources, optionsFor } = await openSession(invocation);
+  const { root, config, reporter: { diagnostics } } = project;
+  const configFile = CONFIG_NAMES.find((name) => isFile(joinPath(root, name)));
+  const settings = [
+    ...await sharedSettings(invocation),
+    ...sources.flatMap((source) =>
+      fileSettings(source, root, optionsFor(source), config.get(source.file.name))
+    ),
+  ];
+  const ok = !hasErrors(diagnostics);
+  if (invocation.flag("json")) {
+    const { json } = await toolchain.render();
+    terminal.print(
+      jsonText({ ok, root, config: configFile, settings, diagnostics: diagnostics.map(json) }),
+    );
+  } else {
+    await showDiagnostics(diagnostics, context, { format: "pretty", root });
+    terminal.say(`project: ${root} (${configFile ?? "without deno.json"})`);
+    terminal.print(printTable({
+      columns: ["file", "setting", "value", "from"],
+      words: 4,
+      rows: settings.map(({ file, setting, value, from }) => [file, setting, value, from]),
+    }));
+  }
+  return ok ? EXIT.ok : EXIT.kernels;
+}
+
+async function sharedSettings(invocation: Invocation): Promise<Setting[]> {
+  const targets = await selectTargets(invocation.list("arch"));
+  const variables = VARIABLES.flatMap((setting): Setting[] => {
+    const value = readEnv(setting);
+    return value === undefined ? [] : [{ file: "*", setting, value, from: "environment" }];
+  });
+  const from = invocation.flag("arch") ? "--arch" : "default";
+  return [{ file: "*", setting: "targets", value: targets.join(" "), from }, ...variables];
+}
+
+function fileSettings(
+  { file: { name }, path }: Source,
+  root: string,
+  { defines = [], overrides = [], configurations }: CompileOptions,
+  fromFile: FileConfig | undefined,
+): Setting[] {
+  return [
+    ...defines.map((define): Setting => ({
+      file: name,
+      setting: `macro ${define.name}`,
+      value: define.value ?? "(undefined)",
+      from: fromFile?.defines.includes(define) === true
+        ? "deno.json"
+        : define.value === null
+        ? "-U"
+        : "-D",
+    })),
+    ...overrides.map(({ kernel, text, origin }): Setting => ({
+      file: name,
+      setting: kernel === undefined ? "pragma" : `pragma of ${kernel}`,
+      value: text,
+      from: origin.replace(/^<(.*)>$/, "$1"),
+    })),
+    ...(typeof configurations === "object" && "also" in configurations
+      ? [{
+        file: name,
+        setting: "configurations",
+        value: "fastest measured",
+        from: relativePath(root, tunePathOf(path)),
+      }]
+      : []),
+  ];
+}
