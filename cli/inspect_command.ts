@@ -14,7 +14,7 @@ import { COMPILER_PHASES } from "./tools/toolchain.ts";
 import { findTools } from "./tools/tools.ts";
 
 /** Phases of the compiler that differ between architectures. */
-const PER_TARGET: ReadonlySet<string> = new Set(["views", "layout", "ptx"]);
+const PER_TARGET: ReadonlySet<string> = new Set(["views", "plan", "layout", "ptx"]);
 
 /** The body of the command. */
 export async function runInspect(invocation: Invocation, context: CommandContext): Promise<number> {

@@ -28,7 +28,16 @@ export interface Compiler {
 }
 
 /** Phases that need no other program. */
-export const COMPILER_PHASES = ["tokens", "ast", "types", "ir", "views", "layout", "ptx"] as const;
+export const COMPILER_PHASES = [
+  "tokens",
+  "ast",
+  "types",
+  "ir",
+  "views",
+  "plan",
+  "layout",
+  "ptx",
+] as const;
 export type CompilerPhase = (typeof COMPILER_PHASES)[number];
 
 /** An image beside the wrapper, or embedded in it. */

@@ -6,7 +6,10 @@ import { dumpTyped } from "../check/dump_typed.ts";
 import { printTokens } from "../preprocess/spell.ts";
 import { FuncDumps } from "./func_dumps.ts";
 import { printHeader } from "./ir_text.ts";
-import { runTargetPasses } from "./lower_entry.ts";
+import { lowerEntry, lowerTensorForm, runTargetPasses } from "./lower_entry.ts";
+import { entryPlan, printPlans } from "./entry_plan.ts";
+import { entryName } from "./entry_names.ts";
+import { decideLoads } from "../views/tensor_views.ts";
 import { lastStepOf, TILE_STEPS } from "./passes.ts";
 import type { PassWatch } from "./run_passes.ts";
 import { findViews } from "../views/find_views.ts";
@@ -23,7 +26,7 @@ import type { SourceFile } from "../support/source.ts";
 import { ALL_TARGETS, type Target } from "../targets.ts";
 
 /** The phases there are to look at. */
-export type Phase = "tokens" | "ast" | "types" | "ir" | "views" | "layout" | "ptx";
+export type Phase = "tokens" | "ast" | "types" | "ir" | "views" | "plan" | "layout" | "ptx";
 
 /** Which instance to show; the first one that matches. */
 export interface Selection {
@@ -67,8 +70,9 @@ export function inspect(
     }
     switch (phase) {
       case "views":
+      case "plan":
         return plan.instances.filter(({ variant }) => variant.name === instance.variant.name)
-          .map((one) => inspectViews(front, site, plan, one, options, target)).join("\n");
+          .map((one) => inspectLoads(front, site, plan, one, options, target, phase)).join("\n");
       case "tokens":
       case "ast":
         return inspectText(checked.parsed, phase);
@@ -93,21 +97,30 @@ function inspectPtx(file: SourceFile, options: CompileOptions): string {
   return kernels.flatMap(({ modules }) => modules.map(({ ptx }) => ptx)).join("\n");
 }
 
-/** The views of the loads of all instances of a variant, for each specialisation. */
-function inspectViews(
+/** The loads of dot operands of an instance, for each specialisation: their views, or what the passes make of them. */
+function inspectLoads(
   front: InstanceFront,
   site: KernelSite,
   plan: KernelPlan,
   instance: InstancePlan,
   options: CompileOptions,
   target: Target,
+  phase: "views" | "plan",
 ): string {
   const checked = checkInstance(front, site, instance, target);
   const building = buildOptions(options, instance);
   const built = buildInstance(checked, plan, instance, building, new Reporter());
-  const { numWarps } = entryOptions(instance);
+  const entry = entryOptions(instance);
   return (built?.funcs ?? []).map(({ func, specialization }) => {
-    const loads = findViews(func, { target, numWarps, axisInfo: axisAnalysis(func) });
+    const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(func) };
+    if (phase === "plan") {
+      const { symbol } = entryName(plan, instance, specialization);
+      const lowering = { ...entry, target, symbol };
+      const { form } = lowerTensorForm(func, lowering);
+      const lowered = [...form === undefined ? [] : [form.lowered], lowerEntry(func, lowering)];
+      return `${symbol}\n${printPlans(lowered.map(entryPlan), decideLoads(func, viewing))}`;
+    }
+    const loads = findViews(func, viewing);
     const name = `${func.name}${specialization.suffix}`;
     return `${name}\n${loads.length === 0 ? "no loads of dot operands\n" : printViews(loads)}`;
   }).join("\n");

@@ -20,7 +20,7 @@ import { cse } from "../tile/cse.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { Coordinates, sitesOf } from "./coordinates.ts";
-import { findViews, type ViewOptions } from "./find_views.ts";
+import { findViews, type FoundLoad, type ViewOptions } from "./find_views.ts";
 import type { TensorView } from "./view.ts";
 
 export const tensorViews: Pass<TargetContext> = {
@@ -62,12 +62,35 @@ export function toTensorForm(
   return [...new Map(all.map((one) => [one.text, one])).values()];
 }
 
-/** Loads that become boxes: those of dots both of whose operands do. */
+/** Loads that become boxes. */
 function boxesOf(func: Func, options: ViewOptions): readonly Boxed[] {
-  const found = findViews(func, options);
-  let boxes = found.flatMap((one): Boxed[] =>
-    "view" in one && ELEMENTS.has(one.view.element) ? [one] : []
+  return decideLoads(func, options).flatMap((one) => "view" in one ? [one] : []);
+}
+
+/** A load of a dot operand: the view that makes it a tensor copy, or why it is none. */
+export type DecidedLoad = FoundLoad;
+
+/** Loads of dot operands: those of dots both of whose operands have views become boxes. */
+export function decideLoads(func: Func, options: ViewOptions): readonly DecidedLoad[] {
+  const found = findViews(func, options).map((one): FoundLoad =>
+    "why" in one || ELEMENTS.has(one.view.element)
+      ? one
+      : { load: one.load, why: `dots of ${one.view.element} are faster without` }
   );
+  const boxed = new Set(pairedBoxes(func, options, found).map(({ load }) => load));
+  return found.map((one) =>
+    "why" in one || boxed.has(one.load)
+      ? one
+      : { load: one.load, why: "warp groups cannot take both operands of its dot from copies" }
+  );
+}
+
+function pairedBoxes(
+  func: Func,
+  options: ViewOptions,
+  found: readonly FoundLoad[],
+): readonly Boxed[] {
+  let boxes = found.flatMap((one): Boxed[] => "view" in one ? [one] : []);
   for (let count = -1; count !== boxes.length && boxes.length > 0;) {
     count = boxes.length;
     const viewed = new Map(boxes.map(({ load, view }) => [load, view]));

@@ -97,7 +97,7 @@ Deno.test("tri inspect refuses an unknown phase and more than one file", async (
   const phase = await workspace.tri(["inspect", "k/a.tc", "--stage", "token"]);
   assertEquals([phase.code, phase.stderr], [
     2,
-    "error: --stage token: not one of tokens, ast, types, ir, views, layout, ptx, sass, report\nDid you mean tokens?\n",
+    "error: --stage token: not one of tokens, ast, types, ir, views, plan, layout, ptx, sass, report\nDid you mean tokens?\n",
   ]);
   assertEquals((await workspace.tri(["inspect", "k"])).code, 2);
   assertEquals((await workspace.tri(["inspect"])).code, 2);

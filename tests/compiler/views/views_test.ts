@@ -1,6 +1,7 @@
 /** What `tri inspect --stage views` says of the loads of dot operands: recorded, to be read. */
 import { inspect } from "../../../compiler/mod.ts";
 import type { Define } from "../../../compiler/options.ts";
+import type { TargetName } from "../../../compiler/targets.ts";
 import type { SourceFile } from "../../../compiler/support/source.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
@@ -43,4 +44,24 @@ Deno.test("findViews() finds none for targets without warp groups", () => {
   assertEquals([...text.matchAll(/no view: (.*)/g)].map(([, why]) => why), [
     ...Array<string>(4).fill("its dot does not run on warp groups"),
   ]);
+});
+
+function plans(name: string, target: TargetName, variant: string): string {
+  const options = { targets: [target], verify: true };
+  return inspect(read(KERNELS, `${name}.tc`), options, "plan", { variant })
+    .replaceAll(/^( +\S+\.tc):\d+/gm, "$1");
+}
+
+Deno.test("printPlans() says how dots get their operands and why loads are no tensor copies", () => {
+  const texts = [
+    ["matmul", "sm_90a", "float16"],
+    ["matmul", "sm_90a", "float32"],
+    ["matmul", "sm_80", "float16"],
+    ["matmul_narrow", "sm_75", "tf32"],
+    ["attention", "sm_90a", "float16_D64"],
+  ] as const;
+  const shown = texts.map(([name, target, variant]) =>
+    `// ${name} ${target} ${variant}\n${plans(name, target, variant)}`
+  );
+  golden(new URL("entries.plan", FOLDER), shown.join("\n"));
 });
