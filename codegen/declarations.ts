@@ -11,6 +11,7 @@ import type {
 /** One declaration with its doc comment. */
 export function printDeclaration(declaration: Declaration): string {
   if (declaration.kind === "reexport") return printReexport(declaration.from, declaration.names);
+  if (declaration.kind === "function") return printFunction(declaration);
   const comment = printComment(declaration.doc, 0);
   const keyword = declaration.isExported ? "export " : "";
   switch (declaration.kind) {
@@ -29,6 +30,21 @@ export function printDeclaration(declaration: Declaration): string {
   }
 }
 
+function printFunction(
+  { name, params, type, value }: Extract<Declaration, { readonly kind: "function" }>,
+): string {
+  const returns = `: ${flat(type)} =>`;
+  const [open, close] = typeof value !== "string" && value.kind === "array" ? ["", ""] : ["(", ")"];
+  const oneLine = `const ${name} = (${params.join(", ")})${returns} ${open}`;
+  const head = oneLine.length + 1 <= LINE_WIDTH
+    ? oneLine
+    : `const ${name} = (${
+      params.map((param) => `${newline(2)}${param},`).join("")
+    }\n)${returns} ${open}`;
+  const column = head.length - head.lastIndexOf("\n") - 1;
+  return `${head}${layOut(value, { indent: 0, column, after: close.length + 1 })}${close};`;
+}
+
 function printReexport(from: string, names: readonly ReexportedName[] | undefined): string {
   if (names === undefined) return `export * from ${quote(from)};`;
   const lines = names.map(({ name, isType, alias }) =>
@@ -42,17 +58,13 @@ function printConst(name: string, type: string | undefined, value: Doc): string 
   const head = `${name}: ${type} =`;
   const [firstLine = ""] = layOut(value, { indent: 0, column: LINE_WIDTH, after: 1 }).split("\n");
   if (head.length + 1 + firstLine.length <= LINE_WIDTH) return printAssignment(head, value);
-  // A call of several arguments moves to the next line as a whole.
-  if (hasSeveralArguments(value) && head.length <= LINE_WIDTH) {
+  // The value moves to the next line as a whole.
+  if (head.length <= LINE_WIDTH) {
     return `${head}${newline(2)}${layOut(value, { indent: 2, column: 2, after: 1 })};`;
   }
   // Nothing else fits: the type moves to the next line.
   const text = layOut(value, { indent: 2, column: 2 + type.length + 3, after: 1 });
   return `${name}:${newline(2)}${type} = ${text};`;
-}
-
-function hasSeveralArguments(value: Doc): boolean {
-  return typeof value !== "string" && value.kind === "call" && value.args.length > 1;
 }
 
 function printAssignment(head: string, value: Doc): string {

@@ -74,7 +74,7 @@ export async function generateIndex(
 
 function exportsOf({ declarations }: ModuleStructure): ExportedNames {
   const exported = declarations.flatMap((one) =>
-    one.kind !== "reexport" && one.isExported ? [one] : []
+    one.kind !== "reexport" && one.kind !== "function" && one.isExported ? [one] : []
   );
   const names = (isValue: boolean): string[] =>
     exported.filter(({ kind }) => (kind === "const") === isValue).map(({ name }) => name);

@@ -5,7 +5,7 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   ("arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
     "false finally for function if implements import in instanceof interface let new null package private protected " +
     "public return static super switch this throw true try typeof undefined var void while with yield " +
-    "CONSTANTS cdiv defineConstants defineKernel exact nextPow2 quotient remainder Math Number URL")
+    "CONSTANTS cdiv defineConstants exact nextPow2 quotient remainder wrapKernel Math Number URL")
     .split(" "),
 );
 

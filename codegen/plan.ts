@@ -32,6 +32,8 @@ export interface KernelPlan {
   readonly typeName: string;
   /** First part of the names of its constants. */
   readonly constantName: string;
+  /** Names of this kind of all kernels of the file. */
+  readonly fileNames: ReadonlySet<string>;
   readonly params: readonly ParamPlan[];
   readonly variants: readonly VariantPlan[];
   /** Sets of parameters whose type varies between variants, always together. */
@@ -120,10 +122,14 @@ export function planKernels(kernels: readonly KernelOutline[]): readonly KernelP
     constantCase,
     new Set([...RESERVED_NAMES, ...names.map(({ exportName }) => exportName)]),
   );
+  const fileNames = new Set([
+    ...names.map(({ exportName }) => exportName),
+    ...constantNames.values(),
+  ]);
   return kernels.map((kernel, index) => {
     const { exportName, typeName } = must(names[index], "names of a kernel");
     const constantName = must(constantNames.get(kernel.name), "constant name");
-    return { ...planKernel(kernel), exportName, typeName, constantName };
+    return { ...planKernel(kernel), exportName, typeName, constantName, fileNames };
   });
 }
 
@@ -147,7 +153,7 @@ export function exportedNames(
 
 function planKernel(
   kernel: KernelOutline,
-): Omit<KernelPlan, "exportName" | "typeName" | "constantName"> {
+): Omit<KernelPlan, "exportName" | "typeName" | "constantName" | "fileNames"> {
   const contracts = kernel.instances.map(({ contract }) => contract);
   checkParameters(kernel, contracts);
   const variants = planVariants(kernel.instances);

@@ -18,6 +18,15 @@ export type Declaration =
   | InterfaceStructure
   | (DeclarationBase & { readonly kind: "type"; readonly type: Doc })
   | (DeclarationBase & { readonly kind: "const"; readonly type?: string; readonly value: Doc })
+  /** An arrow function of numbers that makes an object or a list. */
+  | {
+    readonly kind: "function";
+    readonly name: string;
+    /** Such as `a: number` or `b = a - 1`. */
+    readonly params: readonly string[];
+    readonly type: Doc;
+    readonly value: Doc;
+  }
   | {
     readonly kind: "reexport";
     readonly from: string;

@@ -2,22 +2,47 @@
 import type { KernelOutline } from "../compiler/options.ts";
 import { apply, constant, isOperation, paramsOf } from "../compiler/contract/expr.ts";
 import type { ContractExpr, InstanceInfo } from "../compiler/contract/types.ts";
+import { must } from "../compiler/support/bug.ts";
 import { groupBy } from "../compiler/support/group_by.ts";
+import type { ContractRowPrinter } from "./contract_rows.ts";
 import { array, type Doc, object, quote } from "./doc.ts";
 import type { Measured } from "./input.ts";
+import { stemOf, symbolEnd } from "./instance_rows.ts";
+import type { KernelPlan } from "./plan.ts";
+import type { Declaration } from "./structure.ts";
+import { shareValues } from "./templates.ts";
 
-/** Undefined where every instance has one configuration. `print` prints an expression with its text. */
-export function tuningDoc(
-  kernel: KernelOutline,
+/** The tables that choose, and what they share; undefined where every instance has one configuration. */
+export function tuningSection(
+  plan: KernelPlan,
   measured: readonly Measured[],
-  print: (expr: ContractExpr) => Doc,
-): Doc | undefined {
+  printer: ContractRowPrinter,
+  taken: ReadonlySet<string>,
+): { readonly value: Doc; readonly declarations: readonly Declaration[] } | undefined {
+  const { kernel, exportName, constantName, typeName, fileNames } = plan;
   const choices = choicesOf(kernel);
   if (choices.length === 0) return undefined;
-  return object({
+  const costs = choices.flat().flatMap((instance) => costDoc(instance, kernel.key, printer) ?? []);
+  const shared = shareValues(costs.map((value) => ({ value })), {
+    constant: `${constantName}_COST`,
+    function: `${exportName}Cost`,
+    type: { kind: "generic", name: "CostRow", args: [`${typeName}Name`] },
+    reserved: fileNames,
+    taken,
+  }, costs);
+  const value = object({
     key: array(kernel.key.map(quote)),
-    choices: array(choices.map((instances) => choiceDoc(kernel, instances, measured, print))),
+    choices: array(choices.map((instances) =>
+      choiceDoc(plan, instances, measured, (instance) => {
+        const cost = costDoc(instance, kernel.key, printer);
+        const { availableOn } = instance;
+        const model = cost === undefined ? undefined : shared.refer(cost);
+        if (availableOn === undefined) return model === undefined ? [] : [model];
+        return [model ?? "null", array(availableOn.map(quote))];
+      })
+    )),
   });
+  return { value, declarations: shared.declarations };
 }
 
 /** Whether a wrapper of this kernel has to choose between configurations. */
@@ -37,46 +62,47 @@ function choicesOf({ instances }: KernelOutline): readonly (readonly InstanceInf
 }
 
 function choiceDoc(
-  { name, key }: KernelOutline,
+  plan: KernelPlan,
   instances: readonly InstanceInfo[],
   measured: readonly Measured[],
-  print: (expr: ContractExpr) => Doc,
+  modelOf: (instance: InstanceInfo) => readonly Doc[],
 ): Doc {
-  const [first] = instances;
+  const { name, key } = plan.kernel;
+  const first = must(instances[0], "instance of a choice");
   const labels = instances.map(({ configuration }) => configuration?.label ?? "");
   const own = measured.filter((one) =>
-    one.kernel === name && one.variant === first?.variant.name &&
+    one.kernel === name && one.variant === first.variant.name &&
     one.specialization === first.configuration?.specialization
   );
+  const stem = stemOf(plan, first.variant.name);
   return object({
-    specialization: quote(first?.configuration?.specialization ?? "general"),
-    instances: array(
+    of: array([
+      quote(first.variant.name),
+      quote(first.configuration?.specialization ?? "general"),
+    ]),
+    configs: array(
       instances.map((instance, index) =>
-        object({
-          symbol: quote(instance.symbol),
-          config: quote(labels[index] ?? ""),
-          availableOn: instance.availableOn && array(instance.availableOn.map(quote)),
-          cost: costDoc(instance, key, print),
-        })
+        array([
+          symbolEnd(instance.symbol, stem),
+          quote(labels[index] ?? ""),
+          ...modelOf(instance),
+        ])
       ),
     ),
-    measured: array(own.map(({ gpu, arch, points }) =>
-      object({
-        gpu: quote(gpu),
-        arch: quote(arch),
-        points: array(points.flatMap(({ at, timings }) => {
+    measured: own.length === 0 ? undefined : object(
+      Object.fromEntries(own.map(({ gpu, arch, points }) => {
+        const rows = points.flatMap(({ at, timings }): Doc[] => {
           const times = labels.map((label) =>
             timings.find(({ config }) => config === label)?.microseconds ?? null
           );
           const values = key.map((name) => at[name]);
           // Measured before the kernel's key was another one, or of configurations that are not shipped.
           if (times.every((time) => time === null) || values.includes(undefined)) return [];
-          return [
-            object({ at: array(values.map(String)), microseconds: array(times.map(String)) }),
-          ];
-        })),
-      })
-    )),
+          return [array([array(values.map(String)), array(times.map(String))])];
+        });
+        return [gpu, array([quote(arch), ...rows])];
+      })),
+    ),
   });
 }
 
@@ -84,12 +110,12 @@ function choiceDoc(
 function costDoc(
   { clocks, contract: { grid } }: InstanceInfo,
   key: readonly string[],
-  print: (expr: ContractExpr) => Doc,
+  printer: ContractRowPrinter,
 ): Doc | undefined {
   if (clocks === undefined || grid === null) return undefined;
   const blocks = grid.map(withoutMacros).reduce((all, extent) => apply("*", all, extent));
   const isKey = [blocks, clocks].flatMap(paramsOf).every((name) => key.includes(name));
-  return isKey ? object({ blocks: print(blocks), clocks: print(clocks) }) : undefined;
+  return isKey ? array([printer.expression(blocks), printer.expression(clocks)]) : undefined;
 }
 
 /** With numbers for compile-time parameters: configurations differ in these. */

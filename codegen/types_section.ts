@@ -2,7 +2,7 @@
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { type Doc, flat, propertyKey, quote } from "./doc.ts";
-import { expressionNames } from "./facts_section.ts";
+import { expressionNames } from "./macros.ts";
 import { safeIdentifier } from "./names.ts";
 import { hasChoices } from "./tuning_section.ts";
 import type { KernelPlan, OutputPlan, ParamPlan } from "./plan.ts";
@@ -36,7 +36,7 @@ class TypesPrinter {
       this.#alias(
         "Variant",
         `Variants of {@linkcode ${this.#plan.exportName}}.`,
-        this.#plan.variants.map(({ name }) => quote(name)),
+        this.#variantNames(),
         true,
       ),
       this.#argumentsInterface(),
@@ -44,6 +44,15 @@ class TypesPrinter {
       ...this.#constantsInterface(),
       this.#functionInterface(),
     ];
+  }
+
+  /** Where each variant is called like its type, the types. */
+  #variantNames(): readonly Doc[] {
+    const { groups, variants } = this.#plan;
+    const names = variants.map(({ name }) => name);
+    const [first] = groups;
+    const isTypes = names.length > 1 && names.join() === first?.types.join();
+    return isTypes ? [this.#name(this.#boundName(0))] : names.map(quote);
   }
 
   #name(suffix: string): string {
@@ -418,8 +427,8 @@ class TypesPrinter {
       ...member,
       typeParams: [],
       params: [`sizes: {${sizes.length === 0 ? "" : ` ${sizes.join("; ")} `}}`, options],
-      doc: `The launch grid for these sizes${
-        variants.length === 1 ? "" : "; of the first variant unless another is named"
+      doc: `The grid for these sizes${
+        variants.length === 1 ? "" : "; of the first variant if none is named"
       }.`,
     };
     if (kernel.instances.length === variants.length) return [forSizes];
@@ -435,16 +444,13 @@ class TypesPrinter {
 
 const NONE: ReadonlySet<number> = new Set();
 
-const PREPARE_DOC =
-  "Checks once; each call of what it returns launches, at little more than the driver's cost.";
+const PREPARE_DOC = "Checks once; each call of what it returns launches again.";
 
 const PROFILE_DOC = "Launches on the emulator and also says what the kernel did.";
 
-const GRID_DOC =
-  "The grid of a launch with these arguments that is given its grid: where sizes alone do not decide which code runs.";
+const GRID_DOC = "The grid for these arguments, where sizes alone do not decide it.";
 
-const TUNE_DOC =
-  "Times the configurations that are shipped, on the arguments' GPU; launches of these sizes take the fastest from then on.";
+const TUNE_DOC = "Times configurations; launches of these sizes then take the fastest.";
 
 function property(name: string, type: Doc, isOptional: boolean, doc = ""): MemberStructure {
   return { kind: "property", name: propertyKey(name), isOptional, type, doc };

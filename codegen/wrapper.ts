@@ -10,7 +10,7 @@ const RUNTIME = "@tri/tri/ffi";
 
 /** The wrappers of a file's kernels, in the file's order; `contentHash` identifies the source. */
 export function buildWrapper(input: WrapperInput, contentHash: string): ModuleStructure {
-  const values = new Set<string>(["defineKernel"]);
+  const values = new Set<string>(["wrapKernel"]);
   const types = new Set<string>();
   const constants = allConstants(input.kernels);
   const kernels = planKernels(input.kernels).flatMap((plan): Declaration[] => {
@@ -35,7 +35,7 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
 }
 
 /** The annotation lets bundlers drop an unused kernel, with its images. */
-const DEFINE = "/* @__PURE__ */ defineKernel";
+const DEFINE = "/* @__PURE__ */ wrapKernel";
 const DEFINE_CONSTANTS = "/* @__PURE__ */ defineConstants";
 /** What the constant buffers of the file are called in the module. */
 const CONSTANTS = "CONSTANTS";

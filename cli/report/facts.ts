@@ -2,7 +2,7 @@
  * A compiled kernel as facts for `defineKernel`, without the detour over a wrapper's text. Every instance is a variant
  * of its own, so that each can be launched, and its conditions are demands.
  */
-import { macrosOf } from "../../codegen/facts_section.ts";
+import { macrosOf } from "../../codegen/macros.ts";
 import { GRID_NAMES, namesRead, printSource } from "../../codegen/expression.ts";
 import { type Environment, evaluate } from "../../compiler/contract/expr.ts";
 import type { ContractExpr, InstanceInfo, Requirement } from "../../compiler/contract/types.ts";

@@ -3,7 +3,8 @@ import { KernelCalls, type LaunchResult } from "./calls.ts";
 import { nameValue } from "../brands.ts";
 import { ArgumentError } from "../errors.ts";
 import { type ConstantBuffers, defineConstants } from "./constants.ts";
-import type { KernelFacts } from "./facts.ts";
+import { expandKernel } from "./expand.ts";
+import type { ConstantFacts, KernelFacts, VariantFacts } from "./facts.ts";
 import {
   type AnyOptions,
   type CallForm,
@@ -13,6 +14,7 @@ import {
   tensorForm,
 } from "./gather.ts";
 import { modelKernel } from "./model.ts";
+import type { KernelRows } from "./rows.ts";
 import { tune } from "./tune.ts";
 import type {
   Grid,
@@ -51,30 +53,71 @@ const NO_OPTIONS: AnyOptions = {};
 
 /**
  * The function that calls a kernel, with `prepare`, `launch`, `grid`, `variants` and `contract` on it, and `constants`
- * if it has any. `Kernel` is the interface that the wrapper declares; wrapper and facts come from one description of
- * the kernel, so that the two agree. Nothing is opened, read or worked out before the first call. Kernels of one file
- * share their constant buffers: `shared` are those of the file, and the kernel's own where it is absent.
+ * if it has any, from the kernel's facts. `Kernel` is the interface that its callers see, which must agree with the facts.
+ * Nothing is opened, read or worked out before the first call. Kernels of one file share their constant buffers: `shared`
+ * are those of the file, and the kernel's own where it is absent.
  */
 export function defineKernel<Kernel extends object, Name extends string>(
   facts: KernelFacts<Name>,
   shared?: ConstantBuffers,
 ): Kernel {
-  expectFacts(facts);
+  expectKernel("facts of defineKernel", "the facts of a kernel", facts, "params", "images");
+  return makeKernel(
+    { ...facts, inputs: facts.tensorCall?.inputs.length, variants: facts.variants.map(nameOf) },
+    () => facts,
+    shared,
+  );
+}
+
+/** `defineKernel` from the rows that generated wrappers carry, which are expanded at the first call. */
+export function wrapKernel<Kernel extends object, Name extends string>(
+  rows: KernelRows<Name>,
+  shared?: ConstantBuffers,
+): Kernel {
+  expectKernel("rows of wrapKernel", "the rows of a kernel", rows);
+  const { tensorCall, variants } = rows;
+  let facts: KernelFacts<Name> | undefined;
+  return makeKernel(
+    {
+      ...rows,
+      inputs: tensorCall && Object.keys(tensorCall.inputs ?? {}).length,
+      variants: variants.map(([name]) => name),
+    },
+    () => facts ??= expandKernel(rows),
+    shared,
+  );
+}
+
+/** What a kernel function needs to know before its first call. */
+interface Outline {
+  readonly name: string;
+  /** Positional arguments of the short form; undefined where there is none. */
+  readonly inputs: number | undefined;
+  readonly variants: readonly string[];
+  readonly constantBuffers?: readonly ConstantFacts[];
+  readonly tuning?: unknown;
+}
+
+function makeKernel<Kernel extends object, Name extends string>(
+  outline: Outline,
+  factsOf: () => KernelFacts<Name>,
+  shared: ConstantBuffers | undefined,
+): Kernel {
+  const { name } = outline;
   let machinery: Machinery<Name> | undefined;
-  const constants = pickConstants(facts, shared);
-  const ready = (): Machinery<Name> => machinery ??= build(facts, constants ?? {});
-  const positional = facts.tensorCall?.inputs.length ?? 1;
+  const constants = pickConstants(outline, shared);
+  const ready = (): Machinery<Name> => machinery ??= build(factsOf(), constants ?? {});
+  const positional = outline.inputs ?? 1;
   /** Checked by those who read them. */
   const optionsOf = (args: readonly unknown[]): AnyOptions => {
-    if (args.length > positional + 1) throw tooMany(facts.name, positional + 1, args.length);
+    if (args.length > positional + 1) throw tooMany(name, positional + 1, args.length);
     const options = args[positional];
     return options === undefined ? NO_OPTIONS : options as AnyOptions;
   };
   const refuseMore = (of: string, more: readonly unknown[]): void => {
-    if (more.length > 0) throw tooMany(`${facts.name}.${of}`, 2, 2 + more.length);
+    if (more.length > 0) throw tooMany(`${name}.${of}`, 2, 2 + more.length);
   };
-  const { images: _images, ...contract } = facts;
-  const kernel: AnyKernel<Name> = Object.assign(
+  const kernel: Omit<AnyKernel<Name>, "contract"> = Object.assign(
     (...args: readonly unknown[]): LaunchResult => {
       const { calls, own } = ready();
       return calls.launch(own, args, optionsOf(args));
@@ -98,7 +141,7 @@ export function defineKernel<Kernel extends object, Name extends string>(
         const { calls, explicit } = ready();
         return calls.grid(explicit, args, options as AnyOptions);
       },
-      ...facts.tuning === undefined ? {} : {
+      ...outline.tuning === undefined ? {} : {
         async tune(
           args: NamedValues,
           options: AnyOptions & TuneOptions = NO_OPTIONS,
@@ -109,12 +152,20 @@ export function defineKernel<Kernel extends object, Name extends string>(
           return await tune(calls.alternatives(explicit, args, options), options);
         },
       },
-      variants: facts.variants.map(({ name }) => name),
-      contract,
+      variants: outline.variants,
       ...constants === undefined ? {} : { constants },
     },
   );
-  Object.defineProperty(kernel, "name", { value: facts.name });
+  Object.defineProperty(kernel, "name", { value: name });
+  let contract: KernelDescription<Name> | undefined;
+  const describe = (): KernelDescription<Name> => {
+    const { images: _images, ...description } = factsOf();
+    return description;
+  };
+  Object.defineProperty(kernel, "contract", {
+    get: () => contract ??= describe(),
+    enumerable: true,
+  });
   return kernel as object as Kernel;
 }
 
@@ -126,24 +177,33 @@ function tooMany(of: string, most: number, count: number): ArgumentError {
   });
 }
 
-/** What else is wrong with facts is found where they are read: they come from `tri build`. */
-function expectFacts(facts: unknown): void {
-  const isFacts = typeof facts === "object" && facts !== null && "name" in facts &&
-    typeof facts.name === "string" &&
-    ["params", "variants", "instances", "images"].every((name) =>
-      Array.isArray(Object.getOwnPropertyDescriptor(facts, name)?.value)
-    ) && "contract" in facts && typeof facts.contract === "object" && facts.contract !== null;
-  if (isFacts) return;
+function nameOf({ name }: VariantFacts): string {
+  return name;
+}
+
+/** What else is wrong with facts or rows is found where they are read: they come from `tri build`. */
+function expectKernel(
+  argument: string,
+  what: string,
+  actual: unknown,
+  ...lists: readonly string[]
+): void {
+  const isKernel = typeof actual === "object" && actual !== null && "name" in actual &&
+    typeof actual.name === "string" &&
+    [...lists, "variants", "instances"].every((name) =>
+      Array.isArray(Object.getOwnPropertyDescriptor(actual, name)?.value)
+    ) && "contract" in actual && typeof actual.contract === "object" && actual.contract !== null;
+  if (isKernel) return;
   throw new ArgumentError({
-    argument: "facts of defineKernel",
-    expected: "the facts of a kernel, as `tri build` writes them",
-    actual: nameValue(facts),
+    argument,
+    expected: `${what}, as \`tri build\` writes them`,
+    actual: nameValue(actual),
   });
 }
 
 /** The buffers that the kernel uses; undefined where it uses none. */
-function pickConstants<Name extends string>(
-  { constantBuffers: wanted }: KernelFacts<Name>,
+function pickConstants(
+  { constantBuffers: wanted }: Outline,
   shared: ConstantBuffers | undefined,
 ): ConstantBuffers | undefined {
   if (wanted === undefined || shared === undefined) return wanted && defineConstants(wanted);

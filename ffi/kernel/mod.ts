@@ -4,7 +4,7 @@
  */
 export { cdiv, exact, nextPow2, quotient, remainder } from "./arithmetic.ts";
 export { ConstantBuffer, type ConstantBuffers, defineConstants } from "./constants.ts";
-export { defineKernel } from "./define.ts";
+export { defineKernel, wrapKernel } from "./define.ts";
 export type {
   Access,
   ArgumentFacts,
@@ -35,6 +35,33 @@ export type {
   Values,
   VariantFacts,
 } from "./facts.ts";
+export type {
+  ArgumentNames,
+  ChoiceRow,
+  ConditionRow,
+  ConfigurationRow,
+  ContractRows,
+  CostRow,
+  DimensionRow,
+  ExpressionRow,
+  FormRow,
+  ImageRow,
+  ImageSource,
+  InstanceExtras,
+  InstanceGroup,
+  InstanceRow,
+  KernelRows,
+  MapRow,
+  MeasuredRow,
+  MultiplesRow,
+  ParamRow,
+  RangeRow,
+  ScalarRow,
+  TargetRow,
+  TensorRow,
+  TypeLetter,
+  VariantRow,
+} from "./rows.ts";
 export type {
   CallOptions,
   FormChoice,

@@ -106,7 +106,7 @@ Deno.test({
     assertEquals(await compile(beside.path, ["--include", "out/twice"], true), "");
     assert(holds(beside, line));
     using within = await project("--embed");
-    const text = /base64:\s*"([^"]{100})/.exec(within.read("out/twice.ts"))?.[1];
+    const text = /"sm_\w+\.ptx":\s*"([^"]{100})/.exec(within.read("out/twice.ts"))?.[1];
     assert(text !== undefined);
     assertEquals(await compile(within.path, [], true), "");
     assert(holds(within, text));

@@ -308,7 +308,7 @@ Deno.test("generateWrapper() puts images into the module when asked, else names 
     `new URL("./transpose/transpose.sm_90.cubin", import.meta.url)`,
   );
   const embedded = await generateWrapper(wrapperInput([kernel], true));
-  assertStringIncludes(typescriptOf(embedded), `base64: "${btoa("cubin sm_90")}"`);
+  assertStringIncludes(typescriptOf(embedded), `"sm_90.cubin": "${btoa("cubin sm_90")}"`);
   assert(!typescriptOf(embedded).includes("new URL"), "an embedded wrapper names no files");
 });
 

@@ -107,7 +107,7 @@ Deno.test("a kernel that a program does not use vanishes with its image when a b
   const bundle = await bundleModule(`${workspace.path}/out/mod.ts`, "node");
   const image = (name: string): string => {
     const text = workspace.read(`out/${name}.ts`);
-    const found = /base64:\s*"([^"]{100})/.exec(text)?.[1];
+    const found = /"sm_\w+\.ptx":\s*"([^"]{100})/.exec(text)?.[1];
     assert(found !== undefined, name);
     return found;
   };

@@ -430,6 +430,10 @@ export function operationsOf(
       ...pure("defineKernel"),
       positional: [a(kernel, () => false)],
     },
+    {
+      ...pure("wrapKernel"),
+      positional: [a(kernel, () => false)],
+    },
     { ...pure("defineConstants"), positional: [a([], Array.isArray)] },
   ];
 }

@@ -4,15 +4,15 @@ import {
   type CallOptions,
   type ConstantBuffer,
   defineConstants,
-  defineKernel,
   type Grid,
   type KernelDescription,
-  type KernelFacts,
+  type KernelRows,
   type LaunchProfile,
   type PreparedCall,
   type Profiling,
   type Tensor,
   type VariantOptions,
+  wrapKernel,
 } from "../../../ffi/mod.ts";
 
 const CONSTANTS = /* @__PURE__ */ defineConstants(
@@ -50,10 +50,7 @@ export interface ConstantsKernel {
   ): LaunchProfile;
   /** Launches with every parameter given. */
   (args: ConstantsArguments, options?: CallOptions<ConstantsVariant>): void;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     args: ConstantsArguments,
     options?: CallOptions<ConstantsVariant>,
@@ -68,7 +65,7 @@ export interface ConstantsKernel {
     args: ConstantsArguments,
     options?: CallOptions<ConstantsVariant>,
   ): void;
-  /** The launch grid for these sizes. */
+  /** The grid for these sizes. */
   grid(
     sizes: { readonly N: number },
     options?: VariantOptions<ConstantsVariant>,
@@ -83,35 +80,16 @@ export interface ConstantsKernel {
 
 const CONSTANTS_ = {
   name: "constants",
-  params: [
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "N", type: "int32" },
-  ],
-  contract: {
-    grid: [{ text: "N", value: ({ N }) => N }],
-    tensors: [],
-    ranges: [],
-    requires: [],
-  },
-  variants: [{ name: "default", bindings: {}, dtypes: { Y: "int32" } }],
-  instances: [
-    {
-      symbol: "constants",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: {},
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
+  params: { Y: ["out", "int32"], N: "int32" },
+  contract: { grid: [["N", ({ N }) => N]] },
+  variants: [["default", {}]],
+  instances: [[["default"], ["", 128, 0, []]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
   constantBuffers: [{ name: "AD", bytes: 256 }, { name: "class", bytes: 1 }],
-} satisfies KernelFacts<ConstantsName>;
+} satisfies KernelRows<ConstantsName>;
 
 /** Reads two tables. */
-export const constants: ConstantsKernel = /* @__PURE__ */ defineKernel(
+export const constants: ConstantsKernel = /* @__PURE__ */ wrapKernel(
   CONSTANTS_,
   CONSTANTS,
 );
@@ -150,10 +128,7 @@ export interface DefineConstantsKernel {
     args: DefineConstantsArguments,
     options?: CallOptions<DefineConstantsVariant>,
   ): void;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     args: DefineConstantsArguments,
     options?: CallOptions<DefineConstantsVariant>,
@@ -168,7 +143,7 @@ export interface DefineConstantsKernel {
     args: DefineConstantsArguments,
     options?: CallOptions<DefineConstantsVariant>,
   ): void;
-  /** The launch grid for these sizes. */
+  /** The grid for these sizes. */
   grid(
     sizes: { readonly N: number },
     options?: VariantOptions<DefineConstantsVariant>,
@@ -183,36 +158,17 @@ export interface DefineConstantsKernel {
 
 const DEFINE_CONSTANTS = {
   name: "define_constants",
-  params: [
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "N", type: "int32" },
-  ],
-  contract: {
-    grid: [{ text: "N", value: ({ N }) => N }],
-    tensors: [],
-    ranges: [],
-    requires: [],
-  },
-  variants: [{ name: "default", bindings: {}, dtypes: { Y: "int32" } }],
-  instances: [
-    {
-      symbol: "define_constants",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: {},
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
+  params: { Y: ["out", "int32"], N: "int32" },
+  contract: { grid: [["N", ({ N }) => N]] },
+  variants: [["default", {}]],
+  instances: [[["default"], ["", 128, 0, []]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
   constantBuffers: [{ name: "AD", bytes: 1024 }],
-} satisfies KernelFacts<DefineConstantsName>;
+} satisfies KernelRows<DefineConstantsName>;
 
 /** The kernel `define_constants`. */
 export const defineConstants_: DefineConstantsKernel =
-  /* @__PURE__ */ defineKernel(DEFINE_CONSTANTS, CONSTANTS);
+  /* @__PURE__ */ wrapKernel(DEFINE_CONSTANTS, CONSTANTS);
 
 type TablesWithANameThatFillsLinesName = "Y" | "N";
 
@@ -249,10 +205,7 @@ export interface TablesWithANameThatFillsLinesKernel {
     args: TablesWithANameThatFillsLinesArguments,
     options?: CallOptions<TablesWithANameThatFillsLinesVariant>,
   ): void;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     args: TablesWithANameThatFillsLinesArguments,
     options?: CallOptions<TablesWithANameThatFillsLinesVariant>,
@@ -267,7 +220,7 @@ export interface TablesWithANameThatFillsLinesKernel {
     args: TablesWithANameThatFillsLinesArguments,
     options?: CallOptions<TablesWithANameThatFillsLinesVariant>,
   ): void;
-  /** The launch grid for these sizes. */
+  /** The grid for these sizes. */
   grid(
     sizes: { readonly N: number },
     options?: VariantOptions<TablesWithANameThatFillsLinesVariant>,
@@ -282,36 +235,17 @@ export interface TablesWithANameThatFillsLinesKernel {
 
 const TABLES_WITH_A_NAME_THAT_FILLS_LINES = {
   name: "tables_with_a_name_that_fills_lines",
-  params: [
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "N", type: "int32" },
-  ],
-  contract: {
-    grid: [{ text: "N", value: ({ N }) => N }],
-    tensors: [],
-    ranges: [],
-    requires: [],
-  },
-  variants: [{ name: "default", bindings: {}, dtypes: { Y: "int32" } }],
-  instances: [
-    {
-      symbol: "tables_with_a_name_that_fills_lines",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: {},
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
+  params: { Y: ["out", "int32"], N: "int32" },
+  contract: { grid: [["N", ({ N }) => N]] },
+  variants: [["default", {}]],
+  instances: [[["default"], ["", 128, 0, []]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
   constantBuffers: [{ name: "AD", bytes: 4 }],
-} satisfies KernelFacts<TablesWithANameThatFillsLinesName>;
+} satisfies KernelRows<TablesWithANameThatFillsLinesName>;
 
 /** The kernel `tables_with_a_name_that_fills_lines`. */
 export const tablesWithANameThatFillsLines:
-  TablesWithANameThatFillsLinesKernel = /* @__PURE__ */ defineKernel(
+  TablesWithANameThatFillsLinesKernel = /* @__PURE__ */ wrapKernel(
     TABLES_WITH_A_NAME_THAT_FILLS_LINES,
     CONSTANTS,
   );
@@ -336,10 +270,7 @@ export interface WithoutKernel {
   ): LaunchProfile;
   /** Launches with every parameter given. */
   (args: WithoutArguments, options?: CallOptions<WithoutVariant>): void;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     args: WithoutArguments,
     options?: CallOptions<WithoutVariant>,
@@ -351,7 +282,7 @@ export interface WithoutKernel {
   ): LaunchProfile;
   /** Launches with every parameter given. */
   launch(args: WithoutArguments, options?: CallOptions<WithoutVariant>): void;
-  /** The launch grid for these sizes. */
+  /** The grid for these sizes. */
   grid(
     sizes: { readonly N: number },
     options?: VariantOptions<WithoutVariant>,
@@ -364,31 +295,12 @@ export interface WithoutKernel {
 
 const WITHOUT = {
   name: "without",
-  params: [
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "N", type: "int32" },
-  ],
-  contract: {
-    grid: [{ text: "N", value: ({ N }) => N }],
-    tensors: [],
-    ranges: [],
-    requires: [],
-  },
-  variants: [{ name: "default", bindings: {}, dtypes: { Y: "int32" } }],
-  instances: [
-    {
-      symbol: "without",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: {},
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
-} satisfies KernelFacts<WithoutName>;
+  params: { Y: ["out", "int32"], N: "int32" },
+  contract: { grid: [["N", ({ N }) => N]] },
+  variants: [["default", {}]],
+  instances: [[["default"], ["", 128, 0, []]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
+} satisfies KernelRows<WithoutName>;
 
 /** The kernel `without`. */
-export const without: WithoutKernel = /* @__PURE__ */ defineKernel(WITHOUT);
+export const without: WithoutKernel = /* @__PURE__ */ wrapKernel(WITHOUT);

@@ -3,18 +3,18 @@
 import {
   type CallOptions,
   cdiv,
-  defineKernel,
   exact,
-  type FormFacts,
+  type FormRow,
   type Grid,
   type KernelDescription,
-  type KernelFacts,
+  type KernelRows,
   type LaunchProfile,
   type PreparedCall,
   type Profiled,
   type Profiling,
   type Tensor,
   type VariantOptions,
+  wrapKernel,
 } from "../../../ffi/mod.ts";
 
 type TransposeName =
@@ -56,10 +56,7 @@ export interface TransposeKernel {
   ): Profiled<Tensor<"float32", 2>>;
   /** Transposes a matrix: Y[j, i] = X[i, j]. */
   (x: Tensor<"float32", 2>, options?: TransposeOptions): Tensor<"float32", 2>;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     x: Tensor<"float32", 2>,
     options?: TransposeOptions,
@@ -74,15 +71,12 @@ export interface TransposeKernel {
     args: TransposeArguments,
     options?: CallOptions<TransposeVariant>,
   ): void;
-  /** The launch grid for these sizes. */
+  /** The grid for these sizes. */
   grid(
     sizes: { readonly M: number; readonly N: number },
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
-  /**
-   * The grid of a launch with these arguments that is given its grid: where
-   * sizes alone do not decide which code runs.
-   */
+  /** The grid for these arguments, where sizes alone do not decide it. */
   grid(
     args: TransposeArguments,
     options?: VariantOptions<TransposeVariant>,
@@ -93,170 +87,114 @@ export interface TransposeKernel {
   readonly contract: KernelDescription;
 }
 
-const TRANSPOSE_FORMS = [
-  {
-    symbol: "transpose_float32_maps",
-    threads: 160,
-    sharedBytes: 32768,
-    when: [{ text: "N % 4 == 0", holds: ({ N }) => N % 4 === 0 }],
-    maps: [
-      {
-        param: "X",
-        element: "float32",
-        extents: [
-          "N",
-          { text: "gridX * TM", value: ({ gridX, TM }) => gridX * TM },
-          2,
-        ],
-        strides: [
-          1,
-          "ldx",
-          { text: "M * ldx", value: ({ M, ldx }) => exact(M * ldx) },
-        ],
-        box: [32, 64, 1],
-        swizzle: 128,
-      },
+const TRANSPOSE_FORMS: readonly FormRow<TransposeName>[] = [
+  [
+    "=transpose_float32_maps",
+    160,
+    32768,
+    [{ N: 4 }],
+    [
+      "X",
+      ["N", ["gridX * TM", ({ gridX, TM }) => gridX * TM], 2],
+      [1, "ldx", ["M * ldx", ({ M, ldx }) => exact(M * ldx)]],
+      [32, 64, 1],
+      128,
     ],
-  },
-] satisfies readonly FormFacts<TransposeName>[];
+  ],
+];
 
-const TRANSPOSE_FORMS_2 = [
-  {
-    symbol: "transpose_float32_maps",
-    threads: 96,
-    sharedBytes: 32768,
-    when: [{ text: "N % 4 == 0", holds: ({ N }) => N % 4 === 0 }],
-    maps: [
-      {
-        param: "X",
-        element: "float32",
-        extents: [
-          "N",
-          { text: "gridX * TM", value: ({ gridX, TM }) => gridX * TM },
-          2,
-        ],
-        strides: [
-          1,
-          "ldx",
-          { text: "M * ldx", value: ({ M, ldx }) => exact(M * ldx) },
-        ],
-        box: [32, 64, 1],
-        swizzle: 128,
-      },
+const TRANSPOSE_FORMS_2: readonly FormRow<TransposeName>[] = [
+  [
+    "=transpose_float32_maps",
+    96,
+    32768,
+    [{ N: 4 }],
+    [
+      "X",
+      ["N", ["gridX * TM", ({ gridX, TM }) => gridX * TM], 2],
+      [1, "ldx", ["M * ldx", ({ M, ldx }) => exact(M * ldx)]],
+      [32, 64, 1],
+      128,
     ],
-  },
-  {
-    symbol: "transpose_float32_maps",
-    threads: 160,
-    sharedBytes: 32768,
-    when: [{ text: "N % 4 == 0", holds: ({ N }) => N % 4 === 0 }],
-    maps: [
-      {
-        param: "X",
-        element: "float32",
-        extents: [
-          "N",
-          { text: "gridX * TM", value: ({ gridX, TM }) => gridX * TM },
-          2,
-        ],
-        strides: [
-          1,
-          "ldx",
-          { text: "M * ldx", value: ({ M, ldx }) => exact(M * ldx) },
-        ],
-        box: [32, 64, 1],
-        swizzle: 128,
-      },
+  ],
+  [
+    "=transpose_float32_maps",
+    160,
+    32768,
+    [{ N: 4 }],
+    [
+      "X",
+      ["N", ["gridX * TM", ({ gridX, TM }) => gridX * TM], 2],
+      [1, "ldx", ["M * ldx", ({ M, ldx }) => exact(M * ldx)]],
+      [32, 64, 1],
+      128,
     ],
-  },
-] satisfies readonly FormFacts<TransposeName>[];
+  ],
+];
 
 const TRANSPOSE = {
   name: "transpose",
-  params: [
-    { kind: "pointer", name: "X", access: "in" },
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "M", type: "int32" },
-    { kind: "scalar", name: "N", type: "int32" },
-    { kind: "scalar", name: "ldx", type: "int32" },
-    { kind: "scalar", name: "ldy", type: "int32" },
-  ],
-  tensorCall: {
-    inputs: [{ param: "X", name: "x" }],
-    outputs: [{ param: "Y", name: "y" }],
-    options: [],
+  params: {
+    X: ["in", "float32"],
+    Y: ["out", "float32"],
+    M: "int32",
+    N: "int32",
+    ldx: "int32",
+    ldy: "int32",
   },
+  tensorCall: { inputs: { X: "x" }, outputs: { Y: "y" } },
+  tensors: [["X", ["M", "N"], ["ldx", 1]], ["Y", ["N", "M"], ["ldy", 1]]],
   contract: {
     grid: [
-      { text: "cdiv(M, TM)", value: ({ M, TM }) => cdiv(M, TM) },
-      { text: "cdiv(N, TN)", value: ({ N, TN }) => cdiv(N, TN) },
-    ],
-    tensors: [
-      { param: "X", extents: ["M", "N"], strides: ["ldx", 1] },
-      { param: "Y", extents: ["N", "M"], strides: ["ldy", 1] },
+      ["cdiv(M, TM)", ({ M, TM }) => cdiv(M, TM)],
+      ["cdiv(N, TN)", ({ N, TN }) => cdiv(N, TN)],
     ],
     ranges: [
-      {
-        param: "X",
-        first: { text: "0", value: () => 0 },
-        last: {
-          text: "(M - 1) * ldx + N - 1",
-          value: ({ M, ldx, N }) => exact((M - 1) * ldx) + N - 1,
-        },
-      },
-      {
-        param: "Y",
-        first: { text: "0", value: () => 0 },
-        last: {
-          text: "(N - 1) * ldy + M - 1",
-          value: ({ N, ldy, M }) => exact((N - 1) * ldy) + M - 1,
-        },
-      },
-    ],
-    requires: [],
-  },
-  variants: [
-    {
-      name: "float32",
-      bindings: { TYPE: "float" },
-      dtypes: { X: "float32", Y: "float32" },
-    },
-  ],
-  instances: [
-    {
-      symbol: "transpose_float32_s1",
-      variant: "float32",
-      threads: 128,
-      sharedBytes: 8192,
-      forms: TRANSPOSE_FORMS,
-      constants: { TM: 64, TN: 32 },
-      when: [
-        { text: "X % 16 == 0", holds: ({ X }) => X % 16 === 0 },
-        { text: "Y % 16 == 0", holds: ({ Y }) => Y % 16 === 0 },
-        { text: "ldx % 16 == 0", holds: ({ ldx }) => ldx % 16 === 0 },
-        { text: "ldy % 16 == 0", holds: ({ ldy }) => ldy % 16 === 0 },
+      [
+        "X",
+        ["0", () => 0],
+        [
+          "(M - 1) * ldx + N - 1",
+          ({ M, ldx, N }) => exact((M - 1) * ldx) + N - 1,
+        ],
       ],
-      targets: {
-        sm_90: { threads: 128, sharedBytes: 8192, forms: TRANSPOSE_FORMS_2 },
-      },
-    },
-    {
-      symbol: "transpose_float32",
-      variant: "float32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
+      [
+        "Y",
+        ["0", () => 0],
+        [
+          "(N - 1) * ldy + M - 1",
+          ({ N, ldy, M }) => exact((N - 1) * ldy) + M - 1,
+        ],
+      ],
+    ],
+  },
+  variants: [["float32", { TYPE: "float" }]],
+  constants: ["TM", "TN"],
+  conditions: { float32_s1: { X: 16, Y: 16, ldx: 16, ldy: 16 } },
+  instances: [
+    [
+      ["float32"],
+      [
+        "_float32_s1",
+        128,
+        8192,
+        [64, 32],
+        "float32_s1",
+        {
+          forms: TRANSPOSE_FORMS,
+          targets: [[["sm_90"], 128, 8192, TRANSPOSE_FORMS_2]],
+        },
+      ],
+      ["_float32", 128, 8192, [64, 32]],
+    ],
   ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "LnRhcmdldCBzbV84MAo=" },
-    { target: "sm_90", kind: "cubin", base64: "Y3ViaW4gc21fOTA=" },
-    { target: "sm_90", kind: "ptx", base64: "LnRhcmdldCBzbV85MAo=" },
-  ],
-} satisfies KernelFacts<TransposeName>;
+  images: {
+    "sm_80.cubin": "Y3ViaW4gc21fODA=",
+    "sm_80.ptx": "LnRhcmdldCBzbV84MAo=",
+    "sm_90.cubin": "Y3ViaW4gc21fOTA=",
+    "sm_90.ptx": "LnRhcmdldCBzbV85MAo=",
+  },
+} satisfies KernelRows<TransposeName>;
 
 /** Transposes a matrix: Y[j, i] = X[i, j]. */
-export const transpose: TransposeKernel = /* @__PURE__ */ defineKernel(
-  TRANSPOSE,
-);
+export const transpose: TransposeKernel = /* @__PURE__ */ wrapKernel(TRANSPOSE);

@@ -3,17 +3,17 @@
 import {
   type CallOptions,
   cdiv,
-  defineKernel,
   type Grid,
   type GridCallOptions,
   type KernelDescription,
-  type KernelFacts,
+  type KernelRows,
   type LaunchProfile,
   type PreparedCall,
   type Profiled,
   type Profiling,
   type Tensor,
   type VariantOptions,
+  wrapKernel,
 } from "../../../ffi/mod.ts";
 
 type ScaledAddName =
@@ -71,10 +71,7 @@ export interface ScaledAddKernel {
     y: Tensor<"float32", 1>,
     options: ScaledAddOptions,
   ): void;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     x: Tensor<"float32", 1>,
     y: Tensor<"float32", 1>,
@@ -90,7 +87,7 @@ export interface ScaledAddKernel {
     args: ScaledAddArguments,
     options?: CallOptions<ScaledAddVariant>,
   ): void;
-  /** The launch grid for these sizes. */
+  /** The grid for these sizes. */
   grid(
     sizes: { readonly N: number | bigint },
     options?: VariantOptions<ScaledAddVariant>,
@@ -103,58 +100,40 @@ export interface ScaledAddKernel {
 
 const SCALED_ADD = {
   name: "scaled_add",
-  params: [
-    { kind: "pointer", name: "X", access: "in" },
-    { kind: "pointer", name: "Y", access: "inout" },
-    { kind: "pointer", name: "B", access: "in" },
-    { kind: "pointer", name: "lock", access: "inout" },
-    { kind: "scalar", name: "N", type: "int64" },
-    { kind: "scalar", name: "alpha", type: "float32" },
-    { kind: "scalar", name: "seed", type: "uint64", opaque: true },
-    { kind: "scalar", name: "exact", type: "bool" },
-  ],
+  params: {
+    X: ["in", "float32"],
+    Y: ["inout", "float32"],
+    B: ["in", "float32"],
+    lock: ["inout", "int32"],
+    N: "int64",
+    alpha: "float32",
+    seed: { type: "uint64", opaque: true },
+    exact: "bool",
+  },
   tensorCall: {
-    inputs: [{ param: "X", name: "x" }, { param: "Y", name: "y" }],
-    outputs: [],
-    options: [
-      { param: "B", name: "b" },
-      { param: "lock", name: "lock" },
-      { param: "alpha", name: "alpha" },
-      { param: "seed", name: "seed" },
-      { param: "exact", name: "exact" },
-    ],
+    inputs: { X: "x", Y: "y" },
+    options: {
+      B: "b",
+      lock: "lock",
+      alpha: "alpha",
+      seed: "seed",
+      exact: "exact",
+    },
   },
+  tensors: [
+    ["X", ["N"], [1]],
+    ["Y", ["N"], [1]],
+    ["B", ["N"], [1], "optional"],
+  ],
   contract: {
-    grid: [{ text: "cdiv(N, BLOCK)", value: ({ N, BLOCK }) => cdiv(N, BLOCK) }],
-    tensors: [
-      { param: "X", extents: ["N"], strides: [1] },
-      { param: "Y", extents: ["N"], strides: [1] },
-      { param: "B", extents: ["N"], strides: [1], optional: true },
-    ],
-    ranges: [],
-    requires: [{ text: "N % 4 == 0", holds: ({ N }) => N % 4 === 0 }],
+    grid: [["cdiv(N, BLOCK)", ({ N, BLOCK }) => cdiv(N, BLOCK)]],
+    requires: [{ N: 4 }],
   },
-  variants: [
-    {
-      name: "default",
-      bindings: {},
-      dtypes: { X: "float32", Y: "float32", B: "float32", lock: "int32" },
-    },
-  ],
-  instances: [
-    {
-      symbol: "scaled_add",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: { BLOCK: 1024 },
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
-} satisfies KernelFacts<ScaledAddName>;
+  variants: [["default", {}]],
+  constants: ["BLOCK"],
+  instances: [[["default"], ["", 128, 0, [1024]]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
+} satisfies KernelRows<ScaledAddName>;
 
 /**
  * Adds alpha * X to Y.
@@ -162,7 +141,7 @@ const SCALED_ADD = {
  * The second paragraph is long enough that it has to be wrapped to stay within
  * the columns of a page *\/.
  */
-export const scaledAdd: ScaledAddKernel = /* @__PURE__ */ defineKernel(
+export const scaledAdd: ScaledAddKernel = /* @__PURE__ */ wrapKernel(
   SCALED_ADD,
 );
 
@@ -201,10 +180,7 @@ export interface SplitKernel {
   ): Profiled<SplitResults>;
   /** Launches `split`. */
   (in_: Tensor<"float32", 2>, options: SplitOptions): SplitResults;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     in_: Tensor<"float32", 2>,
     options: SplitOptions,
@@ -224,56 +200,27 @@ export interface SplitKernel {
 
 const SPLIT = {
   name: "split",
-  params: [
-    { kind: "pointer", name: "in", access: "in" },
-    { kind: "pointer", name: "lo", access: "out" },
-    { kind: "pointer", name: "hi", access: "out" },
-    { kind: "scalar", name: "n", type: "int32" },
-    { kind: "scalar", name: "ldh", type: "int32" },
-  ],
-  tensorCall: {
-    inputs: [{ param: "in", name: "in" }],
-    outputs: [{ param: "lo", name: "lo" }, { param: "hi", name: "hi" }],
-    options: [],
+  params: {
+    in: ["in", "float32"],
+    lo: ["out", "float16"],
+    hi: ["out", "float16"],
+    n: "int32",
+    ldh: "int32",
   },
-  contract: {
-    grid: null,
-    tensors: [
-      { param: "in", extents: ["n", 2], strides: [2, 1] },
-      { param: "lo", extents: ["n"], strides: [1] },
-      {
-        param: "hi",
-        extents: [{ text: "n * 2", value: ({ n }) => n * 2 }],
-        strides: ["ldh"],
-      },
-    ],
-    ranges: [],
-    requires: [],
-  },
-  variants: [
-    {
-      name: "default",
-      bindings: {},
-      dtypes: { in: "float32", lo: "float16", hi: "float16" },
-    },
+  tensorCall: { inputs: { in: "in" }, outputs: { lo: "lo", hi: "hi" } },
+  tensors: [
+    ["in", ["n", 2], [2, 1]],
+    ["lo", ["n"], [1]],
+    ["hi", [["n * 2", ({ n }) => n * 2]], ["ldh"]],
   ],
-  instances: [
-    {
-      symbol: "split",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: {},
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
-} satisfies KernelFacts<SplitName>;
+  contract: { grid: null },
+  variants: [["default", {}]],
+  instances: [[["default"], ["", 128, 0, []]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
+} satisfies KernelRows<SplitName>;
 
 /** The kernel `split`. */
-export const split: SplitKernel = /* @__PURE__ */ defineKernel(SPLIT);
+export const split: SplitKernel = /* @__PURE__ */ wrapKernel(SPLIT);
 
 type DeleteName = "p" | "n";
 
@@ -295,10 +242,7 @@ export interface DeleteKernel {
   ): LaunchProfile;
   /** Launches with every parameter given. */
   (args: DeleteArguments, options: GridCallOptions<DeleteVariant>): void;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare(
     args: DeleteArguments,
     options: GridCallOptions<DeleteVariant>,
@@ -318,26 +262,12 @@ export interface DeleteKernel {
 
 const DELETE = {
   name: "delete",
-  params: [
-    { kind: "pointer", name: "p", access: "inout" },
-    { kind: "scalar", name: "n", type: "int32" },
-  ],
-  contract: { grid: null, tensors: [], ranges: [], requires: [] },
-  variants: [{ name: "default", bindings: {}, dtypes: { p: "int32" } }],
-  instances: [
-    {
-      symbol: "delete",
-      variant: "default",
-      threads: 128,
-      sharedBytes: 0,
-      constants: {},
-    },
-  ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-  ],
-} satisfies KernelFacts<DeleteName>;
+  params: { p: ["inout", "int32"], n: "int32" },
+  contract: { grid: null },
+  variants: [["default", {}]],
+  instances: [[["default"], ["", 128, 0, []]]],
+  images: { "sm_80.cubin": "Y3ViaW4gc21fODA=", "sm_80.ptx": "" },
+} satisfies KernelRows<DeleteName>;
 
 /** The kernel `delete`. */
-export const delete_: DeleteKernel = /* @__PURE__ */ defineKernel(DELETE);
+export const delete_: DeleteKernel = /* @__PURE__ */ wrapKernel(DELETE);

@@ -3,17 +3,17 @@
 import {
   type CallOptions,
   cdiv,
-  type ContractFacts,
-  defineKernel,
+  type ContractRows,
   type Grid,
   type KernelDescription,
-  type KernelFacts,
+  type KernelRows,
   type LaunchProfile,
   type PreparedCall,
   type Profiled,
   type Profiling,
   type Tensor,
   type VariantOptions,
+  wrapKernel,
 } from "../../../ffi/mod.ts";
 
 type ProductWithANameThatFillsLinesName =
@@ -96,10 +96,7 @@ export interface ProductWithANameThatFillsLinesKernel {
     b: Tensor<NoInfer<D>, 2>,
     options: ProductWithANameThatFillsLinesOptions<NoInfer<D>, E>,
   ): Tensor<E, 2>;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare<
     D extends ProductWithANameThatFillsLinesDType,
     E extends ProductWithANameThatFillsLinesDTypeE[D],
@@ -124,10 +121,7 @@ export interface ProductWithANameThatFillsLinesKernel {
     args: ProductWithANameThatFillsLinesArguments<D, E>,
     options?: CallOptions<ProductWithANameThatFillsLinesVariant>,
   ): void;
-  /**
-   * The launch grid for these sizes; of the first variant unless another is
-   * named.
-   */
+  /** The grid for these sizes; of the first variant if none is named. */
   grid(
     sizes: { readonly M: number },
     options?: VariantOptions<ProductWithANameThatFillsLinesVariant>,
@@ -138,99 +132,93 @@ export interface ProductWithANameThatFillsLinesKernel {
   readonly contract: KernelDescription;
 }
 
-const PRODUCT_WITH_A_NAME_THAT_FILLS_LINES_CONTRACT = {
-  grid: [{ text: "cdiv(M, TM)", value: ({ M, TM }) => cdiv(M, TM) }],
-  tensors: [
-    { param: "A", extents: ["M", "K"], strides: ["K", 1] },
-    { param: "B", extents: ["M", "K"], strides: ["K", 1] },
-    { param: "C", extents: ["M", "K"], strides: ["K", 1] },
-  ],
-  ranges: [],
-  requires: [{ text: "K % 8 == 0", holds: ({ K }) => K % 8 === 0 }],
-} satisfies ContractFacts<ProductWithANameThatFillsLinesName>;
+const productWithANameThatFillsLinesContract = (
+  a: number,
+): ContractRows<ProductWithANameThatFillsLinesName> => ({
+  grid: [["cdiv(M, TM)", ({ M, TM }) => cdiv(M, TM)]],
+  requires: [{ K: a }],
+});
 
 const PRODUCT_WITH_A_NAME_THAT_FILLS_LINES = {
   name: "product_with_a_name_that_fills_lines",
-  params: [
-    { kind: "pointer", name: "A", access: "in" },
-    { kind: "pointer", name: "B", access: "in" },
-    { kind: "pointer", name: "C", access: "out" },
-    { kind: "scalar", name: "alpha" },
-    { kind: "scalar", name: "M", type: "int32" },
-    { kind: "scalar", name: "K", type: "int32" },
-  ],
+  params: {
+    A: ["in", "D"],
+    B: ["in", "D"],
+    C: ["out", "E"],
+    alpha: "E",
+    M: "int32",
+    K: "int32",
+  },
   tensorCall: {
-    inputs: [{ param: "A", name: "a" }, { param: "B", name: "b" }],
-    outputs: [{ param: "C", name: "c" }],
-    options: [{ param: "alpha", name: "alpha" }],
+    inputs: { A: "a", B: "b" },
+    outputs: { C: "c" },
+    options: { alpha: "alpha" },
   },
-  contract: {
-    grid: [{ text: "cdiv(M, TM)", value: ({ M, TM }) => cdiv(M, TM) }],
-    tensors: [
-      { param: "A", extents: ["M", "K"], strides: ["K", 1] },
-      { param: "B", extents: ["M", "K"], strides: ["K", 1] },
-      { param: "C", extents: ["M", "K"], strides: ["K", 1] },
-    ],
-    ranges: [],
-    requires: [{ text: "K % 16 == 0", holds: ({ K }) => K % 16 === 0 }],
-  },
+  tensors: [
+    ["A", ["M", "K"], ["K", 1]],
+    ["B", ["M", "K"], ["K", 1]],
+    ["C", ["M", "K"], ["K", 1]],
+  ],
+  contract: productWithANameThatFillsLinesContract(16),
   variants: [
-    {
-      name: "f16",
-      bindings: { T: "float16", R: "float32" },
-      dtypes: { A: "float16", B: "float16", C: "float32", alpha: "float32" },
-    },
-    {
-      name: "f16_small",
-      bindings: { T: "float16", R: "float16" },
-      dtypes: { A: "float16", B: "float16", C: "float16", alpha: "float16" },
-    },
-    {
-      name: "bf16",
-      bindings: { T: "bfloat16", R: "float32" },
-      dtypes: { A: "bfloat16", B: "bfloat16", C: "float32", alpha: "float32" },
-    },
+    ["f16", { T: "float16", R: "float32" }, { D: "float16", E: "float32" }],
+    [
+      "f16_small",
+      { T: "float16", R: "float16" },
+      { D: "float16", E: "float16" },
+    ],
+    ["bf16", { T: "bfloat16", R: "float32" }, { D: "bfloat16", E: "float32" }],
   ],
+  constants: ["TM"],
   instances: [
-    {
-      symbol: "product_f16",
-      variant: "f16",
-      threads: 128,
-      sharedBytes: 1024,
-      constants: { TM: 64 },
-      align: { A: 16 },
-      targets: { sm_90a: { threads: 384, sharedBytes: 1024 } },
-    },
-    {
-      symbol: "product_f16_small",
-      variant: "f16_small",
-      threads: 128,
-      sharedBytes: 1024,
-      constants: { TM: 128 },
-      align: { A: 16 },
-      targets: { sm_90a: { threads: 384, sharedBytes: 1024 } },
-    },
-    {
-      symbol: "product_bf16",
-      variant: "bf16",
-      threads: 128,
-      sharedBytes: 1024,
-      constants: { TM: 256 },
-      align: { A: 16 },
-      contract: PRODUCT_WITH_A_NAME_THAT_FILLS_LINES_CONTRACT,
-      targets: { sm_90a: { threads: 384, sharedBytes: 1024 } },
-    },
+    [
+      ["f16"],
+      [
+        "=product_f16",
+        128,
+        1024,
+        [64],
+        null,
+        { align: { A: 16 }, targets: [[["sm_90a"], 384, 1024]] },
+      ],
+    ],
+    [
+      ["f16_small"],
+      [
+        "=product_f16_small",
+        128,
+        1024,
+        [128],
+        null,
+        { align: { A: 16 }, targets: [[["sm_90a"], 384, 1024]] },
+      ],
+    ],
+    [
+      ["bf16"],
+      [
+        "=product_bf16",
+        128,
+        1024,
+        [256],
+        null,
+        {
+          contract: productWithANameThatFillsLinesContract(8),
+          align: { A: 16 },
+          targets: [[["sm_90a"], 384, 1024]],
+        },
+      ],
+    ],
   ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "" },
-    { target: "sm_90a", kind: "cubin", base64: "Y3ViaW4gc21fOTBh" },
-    { target: "sm_90a", kind: "ptx", base64: "" },
-  ],
-} satisfies KernelFacts<ProductWithANameThatFillsLinesName>;
+  images: {
+    "sm_80.cubin": "Y3ViaW4gc21fODA=",
+    "sm_80.ptx": "",
+    "sm_90a.cubin": "Y3ViaW4gc21fOTBh",
+    "sm_90a.ptx": "",
+  },
+} satisfies KernelRows<ProductWithANameThatFillsLinesName>;
 
 /** The kernel `product_with_a_name_that_fills_lines`. */
 export const productWithANameThatFillsLines:
-  ProductWithANameThatFillsLinesKernel = /* @__PURE__ */ defineKernel(
+  ProductWithANameThatFillsLinesKernel = /* @__PURE__ */ wrapKernel(
     PRODUCT_WITH_A_NAME_THAT_FILLS_LINES,
   );

@@ -3,18 +3,17 @@
 import {
   type CallOptions,
   cdiv,
-  type Condition,
-  defineKernel,
   exact,
   type Grid,
   type KernelDescription,
-  type KernelFacts,
+  type KernelRows,
   type LaunchProfile,
   type PreparedCall,
   type Profiled,
   type Profiling,
   type Tensor,
   type VariantOptions,
+  wrapKernel,
 } from "../../../ffi/mod.ts";
 
 type TransposeName =
@@ -39,13 +38,7 @@ export type TransposeDType =
   | "int32";
 
 /** Variants of {@linkcode transpose}. */
-export type TransposeVariant =
-  | "float32"
-  | "float16"
-  | "float64"
-  | "int8"
-  | "int16"
-  | "int32";
+export type TransposeVariant = TransposeDType;
 
 /** Every parameter of {@linkcode transpose}, by the kernel's name for it. */
 export interface TransposeArguments<D extends TransposeDType = TransposeDType> {
@@ -79,10 +72,7 @@ export interface TransposeKernel {
     x: Tensor<D, 2>,
     options?: TransposeOptions<NoInfer<D>>,
   ): Tensor<D, 2>;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare<D extends TransposeDType>(
     x: Tensor<D, 2>,
     options?: TransposeOptions<NoInfer<D>>,
@@ -97,18 +87,12 @@ export interface TransposeKernel {
     args: TransposeArguments<D>,
     options?: CallOptions<TransposeVariant>,
   ): void;
-  /**
-   * The launch grid for these sizes; of the first variant unless another is
-   * named.
-   */
+  /** The grid for these sizes; of the first variant if none is named. */
   grid(
     sizes: { readonly M: number; readonly N: number },
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
-  /**
-   * The grid of a launch with these arguments that is given its grid: where
-   * sizes alone do not decide which code runs.
-   */
+  /** The grid for these arguments, where sizes alone do not decide it. */
   grid<D extends TransposeDType>(
     args: TransposeArguments<D>,
     options?: VariantOptions<TransposeVariant>,
@@ -119,192 +103,73 @@ export interface TransposeKernel {
   readonly contract: KernelDescription;
 }
 
-const TRANSPOSE_CONDITIONS = [
-  { text: "X % 16 == 0", holds: ({ X }) => X % 16 === 0 },
-  { text: "Y % 16 == 0", holds: ({ Y }) => Y % 16 === 0 },
-  { text: "ldx % 16 == 0", holds: ({ ldx }) => ldx % 16 === 0 },
-  { text: "ldy % 16 == 0", holds: ({ ldy }) => ldy % 16 === 0 },
-] satisfies readonly Condition<TransposeName>[];
-
 const TRANSPOSE = {
   name: "transpose",
-  params: [
-    { kind: "pointer", name: "X", access: "in" },
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "M", type: "int32" },
-    { kind: "scalar", name: "N", type: "int32" },
-    { kind: "scalar", name: "ldx", type: "int32" },
-    { kind: "scalar", name: "ldy", type: "int32" },
-  ],
-  tensorCall: {
-    inputs: [{ param: "X", name: "x" }],
-    outputs: [{ param: "Y", name: "y" }],
-    options: [],
+  params: {
+    X: ["in", "D"],
+    Y: ["out", "D"],
+    M: "int32",
+    N: "int32",
+    ldx: "int32",
+    ldy: "int32",
   },
+  tensorCall: { inputs: { X: "x" }, outputs: { Y: "y" } },
+  tensors: [["X", ["M", "N"], ["ldx", 1]], ["Y", ["N", "M"], ["ldy", 1]]],
   contract: {
     grid: [
-      { text: "cdiv(M, TM)", value: ({ M, TM }) => cdiv(M, TM) },
-      { text: "cdiv(N, TN)", value: ({ N, TN }) => cdiv(N, TN) },
-    ],
-    tensors: [
-      { param: "X", extents: ["M", "N"], strides: ["ldx", 1] },
-      { param: "Y", extents: ["N", "M"], strides: ["ldy", 1] },
+      ["cdiv(M, TM)", ({ M, TM }) => cdiv(M, TM)],
+      ["cdiv(N, TN)", ({ N, TN }) => cdiv(N, TN)],
     ],
     ranges: [
-      {
-        param: "X",
-        first: { text: "0", value: () => 0 },
-        last: {
-          text: "(gridX * TM - 1) * ldx + gridY * TN - 1",
-          value: ({ gridX, TM, ldx, gridY, TN }) =>
+      [
+        "X",
+        ["0", () => 0],
+        [
+          "(gridX * TM - 1) * ldx + gridY * TN - 1",
+          ({ gridX, TM, ldx, gridY, TN }) =>
             exact((gridX * TM - 1) * ldx) + gridY * TN - 1,
-        },
-      },
-      {
-        param: "Y",
-        first: { text: "0", value: () => 0 },
-        last: {
-          text: "(gridY * TN - 1) * ldy + gridX * TM - 1",
-          value: ({ gridY, TN, ldy, gridX, TM }) =>
+        ],
+      ],
+      [
+        "Y",
+        ["0", () => 0],
+        [
+          "(gridY * TN - 1) * ldy + gridX * TM - 1",
+          ({ gridY, TN, ldy, gridX, TM }) =>
             exact((gridY * TN - 1) * ldy) + gridX * TM - 1,
-        },
-      },
+        ],
+      ],
     ],
-    requires: [],
   },
   variants: [
-    {
-      name: "float32",
-      bindings: { TYPE: "float" },
-      dtypes: { X: "float32", Y: "float32" },
-    },
-    {
-      name: "float16",
-      bindings: { TYPE: "half" },
-      dtypes: { X: "float16", Y: "float16" },
-    },
-    {
-      name: "float64",
-      bindings: { TYPE: "double" },
-      dtypes: { X: "float64", Y: "float64" },
-    },
-    {
-      name: "int8",
-      bindings: { TYPE: "char" },
-      dtypes: { X: "int8", Y: "int8" },
-    },
-    {
-      name: "int16",
-      bindings: { TYPE: "short" },
-      dtypes: { X: "int16", Y: "int16" },
-    },
-    {
-      name: "int32",
-      bindings: { TYPE: "int" },
-      dtypes: { X: "int32", Y: "int32" },
-    },
+    ["float32", { TYPE: "float" }, { D: "float32" }],
+    ["float16", { TYPE: "half" }, { D: "float16" }],
+    ["float64", { TYPE: "double" }, { D: "float64" }],
+    ["int8", { TYPE: "char" }, { D: "int8" }],
+    ["int16", { TYPE: "short" }, { D: "int16" }],
+    ["int32", { TYPE: "int" }, { D: "int32" }],
   ],
+  constants: ["TM", "TN"],
+  conditions: { s1: { X: 16, Y: 16, ldx: 16, ldy: 16 } },
   instances: [
-    {
-      symbol: "transpose_float32_s1",
-      variant: "float32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float32",
-      variant: "float32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
-    {
-      symbol: "transpose_float16_s1",
-      variant: "float16",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float16",
-      variant: "float16",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
-    {
-      symbol: "transpose_float64_s1",
-      variant: "float64",
-      threads: 128,
-      sharedBytes: 16384,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float64",
-      variant: "float64",
-      threads: 128,
-      sharedBytes: 16384,
-      constants: { TM: 64, TN: 32 },
-    },
-    {
-      symbol: "transpose_int8_s1",
-      variant: "int8",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_int8",
-      variant: "int8",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
-    {
-      symbol: "transpose_int16_s1",
-      variant: "int16",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_int16",
-      variant: "int16",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
-    {
-      symbol: "transpose_int32_s1",
-      variant: "int32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_int32",
-      variant: "int32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
+    [
+      ["float32", "float16", "int8", "int16", "int32"],
+      ["_s1", 128, 8192, [64, 32], "s1"],
+      ["", 128, 8192, [64, 32]],
+    ],
+    [
+      ["float64"],
+      ["_s1", 128, 16384, [64, 32], "s1"],
+      ["", 128, 16384, [64, 32]],
+    ],
   ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "LnRhcmdldCBzbV84MAo=" },
-    { target: "sm_90", kind: "cubin", base64: "Y3ViaW4gc21fOTA=" },
-    { target: "sm_90", kind: "ptx", base64: "LnRhcmdldCBzbV85MAo=" },
-  ],
-} satisfies KernelFacts<TransposeName>;
+  images: {
+    "sm_80.cubin": "Y3ViaW4gc21fODA=",
+    "sm_80.ptx": "LnRhcmdldCBzbV84MAo=",
+    "sm_90.cubin": "Y3ViaW4gc21fOTA=",
+    "sm_90.ptx": "LnRhcmdldCBzbV85MAo=",
+  },
+} satisfies KernelRows<TransposeName>;
 
 /** Transposes a matrix: Y[j, i] = X[i, j]. */
-export const transpose: TransposeKernel = /* @__PURE__ */ defineKernel(
-  TRANSPOSE,
-);
+export const transpose: TransposeKernel = /* @__PURE__ */ wrapKernel(TRANSPOSE);

@@ -3,12 +3,10 @@
 import {
   type CallOptions,
   cdiv,
-  type Condition,
-  defineKernel,
   exact,
   type Grid,
   type KernelDescription,
-  type KernelFacts,
+  type KernelRows,
   type LaunchProfile,
   type PreparedCall,
   type Profiled,
@@ -17,6 +15,7 @@ import {
   type TuneOptions,
   type TuneResult,
   type VariantOptions,
+  wrapKernel,
 } from "../../../ffi/mod.ts";
 
 type TransposeName = "X" | "Y" | "M" | "N" | "ldx" | "ldy" | "TM" | "TN";
@@ -25,7 +24,7 @@ type TransposeName = "X" | "Y" | "M" | "N" | "ldx" | "ldy" | "TM" | "TN";
 export type TransposeDType = "float32" | "float16";
 
 /** Variants of {@linkcode transpose}. */
-export type TransposeVariant = "float32" | "float16";
+export type TransposeVariant = TransposeDType;
 
 /** Every parameter of {@linkcode transpose}, by the kernel's name for it. */
 export interface TransposeArguments<D extends TransposeDType = TransposeDType> {
@@ -59,10 +58,7 @@ export interface TransposeKernel {
     x: Tensor<D, 2>,
     options?: TransposeOptions<NoInfer<D>>,
   ): Tensor<D, 2>;
-  /**
-   * Checks once; each call of what it returns launches, at little more than the
-   * driver's cost.
-   */
+  /** Checks once; each call of what it returns launches again. */
   prepare<D extends TransposeDType>(
     x: Tensor<D, 2>,
     options?: TransposeOptions<NoInfer<D>>,
@@ -77,26 +73,17 @@ export interface TransposeKernel {
     args: TransposeArguments<D>,
     options?: CallOptions<TransposeVariant>,
   ): void;
-  /**
-   * The launch grid for these sizes; of the first variant unless another is
-   * named.
-   */
+  /** The grid for these sizes; of the first variant if none is named. */
   grid(
     sizes: { readonly M: number; readonly N: number },
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
-  /**
-   * The grid of a launch with these arguments that is given its grid: where
-   * sizes alone do not decide which code runs.
-   */
+  /** The grid for these arguments, where sizes alone do not decide it. */
   grid<D extends TransposeDType>(
     args: TransposeArguments<D>,
     options?: VariantOptions<TransposeVariant>,
   ): Grid;
-  /**
-   * Times the configurations that are shipped, on the arguments' GPU; launches
-   * of these sizes take the fastest from then on.
-   */
+  /** Times configurations; launches of these sizes then take the fastest. */
   tune<D extends TransposeDType>(
     args: TransposeArguments<D>,
     options?: Omit<CallOptions<TransposeVariant>, "grid"> & TuneOptions,
@@ -107,167 +94,90 @@ export interface TransposeKernel {
   readonly contract: KernelDescription;
 }
 
-const TRANSPOSE_CONDITIONS = [
-  { text: "X % 16 == 0", holds: ({ X }) => X % 16 === 0 },
-  { text: "Y % 16 == 0", holds: ({ Y }) => Y % 16 === 0 },
-  { text: "ldx % 16 == 0", holds: ({ ldx }) => ldx % 16 === 0 },
-  { text: "ldy % 16 == 0", holds: ({ ldy }) => ldy % 16 === 0 },
-] satisfies readonly Condition<TransposeName>[];
-
 const TRANSPOSE = {
   name: "transpose",
-  params: [
-    { kind: "pointer", name: "X", access: "in" },
-    { kind: "pointer", name: "Y", access: "out" },
-    { kind: "scalar", name: "M", type: "int32" },
-    { kind: "scalar", name: "N", type: "int32" },
-    { kind: "scalar", name: "ldx", type: "int32" },
-    { kind: "scalar", name: "ldy", type: "int32" },
-  ],
-  tensorCall: {
-    inputs: [{ param: "X", name: "x" }],
-    outputs: [{ param: "Y", name: "y" }],
-    options: [],
+  params: {
+    X: ["in", "D"],
+    Y: ["out", "D"],
+    M: "int32",
+    N: "int32",
+    ldx: "int32",
+    ldy: "int32",
   },
+  tensorCall: { inputs: { X: "x" }, outputs: { Y: "y" } },
+  tensors: [["X", ["M", "N"], ["ldx", 1]], ["Y", ["N", "M"], ["ldy", 1]]],
   contract: {
     grid: [
-      { text: "cdiv(M, TM)", value: ({ M, TM }) => cdiv(M, TM) },
-      { text: "cdiv(N, TN)", value: ({ N, TN }) => cdiv(N, TN) },
-    ],
-    tensors: [
-      { param: "X", extents: ["M", "N"], strides: ["ldx", 1] },
-      { param: "Y", extents: ["N", "M"], strides: ["ldy", 1] },
+      ["cdiv(M, TM)", ({ M, TM }) => cdiv(M, TM)],
+      ["cdiv(N, TN)", ({ N, TN }) => cdiv(N, TN)],
     ],
     ranges: [
-      {
-        param: "X",
-        first: { text: "0", value: () => 0 },
-        last: {
-          text: "(M - 1) * ldx + N - 1",
-          value: ({ M, ldx, N }) => exact((M - 1) * ldx) + N - 1,
-        },
-      },
-      {
-        param: "Y",
-        first: { text: "0", value: () => 0 },
-        last: {
-          text: "(N - 1) * ldy + M - 1",
-          value: ({ N, ldy, M }) => exact((N - 1) * ldy) + M - 1,
-        },
-      },
+      [
+        "X",
+        ["0", () => 0],
+        [
+          "(M - 1) * ldx + N - 1",
+          ({ M, ldx, N }) => exact((M - 1) * ldx) + N - 1,
+        ],
+      ],
+      [
+        "Y",
+        ["0", () => 0],
+        [
+          "(N - 1) * ldy + M - 1",
+          ({ N, ldy, M }) => exact((N - 1) * ldy) + M - 1,
+        ],
+      ],
     ],
-    requires: [],
   },
   variants: [
-    {
-      name: "float32",
-      bindings: { TYPE: "float" },
-      dtypes: { X: "float32", Y: "float32" },
-    },
-    {
-      name: "float16",
-      bindings: { TYPE: "half" },
-      dtypes: { X: "float16", Y: "float16" },
-    },
+    ["float32", { TYPE: "float" }, { D: "float32" }],
+    ["float16", { TYPE: "half" }, { D: "float16" }],
   ],
+  constants: ["TM", "TN"],
+  conditions: { s1: { X: 16, Y: 16, ldx: 16, ldy: 16 } },
   instances: [
-    {
-      symbol: "transpose_float32_s1_TM128_TN32_num_warps8",
-      variant: "float32",
-      threads: 256,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float32_s1",
-      variant: "float32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float32",
-      variant: "float32",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
-    {
-      symbol: "transpose_float16_s1_TM128_TN32_num_warps8",
-      variant: "float16",
-      threads: 256,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float16_s1",
-      variant: "float16",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-      when: TRANSPOSE_CONDITIONS,
-    },
-    {
-      symbol: "transpose_float16",
-      variant: "float16",
-      threads: 128,
-      sharedBytes: 8192,
-      constants: { TM: 64, TN: 32 },
-    },
+    [
+      ["float32", "float16"],
+      ["_s1_TM128_TN32_num_warps8", 256, 8192, [64, 32], "s1"],
+      ["_s1", 128, 8192, [64, 32], "s1"],
+      ["", 128, 8192, [64, 32]],
+    ],
   ],
-  images: [
-    { target: "sm_80", kind: "cubin", base64: "Y3ViaW4gc21fODA=" },
-    { target: "sm_80", kind: "ptx", base64: "LnRhcmdldCBzbV84MAo=" },
-    { target: "sm_90", kind: "cubin", base64: "Y3ViaW4gc21fOTA=" },
-    { target: "sm_90", kind: "ptx", base64: "LnRhcmdldCBzbV85MAo=" },
-  ],
+  images: {
+    "sm_80.cubin": "Y3ViaW4gc21fODA=",
+    "sm_80.ptx": "LnRhcmdldCBzbV84MAo=",
+    "sm_90.cubin": "Y3ViaW4gc21fOTA=",
+    "sm_90.ptx": "LnRhcmdldCBzbV85MAo=",
+  },
   tuning: {
     key: ["M", "N"],
     choices: [
       {
-        specialization: "s1",
-        instances: [
-          { symbol: "transpose_float32_s1", config: "TM=64, TN=32" },
-          {
-            symbol: "transpose_float32_s1_TM128_TN32_num_warps8",
-            config: "TM=128, TN=32; num_warps=8",
-          },
+        of: ["float32", "s1"],
+        configs: [
+          ["_s1", "TM=64, TN=32"],
+          ["_s1_TM128_TN32_num_warps8", "TM=128, TN=32; num_warps=8"],
         ],
-        measured: [],
       },
       {
-        specialization: "s1",
-        instances: [
-          { symbol: "transpose_float16_s1", config: "TM=64, TN=32" },
-          {
-            symbol: "transpose_float16_s1_TM128_TN32_num_warps8",
-            config: "TM=128, TN=32; num_warps=8",
-          },
+        of: ["float16", "s1"],
+        configs: [
+          ["_s1", "TM=64, TN=32"],
+          ["_s1_TM128_TN32_num_warps8", "TM=128, TN=32; num_warps=8"],
         ],
-        measured: [
-          {
-            gpu: "NVIDIA A100",
-            arch: "sm_80",
-            points: [{ at: [512, 512], microseconds: [5, null] }],
-          },
-          {
-            gpu: "NVIDIA H200",
-            arch: "sm_90",
-            points: [
-              { at: [512, 512], microseconds: [2.5, 3] },
-              { at: [8192, 4096], microseconds: [null, 40] },
-            ],
-          },
-        ],
+        measured: {
+          "NVIDIA A100": ["sm_80", [[512, 512], [5, null]]],
+          "NVIDIA H200": [
+            "sm_90",
+            [[512, 512], [2.5, 3]],
+            [[8192, 4096], [null, 40]],
+          ],
+        },
       },
     ],
   },
-} satisfies KernelFacts<TransposeName>;
+} satisfies KernelRows<TransposeName>;
 
 /** Transposes a matrix: Y[j, i] = X[i, j]. */
-export const transpose: TransposeKernel = /* @__PURE__ */ defineKernel(
-  TRANSPOSE,
-);
+export const transpose: TransposeKernel = /* @__PURE__ */ wrapKernel(TRANSPOSE);
