@@ -1,10 +1,11 @@
 /** The constants of a wrapper: everything that the run time needs to know about the kernel, as rows of tables. */
+import { WRAPPER_ABI } from "../compiler/support/abi.ts";
 import type { ConstantBuffer } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import { ContractRowPrinter } from "./contract_rows.ts";
 import { array, type Doc, flat, object, quote } from "./doc.ts";
 import type { ArithmeticName } from "./expression.ts";
-import type { Measured, WrapperImage } from "./input.ts";
+import type { WrapperImage, WrapperInput } from "./input.ts";
 import { instanceSection, shareRows } from "./instance_rows.ts";
 import { expressionNames, macroBounds } from "./macros.ts";
 import { safeIdentifier } from "./names.ts";
@@ -19,12 +20,10 @@ export interface FactsSection {
   readonly types: ReadonlySet<string>;
 }
 
-/** The constants of one kernel; the last is the one for `wrapKernel`. */
+/** The constants of one kernel, with its images; the last is the one for `wrapKernel`. */
 export function factsSection(
   plan: KernelPlan,
-  images: readonly WrapperImage[],
-  embed: boolean,
-  measured: readonly Measured[],
+  { generator, images, embed, measured = [] }: WrapperInput,
 ): FactsSection {
   const { kernel, params, constantName } = plan;
   const printer = new ContractRowPrinter(plan, macroBounds(kernel));
@@ -38,6 +37,7 @@ export function factsSection(
     shared.tensors,
   );
   const rows = object({
+    made: object({ by: quote(generator), abi: `${WRAPPER_ABI}` }),
     name: quote(kernel.name),
     params: object(Object.fromEntries(params.map((param) => [param.name, paramDoc(plan, param)]))),
     tensorCall: tensorCallDoc(plan),
@@ -50,6 +50,7 @@ export function factsSection(
     images: object(
       Object.fromEntries(images.map((image) => [imageKey(image), imageDoc(image, embed)])),
     ),
+    imageBytes: embed ? undefined : array(images.map(({ bytes }) => `${bytes}`)),
     constantBuffers: kernel.constants.length === 0 ? undefined : constantsDoc(kernel.constants),
     tuning: tuning?.value,
   });

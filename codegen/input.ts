@@ -4,6 +4,8 @@ import type { KernelOutline } from "../compiler/options.ts";
 /** What a wrapper is made from. */
 export interface WrapperInput {
   readonly source: { readonly name: string; readonly text: string };
+  /** Version of tri. */
+  readonly generator: string;
   /** Path of the wrapper from the output folder, without `.ts`. */
   readonly stem: string;
   readonly kernels: readonly KernelOutline[];
@@ -47,6 +49,10 @@ export interface WrapperImage {
   readonly kind: "cubin" | "ptx";
   /** Path from the wrapper's folder, such as "transpose/transpose.sm_90.cubin". */
   readonly path: string;
+  /** Size of the content. */
+  readonly bytes: number;
+  /** SHA-256 of the content, 64 hexadecimal digits. */
+  readonly sha256: string;
   /** Its content is compressed by Brotli; how many bytes it has otherwise. */
   readonly uncompressedBytes?: number;
   /** Read only if it is embedded in the module. */

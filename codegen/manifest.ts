@@ -74,6 +74,10 @@ export interface ImageManifest {
   readonly kind: "cubin" | "ptx";
   /** Path from the wrapper's folder; absent when the wrapper holds the image. */
   readonly path?: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** SHA-256 of the file, 64 hexadecimal digits. */
+  readonly sha256: string;
   /** It is compressed by Brotli; how many bytes it has otherwise. */
   readonly uncompressedBytes?: number;
   /** What launching each entry takes. */
@@ -189,6 +193,8 @@ export function buildManifest(
       target: image.target,
       kind: image.kind,
       ...embed ? {} : { path: image.path },
+      bytes: image.bytes,
+      sha256: image.sha256,
       ...image.uncompressedBytes === undefined
         ? {}
         : { uncompressedBytes: image.uncompressedBytes },

@@ -3,6 +3,7 @@ import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { type Doc, flat, propertyKey, quote } from "./doc.ts";
 import { expressionNames } from "./macros.ts";
+import { type KernelDoc, readKernelDoc } from "./kernel_doc.ts";
 import { safeIdentifier } from "./names.ts";
 import { hasChoices } from "./tuning_section.ts";
 import type { KernelPlan, OutputPlan, ParamPlan } from "./plan.ts";
@@ -24,9 +25,11 @@ export function typesSection(plan: KernelPlan): TypesSection {
 class TypesPrinter {
   readonly types = new Set<string>();
   readonly #plan: KernelPlan;
+  readonly #doc: KernelDoc;
 
   constructor(plan: KernelPlan) {
     this.#plan = plan;
+    this.#doc = readKernelDoc(plan.kernel.doc);
   }
 
   print(): readonly Declaration[] {
@@ -175,7 +178,12 @@ class TypesPrinter {
       doc,
       typeParams: this.#typeParams(this.#groupsOf(params), true),
       members: params.map((param, index) =>
-        property(param.name, must(types[index], "type"), param.isOptional)
+        property(
+          param.name,
+          must(types[index], "type"),
+          param.isOptional,
+          this.#doc.params.get(param.name),
+        )
       ),
     };
   }
@@ -196,7 +204,12 @@ class TypesPrinter {
         doc: `What {@linkcode ${exportName}} computes.`,
         typeParams,
         members: outputs.map((param) =>
-          property(param.argumentName, this.#tensor(param, true), false)
+          property(
+            param.argumentName,
+            this.#tensor(param, true),
+            false,
+            this.#doc.params.get(param.name),
+          )
         ),
       });
     }
@@ -214,7 +227,10 @@ class TypesPrinter {
             param.argumentName,
             this.#argument(param, true),
             param.isOptional,
-            param.argumentName === param.name ? "" : `The kernel's parameter \`${param.name}\`.`,
+            this.#doc.params.get(param.name) ??
+              (param.argumentName === param.name
+                ? ""
+                : `The kernel's parameter \`${param.name}\`.`),
           )
         ),
         ...out === undefined ? [] : [out],
@@ -385,7 +401,7 @@ class TypesPrinter {
       ? "void"
       : this.#tensor(only, true);
     const typeParams = this.#typeParams(groups, false);
-    const { doc, name } = this.#plan.kernel;
+    const { name } = this.#plan.kernel;
     const prepared: Doc = { kind: "generic", name: this.#use("PreparedCall"), args: [result] };
     const profiled: Doc = outputs.length === 0
       ? this.#use("LaunchProfile")
@@ -405,10 +421,22 @@ class TypesPrinter {
         typeParams,
         params,
         returns: result,
-        doc: doc === "" ? `Launches \`${name}\`.` : doc,
+        doc: this.#callDoc(call.inputs) || `Launches \`${name}\`.`,
       },
       { kind: "method", name: "prepare", typeParams, params, returns: prepared, doc: PREPARE_DOC },
     ];
+  }
+
+  /** What the kernel's comment says of it and of the arguments that have positions, by callers' names for these. */
+  #callDoc(inputs: readonly ParamPlan[]): string {
+    const { text, params } = this.#doc;
+    const tags = inputs.flatMap(({ name, argumentName }) => {
+      const said = params.get(name);
+      return said === undefined ? [] : [`@param ${safeIdentifier(argumentName)} ${said}`];
+    });
+    return [...text === "" ? [] : [text], ...tags.length === 0 ? [] : [tags.join("\n")]].join(
+      "\n\n",
+    );
   }
 
   /** For sizes alone, and where the rest of the arguments may decide, for those of a launch. */

@@ -187,6 +187,40 @@ export class ImageError extends TriError {
   }
 }
 
+/** A generated wrapper has a form that this version of the run time does not know. */
+export class WrapperError extends TriError {
+  /** The class, for those who compare names. */
+  override readonly name = "WrapperError";
+  /** The kernel's name. */
+  readonly kernel: string;
+  /** The ABI number of the wrapper. */
+  readonly abi: number;
+
+  /** For the run time. */
+  constructor(
+    what: {
+      readonly kernel: string;
+      readonly abi: number;
+      /** Version of tri that generated it. */
+      readonly by: string;
+      /** The ABI number of the run time. */
+      readonly served: number;
+    },
+  ) {
+    const { kernel, abi, by, served } = what;
+    super(
+      `Cannot use the wrapper of ${kernel}: tri ${by} generated it with ABI ${abi}, and this run time serves ABI ${served}`,
+      {
+        hint: abi < served
+          ? "generate it again with the version of tri that belongs to the run time: `tri build …`"
+          : `update the run time: \`npm install @tri/tri@${by}\` or \`deno add jsr:@tri/tri@${by}\``,
+      },
+    );
+    this.kernel = kernel;
+    this.abi = abi;
+  }
+}
+
 /** Where in a launch something happened. */
 export type LaunchIndex = readonly [x: number, y: number, z: number];
 

@@ -24,6 +24,7 @@ import { codeIdentity, compress, ownCubins, ownPtx } from "./compact.ts";
 import { mapPool } from "../tools/process.ts";
 import { readStaged, type Staged, type Staging } from "../files/staging.ts";
 import type { Compiler, Image, Toolchain } from "../tools/toolchain.ts";
+import { VERSION } from "../version.ts";
 
 /** The language of the wrappers. */
 export type Emit = "ts" | "js";
@@ -247,6 +248,8 @@ export async function finishTask(
       target: arch,
       kind,
       path,
+      bytes: staged.bytes,
+      sha256: staged.hash,
       ...plan.compact ? { uncompressedBytes: plain.bytes } : {},
       content: () => readStaged(staged),
     });
@@ -289,6 +292,7 @@ export async function finishTask(
   const codegen = await toolchain.codegen();
   const wrapper = await codegen.generate({
     source: source.file,
+    generator: VERSION,
     stem: source.stem,
     kernels,
     images,

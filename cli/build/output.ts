@@ -1,4 +1,5 @@
 /** From what was built to the files of the output folder, with its index, its manifest and its record. */
+import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type Built, stateOf } from "./build.ts";
 import type { Judged } from "./report.ts";
@@ -54,7 +55,17 @@ export async function writeOutput(
     ...[...index].map(([end, text]): [string, Staged] => [`${INDEX}${end}`, staging.add(text)]),
     [
       MANIFEST_FILE,
-      staging.add(`${stableJson({ $schema: MANIFEST_SCHEMA, format: 1, sources: facts })}\n`),
+      staging.add(
+        `${
+          stableJson({
+            $schema: MANIFEST_SCHEMA,
+            format: 1,
+            abi: WRAPPER_ABI,
+            generator: VERSION,
+            sources: facts,
+          })
+        }\n`,
+      ),
     ],
   ];
   const files = new Map([...built.flatMap(({ files }) => [...files]), ...shared]);

@@ -47,6 +47,10 @@ export interface Image {
   readonly kind: "ptx" | "cubin";
   /** From the folder of the wrapper module. */
   readonly path: string;
+  /** Size of the content. */
+  readonly bytes: number;
+  /** SHA-256 of the content. */
+  readonly sha256: string;
   /** It is compressed by Brotli; how many bytes it has otherwise. */
   readonly uncompressedBytes?: number;
   /** Its bytes, read from where they lie. */
@@ -56,6 +60,8 @@ export interface Image {
 /** What a wrapper module is made of. */
 export interface WrapperInput {
   readonly source: SourceFile;
+  /** Version of tri. */
+  readonly generator: string;
   readonly stem: string;
   readonly kernels: readonly KernelOutline[];
   readonly images: readonly Image[];

@@ -1,7 +1,8 @@
 /** Kernels as functions: what a generated wrapper exports. */
 import { KernelCalls, type LaunchResult } from "./calls.ts";
 import { nameValue } from "../brands.ts";
-import { ArgumentError } from "../errors.ts";
+import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
+import { ArgumentError, WrapperError } from "../errors.ts";
 import { type ConstantBuffers, defineConstants } from "./constants.ts";
 import { expandKernel } from "./expand.ts";
 import type { ConstantFacts, KernelFacts, VariantFacts } from "./facts.ts";
@@ -69,11 +70,15 @@ export function defineKernel<Kernel extends object, Name extends string>(
   );
 }
 
-/** `defineKernel` from the rows that generated wrappers carry, which are expanded at the first call. */
+/**
+ * `defineKernel` from the rows that generated wrappers carry, which are expanded at the first call. Throws `WrapperError`
+ * for rows of an ABI that this run time does not serve.
+ */
 export function wrapKernel<Kernel extends object, Name extends string>(
   rows: KernelRows<Name>,
   shared?: ConstantBuffers,
 ): Kernel {
+  expectAbi(rows);
   expectKernel("rows of wrapKernel", "the rows of a kernel", rows);
   const { tensorCall, variants } = rows;
   let facts: KernelFacts<Name> | undefined;
@@ -179,6 +184,18 @@ function tooMany(of: string, most: number, count: number): ArgumentError {
 
 function nameOf({ name }: VariantFacts): string {
   return name;
+}
+
+/** The rows of another ABI may look like anything: nothing else is read of them. What has no number is refused later. */
+function expectAbi(rows: Partial<Pick<KernelRows, "made" | "name">> | null | undefined): void {
+  const { abi, by } = rows?.made ?? {};
+  if (typeof abi !== "number" || abi === WRAPPER_ABI) return;
+  throw new WrapperError({
+    kernel: `${rows?.name}`,
+    abi,
+    by: `${by}`,
+    served: WRAPPER_ABI,
+  });
 }
 
 /** What else is wrong with facts or rows is found where they are read: they come from `tri build`. */

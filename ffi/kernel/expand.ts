@@ -84,7 +84,9 @@ export function expandKernel<Name extends string>(rows: KernelRows<Name>): Kerne
           : []
       )
     ),
-    images: Object.entries(rows.images).map(([key, row]) => expandImage(key, row)),
+    images: Object.entries(rows.images).map(([key, row], index) =>
+      expandImage(key, row, rows.imageBytes?.[index])
+    ),
     ...constantBuffers === undefined ? {} : { constantBuffers },
     ...tuning === undefined ? {} : {
       tuning: {
@@ -291,12 +293,13 @@ function expandForm<Name extends string>(
   return { symbol, threads, sharedBytes, when: expandConditions(when), maps: maps.map(expandMap) };
 }
 
-function expandImage(key: string, row: ImageRow): ImageFacts {
+function expandImage(key: string, row: ImageRow, bytes: number | undefined): ImageFacts {
   const [target = "", kind] = key.split(".");
   const [source, uncompressedBytes] = isSource(row) ? [row] : row;
   const image = {
     target,
     kind: kind === "cubin" ? "cubin" : "ptx",
+    ...bytes === undefined ? {} : { bytes },
     ...uncompressedBytes === undefined ? {} : { uncompressedBytes },
   } as const;
   return typeof source === "string" ? { ...image, base64: source } : { ...image, url: source };

@@ -170,6 +170,8 @@ export type ImageFacts =
     /** Such as "sm_90" or "sm_90a". */
     readonly target: string;
     readonly kind: "cubin" | "ptx";
+    /** The size of the file. */
+    readonly bytes?: number;
     /** It is compressed by Brotli; how many bytes it has otherwise. */
     readonly uncompressedBytes?: number;
   }

@@ -92,7 +92,13 @@ function imageName(kernel: string, image: ImageFacts): string {
 
 function readImage(image: ImageFacts, name: string): Uint8Array {
   const stored = "url" in image ? readFile(imageUrl(image.url, name)) : fromBase64(image.base64);
-  const { uncompressedBytes } = image;
+  const { bytes, uncompressedBytes } = image;
+  if (bytes !== undefined && stored.length !== bytes) {
+    throw new ImageError(
+      name,
+      `it has ${stored.length} bytes, and that of the wrapper's build had ${bytes}`,
+    );
+  }
   return uncompressedBytes === undefined ? stored : decompress(stored, uncompressedBytes, name);
 }
 

@@ -177,6 +177,8 @@ export type ImageSource = (() => URL) | string;
 
 /** Everything that a wrapper says of its kernel. */
 export interface KernelRows<Name extends string = string> {
+  /** The form of the rows, and the version of tri that wrote them. */
+  readonly made: { readonly abi: number; readonly by: string };
   /** The kernel's name in its source. */
   readonly name: string;
   /** In the kernel's order. */
@@ -202,6 +204,8 @@ export interface KernelRows<Name extends string = string> {
   readonly instances: readonly InstanceGroup<Name>[];
   /** By target and kind, such as "sm_90.ptx". */
   readonly images: Readonly<Record<string, ImageRow>>;
+  /** Sizes of the files of images, in their order; absent where the wrapper holds them. */
+  readonly imageBytes?: readonly number[];
   readonly constantBuffers?: readonly ConstantFacts[];
   readonly tuning?: {
     readonly key: readonly Name[];

@@ -2,6 +2,8 @@ import Ajv from "ajv/dist/2020.js";
 import config from "../../deno.json" with { type: "json" };
 import schema from "../../docs/manifest.schema.json" with { type: "json" };
 import { SCALARS } from "../../compiler/support/scalar.ts";
+import { sha256 as sha256Of } from "../../cli/files/hash.ts";
+import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
 import { buildManifest } from "../../codegen/manifest.ts";
 import { rowsProduct } from "../support/form_kernel.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -48,6 +50,13 @@ Deno.test("docs/manifest.schema.json describes manifests of embedded, tuned and 
     const manifest = JSON.parse(workspace.read("out/manifest.json"));
     assertEquals(faults(manifest), [], options.join(" "));
     assertEquals(manifest.$schema, schema.$id);
+    assertEquals([manifest.abi, manifest.generator], [WRAPPER_ABI, config.version]);
+    for (const { path, bytes, sha256 } of manifest.sources.fill.fill.images) {
+      assert(bytes > 0 && /^[0-9a-f]{64}$/.test(sha256));
+      if (path === undefined) continue;
+      const content = Deno.readFileSync(`${workspace.path}/out/${path}`);
+      assertEquals([content.length, sha256Of(content)], [bytes, sha256]);
+    }
     assertEquals(manifest.sources.fill.fill.constants, [{ name: "TABLE", bytes: 64 }]);
   }
 });
@@ -59,10 +68,18 @@ Deno.test("docs/manifest.schema.json describes entries with forms", () => {
     target,
     kind: "ptx" as const,
     path: `rows_product.${target}.ptx`,
+    bytes: 1,
+    sha256: "0".repeat(64),
     content: () => new Uint8Array(),
   }));
   const facts = { ...buildManifest(kernel, images, false), resources: {} };
-  const manifest = { $schema: schema.$id, format: 1, sources: { rows: { rows_product: facts } } };
+  const manifest = {
+    $schema: schema.$id,
+    format: 1,
+    abi: 1,
+    generator: "0.1.0",
+    sources: { rows: { rows_product: facts } },
+  };
   assertEquals(faults(JSON.parse(JSON.stringify(manifest))), []);
   const [, hopper] = facts.images;
   const form = hopper?.entries[0]?.forms?.[0];
@@ -71,7 +88,13 @@ Deno.test("docs/manifest.schema.json describes entries with forms", () => {
     const wrong of [{ ...form, maps: undefined }, { ...form, more: 1 }, { ...form, when: [1] }]
   ) {
     const entries = [{ symbol: "f", threads: 32, sharedBytes: 0, forms: [wrong] }];
-    const image = { target: "sm_90a", kind: "ptx", entries };
+    const image = {
+      target: "sm_90a",
+      kind: "ptx",
+      bytes: 1,
+      sha256: "0".repeat(64),
+      entries,
+    };
     const other = { ...manifest, sources: { f: { f: { ...facts, images: [image] } } } };
     assert(faults(JSON.parse(JSON.stringify(other))).length > 0);
   }
@@ -90,11 +113,20 @@ Deno.test("docs/manifest.schema.json refuses what is no manifest", () => {
   const manifest = (one: unknown): unknown => ({
     $schema: schema.$id,
     format: 1,
+    abi: WRAPPER_ABI,
+    generator: "0.1.0",
     sources: { f: { f: one } },
   });
   assertEquals(faults(manifest(kernel)), []);
   assertEquals(faults(manifest({ ...kernel, constants: [{ name: "AD", bytes: 256 }] })), []);
-  const image = { target: "sm_90", kind: "ptx", entries: [] };
+  const image = {
+    target: "sm_90",
+    kind: "ptx",
+    bytes: 1,
+    sha256: "0".repeat(64),
+    entries: [],
+  };
+  assertEquals(faults(manifest({ ...kernel, images: [image] })), []);
   for (
     const wrong of [
       { ...kernel, name: 1 },
@@ -103,6 +135,8 @@ Deno.test("docs/manifest.schema.json refuses what is no manifest", () => {
       { ...kernel, constants: [{ name: "A D", bytes: 4 }] },
       { ...kernel, images: [{ ...image, kind: "elf" }] },
       { ...kernel, images: [{ ...image, target: "gfx90" }] },
+      { ...kernel, images: [{ ...image, bytes: 0 }] },
+      { ...kernel, images: [{ ...image, sha256: "0" }] },
       { ...kernel, resources: { sm_90: { f: { registers: -1 } } } },
     ]
   ) assert(faults(manifest(wrong)).length > 0, JSON.stringify(wrong));

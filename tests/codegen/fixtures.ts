@@ -172,6 +172,7 @@ export function wrapperInput(kernels: readonly CompiledKernel[], embed = false):
   const stem = kernels[0]?.name ?? "empty";
   return {
     source: { name: `kernels/${stem}.tc`, text: "__global__ void f() {}" },
+    generator: "0.0.0",
     stem,
     kernels,
     embed,
@@ -182,6 +183,8 @@ export function wrapperInput(kernels: readonly CompiledKernel[], embed = false):
           target,
           kind,
           path: `${stem}/${name}.${target}.${kind}`,
+          bytes: kind === "ptx" ? ptx.length : `cubin ${target}`.length,
+          sha256: "0".repeat(64),
           content: () => new TextEncoder().encode(kind === "ptx" ? ptx : `cubin ${target}`),
         }))
       )

@@ -10,6 +10,7 @@ async function wrapperText(kernel: CompiledKernel): Promise<string> {
   const { name, modules } = kernel;
   const { modules: texts } = await generateWrapper({
     source: { name: `${name}.tc`, text: "" },
+    generator: "0.0.0",
     stem: name,
     kernels: [kernel],
     embed: true,
@@ -19,6 +20,8 @@ async function wrapperText(kernel: CompiledKernel): Promise<string> {
       target,
       kind: "ptx",
       path: `${name}.${target}.ptx`,
+      bytes: ptx.length,
+      sha256: "0".repeat(64),
       content: () => new TextEncoder().encode(ptx),
     })),
   });

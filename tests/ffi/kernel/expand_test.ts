@@ -1,3 +1,5 @@
+import { WRAPPER_ABI } from "../../../compiler/support/abi.ts";
+import { WrapperError } from "../../../ffi/errors.ts";
 import { defineKernel, wrapKernel } from "../../../ffi/kernel/define.ts";
 import { expandConditions, expandKernel } from "../../../ffi/kernel/expand.ts";
 import type { KernelRows } from "../../../ffi/kernel/rows.ts";
@@ -11,6 +13,7 @@ const tile = (a: number, b = a - 1): KernelRows<Name>["contract"] => ({
 });
 
 const ROWS: KernelRows<Name> = {
+  made: { by: "0.1.0", abi: WRAPPER_ABI },
   name: "scale",
   params: {
     X: ["in", "D", "noalias"],
@@ -37,7 +40,8 @@ const ROWS: KernelRows<Name> = {
       ]]],
     }], ["", 128, 0, [64]]],
   ],
-  images: { "sm_90a.cubin": "AAAA", "sm_80.ptx": "" },
+  images: { "sm_90a.cubin": "AAAA", "sm_80.ptx": ["", 7] },
+  imageBytes: [3, 0],
   tuning: {
     key: ["M"],
     choices: [{
@@ -99,8 +103,8 @@ Deno.test("expandKernel() gives each variant and instance what its rows say", ()
     12,
   ]);
   assertEquals(facts.images, [
-    { target: "sm_90a", kind: "cubin", base64: "AAAA" },
-    { target: "sm_80", kind: "ptx", base64: "" },
+    { target: "sm_90a", kind: "cubin", bytes: 3, base64: "AAAA" },
+    { target: "sm_80", kind: "ptx", bytes: 0, uncompressedBytes: 7, base64: "" },
   ]);
   assertEquals(facts.tuning?.choices[0]?.instances.map(({ symbol }) => symbol), [
     "scale_half_a16",
@@ -149,6 +153,24 @@ Deno.test("rows that lack something say what", () => {
     "The wrapper's rows lack the conditions a16 of scale_half_a16",
   );
   assertThrows(() => wrapKernel({} as never), Error, "rows of wrapKernel");
+});
+
+Deno.test("wrapKernel() refuses rows of another ABI, whatever else they are, and says what to do", () => {
+  const made = (abi: number): object => ({ name: "scale", made: { by: "9.8.7", abi } });
+  const newer = assertThrows(() => wrapKernel(made(WRAPPER_ABI + 1) as never), WrapperError);
+  assertEquals([newer.kernel, newer.abi], ["scale", WRAPPER_ABI + 1]);
+  assertEquals(
+    newer.message,
+    `Cannot use the wrapper of scale: tri 9.8.7 generated it with ABI ${
+      WRAPPER_ABI + 1
+    }, and this run time serves ABI ` +
+      `${WRAPPER_ABI}\nhint: update the run time: \`npm install @tri/tri@9.8.7\` or \`deno add jsr:@tri/tri@9.8.7\``,
+  );
+  const older = assertThrows(() => wrapKernel(made(WRAPPER_ABI - 1) as never), WrapperError);
+  assertEquals(
+    older.hint,
+    "generate it again with the version of tri that belongs to the run time: `tri build …`",
+  );
 });
 
 Deno.test("wrapKernel() makes the function that defineKernel() makes of the facts", () => {

@@ -5,7 +5,7 @@ import { ImageError, PermissionError } from "../../../ffi/errors.ts";
 import type { ImageFacts, KernelFacts } from "../../../ffi/kernel/facts.ts";
 import { chooseImages, loadImage } from "../../../ffi/kernel/image.ts";
 import { readFile } from "../../../ffi/kernel/file.ts";
-import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import { fakeGpu } from "./support.ts";
 
 /** Images that hold their own name. */
@@ -212,4 +212,22 @@ Deno.test({
     );
     assertStringIncludes(error.message, "--allow-read=/some/where");
   },
+});
+
+Deno.test("loadImage() refuses an image that has another size than that of the wrapper's build", () => {
+  using gpu = fakeGpu();
+  const [image] = images("sm_90.cubin");
+  assert(image !== undefined);
+  const size = "sm_90.cubin".length;
+  assertEquals(loadImage(factsWith([{ ...image, bytes: size }]), gpu.device).target, "sm_90");
+  const error = assertThrows(
+    () => loadImage(factsWith([{ ...image, bytes: size + 1 }]), gpu.device),
+    ImageError,
+  );
+  assertStringIncludes(
+    error.message,
+    `Cannot use kernel image f.sm_90.cubin: it has ${size} bytes, and that of the wrapper's build had ${
+      size + 1
+    }`,
+  );
 });
