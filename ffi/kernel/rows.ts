@@ -46,6 +46,7 @@ export interface ContractRows<Name extends string = string> {
   readonly tensors?: readonly TensorRow<Name>[];
   /** None where absent, as are `requires`. */
   readonly ranges?: readonly RangeRow<Name>[];
+  /** What must hold of every launch; nothing where absent. */
   readonly requires?: readonly ConditionRow<Name>[];
 }
 
@@ -63,8 +64,11 @@ export type ParamRow =
 
 /** A number with more to say of it than its type. */
 export interface ScalarRow {
+  /** The type, or the letter of one that varies. */
   readonly type: DType | TypeLetter;
+  /** Every value must be a multiple of this. */
   readonly multipleof?: number;
+  /** No expression reads it, so any 64-bit value will do. */
   readonly opaque?: boolean;
 }
 
@@ -106,7 +110,9 @@ export type MapRow<Name extends string = string> = readonly [
 export interface InstanceExtras<Name extends string = string> {
   /** Where it is not that of the kernel. */
   readonly contract?: ContractRows<Name>;
+  /** Bytes that addresses must be multiples of, where that is more than the element's size. */
   readonly align?: Readonly<Partial<Record<Name, number>>>;
+  /** Taken where a launch meets their demands, the best first. */
   readonly forms?: readonly FormRow<Name>[];
   /** Targets whose code wants another block or has other forms. */
   readonly targets?: readonly TargetRow<Name>[];
@@ -162,6 +168,7 @@ export type MeasuredRow = readonly [
 
 /** Instances of a variant that differ in their configuration alone. */
 export interface ChoiceRow<Name extends string = string> {
+  /** Whose instances they are. */
   readonly of: readonly [variant: string, specialization: string];
   /** A target's default is the first that it has. */
   readonly configs: readonly ConfigurationRow<Name>[];
@@ -185,8 +192,11 @@ export interface KernelRows<Name extends string = string> {
   readonly params: Readonly<Partial<Record<Name, ParamRow>>>;
   /** The kernel can be called with tensors alone; callers' names by parameter. */
   readonly tensorCall?: {
+    /** Positional arguments. */
     readonly inputs?: ArgumentNames<Name>;
+    /** Results. */
     readonly outputs?: ArgumentNames<Name>;
+    /** What no tensor defines. */
     readonly options?: ArgumentNames<Name>;
   };
   /** Of all contracts that say no others; none where absent. */
@@ -201,14 +211,19 @@ export interface KernelRows<Name extends string = string> {
   readonly conditions?: Readonly<
     Record<string, MultiplesRow<Name> | readonly ConditionRow<Name>[]>
   >;
+  /** Of a variant, in the order in which they are tried. */
   readonly instances: readonly InstanceGroup<Name>[];
   /** By target and kind, such as "sm_90.ptx". */
   readonly images: Readonly<Record<string, ImageRow>>;
   /** Sizes of the files of images, in their order; absent where the wrapper holds them. */
   readonly imageBytes?: readonly number[];
+  /** What it reads of constant memory. */
   readonly constantBuffers?: readonly ConstantFacts[];
+  /** Where some instances were compiled in several configurations. */
   readonly tuning?: {
+    /** Parameters whose values decide. */
     readonly key: readonly Name[];
+    /** One for each set of such instances. */
     readonly choices: readonly ChoiceRow<Name>[];
   };
 }
