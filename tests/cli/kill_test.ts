@@ -49,7 +49,14 @@ function start(
 
 /** Lets it run for a while; whether it had not ended by then. */
 async function kill(child: Deno.ChildProcess, milliseconds: number): Promise<boolean> {
-  const timer = setTimeout(() => child.kill("SIGKILL"), milliseconds);
+  const timer = setTimeout(() => {
+    try {
+      child.kill("SIGKILL");
+    } catch (error) {
+      // It has ended by itself, and its status has not arrived yet.
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }, milliseconds);
   const [{ signal }] = await Promise.all([
     // Not after the streams: a process that has ended by itself cannot be killed.
     child.status.finally(() => clearTimeout(timer)),

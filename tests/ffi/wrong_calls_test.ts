@@ -88,10 +88,13 @@ function isNoObject(value: unknown): boolean {
   return isList(value) || ArrayBuffer.isView(value);
 }
 
-/** The value threw where it was read: by its own code, or because it is a Proxy that was revoked. */
+/** What JavaScript says of a Proxy that was revoked and is read, and of a class that is called as a function. */
+const CALLERS = ["proxy that has been revoked", "cannot be invoked without 'new'"] as const;
+
+/** The value threw where it was read or called: by its own code, or because of what it is. */
 function isCallers(error: unknown): boolean {
   return error instanceof CallersError ||
-    error instanceof TypeError && error.message.includes("proxy that has been revoked");
+    error instanceof TypeError && CALLERS.some((text) => error.message.includes(text));
 }
 
 /** Runs the call and throws unless it ends as it must. */
