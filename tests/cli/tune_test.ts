@@ -269,7 +269,7 @@ Deno.test("tri build ships the winners, and their wrapper launches the one for t
   assertStringIncludes(checked.stdout + checked.stderr, "the options changed");
   assertEquals((await build(workspace)).code, 0);
   assertEquals(
-    [...new Set(workspace.read("out/scale.ts").match(/\bscale_a16\w*|TM=\d+/g))],
+    [...new Set(workspace.read("out/manifest.json").match(/\bscale_a16\w*|TM=\d+/g))],
     ["scale_a16", "scale_a16_TM64", "scale_a16_TM128", "TM=256", "TM=64", "TM=128"],
   );
 
@@ -294,7 +294,7 @@ Deno.test("tri build ships the winners, and their wrapper launches the one for t
   assertEquals((await build(workspace, "--configs", "first")).code, 0);
   assertEquals(workspace.read("out/scale.ts"), untuned);
   assertEquals((await build(workspace, "--configs", "all")).code, 0);
-  assertStringIncludes(workspace.read("out/scale.ts"), "scale_TM128");
+  assertStringIncludes(workspace.read("out/manifest.json"), "scale_TM128");
   const wrong = await build(workspace, "--configs", "some");
   assertEquals([wrong.code, wrong.stdout], [2, ""]);
 });
