@@ -39,7 +39,8 @@ const SEED: string = Deno.env.get("TRI_SEED") ??
  */
 export async function runAll(jobs: readonly Job<Finished>[]): Promise<Finished[]> {
   say(`random inputs: TRI_SEED=${SEED}`);
-  const finished = await runJobs(jobs, navigator.hardwareConcurrency);
+  // One more than there are cores: suites wait for npm, for processes that they started, and for timers.
+  const finished = await runJobs(jobs, navigator.hardwareConcurrency + 1);
   if (finished.some(({ isRight }) => !isRight)) say(`TRI_SEED=${SEED} repeats the random inputs`);
   return finished;
 }

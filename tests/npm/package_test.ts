@@ -15,6 +15,7 @@ import { install, must0, npmTest, run } from "../support/npm.ts";
 import { newProject } from "../cli/support/new_project.ts";
 
 const PROJECT = new URL("./project/", import.meta.url);
+const README = new URL("../../README.md", import.meta.url).pathname;
 const PLATFORM = `${Deno.build.os}-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
 /** The packages of programs that need no script to be installed. */
 const NEWEST_NODE = `node-${PLATFORM}`;
@@ -50,9 +51,12 @@ npmTest("the npm packages install without scripts, compile, run and bundle", asy
     }
 
     await t.step("examples of the READMEs print what they say", async () => {
-      await runReadme(project, "@tri/tri", "1 4 2 5 3 6\n");
-      await runReadme(project, "@tri/kernels", "1 4 2 5 3 6\n");
-      await runReadme(project, "my-kernel", "2 4 6\n");
+      const ofPackage = (name: string): string =>
+        path.join(project, "node_modules", name, "README.md");
+      await runReadme(project, README, "1 4 2 5 3 6\n");
+      await runReadme(project, ofPackage("@tri/tri"), "1 4 2 5 3 6\n");
+      await runReadme(project, ofPackage("@tri/kernels"), "1 4 2 5 3 6\n");
+      await runReadme(project, ofPackage("my-kernel"), "2 4 6\n");
     });
 
     await t.step("declarations lead to the sources of kernels", async () => {
@@ -110,8 +114,7 @@ async function installAll(project: string, tarballs: readonly string[]): Promise
 }
 
 /** Runs the program that a package's README shows, on the emulator. */
-async function runReadme(project: string, name: string, printed: string): Promise<void> {
-  const readme = path.join(project, "node_modules", name, "README.md");
+async function runReadme(project: string, readme: string, printed: string): Promise<void> {
   const block = readBlocks(await Deno.readTextFile(readme))
     .find(({ language }) => language === "js");
   const text = must(block, "a program in the README").text;
