@@ -35,7 +35,7 @@ const SEED: string = Deno.env.get("TRI_SEED") ??
   `${crypto.getRandomValues(new Uint32Array(1))[0] ?? 0}`;
 
 /**
- * Runs jobs, as many at a time as there are processors. The seed is printed before the first and again if one fails.
+ * Runs jobs, several at a time. The seed is printed before the first and again if one fails.
  */
 export async function runAll(jobs: readonly Job<Finished>[]): Promise<Finished[]> {
   say(`random inputs: TRI_SEED=${SEED}`);
