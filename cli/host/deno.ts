@@ -1,6 +1,6 @@
 /**
  * What only Deno has: permissions, locks on files, its versions, and streams that are there without `node:fs`, which takes
- * longer to load than `tri --help` itself. Everything else goes through Node's built-in modules, which Deno and Bun have
+ * longer to load than `tri --help` itself. Everything else uses Node's built-in modules, which Deno and Bun have
  * too. The only file of the command that names Deno's global.
  */
 

@@ -15,7 +15,7 @@ export interface LockableFile extends Disposable {
   tryLock(exclusive: boolean): boolean;
   /** Waits until it is locked exclusively. */
   lock(): Promise<void>;
-  /** Tells files apart. */
+  /** A value that two files do not share. */
   readonly ino: number | null;
   write(bytes: Uint8Array): void;
 }

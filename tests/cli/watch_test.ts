@@ -23,7 +23,7 @@ Deno.test("tri build --watch builds what changed, a line per build, and ends wit
 Deno.test("tri build --watch --json prints a document a line", async () => {
   using workspace = new Workspace({ "k/a.tc": "kernel one\n" });
   const child = workspace.command([...BUILD, "--json"]).spawn();
-  // Nobody would be there to read what it says if this stream was closed.
+  // If this stream was closed, writing to it would fail.
   const said = new Response(child.stderr).text();
   const found: unknown[] = [];
   let rest = "";
