@@ -4,7 +4,7 @@
  */
 import { statSync, unlinkSync } from "node:fs";
 import { nearest } from "../compiler/support/spelling.ts";
-import { type BuildState, filesOf, readState, STATE_FILE } from "./build/state.ts";
+import { type BuildState, filesOf, hashesOf, readState, STATE_FILE } from "./build/state.ts";
 import type { CommandContext, Invocation } from "./command.ts";
 import { EXIT, failureOf, usageError } from "./failure.ts";
 import { plural } from "./diagnostics/format.ts";
@@ -138,7 +138,7 @@ async function turnIn(out: string, waiting: () => void): Promise<Staging | undef
 
 /** Removes the files that tri wrote and that have not changed since, then the record. */
 function remove(out: string, state: BuildState): readonly string[] {
-  const { removed } = updateFolder(out, new Map(), filesOf(state));
+  const { removed } = updateFolder(out, new Map(), hashesOf(state));
   const record = joinPath(out, STATE_FILE);
   if (!isFile(record)) return removed;
   unlinkSync(record);

@@ -3,12 +3,13 @@ import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type Built, stateOf } from "./build.ts";
 import type { Judged } from "./report.ts";
-import { type BuildState, filesOf, printState, stableJson, STATE_FILE } from "./state.ts";
+import { type BuildState, hashesOf, printState, stableJson, STATE_FILE } from "./state.ts";
 import type { SourceState } from "./state.ts";
 import { INDEX, MANIFEST_FILE, type Survey } from "./survey.ts";
 import {
   guardFolders,
   guardForeignFiles,
+  hashOnDisk,
   updateFolder,
   type WriteReport,
 } from "../files/output_folder.ts";
@@ -69,19 +70,26 @@ export async function writeOutput(
     ],
   ];
   const files = new Map([...built.flatMap(({ files }) => [...files]), ...shared]);
-  const earlier = filesOf(state);
+  const earlier = hashesOf(state);
   if (!isForced) guardForeignFiles(out, files, new Set(earlier.keys()));
 
   const keptFiles = new Set(kept.flatMap(([, { outputs }]) => Object.keys(outputs)));
   guardFolders([...files.keys(), ...keptFiles]);
-  const obsolete = [...earlier].filter(([path]) => !files.has(path) && !keptFiles.has(path));
+  const changing = [...earlier].filter(([path]) => !keptFiles.has(path));
+  const obsolete = new Map(changing.filter(([path]) => !files.has(path)));
+  // As they are until this build has removed or replaced them; the next one has to know them if it does not come to that.
+  const before = changing.flatMap(([path, hashes]): [string, string][] => {
+    const found = hashOnDisk(out, path);
+    const isOurs = found !== undefined && hashes.has(found);
+    return isOurs && found !== files.get(path)?.hash ? [[path, found]] : [];
+  });
   const hashes = Object.fromEntries(shared.map(([path, { hash }]) => [path, hash]));
   const record = (removing: readonly (readonly [string, string])[]): [string, Staged] => {
     const text = printState({ sources, shared: hashes, removing: Object.fromEntries(removing) });
     return [STATE_FILE, staging.add(text)];
   };
-  const report = updateFolder(out, new Map([record(obsolete), ...files]), new Map(obsolete));
-  if (obsolete.length > 0) updateFolder(out, new Map([record([])]), new Map());
+  const report = updateFolder(out, new Map([record(before), ...files]), obsolete);
+  if (before.length > 0) updateFolder(out, new Map([record([])]), new Map());
   return { sources, report: { ...report, unchanged: report.unchanged + keptFiles.size } };
 }
 

@@ -53,8 +53,8 @@ export interface BuildState {
   /** Files that belong to no single source. */
   readonly shared: Readonly<Record<string, string>>;
   /**
-   * Files of an earlier build that the one which wrote this record removes. Left in the record by a build that ended
-   * before it had.
+   * Files of an earlier build that the one which wrote this record removes or replaces, as they were. Left in the record
+   * by a build that ended before it had.
    */
   readonly removing: Readonly<Record<string, string>>;
 }
@@ -114,11 +114,25 @@ export function stableJson(value: unknown): string {
 
 /** Every file a state answers for, with its hash. */
 export function filesOf(state: BuildState): ReadonlyMap<string, string> {
-  return new Map([
-    ...Object.entries(state.removing),
-    ...Object.entries(state.shared),
-    ...Object.values(state.sources).flatMap(({ outputs }) => Object.entries(outputs)),
-  ]);
+  return new Map(recorded(state));
+}
+
+/** Every hash that a file may have: a build that ended early has not replaced all that it recorded. */
+export function hashesOf(state: BuildState): ReadonlyMap<string, ReadonlySet<string>> {
+  const hashes = new Map<string, Set<string>>();
+  for (const [path, hash] of recorded(state)) {
+    hashes.set(path, (hashes.get(path) ?? new Set()).add(hash));
+  }
+  return hashes;
+}
+
+/** Later ones are newer. */
+function recorded({ removing, shared, sources }: BuildState): [string, string][] {
+  return [
+    ...Object.entries(removing),
+    ...Object.entries(shared),
+    ...Object.values(sources).flatMap(({ outputs }) => Object.entries(outputs)),
+  ];
 }
 
 /** The first included file that is not what it was. */

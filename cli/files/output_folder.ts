@@ -27,14 +27,14 @@ export function hashOnDisk(out: string, path: string): string | undefined {
 }
 
 /**
- * Writes `files` and takes away those of an earlier build (`obsolete`, with the hash they were written with),
+ * Writes `files` and takes away those of an earlier build (`obsolete`, with the hashes they may have),
  * unless someone changed them. The first of `files` is the record of what is ours: written first, an
  * interrupted build is seen and repaired by the next.
  */
 export function updateFolder(
   out: string,
   files: ReadonlyMap<string, Staged>,
-  obsolete: ReadonlyMap<string, string>,
+  obsolete: ReadonlyMap<string, ReadonlySet<string>>,
 ): WriteReport {
   const written: string[] = [];
   let unchanged = 0;
@@ -46,7 +46,7 @@ export function updateFolder(
     moveTo(staged, joinPath(out, path));
     written.push(path);
   }
-  const removed = [...obsolete].filter(([path, hash]) => hashOnDisk(out, path) === hash)
+  const removed = [...obsolete].filter(([path, hashes]) => hashes.has(hashOnDisk(out, path) ?? ""))
     .map(([path]) => path);
   for (const path of removed) {
     unlinkSync(joinPath(out, path));

@@ -97,6 +97,19 @@ Deno.test("tri build takes away what an earlier build was killed before it could
   assertStringIncludes((await shop.build()).stderr, "nothing to do");
 });
 
+Deno.test("tri build removes what a build had recorded and not replaced when it ended", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n" });
+  assertEquals((await shop.build("--emit", "js")).code, 0);
+  const old = shop.read("out/mod.js");
+  // As if a second build had ended between its record and its index.
+  const record = JSON.parse(shop.read("out/.tri-build.json"));
+  const shared = { ...record.shared, "mod.js": await sha256("another index\n") };
+  const removing = { "mod.js": await sha256(old) };
+  shop.write("out/.tri-build.json", JSON.stringify({ ...record, shared, removing }));
+  assertEquals((await shop.build()).code, 0);
+  assertEquals([...shop.files("out").keys()].filter((path) => path.endsWith(".js")), []);
+});
+
 async function sha256(text: string): Promise<string> {
   const { sha256 } = await import("../../cli/files/hash.ts");
   return sha256(text);
