@@ -1,5 +1,5 @@
 /** Models of the Llama shape as Hugging Face stores them: a folder with config.json and safetensors, in one file or several. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import * as path from "node:path";
 import type { Device, Tensor } from "@tri/tri/ffi";
 import { openSafetensors, type SafetensorsFile } from "@tri/tri/formats";
@@ -20,7 +20,9 @@ const FLOATS: readonly Float[] = ["float32", "float16", "bfloat16"];
 
 /** Reads a model onto a device, in the type that it is stored in. Throws `CheckpointError`, `TensorFileError`. */
 export function loadCheckpoint(device: Device, folder: string): Checkpoint {
-  const { sizes, isTied } = readSizes(readJson(path.join(folder, "config.json")));
+  const config = path.join(folder, "config.json");
+  if (!existsSync(config)) throw new CheckpointError(`there is no ${config}`);
+  const { sizes, isTied } = readSizes(readJson(config));
   const files = openFiles(folder);
   try {
     const dtype = floatOf(

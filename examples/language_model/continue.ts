@@ -10,7 +10,8 @@ import { loadCheckpoint } from "./checkpoint.ts";
 import { generate, Session } from "./generate.ts";
 
 const [folder, prompt = "1", count = "64"] = Deno.args;
-if (folder === undefined) {
+const numbers = [...prompt.split(","), count].map(Number);
+if (folder === undefined || !numbers.every((x) => Number.isInteger(x) && x >= 0)) {
   console.error("usage: continue.ts FOLDER TOKEN,TOKEN,… COUNT");
   Deno.exit(2);
 }

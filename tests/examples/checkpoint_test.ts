@@ -106,6 +106,7 @@ Deno.test("loadCheckpoint() refuses what does not fit", () => {
     const refused = (message: string): void => {
       assertThrows(() => loadCheckpoint(device, folder), CheckpointError, message);
     };
+    refused("there is no ");
     writeJson(folder, "config.json", { ...CONFIG, head_dim: 80 });
     refused("heads of 80 elements: the attention kernel has variants for 64 and 128");
     writeJson(folder, "config.json", { ...CONFIG, rope_scaling: { factor: 8 } });
