@@ -37,6 +37,8 @@ export const COMMANDS = {
       "platform",
       "emit",
       "no-cubin",
+      "remote-cache",
+      "remote-cache-write",
       "jobs",
       "check",
       "watch",
@@ -83,7 +85,14 @@ export const COMMANDS = {
   config: {
     summary: "show the settings that a build would use, and where each comes from",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, "configs", "json", "help"],
+    options: [
+      ...COMPILE,
+      "configs",
+      "remote-cache",
+      "remote-cache-write",
+      "json",
+      "help",
+    ],
   },
   cache: {
     summary: "list or verify what the last build recorded, or remove its output",

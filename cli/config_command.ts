@@ -4,9 +4,10 @@ import type { CommandContext, Invocation } from "./command.ts";
 import { showDiagnostics } from "./diagnostics/format.ts";
 import { readEnv } from "./environment.ts";
 import { EXIT } from "./failure.ts";
-import { joinPath, relativePath } from "./files/paths.ts";
+import { relativePath } from "./files/paths.ts";
 import { jsonText } from "./json.ts";
-import { CONFIG_NAMES, isFile, type Source } from "./project/project.ts";
+import type { Project, Source } from "./project/project.ts";
+import { remoteSettings } from "./remote/settings.ts";
 import { hasErrors, openSession } from "./project/session.ts";
 import { selectTargets } from "./project/targets.ts";
 import type { FileConfig } from "./project/tri_config.ts";
@@ -30,12 +31,11 @@ const VARIABLES = ["TRI_PTXAS", "CUDA_HOME", "CUDA_PATH", "TRI_DEVICE"];
 export async function runConfig(invocation: Invocation, context: CommandContext): Promise<number> {
   const { terminal, toolchain } = context;
   const { project, sources, optionsFor } = await openSession(invocation);
-  const { root, config, reporter: { diagnostics } } = project;
-  const configFile = CONFIG_NAMES.find((name) => isFile(joinPath(root, name)));
+  const { root, configFile, config, reporter: { diagnostics } } = project;
   const settings = [
-    ...await sharedSettings(invocation),
+    ...await sharedSettings(invocation, project),
     ...sources.flatMap((source) =>
-      fileSettings(source, root, optionsFor(source), config.get(source.file.name))
+      fileSettings(source, project, optionsFor(source), config.get(source.file.name))
     ),
   ];
   const ok = !hasErrors(diagnostics);
@@ -46,7 +46,7 @@ export async function runConfig(invocation: Invocation, context: CommandContext)
     );
   } else {
     await showDiagnostics(diagnostics, context, { format: "pretty", root });
-    terminal.say(`project: ${root} (${configFile ?? "without deno.json"})`);
+    terminal.say(`project: ${root} (${configFile ?? "without settings"})`);
     terminal.print(printTable({
       columns: ["file", "setting", "value", "from"],
       words: 4,
@@ -56,19 +56,32 @@ export async function runConfig(invocation: Invocation, context: CommandContext)
   return ok ? EXIT.ok : EXIT.kernels;
 }
 
-async function sharedSettings(invocation: Invocation): Promise<Setting[]> {
+async function sharedSettings(
+  invocation: Invocation,
+  project: Project,
+): Promise<Setting[]> {
   const targets = await selectTargets(invocation.list("arch"));
   const variables = VARIABLES.flatMap((setting): Setting[] => {
     const value = readEnv(setting);
     return value === undefined ? [] : [{ file: "*", setting, value, from: "environment" }];
   });
+  const remote = remoteSettings(invocation, project);
   const from = invocation.flag("arch") ? "--arch" : "default";
-  return [{ file: "*", setting: "targets", value: targets.join(" "), from }, ...variables];
+  return [
+    { file: "*", setting: "targets", value: targets.join(" "), from },
+    ...variables,
+    ...remote === undefined ? [] : [{
+      file: "*",
+      setting: "remote cache",
+      value: `${remote.url}${remote.write ? ", also stored" : ""}`,
+      from: remote.from,
+    }],
+  ];
 }
 
 function fileSettings(
   { file: { name }, path }: Source,
-  root: string,
+  { root, configFile }: Project,
   { defines = [], overrides = [], configurations }: CompileOptions,
   fromFile: FileConfig | undefined,
 ): Setting[] {
@@ -78,7 +91,7 @@ function fileSettings(
       setting: `macro ${define.name}`,
       value: define.value ?? "(undefined)",
       from: fromFile?.defines.includes(define) === true
-        ? "deno.json"
+        ? configFile ?? ""
         : define.value === null
         ? "-U"
         : "-D",

@@ -173,6 +173,12 @@ export const OPTIONS = {
   },
   time: { type: "flag", help: "print how long each pass takes, instead of the output of a phase" },
   "no-cubin": { type: "flag", help: "write PTX only; ptxas is not needed" },
+  "remote-cache": {
+    type: "text",
+    value: "URL",
+    help: "fetch what others built from a cache that speaks Bazel's HTTP protocol; off: do not",
+  },
+  "remote-cache-write": { type: "flag", help: "also store there what is built here" },
   jobs: {
     type: "text",
     short: "j",

@@ -34,7 +34,7 @@ export async function runTri(
   } catch (error) {
     const failure = failureOf(error);
     if (error instanceof PassFailure) {
-      const { repeatHint, saveLastGood } = await import("./last_good.ts");
+      const { repeatHint, saveLastGood } = await import("./inspect/last_good.ts");
       const path = saveLastGood(error, out);
       if (path !== undefined) error.message += `\n${repeatHint(error, path)}`;
     }

@@ -93,7 +93,7 @@ async function nextChange(invocation: Invocation, built: string, probes: Probes)
   }
 }
 
-/** The texts of deno.json and of all sources; where they cannot be read, why not. */
+/** The texts of the settings and of all sources; where they cannot be read, why not. */
 function readSources(invocation: Invocation): unknown {
   try {
     const operands = operandsOf(invocation);

@@ -8,6 +8,8 @@ export type Doc =
   | string
   | { readonly kind: "object"; readonly entries: readonly Entry[] }
   | { readonly kind: "array"; readonly items: readonly Doc[] }
+  /** An array with several items to a line, as the value of a property, which `deno fmt` is asked to leave alone. */
+  | { readonly kind: "packed"; readonly items: readonly string[] }
   | { readonly kind: "call"; readonly callee: string; readonly args: readonly Doc[] }
   /** Operands of equal precedence: `a + b - c`. */
   | { readonly kind: "chain"; readonly first: Doc; readonly rest: readonly Link[] }
@@ -71,6 +73,8 @@ export function flat(doc: Doc): string {
   switch (doc.kind) {
     case "object":
       return doc.entries.length === 0 ? "{}" : `{ ${doc.entries.map(flatEntry).join(", ")} }`;
+    case "packed":
+      return `[${doc.items.join(", ")}]`;
     case "array":
       return `[${doc.items.map(flat).join(", ")}]`;
     case "call":
@@ -133,6 +137,8 @@ export function layOut(doc: Doc, position: Position): string {
         "]",
         position.indent,
       );
+    case "packed":
+      return enclose("[", packedLines(doc.items, LINE_WIDTH - inner - 1), "]", position.indent);
     case "call":
       return enclose(
         `${doc.callee}(`,
@@ -213,7 +219,20 @@ function layOutEntry({ key, value }: Entry, indent: number): string {
   if (typeof value === "string" && column + line.length + 1 > LINE_WIDTH) {
     return `${key}:${newline(indent + 2)}${line}`;
   }
-  return `${key}: ${layOut(value, { indent, column, after: 1 })}`;
+  const text = `${key}: ${layOut(value, { indent, column, after: 1 })}`;
+  const isPacked = typeof value !== "string" && value.kind === "packed" && text.includes("\n");
+  return isPacked ? `// deno-fmt-ignore: several to a line${newline(indent)}${text}` : text;
+}
+
+/** The items in lines of at most so many columns. */
+function packedLines(items: readonly string[], columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const item of items) {
+    const longer = `${lines.at(-1) ?? ""}, ${item}`;
+    if (lines.length > 0 && longer.length <= columns) lines[lines.length - 1] = longer;
+    else lines.push(item);
+  }
+  return lines;
 }
 
 /** A line per operand; short constants stay on the line before. The right side of a comparison is indented. */

@@ -50,7 +50,9 @@ export function factsSection(
     images: object(
       Object.fromEntries(images.map((image) => [imageKey(image), imageDoc(image, embed)])),
     ),
-    imageBytes: embed ? undefined : array(images.map(({ bytes }) => `${bytes}`)),
+    imageBytes: embed
+      ? undefined
+      : { kind: "packed", items: images.map(({ bytes }) => `${bytes}`) },
     constantBuffers: kernel.constants.length === 0 ? undefined : constantsDoc(kernel.constants),
     tuning: tuning?.value,
   });
@@ -91,9 +93,14 @@ function typeDoc({ groups }: KernelPlan, { group, types }: ParamPlan): string {
 
 function paramDoc(plan: KernelPlan, param: ParamPlan): Doc {
   const type = typeDoc(plan, param);
-  const { kind, access, noalias, multipleof, isOpaque } = param;
+  const { kind, access, noalias, inPlace, multipleof, isOpaque } = param;
   if (kind === "pointer") {
-    return array([quote(access), type, ...noalias ? [quote("noalias")] : []]);
+    const more = noalias
+      ? [quote("noalias")]
+      : inPlace.length > 0
+      ? [array(inPlace.map(quote))]
+      : [];
+    return array([quote(access), type, ...more]);
   }
   if (multipleof === undefined && !isOpaque) return type;
   return object({

@@ -155,12 +155,13 @@ function formsDoc(
   forms: readonly EntryForm[],
   printer: ContractRowPrinter,
 ): Doc {
-  return array(forms.map(({ symbol, threads, sharedBytes, when, maps }) =>
+  return array(forms.map(({ symbol, threads, sharedBytes, when, maps, persistent }) =>
     array([
       symbolEnd(symbol, entry),
       String(threads),
       String(sharedBytes),
       printer.conditions(when),
+      ...persistent === true ? [quote("persistent")] : [],
       ...maps.map(({ param, element, axes, box, swizzle }) =>
         array([
           quote(param),

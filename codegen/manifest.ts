@@ -115,6 +115,11 @@ export interface FormManifest {
     /** Bytes. */
     readonly swizzle: number;
   }[];
+  /**
+   * A block does several programs in turn: any number of blocks may be launched along the first axis of the grid, and
+   * the number of programs along it is a parameter of 32 bits after the maps.
+   */
+  readonly persistent?: true;
 }
 
 const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
@@ -145,7 +150,9 @@ function describeEntry({ symbol, threads, sharedBytes, forms = [] }: CompiledEnt
   return forms.length === 0 ? block : { ...block, forms: forms.map(describeForm) };
 }
 
-function describeForm({ symbol, threads, sharedBytes, when, maps }: EntryForm): FormManifest {
+function describeForm(
+  { symbol, threads, sharedBytes, when, maps, persistent }: EntryForm,
+): FormManifest {
   return {
     symbol,
     threads,
@@ -159,6 +166,7 @@ function describeForm({ symbol, threads, sharedBytes, when, maps }: EntryForm): 
       box,
       swizzle,
     })),
+    ...persistent === true ? { persistent } : {},
   };
 }
 

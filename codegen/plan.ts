@@ -69,6 +69,8 @@ export interface ParamPlan {
   readonly group: number | undefined;
   readonly access: Access;
   readonly noalias: boolean;
+  /** Arguments whose memory it may take, by the kernel's names. */
+  readonly inPlace: readonly string[];
   readonly multipleof: number | undefined;
   /** Ranks that contracts see in it; empty: no contract. */
   readonly ranks: readonly number[];
@@ -281,6 +283,8 @@ function planParams(
         mergeAccess,
       ),
       noalias: all.some((param) => param.kind === "pointer" && param.noalias),
+      inPlace: all.map((param) => param.kind === "pointer" ? param.inPlace ?? [] : [])
+        .reduce((some, others) => some.filter((name) => others.includes(name))),
       multipleof: multiples.size === 1 ? [...multiples][0] : undefined,
       ranks: tensors.length < contracts.length
         ? []

@@ -255,6 +255,7 @@ function mapLeaves(doc: Doc, map: (leaf: string) => string): Doc {
     }
     case "arrow":
       return { ...doc, body: visit(doc.body) };
+    case "packed":
     case "satisfies":
     case "generic":
     case "union":

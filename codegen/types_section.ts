@@ -297,7 +297,7 @@ class TypesPrinter {
 
   #functionInterface(): Declaration {
     const { tensorCall, isGridOpen, kernel, variants } = this.#plan;
-    const choice = variants.length === 1 ? "" : " Its variant follows from the tensors' types.";
+    const choice = variants.length === 1 ? "" : " Types of tensors select its variant.";
     return {
       kind: "interface",
       name: this.#name("Kernel"),

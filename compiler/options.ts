@@ -162,6 +162,11 @@ export interface EntryForm {
   readonly when: readonly Requirement[];
   /** Parameters after the kernel's own, in this order. */
   readonly maps: readonly TensorMapPlan[];
+  /**
+   * A block does several programs in turn, so that any number of blocks may be launched along the first axis of the grid.
+   * The number of programs along it is one more parameter, 32 bits after the maps.
+   */
+  readonly persistent?: true;
 }
 
 /**

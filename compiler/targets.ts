@@ -70,6 +70,8 @@ export interface Target {
   readonly warpGroups: boolean;
   /** Copies boxes of tensors into shared memory for dots (`cp.async.bulk.tensor`). */
   readonly tensorCopies: boolean;
+  /** Has clusters of blocks, which read each other's shared memory. */
+  readonly clusters: boolean;
 }
 
 const MMA_70 = ["f16.m8n8k4"] as const;
@@ -113,6 +115,7 @@ const SM_70 = {
   asyncCopies: false,
   warpGroups: false,
   tensorCopies: false,
+  clusters: false,
 } as const satisfies Target;
 
 const SM_75 = {
@@ -184,6 +187,7 @@ const SM_90 = {
   multiprocessors: 132, // H100 and H200
   bfloat16Atomics: true,
   stmatrix: true,
+  clusters: true,
   mma: MMA_90,
 } as const satisfies Target;
 

@@ -27,12 +27,15 @@ export type FaultKind =
 
 /** An instruction of a kernel, for messages. */
 export interface Site {
+  /** The kernel's name. */
   readonly kernel: string;
   /** As PTX text, with its semicolon. */
   readonly text: string;
   /** The source line that it was compiled from, if the PTX has it. */
   readonly file?: string;
+  /** From 1. */
   readonly line?: number;
+  /** From 1; absent or 0: unknown. */
   readonly column?: number;
 }
 
@@ -43,13 +46,27 @@ export function abridged(text: string): string {
 
 /** Which thread it was. */
 export interface FaultOrigin {
+  /** Its block's position in the grid. */
   readonly block: readonly [x: number, y: number, z: number];
   /** Absent where the fault is the block's. */
   readonly thread?: readonly [x: number, y: number, z: number];
 }
 
 /** A fault as plain data, which threads of the host can send each other. */
-export type FaultFacts = Pick<Fault, "kind" | "detail" | "lane" | "site" | "origin" | "hint">;
+export interface FaultFacts {
+  /** What went wrong. */
+  readonly kind: FaultKind;
+  /** What was found, as a clause: "store of 4 bytes at …, 16 bytes past the end of Y". */
+  readonly detail: string;
+  /** The lane that did it, if one did. */
+  readonly lane?: number | undefined;
+  /** The instruction; absent for what no single instruction does. */
+  readonly site?: Site | undefined;
+  /** The thread; filled in by the launch. */
+  readonly origin?: FaultOrigin | undefined;
+  /** What to do about it, where that is more than what helps with all faults of the kind. */
+  readonly hint?: string | undefined;
+}
 
 /** A fault's facts; what is absent stays absent. */
 export function factsOf({ kind, detail, lane, site, origin, hint }: Fault): FaultFacts {

@@ -8,6 +8,8 @@ import { hasAsyncProxy, narrowestAccesses } from "./compile/granules.ts";
 import { compileKernel } from "./compile/mod.ts";
 import type { Program } from "./compile/program.ts";
 import { kernelSymbols, type KernelVariables, kernelVariables } from "./compile/symbols.ts";
+import { observe, type Observer } from "./debug/observer.ts";
+import { type ObservedLaunch, observedLaunch } from "./debug/observed_launch.ts";
 import { factsOf, Fault, type FaultFacts } from "./fault.ts";
 import type { Heap } from "./heap.ts";
 import type { Host } from "./host.ts";
@@ -17,7 +19,7 @@ import { type LaunchReport, mergeReports, reportOf } from "./report.ts";
 import { clusterCount, runGrid } from "./schedule/grid.ts";
 import { withOrigin } from "./schedule/fault_origin.ts";
 import { SLOT_ALIGN } from "./schedule/slot.ts";
-import { SlotPool } from "./schedule/slots.ts";
+import { SlotPool, type Slots } from "./schedule/slots.ts";
 import { type LaunchFacts, RESERVED_BYTES } from "./schedule/specials.ts";
 import type { Area, WorkerPool } from "./workers/pool.ts";
 
@@ -37,6 +39,8 @@ export interface KernelInfo {
   /** That it declares; hardware needs fewer. */
   readonly registers: number;
   readonly maxThreads: number;
+  /** Blocks of a cluster along the grid's first axis, as the kernel demands; 1: none. */
+  readonly clusterBlocks: number;
 }
 
 /** A launch. */
@@ -83,6 +87,7 @@ const RESERVED_ALIGN = 16;
 export function emulateKernel(host: KernelHost, source: KernelSource): {
   readonly info: KernelInfo;
   launch(request: LaunchRequest): LaunchReport;
+  observe(request: LaunchRequest, observer: Observer): ObservedLaunch;
   unload(): void;
 } {
   const { heap, machine, workerPool } = host;
@@ -118,11 +123,16 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     return made;
   };
   /** The program for launches that are watched in the same way. */
-  const programFor = (levels: CheckLevels, profile: boolean, location: number): Program => {
+  const programFor = (
+    levels: CheckLevels,
+    profile: boolean,
+    location: number,
+    stepping = false,
+  ): Program => {
     const checks = machine.checks = anyCheck(levels);
     machine.profile = profile;
     const unassigned = levels.uninitialized !== "off";
-    const key = `${checks} ${unassigned} ${profile}`;
+    const key = `${checks} ${unassigned} ${profile} ${stepping}`;
     const known = programs.get(key);
     if (known !== undefined) return known;
     const program = compileKernel({
@@ -131,18 +141,20 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       kernel,
       symbols: kernelSymbols(variables, source.locations, location),
       unassigned,
+      stepping,
       meters: host.meters,
       counts: (blocks) => allocate(16 * blocks, 16),
     });
     programs.set(key, program);
     return program;
   };
-  const launch = (request: LaunchRequest): LaunchReport => {
-    const { profile, budget, argumentBlock, workers } = request;
+  /** Everything before the first block runs. */
+  const begin = (request: LaunchRequest, stepping = false): Begun => {
+    const { profile, argumentBlock } = request;
     const levels = typeof request.checks === "boolean" ? levelsFor(request.checks) : request.checks;
     checkGrid(request, kernel.name);
     const location = parameters ??= allocate(Math.max(16, variables.parameterBytes), 64);
-    const program = programFor(levels, profile, location);
+    const program = programFor(levels, profile, location, stepping);
     machine.views.u8.set(argumentBlock.subarray(0, variables.parameterBytes), location);
     const facts = launchFacts(request, kernel, variables, host.number());
     const access: AccessLaunch = {
@@ -159,6 +171,11 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
     beginLaunch(machine, access);
     machine.views.u8.fill(0, program.counts, program.counts + 16 * program.blocks.length);
     const pool = slots.for(program, facts, variables.localBytes);
+    return { program, pool, facts, access, location };
+  };
+  const launch = (request: LaunchRequest): LaunchReport => {
+    const { profile, budget, workers } = request;
+    const { program, pool, facts, access, location } = begin(request);
     const parallel = workerPool.begin(
       {
         text: source.text,
@@ -196,14 +213,43 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       throw withOrigin(error, machine, kernel.name);
     }
   };
+  const watch = (request: LaunchRequest, observer: Observer): ObservedLaunch => {
+    const end = observe(machine, observer);
+    try {
+      const begun = begin(request, true);
+      return observedLaunch({
+        ...begun,
+        ...{ machine, budget: request.budget, kernel: kernel.name, observer },
+        shared: variables.shared,
+        close: () => {
+          end();
+          slots.reset();
+        },
+      });
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
   return {
     info: infoOf(kernel, variables),
     launch,
+    observe: watch,
     unload: () => {
       for (const location of system) heap.free(location);
       system.clear();
     },
   };
+}
+
+/** A launch whose memory is ready. */
+interface Begun {
+  readonly program: Program;
+  readonly pool: Slots;
+  readonly facts: LaunchFacts;
+  readonly access: AccessLaunch;
+  /** Where its arguments are. */
+  readonly location: number;
 }
 
 function infoOf(kernel: PtxKernel, variables: KernelVariables): KernelInfo {
@@ -221,6 +267,7 @@ function infoOf(kernel: PtxKernel, variables: KernelVariables): KernelInfo {
     localBytes: variables.localBytes,
     registers: kernel.registers.length,
     maxThreads: threads ?? MOST_THREADS,
+    clusterBlocks: clusterOf(kernel)?.[0] ?? 1,
   };
 }
 

@@ -9,6 +9,8 @@ import type { Extent } from "./check/launch.ts";
 import type { SymbolLocation } from "./compile/context.ts";
 import { writeInitial } from "./compile/initial.ts";
 import { variableAlign, variableBytes } from "./compile/symbols.ts";
+import type { ObservedLaunch } from "./debug/observed_launch.ts";
+import type { Observer } from "./debug/observer.ts";
 import { Heap } from "./heap.ts";
 import { newHost } from "./host.ts";
 import { emulateKernel, type KernelInfo, type LaunchRequest } from "./kernel.ts";
@@ -34,6 +36,11 @@ export interface EmulatedKernel {
   readonly info: KernelInfo;
   /** Runs a grid to its end. Throws `Fault`. */
   launch(request: LaunchRequest): LaunchReport;
+  /**
+   * Begins a grid while someone looks on: in this thread, in steps. Other launches of the emulator must wait until it is
+   * closed. Throws `Fault`.
+   */
+  observe(request: LaunchRequest, observer: Observer): ObservedLaunch;
 }
 
 /** A module in the emulator's memory. */

@@ -15,17 +15,21 @@ export interface BlockState {
   readonly index: readonly [x: number, y: number, z: number];
   /** Its number in the grid, x fastest. */
   readonly linear: number;
-  /** Threads, and threads by axis. */
+  /** Threads. */
   readonly threads: number;
+  /** Threads by axis. */
   readonly shape: readonly [x: number, y: number, z: number];
-  /** Where its shared memory is, and how many bytes of it there are. */
+  /** Where its shared memory is. */
   readonly shared: number;
+  /** Bytes of its shared memory. */
   readonly sharedBytes: number;
   /** Where what is reserved of it begins, which is zero at the start; absent if nothing is. */
   readonly reserved?: number;
+  /** Its warps, by number. */
   readonly warps: readonly WarpState[];
   /** The blocks of its cluster by rank; itself alone without clusters. */
   readonly cluster: readonly BlockState[];
+  /** Its position in that list. */
   readonly rank: number;
   /** How many barriers of the whole block have passed: accesses before and after one are ordered. */
   phase: number;
@@ -35,6 +39,7 @@ export interface BlockState {
 
 /** A warp of a block. */
 export interface WarpState {
+  /** The block that it is in. */
   readonly block: BlockState;
   /** Its number in the block; lane l is thread 32 * index + l. */
   readonly index: number;

@@ -4,6 +4,7 @@
  * window of global memory the offset is the byte's *location*: its index in the WebAssembly memory. What kernels use is
  * called an address; what the emulator uses to access its memory, a location.
  */
+import { CAN_SHARE } from "./shared.ts";
 
 /** Upper words of generic addresses (PTX ISA, "Generic Addressing"); any other is an illegal address. */
 export const WINDOW = {
@@ -12,9 +13,10 @@ export const WINDOW = {
   local: 0x7f30,
   const: 0x7f40,
   param: 0x7f50,
-} as const;
+} as const satisfies Record<Window, number>;
 
-export type Window = keyof typeof WINDOW;
+/** A state space of PTX (PTX ISA, "State Spaces"). */
+export type Window = "global" | "shared" | "local" | "const" | "param";
 
 /** Upper word of addresses of functions and kernels, which nothing can be loaded from or stored to. */
 export const FUNCTION_WINDOW = 0x7f60;
@@ -60,11 +62,11 @@ export const WASM_PAGE_BYTES = 65536;
 /** The largest memory of 32-bit WebAssembly, less a page so that all sizes fit 32 bits. */
 const MAX_PAGES = 65535;
 
-/** A memory that workers can share. */
+/** A memory that workers can share, where there are any. */
 export function newMemory(bytes: number): WebAssembly.Memory {
   return new WebAssembly.Memory({
     initial: Math.ceil(bytes / WASM_PAGE_BYTES),
     maximum: MAX_PAGES,
-    shared: true,
+    shared: CAN_SHARE,
   });
 }

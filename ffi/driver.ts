@@ -47,6 +47,8 @@ export interface FunctionInfo {
   readonly staticSharedBytes: number;
   /** Per thread. */
   readonly registers: number;
+  /** Blocks of a cluster that the image demands; the grid's first extent must be a multiple. 1: none. */
+  readonly clusterBlocks: number;
   /** Per thread; more than 0 means spilled registers or local arrays. */
   readonly localBytes: number;
   /**

@@ -43,7 +43,31 @@ export {
 } from "./dtype.ts";
 export type { EmulatorSettings } from "../emulator/driver/settings.ts";
 export type { CheckChoice, CheckLevel, CheckName } from "../emulator/check/levels.ts";
-export type { FaultKind } from "../emulator/fault.ts";
+export type { BlockState, WarpState } from "../emulator/machine.ts";
+export type { Window } from "../emulator/memory.ts";
+export type { FaultFacts, FaultKind, FaultOrigin, Site } from "../emulator/fault.ts";
+export type {
+  Breakpoint,
+  BreakpointAnswer,
+  DebugLaunch,
+  DebugState,
+  Finding,
+  Focus,
+  NamedValue,
+  RegisterValue,
+  StopReason,
+  Triple,
+  Until,
+  Watchpoint,
+} from "../emulator/debug/debug_launch.ts";
+export type { Quantity } from "../emulator/debug/condition.ts";
+export type {
+  CopyFacts,
+  ObservedAccess,
+  Observer,
+  Step,
+  SyncEvent,
+} from "../emulator/debug/observer.ts";
 export * from "./errors.ts";
 export { DeviceEvent, type EventOptions } from "./event.ts";
 export { Graph } from "./graph.ts";

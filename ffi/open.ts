@@ -46,6 +46,7 @@ const OPEN_OPTIONS = optionNames<OpenOptions>({
   workers: true,
   print: true,
   warn: true,
+  debug: true,
 });
 
 /** A driver with the device to open on it. */

@@ -2,7 +2,7 @@
 import { cornerShape, cornerText } from "./corner.ts";
 import { elementReader } from "./elements.ts";
 import { listed } from "./shape.ts";
-import { Tensor } from "./tensor.ts";
+import type { Tensor } from "./tensor.ts";
 import { readDense } from "./tensor_copy.ts";
 
 /** Three lines: type, shape and device; the layout; the first elements where no queued work has to be waited for. */
@@ -19,9 +19,9 @@ function cornerOf(tensor: Tensor): string {
   const { stream } = tensor.buffer;
   if (stream.recording !== undefined) return "values: not while its stream is captured";
   if (!tensor.device.enter().isStreamDone(stream.handle)) return "values: queued work changes them";
-  const { dtype, strides, offset } = tensor;
-  const shape = cornerShape(tensor.shape);
-  const corner: Tensor = new Tensor(tensor.buffer, { dtype, shape, strides, offset });
+  const { dtype } = tensor;
+  const corner = cornerShape(tensor.shape)
+    .reduce((view, length, axis) => view.narrow(axis, 0, length), tensor);
   const read = elementReader(dtype, readDense(corner));
   return cornerText(tensor.shape, dtype === "bool" ? (index) => read(index) !== 0 : read);
 }

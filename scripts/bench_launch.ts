@@ -11,7 +11,7 @@ import type { transpose as Transpose } from "../tests/golden/codegen/transpose.t
 import { FakeDriver } from "../tests/support/fake_driver.ts";
 import { ROWS_FORM, ROWS_PARAMETERS, rowsProduct } from "../tests/support/form_kernel.ts";
 import { loadWrapper } from "../tests/support/load_wrapper.ts";
-import { elements, type RowsProductWrapper } from "../tests/support/rows_product.ts";
+import { elements, type RowsProductWrapper } from "../tests/support/kernels/rows_product.ts";
 
 type TransposeKernel = typeof Transpose;
 

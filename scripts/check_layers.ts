@@ -17,10 +17,18 @@ export interface Violation {
   readonly imported: string;
 }
 
-/** An import statement: who imports what. */
+/** An import statement: who imports what. `isOfTypes`: nothing of it is left when the program runs. */
 export interface ImportEdge {
   readonly importer: string;
   readonly imported: string;
+  readonly isOfTypes: boolean;
+}
+
+/** Modules that may import each other in circles. */
+export interface AllowedCircle {
+  readonly modules: ReadonlySet<string>;
+  /** Only by imports of types. */
+  readonly isOfTypes: boolean;
 }
 
 /** What every folder of the compiler that imports anything may import: the shared vocabulary. */
@@ -79,26 +87,39 @@ function isUnder(folder: string, module: string): boolean {
   return module === folder || module.startsWith(`${folder}/`);
 }
 
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g;
+const IMPORT =
+  /(?:\b(?:import|export)\s+(?<type>type\s)?(?<names>[^"';]*?)\bfrom|\bimport)\s*\(?\s*"(?<path>\.{1,2}\/[^"]+)"/g;
 
 /** The relative imports of a module's text, static, dynamic and of types. */
 export function importsOf(module: string, text: string): ImportEdge[] {
-  return [...text.matchAll(IMPORT)].map(({ 1: specifier = "" }) => ({
+  return [...text.matchAll(IMPORT)].map(({ groups }) => ({
     importer: module,
-    imported: path.posix.join(path.posix.dirname(module), specifier),
+    imported: path.posix.join(path.posix.dirname(module), groups?.["path"] ?? ""),
+    isOfTypes: groups?.["type"] !== undefined || areTypes(groups?.["names"] ?? ""),
   }));
 }
 
-/** `- \`compiler/parse\`: \`parse_expr.ts\`, \`parse_specs.ts\``: files of a folder that may import each other in circles. */
-const DESCENT = /^- `([^`]+)`: (`[^`/]+\.ts`(?:, `[^`/]+\.ts`)*)$/;
+/** Whether each name of `{ type A, type B }` is a type. */
+function areTypes(names: string): boolean {
+  const listed = /^\s*\{([^}]*)\}\s*$/.exec(names)?.[1]?.split(",").map((name) => name.trim());
+  const given = listed?.filter((name) => name !== "") ?? [];
+  return given.length > 0 && given.every((name) => name.startsWith("type "));
+}
 
-/** The recursive descents of ARCHITECTURE.md: sets of modules that may import each other in circles. */
-export function readDescents(markdown: string): ReadonlySet<string>[] {
+/**
+ * `- \`compiler/parse\`: \`parse_expr.ts\`, \`parse_specs.ts\``: files of a folder that may import each other in circles;
+ * `- types of \`ffi\`: …`: files that may import each other's types so.
+ */
+const ALLOWED =
+  /^- (?<types>types of )?`(?<folder>[^`]+)`: (?<files>`[^`]+\.ts`(?:, `[^`]+\.ts`)*)$/;
+
+/** The circles that ARCHITECTURE.md lists. */
+export function readAllowedCircles(markdown: string): AllowedCircle[] {
   // A row of the list may be wrapped.
   return markdown.replace(/\n +/g, " ").split("\n").flatMap((line) => {
-    const [, folder = "", files = ""] = DESCENT.exec(line) ?? [];
+    const { folder = "", files = "", types } = ALLOWED.exec(line)?.groups ?? {};
     const names = [...files.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => `${folder}/${name}`);
-    return names.length === 0 ? [] : [new Set(names)];
+    return names.length === 0 ? [] : [{ modules: new Set(names), isOfTypes: types !== undefined }];
   });
 }
 
@@ -136,13 +157,24 @@ export function findCircles(edges: readonly ImportEdge[]): string[][] {
   return circles.sort(([a = ""], [b = ""]) => a < b ? -1 : 1);
 }
 
-/** Circles with a member that no descent lists. */
+/** The circles that no row of the list allows, first those of values. */
 export function findForbiddenCircles(
-  circles: readonly (readonly string[])[],
-  descents: readonly ReadonlySet<string>[],
-): (readonly string[])[] {
+  edges: readonly ImportEdge[],
+  allowed: readonly AllowedCircle[],
+): string[][] {
+  const values = edges.filter(({ isOfTypes }) => !isOfTypes);
+  return [
+    ...withoutThose(findCircles(values), allowed.filter(({ isOfTypes }) => !isOfTypes)),
+    ...withoutThose(findCircles(edges), allowed),
+  ];
+}
+
+function withoutThose(
+  circles: readonly string[][],
+  allowed: readonly AllowedCircle[],
+): string[][] {
   return circles.filter((circle) =>
-    !descents.some((descent) => circle.every((module) => descent.has(module)))
+    !allowed.some(({ modules }) => circle.every((module) => modules.has(module)))
   );
 }
 
@@ -170,7 +202,7 @@ if (import.meta.main) {
   const layers = readLayers(architecture);
   const edges = readEdges(root, layers);
   const violations = findViolations(layers, edges);
-  const circles = findForbiddenCircles(findCircles(edges), readDescents(architecture));
+  const circles = findForbiddenCircles(edges, readAllowedCircles(architecture));
   const lines = [
     ...violations.map(({ importer, imported }) => `${importer} may not import ${imported}\n`),
     ...circles.map((circle) => `imports form a circle: ${circle.join(", ")}\n`),

@@ -11,7 +11,7 @@ import { Fault } from "../emulator/fault.ts";
 import { newHost } from "../emulator/host.ts";
 import type { HandlerContext } from "../emulator/machine.ts";
 import { newMemory } from "../emulator/memory.ts";
-import { allSamples, type Sample } from "../tests/support/ptx_samples.ts";
+import { allSamples, type Sample } from "../tests/support/emulator/ptx_samples.ts";
 
 /** Who does an instruction: see the page for what each means. */
 export const WAYS = ["wasm", "exact", "own", "flow", "none"] as const;

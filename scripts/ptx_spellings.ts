@@ -9,7 +9,7 @@ import type { PtxForm } from "../compiler/ptx/form.ts";
 import type { Instruction } from "../compiler/ptx/func.ts";
 import { printInstruction, printModule } from "../compiler/ptx/print.ts";
 import { TARGETS } from "../compiler/targets.ts";
-import { allSamples, type Sample, sampleModule } from "../tests/support/ptx_samples.ts";
+import { allSamples, type Sample, sampleModule } from "../tests/support/emulator/ptx_samples.ts";
 import { assemblyErrors } from "../tests/support/ptxas.ts";
 import { freshRandom } from "../tests/support/random.ts";
 

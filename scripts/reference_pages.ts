@@ -9,7 +9,7 @@ import * as path from "node:path";
 import { COMMANDS, isCommand } from "../cli/commands.ts";
 import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins/builtins.ts";
 import { KEYWORDS } from "../compiler/preprocess/keywords.ts";
 import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/project/settings_docs.ts";
 import {
@@ -174,9 +174,11 @@ function namesPage(): string {
 function settingsPage(): string {
   return [
     head("Settings", "cli/project/settings_docs.ts"),
-    "The key `tri` of `deno.json` says of a `.tc` file what its pragmas or the command line can say too. Its settings are " +
-    "stronger than pragmas and weaker than the command line. Comments are allowed; a key that there is not is E9020.\n",
+    "The key `tri` of `deno.json` or `package.json` says of a `.tc` file what its pragmas or the command line can say too. Its " +
+    "settings are stronger than pragmas and weaker than the command line. Comments are allowed, by Deno at least; a key that " +
+    "there is not is E9020. Where both files have the key, that of `deno.json` counts.\n",
     "```json\n" + JSON.stringify({ tri: SETTINGS_EXAMPLE }, null, 2) + "\n```\n",
+    "`remoteCache` is the URL of a [remote cache](../more-than-one-machine.md#builds-a-shared-cache), or `off`.\n",
     "`files` holds an object for each file, by its path from the project's root:\n",
     table(["key", "value"], [
       [

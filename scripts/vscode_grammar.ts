@@ -5,7 +5,7 @@
  *     deno run -A scripts/vscode_grammar.ts --check    fails if it is not up to date
  */
 import * as path from "node:path";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins/builtins.ts";
 import { REDUCTIONS } from "../compiler/check/check_tile.ts";
 import { DIRECTIVE_WORDS } from "../compiler/preprocess/directives.ts";
 import { KEYWORDS } from "../compiler/preprocess/keywords.ts";

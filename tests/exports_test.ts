@@ -15,6 +15,7 @@ const FOLDERS = [
   "emulator",
   "ffi",
   "kernels",
+  "playground",
   "scripts",
   "testing",
   "tests",
@@ -25,6 +26,8 @@ const ENTRY_POINTS: readonly string[] = [
   "tests/npm/project/main.ts",
   ...Object.values(exportsOfPackage()).map((file) => file.replace("./", "")),
   "ffi/runtime/deno.ts",
+  "ffi/runtime/browser.ts",
+  "playground/session/protocol.ts",
 ];
 
 /** Exports of the product that only tests import, and that their own file does not use. */

@@ -24,6 +24,7 @@ import { codeIdentity, compress, ownCubins, ownPtx } from "./compact.ts";
 import { mapPool } from "../tools/process.ts";
 import { readStaged, type Staged, type Staging } from "../files/staging.ts";
 import type { Compiler, Image, Toolchain } from "../tools/toolchain.ts";
+import type { RemoteSettings } from "../remote/settings.ts";
 import { VERSION } from "../version.ts";
 
 /** The language of the wrappers. */
@@ -43,6 +44,8 @@ export interface BuildPlan {
   /** Absolute path of the output folder. */
   readonly out: string;
   readonly jobs: number;
+  /** Undefined: nothing is fetched from elsewhere. */
+  readonly remote: RemoteSettings | undefined;
 }
 
 /** A source that is not up to date. */
@@ -83,7 +86,7 @@ export interface Rejected {
 
 /** Called before each step with how much of it is done. */
 export type Progress = (
-  step: "compile" | "assemble",
+  step: "compile" | "assemble" | "fetch" | "store",
   done: number,
   total: number,
   what: string,

@@ -11,10 +11,11 @@ import {
 import { writeOutput } from "./output.ts";
 import { BuildReport, type Problems } from "./report.ts";
 import { readState, stableJson } from "./state.ts";
-import { isDone, type Survey, surveyOutput } from "./survey.ts";
+import { type Inventory, isDone, takeInventory } from "./inventory.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT, usageError } from "../failure.ts";
 import { includeFinder, type Probes } from "../project/include.ts";
+import type { RemoteCache } from "../remote/mod.ts";
 import { removeAbandonedStaging, Staging } from "../files/staging.ts";
 import { checkKernelNames, hasErrors, openSession, type Session } from "../project/session.ts";
 import { tuneProbe } from "../tune/tuned.ts";
@@ -57,22 +58,22 @@ async function buildFolder(
   if (hasErrors(mistakes) && (session.sources.length === 0 || invocation.flag("check"))) {
     return report.failed(mistakes);
   }
-  const survey = await surveyOutput(invocation, session, context);
-  for (const { source, inputs } of survey.judged) {
+  const inventory = await takeInventory(invocation, session, context);
+  for (const { source, inputs } of inventory.judged) {
     Object.assign(probes, inputs.includes, tuneProbe(session.project.root, source.path));
   }
   if (invocation.flag("check")) {
-    await checkNamesOfStale(invocation, session, survey, context);
-    return report.checked(survey.stale, survey.gone, survey.judged);
+    await checkNamesOfStale(invocation, session, inventory, context);
+    return report.checked(inventory.stale, inventory.gone, inventory.judged);
   }
-  const { out } = survey.plan;
-  if (isDone(survey)) {
+  const { out } = inventory.plan;
+  if (isDone(inventory)) {
     removeAbandonedStaging(out);
     return hasErrors(mistakes)
       ? report.failed(mistakes)
-      : report.nothingToDo(survey.judged, survey.state);
+      : report.nothingToDo(inventory.judged, inventory.state);
   }
-  const finish = await inTurn(invocation, session, survey, context, report, probes);
+  const finish = await inTurn(invocation, session, inventory, context, report, probes);
   return await finish();
 }
 
@@ -83,17 +84,17 @@ type Finish = () => Promise<number>;
 async function inTurn(
   invocation: Invocation,
   session: Session,
-  survey: Survey,
+  inventory: Inventory,
   context: CommandContext,
   report: BuildReport,
   probes: Probes,
 ): Promise<Finish> {
-  const { out } = survey.plan;
+  const { out } = inventory.plan;
   using staging = await Staging.open(out, () => report.waiting());
   // Another build may have written the folder while this one waited.
-  const current = stableJson(readState(out)) === stableJson(survey.state)
-    ? survey
-    : await surveyOutput(invocation, session, context);
+  const current = stableJson(readState(out)) === stableJson(inventory.state)
+    ? inventory
+    : await takeInventory(invocation, session, context);
   if (invocation.flag("explain")) report.explained(current.stale, current.gone);
   return await produce(invocation, session, current, context, report, probes, staging);
 }
@@ -102,39 +103,54 @@ async function inTurn(
 async function produce(
   invocation: Invocation,
   session: Session,
-  survey: Survey,
+  inventory: Inventory,
   context: CommandContext,
   report: BuildReport,
   probes: Probes,
   staging: Staging,
 ): Promise<Finish> {
-  const { plan, judged, stale } = survey;
-  const tasks = stale.map(({ source }) => ({
+  const { plan, judged, stale } = inventory;
+  const remote = await openRemote(plan, context);
+  const fetched = invocation.flag("force")
+    ? []
+    : await remote?.fetch(plan, stale, staging, report.progress) ?? [];
+  for (const one of fetched) Object.assign(probes, one.probes);
+  const missed = stale.filter(({ source }) => !fetched.some((one) => one.source === source));
+  const tasks = missed.map(({ source }) => ({
     source,
     options: session.optionsFor(source),
     measured: session.measuredFor(source),
   }));
-  const compiler = await context.toolchain.compiler();
-  const compiled = await compileTasks(plan, tasks, compiler, staging, report.progress);
+  const compiled = tasks.length === 0 ? [] : await compileTasks(
+    plan,
+    tasks,
+    await context.toolchain.compiler(),
+    staging,
+    report.progress,
+  );
   for (const one of compiled) Object.assign(probes, one.probes);
   const found = dropLocalUnusedDefines(
-    compiled.map((one) => one.diagnostics),
+    [...compiled, ...fetched].map((one) => one.diagnostics),
     stale.length === judged.length,
   );
   const sound = compiled.filter(({ diagnostics }) => !hasErrors(diagnostics));
-  if (sound.length === judged.length && session.sources.length === session.all.length) {
+  if (
+    sound.length + fetched.length === judged.length && session.sources.length === session.all.length
+  ) {
     checkKernelNames(
       invocation,
-      compiled.flatMap(({ kernels }) => kernels.map(({ name }) => name)),
+      [
+        ...compiled.flatMap(({ kernels }) => kernels.map(({ name }) => name)),
+        ...fetched.flatMap(({ manifest }) => Object.keys(manifest)),
+      ],
     );
   }
   const { done, rejected } = await assembleAll(plan, sound, staging, report.progress);
   const accepted = sound.filter((one) => !isRejected(one, rejected));
-  const finished = await finishAll(survey, accepted, done, staging, context);
-  const warnings = finished.built.flatMap((one) => one.warnings);
-  const built = invocation.flag("werror")
-    ? finished.built.filter((one) => one.warnings.length === 0)
-    : finished.built;
+  const finished = await finishAll(inventory, accepted, done, staging, context);
+  const all = [...finished.built, ...fetched];
+  const warnings = all.flatMap((one) => one.warnings);
+  const built = invocation.flag("werror") ? all.filter((one) => one.warnings.length === 0) : all;
   const diagnostics = [
     ...session.project.reporter.diagnostics,
     ...found,
@@ -149,17 +165,34 @@ async function produce(
       (stale.some((one) => one.source === source) && !built.some((one) => one.source === source))
     ).map(({ file }) => file.name),
   };
-  if (built.length === 0 && isDone({ ...survey, stale: [] }) && stale.length > 0) {
+  if (built.length === 0 && isDone({ ...inventory, stale: [] }) && stale.length > 0) {
     return () => report.failed(diagnostics, problems);
   }
   const { sources, report: written } = await writeOutput(
-    survey,
+    inventory,
     built,
     invocation.flag("force"),
     await context.toolchain.codegen(),
     staging,
   );
-  return () => report.built(sources, built.length, problems, written, survey.assemblers);
+  return async () => {
+    // After the output is final and its lock is released: whoever waits for it need not wait for the network.
+    const fresh = built.filter((one) => !fetched.includes(one));
+    const counts = remote === undefined ? undefined : {
+      fetched: fetched.length,
+      stored: await remote.store(plan, judged, fresh, report.progress),
+    };
+    return report.built(sources, built.length, problems, written, inventory.assemblers, counts);
+  };
+}
+
+async function openRemote(
+  { remote }: Inventory["plan"],
+  { terminal }: CommandContext,
+): Promise<RemoteCache | undefined> {
+  if (remote === undefined) return undefined;
+  const { RemoteCache } = await import("../remote/mod.ts");
+  return new RemoteCache(remote, (line) => terminal.say(line));
 }
 
 function isRejected({ task }: CompiledTask, rejected: readonly Rejected[]): boolean {
@@ -167,7 +200,7 @@ function isRejected({ task }: CompiledTask, rejected: readonly Rejected[]): bool
 }
 
 async function finishAll(
-  { plan }: Survey,
+  { plan }: Inventory,
   compiled: readonly CompiledTask[],
   done: Parameters<typeof finishTask>[2],
   staging: Staging,
@@ -187,7 +220,7 @@ async function finishAll(
 async function checkNamesOfStale(
   invocation: Invocation,
   { project, all, optionsFor }: Session,
-  { stale, judged, manifest }: Survey,
+  { stale, judged, manifest }: Inventory,
   { toolchain }: CommandContext,
 ): Promise<void> {
   if (invocation.list("kernel").length === 0) return;

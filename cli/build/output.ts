@@ -5,7 +5,7 @@ import { type Built, stateOf } from "./build.ts";
 import type { Judged } from "./report.ts";
 import { type BuildState, hashesOf, printState, stableJson, STATE_FILE } from "./state.ts";
 import type { SourceState } from "./state.ts";
-import { INDEX, MANIFEST_FILE, type Survey } from "./survey.ts";
+import { INDEX, type Inventory, MANIFEST_FILE } from "./inventory.ts";
 import {
   guardFolders,
   guardForeignFiles,
@@ -30,7 +30,7 @@ export interface Output {
 
 /** Writes the folder. Sources that were not built keep what an earlier build made of them. */
 export async function writeOutput(
-  { plan: { out, emit }, state, manifest, judged, gone }: Survey,
+  { plan: { out, emit }, state, manifest, judged, gone }: Inventory,
   built: readonly Built[],
   isForced: boolean,
   codegen: Codegen,

@@ -30,6 +30,19 @@ export interface Problems {
 
 const NO_PROBLEMS: Pick<Problems, "rejected" | "warnings"> = { rejected: [], warnings: [] };
 
+const VERBS = {
+  compile: "compiling",
+  assemble: "assembling",
+  fetch: "fetching",
+  store: "storing",
+} as const satisfies Record<Parameters<Progress>[0], string>;
+
+/** What a remote cache did for a build, in sources. */
+export interface RemoteCounts {
+  readonly fetched: number;
+  readonly stored: number;
+}
+
 /** Reports how a build ended, as text or as JSON; returns the exit code. */
 export class BuildReport {
   readonly #view: View;
@@ -48,8 +61,7 @@ export class BuildReport {
   }
 
   readonly progress: Progress = (step, done, total, what) => {
-    const verb = step === "compile" ? "compiling" : "assembling";
-    this.context.terminal.progress(`${verb} ${done + 1}/${total} ${what}`);
+    this.context.terminal.progress(`${VERBS[step]} ${done + 1}/${total} ${what}`);
   };
 
   get #out(): string {
@@ -116,17 +128,19 @@ export class BuildReport {
     { diagnostics, rejected, warnings, failed }: Problems,
     written: WriteReport,
     assemblers: Assemblers | undefined,
+    remote: RemoteCounts | undefined,
   ): Promise<number> {
     const counts = addCounts(Object.values(sources).map((source) => source.counts));
     const skipped = Object.values(sources).flatMap((source) => source.skipped);
     const ok = failed.length === 0;
     if (this.#json) {
-      const facts = { ok, upToDate: false, ...counts, ...written, skipped, warnings };
+      const facts = { ok, upToDate: false, ...counts, ...written, skipped, warnings, remote };
       await this.#print({ ...facts, ...ok ? {} : { failed, rejected } }, diagnostics);
       return ok ? EXIT.ok : EXIT.kernels;
     }
     await this.#showProblems(diagnostics, rejected, warnings);
     this.#sayCounts(counts, builtSources, written);
+    if (remote !== undefined) this.#sayRemote(remote, builtSources);
     const empty = Object.values(sources).filter((source) => source.counts.kernels === 0);
     if (empty.length > 0) {
       this.#say(
@@ -175,6 +189,14 @@ export class BuildReport {
     for (const line of this.#watching ? [`${built}; ${changes}`] : [built, changes]) {
       this.#say(line);
     }
+  }
+
+  #sayRemote({ fetched, stored }: RemoteCounts, builtSources: number): void {
+    const parts = [
+      `${fetched} of ${plural(builtSources, "source")} fetched`,
+      ...(stored > 0 ? [`${stored} stored`] : []),
+    ];
+    this.#say(`remote cache: ${parts.join(", ")}`);
   }
 
   #sayWarnings(warnings: readonly AssemblerWarning[]): void {

@@ -48,7 +48,7 @@ export const PRAGMAS = {
     "#pragma tri configs N in {128} if __TRI_ARCH__ >= 900\n#pragma tri config N=64\n__global__ void f(int *X) { *X = N; }",
   ),
   E9020: settings(
-    'The key "tri" of deno.json holds "files"; a file has "defines" and "kernels". docs/reference/settings.md lists all keys.',
+    'The key "tri" of deno.json or package.json holds "files"; a file has "defines" and "kernels". docs/reference/settings.md lists all keys.',
     '{ "tri": { "file": {} } }',
     '{ "tri": { "files": {} } }',
   ),

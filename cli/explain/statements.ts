@@ -89,6 +89,16 @@ export const STATEMENTS = {
     "float x[65536] = *(X + (0 ... 65536));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 65536)) = x;",
     "float x[1024] = *(X + (0 ... 1024));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 1024)) = x;",
   ),
+  E7012: file(
+    "A program with `num_ctas` above 1 runs on a cluster of blocks, which sm_90 and later have. Give the targets before it a configuration without `num_ctas`: a filter reads `__TRI_ARCH__`.",
+    "#pragma tri num_ctas=2\n__global__ void f(int *X) { *(X + (0 ... 1024)) = 1; }",
+    "#pragma tri configs T in {1024}; num_ctas in {2} if __TRI_ARCH__ >= 900\n#pragma tri config T=1024\n__global__ void f(int *X) { *(X + (0 ... T)) = 1; }",
+  ),
+  E7013: file(
+    "The layouts of products are those of one block. Reductions, and all that is done element by element, may have several.",
+    "#pragma tri num_ctas=2\n__global__ void f(float *X, float *Y) {\n  int p[16, 16] = (0 ... 16)[:, newaxis] * 16 + (0 ... 16)[newaxis, :];\n  float x[16, 16] = *(X + p);\n  *(Y + p) = x @ x;\n}",
+    "__global__ void f(float *X, float *Y) {\n  int p[16, 16] = (0 ... 16)[:, newaxis] * 16 + (0 ... 16)[newaxis, :];\n  float x[16, 16] = *(X + p);\n  *(Y + p) = x @ x;\n}",
+  ),
   W7009: inside(
     "Not an error: `static_print` prints a constant or a type at compile time. Remove it when it is no longer needed.",
     "int r[16] = 0 ... 16;\nstatic_print(r);",

@@ -8,7 +8,8 @@
 export type Permission =
   | { readonly name: "read" | "write" | "env" | "run" | "ffi" }
   | { readonly name: "env"; readonly variable: string }
-  | { readonly name: "run"; readonly command: string };
+  | { readonly name: "run"; readonly command: string }
+  | { readonly name: "net"; readonly host: string };
 
 /** An open file that can be locked. */
 export interface DenoFile {

@@ -5,7 +5,7 @@ import {
   MarkupKind,
 } from "vscode-languageserver-protocol";
 import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { DIRECTIVE_WORDS } from "../../compiler/preprocess/directives.ts";
 import { type Facts, nameSpan } from "../../compiler/check/facts.ts";
 import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";

@@ -2,7 +2,7 @@
 import { type Hover, MarkupKind } from "vscode-languageserver-protocol";
 import type { InstancePlan } from "../../compiler/instances/instances.ts";
 import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { entryAt, type Facts, nameSpan, valueAt } from "../../compiler/check/facts.ts";
 import type { Entry } from "../../compiler/check/scope.ts";
 import { scalarOfWords } from "../../compiler/preprocess/type_spelling.ts";

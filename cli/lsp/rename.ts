@@ -8,7 +8,7 @@ import {
   ResponseError,
   type WorkspaceEdit,
 } from "vscode-languageserver-protocol";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { keywordGroup } from "../../compiler/preprocess/keywords.ts";
 import type { PpToken } from "../../compiler/preprocess/lexer.ts";
 import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/pragma/pragma_items.ts";

@@ -1,6 +1,6 @@
 /** Semantic tokens: what names mean, which a grammar cannot know: macros, parameters, types, functions. */
 import type { SemanticTokens, SemanticTokensLegend } from "vscode-languageserver-protocol";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { nameSpan } from "../../compiler/check/facts.ts";
 import type { Entry } from "../../compiler/check/scope.ts";
 import type { PpToken } from "../../compiler/preprocess/lexer.ts";

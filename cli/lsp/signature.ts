@@ -1,7 +1,7 @@
 /** Signature help: the function around the cursor, and the argument that the cursor is in. */
 import { MarkupKind, type SignatureHelp } from "vscode-languageserver-protocol";
 import { BUILTIN_DOCS } from "../../compiler/check/language_docs.ts";
-import { BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import type { PpToken } from "../../compiler/preprocess/lexer.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { helperParameters, helperSignature } from "./functions.ts";

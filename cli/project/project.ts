@@ -1,20 +1,24 @@
-/** The project a command works in: its root, its deno.json, and the `.tc` files that the operands name. */
+/** The project a command works in: its root, its settings, and the `.tc` files that the operands name. */
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { decodeSource } from "../../compiler/preprocess/text.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
 import { codeOf, isMissing } from "../host/errors.ts";
 import { environmentError, usageError } from "../failure.ts";
-import { JsonError, parseJsonc } from "./jsonc.ts";
+import { JsonError, type JsonNode, parseJsonc } from "./jsonc.ts";
 import { absolutePath, folderOf, isInside, joinPath, relativePath } from "../files/paths.ts";
 import { checkStem } from "../build/source_name.ts";
-import { readTriConfig, type TriConfig, triMember } from "./tri_config.ts";
+import { readRemoteCache, readTriConfig, type TriConfig, triMember } from "./tri_config.ts";
 
 export interface Project {
   /** Absolute. Names in outputs and diagnostics are relative to it. */
   readonly root: string;
+  /** The name of the file that makes the folder a project; undefined: none does. */
+  readonly configFile: string | undefined;
   readonly config: TriConfig;
-  /** What is wrong with deno.json, and sources that are not text. */
+  /** The URL of a remote cache that the settings state. */
+  readonly remoteCache: string | undefined;
+  /** What is wrong with the settings, and sources that are not text. */
   readonly reporter: Reporter;
 }
 
@@ -27,36 +31,61 @@ export interface Source {
   readonly stem: string;
 }
 
-/** Where settings are read from. */
-export const CONFIG_NAMES = ["deno.json", "deno.jsonc"];
+/** Where settings are read from; the first that has the key `tri`. */
+export const CONFIG_NAMES: readonly string[] = ["deno.json", "deno.jsonc", "package.json"];
 
-/** The project of a file or folder: the nearest folder above it with a deno.json, else the working folder. */
+/**
+ * The project of a file or folder: the nearest folder above it with a deno.json, or with a package.json that has the key
+ * `tri`; else the working folder.
+ */
 export function openProject(operand: string): Project {
   const start = absolutePath(operand);
   const cwd = absolutePath(".");
   const reporter = new Reporter();
   for (let folder = isFolder(start) ? start : folderOf(start);; folder = folderOf(folder)) {
-    for (const name of CONFIG_NAMES) {
-      const text = readTextIfThere(joinPath(folder, name));
-      if (text !== undefined) {
-        return { root: folder, config: readConfig({ name, text }, folder, reporter), reporter };
-      }
-    }
+    const settings = settingsIn(folder, reporter);
+    if (settings !== undefined) return { root: folder, ...settings, reporter };
     if (folder === folderOf(folder)) break;
   }
   const root = isInside(cwd, start) ? cwd : isFolder(start) ? start : folderOf(start);
-  return { root, config: new Map(), reporter };
+  return { root, configFile: undefined, ...NO_CONFIG, reporter };
 }
 
-function readConfig(file: SourceFile, root: string, reporter: Reporter): TriConfig {
+type Config = Pick<Project, "config" | "remoteCache">;
+
+const NO_CONFIG: Config = { config: new Map(), remoteCache: undefined };
+
+/** The settings of a folder; undefined where it is no project. */
+function settingsIn(
+  root: string,
+  reporter: Reporter,
+): (Pick<Project, "configFile"> & Config) | undefined {
+  const files = CONFIG_NAMES.flatMap((name): SourceFile[] => {
+    const text = readTextIfThere(joinPath(root, name));
+    return text === undefined ? [] : [{ name, text }];
+  });
+  for (const file of files) {
+    const tri = readKey(file, reporter);
+    if (tri === undefined) continue;
+    const config = readTriConfig(tri, (path) => isFile(joinPath(root, path)), reporter);
+    return { configFile: file.name, config, remoteCache: readRemoteCache(tri, reporter) };
+  }
+  // Every package of npm has a package.json, also those inside of a project.
+  const configFile = files.find(({ name }) => name !== "package.json")?.name;
+  return configFile === undefined && reporter.diagnostics.length === 0
+    ? undefined
+    : { configFile, ...NO_CONFIG };
+}
+
+function readKey(file: SourceFile, reporter: Reporter): JsonNode | undefined {
+  // What npm does not accept is npm's to report.
+  if (file.name === "package.json" && !file.text.includes('"tri"')) return undefined;
   try {
-    const tri = triMember(parseJsonc(file));
-    if (tri === undefined) return new Map();
-    return readTriConfig(tri, (path) => isFile(joinPath(root, path)), reporter);
+    return triMember(parseJsonc(file));
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     reporter.error("E9020", error.span, error.message);
-    return new Map();
+    return undefined;
   }
 }
 

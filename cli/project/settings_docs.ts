@@ -1,4 +1,4 @@
-/** What the key `tri` of deno.json may hold, for docs/reference/settings.md. */
+/** What the key `tri` of deno.json or package.json may hold, for docs/reference/settings.md. */
 
 /** The keys of a kernel: what each is, and the pragma that says the same. */
 export const KERNEL_SETTINGS = {
@@ -42,6 +42,7 @@ export const KERNEL_SETTINGS = {
 
 /** A complete value of the key, which a test reads. */
 export const SETTINGS_EXAMPLE = {
+  remoteCache: "http://cache.example.com:8080/tri",
   files: {
     "kernels/transpose.tc": {
       defines: { STEP: 2, SHAPE: "TM, TN", OLD: null },

@@ -1,16 +1,17 @@
 /**
- * The `tri` key of deno.json (language.md, section 10.5): checked by hand, so that each mistake has a caret
+ * The `tri` key of deno.json or package.json (language.md, section 10.5): checked by hand, so that each mistake has a caret
  * and a hint (E9020), and translated into the defines and pragma lines that the compiler takes.
  */
 import type { Define, Override } from "../../compiler/options.ts";
 import { OPTION_AXES } from "../../compiler/pragma/pragma_options.ts";
+import { mistakeInUrl } from "../remote/url.ts";
 import type { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import { nearest } from "../../compiler/support/spelling.ts";
 import { type JsonMember, jsonMember, type JsonNode } from "./jsonc.ts";
 import type { KERNEL_SETTINGS } from "./settings_docs.ts";
 
-/** What deno.json says of one `.tc` file. */
+/** What the settings say of one `.tc` file. */
 export interface FileConfig {
   readonly defines: readonly Define[];
   readonly overrides: readonly Override[];
@@ -32,13 +33,35 @@ export function readTriConfig(
 ): TriConfig {
   const cx = new Checker(reporter);
   const config = new Map<string, FileConfig>();
-  for (const member of cx.members(node, '"tri"', ["files"])) {
-    for (const file of cx.members(member.value, '"files"')) {
-      if (!exists(file.key)) cx.fail(file.keySpan, `No such file in this project: ${file.key}`);
-      config.set(file.key, readFile(cx, file));
-    }
+  for (const member of cx.members(node, '"tri"', ["files", "remoteCache"])) {
+    if (member.key === "files") readFiles(cx, member.value, exists, config);
   }
   return config;
+}
+
+/** The URL of the remote cache that the key `tri` states; undefined: none, or a wrong one. */
+export function readRemoteCache(node: JsonNode, reporter: Reporter): string | undefined {
+  const value = jsonMember(node, "remoteCache");
+  if (value === undefined) return undefined;
+  const cx = new Checker(reporter);
+  const url = cx.string(value, "the URL of a remote cache");
+  const mistake = url === "" ? undefined : mistakeInUrl(url);
+  if (mistake !== undefined) {
+    cx.fail(value.span, `"remoteCache" is ${mistake.message}`, mistake.hint);
+  }
+  return url === "" || mistake !== undefined ? undefined : url;
+}
+
+function readFiles(
+  cx: Checker,
+  files: JsonNode,
+  exists: (path: string) => boolean,
+  config: Map<string, FileConfig>,
+): void {
+  for (const file of cx.members(files, '"files"')) {
+    if (!exists(file.key)) cx.fail(file.keySpan, `No such file in this project: ${file.key}`);
+    config.set(file.key, readFile(cx, file));
+  }
 }
 
 function readFile(cx: Checker, file: JsonMember): FileConfig {
@@ -100,7 +123,7 @@ function readKernel(cx: Checker, kernel: JsonMember): Override[] {
       kernel: kernel.key,
       isForFile: true,
       text,
-      origin: `<deno.json ${kernel.key}.${key}>`,
+      origin: `<${kernel.keySpan.file.name} ${kernel.key}.${key}>`,
     }))
   );
 }
@@ -176,7 +199,7 @@ function aJson(node: JsonNode): string {
   return node.kind === "null" ? "null" : `${/^[aeiou]/.test(node.kind) ? "an" : "a"} ${node.kind}`;
 }
 
-/** The `tri` member of a parsed deno.json. */
+/** The `tri` member of a parsed file of settings. */
 export function triMember(root: JsonNode): JsonNode | undefined {
   return jsonMember(root, "tri");
 }

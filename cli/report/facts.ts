@@ -79,7 +79,9 @@ export function factsOf(kernel: CompiledKernel, module: CompiledModule): KernelF
   };
 }
 
-function formFacts({ symbol, threads, sharedBytes, when, maps }: EntryForm): FormFacts {
+function formFacts(
+  { symbol, threads, sharedBytes, when, maps, persistent }: EntryForm,
+): FormFacts {
   return {
     symbol,
     threads,
@@ -90,6 +92,7 @@ function formFacts({ symbol, threads, sharedBytes, when, maps }: EntryForm): For
       extents: axes.map(({ extent }) => dimension(extent)),
       strides: axes.map(({ stride }) => dimension(stride)),
     })),
+    ...persistent === true ? { persistent } : {},
   };
 }
 

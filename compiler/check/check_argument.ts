@@ -4,7 +4,7 @@ import type * as ast from "../parse/ast.ts";
 import { type ScalarName, spellType } from "./types.ts";
 import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import type { Builtin, BuiltinCall } from "./builtins.ts";
+import type { Builtin, BuiltinCall } from "./builtins/builtins.ts";
 import { checkString, checkValue } from "./check_expr.ts";
 import { constantInteger, resolveTypeName } from "./check_type.ts";
 import type { Value } from "./nodes.ts";

@@ -7,7 +7,7 @@ import type * as ast from "../parse/ast.ts";
 import { spellType } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "./builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "./builtins/builtins.ts";
 import { roundDecimal } from "../preprocess/decimal.ts";
 import { foreignNameHint, replacementOfMember } from "../parse/foreign_words.ts";
 import { parseChar, parseNumber, parseString } from "../preprocess/literals.ts";

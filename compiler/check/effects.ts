@@ -1,6 +1,6 @@
 /** What evaluating an expression does besides giving a value. */
 import type { TypedExpr, Variable } from "./typed.ts";
-import { BUILTINS } from "./builtins.ts";
+import { BUILTINS } from "./builtins/builtins.ts";
 import { isValue } from "./nodes.ts";
 import { elementOf } from "./value_types.ts";
 import { someExpr } from "./typed_walk.ts";

@@ -13,7 +13,7 @@
 import { must } from "../support/bug.ts";
 import type { TypedExpr, Variable } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { isElementwise } from "./builtins.ts";
+import { isElementwise } from "./builtins/builtins.ts";
 import { binary, broadcast, isValue, permute, reduce, reshape, type Value } from "./nodes.ts";
 import { elementCount, sameShape, scalarType, type ShapeOf, shapeOf } from "./value_types.ts";
 import { operandsOf, someExpr } from "./typed_walk.ts";

@@ -5,7 +5,8 @@
  * - grid: an axis whose program id is scaled by a tile size and bounded in the masks of stores
  *   (`pid * TM + range < M` gives `cdiv(M, TM)`); unmasked kernels say nothing;
  * - access: whether a pointer parameter is read, written or both;
- * - tensors (`tensors.ts`), ranges and the requirements that make them true (`ranges.ts`).
+ * - tensors (`tensors.ts`), ranges and the requirements that make them true (`ranges.ts`);
+ * - in place: which results may take the memory of arguments (`in_place.ts`).
  */
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
@@ -13,6 +14,7 @@ import type { Func, Op } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";
 import { type Accesses, collectAccesses, type MemoryAccess } from "./accesses.ts";
 import { constant } from "./expr.ts";
+import { inPlaceParams, type PlainContract } from "./in_place.ts";
 import { tilingOf } from "./groups.ts";
 import { type GridExtents, programsFor } from "./interval.ts";
 import { sameExpr } from "./normal.ts";
@@ -43,6 +45,8 @@ export interface Inferred {
   readonly used: ReadonlySet<number>;
   /** Ranges and requirements for the grid of the merged contract. */
   readonly bounds: (grid: GridExtents) => Bounds;
+  /** Results that may take the memory of arguments, under the merged contract. */
+  readonly inPlace: (contract: PlainContract) => ReadonlyMap<string, readonly string[]>;
 }
 
 /** Infers what it can; the function is not changed. */
@@ -59,6 +63,7 @@ export function infer(func: Func): Inferred {
       ranges: rangesOf(byParam, grid),
       ...wrapRequirements(func, affine, grid),
     }),
+    inPlace: (contract) => inPlaceParams(func, contract),
   };
 }
 

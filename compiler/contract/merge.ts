@@ -43,8 +43,13 @@ export function mergeContract(
   );
   reportWraps(bounds.wraps, reporter);
   const needed = neededParams(kernel, grid, inferred);
+  const params = kernel.params.map((param) => contractParam(param, declared, inferred, needed));
+  const inPlace = inferred.inPlace({ params, grid: grid.extents, tensors });
   return {
-    params: kernel.params.map((param) => contractParam(param, declared, inferred, needed)),
+    params: params.map((param) => {
+      const names = inPlace.get(param.name);
+      return param.kind === "scalar" || names === undefined ? param : { ...param, inPlace: names };
+    }),
     grid: grid.extents,
     gridOrigin: grid.origin,
     tensors,

@@ -56,6 +56,8 @@ export type ContractParam =
     /** Bytes the address must be a multiple of: natural alignment at least. */
     readonly align: number;
     readonly noalias: boolean;
+    /** Of a result: pointers that may have the same address, with the same shape and strides; none where absent. */
+    readonly inPlace?: readonly string[];
   };
 
 /** How a kernel uses the memory that a pointer points to. */
@@ -122,6 +124,8 @@ export interface InstanceInfo {
   readonly config: {
     readonly bindings: Readonly<Record<string, string>>;
     readonly numWarps: number;
+    /** Blocks of a program; absent: one. */
+    readonly numCtas?: number;
   };
   /** Targets that have it; absent: all. */
   readonly availableOn?: readonly TargetName[];

@@ -117,7 +117,12 @@ function codeOf(func: Func, lowering: TargetLowering): Code {
     ),
     entry: form === undefined ? entry : {
       ...entry,
-      forms: [{ ...factsOf(form.lowered), when: form.when, maps: form.maps }],
+      forms: [{
+        ...factsOf(form.lowered),
+        when: form.when,
+        maps: form.maps,
+        ...form.persistent ? { persistent: true } : {},
+      }],
     },
     sameAnswers: (target) => plain.sameAnswers(target) && sameAnswers(target),
   };

@@ -195,8 +195,8 @@ function compileKernel(
     );
     const built = buildInstance(checked, plan, instance, building, reporter);
     if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
-    const { numWarps, numStages, maxRegisters, floats } = instance.options;
-    if (built?.funcs.every(({ func }) => checkTileLimits(func, numWarps, reporter))) {
+    const { numWarps, numCtas, numStages, maxRegisters, floats } = instance.options;
+    if (built?.funcs.every(({ func }) => checkTileLimits(func, instance.options, reporter))) {
       if (kernel === undefined) ({ kernel, key } = built);
       const infos = describeInstances(plan, instance, built, all.length);
       instances.push(...infos);
@@ -222,7 +222,10 @@ function compileKernel(
           if (!front.work.allowsMore(reporter)) break;
           const watch = watchEntry(options, symbol, target);
           const isFirst = target === (availableOn ?? targets)[0];
-          const lowering = { numWarps, numStages, floats, maxRegisters, symbol, debug, watch };
+          const lowering = {
+            ...{ numWarps, numCtas, numStages, floats, maxRegisters },
+            ...{ symbol, debug, watch },
+          };
           unsupported.attempt(target, () => backEnd.add(target, func, lowering, isFirst));
         }
       }
@@ -281,7 +284,8 @@ function describeInstances(
   built: BuiltInstance,
   targets: number,
 ): readonly InstanceInfo[] {
-  const { variant, config: bindings, options: { numWarps }, configuration: { label } } = instance;
+  const { variant, config: bindings, options: { numWarps, numCtas }, configuration: { label } } =
+    instance;
   const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
   return built.funcs.map(({ specialization, func }) => {
     const { symbol, first } = entryName(plan, instance, specialization);
@@ -291,7 +295,7 @@ function describeInstances(
     return {
       symbol,
       variant,
-      config: { bindings, numWarps },
+      config: { bindings, numWarps, ...numCtas === 1 ? {} : { numCtas } },
       ...(isChoice
         ? {
           configuration: {

@@ -2,6 +2,7 @@
 import type { Func, Op, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
+import { loopOverPrograms } from "../ir/program_loop.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { positionOf, useSite } from "../support/source.ts";
@@ -26,6 +27,8 @@ interface BufferPlan {
 interface EntryPlan {
   /** `plain`, or `tensor` for the form with tensor maps. */
   readonly form: "plain" | "tensor";
+  /** Blocks do several programs in turn. */
+  readonly persistent: boolean;
   readonly warps: number;
   /** 32-bit registers of a thread that hold the sums of its largest dot. */
   readonly sumRegisters: number;
@@ -47,13 +50,16 @@ export function entryPlan({ func, threads }: LoweredEntry): EntryPlan {
       const { element, shape } = buffer.type;
       const { slots, slot_bytes: slotBytes } = op.attrs;
       buffers.push({ ...filling, tile: `${element}[${shape.join(", ")}]`, slots, slotBytes });
-    } else if (op.name === "dot" || op.name === "warp_group_dot") {
+    } else if (
+      op.name === "dot" || op.name === "warp_group_dot" || op.name === "register_group_dot"
+    ) {
       sumRegisters = Math.max(sumRegisters, ...op.results.map(registersOf));
     }
   });
   const form = func.maps.length === 0 ? "plain" : "tensor";
   const { sharedBytes = 0 } = func;
-  return { form, warps: threads / 32, sumRegisters, sharedBytes, buffers };
+  const persistent = loopOverPrograms(func) !== undefined;
+  return { form, persistent, warps: threads / 32, sumRegisters, sharedBytes, buffers };
 }
 
 const registersOf = ({ type: { element, layout } }: Value): number =>
@@ -92,13 +98,14 @@ function loadBehind(def: Op | undefined): Op | undefined {
 
 /** The plans of an entry and of its form, and what has become of each load of a dot operand. */
 export function printPlans(plans: readonly EntryPlan[], loads: readonly DecidedLoad[]): string {
-  const entries = plans.map(({ form, warps, sumRegisters, sharedBytes, buffers }) => {
+  const entries = plans.map(({ form, persistent, warps, sumRegisters, sharedBytes, buffers }) => {
     const lines = buffers.map(({ param, tile, filledBy, slots, slotBytes }) =>
       `    ${tile} of ${
         param ?? "what is computed"
       } by ${filledBy}: ${slots} x ${slotBytes} bytes\n`
     );
-    return `  ${form}: ${warps} warps, ${sumRegisters} registers of a thread for sums, ${sharedBytes} bytes of shared memory\n${
+    const name = persistent ? `${form}, several programs a block` : form;
+    return `  ${name}: ${warps} warps, ${sumRegisters} registers of a thread for sums, ${sharedBytes} bytes of shared memory\n${
       lines.join("")
     }`;
   });

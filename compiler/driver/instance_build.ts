@@ -60,9 +60,9 @@ export function buildOptions(
 
 /** What the entries of an instance are compiled with. */
 export function entryOptions(
-  { options: { floats, numWarps, numStages, maxRegisters } }: InstancePlan,
+  { options: { floats, numWarps, numCtas, numStages, maxRegisters } }: InstancePlan,
 ): EntryOptions {
-  return { floats, numWarps, numStages, maxRegisters };
+  return { floats, numWarps, numCtas, numStages, maxRegisters };
 }
 
 /** The typed kernel of an instance for one architecture. */

@@ -5,7 +5,7 @@
  *     func @copy(…) {
  *
  * `after build` is above a function before its first pass. `num_stages` and `max_registers` are there if the kernel
- * sets them, `form` if it is not the plain one, `target` from the phase `layout` on. A function without this line is one
+ * sets them, `num_ctas` if it is not 1, `form` if it is not the plain one, `target` from the phase `layout` on. A function without this line is one
  * after `build`, with 4 warps.
  */
 import { type KernelOptions, readOptions } from "../instances/kernel_options.ts";
@@ -21,7 +21,7 @@ import type { Form } from "../tile/pass.ts";
 /** What an entry is compiled with, whatever the target. */
 export type EntryOptions = Pick<
   KernelOptions,
-  "floats" | "numWarps" | "numStages" | "maxRegisters"
+  "floats" | "numWarps" | "numCtas" | "numStages" | "maxRegisters"
 >;
 
 /** What the line above a function says. */
@@ -51,11 +51,12 @@ const FLOATS: Readonly<Record<string, keyof FloatOptions>> = {
 
 /** The line above a function, with its newline. */
 export function printHeader({ after = NO_STEP, target, entry, form }: IrHeader): string {
-  const { floats, numWarps, numStages, maxRegisters } = entry;
+  const { floats, numWarps, numCtas, numStages, maxRegisters } = entry;
   const words = Object.entries(FLOATS).flatMap(([word, name]) => floats[name] ? [word] : []);
   const settings = {
     target: target?.name,
     num_warps: numWarps,
+    num_ctas: numCtas === 1 ? undefined : numCtas,
     num_stages: numStages,
     max_registers: maxRegisters,
     form: form === "plain" ? undefined : form,
@@ -119,6 +120,7 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
     form,
     entry: {
       numWarps: numberOf("num_warps") ?? defaults.numWarps,
+      numCtas: numberOf("num_ctas") ?? defaults.numCtas,
       numStages: numberOf("num_stages"),
       maxRegisters: numberOf("max_registers"),
       floats: floatsOf(settings.get("floats")) ?? defaults.floats,
@@ -127,7 +129,7 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
 }
 
 const KEYS: readonly string[] = [
-  ...["target", "num_warps", "num_stages", "max_registers", "form", "floats"],
+  ...["target", "num_warps", "num_ctas", "num_stages", "max_registers", "form", "floats"],
 ];
 
 function parseSetting(text: string): Setting {

@@ -1,6 +1,7 @@
 /** A function after the phase `tile` to the PTX of one entry: the passes for its target, then emission. */
 import type { Func } from "../ir/func.ts";
 import { printFunc } from "../ir/print.ts";
+import { loopOverPrograms } from "../ir/program_loop.ts";
 import { cloneFunc } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
@@ -16,6 +17,7 @@ import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targe
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
+import { checkClusters } from "./clusters.ts";
 import { type EntryOptions, printHeader } from "./ir_text.ts";
 import { PassFailure } from "./pass_failure.ts";
 import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes.ts";
@@ -24,6 +26,8 @@ import { type Passed, type PassRun, type PassWatch, runPasses, timed } from "./r
 /** How a function becomes an entry, on any target. */
 export interface EntryLowering extends Partial<EntryOptions> {
   readonly numWarps: number;
+  /** Blocks of a program; one if absent. */
+  readonly numCtas?: number;
   /** Entry name in the module. */
   readonly symbol: string;
   /** Checks are part of the program, not only for those who do not leave them out (`ptx/checks.ts`). */
@@ -52,6 +56,7 @@ export interface LoweredEntry extends EmittedEntry {
 /** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
 export function lowerEntry(source: Func, lowering: TargetLowering): LoweredEntry {
   const { view, sameAnswers } = traceTarget(lowering.target);
+  checkClusters(source, view, lowering.numCtas ?? 1);
   const passed = runTargetPasses(source, { ...lowering, target: view });
   const emitted = emitPassed(passed, { ...lowering, target: view });
   const directives = emitted.directivesOn(lowering.target);
@@ -63,6 +68,7 @@ export interface LoweredForm {
   readonly lowered: LoweredEntry;
   readonly when: readonly Requirement[];
   readonly maps: readonly TensorMapPlan[];
+  readonly persistent: boolean;
 }
 
 /** The form of an entry whose operands come by tensor copies; undefined where its loads or the target do not allow it. */
@@ -100,7 +106,9 @@ function tensorForm(
     if (maps === undefined) return undefined;
     const emitted = emitPassed(passed, lowering);
     const kernel = { ...emitted.kernel, directives: emitted.directivesOn(target) };
-    return { lowered: { ...emitted, kernel, sameAnswers, func: passed.func }, when, maps };
+    const persistent = loopOverPrograms(passed.func) !== undefined;
+    const lowered = { ...emitted, kernel, sameAnswers, func: passed.func };
+    return { lowered, when, maps, persistent };
   } catch (error) {
     // No room for its slots: the plain code needs less.
     if (error instanceof Unsupported) return undefined;
@@ -137,8 +145,8 @@ function headerOf(after: string | undefined, lowering: TargetLowering): string {
 }
 
 const optionsOf = (
-  { numWarps, numStages, maxRegisters, floats = DEFAULT_FLOATS }: TargetLowering,
-): EntryOptions => ({ numWarps, numStages, maxRegisters, floats });
+  { numWarps, numCtas = 1, numStages, maxRegisters, floats = DEFAULT_FLOATS }: TargetLowering,
+): EntryOptions => ({ numWarps, numCtas, numStages, maxRegisters, floats });
 
 /** PTX of a function after all passes. */
 function emitPassed({ func, analyses }: Passed, lowering: TargetLowering): EmittedEntry {

@@ -8,6 +8,7 @@
 import { layoutAssignment } from "../layout/assign.ts";
 import { allocateShared } from "../schedule/allocate_shared.ts";
 import { memoryOrder } from "../schedule/memory_order.ts";
+import { loopPrograms } from "../schedule/loop_programs.ts";
 import { stageOperands } from "../schedule/stage_operands.ts";
 import { must } from "../support/bug.ts";
 import { accumulate } from "../tile/accumulate.ts";
@@ -72,9 +73,14 @@ const LAYOUT: readonly Row<TargetContext>[] = [
 
 const SCHEDULE: readonly Row<TargetContext>[] = [
   {
-    pass: stageOperands,
+    pass: loopPrograms,
     needs: ["assign-layouts"],
-    because: "it replaces layout conversions in front of dots",
+    because: "layouts say how much shared memory a program needs",
+  },
+  {
+    pass: stageOperands,
+    needs: ["loop-programs"],
+    because: "copies run on from one program of a block into the next",
   },
   {
     pass: memoryOrder,

@@ -6,6 +6,8 @@ import type { FloatOptions } from "../support/float_options.ts";
 /** Settings of one instance that the compiler acts on. */
 export interface KernelOptions {
   readonly numWarps: number;
+  /** Blocks of a program. */
+  readonly numCtas: number;
   /** Depth of software pipelining; undefined: the compiler chooses. */
   readonly numStages: number | undefined;
   /** Registers that a thread may use; undefined: the compiler and the assembler choose. */
@@ -27,6 +29,7 @@ export function readOptions(settings: readonly OptionSetting[]): KernelOptions {
     last.has(name) ? last.get(name) !== "off" : otherwise;
   return {
     numWarps: Number(last.get("num_warps") ?? 4),
+    numCtas: Number(last.get("num_ctas") ?? 1),
     numStages: last.has("num_stages") ? Number(last.get("num_stages")) : undefined,
     maxRegisters: last.has("max_registers") ? Number(last.get("max_registers")) : undefined,
     floats: {

@@ -141,12 +141,15 @@ class Parser {
       this.#sharedLayouts.set(name, { shape, columns, vectorBits });
       return;
     }
-    const [register, lane, warp] = INPUTS.map((input) => this.#bases(input, shape));
+    const [register, lane, warp, block = []] = INPUTS.map((input) =>
+      input === "block" && this.#peek().text !== input ? [] : this.#bases(input, shape)
+    );
     this.#layouts.set(name, {
       shape,
       register: must(register, "register bases"),
       lane: must(lane, "lane bases"),
       warp: must(warp, "warp bases"),
+      block,
     });
   }
 

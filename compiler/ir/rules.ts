@@ -276,8 +276,22 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       "extents differ",
     );
   },
+  register_group_dot: (op) => {
+    const { sum, a, b, b_slot } = operandsOf(op);
+    const { b_depth } = op.attrs;
+    if (b_slot.type.shape.length > 0) return "the slot is a tile";
+    if (a.type.shape.length !== 2 || b.type.shape.length !== 2) return "multiplies no matrices";
+    if (![0, 1].includes(b_depth)) return "k is no axis of a matrix";
+    if (a.type.shape[1] !== b.type.shape[b_depth]) return "inner extents differ";
+    return unless(
+      sameShape([a.type.shape[0] ?? 0, b.type.shape[1 - b_depth] ?? 0], sum.type.shape),
+      "extents differ",
+    );
+  },
   wait_dots: (op) => unless(op.attrs.pending >= 0, "waits for less than no group"),
-  mbarrier_init: (op) => barriersOf(op),
+  mbarrier_init: (op) =>
+    barriersOf(op) ?? unless(op.attrs.arrivals >= 1, "expects less than one arrival"),
+  mbarrier_arrive: (op) => barriersOf(op),
   mbarrier_end: (op) => barriersOf(op),
   mbarrier_expect: (op) =>
     barriersOf(op) ?? unless(op.attrs.bytes >= 0, "expects less than nothing"),
@@ -316,6 +330,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   once: (op) =>
     unless(operandsOf(op).when.type.shape.length === 0, "the condition is a tile") ??
       unless(regionsOf(op).body.params.length === 0, "the region has parameters"),
+  produce: (op) => unless(regionsOf(op).body.params.length === 0, "the region has parameters"),
   while: (op) => {
     const { test, body, initial, repeated, leaving } = loopOf(op);
     if (!sameTypes(initial, test.params)) {
@@ -336,7 +351,12 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
 /** A ring of barriers, and scalars beside it. */
 function barriersOf(
   op: OpOf<
-    "mbarrier_init" | "mbarrier_end" | "mbarrier_expect" | "mbarrier_wait" | "tensor_copy"
+    | "mbarrier_init"
+    | "mbarrier_end"
+    | "mbarrier_expect"
+    | "mbarrier_arrive"
+    | "mbarrier_wait"
+    | "tensor_copy"
   >,
 ): string | undefined {
   const { barriers } = operandsOf(op);

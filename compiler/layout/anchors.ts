@@ -11,7 +11,7 @@ import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
-import { blockedLayout, orderFrom } from "./blocked.ts";
+import { blockedLayout, type BlockedSpec, orderFrom } from "./blocked.ts";
 import { invertOrder, type LinearLayout, permuteLayout, product } from "../linear/linear.ts";
 
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
@@ -19,6 +19,9 @@ const ACCESS_BYTES = 16;
 
 /** The most values that are visited on the way from a load to stores; stores after further ones are no partners. */
 const MAX_REACHED = 1000;
+
+/** The threads of a program. */
+export type Threads = Required<Pick<BlockedSpec, "numWarps" | "numCtas">>;
 
 /** An operation that chooses its layout by its addresses. */
 type AnchorOp = OpOf<OpWith<"anchors">>;
@@ -144,7 +147,7 @@ function storesReached(
 /** A preferred layout for every tile load and store. */
 export function anchorLayouts(
   func: Func,
-  numWarps: number,
+  threads: Threads,
   axisInfo: (value: Value) => AxisInfo,
 ): Map<Op, LinearLayout> {
   const anchors = new Map<AnchorOp, Anchor>();
@@ -171,25 +174,25 @@ export function anchorLayouts(
   }
   const layouts = new Map<Op, LinearLayout>();
   for (const anchor of anchors.values()) {
-    layouts.set(anchor.op, layoutFor(anchor, links.get(anchor.op) ?? [], numWarps));
+    layouts.set(anchor.op, layoutFor(anchor, links.get(anchor.op) ?? [], threads));
   }
   return layouts;
 }
 
-function layoutFor(anchor: Anchor, links: readonly Link[], numWarps: number): LinearLayout {
+function layoutFor(anchor: Anchor, links: readonly Link[], threads: Threads): LinearLayout {
   const strong = links.find((link) => link.anchor.axis !== undefined);
   const rank = anchor.shape.length;
   if (anchor.axis === undefined) {
     if (strong === undefined) {
       return blockedLayout({
         shape: anchor.shape,
-        numWarps,
+        ...threads,
         order: orderFrom(rank - 1, rank),
         vector: 1,
       });
     }
     // link.order: partner axis d is this anchor's axis order[d].
-    const partner = layoutFor(strong.anchor, [], numWarps);
+    const partner = layoutFor(strong.anchor, [], threads);
     return permuteLayout(partner, invertOrder(strong.order));
   }
   let vector = anchor.vector;
@@ -207,7 +210,7 @@ function layoutFor(anchor: Anchor, links: readonly Link[], numWarps: number): Li
     const rest = order.slice(1).filter((axis) => axis !== second);
     return blockedLayout({
       shape: anchor.shape,
-      numWarps,
+      ...threads,
       order: [anchor.axis, second, ...rest],
       vector,
       block,
@@ -215,7 +218,7 @@ function layoutFor(anchor: Anchor, links: readonly Link[], numWarps: number): Li
   }
   return blockedLayout({
     shape: anchor.shape,
-    numWarps,
+    ...threads,
     order,
     vector: Math.min(vector, product(anchor.shape)),
   });

@@ -23,8 +23,8 @@ import { rotateStore } from "./rotate.ts";
 export const layoutAssignment: Pass<TargetContext> = {
   name: "assign-layouts",
   doc: "gives every tile a layout; layout conversions become operations",
-  run: (func, { target, numWarps, axisInfo }) => {
-    replaceFunc(func, assignLayouts(func, { target, numWarps, axisInfo: axisInfo() }));
+  run: (func, { target, numWarps, numCtas, axisInfo }) => {
+    replaceFunc(func, assignLayouts(func, { target, numWarps, numCtas, axisInfo: axisInfo() }));
     return true;
   },
 };

@@ -3,13 +3,16 @@
  *
  * Index bits are dealt out in the order of contiguity in memory: first the registers of one vector access, then
  * an optional register block along a second axis, then lanes along the contiguous axis so that a warp covers
- * whole rows, then warps over the other axes, and what is left to registers again.
+ * whole rows, then warps over the other axes, and what is left to registers again. The blocks of a program have the
+ * highest bits of the index: whole rows where there are enough, else the parts of a row.
  */
 import { axisShifts, type LinearLayout, log2 } from "../linear/linear.ts";
 
 export interface BlockedSpec {
   readonly shape: readonly number[];
   readonly numWarps: number;
+  /** Blocks of a program; one if absent. */
+  readonly numCtas?: number;
   /** All axes, the contiguous one first. */
   readonly order: readonly number[];
   /** Elements of one vector access along `order[0]`; a power of two. */
@@ -28,7 +31,8 @@ export function blockedLayout(spec: BlockedSpec): LinearLayout {
   );
   const total = bits.reduce((sum, list) => sum + list.length, 0);
   const warpBits = log2(spec.numWarps);
-  let registerBits = Math.max(0, total - 5 - warpBits);
+  const blockBits = log2(spec.numCtas ?? 1);
+  let registerBits = Math.max(0, total - 5 - warpBits - blockBits);
 
   const register: number[] = [];
   const lane: number[] = [];
@@ -44,12 +48,35 @@ export function blockedLayout(spec: BlockedSpec): LinearLayout {
   if (spec.block !== undefined) {
     deal(register, spec.block.axis, Math.min(log2(spec.block.size), registerBits));
   }
+  const block = highest(bits, blockBits);
   for (const axis of spec.order) deal(lane, axis, 5 - lane.length);
   for (const axis of [...others, first]) deal(warp, axis, warpBits - warp.length);
   for (const axis of spec.order) deal(register, axis, total);
   while (lane.length < 5) lane.push(0);
   while (warp.length < warpBits) warp.push(0);
-  return { shape: spec.shape, register, lane, warp };
+  while (block.length < blockBits) block.push(0);
+  return { shape: spec.shape, register, lane, warp, block };
+}
+
+/** Takes the highest bits of the index, those of the first axes; fewer if there are not so many. */
+function highest(bits: readonly number[][], count: number): number[] {
+  const taken: number[] = [];
+  for (const list of bits) {
+    const most = Math.min(list.length, count - taken.length);
+    taken.unshift(...list.splice(list.length - most));
+  }
+  return taken;
+}
+
+/** The layout in which each block has all that the blocks had together. */
+export function withoutBlocks(layout: LinearLayout): LinearLayout {
+  const moved = layout.block.filter((basis) => basis !== 0);
+  if (moved.length === 0) return layout;
+  return {
+    ...layout,
+    register: [...layout.register, ...moved],
+    block: layout.block.map(() => 0),
+  };
 }
 
 /** The axes with `first` in front and the others from minor to major. */

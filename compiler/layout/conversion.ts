@@ -87,11 +87,13 @@ function units(layout: LinearLayout): number[] {
   return Array.from({ length: indexBits(layout.shape) }, (_, bit) => 1 << bit);
 }
 
-/** Equal lanes and warps up to copies that the source has anyway. */
+/** Equal lanes, warps and blocks up to copies that the source has anyway. */
 function registersOnly(src: LinearLayout, dst: LinearLayout): number[] | undefined {
   const sameThread = (a: readonly number[], b: readonly number[]): boolean =>
     a.length === b.length && a.every((basis, bit) => basis === b[bit]);
-  if (!sameThread(src.lane, dst.lane) || !sameThread(src.warp, dst.warp)) return undefined;
+  const isSame = sameThread(src.lane, dst.lane) && sameThread(src.warp, dst.warp) &&
+    sameThread(src.block, dst.block);
+  if (!isSame) return undefined;
   const space = spaceOf(src.register);
   const images: number[] = [];
   for (const basis of dst.register) {
@@ -378,7 +380,7 @@ function isWithinWarp(src: LinearLayout, dst: LinearLayout): boolean {
   if (freeMask(src.warp) !== 0) return false;
   const find = ownerFinder(src);
   const warpOf = (basis: number): number => find(basis)?.warp ?? 0;
-  return [...dst.register, ...dst.lane].every((basis) => warpOf(basis) === 0) &&
+  return [...dst.register, ...dst.lane, ...dst.block].every((basis) => warpOf(basis) === 0) &&
     dst.warp.every((basis, bit) => warpOf(basis) === 1 << bit);
 }
 
@@ -387,6 +389,7 @@ export function offsetBases(layout: LinearLayout, columns: readonly number[]): {
   readonly register: readonly number[];
   readonly lane: readonly number[];
   readonly warp: readonly number[];
+  readonly block: readonly number[];
 } {
   const space = spaceOf(columns);
   const offset = (basis: number): number => solve(space, basis) ?? 0;
@@ -394,5 +397,6 @@ export function offsetBases(layout: LinearLayout, columns: readonly number[]): {
     register: layout.register.map(offset),
     lane: layout.lane.map(offset),
     warp: layout.warp.map(offset),
+    block: layout.block.map(offset),
   };
 }

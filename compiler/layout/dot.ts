@@ -14,7 +14,7 @@ import { must } from "../support/bug.ts";
 import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
-import { GROUP_ROWS, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
+import { GROUP_ROWS, isBox, suitsChain, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
 
 export interface DotLayouts {
   /** The instruction; undefined: multiply and add, element by element. */
@@ -100,8 +100,10 @@ export function dotLayouts(
     mode: op.attrs.mode,
     numWarps,
     chained,
-    grouped: settled === undefined && !chained &&
-      suitsWarpGroups(op, numWarps, target, alongK),
+    grouped: settled === undefined &&
+      (chained
+        ? isBox(b) && suitsChain(op, numWarps, target, alongK)
+        : suitsWarpGroups(op, numWarps, target, alongK)),
     settled,
   };
   const key = JSON.stringify({ ...dot, settled: settled && layoutKey(settled) });
@@ -159,6 +161,7 @@ function computeLayouts(
       register: [...part.register, ...rest(columns, rows, "batch")].map(basis),
       lane: part.lane.map(basis),
       warp: warp.map(basis),
+      block: [],
     };
   };
   return {

@@ -4,9 +4,10 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
 import { hasTrait } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { type LinearLayout, product } from "../linear/linear.ts";
-import { copyBits, threadBases } from "../linear/threads.ts";
+import { type Input, type LinearLayout, product } from "../linear/linear.ts";
+import { blockThreadBases, copyBits } from "../linear/threads.ts";
 import { bug } from "../support/bug.ts";
+import { type PartConversion, partConversion } from "./cluster.ts";
 import { type ConversionPlan, planConversion } from "./conversion.ts";
 import { type AxisBit, axisBits, countWithout } from "./reduce.ts";
 import { rotatedBytes } from "./rotate.ts";
@@ -15,10 +16,23 @@ import { layoutOf, registerCount, tileBytes, wordBytes } from "./tiles.ts";
 /** Plans by layouts and what else they depend on: passes ask for those of an operation again and again. */
 const PLANS = new WeakMap<LinearLayout, WeakMap<LinearLayout, Map<string, ConversionPlan>>>();
 
-/** The plan of a `convert_layout` operation. */
+/** What a `convert_layout` operation does with the part of a tile that each block has. */
+const PARTS = new WeakMap<LinearLayout, WeakMap<LinearLayout, PartConversion>>();
+
+/** A `convert_layout` operation in each block. */
+export function partsOf(op: OpOf<"convert_layout">): PartConversion {
+  const [src, dst] = [layoutOf(operandsOf(op).value), layoutOf(resultOf(op))];
+  if (src.block.length === 0) return { src, dst, ranks: undefined };
+  const bySource = PARTS.get(src) ?? new WeakMap<LinearLayout, PartConversion>();
+  const parts = bySource.get(dst) ?? partConversion(src, dst);
+  PARTS.set(src, bySource.set(dst, parts));
+  return parts;
+}
+
+/** The plan of a `convert_layout` operation that stays within blocks. */
 export function conversionOf(op: OpOf<"convert_layout">): ConversionPlan {
   const { value } = operandsOf(op);
-  const [src, dst] = [layoutOf(value), layoutOf(resultOf(op))];
+  const { src, dst } = partsOf(op);
   const bytes = bytesOf(value.type.element);
   const { matrices = false } = op.attrs;
   const key = `${bytes} ${matrices}`;
@@ -35,18 +49,25 @@ export function hasBlockBarrier(op: Op): boolean {
   if (hasTrait(op, "blocks")) return true;
   if (op.name === "reduce") {
     const bits = axisBits(layoutOf(operandsOf(op).value), op.attrs.axis);
-    return bits.some(({ input }) => input === "warp");
+    return bits.some(({ input }) => input === "warp" || input === "block");
   }
   if (op.name !== "convert_layout") return false;
+  if (partsOf(op).ranks !== undefined) return true;
   const plan = conversionOf(op);
-  const warps = layoutOf(resultOf(op)).warp;
-  return plan.kind === "shared" && (!plan.withinWarp || warps.length === 0);
+  const { warp, block } = layoutOf(resultOf(op));
+  return plan.kind === "shared" && (!plan.withinWarp || warp.length + block.length === 0);
 }
 
 /** Bytes of shared memory that an operation exchanges elements through, all at once; 0: it needs none. */
 const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
-  convert_layout: (op) =>
-    conversionOf(op).kind === "shared" ? tileBytes(operandsOf(op).value.type) : 0,
+  convert_layout: (op) => {
+    const { src, ranks } = partsOf(op);
+    const { value } = operandsOf(op);
+    if (ranks !== undefined) return product(src.shape) * wordOf(value);
+    return conversionOf(op).kind === "shared"
+      ? product(src.shape) * bytesOf(value.type.element)
+      : 0;
+  },
   exchange: (op) => {
     const { value } = operandsOf(op);
     const crossesWarps = axisBits(layoutOf(value), op.attrs.axis)
@@ -63,10 +84,8 @@ const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
     return rotatedBytes(shape, op.attrs.axis, bytesOf(element));
   },
   reduce: (op) => {
-    const layout = layoutOf(operandsOf(op).value);
-    const warps = axisBits(layout, op.attrs.axis).filter(({ input }) => input === "warp").length;
-    if (warps === 0) return 0;
-    return (countWithout(layout.shape, op.attrs.axis) << warps) * accumulatorBytes(op);
+    const { warps, blocks } = reducedBytes(op);
+    return warps + blocks;
   },
   scan: (op) => {
     const { value } = operandsOf(op);
@@ -76,6 +95,20 @@ const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
   atomic: resultBytes,
   atomic_cas: resultBytes,
 };
+
+/** What a reduction exchanges between the warps of a block, and behind that between blocks. */
+export function reducedBytes(
+  op: OpOf<"reduce">,
+): { readonly warps: number; readonly blocks: number } {
+  const layout = layoutOf(operandsOf(op).value);
+  const bits = axisBits(layout, op.attrs.axis);
+  const has = (input: Input): number => bits.filter((bit) => bit.input === input).length;
+  const whole = countWithout(layout.shape, op.attrs.axis) * accumulatorBytes(op);
+  return {
+    warps: has("warp") === 0 ? 0 : whole << has("warp"),
+    blocks: has("block") === 0 ? 0 : whole,
+  };
+}
 
 export function isExchange(op: Op): op is OpOf<ExchangeOp> {
   return Object.hasOwn(BYTES, op.name);
@@ -98,9 +131,9 @@ export function hasOneBarrier(op: Op): boolean {
 
 const wordOf = (value: Value): number => wordBytes(value.type.element);
 
-/** Elements that all threads hold, copies included. */
+/** Elements that all threads of a block hold, copies included. */
 const heldByBlock = (value: Value): number =>
-  registerCount(value) << threadBases(layoutOf(value)).length;
+  registerCount(value) << blockThreadBases(layoutOf(value)).length;
 
 /** Bytes of a partial result: a word, and the index of the extreme one. */
 function accumulatorBytes(op: OpOf<"reduce" | "scan">): number {

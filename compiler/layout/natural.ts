@@ -16,7 +16,7 @@ import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { fitsShared, query, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
-import { blockedLayout, orderFrom } from "./blocked.ts";
+import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { chainedDots } from "./chains.ts";
 import { planConversion } from "./conversion.ts";
 import { type DotLayouts, dotLayouts } from "./dot.ts";
@@ -29,7 +29,7 @@ import {
   sameLayout,
   unbroadcastLayout,
 } from "../linear/linear.ts";
-import { isSeparable, reducedLayout } from "./reduce.ts";
+import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { withWarpsOf } from "./warp_local.ts";
@@ -42,6 +42,7 @@ type Part<T> = Generator<Search, T, LinearLayout | undefined>;
 export interface LayoutOptions {
   readonly target: Target;
   readonly numWarps: number;
+  readonly numCtas: number;
   readonly axisInfo: (value: Value) => AxisInfo;
 }
 
@@ -79,7 +80,7 @@ export class NaturalLayouts {
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
     this.#maps = func.maps;
-    this.#anchors = anchorLayouts(func, options.numWarps, options.axisInfo);
+    this.#anchors = anchorLayouts(func, options, options.axisInfo);
     this.#webs = phiWebsOf(func);
     for (const web of new Set(this.#webs.values())) {
       for (const source of web.sources) this.#flows.set(source, web);
@@ -127,7 +128,8 @@ export class NaturalLayouts {
   /** How the rows of a store should be rotated; only where its data is exchanged through shared memory anyway. */
   rotationOf(op: OpOf<"store">): Rotation | undefined {
     const layout = this.#anchors.get(op);
-    if (layout === undefined) return undefined;
+    // A row may belong to several blocks.
+    if (layout === undefined || this.#options.numCtas > 1) return undefined;
     const { value } = operandsOf(op);
     if (!this.isData(value)) return undefined;
     const bytes = bytesOf(value.type.element);
@@ -171,6 +173,7 @@ export class NaturalLayouts {
 
   /** Whether a conversion of a value stores its fragments as matrices. */
   storesMatrices(value: Value, layout: LinearLayout): boolean {
+    if (this.#options.numCtas > 1) return false;
     const bytes = bytesOf(value.type.element);
     const plan = planConversion(this.of(value), layout, bytes, { matrices: "store" });
     return plan.kind === "shared" && plan.matrices !== undefined &&
@@ -192,7 +195,8 @@ export class NaturalLayouts {
     if (!isTile(operand)) return undefined;
     if (op.name === "reduce") return this.#settled(this.#alongAxis(op));
     const isTaken = op.name === "rotate" || op.name === "gather" || op.name === "histogram";
-    if (isTaken && index === 0) return this.of(operand);
+    // Each block looks up, or counts, what all have.
+    if (isTaken && index === 0) return withoutBlocks(this.of(operand));
     if (layout === undefined) return this.of(operand);
     switch (op.name) {
       case "dot": {
@@ -217,6 +221,7 @@ export class NaturalLayouts {
     return blockedLayout({
       shape,
       numWarps: this.#options.numWarps,
+      numCtas: this.#options.numCtas,
       order: orderFrom(shape.length - 1, shape.length),
       vector: 1,
     });
@@ -248,8 +253,12 @@ export class NaturalLayouts {
   /** The layout in which a reduction or scan along an axis takes its operand. */
   *#alongAxis(op: OpOf<"reduce" | "scan" | "exchange">): Part<LinearLayout> {
     const { value } = operandsOf(op);
-    const layout = yield* this.#of(value);
-    return isSeparable(layout, op.attrs.axis) ? layout : this.#plain(value.type.shape);
+    const found = yield* this.#of(value);
+    const layout = isSeparable(found, op.attrs.axis) ? found : this.#plain(value.type.shape);
+    // Only reductions cross blocks; of what else is done along an axis, each block does the whole.
+    const crosses = op.name !== "reduce" &&
+      axisBits(layout, op.attrs.axis).some(({ input }) => input === "block");
+    return crosses ? withoutBlocks(layout) : layout;
   }
 
   /** Atomics and printed values take the layout of their data; each element comes from one thread. */
@@ -296,7 +305,7 @@ export class NaturalLayouts {
     }
     if (def.name === "scan" || def.name === "exchange") return yield* this.#alongAxis(def);
     if (def.name === "gather") return yield* this.#of(operandsOf(def).index);
-    if (def.name === "histogram") return this.#plain(value.type.shape);
+    if (def.name === "histogram") return withoutBlocks(this.#plain(value.type.shape));
     if (def.name === "permute") {
       const layout = yield this.#find(operandsOf(def).value);
       return layout && permuteLayout(layout, def.attrs.order);

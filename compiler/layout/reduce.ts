@@ -18,7 +18,7 @@ import {
 /** A hardware bit that moves along an axis, by a power of two. */
 export interface AxisBit {
   readonly input: Input;
-  /** Number of the register, lane or warp bit. */
+  /** Number of the register, lane, warp or block bit. */
   readonly bit: number;
   /** Base-2 logarithm of the step along the axis. */
   readonly step: number;
@@ -69,11 +69,12 @@ export function alongAxis(layout: LinearLayout, axis: number): LinearLayout {
     register: layout.register.map(along),
     lane: layout.lane.map(along),
     warp: layout.warp.map(along),
+    block: layout.block.map(along),
   };
 }
 
 /**
- * Layout of a reduction along an axis: lanes and warps that moved along it hold copies, registers that did are
+ * Layout of a reduction along an axis: lanes, warps and blocks that moved along it hold copies, registers that did are
  * gone. For the last axis the shape is empty, and every thread holds the scalar.
  */
 export function reducedLayout(layout: LinearLayout, axis: number): LinearLayout {
@@ -86,6 +87,7 @@ export function reducedLayout(layout: LinearLayout, axis: number): LinearLayout 
     register: keptRegisterBits(layout, axis).map((bit) => without(layout.register[bit] ?? 0)),
     lane: layout.lane.map(without),
     warp: layout.warp.map(without),
+    block: layout.block.map(without),
   };
 }
 

@@ -17,7 +17,7 @@ import type { ScalarName } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
 
 /** Warps of a group, and rows of the result that each has of an instruction. */
-const GROUP_WARPS = 4;
+export const GROUP_WARPS = 4;
 const WARP_ROWS = 16;
 /** Rows of the result that one instruction computes, the most columns, and the bytes along k of both operands. */
 export const GROUP_ROWS = GROUP_WARPS * WARP_ROWS;
@@ -100,6 +100,34 @@ export function suitsWarpGroups(
     columnsOf(m, n, numWarps) !== undefined &&
     (row.isEitherOrder || alongK.every((isAlong) => isAlong)) &&
     isLoaded(a) && isLoaded(b) && target.warpGroups;
+}
+
+/**
+ * Whether warp groups can do a dot of a chain (chains.ts): b comes through shared memory, a does or is what threads have
+ * computed. Each group has all columns of the rows of one instruction, so that rows stay within a warp.
+ */
+export function suitsChain(
+  dot: OpOf<"dot">,
+  numWarps: number,
+  target: Target,
+  alongK: readonly [boolean, boolean],
+): boolean {
+  const { a, b } = operandsOf(dot);
+  if (a.type.shape.length !== 2) return false;
+  const [m = 0, k = 0] = a.type.shape;
+  const n = b.type.shape[1] ?? 0;
+  const row = typesOf(dot);
+  return row !== undefined && m * GROUP_WARPS === numWarps * GROUP_ROWS && k >= depthOf(a.type) &&
+    n >= LEAST_COLUMNS && n <= MOST_COLUMNS &&
+    (row.isEitherOrder || (isLoaded(a) && alongK.every((isAlong) => isAlong))) &&
+    isLoaded(b) && target.warpGroups;
+}
+
+/** Whether a value is a box of a tensor, maybe permuted. */
+export function isBox(value: Value): boolean {
+  let { def } = value;
+  while (isOp(def, "permute") || isOp(def, "convert_layout")) ({ def } = operandsOf(def).value);
+  return isOp(def, "tensor_load");
 }
 
 /** Whether a dot adds sums of short runs along k, so that they have the bits of float. */
@@ -198,7 +226,7 @@ const SWIZZLE_BYTES = 1024;
 export function swizzleAlignment({ body }: Func): number {
   let alignment = 1;
   walkOps(body, ({ name }) => {
-    if (name === "warp_group_dot") alignment = SWIZZLE_BYTES;
+    if (name === "warp_group_dot" || name === "register_group_dot") alignment = SWIZZLE_BYTES;
   });
   return alignment;
 }

@@ -43,5 +43,6 @@ export function withWarpsOf(store: LinearLayout, data: LinearLayout): LinearLayo
     register: [...vector, ...rest.filter((basis) => !lane.includes(basis))],
     lane,
     warp: data.warp,
+    block: data.block,
   };
 }

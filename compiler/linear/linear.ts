@@ -1,7 +1,7 @@
 /**
  * Linear layouts over F2: the only notion of layout in tri.
  *
- * A layout says which element of a tile each (register, lane, warp) of a thread block holds. Shapes are powers
+ * A layout says which element of a tile each (register, lane, warp, block) of a program holds. Shapes are powers
  * of two, so an element is named by the bits of its row-major index, and a layout is a linear map from the bits
  * of the hardware coordinate to the bits of that index: the image of a coordinate is the exclusive or of the
  * images of its bits. One integer per input bit, its *basis*, is the whole layout.
@@ -12,6 +12,7 @@
  *     register     [1]                        register bit 0 moves one column
  *     lane         [2, 4, 8, 16, 0]           lane bits 0, 1 move 2 and 4 columns, bits 2, 3 move 1 and 2 rows
  *     warp         []                         lane bit 4 moves nothing: lanes 16–31 hold copies
+ *     block        []                         a program of one block
  *
  * Register 1 of lane 5 holds element 1 ^ 2 ^ 8 = 11: row 1, column 3. A basis of 0 means replication. A tile's
  * layout must reach every element (be surjective).
@@ -23,7 +24,7 @@
 import { bug } from "../support/bug.ts";
 
 /** Hardware coordinates, minor to major. */
-export const INPUTS = ["register", "lane", "warp"] as const;
+export const INPUTS = ["register", "lane", "warp", "block"] as const;
 export type Input = typeof INPUTS[number];
 
 export interface LinearLayout {
@@ -33,6 +34,8 @@ export interface LinearLayout {
   /** Always five: a warp has 32 lanes. */
   readonly lane: readonly number[];
   readonly warp: readonly number[];
+  /** Of the blocks of a cluster; empty where a program is one block. */
+  readonly block: readonly number[];
 }
 
 /** Base-2 logarithm of a power of two. */
@@ -77,13 +80,14 @@ export function elementAt(
   register: number,
   lane: number,
   warp: number,
+  block = 0,
 ): number {
   return applyBases(layout.register, register) ^ applyBases(layout.lane, lane) ^
-    applyBases(layout.warp, warp);
+    applyBases(layout.warp, warp) ^ applyBases(layout.block, block);
 }
 
 /** A layout of another shape: `f` gives the index there of a basis here. */
-function mapBases(
+export function mapBases(
   layout: LinearLayout,
   shape: readonly number[],
   f: (basis: number) => number,
@@ -93,6 +97,7 @@ function mapBases(
     register: layout.register.map(f),
     lane: layout.lane.map(f),
     warp: layout.warp.map(f),
+    block: layout.block.map(f),
   };
 }
 
@@ -166,7 +171,7 @@ const KEYS = new WeakMap<LinearLayout, string>();
 export function layoutKey(layout: LinearLayout): string {
   const known = KEYS.get(layout);
   if (known !== undefined) return known;
-  const key = `${layout.shape}|${layout.register}|${layout.lane}|${layout.warp}`;
+  const key = `${layout.shape}|${layout.register}|${layout.lane}|${layout.warp}|${layout.block}`;
   KEYS.set(layout, key);
   return key;
 }
@@ -195,9 +200,9 @@ export function spellBasis(basis: number, shape: readonly number[]): string {
   return bits.join("^");
 }
 
-/** `register(b0 b1) lane(b2 b3 a0 a1 -) warp(a2)` */
+/** `register(b0 b1) lane(b2 b3 a0 a1 -) warp(a2)`, and `block(b4)` behind it where a program has several. */
 export function spellLayout(layout: LinearLayout): string {
-  return INPUTS.map((input) =>
+  return INPUTS.filter((input) => input !== "block" || layout.block.length > 0).map((input) =>
     `${input}(${layout[input].map((basis) => spellBasis(basis, layout.shape)).join(" ")})`
   ).join(" ");
 }

@@ -1,23 +1,43 @@
 /** The thread's coordinates, and linear maps of them as registers. */
 import type { Operand } from "../ptx/func.ts";
-import { applyBases } from "../linear/linear.ts";
+import { applyBases, log2 } from "../linear/linear.ts";
 import type { LowerContext } from "./context.ts";
 import { int } from "./emitter.ts";
 
-export function threadIndex(cx: LowerContext): Operand {
+export function threadInBlock(cx: LowerContext): Operand {
   return cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
 }
 
+/** The number of the thread's block in its program. */
+export function blockRank(cx: LowerContext): Operand {
+  return cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "cluster_ctarank" }]);
+}
+
+/** The thread in its program; where only bits in `mask` are wanted, maybe without the others. */
+function threadInProgram(cx: LowerContext, mask: number): Operand {
+  const bits = 5 + log2(cx.numWarps);
+  const own = threadInBlock(cx);
+  if (cx.numCtas === 1 || mask >> bits === 0) return own;
+  const e = cx.emitter;
+  return e.pure("or.b32", "b32", [e.pure("shl.b32", "b32", [blockRank(cx), int(bits)]), own]);
+}
+
+/** The bits of a thread's index in its program, all of which only make copies of a scalar. */
+export function scalarCopies(cx: LowerContext): number {
+  return 32 * cx.numWarps * cx.numCtas - 1;
+}
+
 /**
- * The part of a linear map that lane and warp contribute, as a register: runs of bits that move together are
- * masked and shifted together. `bases` are images of lane bits, then of warp bits (thread index bits 0 … n-1).
+ * The part of a linear map that lane, warp and block contribute, as a register: runs of bits that move together are
+ * masked and shifted together. `bases` are images of lane bits, of warp bits, then of block bits (thread index bits
+ * 0 … n-1).
  */
 function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
   const e = cx.emitter;
   let sum: Operand = int(0);
   // Output bits that several input bits reach need exclusive or; disjoint ones may be or-ed, which xor also is.
   for (const [shift, mask] of shiftsOf(bases)) {
-    const masked = e.pure("and.b32", "b32", [threadIndex(cx), int(mask)]);
+    const masked = e.pure("and.b32", "b32", [threadInProgram(cx, mask), int(mask)]);
     const moved = shift === 0
       ? masked
       : e.pure(shift > 0 ? "shl.b32" : "shr.u32", "b32", [masked, int(Math.abs(shift))]);
@@ -80,7 +100,7 @@ export function ownerPredicate(cx: LowerContext, copies: number): Operand | unde
   if (copies === 0) return undefined;
   const e = cx.emitter;
   return e.pure("setp.eq.s32", "pred", [
-    e.pure("and.b32", "b32", [threadIndex(cx), int(copies)]),
+    e.pure("and.b32", "b32", [threadInProgram(cx, copies), int(copies)]),
     int(0),
   ]);
 }

@@ -6,18 +6,18 @@ import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { type Element, isPointer } from "../ir/types.ts";
-import { freeMask, log2 } from "../linear/linear.ts";
+import { freeMask } from "../linear/linear.ts";
 import { bug, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { kindOf, lowerBinary, lowerUnary } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
-import { atRegister, ownerPredicate } from "./addresses.ts";
+import { atRegister, blockRank, ownerPredicate, scalarCopies } from "./addresses.ts";
 import { lowered, setElements } from "./values.ts";
 import { copyBits, threadBases } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
-import { beginExchange, blockBarrier } from "./shared.ts";
+import { beginExchange, inBlock, programBarrier } from "./shared.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
 
 type Guard = Instruction["guard"];
@@ -118,11 +118,11 @@ function atomics(
   const { pointer } = operandsOf(op);
   const { layout } = pointer.type;
   const element = elementOf(pointer);
-  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   const scope = `.${op.attrs.order}.${op.attrs.scope}.global`;
   // Everything the program did comes before: its other threads have done it when this one continues.
-  if (isReleasing(op)) blockBarrier(cx);
+  if (isReleasing(op)) programBarrier(cx);
   const free = layout === undefined ? 0 : freeMask(layout.register);
   const at = (value: Value, register: number): Operand =>
     e.inRegister(
@@ -145,7 +145,7 @@ function atomics(
     });
   }
   if (copies !== 0) shareResults(cx, op, owner, results);
-  else if (isAcquiring(op)) blockBarrier(cx);
+  else if (isAcquiring(op)) programBarrier(cx);
   setElements(cx, resultOf(op), results, free);
 }
 
@@ -218,23 +218,36 @@ function shareResults(
   const size = bank === "b64" ? 8 : 4;
   const start = beginExchange(cx, op);
   const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
-  const addressOf = (register: number): Operand => {
-    if (layout === undefined) return { kind: "address", base: start, offset: 0n };
-    const { base, constant } = atRegister(cx, {
-      register: scaled(layout.register),
-      thread: scaled(threadBases(layout)),
-    }, register);
-    return { kind: "address", base: e.add("b32", start, base), offset: BigInt(constant) };
+  // Of blocks that have copies of an element, the first one has its result.
+  const copies = layout === undefined ? cx.numCtas - 1 : freeMask(layout.block);
+  const ownerBlock = (): Operand =>
+    e.pure("and.b32", "b32", [blockRank(cx), int(cx.numCtas - 1 & ~copies)]);
+  const addressOf = (register: number, isOwn: boolean): Operand => {
+    const { base, constant } = layout === undefined
+      ? { base: int(0), constant: 0 }
+      : atRegister(cx, {
+        register: scaled(layout.register),
+        thread: scaled(threadBases(layout)),
+      }, register);
+    const own = e.add("b32", start, base);
+    return {
+      kind: "address",
+      base: isOwn ? own : inBlock(cx, own, ownerBlock()),
+      offset: BigInt(constant),
+    };
   };
   const guard: Guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   results.forEach((result, register) => {
     const word = e.inRegister(toWord(e, result, element), bank);
-    e.emit(`st.shared.${bank}`, [addressOf(register), word], guard);
+    e.emit(`st.shared.${bank}`, [addressOf(register, true), word], guard);
   });
-  blockBarrier(cx);
+  programBarrier(cx);
   results.forEach((_, register) => {
     const word = e.register(bank);
-    e.emit(`ld.shared.${bank}`, [word, addressOf(register)]);
+    e.emit(`ld.shared${copies === 0 ? "" : "::cluster"}.${bank}`, [
+      word,
+      addressOf(register, copies === 0),
+    ]);
     results[register] = fromWord(e, word, element);
   });
 }

@@ -7,11 +7,11 @@ import type { Operand } from "../ptx/func.ts";
 import { CHECK_BEGIN, CHECK_END } from "../ptx/checks.ts";
 import type { OpOf } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
-import { freeMask, log2 } from "../linear/linear.ts";
+import { freeMask } from "../linear/linear.ts";
 import { positionOf, useSite } from "../support/source.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import type { LowerContext } from "./context.ts";
-import { ownerPredicate } from "./addresses.ts";
+import { ownerPredicate, scalarCopies } from "./addresses.ts";
 import { lowered } from "./values.ts";
 import { copyBits } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
@@ -48,7 +48,7 @@ function broken(cx: LowerContext, op: OpOf<"check">): Operand {
   }
   if (isInteger(holds) && holds.value !== 0n) return int(0);
   const fails = e.pure("not.pred", "pred", [e.inRegister(holds, "pred")]);
-  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   return owner === undefined ? fails : e.pure("and.pred", "pred", [fails, owner]);
 }

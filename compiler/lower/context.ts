@@ -1,6 +1,7 @@
 /** What every lowering rule gets: the emitter and the values lowered so far. Types only. */
 import type { Op, Value } from "../ir/func.ts";
 import type { TensorMap } from "../ir/tensor_map.ts";
+import type { Operand } from "../ptx/func.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./call_table.ts";
@@ -11,6 +12,12 @@ export type Lowered = (register: number) => Ref;
 export interface LowerContext {
   readonly emitter: Emitter;
   readonly numWarps: number;
+  /** Blocks of a program. */
+  readonly numCtas: number;
+  /** Whether threads have read the shared memory of other blocks, which then must not end before. */
+  readonly remote: { hasReads: boolean };
+  /** Operands of `bar.sync` for the threads of the program. */
+  readonly blockBarrier: readonly Operand[];
   readonly values: Map<Value, Lowered>;
   /** How many operations in a row, up to a value, compute their elements on demand (chain_length.ts). */
   readonly chainLengths: Map<Value, number>;
@@ -18,6 +25,8 @@ export interface LowerContext {
   readonly constants: Map<string, number>;
   /** Tensor maps of the function, and the parameters that hold them. */
   readonly maps: readonly (TensorMap & { readonly symbol: string })[];
+  /** The parameter that holds the number of programs, where blocks do several in turn. */
+  readonly programs: string | undefined;
   /** Calls of functions of the device. */
   readonly calls: CallTable;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */

@@ -51,7 +51,9 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
   const words = (value: Value): number => registerCount(value) * bytesOf(value.type.element) / 4;
   const ofRegion = ({ ops }: Region): number => {
     const dots = ops.filter((op) => op.name === "dot");
-    const groups = ops.filter((op) => op.name === "warp_group_dot");
+    const groups = ops.filter((op) =>
+      op.name === "warp_group_dot" || op.name === "register_group_dot"
+    );
     const here = new Set(ops);
     const sums = [...dots, ...groups].map((op) => operandsOf(op).sum).filter(({ def }) =>
       def?.name !== "dot" || !here.has(def)

@@ -8,16 +8,16 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { isPointer } from "../ir/types.ts";
 import { axisShifts, freeMask, type LinearLayout, log2 } from "../linear/linear.ts";
 import { axisBits } from "../layout/reduce.ts";
-import { must } from "../support/bug.ts";
+import { bug, must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
-import { atRegister, ownerPredicate, threadIndex } from "./addresses.ts";
+import { atRegister, ownerPredicate, threadInBlock } from "./addresses.ts";
 import { lowered, setElements } from "./values.ts";
-import { copyBits, threadBases } from "../linear/threads.ts";
+import { blockCopyBits, threadBases } from "../linear/threads.ts";
 import { convertScalar } from "./convert.ts";
 import { layoutOf, registerCount, wordBytes } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { beginExchange, blockBarrier } from "./shared.ts";
+import { beginExchange, programBarrier } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 import { fromWord, toWord, wordBank } from "./words.ts";
 
@@ -26,7 +26,7 @@ export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
   const { value: source } = operandsOf(op);
   const { element } = source.type;
   const { axis, mask } = op.attrs;
-  const moved = { register: 0, lane: 0, warp: 0 };
+  const moved = { register: 0, lane: 0, warp: 0, block: 0 };
   for (const { input, bit, step } of axisBits(layoutOf(source), axis)) {
     if ((mask >> step) & 1) moved[input] |= 1 << bit;
   }
@@ -39,6 +39,7 @@ export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
     },
   );
   if (moved.lane !== 0) words = words.map((word) => butterfly(e, word, bank, moved.lane));
+  if (moved.block !== 0) bug("an exchange between blocks");
   if (moved.warp !== 0) words = fromWarp(cx, op, moved.warp, words);
   const results = words.map((word) => fromWord(e, word, element));
   setElements(cx, resultOf(op), results);
@@ -62,11 +63,11 @@ function fromWarp(
     base: e.add("b32", start, e.mul("b32", thread, int(size))),
     offset: BigInt(register * row),
   });
-  const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
+  const other = e.pure("xor.b32", "b32", [threadInBlock(cx), int(32 * mask)]);
   words.forEach((word, register) =>
-    e.emit(`st.shared.${bank}`, [addressOf(threadIndex(cx), register), e.inRegister(word, bank)])
+    e.emit(`st.shared.${bank}`, [addressOf(threadInBlock(cx), register), e.inRegister(word, bank)])
   );
-  blockBarrier(cx);
+  programBarrier(cx);
   return words.map((_, register) => {
     const result = e.register(bank);
     e.emit(`ld.shared.${bank}`, [result, addressOf(other, register)]);
@@ -94,7 +95,7 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
   const size = wordBytes(element);
   const start = beginExchange(cx, op);
 
-  const owner = ownerPredicate(cx, copyBits(from));
+  const owner = ownerPredicate(cx, blockCopyBits(from));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   const free = freeMask(from.register);
   for (let register = 0; register < registerCount(source); register++) {
@@ -106,7 +107,7 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
       e.inRegister(word, bank),
     ], guard);
   }
-  blockBarrier(cx);
+  programBarrier(cx);
 
   // Where the line of an element starts: its index without the axis, in the source's shape.
   const extent = from.shape[axis] ?? 1;
@@ -146,6 +147,7 @@ function lineLayout(layout: LinearLayout, shape: readonly number[], axis: number
     register: layout.register.map(move),
     lane: layout.lane.map(move),
     warp: layout.warp.map(move),
+    block: layout.block.map(move),
   };
 }
 
@@ -167,11 +169,15 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
     .filter((register) => (register & freeMask(to.register)) === 0);
   const zero = e.inRegister(int(0), "b32");
   for (const register of registers) {
-    e.emit("st.shared.b32", [counterOf(register), zero], guardOf(ownerPredicate(cx, copyBits(to))));
+    e.emit(
+      "st.shared.b32",
+      [counterOf(register), zero],
+      guardOf(ownerPredicate(cx, blockCopyBits(to))),
+    );
   }
-  blockBarrier(cx);
+  programBarrier(cx);
 
-  const owner = ownerPredicate(cx, copyBits(from));
+  const owner = ownerPredicate(cx, blockCopyBits(from));
   const free = freeMask(from.register);
   for (let register = 0; register < registerCount(source); register++) {
     if (register & free) continue;
@@ -187,7 +193,7 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
       e.inRegister(int(1), "b32"),
     ], guardOf(counted));
   }
-  blockBarrier(cx);
+  programBarrier(cx);
   const counts: Operand[] = [];
   for (const register of registers) {
     const count = e.register("b32");

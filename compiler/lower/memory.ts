@@ -1,6 +1,6 @@
 /** Global loads and stores: as few and as wide as layout, alignment and mask allow. */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
-import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
+import { axisShifts, freeMask } from "../linear/linear.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 import { type AccessGroup, accessGroups } from "../layout/access_groups.ts";
 import type { AxisInfo } from "../tile/axis.ts";
@@ -12,7 +12,7 @@ import { bug, must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import { query } from "../targets.ts";
 import type { LowerContext } from "./context.ts";
-import { ownerPredicate } from "./addresses.ts";
+import { ownerPredicate, scalarCopies } from "./addresses.ts";
 import { lowered } from "./values.ts";
 import { copyBits } from "../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "./element.ts";
@@ -216,7 +216,7 @@ export function lowerStore(
   const element = elementOf(pointer);
   const layout = pointer.type.layout;
   // One thread stores a scalar; of copies of an element, one is stored.
-  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;
@@ -248,7 +248,7 @@ export function lowerPrefetch(
   // Constant memory has a cache of its own, which cannot be asked to read ahead.
   if (spaceOf(pointer) === "constant") return;
   const { layout } = pointer.type;
-  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;

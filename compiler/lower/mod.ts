@@ -3,6 +3,7 @@ import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/f
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import type { Func, Op } from "../ir/func.ts";
+import { loopOverPrograms } from "../ir/program_loop.ts";
 import { walkOps } from "../ir/walk.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -12,23 +13,25 @@ import type { FloatOptions } from "../support/float_options.ts";
 import { CallTable } from "./call_table.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
-import { SHARED_SYMBOL } from "./shared.ts";
-import { conversionOf } from "../layout/exchanges.ts";
+import { endTogether, SHARED_SYMBOL } from "./shared.ts";
+import { exchangeBytes } from "../layout/exchanges.ts";
 import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
-import { Emitter } from "./emitter.ts";
+import { Emitter, int } from "./emitter.ts";
 import { inductionBases } from "../tile/induction.ts";
 import { swizzleAlignment } from "../layout/warp_group.ts";
 import { dropIdleLocations, type FileTable } from "./source_locations.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
-import { mapParam } from "./tensor_copy.ts";
+import { mapParam, producerWarps } from "./tensor_copy.ts";
 import { Unsupported } from "./unsupported.ts";
 
 /** How an entry is emitted. */
 export interface EmitOptions {
   readonly target: Target;
   readonly numWarps: number;
+  /** Blocks of a program. */
+  readonly numCtas: number;
   /** Registers that a thread may use. */
   readonly maxRegisters: number | undefined;
   /** Entry name in the module. */
@@ -63,14 +66,23 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   requireShared(func, options.target);
   const paramName = (index: number): string => `${options.symbol}_param_${index}`;
   const maps = func.maps.map((map, i) => ({ ...map, symbol: paramName(func.params.length + i) }));
+  const programs = loopOverPrograms(func) === undefined
+    ? undefined
+    : paramName(func.params.length + maps.length);
+  const helpers = producerWarps(func, options.numWarps);
   const emitter = new Emitter(options.target, options.files, options.floats);
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,
+    numCtas: options.numCtas,
+    remote: { hasReads: false },
+    // Barrier 0 is that of all threads.
+    blockBarrier: helpers === 0 ? [int(0)] : [int(1), int(32 * options.numWarps)],
     values: new Map(),
     chainLengths: new Map(),
     constants: new Map(),
     maps,
+    programs,
     calls: new CallTable(options.symbol, options.debug),
     loaded: { registers: 0 },
     copied: new Map(),
@@ -92,10 +104,11 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     return { name, type: paramType(param.type.element) };
   });
   cx.lowerOps(func.body.ops);
+  if (cx.remote.hasReads) endTogether(cx);
   emitter.emit("ret", []);
 
   const live = renumber(dropIdleLocations(dropDead(emitter.body)));
-  const threads = 32 * options.numWarps;
+  const threads = 32 * (options.numWarps + helpers);
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;
   const use: Use = {
     threads,
@@ -107,7 +120,11 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   return {
     kernel: {
       name: options.symbol,
-      params: [...params, ...maps.map(({ symbol }) => mapParam(symbol))],
+      params: [
+        ...params,
+        ...maps.map(({ symbol }) => mapParam(symbol)),
+        ...programs === undefined ? [] : [{ name: programs, type: "u32" }],
+      ],
       directives: [],
       registers: live.registers,
       variables: [
@@ -122,7 +139,12 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? sharedBytes : 0,
-    directivesOn: (target) => directivesOn(target, use),
+    directivesOn: (target) => [
+      ...directivesOn(target, use),
+      ...options.numCtas === 1
+        ? []
+        : [{ name: "reqnctapercluster", values: [options.numCtas, 1, 1] }],
+    ],
   };
 }
 
@@ -131,7 +153,7 @@ function requireShared({ body, sharedBytes = 0 }: Func, target: Target): void {
   if (fitsShared(target, sharedBytes)) return;
   const conversions: Op[] = [];
   walkOps(body, (op) => {
-    if (op.name === "convert_layout" && conversionOf(op).kind === "shared") conversions.push(op);
+    if (op.name === "convert_layout" && exchangeBytes(op) > 0) conversions.push(op);
   });
   const first = body.ops.find(({ name }) => name !== "shared_buffer");
   const what = conversions.length > 0 ? "layout conversion" : "this kernel";

@@ -4,10 +4,10 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
-import { axisShifts, freeMask, log2 } from "../linear/linear.ts";
+import { axisShifts, freeMask } from "../linear/linear.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import type { LowerContext } from "./context.ts";
-import { atRegister, ownerPredicate } from "./addresses.ts";
+import { atRegister, ownerPredicate, scalarCopies } from "./addresses.ts";
 import { lowered } from "./values.ts";
 import { copyBits, threadBases } from "../linear/threads.ts";
 import { registerCount } from "../layout/tiles.ts";
@@ -23,7 +23,7 @@ interface Printed {
 export function lowerPrint(cx: LowerContext, op: OpOf<"print">): void {
   const tile = op.operands.find(({ type }) => type.layout !== undefined);
   const layout = tile?.type.layout;
-  const copies = layout === undefined ? (1 << (5 + log2(cx.numWarps))) - 1 : copyBits(layout);
+  const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
   const format = op.attrs.format;
   const text = tile === undefined
     ? format

@@ -1,6 +1,6 @@
 /**
  * Reductions along an axis: first the registers of each thread, then lanes by butterfly shuffles, then warps through
- * shared memory. The order is fixed by the layout, both sides of every exchange combine the same two values, and
+ * shared memory, then the blocks of the program through that of each other. The order is fixed by the layout, both sides of every exchange combine the same two values, and
  * all copies of a result are therefore equal to the bit.
  */
 import type { OpOf } from "../ir/func.ts";
@@ -12,19 +12,20 @@ import {
   keptRegisterBits,
   reducedLayout,
 } from "../layout/reduce.ts";
-import type { LinearLayout } from "../linear/linear.ts";
+import { freeMask, type LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import type { Operand } from "../ptx/func.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
 import type { LowerContext } from "./context.ts";
-import { atRegister, ownerPredicate } from "./addresses.ts";
+import { atRegister, blockRank, ownerPredicate } from "./addresses.ts";
 import { lowered, setElements } from "./values.ts";
-import { threadBases } from "../linear/threads.ts";
+import { blockThreadBases, threadBases } from "../linear/threads.ts";
+import { reducedBytes } from "../layout/exchanges.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { beginExchange, blockBarrier } from "./shared.ts";
+import { beginExchange, blockBarrier, inBlock, programBarrier } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
 
 /** The register whose bits `bits` are those of `value`, lowest first. */
@@ -54,7 +55,19 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
   );
   sums = sums.map((sum) => foldLanes(cx, combiner, bitsOf("lane"), sum));
   const warps = bitsOf("warp");
-  if (warps.length > 0) sums = foldWarps(cx, op, combiner, { layout, axis, warps }, sums);
+  const blocks = bitsOf("block");
+  if (warps.length + blocks.length > 0) {
+    const exchange: Exchange = { layout, axis, warps, blocks, start: beginExchange(cx, op) };
+    if (warps.length > 0) sums = foldWarps(cx, combiner, exchange, sums);
+    if (blocks.length > 0) {
+      sums = foldBlocks(
+        cx,
+        combiner,
+        { ...exchange, start: afterWarps(cx, op, exchange.start) },
+        sums,
+      );
+    }
+  }
   const results = sums.map((sum) => combiner.finish(cx.emitter, sum));
   setElements(cx, resultOf(op), results);
 }
@@ -128,40 +141,41 @@ export function fromLane(
   return zip(sum, combiner.banks).map(([word, bank]) => butterfly(cx.emitter, word, bank, mask));
 }
 
-interface WarpStep {
+/** What a reduction does through shared memory. */
+interface Exchange {
   readonly layout: LinearLayout;
   readonly axis: number;
   /** Warp bits along the axis. */
   readonly warps: readonly number[];
+  /** Block bits along the axis. */
+  readonly blocks: readonly number[];
+  /** Address of the first byte. */
+  readonly start: Operand;
 }
 
-/** Each warp leaves its part in shared memory; all threads read the parts of their element in one order. */
-function foldWarps(
+/** Where what blocks exchange begins. */
+function afterWarps(cx: LowerContext, op: OpOf<"reduce">, start: Operand): Operand {
+  const { warps } = reducedBytes(op);
+  return warps === 0 ? start : cx.emitter.add("b32", start, int(warps));
+}
+
+/** Parts of reductions in shared memory: for each part, a word of each element, and then the next word. */
+function placesOf(
   cx: LowerContext,
-  op: OpOf<"reduce">,
-  combiner: Combiner,
-  { layout, axis, warps }: WarpStep,
-  sums: readonly Accumulator[],
-): Accumulator[] {
-  const e = cx.emitter;
+  { banks }: Combiner,
+  { layout, axis, start }: Exchange,
+  parts: number,
+): (thread: readonly number[], register: number, word: number, part?: number) => {
+  readonly base: Operand;
+  readonly offset: bigint;
+} {
   const reduced = reducedLayout(layout, axis);
   const elements = countWithout(layout.shape, axis);
-  const parts = elements << warps.length;
-  const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
-  const starts = sizes.map((_, i) => parts * sizes.slice(0, i).reduce((a, b) => a + b, 0));
-  const start = beginExchange(cx, op);
-
-  const reading = threadBases(reduced);
-  const writing = reading.map((basis, bit) => {
-    const warp = warps.indexOf(bit - layout.lane.length);
-    return warp < 0 ? basis : elements << warp;
-  });
-  const address = (
-    thread: readonly number[],
-    register: number,
-    word: number,
-    part = 0,
-  ): Operand => {
+  const sizes = banks.map((bank) => bank === "b64" ? 8 : 4);
+  const starts = sizes.map((_, i) =>
+    elements * parts * sizes.slice(0, i).reduce((a, b) => a + b, 0)
+  );
+  return (thread, register, word, part = 0) => {
     const size = must(sizes[word], "size of a word");
     const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
     const { base, constant } = atRegister(cx, {
@@ -169,27 +183,94 @@ function foldWarps(
       thread: scaled(thread),
     }, register);
     const offset = must(starts[word], "offset of a word") + constant + part * elements * size;
-    return { kind: "address", base: e.add("b32", start, base), offset: BigInt(offset) };
+    return { base: cx.emitter.add("b32", start, base), offset: BigInt(offset) };
   };
-  const copies = writing.reduce((mask, basis, bit) => basis === 0 ? mask | (1 << bit) : mask, 0);
-  const owner = ownerPredicate(cx, copies);
-  const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
-  sums.forEach((sum, register) =>
-    zip(sum, combiner.banks).forEach(([word, bank], i) =>
-      e.emit(
-        `st.shared.${bank}`,
-        [address(writing, register, i), e.inRegister(word, bank)],
-        guard,
-      )
-    )
-  );
-  blockBarrier(cx);
+}
+
+/** Each warp leaves its part in shared memory; all threads read the parts of their element in one order. */
+function foldWarps(
+  cx: LowerContext,
+  combiner: Combiner,
+  exchange: Exchange,
+  sums: readonly Accumulator[],
+): Accumulator[] {
+  const e = cx.emitter;
+  const { layout, axis, warps, blocks } = exchange;
+  const elements = countWithout(layout.shape, axis);
+  const reading = blockThreadBases(reducedLayout(layout, axis));
+  const writing = reading.map((basis, bit) => {
+    const warp = warps.indexOf(bit - layout.lane.length);
+    return warp < 0 ? basis : elements << warp;
+  });
+  const placeOf = placesOf(cx, combiner, exchange, 1 << warps.length);
+  leave(cx, combiner, writing, sums, placeOf);
+  // Nobody else reads what the warps of a block leave there, where the blocks meet behind it.
+  if (blocks.length > 0) blockBarrier(cx);
+  else programBarrier(cx);
   return sums.map((_, register) =>
     foldRegisters(cx, combiner, warps.map((__, i) => i), (part) =>
       combiner.banks.map((bank, i) => {
         const result = e.register(bank);
-        e.emit(`ld.shared.${bank}`, [result, address(reading, register, i, part)]);
+        const place = placeOf(reading, register, i, part);
+        e.emit(`ld.shared.${bank}`, [result, { kind: "address", ...place }]);
         return result;
       }))
+  );
+}
+
+/** Each block leaves its part in its shared memory; all threads of the program read them in the order of the blocks. */
+function foldBlocks(
+  cx: LowerContext,
+  combiner: Combiner,
+  exchange: Exchange,
+  sums: readonly Accumulator[],
+): Accumulator[] {
+  const e = cx.emitter;
+  const { layout, axis, blocks } = exchange;
+  const own = blockThreadBases(reducedLayout(layout, axis));
+  const placeOf = placesOf(cx, combiner, exchange, 1);
+  leave(cx, combiner, own, sums, placeOf);
+  programBarrier(cx);
+  const mask = scatterBits(blocks, (1 << blocks.length) - 1);
+  const others = e.pure("and.b32", "b32", [blockRank(cx), int(cx.numCtas - 1 & ~mask)]);
+  const rankOf = (part: number): Operand =>
+    e.inRegister(e.add("b32", others, int(scatterBits(blocks, part))), "b32");
+  return sums.map((_, register) =>
+    foldRegisters(
+      cx,
+      combiner,
+      blocks.map((__, i) => i),
+      (part) =>
+        combiner.banks.map((bank, i) => {
+          const result = e.register(bank);
+          const { base, offset } = placeOf(own, register, i);
+          const address: Operand = {
+            kind: "address",
+            base: inBlock(cx, base, rankOf(part)),
+            offset,
+          };
+          e.emit(`ld.shared::cluster.${bank}`, [result, address]);
+          return result;
+        }),
+    )
+  );
+}
+
+/** Writes the words of accumulators; of threads that have the same one, the first. */
+function leave(
+  cx: LowerContext,
+  { banks }: Combiner,
+  thread: readonly number[],
+  sums: readonly Accumulator[],
+  placeOf: ReturnType<typeof placesOf>,
+): void {
+  const e = cx.emitter;
+  const owner = ownerPredicate(cx, freeMask(thread));
+  const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
+  sums.forEach((sum, register) =>
+    zip(sum, banks).forEach(([word, bank], i) => {
+      const address: Operand = { kind: "address", ...placeOf(thread, register, i) };
+      e.emit(`st.shared.${bank}`, [address, e.inRegister(word, bank)], guard);
+    })
   );
 }

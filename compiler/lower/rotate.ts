@@ -12,11 +12,11 @@ import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
 import { lowered, memo, setElements } from "./values.ts";
-import { copyBits } from "../linear/threads.ts";
+import { blockCopyBits, threadBases } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { beginExchange, blockBarrier } from "./shared.ts";
+import { beginExchange, programBarrier } from "./shared.ts";
 
 /** A coordinate of a layout's elements, as images of register and thread bits. */
 interface Coordinate {
@@ -30,7 +30,7 @@ function split(layout: LinearLayout, axis: number): { along: Coordinate; outer: 
   const bits = log2(layout.shape[axis] ?? 1);
   const map = (f: (basis: number) => number): Coordinate => ({
     register: layout.register.map(f),
-    thread: [...layout.lane, ...layout.warp].map(f),
+    thread: threadBases(layout).map(f),
   });
   return {
     along: map((basis) => (basis >> shift) & ((1 << bits) - 1)),
@@ -94,7 +94,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
     e.address(e.add("b32", e.add("b32", start, scaled(row, pitch)), scaled(index, bytes)));
 
   const from = split(src, axis);
-  const owner = ownerPredicate(cx, copyBits(src));
+  const owner = ownerPredicate(cx, blockCopyBits(src));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   for (const register of distinct(src)) {
     const packed = packAccess(e, [lowered(cx, source)(register)], element);
@@ -106,7 +106,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
       guard,
     );
   }
-  blockBarrier(cx);
+  programBarrier(cx);
   const to = split(dst, axis);
   const refs: Ref[] = [];
   for (const register of distinct(dst)) {

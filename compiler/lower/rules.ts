@@ -31,10 +31,12 @@ import { bitcastElement } from "./bitcast.ts";
 import { lowerAtomic, lowerAtomicCas } from "./atomic.ts";
 import { lowerExchange, lowerGather, lowerHistogram } from "./exchange.ts";
 import { lowerMath } from "./math.ts";
+import { lowerParam } from "./params.ts";
 import { lowerReduce } from "./reduce.ts";
 import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
 import { lowerScan } from "./scan.ts";
 import { lowerOffset } from "./pointers.ts";
+import { programBarrier } from "./shared.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 import { equalRegisters, type Rule } from "./rule.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -47,14 +49,22 @@ import {
   lowerWaitGroup,
 } from "./shared_buffer.ts";
 import {
+  lowerMbarrierArrive,
   lowerMbarrierEnd,
   lowerMbarrierExpect,
   lowerMbarrierInit,
   lowerMbarrierWait,
   lowerOnce,
+  lowerProduce,
   lowerTensorCopy,
 } from "./tensor_copy.ts";
-import { lowerProxyFence, lowerWaitDots, lowerWarpGroupDot } from "./warp_group_dot.ts";
+import { lowerPack } from "./pack.ts";
+import {
+  lowerProxyFence,
+  lowerRegisterGroupDot,
+  lowerWaitDots,
+  lowerWarpGroupDot,
+} from "./warp_group_dot.ts";
 
 /** Lowers one operation. */
 export function lowerOp<N extends TileOp>(
@@ -124,8 +134,13 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     const address: Operand = { kind: "symbol", name };
     cx.values.set(resultOf(op), memo(cx, () => cx.emitter.pure("mov.u64", "b64", [address])));
   },
-  program_id: (cx, op) => special(cx, op, "ctaid"),
-  num_programs: (cx, op) => special(cx, op, "nctaid"),
+  program_id: (cx, op) => special(cx, op, cx.numCtas === 1 ? "ctaid" : "clusterid", op.attrs.axis),
+  num_programs: (cx, op) => {
+    if (op.attrs.axis === 0 && cx.programs !== undefined) lowerParam(cx, resultOf(op), cx.programs);
+    else special(cx, op, cx.numCtas === 1 ? "nctaid" : "nclusterid", op.attrs.axis);
+  },
+  block_id: (cx, op) => special(cx, op, "ctaid", 0),
+  num_blocks: (cx, op) => special(cx, op, "nctaid", 0),
   range: (cx, op) => {
     const layout = must(resultOf(op).type.layout, "layout of a range");
     const lo = BigInt(op.attrs.lo);
@@ -176,6 +191,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     return bitcastElement(e, at(value), value.type.element, resultOf(op).type.element);
   }),
   round_tf32: elementwise<"round_tf32">((e, op, at) => toTf32(e, at(operandsOf(op).value))),
+  pack: lowerPack,
   assume_multiple: renamed,
   offset: lowerOffset,
   difference: elementwise<"difference">((e, op, at) => {
@@ -204,13 +220,16 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   wait_group: lowerWaitGroup,
   async_proxy_fence: lowerProxyFence,
   warp_group_dot: lowerWarpGroupDot,
+  register_group_dot: lowerRegisterGroupDot,
   wait_dots: lowerWaitDots,
   mbarrier_init: lowerMbarrierInit,
   mbarrier_end: lowerMbarrierEnd,
   mbarrier_expect: lowerMbarrierExpect,
+  mbarrier_arrive: lowerMbarrierArrive,
   mbarrier_wait: lowerMbarrierWait,
   tensor_copy: lowerTensorCopy,
   once: lowerOnce,
+  produce: lowerProduce,
   local_store: lowerLocalStore,
   local_load: lowerLocalLoad,
   local_load_slice: lowerLocalLoadSlice,
@@ -226,7 +245,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   rotated_range: lowerRotatedRange,
   barrier: (cx) => {
     emitDeferred(cx);
-    cx.emitter.emit("bar.sync", [int(0)]);
+    programBarrier(cx);
   },
   prefetch: lowerPrefetch,
   print: lowerPrint,
@@ -238,17 +257,18 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   yield: () => {},
   fence: (cx) => {
     cx.emitter.emit("fence.acq_rel.gpu", []);
-    cx.emitter.emit("bar.sync", [int(0)]);
+    programBarrier(cx);
   },
   return: () => {},
 };
 
 function special(
   cx: LowerContext,
-  op: OpOf<"program_id" | "num_programs">,
+  op: OpOf<"program_id" | "num_programs" | "block_id" | "num_blocks">,
   name: string,
+  axisNumber: number,
 ): void {
-  const axis = must("xyz"[op.attrs.axis], "axis of the grid");
+  const axis = must("xyz"[axisNumber], "axis of the grid");
   cx.values.set(
     resultOf(op),
     memo(

@@ -10,15 +10,15 @@ import type { Operand } from "../ptx/func.ts";
 import type { OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { type AxisBit, axisBits } from "../layout/reduce.ts";
-import { must } from "../support/bug.ts";
+import { bug, must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
 import type { LowerContext } from "./context.ts";
-import { threadIndex } from "./addresses.ts";
+import { threadInBlock } from "./addresses.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { int } from "./emitter.ts";
 import { fromLane, startAt } from "./reduce.ts";
-import { beginExchange, blockBarrier } from "./shared.ts";
+import { beginExchange, programBarrier } from "./shared.ts";
 import { setElements } from "./values.ts";
 
 /** What each register holds at some step. */
@@ -48,7 +48,7 @@ export function lowerScan(cx: LowerContext, op: OpOf<"scan">): void {
 function exchangesOf(cx: LowerContext, op: OpOf<"scan">): () => Operand {
   let start: Operand | undefined;
   return () => {
-    if (start !== undefined) blockBarrier(cx);
+    if (start !== undefined) programBarrier(cx);
     start ??= beginExchange(cx, op);
     return start;
   };
@@ -88,6 +88,7 @@ const STEPS: Readonly<Record<AxisBit["input"], Step>> = {
     const others = fromWarp(scan, 1 << bit, state.blocks);
     return meet(scan.cx, scan.combiner, 32 << bit, state, others);
   },
+  block: () => bug("a scan across blocks"),
 };
 
 /** Computed once for registers that hold one block together. */
@@ -113,7 +114,7 @@ function meet(
 ): State {
   const e = cx.emitter;
   const upper = e.pure("setp.ne.s32", "pred", [
-    e.pure("and.b32", "b32", [threadIndex(cx), int(threadBit)]),
+    e.pure("and.b32", "b32", [threadInBlock(cx), int(threadBit)]),
     int(0),
   ]);
   const choose = (yes: Accumulator, no: Accumulator): Accumulator =>
@@ -141,7 +142,7 @@ function fromWarp(
   const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
   const row = threads * sizes.reduce((a, b) => a + b, 0);
   const start = begin();
-  const other = e.pure("xor.b32", "b32", [threadIndex(cx), int(32 * mask)]);
+  const other = e.pure("xor.b32", "b32", [threadInBlock(cx), int(32 * mask)]);
   const addressOf = (thread: Operand, index: number, word: number): Operand => {
     const size = must(sizes[word], "size of a word");
     const before = threads * sizes.slice(0, word).reduce((a, b) => a + b, 0);
@@ -153,10 +154,13 @@ function fromWarp(
   };
   distinct.forEach((block, index) =>
     zip(block, combiner.banks).forEach(([word, bank], i) => {
-      e.emit(`st.shared.${bank}`, [addressOf(threadIndex(cx), index, i), e.inRegister(word, bank)]);
+      e.emit(`st.shared.${bank}`, [
+        addressOf(threadInBlock(cx), index, i),
+        e.inRegister(word, bank),
+      ]);
     })
   );
-  blockBarrier(cx);
+  programBarrier(cx);
   return shared(blocks, (block) =>
     combiner.banks.map((bank, i) => {
       const result = e.register(bank);

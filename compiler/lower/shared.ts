@@ -8,10 +8,10 @@ import { type Emitter, int } from "./emitter.ts";
 
 export const SHARED_SYMBOL = "tri_shared";
 
-/** Begins an exchange: waits for the block where another one may still be read, and returns the exchange's address. */
+/** Begins an exchange: waits for the program where another one may still be read, and returns the exchange's address. */
 export function beginExchange(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
   const e = cx.emitter;
-  if (op.attrs.barrier === true) blockBarrier(cx);
+  if (op.attrs.barrier === true) programBarrier(cx);
   const start = e.pure("mov.u32", "b32", [{ kind: "symbol", name: SHARED_SYMBOL }]);
   const address = must(op.attrs.address, "address of an exchange");
   return address === 0 ? start : e.add("b32", start, int(address));
@@ -26,6 +26,34 @@ export function startOfArea(e: Emitter, bytes: number): Operand {
   return e.pure("mov.u32", "b32", [symbol]);
 }
 
+/** A barrier of all threads of a block. */
 export function blockBarrier(cx: LowerContext): void {
-  cx.emitter.emit("bar.sync", [int(0)]);
+  cx.emitter.emit("bar.sync", cx.blockBarrier);
+}
+
+/**
+ * A barrier of all threads of a program. What a block of one is ordered by, several are ordered by in the same places, so
+ * `schedule/allocate_shared.ts` need not know them.
+ */
+export function programBarrier(cx: LowerContext): void {
+  if (cx.numCtas === 1) blockBarrier(cx);
+  else {
+    cx.emitter.emit("barrier.cluster.arrive.aligned", []);
+    cx.emitter.emit("barrier.cluster.wait.aligned", []);
+  }
+}
+
+/**
+ * A block's shared memory is there for as long as the block is: waits until all have read what they wanted. No memory is
+ * ordered, which would wait for the stores.
+ */
+export function endTogether({ emitter }: LowerContext): void {
+  emitter.emit("barrier.cluster.arrive.relaxed.aligned", []);
+  emitter.emit("barrier.cluster.wait.aligned", []);
+}
+
+/** Where an address in shared memory of the thread's block is in that of another block of its program. */
+export function inBlock(cx: LowerContext, address: Operand, rank: Operand): Operand {
+  cx.remote.hasReads = true;
+  return cx.emitter.pure("mapa.shared::cluster.u32", "b32", [address, rank]);
 }

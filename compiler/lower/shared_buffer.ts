@@ -10,7 +10,7 @@ import { must } from "../support/bug.ts";
 import type { LowerContext } from "./context.ts";
 import { ownerPredicate } from "./addresses.ts";
 import { emitDeferred, lowered } from "./values.ts";
-import { copyBits } from "../linear/threads.ts";
+import { blockCopyBits } from "../linear/threads.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
@@ -79,7 +79,7 @@ export function lowerAsyncCopy(
   const go = whole(e, lowered(cx, when)(0), "bool");
   const isThere = whole(e, lowered(cx, inside)(0), "bool");
   if (isInteger(go) && go.value === 0n) return;
-  const guard = both(e, predicateOf(e, go), ownerPredicate(cx, copyBits(layout)));
+  const guard = both(e, predicateOf(e, go), ownerPredicate(cx, blockCopyBits(layout)));
   const side = sharedSide(cx, layout, slotOf(cx, { buffer, slot }));
   const groups = accessGroups(op, axisInfo);
   // Addresses stay in registers across iterations, which repeat the copies of a buffer.

@@ -12,7 +12,7 @@ import { bytesOf, type Element } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
-import { copyBits } from "../linear/threads.ts";
+import { blockCopyBits } from "../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf } from "./element.ts";
 
 /** Addresses of elements, and how they are read. */
@@ -54,7 +54,7 @@ export function sharedSide(cx: LowerContext, layout: LinearLayout, at: SharedTil
   const origin = originOffset(at);
   const bases = {
     register: offsets.register.map((o) => o << shift),
-    thread: [...offsets.lane, ...offsets.warp].map((o) => o << shift),
+    thread: [...offsets.lane, ...offsets.warp, ...offsets.block].map((o) => o << shift),
   };
   const start = at.start();
   return {
@@ -101,7 +101,7 @@ export function writeSharedTile(
   }
   const suffix = sharedSuffix(accessShape(bytesOf(at.element), 1 << at.plan.vectorBits));
   const side = sharedSide(cx, layout, at);
-  const owner = ownerPredicate(cx, copyBits(layout));
+  const owner = ownerPredicate(cx, blockCopyBits(layout));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   for (const group of side.groups) {
     const registers = packAccess(e, group.map((r) => values(r)), at.element);

@@ -1,13 +1,13 @@
 /**
  * Tensor copies (TMA) into slots of shared memory, and the barriers that say when they are there. Source: PTX ISA 9.0, 9.7.9.25.5 and 9.7.13.15.
  */
-import type { OpOf, Value } from "../ir/func.ts";
+import type { Func, OpOf, Value } from "../ir/func.ts";
 import { madeBy, operandsOf, regionsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
-import { groupBox } from "../layout/warp_group.ts";
+import { GROUP_WARPS, groupBox } from "../layout/warp_group.ts";
 import type { Operand, PtxParam } from "../ptx/func.ts";
 import { must } from "../support/bug.ts";
-import { threadIndex } from "./addresses.ts";
+import { threadInBlock } from "./addresses.ts";
 import { whereTrue } from "./calls.ts";
 import type { LowerContext } from "./context.ts";
 import { whole } from "./element.ts";
@@ -26,7 +26,7 @@ export function lowerOnce(cx: LowerContext, op: OpOf<"once">): void {
   const e = cx.emitter;
   const condition = scalar(cx, operandsOf(op).when);
   if (isInteger(condition) && condition.value === 0n) return;
-  const isFirst = e.pure("setp.eq.u32", "pred", [threadIndex(cx), int(0)]);
+  const isFirst = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), int(0)]);
   const both = isInteger(condition) ? isFirst : e.pure("and.pred", "pred", [isFirst, condition]);
   const { ops } = regionsOf(op).body;
   // Coordinates are in registers for the copies that follow too.
@@ -36,6 +36,64 @@ export function lowerOnce(cx: LowerContext, op: OpOf<"once">): void {
     if (isOutside && value.type.shared === undefined) scalar(cx, value);
   }
   whereTrue(cx, both, () => cx.lowerOps(ops.slice(0, -1)));
+}
+
+/** Registers of a thread that only starts copies: the least that can be set (PTX ISA 9.0, 9.7.20.5). */
+const PRODUCER_REGISTERS = 24;
+const MOST_REGISTERS = 240;
+/** Registers come in so many. */
+const REGISTER_UNIT = 8;
+/** Warps from which on a block takes a multiprocessor for itself, so that one group can leave registers to the others. */
+const LENDING_WARPS = 2 * GROUP_WARPS;
+
+/** Registers of a thread of the program when a group beside it has left it what it does not need. */
+function lentRegisters(numWarps: number, registersPerSm: number): number {
+  const threads = WARP_LANES * numWarps;
+  const producers = WARP_LANES * GROUP_WARPS;
+  const whole = (registers: number): number =>
+    Math.floor(registers / REGISTER_UNIT) * REGISTER_UNIT;
+  const all = whole(registersPerSm / (threads + producers)) * (threads + producers);
+  return Math.min(MOST_REGISTERS, whole((all - producers * PRODUCER_REGISTERS) / threads));
+}
+
+/** Warps of a block beside those of its program: a whole group if it leaves registers to them. */
+export function producerWarps({ body }: Func, numWarps: number): number {
+  if (!body.ops.some(({ name }) => name === "produce")) return 0;
+  return numWarps >= LENDING_WARPS ? GROUP_WARPS : 1;
+}
+
+/** The first lane of the warps beside those of the program, which end here: no barrier counts them any more. */
+export function lowerProduce(cx: LowerContext, op: OpOf<"produce">): void {
+  emitDeferred(cx);
+  const e = cx.emitter;
+  e.emit("bar.sync", [int(0)]);
+  const { ops } = regionsOf(op).body;
+  const first = int(WARP_LANES * cx.numWarps);
+  const isProducer = e.pure("setp.ge.u32", "pred", [threadInBlock(cx), first]);
+  const isOne = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), first]);
+  const lends = cx.numWarps >= LENDING_WARPS;
+  const setRegisters = (direction: "dec" | "inc", count: number): void => {
+    if (lends) e.emit(`setmaxnreg.${direction}.sync.aligned.u32`, [int(count)]);
+  };
+  whereTrue(cx, isProducer, () => {
+    setRegisters("dec", PRODUCER_REGISTERS);
+    whereTrue(cx, isOne, () => cx.lowerOps(ops.slice(0, -1)));
+    e.emit("ret", []);
+  });
+  setRegisters("inc", lentRegisters(cx.numWarps, e.target.registersPerSm));
+}
+
+const WARP_LANES = 32;
+
+export function lowerMbarrierArrive(cx: LowerContext, op: OpOf<"mbarrier_arrive">): void {
+  emitDeferred(cx);
+  const e = cx.emitter;
+  const { barriers, slot } = operandsOf(op);
+  const at = e.address(slotAddress(cx, barriers, slot));
+  const lane = e.pure("and.b32", "b32", [threadInBlock(cx), int(WARP_LANES - 1)]);
+  const isFirst = e.pure("setp.eq.u32", "pred", [lane, int(0)]);
+  const guard = isFirst.kind === "register" ? { register: isFirst, negated: false } : undefined;
+  e.emit("mbarrier.arrive.shared::cta.b64", [{ kind: "sink" }, at], guard);
 }
 
 /** The addresses of the barriers of all slots. */
@@ -52,7 +110,7 @@ function barriersAt(cx: LowerContext, barriers: Value): Operand[] {
 export function lowerMbarrierInit(cx: LowerContext, op: OpOf<"mbarrier_init">): void {
   const e = cx.emitter;
   for (const at of barriersAt(cx, operandsOf(op).barriers)) {
-    e.emit("mbarrier.init.shared::cta.b64", [at, int(1)]);
+    e.emit("mbarrier.init.shared::cta.b64", [at, int(op.attrs.arrivals)]);
   }
   e.emit("fence.mbarrier_init.release.cluster", []);
 }

@@ -3,8 +3,8 @@ import type { Span } from "../support/source.ts";
 
 /** One thing that cannot be compiled. */
 export interface Gap {
-  /** Shared memory, or instructions. */
-  readonly code: "E7008" | "E7011";
+  /** Shared memory, instructions, or clusters. */
+  readonly code: "E7008" | "E7011" | "E7012" | "E7013";
   /** A sentence without its full stop, which names no target. */
   readonly what: string;
   readonly span: Span;

@@ -6,19 +6,20 @@
  */
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
+import { madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import { layoutOf, registerCount } from "../layout/tiles.ts";
 import {
   depthOf,
   GROUP_ROWS,
+  GROUP_WARPS,
   groupOperand,
   groupType,
   MOST_COLUMNS,
 } from "../layout/warp_group.ts";
 import { must } from "../support/bug.ts";
-import { threadIndex } from "./addresses.ts";
+import { threadInBlock } from "./addresses.ts";
 import type { LowerContext } from "./context.ts";
-import { whole } from "./element.ts";
+import { packAccess, whole } from "./element.ts";
 import { int } from "./emitter.ts";
 import { slotAddress } from "./shared_buffer.ts";
 import { emitDeferred, lowered } from "./values.ts";
@@ -68,7 +69,7 @@ function descriptorsOf(
   groups.forEach((across, bit) => {
     if (across === 0) return;
     const mask = int(1 << (GROUP_SHIFT + bit));
-    const isSet = e.pure("and.b32", "b32", [threadIndex(cx), mask]);
+    const isSet = e.pure("and.b32", "b32", [threadInBlock(cx), mask]);
     const group = e.pure("shr.u32", "b32", [isSet, int(GROUP_SHIFT + bit)]);
     address = e.add("b32", address, e.mul("b32", group, int(offset(across, 0))));
   });
@@ -86,10 +87,17 @@ function descriptorsOf(
   };
 }
 
+/** Whether a sum is zero, which instructions need not read. */
+function isZero(sum: Value): boolean {
+  const constant = madeBy(sum, "constant");
+  return constant !== undefined && Object.is(Number(constant.attrs.value), 0);
+}
+
 /** The registers of the sum; constants and the like get registers of their own. */
 function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
   const e = cx.emitter;
   const isCarried = sum.def === undefined;
+  if (isZero(sum)) return Array.from({ length: registerCount(sum) }, () => e.register("b32"));
   return Array.from({ length: registerCount(sum) }, (_, register) => {
     const operand = whole(e, lowered(cx, sum)(register), sum.type.element);
     if (isCarried && operand.kind === "register") return operand;
@@ -113,14 +121,46 @@ interface Instructions {
   readonly multiply: (part: number, k: number, sums: readonly Operand[], adds: boolean) => void;
 }
 
-function instructionsOf(
-  cx: LowerContext,
-  op: OpOf<"warp_group_dot">,
-  mostColumns: number,
-): Instructions {
-  const { sum, a, a_slot, b, b_slot } = operandsOf(op);
+type GroupDotOp = OpOf<"warp_group_dot" | "register_group_dot">;
+
+/** What instructions take as a: a descriptor, or the registers of a fragment. */
+interface Left {
+  readonly at: (across: number, k: number) => Operand;
+  /** Whether elements lie across k; undefined: they are in registers. */
+  readonly isTransposed: boolean | undefined;
+}
+
+/** Lanes of a warp that hold a fragment. */
+const LANES = 32;
+
+/** A fragment of m64 has 16 rows in each warp, as one of `mma` has (PTX ISA 9.0, 9.7.15.5.1.1.1). */
+function fragmentsOf(cx: LowerContext, value: Value): Left {
+  const e = cx.emitter;
+  const step = depthOf(value.type);
+  const elements = step * GROUP_ROWS / GROUP_WARPS / LANES;
+  const fragments = Array.from({ length: registerCount(value) / elements }, (_, index) => {
+    const refs = Array.from(
+      { length: elements },
+      (_, i) => lowered(cx, value)(index * elements + i),
+    );
+    return packAccess(e, refs, value.type.element).map((word) => e.inRegister(word, "b32"));
+  });
+  return {
+    at: (_, k) => ({ kind: "vector", elements: must(fragments[k / step], "fragment") }),
+    isTransposed: undefined,
+  };
+}
+
+function leftOf(cx: LowerContext, op: GroupDotOp, { rowOf }: Share): Left {
+  if (op.name === "register_group_dot") return fragmentsOf(cx, operandsOf(op).a);
+  const { a, a_slot } = operandsOf(op);
+  return descriptorsOf(cx, a, a_slot, op.attrs.a_depth, rowOf);
+}
+
+function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): Instructions {
+  const { sum, a, b, b_slot } = operandsOf(op);
   const share = shareOf(sum);
-  const left = descriptorsOf(cx, a, a_slot, op.attrs.a_depth, share.rowOf);
+  const left = leftOf(cx, op, share);
   const right = descriptorsOf(cx, b, b_slot, op.attrs.b_depth, share.columnOf);
   const columns = Math.min(share.columns, mostColumns);
   const [type, other] = [must(groupType(a), "type of a"), must(groupType(b), "type of b")];
@@ -131,7 +171,11 @@ function instructionsOf(
   // Signs of the operands, and whether they lie across k: as far as the type has a choice.
   const choices = [
     ...(type.sum === "f32" ? [1, 1] : []),
-    ...(type.isEitherOrder ? [left, right].map(({ isTransposed }) => isTransposed ? 1 : 0) : []),
+    ...(type.isEitherOrder
+      ? [left, right].flatMap(({ isTransposed }) =>
+        isTransposed === undefined ? [] : isTransposed ? 1 : 0
+      )
+      : []),
   ].map((choice) => int(choice));
   const parts = Array.from(
     { length: share.rows / GROUP_ROWS },
@@ -146,7 +190,7 @@ function instructionsOf(
     registers: columns / 2,
     parts,
     step,
-    depth: must(a.type.shape[op.attrs.a_depth], "extent along k"),
+    depth: must(b.type.shape[op.attrs.b_depth], "extent along k"),
     multiply: (part, k, elements, adds) => {
       const { row, column } = must(parts[part], "part of a result");
       cx.emitter.emit(spelling, [
@@ -165,13 +209,22 @@ export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">):
   cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
 }
 
+export function lowerRegisterGroupDot(cx: LowerContext, op: OpOf<"register_group_dot">): void {
+  const sums = multiplyInPlace(cx, op);
+  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+}
+
 /** Starts all instructions, which add to the registers of the sum. */
-function multiplyInPlace(cx: LowerContext, op: OpOf<"warp_group_dot">): Operand[] {
+function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
   const { parts, registers, step, depth, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
-  const sums = sumsInPlace(cx, operandsOf(op).sum);
+  const { sum } = operandsOf(op);
+  const sums = sumsInPlace(cx, sum);
+  const adds = !isZero(sum);
   cx.emitter.emit("wgmma.fence.sync.aligned", []);
   for (let k = 0; k < depth; k += step) {
-    parts.forEach((_, i) => multiply(i, k, sums.slice(i * registers, (i + 1) * registers), true));
+    parts.forEach((_, i) =>
+      multiply(i, k, sums.slice(i * registers, (i + 1) * registers), adds || k > 0)
+    );
   }
   cx.emitter.emit("wgmma.commit_group.sync.aligned", []);
   return sums;

@@ -14,6 +14,7 @@ const SWITCH = { form: "word", values: ["on", "off"], bare: true } as const;
 
 export const OPTIONS = {
   num_warps: { form: "number", values: ["1", "2", "4", "8", "16", "32"], bare: false },
+  num_ctas: { form: "number", values: ["1", "2", "4", "8", "16"], bare: false },
   num_stages: { form: "number", values: { from: 1, to: 8 }, bare: false },
   max_registers: { form: "number", values: { from: 24, to: 255 }, bare: false },
   fp_contract: SWITCH,
@@ -27,7 +28,12 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 /** The options that a configuration may list as axes. */
-export const OPTION_AXES: readonly OptionName[] = ["num_warps", "num_stages", "max_registers"];
+export const OPTION_AXES: readonly OptionName[] = [
+  "num_warps",
+  "num_ctas",
+  "num_stages",
+  "max_registers",
+];
 
 export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name);

@@ -120,6 +120,7 @@ class Walk {
     // Threads have read what they wanted of all that came before.
     if (op.name === "barrier") return "nothing";
     if (op.name === "once") return this.region(regionsOf(op).body, read);
+    if (op.name === "produce") return this.region(regionsOf(op).body, "nothing");
     // Exchanges may use the memory of the staging area.
     if (takesBuffer(op)) return "anything";
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;

@@ -52,6 +52,15 @@ export class ScheduleBuilder {
     this.out.push(newOp(this.func, "once", [when], [], this.span, {}, [body]));
   }
 
+  /** What one thread beside those of the program does. */
+  produce(build: (inside: ScheduleBuilder) => void): void {
+    const inside = new ScheduleBuilder(this.func, [], this.span);
+    build(inside);
+    inside.effect("yield", []);
+    const body = { params: [], ops: inside.out };
+    this.out.push(newOp(this.func, "produce", [], [], this.span, {}, [body]));
+  }
+
   /** Waits until all threads of the block are here. */
   barrier(): void {
     this.effect("barrier", []);

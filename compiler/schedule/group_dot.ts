@@ -54,7 +54,7 @@ function isAccumulated(func: Func, loop: OpOf<"while">, dot: OpOf<"dot">): boole
 }
 
 /** Whether the warps of the result's layout are those of groups. */
-function isGrouped({ results: [result] }: Op): boolean {
+export function isGrouped({ results: [result] }: Op): boolean {
   const { shape, layout } = must(result, "result of a dot").type;
   const n = must(shape[1], "columns");
   return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);

@@ -30,6 +30,7 @@ import {
   pipelineTensorDot,
   planTensorDot,
 } from "./tensor_loop.ts";
+import { pipelineAcrossPrograms, planPrograms } from "./tensor_programs.ts";
 import { pipelineStoredDot, planStoredDot } from "./stored_loop.ts";
 import { LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
 
@@ -40,12 +41,17 @@ export interface PipelinedLoop {
   readonly hasBarriers?: true;
   /** The operations that replace the loop; a buffer for each staged operand. */
   rewrite(buffers: readonly Value[], barriers?: Value): Op[];
+  /** The same for a loop whose copies run on into the next program of a block. */
+  readonly across?: (buffers: readonly Value[], barriers: Value) => AcrossPrograms;
 }
+
+/** What replaces a loop, and what comes before and after the loop over programs. */
+export type AcrossPrograms = ReturnType<typeof pipelineAcrossPrograms>;
 
 /** Slots that hide the latency of memory; more only take space. */
 const DEFAULT_STAGES = 3;
 /** The same for warp groups, whose dots keep a slot longer. */
-const GROUP_STAGES = 4;
+export const GROUP_STAGES = 4;
 
 /** How to pipeline a loop; undefined where nothing can be prefetched. */
 export function pipelineLoop(
@@ -53,10 +59,11 @@ export function pipelineLoop(
   loop: OpOf<"while">,
   candidates: readonly StagedOperand[],
   context: TargetContext,
+  programs: OpOf<"while"> | undefined,
 ): PipelinedLoop | undefined {
   const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
-  const tensor = pipelineByTensorCopies(func, loop, candidates, context);
+  const tensor = pipelineByTensorCopies(func, loop, candidates, context, programs);
   if (tensor !== undefined) return tensor;
   const staged = candidates.flatMap((operand): LoadedOperand[] => {
     const load = prefetchableLoad(loop, operand);
@@ -107,6 +114,7 @@ function pipelineByTensorCopies(
   loop: OpOf<"while">,
   candidates: readonly StagedOperand[],
   context: TargetContext,
+  programs: OpOf<"while"> | undefined,
 ): PipelinedLoop | undefined {
   const group = planTensorDot(func, loop, candidates, context.target);
   const carried = group && addressState(loop, group.staged);
@@ -115,13 +123,16 @@ function pipelineByTensorCopies(
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
+  const plan = { func, loop, staged, carried, slots };
   const rewrite = (buffers: readonly Value[], barriers?: Value): Op[] =>
-    pipelineTensorDot(
-      { func, loop, staged, carried, slots, buffers },
-      group,
-      must(barriers, "barriers"),
-    );
-  return { staged, slots, hasBarriers: true, rewrite };
+    pipelineTensorDot({ ...plan, buffers }, group, must(barriers, "barriers"));
+  const pipelined: PipelinedLoop = { staged, slots, hasBarriers: true, rewrite };
+  const ring = programs && planPrograms(loop, staged, carried, programs);
+  return ring === undefined ? pipelined : {
+    ...pipelined,
+    across: (buffers, barriers) =>
+      pipelineAcrossPrograms({ ...plan, buffers }, group, barriers, ring),
+  };
 }
 
 /** As many slots of so many bytes as are wanted, or fit. */
@@ -133,7 +144,7 @@ function slotsFor({ target }: TargetContext, bytes: number, wanted: number): num
 }
 
 /** The loop's own hint is stronger than the kernel's. */
-function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
+export function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
   return loop.attrs.num_stages ?? numStages;
 }
 
@@ -150,7 +161,7 @@ function sumRegisters(dot: Op): number {
 }
 
 /** Writes to memory may be what the loads read. */
-function hasEffects(loop: OpOf<"while">): boolean {
+export function hasEffects(loop: OpOf<"while">): boolean {
   let found = false;
   for (const region of loop.regions) {
     walkOps(region, (op) => {
@@ -189,9 +200,9 @@ function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts):
 }
 
 /** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
-function addressState(
+export function addressState(
   loop: OpOf<"while">,
-  staged: readonly PrefetchedOperand[],
+  staged: readonly Pick<PrefetchedOperand, "load">[],
 ): AddressState | undefined {
   const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
   const inTest = new Set<Value>([continues]);

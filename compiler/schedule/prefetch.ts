@@ -43,6 +43,8 @@ export interface Iteration {
   readonly state: readonly Value[];
   /** All tests before it let the loop continue. */
   readonly runs: Value;
+  /** What stands for values from outside of the loop. */
+  readonly outer?: ReadonlyMap<Value, Value>;
 }
 
 /** The first iteration. */
@@ -60,7 +62,7 @@ export function addressesOf(
   iteration: Iteration,
 ): { readonly sources: readonly (readonly Value[])[]; readonly next: Iteration } {
   const { test, body, continues, leaving, repeated } = loopOf(loop);
-  const known = new Map<Value, Value>();
+  const known = new Map<Value, Value>(iteration.outer);
   carried.entering.forEach((index, i) =>
     known.set(must(test.params[index], "parameter"), must(iteration.state[i], "state"))
   );
@@ -73,12 +75,12 @@ export function addressesOf(
   const copyBody = copySlice(func, body, known, build.out, runs);
   const sources = staged.map(({ load }) => load.operands.map(copyBody));
   const state = carried.entering.map((i) => copyBody(must(repeated[i], "yielded value")));
-  return { sources, next: { state, runs } };
+  return { sources, next: { ...iteration, state, runs } };
 }
 
 /** Lets a loop carry more values: gives them as they are in the body. */
 export function carry(
-  { func, loop }: Plan,
+  { func, loop }: Pick<Plan, "func" | "loop">,
   initial: readonly Value[],
 ): { readonly inBody: readonly Value[]; readonly yields: (values: readonly Value[]) => void } {
   const { test, body, condition, end } = loopOf(loop);

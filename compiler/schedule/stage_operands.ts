@@ -20,7 +20,7 @@ import {
   type Value,
 } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { hasTrait } from "../ir/table.ts";
+import { hasTrait, rowOf } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
 import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
@@ -28,8 +28,12 @@ import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { fitsShared } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
+import { isBox } from "../layout/warp_group.ts";
 import { aligned, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
+import { rewriteChain } from "./chain_loop.ts";
+import { buffersOf, type ChainPlan, planChain } from "./chain_plan.ts";
+import { growsWithProgram, startLastFirst } from "./longest_first.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
@@ -63,12 +67,21 @@ function hasDots(func: Func): boolean {
 /** Stages all operands that need it; true if loops prefetch some or keep some resident, as they may. */
 function stage(func: Func, context: TargetContext, mayPrefetch: boolean): boolean {
   const uses = countUses(func);
-  const state: State = { func, uses, context, buffers: [], ringBytes: 0, isExclusive: false };
+  const state: State = {
+    func,
+    uses,
+    context,
+    buffers: [],
+    ringBytes: 0,
+    isExclusive: false,
+    isReversed: false,
+  };
   if (mayPrefetch) pipelineLoops(state, func.body);
   const isAlone = state.ringBytes === 0 && avoidsShared(func.body);
   stageRegion(state, func.body, !isAlone, state.ringBytes);
   for (const buffer of state.buffers) setAttrs(buffer, { exclusive: state.isExclusive });
   func.body.ops.unshift(...state.buffers);
+  if (state.isReversed) startLastFirst(func);
   dropDead.run(func);
   return state.ringBytes > 0;
 }
@@ -81,6 +94,8 @@ interface State {
   ringBytes: number;
   /** Exchanges happen while a buffer is in use. */
   isExclusive: boolean;
+  /** Later programs take longer. */
+  isReversed: boolean;
 }
 
 /** Adds a buffer for a staged operand. */
@@ -102,11 +117,29 @@ function addBarriers(state: State, slots: number, offset: number, span: Span): V
   return resultOf(op);
 }
 
-/** Pipelines innermost loops first. Loops one after the other use the same memory. */
-function pipelineLoops(state: State, region: Region): void {
+/**
+ * Pipelines innermost loops first. Loops one after the other use the same memory. Gives what comes before and after the
+ * loop over programs that the region is of.
+ */
+function pipelineLoops(
+  state: State,
+  region: Region,
+  programs?: OpOf<"while">,
+): { readonly before: readonly Op[]; readonly after: readonly Op[] } {
   const out: Op[] = [];
+  const around = { before: [] as Op[], after: [] as Op[] };
   for (const op of region.ops) {
-    op.regions.forEach((inner) => pipelineLoops(state, inner));
+    const chain =
+      state.func.maps.length > 0 && op.name === "while" && out.every(repeats) && repeats(op)
+        ? planChain(state.func, op, state.context)
+        : undefined;
+    if (chain !== undefined) {
+      state.isReversed ||= growsWithProgram(chain.loop);
+      out.push(...rewriteChain(chain, addChainBuffers(state, chain)));
+      continue;
+    }
+    const isPrograms = op.name === "while" && op.attrs.programs === true;
+    const inner = op.regions.map((one) => pipelineLoops(state, one, isPrograms ? op : undefined));
     const body = op.name === "while" ? loopOf(op).body : undefined;
     const inBody = new Set(body?.ops);
     const staged = body?.ops.flatMap((inner) =>
@@ -115,9 +148,10 @@ function pipelineLoops(state: State, region: Region): void {
         : []
     ) ?? [];
     const loop = op.name === "while"
-      ? pipelineLoop(state.func, op, staged, state.context)
+      ? pipelineLoop(state.func, op, staged, state.context, programs)
       : undefined;
-    const isQuiet = op.regions.every(avoidsShared);
+    const across = loop?.across;
+    const isQuiet = (across === undefined ? op : programs ?? op).regions.every(avoidsShared);
     let offset = 0;
     const buffers = loop?.staged.map((operand) => {
       const buffer = addBuffer(state, operand, loop.slots, offset);
@@ -145,11 +179,52 @@ function pipelineLoops(state: State, region: Region): void {
       state.isExclusive ||= !isQuiet;
     }
     state.ringBytes = Math.max(state.ringBytes, offset);
+    if (across !== undefined && buffers !== undefined && barriers !== undefined) {
+      const { ops, before, after } = across(buffers, barriers);
+      out.push(...ops);
+      around.before.push(...before);
+      around.after.push(...after);
+      continue;
+    }
+    const replaced = loop === undefined || buffers === undefined
+      ? [op]
+      : loop.rewrite(buffers, barriers);
     out.push(
-      ...(loop === undefined || buffers === undefined ? [op] : loop.rewrite(buffers, barriers)),
+      ...inner.flatMap(({ before }) =>
+        before
+      ),
+      ...replaced,
+      ...inner.flatMap(({ after }) => after),
     );
   }
   region.ops = out;
+  return around;
+}
+
+/** Adds the buffers of a loop of chained dots, which the staging area begins with. */
+function addChainBuffers(state: State, chain: ChainPlan): readonly Value[] {
+  let offset = 0;
+  const values = buffersOf(chain).map(({ type, slots, slotBytes }) => {
+    const attrs = { slots, slot_bytes: slotBytes, offset, exclusive: false };
+    const op = newOp(state.func, "shared_buffer", [], [type], chain.loop.span, attrs);
+    offset += aligned(slotBytes * slots);
+    state.buffers.push(op);
+    return resultOf(op);
+  });
+  state.ringBytes = Math.max(state.ringBytes, offset);
+  return values;
+}
+
+/** Neither writes memory nor uses that of the block, so that warps beside the program's may do it too. */
+function repeats(op: Op): boolean {
+  const { effect } = rowOf(op);
+  if (effect !== "pure" && effect !== "read" && effect !== "control") return false;
+  if (op.name === "convert_layout") {
+    return conversionOf(op).kind !== "shared" || isBox(operandsOf(op).value);
+  }
+  if (op.name === "reduce") return !hasBlockBarrier(op);
+  return op.regions.every(({ ops }) => ops.every(repeats)) &&
+    (hasTrait(op, "avoidsShared") || hasTrait(op, "elementwise"));
 }
 
 /** Stores an operand in shared memory before its loop, and loads it there in every iteration. */

@@ -17,10 +17,11 @@
  */
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { madeBy } from "../ir/op.ts";
+import { madeBy, resultOf } from "../ir/op.ts";
 import type { Box } from "../ir/tensor_map.ts";
-import { bytesOf, type IrType } from "../ir/types.ts";
+import { bytesOf, type IrType, scalarType } from "../ir/types.ts";
 import { groupBox, groupLayout } from "../layout/warp_group.ts";
+import type { SharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import type { Target } from "../targets.ts";
@@ -63,45 +64,95 @@ export function planTensorDot(
 }
 
 /** The operand with its buffer in the layout that warp groups read, and the boxes in which it is copied. */
-function inBoxes(
-  { maps }: Func,
-  operand: StagedOperand,
-  load: OpOf<"tensor_load">,
-): TensorOperand[] {
-  const { type } = operand.source;
+function inBoxes(func: Func, operand: StagedOperand, load: OpOf<"tensor_load">): TensorOperand[] {
+  const slot = boxedSlot(func, load);
+  if (slot === undefined) return [];
+  const { columns, vectorBits } = slot.shared;
+  const plan = { ...operand.plan, columns, vectorBits };
+  return [{ ...operand, plan, load, copied: slot.copied }];
+}
+
+/** How a loaded tile lies in a slot that warp groups read, and the boxes in which it is copied there. */
+export interface BoxedSlot {
+  readonly shared: SharedLayout;
+  readonly copied: Box;
+}
+
+export function boxedSlot({ maps }: Func, load: OpOf<"tensor_load">): BoxedSlot | undefined {
+  const { element, shape } = resultOf(load).type;
   const { axes } = must(maps[load.attrs.map], "tensor map");
   const inner = axes[0]?.tile;
-  if (type.shape.length !== 2 || (inner !== 0 && inner !== 1)) return [];
+  if (shape.length !== 2 || (inner !== 0 && inner !== 1)) return undefined;
   // The instruction would truncate elements that were not rounded (warp_group_loop.ts).
-  if (type.element === "float32") return [];
-  const shared = groupLayout(type, inner);
-  if (shared === undefined) return [];
-  const { columns, vectorBits } = shared;
-  const { extents, swizzle } = groupBox({ ...type, shared });
+  if (element === "float32") return undefined;
+  const shared = groupLayout({ element, shape }, inner);
+  if (shared === undefined) return undefined;
+  const { extents, swizzle } = groupBox({ element, shape, shared });
   const box = axes.map(({ tile }) => tile === undefined ? 1 : must(extents[tile], "extent"));
-  const plan = { ...operand.plan, columns, vectorBits };
-  return [{ ...operand, plan, load, copied: { box, swizzle } }];
+  return { shared, copied: { box, swizzle } };
+}
+
+/** Gives the tensor maps of a dot the boxes in which they are copied. */
+export function setBoxes(func: Func, { staged }: GroupDot<TensorOperand>): void {
+  func.maps = func.maps.map((map, index) => {
+    const operand = staged.find(({ load }) => load.attrs.map === index);
+    return operand === undefined ? map : { ...map, copied: operand.copied };
+  });
+}
+
+/** Makes the barriers of a ring ready. */
+export function readyBarriers(build: ScheduleBuilder, barriers: Value): void {
+  // Other threads may still read what the memory held before, and copies write through another proxy.
+  build.effect("async_proxy_fence", []);
+  build.barrier();
+  build.once(
+    build.true(),
+    (inside) => inside.effect("mbarrier_init", [barriers], { arrivals: 1 }),
+  );
+  build.barrier();
+}
+
+/** Starts the dot of a slot when its copies are there, and ends when the slot of the dot before is free. */
+export function startSlot(
+  build: ScheduleBuilder,
+  plan: Plan,
+  group: GroupDot<TensorOperand>,
+  barriers: Value,
+  slot: Value,
+  parity: Value,
+): void {
+  build.effect("mbarrier_wait", [barriers, slot, parity]);
+  startGroupDot(build, plan, group, slot);
+  build.effect("wait_dots", [], { pending: 1 });
+  build.barrier();
+}
+
+/** The slot to read, its parity and the slot to write in the next iteration. */
+export function advanceRing(
+  build: ScheduleBuilder,
+  slots: number,
+  from: Value,
+  parity: Value,
+  to: Value,
+): Value[] {
+  const after = build.advance(from, slots);
+  const flipped = build.value("xor", [parity, build.int(1)], parity.type);
+  const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));
+  const nextParity = build.value("select", [isFirst, flipped, parity], parity.type);
+  return [after, nextParity, build.advance(to, slots)];
 }
 
 /** The loop, with what comes before and after it. */
 export function pipelineTensorDot(
   plan: Plan,
-  { dot, staged }: GroupDot<TensorOperand>,
+  group: GroupDot<TensorOperand>,
   barriers: Value,
 ): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
-  func.maps = func.maps.map((map, index) => {
-    const operand = staged.find(({ load }) => load.attrs.map === index);
-    return operand === undefined ? map : { ...map, copied: operand.copied };
-  });
-
+  setBoxes(func, group);
   const before = new ScheduleBuilder(func, [], loop.span);
-  // Other threads may still read what the memory held before, and copies write through another proxy.
-  before.effect("async_proxy_fence", []);
-  before.barrier();
-  before.once(before.true(), (inside) => inside.effect("mbarrier_init", [barriers]));
-  before.barrier();
+  readyBarriers(before, barriers);
   let ahead = firstIteration(plan, before);
   for (let slot = 0; slot < slots - 1; slot++) {
     ahead = copyBoxes(plan, before, ahead, before.int(slot), barriers);
@@ -114,21 +165,14 @@ export function pipelineTensorDot(
   const [from, parity, to] = [must(reading, "slot"), must(phase, "phase"), must(writing, "slot")];
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
-    if (op !== dot) {
+    if (op !== group.dot) {
       build.out.push(op);
       continue;
     }
-    build.effect("mbarrier_wait", [barriers, from, parity]);
-    startGroupDot(build, plan, { dot, staged }, from);
-    build.effect("wait_dots", [], { pending: 1 });
-    build.barrier();
+    startSlot(build, plan, group, barriers, from, parity);
     const iteration = { state, runs: must(runs, "test") };
     const next = copyBoxes(plan, build, iteration, to, barriers);
-    const after = build.advance(from, slots);
-    const flipped = build.value("xor", [parity, build.int(1)], parity.type);
-    const isFirst = build.value("eq", [after, build.int(0)], { element: "bool", shape: [] });
-    const nextParity = build.value("select", [isFirst, flipped, parity], parity.type);
-    yields([after, nextParity, build.advance(to, slots), next.runs, ...next.state]);
+    yields([...advanceRing(build, slots, from, parity, to), next.runs, ...next.state]);
   }
   body.ops = build.out;
   const after = new ScheduleBuilder(func, [], loop.span);
@@ -139,7 +183,7 @@ export function pipelineTensorDot(
 }
 
 /** Starts the copies of an iteration; gives the one after it. */
-function copyBoxes(
+export function copyBoxes(
   plan: Plan,
   build: ScheduleBuilder,
   iteration: Iteration,

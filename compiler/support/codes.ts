@@ -118,6 +118,8 @@ export const CODES = {
   E7008: "a layout conversion that needs more shared memory than a block has",
   E7010: "a constant buffer whose name is reserved in the image",
   E7011: "a kernel that exceeds the limit of instructions",
+  E7012: "a program of several blocks on a target without clusters",
+  E7013: "an operation that programs of several blocks do not have",
   E9002: "contracts that contradict each other or the kernel",
   E9003: "a kernel pragma in a position where it is not allowed",
   E9005: "an unknown word in a pragma",

@@ -31,6 +31,8 @@ export interface TargetContext extends TileContext {
   readonly target: Target;
   readonly form: Form;
   readonly numWarps: number;
+  /** Blocks of a program. */
+  readonly numCtas: number;
   /** Slots for the dot operands that loops load; chosen by the pass if absent. */
   readonly numStages: number | undefined;
   /** Registers that a thread may use. */

@@ -8,7 +8,9 @@ import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
-import { suitsWarpGroups } from "../layout/warp_group.ts";
+import { chainedDots } from "../layout/chains.ts";
+import { phiWebsOf } from "../layout/phi_webs.ts";
+import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
 import type { Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { usesOf } from "./dead_rows.ts";
@@ -42,12 +44,15 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
     uses: usesOf(func, users),
   };
   const positions = positionsOf(func);
+  const chained = chainedDots(func, phiWebsOf(func));
   const writes = new Writes(func, positions);
   return loads.map((load) => {
     try {
-      demandUses(resultOf(load), users, options);
+      const dots = groupDots(resultOf(load), users, { ...options, chained });
       const position = positions.get(load);
-      if (position?.loops.length === 0) noView("it is in no loop");
+      if (position?.loops.length === 0 && !dots.every((dot) => chained.has(dot))) {
+        noView("it is in no loop");
+      }
       if (position?.isTest) noView("it is in the condition of a loop");
       const view = viewOf(load, known);
       writes.demandNone(load, view.param);
@@ -75,19 +80,20 @@ function dotLoads(
   return found;
 }
 
-/** All uses of the tile must be dots of warp groups. */
-function demandUses(
+/** The uses of the tile, which must be dots of warp groups. */
+function groupDots(
   value: Value,
   users: ReadonlyMap<Value, readonly Op[]>,
-  options: ViewOptions,
-): void {
-  for (const op of users.get(value) ?? []) {
-    if (op.name === "permute") demandUses(resultOf(op), users, options);
-    else if (op.name !== "dot") noView(`its tile is also an operand of \`${op.name}\``);
-    else if (!suitsWarpGroups(op, options.numWarps, options.target, [true, true])) {
-      noView("its dot does not run on warp groups");
-    }
-  }
+  options: ViewOptions & { readonly chained: ReadonlySet<OpOf<"dot">> },
+): readonly OpOf<"dot">[] {
+  return (users.get(value) ?? []).flatMap((op) => {
+    if (op.name === "permute") return groupDots(resultOf(op), users, options);
+    if (op.name !== "dot") return noView(`its tile is also an operand of \`${op.name}\``);
+    const suits = options.chained.has(op) ? suitsChain : suitsWarpGroups;
+    return suits(op, options.numWarps, options.target, [true, true])
+      ? [op]
+      : noView("its dot does not run on warp groups");
+  });
 }
 
 /** Where an operation is. */

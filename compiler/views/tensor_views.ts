@@ -13,7 +13,9 @@ import { newOp } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
 import { replaceUses, walkOps } from "../ir/walk.ts";
-import { suitsWarpGroups } from "../layout/warp_group.ts";
+import { chainedDots } from "../layout/chains.ts";
+import { phiWebsOf } from "../layout/phi_webs.ts";
+import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { must } from "../support/bug.ts";
 import { cse } from "../tile/cse.ts";
@@ -91,21 +93,35 @@ function pairedBoxes(
   found: readonly FoundLoad[],
 ): readonly Boxed[] {
   let boxes = found.flatMap((one): Boxed[] => "view" in one ? [one] : []);
+  const chained = boxes.length === 0 ? new Set() : chainedDots(func, phiWebsOf(func));
   for (let count = -1; count !== boxes.length && boxes.length > 0;) {
     count = boxes.length;
     const viewed = new Map(boxes.map(({ load, view }) => [load, view]));
     const mixed = new Set<OpOf<"load">>();
+    const inChains: OpOf<"load">[] = [];
+    let isBroken = false;
     walkOps(func.body, (op) => {
       if (op.name !== "dot") return;
       const { a, b } = operandsOf(op);
       const loads = [a, b].map(loadOf);
       const [left, right] = loads.map((load) => load && viewed.get(load));
-      if (left !== undefined && right !== undefined) {
-        const alongK = [runsAlong(a, left, 1), runsAlong(b, right, 0)] as const;
-        if (suitsWarpGroups(op, options.numWarps, options.target, alongK)) return;
+      const isChained = chained.has(op);
+      if (isChained) inChains.push(...loads.flatMap((load) => load ?? []));
+      // What a chain computes comes from registers.
+      const hasLeft = left !== undefined || (isChained && loads[0] === undefined);
+      if (hasLeft && right !== undefined) {
+        const suits = isChained ? suitsChain : suitsWarpGroups;
+        const alongK = [
+          left === undefined || runsAlong(a, left, 1),
+          runsAlong(b, right, 0),
+        ] as const;
+        if (suits(op, options.numWarps, options.target, alongK)) return;
       }
+      isBroken ||= isChained;
       for (const load of loads) if (load !== undefined) mixed.add(load);
     });
+    // The dots of a chain are all done in one way.
+    if (isBroken) { for (const load of inChains) mixed.add(load); }
     boxes = boxes.filter(({ load }) => !mixed.has(load));
   }
   return boxes;

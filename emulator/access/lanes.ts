@@ -3,9 +3,11 @@
  */
 import { acquire, release } from "../check/order.ts";
 import { countGlobal, countShared } from "../count/counters.ts";
+import { observedOf } from "../debug/observer.ts";
 import { type CountingSite, countingSite } from "../count/log.ts";
 import { LANES } from "../register_file.ts";
 import type { AddressRef, HandlerContext } from "../machine.ts";
+import { announceAccess } from "./announce.ts";
 import { checkAccess } from "./check.ts";
 import { type AccessKind, type CheckedAccess, checkedAccess } from "./checked_access.ts";
 import { KIND, resolver, type Space } from "./reach.ts";
@@ -52,7 +54,15 @@ export function prepareAccess(context: HandlerContext, wanted: LaneAccess): Prep
     if (machine.profile) count(access, counting, lanes, bytes, atomic);
     return lanes;
   };
-  return { access, check, before };
+  // The program of an observed launch is compiled anew, so that others need not ask.
+  if (observedOf(machine) === undefined) return { access, check, before };
+  const verb = atomic ? "atomic" : wanted.writes ? "store" : "load";
+  const observed = (w: number, mask: number): number => {
+    const lanes = before(w, mask);
+    announceAccess(access, { verb, writes: wanted.writes, bytes }, lanes);
+    return lanes;
+  };
+  return { access, check, before: observed };
 }
 
 function count(

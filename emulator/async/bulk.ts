@@ -2,6 +2,7 @@
 import type { Match } from "../../compiler/ptx/match.ts";
 import { Fault, type Site } from "../fault.ts";
 import { accessOf } from "../access/state.ts";
+import { announceSync } from "../debug/observer.ts";
 import type { BlockState, Handler, HandlerContext, WarpFunction } from "../machine.ts";
 import { checkProxy, noteAsyncWrite } from "../check/proxies.ts";
 import { type BarrierUse, completeBytes, OBJECT_BYTES } from "./barrier.ts";
@@ -112,6 +113,7 @@ export function copier(
     }
     const { order } = accessOf(machine);
     const copy = pendingCopy(effect, site, order, "a wait on its mbarrier");
+    announceSync(machine, { kind: "copy begins", copy, lanes: 1 << lane });
     for (const { range } of destinations) {
       watch.shared(range, extent, effect, lane);
       if (effect === "combines") checkProxy(machine, range.block, range.offset, extent, at(lane));

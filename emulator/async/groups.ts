@@ -5,6 +5,7 @@
  */
 import { LANES } from "../register_file.ts";
 import { accessOf } from "../access/state.ts";
+import { announceSync } from "../debug/observer.ts";
 import type { HandlerContext, Machine, WarpState } from "../machine.ts";
 import {
   type Effect,
@@ -56,6 +57,7 @@ export function openCopy(
   }
   const copy = pendingCopy(effect, site, order, wait, thread?.since);
   thread?.open.push(copy);
+  announceSync(machine, { kind: "copy begins", copy, lanes: 1 << lane });
   return copy;
 }
 

@@ -9,6 +9,7 @@
  * warp group.
  */
 import { attend, isOrdered, type Order, whoIs } from "../check/order.ts";
+import { announceSync } from "../debug/observer.ts";
 import { abridged, type Site } from "../fault.ts";
 import type { BlockState, Machine, WarpState } from "../machine.ts";
 
@@ -154,6 +155,7 @@ export function resolvePending(copy: PendingCopy, machine: Machine, lanes: numbe
   if (seen.some((known) => known.warp === warp && (lanes & ~known.lanes) === 0)) return;
   attend(order, machine);
   seen.push({ warp, lanes, who: whoIs(order, machine), tick: order.now });
+  announceSync(machine, { kind: "copy is waited for", copy, lanes });
 }
 
 /** Whether a barrier of the whole block came after a wait of one of its threads. */

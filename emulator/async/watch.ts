@@ -3,6 +3,7 @@
  * right bounds, of memory that was written, and ordered with the accesses of others. What threads must not do until
  * it is over is a matter of `pending.ts`.
  */
+import { announceCopy } from "../access/announce.ts";
 import { accessOf } from "../access/state.ts";
 import { type Conflict, noteRead, noteStrongWrite, noteWrite } from "../check/cells.ts";
 import { conflictClause, kindOf, type Present } from "../check/conflict.ts";
@@ -11,6 +12,7 @@ import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { type acquire, attend, type release, WHO, whoIs } from "../check/order.ts";
 import { report } from "../check/report.ts";
 import { logSite, siteNumber } from "../check/site_log.ts";
+import { observedOf } from "../debug/observer.ts";
 import { firstUnwritten, setWritten } from "../check/written.ts";
 import { Fault, type FaultKind } from "../fault.ts";
 import type { HandlerContext, Machine } from "../machine.ts";
@@ -29,7 +31,25 @@ const VERBS: Readonly<Record<Effect, string>> = {
   combines: "reduction in",
 };
 
-export function watchFor({ machine, site }: HandlerContext): Watch {
+export function watchFor(context: HandlerContext): Watch {
+  const { machine } = context;
+  const watch = checksFor(context);
+  if (observedOf(machine) === undefined) return watch;
+  return {
+    global(location, bytes, effect, lane): void {
+      watch.global(location, bytes, effect, lane);
+      const writes = effect !== "reads";
+      announceCopy(machine, { space: "global", place: location, bytes, writes, lane });
+    },
+    shared(range, bytes, effect, lane): void {
+      watch.shared(range, bytes, effect, lane);
+      const writes = effect !== "reads";
+      announceCopy(machine, { space: "shared", place: range.offset, bytes, writes, lane });
+    },
+  };
+}
+
+function checksFor({ machine, site }: HandlerContext): Watch {
   const access = accessOf(machine);
   const { order, sites } = access;
   const number = siteNumber(sites, site);

@@ -10,6 +10,11 @@ export function setPrinter(machine: Machine, printer: Printer): void {
   printers.set(machine, printer);
 }
 
+/** Where a machine's kernels print. */
+export function printerOf(machine: Machine): Printer {
+  return printers.get(machine) ?? toConsole;
+}
+
 /** Consoles write lines; what has no end yet waits for it. */
 let line = "";
 
@@ -23,5 +28,5 @@ function toConsole(text: string): void {
 }
 
 export function print(machine: Machine, text: string): void {
-  (printers.get(machine) ?? toConsole)(text);
+  printerOf(machine)(text);
 }

@@ -190,7 +190,11 @@ export function attend(order: Order, machine: Machine): void {
     order.seenBlock = block;
     order.seenWarp = undefined;
   }
-  if (order.block.phase !== block.phase) noticeBarrier(order, block);
+  // A block may make its first access after a barrier of the cluster, before which others made theirs.
+  const isNew = block.cluster.length === 1
+    ? order.block.phase !== block.phase
+    : block.cluster.some((each) => trackOf(order, each).phase !== each.phase);
+  if (isNew) noticeBarrier(order, block);
   if (order.seenWarp !== warp) {
     order.warp = order.block.warps[warp.index] ??= newWarp(warp.phase);
     order.seenWarp = warp;

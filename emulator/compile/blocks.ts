@@ -87,6 +87,47 @@ export function blocksOf(
   });
 }
 
+/** The same with one instruction in each block, for those who want to stop before any of them. */
+export function singleInstructions(blocks: readonly Block[]): Block[] {
+  const starts: number[] = [];
+  let count = 0;
+  for (const { lines, end } of blocks) {
+    starts.push(count);
+    count += Math.max(1, lines.length + (end.kind === "next" ? 0 : 1));
+  }
+  starts.push(count);
+  const moved = (block: number): number => starts[block] ?? count;
+  return blocks.flatMap(({ lines, end, waits }): Block[] => {
+    const singles = lines.map((line, i): Block => ({
+      lines: [line],
+      end: { kind: "next" },
+      waits: waits && i === 0,
+    }));
+    const waitsAtEnd = waits && lines.length === 0;
+    switch (end.kind) {
+      case "next":
+        return singles.length > 0 ? singles : [{ lines: [], end, waits }];
+      case "jump":
+        return [
+          ...singles,
+          { lines: [], end: { ...end, target: moved(end.target) }, waits: waitsAtEnd },
+        ];
+      case "indexed":
+        return [
+          ...singles,
+          { lines: [], end: { ...end, targets: end.targets.map(moved) }, waits: waitsAtEnd },
+        ];
+      case "barrier":
+        return [...singles, { lines: [], end, waits: waitsAtEnd }];
+    }
+  });
+}
+
+/** The instruction of a block that has one. */
+export function lineOf({ lines, end }: Block): Line | undefined {
+  return lines[0] ?? (end.kind === "next" ? undefined : end.line);
+}
+
 /** The blocks that may run after block `index`; the exit is left out. */
 export function successors(blocks: readonly Block[], index: number): number[] {
   const block = blocks[index];

@@ -1,8 +1,13 @@
-/** Special registers that change while a thread runs: clocks. They count what the host's clock counts. */
+/**
+ * Special registers that change while a thread runs: clocks. They count what the host's clock counts; while someone looks
+ * on they count steps, so that the launch is the same each time.
+ */
+import { observedOf } from "../debug/observer.ts";
 import type { WarpFunction } from "../machine.ts";
 import type { Machine } from "../machine.ts";
 
-const started = (): number => Math.round(performance.now() * 1e6);
+const nowOf = (machine: Machine): number =>
+  observedOf(machine)?.at.number ?? Math.round(performance.now() * 1e6);
 
 /** Nanoseconds count as cycles. */
 const CLOCKS: ReadonlyMap<string, { readonly wide: boolean; readonly high: boolean }> = new Map([
@@ -20,7 +25,7 @@ export function clockRead(machine: Machine, name: string, row: number): WarpFunc
   if (facts === undefined) return undefined;
   return (w, mask) => {
     const { i32 } = machine.views;
-    const now = started();
+    const now = nowOf(machine);
     const low = now | 0;
     const high = Math.floor(now / 2 ** 32) | 0;
     for (let m = mask; m !== 0; m &= m - 1) {

@@ -8,7 +8,7 @@ import { mayGrow } from "../async/register_pool.ts";
 import { checkRegisters, mayPassWait, productRegisters } from "../matrix/mod.ts";
 import { accessFacts } from "./access_facts.ts";
 import { barrierStep } from "./barrier.ts";
-import { type Block, blocksOf } from "./blocks.ts";
+import { type Block, blocksOf, lineOf, singleInstructions } from "./blocks.ts";
 import { indexedBranch } from "./branch.ts";
 import { addressOf, contextFor, type Symbols } from "./context.ts";
 import { livenessOf } from "./dataflow.ts";
@@ -46,6 +46,8 @@ export interface CompileOptions {
   readonly module: PtxModule;
   readonly kernel: PtxKernel;
   readonly symbols: Symbols;
+  /** Whether to stop before each instruction, with a row for each register; absent: no. */
+  readonly stepping?: boolean;
   /** Whether lanes are stopped that read registers before they are written. */
   readonly unassigned: boolean;
   readonly meters: Meters;
@@ -59,7 +61,8 @@ const NOT_TRACKED: Tracking = { tracked: new Map(), always: new Set() };
 export function compileKernel(options: CompileOptions): Program {
   const { machine, module, kernel, symbols, meters } = options;
   const { lines, endLabels } = linesOf(kernel, module);
-  const blocks = blocksOf(kernel, lines, endLabels);
+  const plain = blocksOf(kernel, lines, endLabels);
+  const blocks = options.stepping === true ? singleInstructions(plain) : plain;
   const { intervals, unassigned } = livenessOf(blocks);
   const { tracked, always } = options.unassigned
     ? trackRegisters(lines, unassigned, (name) => symbols.get(name)?.space === "local")
@@ -67,7 +70,9 @@ export function compileKernel(options: CompileOptions): Program {
   const inProducts = productRegisters(lines.map(({ match }) => match));
   // Products read and write their registers when they are waited for.
   const lives = intervals.map((interval) =>
-    inProducts.has(interval.register.name) ? { ...interval, first: 0, last: Infinity } : interval
+    options.stepping === true || inProducts.has(interval.register.name)
+      ? { ...interval, first: 0, last: Infinity }
+      : interval
   );
   const layout = new RegisterFileLayout(lives, tracked, (name) => addressOf(symbols, name));
   const { shadows: state } = accessOf(machine);
@@ -76,7 +81,7 @@ export function compileKernel(options: CompileOptions): Program {
     if (shadow === undefined) continue;
     layout.initial.push({ shadow, origin: addOrigin(state, { kind: "register", name }) });
   }
-  const facts = accessFacts(blocks);
+  const facts = accessFacts(plain);
   const sm = Number(/\d+/.exec(module.target)?.[0] ?? 0);
   const surroundings = surroundingsOf(kernel, module);
   const context = (line: Line): HandlerContext =>
@@ -174,6 +179,7 @@ export function compileKernel(options: CompileOptions): Program {
     classes,
     counts,
     code,
+    lines: options.stepping === true ? blocks.map(lineOf) : [],
   };
 }
 

@@ -1,6 +1,7 @@
 /** A compiled kernel, as the scheduler sees it. */
 import type { Site } from "../fault.ts";
 import type { RegisterFileLayout } from "./layout.ts";
+import type { Line } from "./lines.ts";
 import type { Passing } from "./passing.ts";
 
 /** What running code stops with; results from 0 on are blocks to continue with. */
@@ -78,4 +79,6 @@ export interface Program {
   /** Where each block's counts are: warps that ran it, then threads, 64 bits each. */
   readonly counts: number;
   readonly code: Code;
+  /** By block its instruction: of programs that stop before each of them. */
+  readonly lines: readonly (Line | undefined)[];
 }

@@ -8,6 +8,7 @@ import { MEMORY } from "../access/mod.ts";
 import { ASYNC } from "../async/mod.ts";
 import { CALLS } from "../calls/mod.ts";
 import { COLLECTIVES } from "../collective/mod.ts";
+import { observedOf } from "../debug/observer.ts";
 import { Fault, type FaultKind } from "../fault.ts";
 import { CARRY_HANDLERS, compileLanes, laneOperation } from "../lanes/mod.ts";
 import type { Handler, HandlerContext, WarpFunction } from "../machine.ts";
@@ -80,7 +81,7 @@ export function chooseStep(match: Match, context: HandlerContext): Choice | unde
   if (clock === undefined) refuseSpecials(match);
   else return { way: "handler", step: { kind: "function", run: clock } };
   const handler = HANDLERS.get(match.opcode);
-  const observing = machine.checks || machine.profile;
+  const observing = machine.checks || machine.profile || observedOf(machine) !== undefined;
   const primitive = (observing && isObserved(match, context)) || isFar(match, context)
     ? undefined
     : wasmForm(match);

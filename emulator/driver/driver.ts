@@ -255,6 +255,7 @@ export class EmulatorDriver implements Driver {
       maxDynamicSharedBytes: this.#settings.architecture.sharedBytesPerBlock - info.sharedBytes,
       staticSharedBytes: info.sharedBytes,
       registers: info.registers,
+      clusterBlocks: info.clusterBlocks,
       localBytes: info.localBytes,
       parameters: info.params.map(({ offset, bytes }) => ({ offset, bytes })),
     };
@@ -265,6 +266,7 @@ export class EmulatorDriver implements Driver {
     const { argumentBlock, run } = prepare(kernel, shape, name, {
       ...this.#settings,
       heap: this.#heap,
+      machine: this.#emulator.machine,
       warn: (fault, kernel) => this.#warn(fault, kernel),
     });
     const call = "cuLaunchKernel";

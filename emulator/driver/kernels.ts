@@ -3,11 +3,15 @@ import { PtxSyntaxError } from "../../compiler/ptx/syntax_error.ts";
 import type { LaunchShape } from "../../ffi/driver.ts";
 import type { HostBytes } from "../../ffi/dtype.ts";
 import { ImageError } from "../../ffi/errors.ts";
-import { anyCheck } from "../check/levels.ts";
+import { anyCheck, type CheckLevels } from "../check/levels.ts";
+import type { DebugLaunch } from "../debug/debug_launch.ts";
+import { debugLaunch } from "../debug/launch.ts";
+import { snapshot } from "../debug/snapshot.ts";
 import { Fault, type FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
-import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
+import type { EmulatedKernel, Emulator, LaunchRequest, LoadedModule } from "../launch.ts";
 import { LimitError, MOST_LOCAL_BYTES, MOST_PARAMETER_BYTES, MOST_THREADS } from "../limits.ts";
+import type { Machine } from "../machine.ts";
 import type { LaunchReport } from "../report.ts";
 import { emulatorError, outOfMemory, refusal } from "./failure.ts";
 import { nameArguments } from "./names.ts";
@@ -63,6 +67,7 @@ export function loadImage(
 /** What launches need of the device. */
 export interface LaunchSettings extends ResolvedSettings {
   readonly heap: Heap;
+  readonly machine: Machine;
   /** Takes what checks have found and only warn of. */
   readonly warn: (warning: FaultFacts, kernel: string) => void;
 }
@@ -87,7 +92,7 @@ export function prepare(
 ): PreparedKernel {
   const { info } = kernel;
   const { block, sharedBytes, parameterBytes } = shape;
-  const { architecture, heap, levels, budget, workers, warn } = settings;
+  const { architecture, heap, machine, levels, budget, workers, warn, debug } = settings;
   const shared = info.sharedBytes + sharedBytes;
   if (shared > architecture.sharedBytesPerBlock) {
     const about = `${name}, ${sharedBytes} bytes of shared memory`;
@@ -119,7 +124,7 @@ export function prepare(
       }
       if (anyCheck(levels)) nameArguments(heap, parameters, argumentBlock);
       try {
-        return kernel.launch({
+        const request: LaunchRequest = {
           grid,
           block,
           sharedBytes,
@@ -129,13 +134,42 @@ export function prepare(
           budget,
           workers,
           warn: (warning) => warn(warning, name),
-        });
+        };
+        return debug === undefined
+          ? kernel.launch(request)
+          : debugged(machine, heap, kernel, request, levels, debug);
       } catch (error) {
         if (error instanceof HeapFullError) throw outOfMemory(error, heap, "cuLaunchKernel");
         throw error instanceof Fault ? emulatorError(error, name) : error;
       }
     },
   };
+}
+
+/** A launch that someone walks through before it comes to its end. */
+function debugged(
+  machine: Machine,
+  heap: Heap,
+  kernel: EmulatedKernel,
+  request: LaunchRequest,
+  levels: CheckLevels,
+  debug: (launch: DebugLaunch) => void,
+): LaunchReport {
+  const launch = debugLaunch({
+    machine,
+    kernel: kernel.info.name,
+    begin: (observer) => kernel.observe(request, observer),
+    restore: snapshot(machine, heap),
+    levels,
+  });
+  try {
+    debug(launch);
+    const report = launch.finish();
+    if (request.warn !== undefined) report.warnings.forEach(request.warn);
+    return report;
+  } finally {
+    launch.close();
+  }
 }
 
 function isCount(value: number, most: number): boolean {

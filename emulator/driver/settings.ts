@@ -13,6 +13,7 @@ import {
   type CheckName,
   levelsFor,
 } from "../check/levels.ts";
+import type { DebugLaunch } from "../debug/debug_launch.ts";
 import { type Architecture, ARCHITECTURES, DEFAULT_ARCHITECTURE } from "./architectures.ts";
 
 /** Options of the emulator. */
@@ -36,6 +37,11 @@ export interface EmulatorSettings {
   readonly print?: ((text: string) => void) | undefined;
   /** Takes each warning of a check once; written to the standard error stream when absent. */
   readonly warn?: ((warning: EmulatorWarning) => void) | undefined;
+  /**
+   * Is called for each launch before it runs, and may walk through it: see docs/debugger.md. When it returns, the launch
+   * runs to its end. Such launches run in one thread.
+   */
+  readonly debug?: ((launch: DebugLaunch) => void) | undefined;
 }
 
 /** The settings with their defaults. */
@@ -45,6 +51,7 @@ export interface ResolvedSettings {
   readonly levels: CheckLevels;
   readonly budget: number;
   readonly workers: number;
+  readonly debug: ((launch: DebugLaunch) => void) | undefined;
 }
 
 const DEFAULT_BUDGET = 1e8;
@@ -52,7 +59,7 @@ const DEFAULT_BUDGET = 1e8;
 /** Fills in defaults; throws `ArgumentError` for what the emulator does not know. */
 export function resolveSettings(settings: EmulatorSettings): ResolvedSettings {
   const { arch = DEFAULT_ARCHITECTURE, checks = true } = settings;
-  const { budget = DEFAULT_BUDGET, workers = processorThreads() } = settings;
+  const { budget = DEFAULT_BUDGET, workers = processorThreads(), debug } = settings;
   const architecture = ARCHITECTURES.get(arch);
   if (architecture === undefined) {
     throw new ArgumentError({
@@ -64,7 +71,11 @@ export function resolveSettings(settings: EmulatorSettings): ResolvedSettings {
   const levels = levelsFor(parseChecks(checks));
   checkCount("budget", budget);
   checkCount("workers", workers);
-  return { arch, architecture, levels, budget, workers };
+  if (debug !== undefined && typeof debug !== "function") {
+    const expected = "a function of a launch";
+    throw new ArgumentError({ argument: "debug", expected, actual: describeValue(debug) });
+  }
+  return { arch, architecture, levels, budget, workers, debug };
 }
 
 function checkCount(argument: string, value: number): void {

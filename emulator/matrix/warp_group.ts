@@ -10,6 +10,7 @@
  */
 import { type PendingCopy, pendingCopy, resolvePending } from "../async/pending.ts";
 import { accessOf } from "../access/state.ts";
+import { announceSync } from "../debug/observer.ts";
 import type { Site } from "../fault.ts";
 import type { Machine, WarpState } from "../machine.ts";
 
@@ -86,9 +87,13 @@ export function openReads(machine: Machine, site: Site): PendingCopy {
   const known = reads.get(leader) ?? new Map<number, PendingCopy>();
   reads.set(leader, known);
   const { order } = accessOf(machine);
-  const copy = known.get(committed) ?? pendingCopy("reads", site, order, "wgmma.wait_group");
+  const open = known.get(committed);
+  const copy = open ?? pendingCopy("reads", site, order, "wgmma.wait_group");
   copy.last = order.now;
-  known.set(committed, copy);
+  if (open === undefined) {
+    known.set(committed, copy);
+    announceSync(machine, { kind: "copy begins", copy, lanes: -1 });
+  }
   return copy;
 }
 

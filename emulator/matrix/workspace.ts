@@ -5,6 +5,7 @@
 import { must } from "../../compiler/support/bug.ts";
 import type { Machine } from "../machine.ts";
 import { WASM_PAGE_BYTES } from "../memory.ts";
+import { CAN_SHARE } from "../shared.ts";
 import type { Code } from "../wasm/code.ts";
 import { WasmModule } from "../wasm/module.ts";
 
@@ -87,7 +88,7 @@ function writeKernel(code: Code): void {
 function newWorkspace(): Workspace {
   const bytes = 8 * (A_ELEMENTS + B_ELEMENTS + SUM_ELEMENTS);
   const pages = Math.ceil(bytes / WASM_PAGE_BYTES);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: CAN_SHARE });
   const module = new WasmModule();
   module.importMemory("matrix", "memory");
   const { index, code } = module.function(["i32", "i32", "i32", "i32", "i32", "i32"], []);

@@ -3,6 +3,7 @@
  * on hardware. With a count of threads, a warp that arrives as a whole counts as 32, whatever its size.
  */
 import type { BarrierStep, Program } from "../compile/program.ts";
+import { announceSync } from "../debug/observer.ts";
 import { Fault, type Site } from "../fault.ts";
 import { LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
@@ -46,7 +47,7 @@ export function arriveAt(
   if (step === undefined) return;
   const { block } = warp;
   if (step.kind === "cluster arrive" || step.kind === "cluster wait") {
-    clusterStep(program, warp, path, step);
+    clusterStep(program, machine, warp, path, step);
     return;
   }
   const lane = 31 - Math.clz32(path.mask);
@@ -64,6 +65,7 @@ export function arriveAt(
   block.barriers.set(id, barrier);
   checkArrival(program, warp, path, barrier, id, count, facts?.site);
   if (!barrier.pcs.includes(path.pc)) barrier.pcs.push(path.pc);
+  announceSync(machine, { kind: "barrier arrives", barrier: id });
   if (count === undefined) checkExited(program, machine, block, path.pc);
   barrier.arrived.set(warp, (barrier.arrived.get(warp) ?? 0) | path.mask);
   if (step.reduction !== undefined) {
@@ -127,6 +129,7 @@ function completeBarrier(program: Program, machine: Machine, block: Block, id: n
     }
   }
   block.phase++;
+  announceSync(machine, { kind: "barrier ends", barrier: id });
 }
 
 function giveResult(
@@ -152,11 +155,12 @@ function giveResult(
 /** After threads have exited: barriers that waited for them may be over. */
 export function afterExit(program: Program, machine: Machine, block: Block): void {
   for (const id of [...block.barriers.keys()]) completeBarrier(program, machine, block, id);
-  completeCluster(block);
+  completeCluster(machine, block);
 }
 
 function clusterStep(
   program: Program,
+  machine: Machine,
   warp: Warp,
   path: Path,
   step: BarrierStep,
@@ -173,13 +177,14 @@ function clusterStep(
     }
     warp.clusterArrived |= path.mask;
     path.pc++;
-    completeCluster(block);
+    announceSync(machine, { kind: "barrier arrives", barrier: "cluster" });
+    completeCluster(machine, block);
   } else if ((warp.clusterArrived & path.mask) === 0) path.pc++;
   else path.waiting = "cluster";
 }
 
 /** Ends the cluster's barrier if all its threads have arrived. */
-function completeCluster(block: Block): void {
+function completeCluster(machine: Machine, block: Block): void {
   // Most kernels have no such barrier, and all come here with every warp that exits.
   if (!block.cluster.some((b) => b.warps.some((warp) => warp.clusterArrived !== 0))) return;
   const warps = block.cluster.flatMap((b) => b.warps);
@@ -193,4 +198,5 @@ function completeCluster(block: Block): void {
     }
   }
   for (const each of block.cluster) each.phase++;
+  announceSync(machine, { kind: "barrier ends", barrier: "cluster" });
 }

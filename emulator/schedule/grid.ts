@@ -5,6 +5,7 @@
 import type { Program } from "../compile/program.ts";
 import { finishOutgoing } from "../async/flights.ts";
 import { checkExit } from "../check/remote.ts";
+import { type Observed, observedOf } from "../debug/observer.ts";
 import { Fault } from "../fault.ts";
 import { HEADER, LANES } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
@@ -17,6 +18,8 @@ import { isDone, runWarp, type WarpEvents } from "./warp.ts";
 
 /** Warp-instructions that a warp runs before the next one has its turn. */
 const WARP_SLICE = 20_000;
+/** The same while someone looks on: so the warps of a block are at the same statement, if they run the same ones. */
+const OBSERVED_SLICE = 1;
 /** Iterations of a cluster in which no instruction but failing waits is run, before another cluster joins. */
 const IDLE_ITERATIONS = 16;
 /** Warp-instructions of a cluster before another one joins; less if they are those of loops that wait. */
@@ -77,6 +80,15 @@ export function clusterCount({ grid, cluster }: LaunchFacts): number {
 
 /** Runs clusters until none is left. */
 export function runGrid(work: GridWork): GridCounts {
+  const turns = gridTurns(work);
+  for (;;) {
+    const { done, value } = turns.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in pieces: it yields where an observer pauses the launch, and goes on from there. */
+export function* gridTurns(work: GridWork): Generator<undefined, GridCounts> {
   const counts: GridCounts = { blocks: 0, divergences: 0, barriers: 0 };
   const active: Cluster[] = [];
   const admit = (): boolean => {
@@ -95,7 +107,7 @@ export function runGrid(work: GridWork): GridCounts {
   while (active.length > 0 || admit()) {
     let progress = false;
     for (const cluster of [...active]) {
-      const outcome = runCluster(work, cluster, counts);
+      const outcome = yield* runCluster(work, cluster, counts);
       if (outcome !== "idle") progress = true;
       if (outcome !== "done") continue;
       active.splice(active.indexOf(cluster), 1);
@@ -165,6 +177,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
     }
     blocks.push(block);
   }
+  const observed = observedOf(machine);
   for (const block of blocks) {
     const { shared, sharedBytes, reserved = sharedBytes } = block;
     machine.views.u8.fill(0, shared + reserved, shared + sharedBytes);
@@ -181,6 +194,7 @@ function startCluster(work: GridWork, slot: Slot, number: number): Cluster {
     }
   }
   slot.launch = launch;
+  for (const block of blocks) observed?.observer.block?.(block, "begins");
   return { slot, blocks, spent: 0 };
 }
 
@@ -197,19 +211,24 @@ function writeHeader(machine: Machine, slot: Slot, warp: Warp, warpCount: number
 }
 
 /** Runs a cluster for a while. Idle: whatever it did was to wait in vain. */
-function runCluster(
+function* runCluster(
   work: GridWork,
   cluster: Cluster,
   counts: GridCounts,
-): "done" | "busy" | "idle" {
+): Generator<undefined, "done" | "busy" | "idle"> {
   const { program, machine } = work;
   const { code } = program;
+  const observed = observedOf(machine);
+  const slice = observed === undefined ? WARP_SLICE : OBSERVED_SLICE;
   const events: WarpEvents = {
     arrive: (warp, path) => {
       counts.barriers++;
       arriveAt(program, machine, warp, path);
     },
-    diverged: () => counts.divergences++,
+    diverged: (warp) => {
+      counts.divergences++;
+      if (observed !== undefined) tellParting(observed, machine, warp);
+    },
   };
   const limit = cluster.spent + CLUSTER_SLICE;
   let idle = 0;
@@ -220,19 +239,24 @@ function runCluster(
       for (const warp of block.warps) {
         if (isDone(warp)) continue;
         const { live } = warp;
-        code.fuel.value = WARP_SLICE;
+        code.fuel.value = slice;
         try {
-          if (runWarp(program, machine, warp, events)) ran = true;
+          let outcome = runWarp(program, machine, warp, events);
+          for (; outcome === "paused"; outcome = runWarp(program, machine, warp, events, true)) {
+            yield;
+          }
+          if (outcome === "ran") ran = true;
         } catch (error) {
           throw missingBarrier(program, machine, block, error, events);
         }
         const { kind, left: unused } = code.takeStop();
-        const spent = WARP_SLICE - code.fuel.value - unused;
+        const spent = slice - code.fuel.value - unused;
         if (kind !== "yielded" && spent > 0) worked = true;
         if (kind === "polled") polled = true;
         cluster.spent += spent;
         if (warp.live !== live) {
           afterExit(program, machine, block);
+          if (block.warps.every(isDone)) observed?.observer.block?.(block, "ends");
           if (machine.checks && block.warps.every(isDone)) {
             finishOutgoing(block);
             if (block.cluster.length > 1) checkExit(machine);
@@ -248,6 +272,12 @@ function runCluster(
     if (cluster.spent > work.budget) throw budgetFault(work, cluster);
   }
   return idle > 0 ? "idle" : "busy";
+}
+
+function tellParting({ observer, at }: Observed, { views }: Machine, warp: Warp): void {
+  const taken = views.i32[(warp.registerFile + HEADER.diverged) >> 2] ?? 0;
+  const others = at.mask & ~taken;
+  observer.sync?.(at, { kind: "lanes part", taken: at.mask & taken, others });
 }
 
 /** Where threads wait that wait for ever. */

@@ -8,6 +8,7 @@ import { Fault } from "../fault.ts";
 import type { Machine } from "../machine.ts";
 import type { Block } from "./state.ts";
 import { withOrigin } from "./fault_origin.ts";
+import { observedOf } from "../debug/observer.ts";
 import { isDone, runWarp, type WarpEvents } from "./warp.ts";
 
 /** Warp-instructions that the other warps may run. */
@@ -22,7 +23,7 @@ export function missingBarrier(
   error: unknown,
   events: WarpEvents,
 ): unknown {
-  if (!isUnwritten(error)) return error;
+  if (!isUnwritten(error) || observedOf(machine) !== undefined) return error;
   const fault = withOrigin(error, machine, program.kernel);
   const { code } = program;
   let left = MOST_FUEL;
@@ -33,7 +34,7 @@ export function missingBarrier(
       if (isDone(warp)) continue;
       code.fuel.value = SLICE;
       try {
-        if (runWarp(program, machine, warp, events)) ran = true;
+        if (runWarp(program, machine, warp, events) === "ran") ran = true;
       } catch (other) {
         if (other instanceof Fault && other.kind === "missing barrier") return other;
         if (!isUnwritten(other)) return fault;

@@ -9,6 +9,9 @@ import { HEADER } from "../register_file.ts";
 import type { Machine } from "../machine.ts";
 import { meetLanes } from "../access/state.ts";
 import { checkMembers } from "../collective/mod.ts";
+import { announceStep, mayContinue, type Observed, observedOf } from "../debug/observer.ts";
+import { Fault, type FaultKind } from "../fault.ts";
+import { withOrigin } from "./fault_origin.ts";
 import { checkPassing, noteExit } from "./passing.ts";
 import type { Path, Warp } from "./state.ts";
 
@@ -92,33 +95,80 @@ export interface WarpEvents {
   diverged(warp: Warp): void;
 }
 
-/** Runs a warp until its fuel is spent or all of its paths wait. Returns whether it ran at all. */
+/** Slices of an observed warp, which have one instruction each, before another of its paths has a turn. */
+const OBSERVED_PATIENCE = 10_000;
+
+/** What became of a warp that was to run; paused: an observer wants it to go on later, from the same instruction. */
+export type Outcome = "ran" | "waits" | "paused";
+
+/**
+ * Runs a warp until its fuel is spent or all of its paths wait; then it has waited all the time, or run.
+ * `resumes`: it was paused.
+ */
 export function runWarp(
   program: Program,
   machine: Machine,
   warp: Warp,
   events: WarpEvents,
-): boolean {
+  resumes = false,
+): Outcome {
   const { code } = program;
+  const observed = observedOf(machine);
   machine.warp = warp;
   machine.block = warp.block;
-  warp.slice++;
-  let ran = false;
+  if (!resumes) warp.slice++;
+  let ran = resumes;
   while (code.fuel.value > 0) {
     if (warp.paths.length > 1) join(warp);
+    const { exhausted } = warp;
     const path = choose(warp);
-    if (path === undefined) return ran;
+    if (path === undefined) return ran ? "ran" : "waits";
+    if (observed !== undefined && announceStep(observed, warp, path)) {
+      // It is chosen again.
+      warp.exhausted = exhausted;
+      return "paused";
+    }
     ran = true;
     warp.running = path;
     const { pc, mask } = path;
     const passing = checkPassing(program, machine, warp, path);
     const meeting = nextMeeting(program, warp, path);
-    const status = code.run(warp.registerFile, mask, pc, Math.min(meeting, passing));
+    const status = observed === undefined
+      ? code.run(warp.registerFile, mask, pc, Math.min(meeting, passing))
+      : runObserved(program, machine, observed, warp, mask, pc);
     settle(program, machine, warp, path, status, events);
   }
-  warp.exhausted = warp.paths.length > 1;
-  return ran;
+  warp.exhausted = warp.paths.length > 1 &&
+    (observed === undefined || warp.slice % OBSERVED_PATIENCE === 0);
+  return ran ? "ran" : "waits";
 }
+
+/** Runs one instruction, or leaves it out if it fails and the observer wants to see more. */
+function runObserved(
+  program: Program,
+  machine: Machine,
+  { at }: Observed,
+  warp: Warp,
+  mask: number,
+  pc: number,
+): number {
+  at.mask = mask;
+  try {
+    return program.code.run(warp.registerFile, mask, pc, 0);
+  } catch (error) {
+    const fault = withOrigin(error, machine, program.kernel);
+    if (!(fault instanceof Fault) || ENDS.has(fault.kind)) throw fault;
+    if (!mayContinue(machine, fault)) throw fault;
+    return pc + 1;
+  }
+}
+
+/** Faults after which a warp cannot go on. */
+const ENDS: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  "trap",
+  "illegal instruction",
+  "unsupported instruction",
+]);
 
 function remove(warp: Warp, path: Path): void {
   warp.paths.splice(warp.paths.indexOf(path), 1);
@@ -171,8 +221,11 @@ function settle(
   for (const each of gather(program, machine, warp, path, facts?.needs ?? "all")) {
     i32[(registerFile + HEADER.forced) >> 2] = 1;
     warp.running = each;
+    const observed = observedOf(machine);
     // One block only: other paths may be at lower ones.
-    const next = program.code.run(registerFile, each.mask, each.pc, 0);
+    const next = observed === undefined
+      ? program.code.run(registerFile, each.mask, each.pc, 0)
+      : runObserved(program, machine, observed, warp, each.mask, each.pc);
     settle(program, machine, warp, each, next, events);
   }
 }

@@ -15,6 +15,7 @@
  * A function may be called before its code is written: its index is known at once.
  */
 import { bug } from "../../compiler/support/bug.ts";
+import { CAN_SHARE } from "../shared.ts";
 import {
   type Bytes,
   joinBytes,
@@ -32,7 +33,8 @@ const KINDS = { function: 0, table: 1, memory: 2, global: 3 } as const;
 export type ExternKind = keyof typeof KINDS;
 /** The most pages that 32-bit WebAssembly has; a memory with any smaller maximum may be imported as well. */
 const MAX_PAGES = 65536;
-const SHARED_LIMITS = 3;
+/** With a maximum; shared or not. */
+const MEMORY_LIMITS = CAN_SHARE ? 3 : 1;
 const MIN_LIMITS = 0;
 const END = 0x0b;
 const I32_CONST = 0x41;
@@ -128,9 +130,9 @@ export class WasmModule {
     return this.#import(module, name, "function", description);
   }
 
-  /** A memory that workers can share, of any size. */
+  /** A memory of the kind that `newMemory` makes, of any size. */
   importMemory(module: string, name: string): void {
-    const description: Bytes = [SHARED_LIMITS, 0];
+    const description: Bytes = [MEMORY_LIMITS, 0];
     pushUnsigned(description, MAX_PAGES);
     this.#import(module, name, "memory", description);
   }

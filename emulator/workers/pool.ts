@@ -7,6 +7,7 @@ import { sendLaunch } from "../check/launch.ts";
 import { Fault } from "../fault.ts";
 import type { LaunchReport } from "../report.ts";
 import { SLOT_ALIGN, slotShape } from "../schedule/slot.ts";
+import { sharedWords } from "../shared.ts";
 import { CONTROL, type Job, type Result, type SharedLaunch } from "./job.ts";
 
 /** A thread of the host. */
@@ -65,7 +66,7 @@ export class WorkerPool {
 
   /** Begins a launch. */
   begin(launch: SharedLaunch, options: ParallelLaunchOptions): ParallelLaunch {
-    const control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.words));
+    const control = sharedWords(CONTROL.words);
     const results: Int32Array[] = [];
     const { clusters } = options;
     let offered = this.#spawn === undefined || options.workers < 2;
@@ -119,7 +120,7 @@ export class WorkerPool {
       const worker = this.#worker(w);
       if (worker === undefined) return;
       const { counts, slots: first } = options.area(w, 16 * launch.blocks, count * slotBytes);
-      const result = new Int32Array(new SharedArrayBuffer(4 * RESULT_WORDS));
+      const result = sharedWords(RESULT_WORDS);
       results.push(result);
       const slots = Array.from({ length: count }, (_, i) => first + i * slotBytes);
       worker.send({

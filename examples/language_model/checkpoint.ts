@@ -87,11 +87,20 @@ function readSizes(
 }
 
 function readJson(file: string): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const value = parseJson(readFileSync(file, "utf8"));
   if (typeof value !== "object" || value === null) {
     throw new CheckpointError(`${file} is no JSON object`);
   }
   return Object.fromEntries(Object.entries(value));
+}
+
+/** Undefined for what is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The files of a checkpoint: each is opened when the first of its tensors is asked for. */

@@ -6,7 +6,8 @@
  */
 // deno-lint-ignore-file no-console -- an example prints
 import { Device } from "@tri/tri/ffi";
-import { loadCheckpoint } from "./checkpoint.ts";
+import { TensorFileError } from "@tri/tri/formats";
+import { type Checkpoint, CheckpointError, loadCheckpoint } from "./checkpoint.ts";
 import { generate, Session } from "./generate.ts";
 
 const [folder, prompt = "1", count = "64"] = Deno.args;
@@ -17,7 +18,7 @@ if (folder === undefined || !numbers.every((x) => Number.isInteger(x) && x >= 0)
 }
 const tokens = Int32Array.from(prompt.split(","), Number);
 using device = Device.open();
-const { sizes, weights } = loadCheckpoint(device, folder);
+const { sizes, weights } = load(device, folder);
 using session = new Session(sizes, weights, tokens.length + Number(count));
 const said: number[] = [];
 let start = performance.now();
@@ -29,3 +30,14 @@ for await (const token of generate(device, session, tokens, Number(count))) {
 const seconds = (performance.now() - start) / 1000;
 console.log(said.join(","));
 console.error(`${((said.length - 1) / seconds).toFixed(1)} tokens per second on ${device.label}`);
+
+/** What the folder lacks is said in one line. */
+function load(device: Device, folder: string): Checkpoint {
+  try {
+    return loadCheckpoint(device, folder);
+  } catch (error) {
+    if (!(error instanceof CheckpointError || error instanceof TensorFileError)) throw error;
+    console.error(`continue.ts: ${error.message}`);
+    Deno.exit(1);
+  }
+}

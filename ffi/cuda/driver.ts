@@ -60,7 +60,12 @@ const FUNCTION = {
   local: 3,
   registers: 4,
   maxDynamicShared: 8,
+  clusterWidth: 11,
+  largeClusters: 14,
 } as const;
+
+/** The most blocks of a cluster that every GPU with clusters has (CUDA programming guide, "Thread Block Clusters"). */
+const PORTABLE_CLUSTER = 8;
 
 /** The only flag that cuIpcOpenMemHandle takes. */
 const IPC_LAZY_PEER_ACCESS = 1;
@@ -360,9 +365,16 @@ export class CudaDriver implements Driver {
       maxDynamicSharedBytes: fact("maxDynamicShared"),
       staticSharedBytes: fact("staticShared"),
       registers: fact("registers"),
+      clusterBlocks: this.#clusterBlocks(fn),
       localBytes: fact("local"),
       parameters: this.#parameters(fn),
     };
+  }
+
+  /** Drivers before 11.8 do not know clusters, nor load images that have them. */
+  #clusterBlocks(fn: bigint): number {
+    const status = this.#cu.cuFuncGetAttribute(this.#int, FUNCTION.clusterWidth, fn);
+    return status === SUCCESS ? Math.max(1, this.#readInt("cuFuncGetAttribute", status)) : 1;
   }
 
   #functionFact(fn: bigint, key: keyof typeof FUNCTION): number {
@@ -383,6 +395,10 @@ export class CudaDriver implements Driver {
 
   prepareLaunch(fn: bigint, shape: LaunchShape, name: string): PreparedLaunch {
     const { sharedBytes, parameterBytes, block: [blockX, blockY, blockZ] } = shape;
+    if (this.#clusterBlocks(fn) > PORTABLE_CLUSTER) {
+      const status = this.#cu.cuFuncSetAttribute(fn, FUNCTION.largeClusters, 1);
+      this.#check(status, "cuFuncSetAttribute", `${name}, a cluster of more than 8 blocks`);
+    }
     if (sharedBytes > this.#functionFact(fn, "maxDynamicShared")) {
       const status = this.#cu.cuFuncSetAttribute(fn, FUNCTION.maxDynamicShared, sharedBytes);
       this.#check(status, "cuFuncSetAttribute", `${name}, ${sharedBytes} bytes of shared memory`);

@@ -19,7 +19,7 @@ import {
   type Gathered,
   type NamedValues,
 } from "./gather.ts";
-import { type Launcher, readFormChoice } from "./forms.ts";
+import { blocksOf, type Launcher, readFormChoice } from "./forms.ts";
 import { gridForSizes } from "./grid.ts";
 import { type LoadedKernel, LoadedKernels } from "./load.ts";
 import { checkBounds, checkOverlap, checkSelfOverlap, Touched } from "./memory.ts";
@@ -92,8 +92,9 @@ export class KernelCalls<Name extends string> {
         this.#fill(launcher, instance);
         this.#use(stream, loaded);
         const [x, y, z] = this.#grid;
-        if (isProfiled) profile = this.#profile(launcher.prepared, stream);
-        else launcher.prepared.launch(x, y, z, stream.handle);
+        const blocks = blocksOf(launcher, x, y, z, stream.device.info.multiprocessors);
+        if (isProfiled) profile = this.#profile(launcher.prepared, [blocks, y, z], stream);
+        else launcher.prepared.launch(blocks, y, z, stream.handle);
       } else if (isProfiled) {
         profile = emptyProfile(this.#model.name, this.#grid);
       }
@@ -271,7 +272,7 @@ export class KernelCalls<Name extends string> {
   }
 
   /** Launches and counts. */
-  #profile(prepared: PreparedLaunch, stream: Stream): LaunchProfile {
+  #profile(prepared: PreparedLaunch, [x, y, z]: Grid, stream: Stream): LaunchProfile {
     const { name } = this.#model;
     if (stream.recording !== undefined) {
       throw new LaunchError(`Cannot profile ${name}: its launch is recorded, not done`, {
@@ -283,7 +284,6 @@ export class KernelCalls<Name extends string> {
         hint: `only the emulator counts what kernels do: ${EMULATOR_REQUEST}`,
       });
     }
-    const [x, y, z] = this.#grid;
     return prepared.profile(x, y, z, stream.handle);
   }
 
@@ -298,7 +298,7 @@ export class KernelCalls<Name extends string> {
 
   /** What a prepared call does; it keeps the tensors alive. */
   #launchAgain(
-    { prepared }: Launcher,
+    launcher: Launcher,
     stream: Stream,
     { constants }: LoadedKernel<Name>,
   ): () => void {
@@ -307,7 +307,9 @@ export class KernelCalls<Name extends string> {
       const tensor = tensors[position];
       return tensor === undefined || tensor === null ? [] : [{ tensor, isWritten }];
     });
+    const { prepared } = launcher;
     const [x, y, z] = this.#grid;
+    const blocks = blocksOf(launcher, x, y, z, stream.device.info.multiprocessors);
     return () => {
       for (const constant of constants) constant.use(stream, false);
       for (const { tensor, isWritten } of uses) {
@@ -315,7 +317,7 @@ export class KernelCalls<Name extends string> {
         if (tensor.disposed) tensor.address;
         tensor.buffer.use(stream, isWritten);
       }
-      prepared.launch(x, y, z, stream.handle);
+      prepared.launch(blocks, y, z, stream.handle);
     };
   }
 }

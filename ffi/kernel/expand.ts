@@ -131,8 +131,13 @@ function isLetter(type: DType | TypeLetter): type is TypeLetter {
 
 function expandParam<Name extends string>(name: Name, row: ParamRow): ParamFacts<Name> {
   if (isPointer(row)) {
-    const [access, , noalias] = row;
-    return { kind: "pointer", name, access, ...noalias === undefined ? {} : { noalias: true } };
+    const [access, , overlap] = row;
+    const more = overlap === undefined
+      ? {}
+      : overlap === "noalias"
+      ? { noalias: true }
+      : { inPlace: overlap };
+    return { kind: "pointer", name, access, ...more };
   }
   const { type, ...more } = typeof row === "string" ? { type: row } : row;
   return { kind: "scalar", name, ...isLetter(type) ? {} : { type }, ...more };
@@ -276,8 +281,9 @@ function expandCode<Name extends string>(
 function expandForm<Name extends string>(
   { dtypes }: VariantFacts<Name>,
   entry: string,
-  [end, threads, sharedBytes, when, ...maps]: FormRow<Name>,
+  [end, threads, sharedBytes, when, ...rest]: FormRow<Name>,
 ): FormFacts<Name> {
+  const maps = rest.flatMap((row) => row === "persistent" ? [] : [row]);
   const symbol = symbolOf(entry, end);
   const expandMap = (
     [param, extents, strides, box, swizzle, element]: MapRow<Name>,
@@ -290,7 +296,14 @@ function expandForm<Name extends string>(
     box,
     swizzle: must(SWIZZLES.find((one) => one === swizzle), `swizzle of ${param} in ${symbol}`),
   });
-  return { symbol, threads, sharedBytes, when: expandConditions(when), maps: maps.map(expandMap) };
+  return {
+    symbol,
+    threads,
+    sharedBytes,
+    when: expandConditions(when),
+    maps: maps.map(expandMap),
+    ...maps.length < rest.length ? { persistent: true } : {},
+  };
 }
 
 function expandImage(key: string, row: ImageRow, bytes: number | undefined): ImageFacts {

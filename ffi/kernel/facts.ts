@@ -60,6 +60,8 @@ export interface PointerFacts<Name extends string = string> {
   readonly access: Access;
   /** The memory must not be reached through another parameter if either of the two is written. */
   readonly noalias?: boolean;
+  /** Of a result: arguments whose memory it may take, whole and with the same shape and strides. */
+  readonly inPlace?: readonly string[];
 }
 
 /** A pointer parameter seen as a tensor; strides count elements. */
@@ -128,6 +130,11 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
   readonly when: readonly Condition<Name>[];
   /** In the order of the parameters. */
   readonly maps: readonly TensorMapFacts<Name>[];
+  /**
+   * A block does several programs in turn, so that any number of blocks may be launched along the first axis of the grid.
+   * The number of programs along it is one more parameter, 32 bits after the maps.
+   */
+  readonly persistent?: true;
 }
 
 /** How the tensor map of a launch is made; numbers and lists begin with the innermost axis. */

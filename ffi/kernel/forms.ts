@@ -13,6 +13,26 @@ export interface Launcher {
   readonly prepared: PreparedLaunch;
   /** The argument block. */
   readonly view: DataView;
+  /** Where the number of programs lies in it, of code whose blocks do several in turn. */
+  readonly programsAt?: number;
+}
+
+/**
+ * Blocks to launch along the first axis of the grid; tells code whose blocks do several programs how many there are. As
+ * many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
+ * the grid has other axes, each program has a block: the axes share the multiprocessors.
+ */
+export function blocksOf(
+  { view, programsAt }: Pick<Launcher, "view" | "programsAt">,
+  x: number,
+  y: number,
+  z: number,
+  multiprocessors: number,
+): number {
+  if (programsAt === undefined) return x;
+  view.setUint32(programsAt, x, true);
+  if (y * z > 1) return x;
+  return Math.ceil(x / Math.ceil(x / Math.max(multiprocessors, 1)));
 }
 
 const NO_OFFSETS = "the driver does not say where its tensor maps go (before CUDA 12.4)";

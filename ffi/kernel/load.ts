@@ -1,6 +1,6 @@
 /** Instances ready to be launched on a device: loaded at first use, and checked against what the wrapper says. */
 import type { Device } from "../device.ts";
-import type { ParameterInfo } from "../driver.ts";
+import type { ParameterInfo, PreparedLaunch } from "../driver.ts";
 import { ImageError } from "../errors.ts";
 import type { KernelFunction } from "../module.ts";
 import type { ModuleVariable } from "../variable.ts";
@@ -16,12 +16,19 @@ import { type Encode, MapSlot, MapTable } from "./tensor_maps.ts";
 import { TENSOR_MAP_BYTES } from "../tensor_map.ts";
 import type { FormChoice } from "./types.ts";
 
+/** The number of programs. */
+const COUNT_BYTES = 4;
+
 /** An entry or a form of an image, checked against what the wrapper says. */
 interface LoadedCode<Name extends string> {
   readonly fn: KernelFunction;
   readonly block: BlockFacts;
+  /** Of a program. */
+  readonly blocks: number;
   readonly parameterBytes: number;
   readonly maps: readonly { readonly table: MapTable<Name>; readonly offset: number }[];
+  /** Where the number of programs lies in the argument block, of code that takes it. */
+  readonly programsAt: number | undefined;
 }
 
 /** The code of an instance with argument blocks that have one user. */
@@ -94,6 +101,7 @@ export class LoadedKernel<Name extends string> {
   ): FormLauncher<Name> | undefined {
     const code = this.#load(instance, facts);
     if (code.maps.length < facts.maps.length) return undefined;
+    if (facts.persistent === true && code.programsAt === undefined) return undefined;
     const launcher = this.#newLauncher(code);
     const { argumentBlock } = launcher.prepared;
     const maps = code.maps.map(({ table, offset }) =>
@@ -102,25 +110,31 @@ export class LoadedKernel<Name extends string> {
     return { ...launcher, maps };
   }
 
-  #newLauncher({ fn, block, parameterBytes, maps }: LoadedCode<Name>): Launcher {
-    const prepared = fn.prepare({
-      block: [block.threads, 1, 1],
-      sharedBytes: block.sharedBytes,
-      parameterBytes,
-      parameterNames: [
-        ...this.#facts.params.map(({ name }) => name),
-        ...maps.map(({ table }) => `tensor map of ${table.facts.param}`),
-      ],
-    });
+  #newLauncher(code: LoadedCode<Name>): Launcher {
+    const { fn, block, blocks, parameterBytes, maps, programsAt } = code;
+    const prepared = byPrograms(
+      blocks,
+      fn.prepare({
+        block: [block.threads, 1, 1],
+        sharedBytes: block.sharedBytes,
+        parameterBytes,
+        parameterNames: [
+          ...this.#facts.params.map(({ name }) => name),
+          ...maps.map(({ table }) => `tensor map of ${table.facts.param}`),
+          ...programsAt === undefined ? [] : ["number of programs"],
+        ],
+      }),
+    );
     const { buffer, byteOffset, byteLength } = prepared.argumentBlock;
-    return { prepared, view: new DataView(buffer, byteOffset, byteLength) };
+    const view = new DataView(buffer, byteOffset, byteLength);
+    return programsAt === undefined ? { prepared, view } : { prepared, view, programsAt };
   }
 
   #load(
     { layout }: InstanceModel<Name>,
     facts: Omit<FormFacts<Name>, "when">,
   ): LoadedCode<Name> {
-    const { symbol, threads, sharedBytes, maps } = facts;
+    const { symbol, threads, sharedBytes, maps, persistent } = facts;
     const known = this.#codes.get(symbol);
     if (known !== undefined) return known;
     const { module, ptx } = this.#image;
@@ -148,13 +162,14 @@ export class LoadedKernel<Name extends string> {
     }
     const actual = info.parameters ??
       (ptx === undefined ? undefined : parseEntryParameters(ptx, symbol));
-    if (actual !== undefined) this.#compareParameters(symbol, layout, maps.length, actual);
+    if (actual !== undefined) this.#compareParameters(layout, facts, actual);
     // Assemblers align maps in the memory that a GPU has parameters in, where these do not begin at a multiple of 64: on
     // sm_90 a map after 48 bytes of parameters is there, and not 64 bytes from the first parameter. Only the driver knows.
     const mapParameters = info.parameters?.slice(layout.offsets.length) ?? [];
     const code: LoadedCode<Name> = {
       fn,
       block: facts,
+      blocks: info.clusterBlocks,
       parameterBytes: mapParameters.reduce(
         (end, { offset, bytes }) => Math.max(end, offset + bytes),
         layout.parameterBytes,
@@ -165,15 +180,15 @@ export class LoadedKernel<Name extends string> {
         const encode: Encode = (description) => module.device.enter().encodeTensorMap(description);
         return [{ table: new MapTable(map, encode), offset }];
       }),
+      programsAt: persistent === true ? mapParameters[maps.length]?.offset : undefined,
     };
     this.#codes.set(symbol, code);
     return code;
   }
 
   #compareParameters(
-    symbol: string,
     layout: ArgumentLayout,
-    maps: number,
+    { symbol, maps, persistent }: Omit<FormFacts<Name>, "when">,
     actual: readonly ParameterInfo[],
   ): void {
     const own = this.#facts.params.map((param, position) => ({
@@ -182,12 +197,13 @@ export class LoadedKernel<Name extends string> {
         ? POINTER_BYTES
         : SCALARS[layout.dtypes[position] ?? "int32"].bytes,
     }));
-    // Wrappers do not determine where maps are.
+    // Wrappers do not determine where what follows is.
+    const more = [...maps.map(() => TENSOR_MAP_BYTES), ...persistent === true ? [COUNT_BYTES] : []];
     const expected = [
       ...own,
-      ...Array.from({ length: maps }, (_, index) => ({
+      ...more.map((bytes, index) => ({
         offset: actual[own.length + index]?.offset ?? layout.parameterBytes,
-        bytes: TENSOR_MAP_BYTES,
+        bytes,
       })),
     ];
     const listed = (parameters: readonly ParameterInfo[]): string =>
@@ -200,6 +216,19 @@ export class LoadedKernel<Name extends string> {
       } instead of ${listed(expected)})`,
     );
   }
+}
+
+/** A launch whose grid counts programs. */
+function byPrograms(blocks: number, prepared: PreparedLaunch): PreparedLaunch {
+  if (blocks === 1) return prepared;
+  const { profile } = prepared;
+  return {
+    argumentBlock: prepared.argumentBlock,
+    launch: (x, y, z, stream) => prepared.launch(x * blocks, y, z, stream),
+    ...profile === undefined ? {} : {
+      profile: (x, y, z, stream) => profile.call(prepared, x * blocks, y, z, stream),
+    },
+  };
 }
 
 /** A kernel's images by device. */

@@ -4,7 +4,7 @@ import { overlapsItself } from "../self_overlap.ts";
 import type { Tensor } from "../tensor.ts";
 import { type CallArguments, GRID_NAMES } from "./call_arguments.ts";
 import type { DimensionModel, InstanceModel, TensorModel } from "./model.ts";
-import { liesBetweenRows, meets } from "./overlap.ts";
+import { isSameMemory, liesBetweenRows, meets } from "./overlap.ts";
 
 /** The bytes that a launch touches from each pointer on, by position; absolute addresses, `end` excluded. */
 export class Touched {
@@ -147,20 +147,22 @@ export function checkOverlap<Name extends string>(
   touched: Touched,
 ): void {
   const { model: { apart, pointers }, tensors } = call;
-  for (const [one, two] of apart) {
+  for (const { one, two, isInPlace } of apart) {
     if (!meets(touched, one, two)) continue;
     const [a, b] = [tensors[one], tensors[two]];
     if (a === null || a === undefined || b === null || b === undefined) continue;
     const areRows = isAsContracted(call, contract.tensors, one, a, touched) &&
       isAsContracted(call, contract.tensors, two, b, touched);
-    if (areRows && liesBetweenRows(a, b)) continue;
+    if (areRows && (liesBetweenRows(a, b) || (isInPlace && isSameMemory(a, b)))) continue;
     const isWritten = pointers.some(({ position, isWritten }) => position === two && isWritten);
     const [written, other] = isWritten ? [two, one] : [one, two];
     throw call.error(
       written,
       `memory apart from ${call.labels[other]}, because the kernel writes it`,
       `${tensors[written]} overlapping ${tensors[other]}`,
-      "pass another tensor, or let the call allocate the result",
+      isInPlace
+        ? "pass the whole tensor itself, another one, or let the call allocate the result"
+        : "pass another tensor, or let the call allocate the result",
     );
   }
 }

@@ -36,8 +36,15 @@ export interface KernelModel<Name extends string> {
   readonly tensorCall: TensorCallModel | undefined;
   /** Targets have different instances. */
   readonly isByTarget: boolean;
-  /** Pairs of pointers that must not reach the same memory. */
-  readonly apart: readonly (readonly [position: number, other: number])[];
+  readonly apart: readonly ApartModel[];
+}
+
+/** Two pointers that must not reach the same memory. */
+export interface ApartModel {
+  readonly one: number;
+  readonly two: number;
+  /** But both may be the same tensor. */
+  readonly isInPlace: boolean;
 }
 
 /** A parameter that is an address. */
@@ -201,12 +208,11 @@ function isWritten(param: ParamFacts | undefined): boolean {
 }
 
 /**
- * A pure result must lie apart from everything else, whatever the kernel says: whether it may be computed in
- * place, no contract can state. Other pointers need only do so where the kernel relies on it, and one without accesses
- * never.
+ * A pure result must lie apart from everything else; some may take the place of an argument, as the compiler has found.
+ * Other pointers need only do so where the kernel relies on it, and one without accesses never.
  */
-function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[] {
-  const pairs: (readonly [number, number])[] = [];
+function pairsApart(params: readonly ParamFacts[]): ApartModel[] {
+  const pairs: ApartModel[] = [];
   params.forEach((param, position) => {
     params.forEach((other, before) => {
       if (before >= position || param.kind !== "pointer" || other.kind !== "pointer") return;
@@ -214,7 +220,9 @@ function pairsApart(params: readonly ParamFacts[]): (readonly [number, number])[
       if (param.access === "none" || other.access === "none") return;
       const demanded = param.noalias === true || other.noalias === true;
       if (demanded || param.access === "out" || other.access === "out") {
-        pairs.push([before, position]);
+        const isInPlace = param.inPlace?.includes(other.name) === true ||
+          other.inPlace?.includes(param.name) === true;
+        pairs.push({ one: before, two: position, isInPlace });
       }
     });
   });

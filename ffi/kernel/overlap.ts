@@ -34,6 +34,13 @@ export function liesBetweenRows(a: Tensor, b: Tensor): boolean {
   return offset >= rows.bytes && offset + others.bytes <= rows.pitch;
 }
 
+/** Whether two tensors are the same elements in the same order. */
+export function isSameMemory(a: Tensor, b: Tensor): boolean {
+  return a.address === b.address && a.dtype === b.dtype && a.shape.length === b.shape.length &&
+    a.shape.every((extent, axis) => extent === b.shape[axis]) &&
+    a.strides.every((stride, axis) => stride === b.strides[axis]);
+}
+
 /** A tensor as equally spaced rows of bytes; undefined when it is not of that form. */
 function rowsOf(tensor: Tensor): { readonly pitch: number; readonly bytes: number } | undefined {
   const { bytes } = DTYPES[tensor.dtype];

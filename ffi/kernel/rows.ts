@@ -57,7 +57,12 @@ export type TypeLetter =
 
 /** A parameter: a pointer with the type of what it points to, or a number. */
 export type ParamRow =
-  | readonly [access: Access, type: DType | TypeLetter, noalias?: "noalias"]
+  | readonly [
+    access: Access,
+    type: DType | TypeLetter,
+    /** `noalias`, or the arguments whose memory the result may take. */
+    overlap?: "noalias" | readonly string[],
+  ]
   | DType
   | TypeLetter
   | ScalarRow;
@@ -93,7 +98,7 @@ export type FormRow<Name extends string = string> = readonly [
   threads: number,
   sharedBytes: number,
   when: readonly ConditionRow<Name>[],
-  ...maps: readonly MapRow<Name>[],
+  ...maps: readonly MapRow<Name>[] | readonly ["persistent", ...MapRow<Name>[]],
 ];
 
 /** How a tensor map is made; its element type is the parameter's where it is absent. */

@@ -8,11 +8,11 @@ const DRAWN = 2 ** 20;
 export type FloatDType = "float32" | "float16";
 
 /** A tensor of about normal numbers: the same in every run, repeated after a million. */
-export function normal<const S extends readonly number[]>(
+export function normal<D extends FloatDType, const S extends readonly number[]>(
   device: Device,
-  dtype: FloatDType,
+  dtype: D,
   shape: S,
-): Tensor<FloatDType, S["length"]> {
+): Tensor<D, S["length"]> {
   const count = shape.reduce((product, extent) => product * extent, 1);
   const data: Float32Array | HalfArray = dtype === "float32"
     ? new Float32Array(count)
@@ -25,5 +25,5 @@ export function normal<const S extends readonly number[]>(
     data[i] = (uniform() + uniform() + uniform() + uniform() - 2) * Math.sqrt(3);
   }
   for (let end = drawn; end < count; end *= 2) data.copyWithin(end, 0, end);
-  return device.tensor(data, shape, { dtype });
+  return device.tensor(new DataView(data.buffer), shape, { dtype });
 }

@@ -172,16 +172,19 @@ BENCHES = {
 def main():
     parser = options(__doc__)
     parser.add_argument("--only", help="kernels whose name begins so")
+    parser.add_argument("--shapes", help="such as 8192x16384,2048x65536, in place of the usual ones")
     args = parser.parse_args()
     kernels = {name: Kernels(name, others=args.other) for name in ("softmax", "layer_norm", "rms_norm", "cross_entropy", "reduce_sum")}
     print(device_line())
     others = tuple(kernels["softmax"].others)
     ratios = (("ours", "triton"), ("ours", "copy")) + tuple((name, "ours") for name in others)
+    shapes = [tuple(map(int, one.split("x"))) for one in (args.shapes or "").split(",") if one]
+    shapes = shapes or (SHAPES[1:4] if args.quick else SHAPES)
     table = Table(("ours", *others, "copy", "triton", "torch"), ratios)
     for name, bench in BENCHES.items():
         if not name.startswith(args.only or ""):
             continue
-        for m, n in SHAPES[1:4] if args.quick else SHAPES:
+        for m, n in shapes:
             x = torch.randn(m, n, device="cuda")
             y = torch.empty_like(x)
             calls, size, (found, expected) = bench(kernels, x, y)

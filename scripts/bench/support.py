@@ -180,10 +180,16 @@ class Code:
         self.symbol, self.threads, self.shared = facts["symbol"], facts["threads"], facts["sharedBytes"]
         self.conditions = [compile_expression(text) for text in facts.get("when", [])]
         self.maps = [TensorMap(plan) for plan in facts.get("maps", [])]
+        self.persistent = facts.get("persistent", False)
         self.function = ctypes.c_void_p()
         check(cuda.cuModuleGetFunction(ctypes.byref(self.function), module, self.symbol.encode()), "cuModuleGetFunction")
         if self.shared:
             check(cuda.cuFuncSetAttribute(self.function, 8, self.shared), "cuFuncSetAttribute")
+        blocks = ctypes.c_int()
+        check(cuda.cuFuncGetAttribute(ctypes.byref(blocks), 11, self.function), "cuFuncGetAttribute")
+        self.blocks = max(1, blocks.value)  # of a program
+        if self.blocks > 8:
+            check(cuda.cuFuncSetAttribute(self.function, 14, 1), "cuFuncSetAttribute")
 
     def encode(self, names):
         """Pointers to the maps of a launch; None where the code is not for it."""
@@ -191,6 +197,14 @@ class Code:
             return None
         maps = [one.encode(names) for one in self.maps]
         return None if None in maps else maps
+
+    def launched(self, blocks):
+        """The grid, and arguments after the maps: blocks of a persistent form do several programs in turn."""
+        x, y, z = blocks
+        if not self.persistent:
+            return blocks, []
+        most = torch.cuda.get_device_properties().multi_processor_count
+        return [x if y * z > 1 else -(-x // -(-x // most)), y, z], [ctypes.c_uint32(x)]
 
 
 class Kernel:
@@ -245,10 +259,12 @@ class Kernel:
         values = [
             (ctypes.c_uint64 if p["kind"] == "pointer" else SCALARS[p["type"]])(names[p["name"]]) for p in self.parameters
         ]
-        pointers = [ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values] + maps
+        blocks, more = code.launched(blocks)
+        pointer = lambda value: ctypes.cast(ctypes.pointer(value), ctypes.c_void_p)
+        pointers = [pointer(v) for v in values] + maps + [pointer(v) for v in more]
         block = (ctypes.c_void_p * len(pointers))(*pointers)
         check(
-            cuda.cuLaunchKernel(code.function, *blocks, code.threads, 1, 1, code.shared, current_stream(), block, None),
+            cuda.cuLaunchKernel(code.function, blocks[0] * code.blocks, *blocks[1:], code.threads, 1, 1, code.shared, current_stream(), block, None),
             f"cuLaunchKernel of {code.symbol}",
         )
 
@@ -305,7 +321,10 @@ class Kernels:
             return sum(abs(math.log2(names[name] / int(value))) for name, value in pairs)
 
         timings = points[min(points, key=distance)]
-        shipped = {k.configuration: k for k in self.instances(kernel, variant) if k.accepts(args) and k.conditions}
+        # Several conditions may hold, and their instances share configurations: only those of the specialisation count.
+        prefix = f"{kernel}_{variant}_{specialization}_"
+        fitting = [k for k in self.instances(kernel, variant) if f"{k.symbol}_".startswith(prefix) and k.accepts(args)]
+        shipped = {k.configuration: k for k in fitting}
         return shipped[min(timings.keys() & shipped.keys(), key=lambda one: timings[one]["microseconds"])]
 
     def pick(self, kernel, variant, *args, **bindings):

@@ -9,10 +9,10 @@ import {
   formModule,
   operandColumns,
   readColumns,
-} from "../../tests/support/ptx_form_kernel.ts";
-import { laneRowsOfTable, spellingsOf } from "../../tests/support/ptx_forms.ts";
+} from "../../tests/support/emulator/ptx_form_kernel.ts";
+import { laneRowsOfTable, spellingsOf } from "../../tests/support/emulator/ptx_forms.ts";
 import { freshRandom, type Random } from "../../tests/support/random.ts";
-import { loadText, runColumns } from "../../tests/support/run_forms.ts";
+import { loadText, runColumns } from "../../tests/support/emulator/run_forms.ts";
 import {
   bitsOf,
   bitsOfNumber,

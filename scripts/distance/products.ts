@@ -7,9 +7,9 @@ import { matchInstruction } from "../../compiler/ptx/match.ts";
 import type { Operand } from "../../compiler/ptx/func.ts";
 import { printInstruction, printOperand } from "../../compiler/ptx/print.ts";
 import type { Driver } from "../../ffi/driver.ts";
-import { allSamples } from "../../tests/support/ptx_samples.ts";
+import { allSamples } from "../../tests/support/emulator/ptx_samples.ts";
 import { freshRandom, type Random } from "../../tests/support/random.ts";
-import { loadText, runColumns } from "../../tests/support/run_forms.ts";
+import { loadText, runColumns } from "../../tests/support/emulator/run_forms.ts";
 import {
   bitsOf,
   type FormatName,

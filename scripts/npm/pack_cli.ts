@@ -129,7 +129,7 @@ const COMMON_JS = 'import { createRequire as triRequireOf } from "node:module";'
 const projectRunTime: Plugin = {
   name: "tri",
   setup(build): void {
-    const inBench = /[/\\]cli[/\\]bench(?:_command\.ts|[/\\][\w]+\.ts)$/;
+    const inBench = /[/\\]cli[/\\]bench[/\\][\w]+\.ts$/;
     build.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ importer, path: imported, resolveDir }) => {
       if (!inBench.test(importer)) return undefined;
       const module = path.relative(ROOT, path.join(resolveDir, imported)).replaceAll("\\", "/");

@@ -33,6 +33,47 @@ Deno.test("tri config shows settings in force and where each comes from; the com
   ]);
 });
 
+Deno.test("tri config finds the settings of package.json, unless deno.json has some", async () => {
+  const settings = (step: number): string =>
+    `{ "tri": { "files": { "k/a.tc": { "defines": { "STEP": ${step} },
+      "kernels": { "one": { "key": ["M"] } } } } } }`;
+  const files = { "k/a.tc": "kernel one\n", "k/package.json": "{}", "package.json": settings(1) };
+  using workspace = new Workspace(files);
+  const read = async (): Promise<[string, string[]]> => {
+    const { stdout } = await workspace.tri(["config", "k", "--json", "--arch", "sm_80"]);
+    const { config, settings } = JSON.parse(stdout);
+    const own = settings.filter(({ file }: { file: string }) => file === "k/a.tc");
+    return [config, own.map(({ value, from }: Record<string, string>) => `${value}: ${from}`)];
+  };
+  const keyOf = (file: string): string => `key(M): ${file} one.key`;
+  assertEquals(await read(), ["package.json", ["1: package.json", keyOf("package.json")]]);
+  workspace.write("deno.json", "{}");
+  assertEquals(await read(), ["package.json", ["1: package.json", keyOf("package.json")]]);
+  workspace.write("deno.json", settings(2));
+  assertEquals(await read(), ["deno.json", ["2: deno.json", keyOf("deno.json")]]);
+  workspace.write("deno.json", "{}");
+  workspace.write("package.json", '{ "tri": ');
+  const { code, stderr } = await workspace.tri(["config", "k"]);
+  assertEquals(code, 1);
+  assertMatch(stderr, /E9020[^]*package\.json/);
+});
+
+Deno.test("tri config shows the remote cache without what proves who asks", async () => {
+  using workspace = new Workspace({ "k/a.tc": "kernel one\n" });
+  const env = {
+    PATH: "/bin",
+    TRI_REMOTE_CACHE: "https://cache.example.com/",
+    TRI_REMOTE_CACHE_WRITE: "1",
+    TRI_REMOTE_CACHE_TOKEN: "s3cret",
+  };
+  const { stdout } = await workspace.tri(["config", "k"], { env });
+  assertMatch(
+    stdout,
+    /remote cache +https:\/\/cache\.example\.com, also stored +TRI_REMOTE_CACHE$/m,
+  );
+  assertEquals(stdout.includes("s3cret"), false);
+});
+
 Deno.test("tri config gives the same as JSON, and fails with 1 where deno.json has a mistake", async () => {
   using workspace = new Workspace(FILES);
   const json = JSON.parse((await workspace.tri(["config", "k", "--json"])).stdout);

@@ -1,4 +1,4 @@
-import { type Doc, flat, layOut, object } from "../../codegen/doc.ts";
+import { type Doc, flat, layOut, object, quote } from "../../codegen/doc.ts";
 import {
   boundOfBits,
   type ExpressionScope,
@@ -306,6 +306,16 @@ Deno.test("layOut() breaks expressions as deno fmt does", async () => {
     layOut({ kind: "array", items }, { indent: 0, column: 13, after: 1 })
   };\n`;
   assertEquals(await formatted(text), text);
+});
+
+Deno.test("layOut() packs numbers where they do not fit a line, and deno fmt leaves them", async () => {
+  for (const count of [1, 9, 10, 11, 40]) {
+    const items = Array.from({ length: count }, (_, i) => `${10 ** 5 + i}`);
+    const value = object({ numbers: { kind: "packed", items }, text: quote("x".repeat(70)) });
+    const text = `const value = ${layOut(value, { indent: 0, column: 14, after: 1 })};\n`;
+    assertEquals(await formatted(text), text);
+    assert(text.split("\n").length <= 9 + count / 9, text);
+  }
 });
 
 async function formatted(text: string): Promise<string> {

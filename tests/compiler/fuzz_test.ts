@@ -17,7 +17,7 @@ import { type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { anyProgram } from "../support/generate/arbitrary.ts";
 import { FEATURES } from "../support/generate/features.ts";
 import { renderProgram } from "../support/generate/tree.ts";
-import { anyEditsFrom, anyKin, mutate, WORDS } from "../support/mutate.ts";
+import { anyEditsFrom, anyKin, mutate, WORDS } from "../support/compiler/mutate.ts";
 import { compileFile } from "../support/compile.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 400);

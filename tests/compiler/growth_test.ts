@@ -6,7 +6,7 @@ import { compileFile, inspect, renderDiagnostic } from "../../compiler/mod.ts";
 import type { CompileOptions, IncludeResolver } from "../../compiler/options.ts";
 import { surveyFile } from "../../compiler/driver/survey.ts";
 import { assert } from "../support/assert.ts";
-import { anyGrownText } from "../support/growth_text.ts";
+import { anyGrownText } from "../support/compiler/growth_text.ts";
 import fc from "../support/property.ts";
 
 const COUNT = Number(Deno.env.get("TRI_GROWTH") ?? 150);

@@ -1,7 +1,7 @@
 /** docs/language.md has every section that the repository cites and every code of a diagnostic, and its programs compile. */
 import * as path from "node:path";
 import { SECTIONS } from "../../cli/explain/mod.ts";
-import { BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { CODES } from "../../compiler/support/codes.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { readBlocks } from "./blocks.ts";

@@ -1,6 +1,6 @@
 import oniguruma from "vscode-oniguruma";
 import textmate from "vscode-textmate";
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";
 import { PRAGMA_WORDS } from "../../compiler/pragma/pragma_items.ts";
 import { TYPE_NAMES } from "../../compiler/preprocess/type_spelling.ts";

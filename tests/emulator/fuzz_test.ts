@@ -7,7 +7,7 @@ import { createEmulator } from "../../emulator/launch.ts";
 import { Fault } from "../../emulator/fault.ts";
 import { WINDOW } from "../../emulator/memory.ts";
 import { PtxSyntaxError } from "../../compiler/ptx/syntax_error.ts";
-import { anyEditsFrom, mutate } from "../support/mutate.ts";
+import { anyEditsFrom, mutate } from "../support/compiler/mutate.ts";
 import { readRecorded } from "../support/recorded.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 300);

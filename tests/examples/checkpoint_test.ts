@@ -5,7 +5,12 @@ import { writeSafetensors } from "../../formats/mod.ts";
 import { CheckpointError, loadCheckpoint } from "../../examples/language_model/checkpoint.ts";
 import { disposeWeights, takeWeights } from "../../examples/language_model/weights.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import {
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
 
@@ -120,4 +125,28 @@ Deno.test("loadCheckpoint() refuses what does not fit", () => {
     });
     refused("model.embed_tokens.weight is float32[2, 3], not float32[5, 24] as config.json says");
   });
+});
+
+Deno.test("continue.ts says in one line what a folder lacks", async () => {
+  const folder = Deno.makeTempDirSync();
+  const module = new URL("../../examples/language_model/continue.ts", import.meta.url);
+  const says = async (): Promise<string> => {
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-q", "-A", "--no-check", module.pathname, folder, "1", "2"],
+      env: { TRI_DEVICE: "emulator" },
+    }).output();
+    assertEquals(code, 1);
+    return new TextDecoder().decode(stderr).replaceAll(`${folder}${path.sep}`, "");
+  };
+  try {
+    assertEquals(await says(), "continue.ts: there is no config.json\n");
+    Deno.writeTextFileSync(path.join(folder, "config.json"), "{");
+    assertEquals(await says(), "continue.ts: config.json is no JSON object\n");
+    writeJson(folder, "config.json", CONFIG);
+    assertStringIncludes(await says(), "model.safetensors");
+    Deno.writeTextFileSync(path.join(folder, "model.safetensors"), "none");
+    assertMatch(await says(), /^continue\.ts: model\.safetensors.*\nhint: .*\n$/);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
 });

@@ -1,6 +1,6 @@
 /** The shipped attention on a GPU, against double precision: several blocks of K and V, tails, gaps. */
 import { Device } from "@tri/tri/ffi";
-import { checkAttention } from "../support/attention.ts";
+import { checkAttention } from "../support/kernels/attention.ts";
 import { gpuTest } from "../support/gpu.ts";
 
 const SIZES = [[1, 1], [131, 517], [257, 64]] as const;

@@ -3,7 +3,7 @@
  * most cases (for runs under a sanitizer).
  */
 import { Device } from "@tri/tri/ffi";
-import { BLOCK_SIZES, BLOCK_TYPES, checkBlockProducts } from "../support/block_sparse.ts";
+import { BLOCK_SIZES, BLOCK_TYPES, checkBlockProducts } from "../support/kernels/block_sparse.ts";
 import { gpuTest } from "../support/gpu.ts";
 
 const QUICK = Deno.env.get("TRI_QUICK") === "1";

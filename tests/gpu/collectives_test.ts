@@ -7,10 +7,10 @@ import {
   COLLECTIVE_INSTRUCTIONS,
   collectiveModule,
   SOURCE_COLUMNS,
-} from "../support/collective_kernel.ts";
+} from "../support/emulator/collective_kernel.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { freshRandom } from "../support/random.ts";
-import { loadText, runColumns } from "../support/run_forms.ts";
+import { loadText, runColumns } from "../support/emulator/run_forms.ts";
 
 const COUNT = 1 << 16;
 const LANES = 32;

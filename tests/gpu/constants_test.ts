@@ -7,7 +7,7 @@ import {
   checkScale,
   checkTableConvolution,
   compileTables,
-} from "../support/tables.ts";
+} from "../support/compiler/tables.ts";
 import { groupTargets } from "../support/targets.ts";
 
 /** What this GPU runs; the driver assembles the text. */

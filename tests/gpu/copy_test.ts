@@ -5,7 +5,7 @@ import { vectorAdd } from "../../generated/vector_add.ts";
 import { assertEquals } from "../support/assert.ts";
 import { freshRandom } from "../support/random.ts";
 import { gpuTest } from "../support/gpu.ts";
-import { assertSum, randomAddition } from "../support/vectors.ts";
+import { assertSum, randomAddition } from "../support/kernels/vectors.ts";
 import { assertBytes, dense, elementBytes, expectMatrix, randomMatrix } from "./matrices.ts";
 
 const SIZES = [[1, 1], [3, 5], [33, 129], [256, 256], [1023, 771]] as const;

@@ -5,10 +5,10 @@ import { openEmulator } from "../../emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";
 import { compareForms } from "../support/form_comparison.ts";
 import { gpuTest } from "../support/gpu.ts";
-import { type FormKernel, formKernel } from "../support/ptx_form_kernel.ts";
-import { laneRowsOfTable, spellingsOf } from "../support/ptx_forms.ts";
+import { type FormKernel, formKernel } from "../support/emulator/ptx_form_kernel.ts";
+import { laneRowsOfTable, spellingsOf } from "../support/emulator/ptx_forms.ts";
 import { freshRandom } from "../support/random.ts";
-import { type FormCases, runForms } from "../support/run_forms.ts";
+import { type FormCases, runForms } from "../support/emulator/run_forms.ts";
 
 /** Cases of each form, spread over its spellings; each of those has at least so many. */
 const CASES_PER_FORM = 40_000;

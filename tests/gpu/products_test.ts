@@ -5,8 +5,8 @@ import { conv2d } from "../../generated/conv2d.ts";
 import { matmul } from "../../generated/matmul.ts";
 import { matmulPlain } from "../../generated/matmul_plain.ts";
 import { splitKMatmul } from "../../generated/split_k_matmul.ts";
-import { checkBatch, checkSplit } from "../support/batches.ts";
-import { checkConvolution } from "../support/convolutions.ts";
+import { checkBatch, checkSplit } from "../support/kernels/batches.ts";
+import { checkConvolution } from "../support/kernels/convolutions.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { assertProductOf, operandOf } from "../support/products.ts";
 

@@ -3,7 +3,7 @@
  * is compiled for an architecture that the GPU runs. `TRI_PROGRAMS=2000` runs more of them, `TRI_SEED=…` the same again.
  */
 import fc from "../support/property.ts";
-import { type TargetName, TARGETS } from "../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import { assert } from "../support/assert.ts";
 import { anyProgram } from "../support/generate/arbitrary.ts";
@@ -44,7 +44,12 @@ gpuTest(
     };
     const problems: string[] = [];
     for (const [nth, drawn] of programs.entries()) {
-      const program = { ...drawn, targets: [targets[nth % targets.length] ?? "sm_80"] };
+      const possible = drawn.numCtas === 1
+        ? targets
+        : targets.filter((name) => ALL_TARGETS[name].clusters);
+      const program = possible.length === 0
+        ? { ...drawn, numCtas: 1, targets: [targets[0] ?? "sm_80"] }
+        : { ...drawn, targets: [possible[nth % possible.length] ?? "sm_80"] };
       const verdict = compareRuns(program, onGpu);
       counts[verdict.kind]++;
       if (verdict.kind !== "wrong") continue;

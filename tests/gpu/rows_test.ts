@@ -11,8 +11,8 @@ import {
   checkSoftmax,
   FLOATS,
   type Size,
-} from "../support/rows.ts";
-import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/reductions.ts";
+} from "../support/kernels/rows.ts";
+import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/kernels/reductions.ts";
 
 const QUICK = Deno.env.get("TRI_QUICK") === "1";
 

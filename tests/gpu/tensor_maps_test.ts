@@ -13,7 +13,7 @@ import {
   halfMatrix,
   isProduct,
   type RowsProductWrapper,
-} from "../support/rows_product.ts";
+} from "../support/kernels/rows_product.ts";
 
 const unfit = gpuArch === 90 ? undefined : `it is for sm_90, the GPU is sm_${gpuArch}`;
 

@@ -2,7 +2,7 @@
 import { attention } from "../../generated/attention.ts";
 import { ArgumentError, Device } from "../../ffi/mod.ts";
 import { assertThrows } from "../support/assert.ts";
-import { checkAttention } from "../support/attention.ts";
+import { checkAttention } from "../support/kernels/attention.ts";
 import { everyTarget } from "./devices.ts";
 
 everyTarget("attention() weighs values by their scores, on {}", ["attention"], (device) => {

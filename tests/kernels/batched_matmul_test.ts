@@ -1,7 +1,7 @@
 /** The shipped batched product on the emulator: every image, variant and instance, through the wrapper. */
 import { batchedMatmul } from "../../generated/batched_matmul.ts";
-import { assertInstance } from "../support/entry.ts";
-import { checkBatch } from "../support/batches.ts";
+import { assertInstance } from "../support/kernels/entry.ts";
+import { checkBatch } from "../support/kernels/batches.ts";
 import { everyVariant } from "./devices.ts";
 
 everyVariant(

@@ -2,7 +2,7 @@
 import { sdd } from "../../generated/block_sparse.ts";
 import { ArgumentError, blockTables, Device } from "../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { BLOCK_SIZES, BLOCK_TYPES, checkBlockProducts } from "../support/block_sparse.ts";
+import { BLOCK_SIZES, BLOCK_TYPES, checkBlockProducts } from "../support/kernels/block_sparse.ts";
 import { everyVariant } from "./devices.ts";
 
 /** Extents in blocks: odd numbers of them, and few of the large ones. */

@@ -5,7 +5,7 @@ import {
   checkTableConvolution,
   compileTables,
   type TableConvolution,
-} from "../support/tables.ts";
+} from "../support/compiler/tables.ts";
 import { groupTargets, TARGET_NAMES } from "../support/targets.ts";
 import { deviceFor } from "./devices.ts";
 

@@ -1,8 +1,8 @@
 /** The shipped convolution on the emulator: every image, variant and instance, through the wrapper. */
 import { conv2d } from "../../generated/conv2d.ts";
 import { assertEquals } from "../support/assert.ts";
-import { assertInstance } from "../support/entry.ts";
-import { checkConvolution, type Convolution } from "../support/convolutions.ts";
+import { assertInstance } from "../support/kernels/entry.ts";
+import { checkConvolution, type Convolution } from "../support/kernels/convolutions.ts";
 import { everyVariant } from "./devices.ts";
 
 const ODD: readonly Convolution[] = [

@@ -6,7 +6,7 @@ import {
   checkSoftmax,
   FLOATS,
   type Size,
-} from "../support/rows.ts";
+} from "../support/kernels/rows.ts";
 import { sampled } from "../support/sampled.ts";
 import { everyTarget } from "./devices.ts";
 

@@ -2,7 +2,7 @@
 import { splitKMatmul } from "../../generated/split_k_matmul.ts";
 import { ArgumentError, Device } from "../../ffi/mod.ts";
 import { assertThrows } from "../support/assert.ts";
-import { checkSplit } from "../support/batches.ts";
+import { checkSplit } from "../support/kernels/batches.ts";
 import { operandOf } from "../support/products.ts";
 import { everyVariant } from "./devices.ts";
 

@@ -1,7 +1,7 @@
 /** The shipped transposition on the emulator: every image, every variant, both instances, through the wrapper. */
 import { transpose } from "../../generated/transpose.ts";
 import { type Device, DTYPES } from "../../ffi/mod.ts";
-import { assertInstance } from "../support/entry.ts";
+import { assertInstance } from "../support/kernels/entry.ts";
 import { assertEquals } from "../support/assert.ts";
 import { everyVariant } from "./devices.ts";
 import { assertMoved, randomMatrix, rowMajor } from "./matrices.ts";

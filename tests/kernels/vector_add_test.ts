@@ -1,7 +1,7 @@
 /** The shipped vector addition on the emulator: every image, every variant, both instances, through the wrapper. */
 import { vectorAdd } from "../../generated/vector_add.ts";
 import { assertEquals } from "../support/assert.ts";
-import { assertSum, randomAddition } from "../support/vectors.ts";
+import { assertSum, randomAddition } from "../support/kernels/vectors.ts";
 import { everyTarget } from "./devices.ts";
 
 everyTarget("vectorAdd() adds vectors of any length, on {}", ["vector_add"], (device) => {
@@ -15,6 +15,8 @@ everyTarget("vectorAdd() adds vectors of any length, on {}", ["vector_add"], (de
       const isAligned = length % 16 === 0;
       assertEquals(profile.kernel, `vector_add_${dtype}${isAligned ? "_a16" : ""}`);
       result[Symbol.dispose]();
+      vectorAdd(x, y, { out: y });
+      assertSum(y.readSync(), sum, dtype);
     }
   }
 });

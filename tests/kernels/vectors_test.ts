@@ -2,7 +2,7 @@
 import { dropout } from "../../generated/dropout.ts";
 import { numbersOf, vectorOf } from "../support/numbers.ts";
 import { assertEquals } from "../support/assert.ts";
-import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/reductions.ts";
+import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/kernels/reductions.ts";
 import { everyTarget } from "./devices.ts";
 
 everyTarget(

@@ -4,7 +4,7 @@ import type { ScalarName } from "../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { blessed } from "../support/bless.ts";
-import { checkText } from "../support/check.ts";
+import { checkText } from "../support/compiler/check.ts";
 import { type Argument, emulate } from "../support/emulate.ts";
 import { bytesOf, elementAt, memoryOf } from "../support/generate/inputs.ts";
 import { compareElement } from "../support/generate/compare.ts";

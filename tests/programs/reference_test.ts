@@ -3,7 +3,7 @@ import fc from "../support/property.ts";
 import { roundFloat } from "../../compiler/support/arith.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { checkText } from "../support/check.ts";
+import { checkText } from "../support/compiler/check.ts";
 import { grainOf } from "../support/reference/formats.ts";
 import {
   type FloatName,

@@ -1,6 +1,6 @@
 /** The reference pages are those of the code, and no name of the language lacks its line. */
 import * as path from "node:path";
-import { BUILTINS } from "../../compiler/check/builtins.ts";
+import { BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import * as docs from "../../compiler/check/language_docs.ts";
 import { HINTS } from "../../compiler/parse/loop_hints.ts";
 import { ITEM_WORDS } from "../../compiler/pragma/pragma_items.ts";

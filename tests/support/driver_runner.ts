@@ -3,7 +3,7 @@ import { withoutChecks } from "../../compiler/ptx/checks.ts";
 import type { Driver } from "../../ffi/driver.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type { CompiledLaunch, Runner } from "./generate/compare.ts";
-import { loadText } from "./run_forms.ts";
+import { loadText } from "./emulator/run_forms.ts";
 
 /** The size of an argument in its block, which is also its alignment. */
 function sizeOf(argument: CompiledLaunch["args"][number]): number {

@@ -344,6 +344,7 @@ export class FakeDriver implements Driver {
     return {
       maxThreadsPerBlock: 1024,
       maxDynamicSharedBytes: 48 * 1024,
+      clusterBlocks: 1,
       staticSharedBytes: 0,
       registers: 32,
       localBytes: 0,

@@ -4,7 +4,7 @@
  */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
-import type { FormKernel } from "./ptx_form_kernel.ts";
+import type { FormKernel } from "./emulator/ptx_form_kernel.ts";
 
 /** Whether the ISA says exactly what the result is, but for the bits of NaN: not of approximations. */
 function expectedExact(match: Match): boolean {

@@ -39,8 +39,10 @@ export function compileForms(text: string, defines: Readonly<Record<string, numb
   };
 }
 
-/** What a launch gives for each parameter by name: memory or an int. */
-export type Arguments = Readonly<Record<string, Buffer | number>>;
+/** What a launch gives for each parameter by name: memory, an int, or a value of so many bytes. */
+export type Arguments = Readonly<
+  Record<string, Buffer | number | { readonly bytes: 1 | 4 | 8; readonly value: number | bigint }>
+>;
 
 export interface Launch {
   readonly grid: readonly [number, number, number];
@@ -71,7 +73,8 @@ export function serves(form: EntryForm, launch: Launch): boolean {
 
 const numberOf = (args: Arguments, name: string): number => {
   const value = args[name];
-  return typeof value === "number" ? value : 0;
+  if (typeof value === "number") return value;
+  return value !== undefined && "value" in value ? Number(value.value) : 0;
 };
 
 function descriptionOf(
@@ -95,16 +98,17 @@ function descriptionOf(
   };
 }
 
-/** Runs an entry, or a form of it. Memory among the arguments holds what it left. */
+/** Runs an entry, or a form of it; blocks that may do several programs do three each. Memory among the arguments holds what it left. */
 export function runEntry(
   { ptx, params }: Compiled,
   entry: CompiledEntry | EntryForm,
   { grid, args }: Launch,
 ): void {
-  const maps = "maps" in entry ? entry.maps : [];
+  const { maps = [], persistent = false } = "maps" in entry ? entry : {};
+  const [x, y, z] = grid;
   emulate(ptx, {
     kernel: entry.symbol,
-    grid: [...grid],
+    grid: [persistent ? Math.ceil(x / 3) : x, y, z],
     block: [entry.threads, 1, 1],
     sharedBytes: entry.sharedBytes,
     args: [
@@ -118,6 +122,7 @@ export function runEntry(
             descriptionOf(map, args, must(addresses[params.indexOf(map.param)], "address")),
           ),
       })),
+      ...persistent ? [int(x)] : [],
     ],
     budget: 1_000_000_000,
   });

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "./assert.ts";
-import { lowerGeneral, printEntry } from "./lowering.ts";
+import { lowerGeneral, printEntry } from "./compiler/lowering.ts";
 import { bodyOf, entriesOf, groupTargets, TARGET_NAMES } from "./targets.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 

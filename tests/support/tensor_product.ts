@@ -2,6 +2,7 @@
 import { evaluate } from "../../compiler/contract/expr.ts";
 import { lowerEntry } from "../../compiler/driver/lower_entry.ts";
 import type { Func } from "../../compiler/ir/func.ts";
+import { loopOverPrograms } from "../../compiler/ir/program_loop.ts";
 import { parseFunc } from "../../compiler/ir/parse.ts";
 import { bytesOf } from "../../compiler/ir/types.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -10,7 +11,7 @@ import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
 import type { LaunchReport } from "../../emulator/report.ts";
 import { assert } from "./assert.ts";
 import { type Argument, emulate, int } from "./emulate.ts";
-import { printEntry } from "./lowering.ts";
+import { printEntry } from "./compiler/lowering.ts";
 import { freshRandom } from "./random.ts";
 import { decode, encode } from "./typed_arrays.ts";
 
@@ -25,11 +26,16 @@ export interface TensorProduct {
   readonly transposed: { readonly a: boolean; readonly b: boolean };
   /** The sum is computed and added three times in a loop around the other one, or twice by two loops. */
   readonly loops?: "nested" | "two";
+  /** Rows of C begin and end at multiples of 16 bytes. */
+  readonly isAligned?: true;
+  /** Blocks of a launch whose blocks do several programs in turn; one for each program if absent. */
+  readonly blocks?: number;
 }
 
 /** C[M, N] += A[M, K] · B[K, N], one tile a block; C is float32. */
 function productFunc(product: TensorProduct): Func {
-  const { type, mb, nb, kb, transposed, loops = "one" } = product;
+  const { type, mb, nb, kb, transposed, loops = "one", isAligned } = product;
+  const [ofC, ofRows] = isAligned === true ? ["multipleof = 16, ", " {multipleof = 4}"] : ["", ""];
   const sum = `float32[${mb}, ${nb}]`;
   const loop = (from: string, to: string): string =>
     `%${to}: ${sum}, %end_${to}: int32 = while %${from}, %zero (%${to}0: ${sum}, %${to}k0: int32) {
@@ -71,7 +77,8 @@ function productFunc(product: TensorProduct): Func {
   const tile = `[${mb}, ${nb}]`;
   return parseFunc(
     `func @k(%A A: ${type}* {multipleof = 16, noalias}, %B B: ${type}* {multipleof = 16, noalias}, \
-%C C: float32* {noalias}, %M M: int32, %N N: int32, %K K: int32, %lda lda: int32, %ldb ldb: int32, %ldc ldc: int32) \
+%C C: float32* {${ofC}noalias}, %M M: int32, %N N: int32${ofRows}, %K K: int32, %lda lda: int32, %ldb ldb: int32, \
+%ldc ldc: int32${ofRows}) \
 ${map("A", transposed.a, "M", "K")} ${map("B", transposed.b, "K", "N")} {
   %pid: int32 = program_id 0
   %nb: int32 = constant ${nb}
@@ -148,7 +155,7 @@ export function runProduct(
   { m, n, k }: Size,
   { func, ptx, threads, sharedBytes } = lowerProduct(product),
 ): LaunchReport {
-  const { type, transposed, loops = "one", mb, nb } = product;
+  const { type, transposed, loops = "one", mb, nb, blocks, isAligned } = product;
   const times = { one: 1, two: 2, nested: 3 }[loops];
   const units = 16 / bytesOf(type);
   const whole = (extent: number): number => Math.max(1, Math.ceil(extent / units)) * units;
@@ -158,6 +165,7 @@ export function runProduct(
     encode(type, Array.from({ length: rows * stride }, () => (random.below(512) - 256) / 256));
   const a = values(Math.max(1, transposed.a ? k : m), lda);
   const b = values(Math.max(1, transposed.b ? n : k), ldb);
+  assert(isAligned !== true || n % 4 === 0, "rows end between vectors");
   const c = encode("float32", new Array<number>(m * n).fill(77));
   const scalars: Readonly<Record<string, number>> = { M: m, N: n, K: k, lda, ldb, ldc: n };
   const maps = func.maps.map(({ param, element, axes, copied }): Argument => ({
@@ -183,11 +191,19 @@ export function runProduct(
       });
     },
   }));
+  const programs = Math.ceil(m / mb) * Math.ceil(n / nb);
+  const isPersistent = loopOverPrograms(func) !== undefined;
+  assert(isPersistent || blocks === undefined, "each program has a block");
   const { report } = emulate(ptx, {
-    grid: [Math.ceil(m / mb) * Math.ceil(n / nb), 1, 1],
+    grid: [blocks ?? programs, 1, 1],
     block: [threads, 1, 1],
     sharedBytes,
-    args: [a, b, c, ...[m, n, k, lda, ldb, n].map(int), ...maps],
+    args: [
+      ...[a, b, c],
+      ...[m, n, k, lda, ldb, n].map(int),
+      ...maps,
+      ...isPersistent ? [int(programs)] : [],
+    ],
     profile: true,
     budget: 1_000_000_000,
   });

@@ -6,7 +6,7 @@ import {
 import { analyse, spotAt } from "../../../cli/lsp/analysis.ts";
 import { entityAt } from "../../../cli/lsp/entity.ts";
 import { renameAt } from "../../../cli/lsp/rename.ts";
-import { BUILTINS } from "../../../compiler/check/builtins.ts";
+import { BUILTINS } from "../../../compiler/check/builtins/builtins.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { LspClient } from "../support/lsp_client.ts";
 import { preparedText, withEdits } from "../support/lsp_text.ts";

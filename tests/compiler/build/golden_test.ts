@@ -7,7 +7,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
-import { type Defines, listDiagnostics, parseClean } from "../../support/parse.ts";
+import { type Defines, listDiagnostics, parseClean } from "../../support/compiler/parse.ts";
 
 const KERNELS: readonly (readonly [name: string, defines: Defines])[] = [
   ["transpose", { TYPE: "float", TM: "64", TN: "32" }],

@@ -10,7 +10,7 @@ import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
-import * as t from "../../support/typed.ts";
+import * as t from "../../support/compiler/typed.ts";
 
 function build(kernel: TypedKernel, options: BuildOptions = {}): string {
   const func = must(buildFunc(kernel, options, new Reporter()), "function");

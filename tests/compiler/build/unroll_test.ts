@@ -2,7 +2,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
-import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
+import { lowerGeneral, opsNamed } from "../../support/compiler/lowering.ts";
 import { compileFile } from "../../support/compile.ts";
 
 const kernel = (body: string): string =>

@@ -1,7 +1,7 @@
-import { BUILTINS } from "../../../compiler/check/builtins.ts";
+import { BUILTINS } from "../../../compiler/check/builtins/builtins.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { checkText } from "../../support/check.ts";
-import { testCodes, testTrees, testTypes } from "../../support/check_tables.ts";
+import { checkText } from "../../support/compiler/check.ts";
+import { testCodes, testTrees, testTypes } from "../../support/compiler/check_tables.ts";
 
 testTypes("gives built-ins the result types of section 7", {
   "get_program_id(0)": "int",

@@ -1,7 +1,7 @@
 import { spellType } from "../../../compiler/check/types.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { checkClean, checkText, codesIn, stmtsOf } from "../../support/check.ts";
-import { testCodes, testTypes } from "../../support/check_tables.ts";
+import { checkClean, checkText, codesIn, stmtsOf } from "../../support/compiler/check.ts";
+import { testCodes, testTypes } from "../../support/compiler/check_tables.ts";
 
 /** The type of the variable that a declaration inside a kernel makes. */
 function declared(text: string): string {

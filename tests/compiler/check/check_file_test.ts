@@ -4,7 +4,7 @@ import { parse } from "../../../compiler/parse/parser.ts";
 import { findDefinitions } from "../../../compiler/driver/kernel_definitions.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { located, run } from "../../support/preprocess.ts";
+import { located, run } from "../../support/compiler/preprocess.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const DEFINES = { TYPE: "float", TM: "16", TN: "32", MB: "16", NB: "16", KB: "32" };

@@ -1,8 +1,8 @@
 import fc from "../../support/property.ts";
 import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { type Checked, checkText, inKernel } from "../../support/check.ts";
-import { violations } from "../../support/typed_invariants.ts";
+import { type Checked, checkText, inKernel } from "../../support/compiler/check.ts";
+import { violations } from "../../support/compiler/typed_invariants.ts";
 
 const GOLDEN = new URL("../../golden/", import.meta.url);
 

@@ -1,9 +1,9 @@
 import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
 import { CODES } from "../../../compiler/support/codes.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { checkClean, checkText } from "../../support/check.ts";
+import { checkClean, checkText } from "../../support/compiler/check.ts";
 import { golden } from "../../support/golden.ts";
-import { listDiagnostics } from "../../support/parse.ts";
+import { listDiagnostics } from "../../support/compiler/parse.ts";
 
 const FOLDER = new URL("../../golden/check/", import.meta.url);
 const CLEAN = new URL("clean/", FOLDER);

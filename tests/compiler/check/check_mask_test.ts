@@ -1,4 +1,4 @@
-import { testCodes, testTrees, testTypes } from "../../support/check_tables.ts";
+import { testCodes, testTrees, testTypes } from "../../support/compiler/check_tables.ts";
 
 testTypes("gives a conditional the common type and shape", {
   "b ? n : l": "long",

@@ -1,7 +1,7 @@
 import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { checkClean, checkText, codesIn } from "../../support/check.ts";
-import { testCodes } from "../../support/check_tables.ts";
+import { checkClean, checkText, codesIn } from "../../support/compiler/check.ts";
+import { testCodes } from "../../support/compiler/check_tables.ts";
 
 testCodes("wants one value as the condition of a statement", {
   "if (n) n = 1; else n = 2;": "",

@@ -3,7 +3,7 @@ import type { CompiledKernel, TargetName } from "../../../compiler/mod.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { listDiagnostics } from "../../support/parse.ts";
+import { listDiagnostics } from "../../support/compiler/parse.ts";
 import { compileFile } from "../../support/compile.ts";
 
 const PLAIN = "#pragma tri specialize(off)\n";

@@ -45,7 +45,7 @@ Deno.test("parseIr() says in which line a mistake is", () => {
     assertThrows(() => parseIr(text, "f.ir"), CompilerBug).message;
   assertEquals(
     says(`\nafter cse {warps = 2}\n${FUNC}`),
-    "f.ir, line 2: warps is no setting; there are target, num_warps, num_stages, max_registers, form, floats in `after cse {warps = 2}`",
+    "f.ir, line 2: warps is no setting; there are target, num_warps, num_ctas, num_stages, max_registers, form, floats in `after cse {warps = 2}`",
   );
   assertEquals(
     says(`after cse {target = "sm_1"}\n${FUNC}`),

@@ -13,8 +13,8 @@ import type { TileContext } from "../../../compiler/tile/pass.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
 import fc from "../../support/property.ts";
-import { randomFunc } from "../../support/random_func.ts";
-import { type Machine, runFunc } from "../../support/tile_interpreter.ts";
+import { randomFunc } from "../../support/compiler/random_func.ts";
+import { type Machine, runFunc } from "../../support/compiler/tile_interpreter.ts";
 
 function optimise(
   func: Func,

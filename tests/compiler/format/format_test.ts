@@ -10,8 +10,8 @@ import { compileFile } from "../../support/compile.ts";
 import { anyProgram } from "../../support/generate/arbitrary.ts";
 import { FEATURES } from "../../support/generate/features.ts";
 import { renderProgram } from "../../support/generate/tree.ts";
-import { anyEditsFrom, mutate } from "../../support/mutate.ts";
-import { run } from "../../support/preprocess.ts";
+import { anyEditsFrom, mutate } from "../../support/compiler/mutate.ts";
+import { run } from "../../support/compiler/preprocess.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 200);
 const ROOT = new URL("../../../", import.meta.url);

@@ -3,7 +3,7 @@ import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { CompilerBug } from "../../../compiler/support/bug.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
-import { randomFunc } from "../../support/random_func.ts";
+import { randomFunc } from "../../support/compiler/random_func.ts";
 
 function assertReadsBack(text: string): void {
   assertEquals(printFunc(parseFunc(text)), text);

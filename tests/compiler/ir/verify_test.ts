@@ -4,7 +4,7 @@ import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { CompilerBug, must } from "../../../compiler/support/bug.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
-import { randomFunc } from "../../support/random_func.ts";
+import { randomFunc } from "../../support/compiler/random_func.ts";
 
 const PARAMS = "%p: float32*, %n: int32, %c: bool, %f: float32, %l: int64";
 

@@ -2,7 +2,7 @@
 import fc from "../../support/property.ts";
 import { operandsOf } from "../../../compiler/ir/op.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { lowerGeneral, lowerText, opsNamed } from "../../support/lowering.ts";
+import { lowerGeneral, lowerText, opsNamed } from "../../support/compiler/lowering.ts";
 import { planConversion } from "../../../compiler/layout/conversion.ts";
 import { elementAt, product } from "../../../compiler/linear/linear.ts";
 import type { Func } from "../../../compiler/ir/func.ts";

@@ -6,7 +6,7 @@ import {
   lowerGeneral,
   opsNamed,
   printEntry,
-} from "../../support/lowering.ts";
+} from "../../support/compiler/lowering.ts";
 import { ROUNDING } from "../../support/bounds.ts";
 import { randomNumbers } from "../../support/numbers.ts";
 import { encode } from "../../support/typed_arrays.ts";

@@ -1,6 +1,6 @@
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { idealWavefronts, wavefronts } from "../../support/banks.ts";
+import { idealWavefronts, wavefronts } from "../../support/compiler/banks.ts";
 import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";
 import {
   offsetBases,
@@ -115,6 +115,7 @@ const arbitraryPair = fc.record({
       register: deal.slice(0, registers),
       lane: deal.slice(registers, registers + 5),
       warp: deal.slice(registers + 5, registers + 5 + warps),
+      block: [],
     };
   };
   return { src: random(0), dst: random(12), bytes };
@@ -168,6 +169,7 @@ Deno.test("planConversion() is free where only registers are renamed", () => {
     register: [1, 2, 4],
     lane: [8, 16, 32, 64, 128],
     warp: [],
+    block: [],
   };
   const dst: LinearLayout = { ...src, register: [4, 1, 2] };
   const plan = planConversion(src, dst, 4);
@@ -182,6 +184,7 @@ Deno.test("planConversion() needs no block barrier where elements stay in their 
     register: [1, 2],
     lane: [4, 8, 16, 32, 64],
     warp: [128],
+    block: [],
   };
   const dst: LinearLayout = { ...src, register: [32, 64], lane: [1, 2, 4, 8, 16] };
   const plan = planConversion(src, dst, 4);
@@ -197,6 +200,7 @@ const fragments = (rows: number, columns: number): LinearLayout => {
     register: registers,
     lane: [2, 4, m(0), m(1), m(2)],
     warp: [64, m(6)],
+    block: [],
   };
 };
 
@@ -238,12 +242,14 @@ Deno.test("planConversion() leaves runs together that are copied together, where
     register: [column(0), row(3), row(4), row(5)],
     lane: [column(1), column(2), column(3), column(4), row(0)],
     warp: [row(1), row(2)],
+    block: [],
   };
   const dst: LinearLayout = {
     shape: [64, 32],
     register: [row(3), column(2), column(3), column(4), row(4)],
     lane: [column(0), column(1), row(0), row(1), row(2)],
     warp: [row(5), 0],
+    block: [],
   };
   const plan = planConversion(src, dst, 8, { lines: true });
   assert(plan.kind === "shared");

@@ -5,7 +5,7 @@ import type { Element } from "../../../compiler/ir/types.ts";
 import { type DotLayouts, dotLayouts } from "../../../compiler/layout/dot.ts";
 import { contains, spaceOf } from "../../../compiler/linear/f2.ts";
 import { elementAt, type LinearLayout, product } from "../../../compiler/linear/linear.ts";
-import { unflatten } from "../../support/tile_index.ts";
+import { unflatten } from "../../support/compiler/tile_index.ts";
 import { MMA } from "../../../compiler/layout/mma.ts";
 import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 

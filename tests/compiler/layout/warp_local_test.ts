@@ -16,6 +16,7 @@ function sums(rows: number, columns: number, warp: readonly number[]): LinearLay
     register: [n0, m3, ...rest],
     lane: [n1, n2, m0, m1, m2],
     warp,
+    block: [],
   };
 }
 

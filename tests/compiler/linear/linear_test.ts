@@ -10,7 +10,7 @@ import {
   spellLayout,
   unbroadcastLayout,
 } from "../../../compiler/linear/linear.ts";
-import { unflatten } from "../../support/tile_index.ts";
+import { unflatten } from "../../support/compiler/tile_index.ts";
 import { blockedLayout, orderFrom } from "../../../compiler/layout/blocked.ts";
 
 /** Every (register, lane, warp) of a layout with the element it holds. */

@@ -31,7 +31,7 @@ type Kernel = Omit<BuiltKernel, "resources"> & Partial<Pick<BuiltKernel, "resour
 
 /** Kernels that read constant memory, which no shipped one does. */
 function compileTables(): readonly Kernel[] {
-  const text = Deno.readTextFileSync(new URL("../../support/tables.tc", import.meta.url));
+  const text = Deno.readTextFileSync(new URL("../../support/compiler/tables.tc", import.meta.url));
   const { kernels } = compileFile({ name: "tables.tc", text }, { targets: TARGET_NAMES });
   return kernels.map(({ name, modules, instances }) => ({
     name,

@@ -4,7 +4,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { Scalar } from "../../support/typed_arrays.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 
 const INTEGERS: readonly ScalarName[] = ["int32", "uint32", "int64", "uint64"];
 const FLOATS: readonly ScalarName[] = ["float32", "float64"];

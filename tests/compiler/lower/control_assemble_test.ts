@@ -3,9 +3,9 @@ import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { mapPool, runProcess } from "../../../cli/tools/process.ts";
 import { findAssemblers, ptxVersionOf, resourcesIn } from "../../../cli/tools/ptxas.ts";
-import { lowerGeneral, printEntry } from "../../support/lowering.ts";
-import { anyProgram, printProgram } from "../../support/random_control.ts";
-import { anyTileProgram, printTileProgram } from "../../support/random_tiles.ts";
+import { lowerGeneral, printEntry } from "../../support/compiler/lowering.ts";
+import { anyProgram, printProgram } from "../../support/compiler/random_control.ts";
+import { anyTileProgram, printTileProgram } from "../../support/compiler/random_tiles.ts";
 import { TARGETS } from "../../../compiler/targets.ts";
 
 const read = (name: string): string =>

@@ -2,14 +2,19 @@
 import fc from "../../support/property.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
-import { lowerGeneral, printEntry } from "../../support/lowering.ts";
-import { anyProgram, printProgram, runProgram, VARIABLES } from "../../support/random_control.ts";
+import { lowerGeneral, printEntry } from "../../support/compiler/lowering.ts";
+import {
+  anyProgram,
+  printProgram,
+  runProgram,
+  VARIABLES,
+} from "../../support/compiler/random_control.ts";
 import {
   anyTileProgram,
   EXTENT,
   printTileProgram,
   runTileProgram,
-} from "../../support/random_tiles.ts";
+} from "../../support/compiler/random_tiles.ts";
 import { TARGETS } from "../../../compiler/targets.ts";
 
 const RUNS = Number(Deno.env.get("TRI_PROPERTY_RUNS") ?? 150);

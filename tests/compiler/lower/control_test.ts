@@ -1,7 +1,7 @@
 /** Loops, branches and exits run as written, on every target: judged by plain loops over arrays. */
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Argument, type Buffer, emulate, int } from "../../support/emulate.ts";
-import { type LoweredInstance, lowerText, printEntry } from "../../support/lowering.ts";
+import { type LoweredInstance, lowerText, printEntry } from "../../support/compiler/lowering.ts";
 import { randomNumbers } from "../../support/numbers.ts";
 import { randomBytes } from "../../support/random.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";

@@ -6,7 +6,7 @@ import { bitcastScalar } from "../../../compiler/support/arith.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 import { decode, firstDifference, type Scalar } from "../../support/typed_arrays.ts";
 
 const TYPES = Object.keys(SCALARS) as ScalarName[];

@@ -1,8 +1,13 @@
 /** Products of single tiles on the emulator: every target, every pair of types, any shape. */
 import fc from "../../support/property.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { checkProduct, PRODUCTS, type ProductTypes, spelled } from "../../support/product_run.ts";
-import { lowerText, printEntry } from "../../support/lowering.ts";
+import {
+  checkProduct,
+  PRODUCTS,
+  type ProductTypes,
+  spelled,
+} from "../../support/kernels/product_run.ts";
+import { lowerText, printEntry } from "../../support/compiler/lowering.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 

@@ -3,7 +3,7 @@ import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
 import { emulate } from "../../support/emulate.ts";
-import { printEntry } from "../../support/lowering.ts";
+import { printEntry } from "../../support/compiler/lowering.ts";
 import { renumber } from "../../../compiler/ptx/renumber.ts";
 import {
   accessShape,

@@ -4,9 +4,9 @@ import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
-import { countOf, lines } from "../../support/tile_index.ts";
+import { countOf, lines } from "../../support/compiler/tile_index.ts";
 import { bytesOfType, decode, firstDifference, type Scalar } from "../../support/typed_arrays.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 
 const TARGET_NAMES = Object.keys(TARGETS) as TargetName[];
 const TYPES = (Object.keys(SCALARS) as ScalarName[]).filter((type) => type !== "bool");

@@ -8,8 +8,8 @@ import {
   lowerGeneral,
   lowerText,
   printEntry,
-} from "../../support/lowering.ts";
-import { checkMatrixRun, type StoredMatrix } from "../../support/matrix_run.ts";
+} from "../../support/compiler/lowering.ts";
+import { checkMatrixRun, type StoredMatrix } from "../../support/compiler/matrix_run.ts";
 import {
   cdiv,
   columnMajor,
@@ -20,7 +20,7 @@ import {
   rowMajor,
   runTransposition,
   SIZES,
-} from "../../support/transposition.ts";
+} from "../../support/kernels/transposition.ts";
 import { must } from "../../../compiler/support/bug.ts";
 
 /** The specialised instance wants everything in units of 16 bytes. */

@@ -1,7 +1,7 @@
 /** The PTX of small kernels as files: what a change of the back end does to it shows in review. */
 import { assert, assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
-import { lowerText, printEntry } from "../../support/lowering.ts";
+import { lowerText, printEntry } from "../../support/compiler/lowering.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";

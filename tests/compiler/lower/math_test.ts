@@ -12,7 +12,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
 import { mathReference } from "../../support/reference/math.ts";
 import { decode, encode, firstDifference } from "../../support/typed_arrays.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 
 const TARGET_NAMES = Object.keys(TARGETS) as TargetName[];
 const COUNT = 256;

@@ -1,7 +1,7 @@
 /** Loads: when they happen, and how many masks they need. */
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { lowerGeneral, lowerText, printEntry } from "../../support/lowering.ts";
+import { lowerGeneral, lowerText, printEntry } from "../../support/compiler/lowering.ts";
 
 const ROW = `#pragma tri grid(1)
 __global__ void k(float *X, float *Y, float *W, int N) {

@@ -1,7 +1,7 @@
 /** Random numbers against the published generator, and against Triton's mapping to floats. */
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 
 /** Philox4x32-10 in plain arithmetic. */
 function philox(seed: bigint, offset: number): number[] {

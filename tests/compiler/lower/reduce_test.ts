@@ -3,12 +3,12 @@ import fc from "../../support/property.ts";
 import { convertScalar, evalBinary, type ScalarValue } from "../../../compiler/support/arith.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { int } from "../../support/emulate.ts";
-import { countOf, lines } from "../../support/tile_index.ts";
+import { countOf, lines } from "../../support/compiler/tile_index.ts";
 import { firstDifference, type Scalar } from "../../support/typed_arrays.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 
 const INTEGERS = ["int32", "uint32", "int64", "uint64"] as const;
 const NARROW = ["bool", "int8", "uint8", "int16", "uint16"] as const;
@@ -37,6 +37,8 @@ interface Case {
   /** Axes as they lie in memory, outermost first. */
   readonly order: readonly number[];
   readonly numWarps: number;
+  /** More than one only on targets that have clusters. */
+  readonly numCtas: number;
   readonly target: TargetName;
   readonly seed: readonly number[];
 }
@@ -59,9 +61,11 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   axis: fc.nat(),
   shuffle: fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
   numWarps: fc.constantFrom(1, 2, 4, 8),
+  blocks: fc.constantFrom(1, 2, 4, 8, 16),
   target: fc.constantFrom(...TARGET_NAMES),
   seed: fc.array(fc.integer(), { minLength: 8, maxLength: 40 }),
-}).map(({ bits, axis, shuffle, ...rest }) => {
+}).map(({ bits, axis, shuffle, blocks, ...rest }) => {
+  const numCtas = ALL_TARGETS[rest.target].clusters ? blocks : 1;
   let left = 11;
   const shape = bits.map((count) => {
     const taken = Math.min(count, left);
@@ -69,7 +73,7 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
     return 2 ** taken;
   });
   const order = [...shape.keys()].sort((a, b) => (shuffle[a] ?? 0) - (shuffle[b] ?? 0));
-  return { ...rest, shape, axis: axis % shape.length, order };
+  return { ...rest, numCtas, shape, axis: axis % shape.length, order };
 }).filter(fits);
 
 /** Small whole numbers, so that sums and products of floats are exact; with specials where order does not matter. */
@@ -126,7 +130,7 @@ function prefixes(type: ScalarName, operator: Spelled, values: readonly Scalar[]
 
 /** A tile whose axes lie in memory in another order, and what comes of it. */
 function textOf(c: Case, result: ScalarName, expression: string, count: number): string {
-  const { shape, order, type, numWarps } = c;
+  const { shape, order, type, numWarps, numCtas } = c;
   const count_ = countOf(shape);
   const stored = order.map((axis) => shape[axis]);
   const back = shape.map((_, axis) => `^${order.indexOf(axis)}`).join(", ");
@@ -134,7 +138,7 @@ function textOf(c: Case, result: ScalarName, expression: string, count: number):
   const value = count === 1 ? expression : `reshape(${expression}, ${count})`;
   const address = count === 1 ? "Y" : `(Y + 0 ... ${count})`;
   return `#pragma tri grid(1)
-#pragma tri config ; num_warps=${numWarps}
+#pragma tri config ; num_warps=${numWarps}, num_ctas=${numCtas}
 __global__ void k(${type_} *X, ${SCALARS[result].spelling} *Y) {
   ${type_} flat[${count_}] = *(X + 0 ... ${count_});
   ${type_} x[${shape.join(", ")}] = reshape(flat, ${stored.join(", ")})[${back}];

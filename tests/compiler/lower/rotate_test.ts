@@ -2,8 +2,12 @@
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int } from "../../support/emulate.ts";
-import { type LoweredInstance, lowerGeneral, printEntry } from "../../support/lowering.ts";
-import { type Configuration, configured, runTransposition } from "../../support/transposition.ts";
+import { type LoweredInstance, lowerGeneral, printEntry } from "../../support/compiler/lowering.ts";
+import {
+  type Configuration,
+  configured,
+  runTransposition,
+} from "../../support/kernels/transposition.ts";
 import type { Op } from "../../../compiler/ir/func.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { must } from "../../../compiler/support/bug.ts";

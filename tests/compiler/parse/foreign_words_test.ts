@@ -1,4 +1,4 @@
-import { BUILTIN_CONSTANTS, BUILTINS } from "../../../compiler/check/builtins.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../../../compiler/check/builtins/builtins.ts";
 import {
   FOREIGN_DECLARATIONS,
   FOREIGN_NAMES,
@@ -7,7 +7,7 @@ import {
 } from "../../../compiler/parse/foreign_words.ts";
 import { keywordGroup } from "../../../compiler/preprocess/keywords.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { checkText, codesIn } from "../../support/check.ts";
+import { checkText, codesIn } from "../../support/compiler/check.ts";
 
 Deno.test("foreign_words holds no word of the language", () => {
   const words = [

@@ -7,9 +7,9 @@ import {
   parseCleanTypeName,
   parseText,
   withoutSpans,
-} from "../../support/parse.ts";
+} from "../../support/compiler/parse.ts";
 import { printTypeName } from "../../../compiler/parse/print_expr.ts";
-import { printAst } from "../../support/print_ast.ts";
+import { printAst } from "../../support/compiler/print_ast.ts";
 import { PREDECLARED_TYPES } from "../../../compiler/parse/typedef_scopes.ts";
 import { scalarOfWords } from "../../../compiler/preprocess/type_spelling.ts";
 

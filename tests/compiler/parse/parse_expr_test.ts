@@ -1,5 +1,11 @@
 import { assertEquals } from "../../support/assert.ts";
-import { codesOf, codesOfBody, parseCleanExpr, parseText, shapeOf } from "../../support/parse.ts";
+import {
+  codesOf,
+  codesOfBody,
+  parseCleanExpr,
+  parseText,
+  shapeOf,
+} from "../../support/compiler/parse.ts";
 import { parseExpression } from "../../../compiler/parse/parser.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 

@@ -3,10 +3,10 @@ import type { Token, TokenKind } from "../../../compiler/preprocess/token.ts";
 import { dumpAst } from "../../../compiler/parse/dump_ast.ts";
 import { keywordGroup, KEYWORDS } from "../../../compiler/preprocess/keywords.ts";
 import { parse, parseExpression, parseTypeName } from "../../../compiler/parse/parser.ts";
-import { printAst } from "../../support/print_ast.ts";
+import { printAst } from "../../support/compiler/print_ast.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { codesOf, parseText } from "../../support/parse.ts";
+import { codesOf, parseText } from "../../support/compiler/parse.ts";
 
 const CLEAN = new URL("../../golden/parse/clean/", import.meta.url);
 const KERNELS = ["transpose", "dot", "wild"].map((name) =>

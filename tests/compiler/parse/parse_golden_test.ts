@@ -1,5 +1,5 @@
 import { dumpAst } from "../../../compiler/parse/dump_ast.ts";
-import { printAst } from "../../support/print_ast.ts";
+import { printAst } from "../../support/compiler/print_ast.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
 import {
@@ -10,7 +10,7 @@ import {
   parseText,
   shapeOf,
   withoutSpans,
-} from "../../support/parse.ts";
+} from "../../support/compiler/parse.ts";
 
 const FOLDER = new URL("../../golden/parse/", import.meta.url);
 const CLEAN = new URL("clean/", FOLDER);

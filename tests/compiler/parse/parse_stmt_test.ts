@@ -1,6 +1,12 @@
 import { assertEquals } from "../../support/assert.ts";
-import { codesOf, codesOfBody, parseClean, parseText, withoutSpans } from "../../support/parse.ts";
-import { printAst } from "../../support/print_ast.ts";
+import {
+  codesOf,
+  codesOfBody,
+  parseClean,
+  parseText,
+  withoutSpans,
+} from "../../support/compiler/parse.ts";
+import { printAst } from "../../support/compiler/print_ast.ts";
 
 /** The only statement of `void f(…) { … }`, without positions. */
 function statement(body: string): unknown {

@@ -3,11 +3,11 @@ import type { Expr, Stmt, Unit } from "../../../compiler/parse/ast.ts";
 import { parse } from "../../../compiler/parse/parser.ts";
 import { preprocess } from "../../../compiler/preprocess/preprocess.ts";
 import { printExpr } from "../../../compiler/parse/print_expr.ts";
-import { printAst } from "../../support/print_ast.ts";
+import { printAst } from "../../support/compiler/print_ast.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { withoutSpans } from "../../support/parse.ts";
-import { RANDOM_PRELUDE, randomExpr, randomUnit } from "../../support/random_ast.ts";
+import { withoutSpans } from "../../support/compiler/parse.ts";
+import { RANDOM_PRELUDE, randomExpr, randomUnit } from "../../support/compiler/random_ast.ts";
 
 /** The tree without parentheses, and without braces around single statements before an `else`. */
 function withoutParens(node: unknown): unknown {

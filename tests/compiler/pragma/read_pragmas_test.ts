@@ -3,7 +3,7 @@ import type { PragmaItem } from "../../../compiler/pragma/pragma.ts";
 import { parsePragmaLine, readPragmas } from "../../../compiler/pragma/read_pragmas.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { located } from "../../support/preprocess.ts";
+import { located } from "../../support/compiler/preprocess.ts";
 
 /** A value without its spans. */
 function withoutSpans(value: unknown): unknown {

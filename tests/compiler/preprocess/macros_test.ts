@@ -1,6 +1,6 @@
 import { useSite } from "../../../compiler/support/source.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { run } from "../../support/preprocess.ts";
+import { run } from "../../support/compiler/preprocess.ts";
 
 Deno.test("preprocess() expands the example of C11 6.10.3.5, number 3", () => {
   const { text, found } = run(`

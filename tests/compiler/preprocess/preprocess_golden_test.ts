@@ -7,7 +7,7 @@ import { CODES } from "../../../compiler/support/codes.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
-import { listDiagnostics } from "../../support/parse.ts";
+import { listDiagnostics } from "../../support/compiler/parse.ts";
 
 const FOLDER = new URL("../../golden/preprocess/", import.meta.url);
 const FILES = ["text", "directives", "macros", "literals"] as const;

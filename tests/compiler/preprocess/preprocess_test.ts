@@ -9,7 +9,7 @@ import { parsePragmaLine } from "../../../compiler/pragma/read_pragmas.ts";
 import { printTokens } from "../../../compiler/preprocess/spell.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { run } from "../../support/preprocess.ts";
+import { run } from "../../support/compiler/preprocess.ts";
 
 /** Texts that look enough like programs to get somewhere. */
 const programs = fc.array(

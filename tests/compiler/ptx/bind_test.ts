@@ -4,7 +4,7 @@ import { readForm } from "../../../compiler/ptx/form.ts";
 import type { Instruction } from "../../../compiler/ptx/func.ts";
 import { matchInstruction, splitSpelling } from "../../../compiler/ptx/match.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { allSamples } from "../../support/ptx_samples.ts";
+import { allSamples } from "../../support/emulator/ptx_samples.ts";
 
 const SPELLINGS = Deno.readTextFileSync(new URL("spellings.txt", import.meta.url)).trim()
   .split("\n");

@@ -7,7 +7,12 @@ import { printInstruction, printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { type Target, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { allSamples, anySample, type Sample, sampleModule } from "../../support/ptx_samples.ts";
+import {
+  allSamples,
+  anySample,
+  type Sample,
+  sampleModule,
+} from "../../support/emulator/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 import { sampled } from "../../support/sampled.ts";
 

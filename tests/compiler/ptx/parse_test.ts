@@ -14,7 +14,7 @@ import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { readRecorded } from "../../support/recorded.ts";
-import { allSamples, sampleModule } from "../../support/ptx_samples.ts";
+import { allSamples, sampleModule } from "../../support/emulator/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 
 const HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n";

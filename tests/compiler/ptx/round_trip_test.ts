@@ -7,8 +7,8 @@ import { printInstruction, printModule } from "../../../compiler/ptx/print.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { readRecorded } from "../../support/recorded.ts";
-import { anyModule, sortedRegisters } from "../../support/ptx_modules.ts";
-import { anySample, sampleModule } from "../../support/ptx_samples.ts";
+import { anyModule, sortedRegisters } from "../../support/emulator/ptx_modules.ts";
+import { anySample, sampleModule } from "../../support/emulator/ptx_samples.ts";
 
 const sortedCode = <T extends PtxCode>(code: T): T => ({
   ...code,

@@ -1,6 +1,6 @@
 /** Addresses of exchanges in shared memory, and the barriers before them. */
 import { assert, assertEquals } from "../../support/assert.ts";
-import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
+import { lowerGeneral, opsNamed } from "../../support/compiler/lowering.ts";
 import { type Func, isOp } from "../../../compiler/ir/func.ts";
 import { isExchange } from "../../../compiler/layout/exchanges.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";

@@ -6,7 +6,7 @@ import {
   lowerGeneral,
   opsNamed,
   printEntry,
-} from "../../support/lowering.ts";
+} from "../../support/compiler/lowering.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 
 /** A kernel over 128 elements; tiles of pointers are written where they are used. */

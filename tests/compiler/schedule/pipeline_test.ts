@@ -1,8 +1,13 @@
 /** Products in loops: operands that come rounds ahead, on the emulator, which sees races and steps beyond an end. */
 import fc, { powersOfTwo } from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
-import { checkProduct, PRODUCTS, type ProductTypes, spelled } from "../../support/product_run.ts";
+import { lowerGeneral, opsNamed } from "../../support/compiler/lowering.ts";
+import {
+  checkProduct,
+  PRODUCTS,
+  type ProductTypes,
+  spelled,
+} from "../../support/kernels/product_run.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";

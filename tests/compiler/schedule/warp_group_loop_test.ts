@@ -1,8 +1,8 @@
 /** Dots of loops by warp groups: which are done so, and what comes out, on the emulator with all of its checks. */
 import fc, { powersOfTwo } from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { lowerGeneral, opsNamed } from "../../support/lowering.ts";
-import { checkProduct, PRODUCTS, spelled } from "../../support/product_run.ts";
+import { lowerGeneral, opsNamed } from "../../support/compiler/lowering.ts";
+import { checkProduct, PRODUCTS, spelled } from "../../support/kernels/product_run.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";

@@ -3,7 +3,7 @@ import { isFloatFunction } from "../../../compiler/lower/math.ts";
 import { isIntegerOperation } from "../../../compiler/lower/math_integer.ts";
 import { isMathName, MATH_ROWS, operationOf } from "../../../compiler/support/math_functions.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { CompiledText, zeros } from "../../support/value_run.ts";
+import { CompiledText, zeros } from "../../support/compiler/value_run.ts";
 
 const LANGUAGE = new URL("../../../docs/language.md", import.meta.url);
 

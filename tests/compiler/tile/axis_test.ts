@@ -1,8 +1,8 @@
 /** Axis analysis against brute force: whatever it claims of a value must hold for the value's elements. */
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { randomFunc } from "../../support/random_func.ts";
-import { runFunc, type Tile } from "../../support/tile_interpreter.ts";
+import { randomFunc } from "../../support/compiler/random_func.ts";
+import { runFunc, type Tile } from "../../support/compiler/tile_interpreter.ts";
 import { axisAnalysis, type AxisInfo, MOST, powerOfTwoIn } from "../../../compiler/tile/axis.ts";
 import {
   type Attrs,

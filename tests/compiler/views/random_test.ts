@@ -12,7 +12,7 @@ import { axisAnalysis } from "../../../compiler/tile/axis.ts";
 import { toTensorForm } from "../../../compiler/views/tensor_views.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
-import { runFunc } from "../../support/tile_interpreter.ts";
+import { runFunc } from "../../support/compiler/tile_interpreter.ts";
 
 const random = freshRandom();
 const pick = <T>(choices: readonly T[]): T => must(choices[random.below(choices.length)], "choice");

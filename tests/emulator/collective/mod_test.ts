@@ -4,7 +4,12 @@ import { must } from "../../../compiler/support/bug.ts";
 import { COLLECTIVES, syncMask } from "../../../emulator/collective/mod.ts";
 import { LANES } from "../../../emulator/register_file.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { matchOf, newWarpStub, registerOf, type WarpStub } from "../../support/warp_stub.ts";
+import {
+  matchOf,
+  newWarpStub,
+  registerOf,
+  type WarpStub,
+} from "../../support/emulator/warp_stub.ts";
 
 const lanes = [...Array(LANES).keys()];
 const active = (mask: number): number[] => lanes.filter((lane) => (mask >>> lane) & 1);

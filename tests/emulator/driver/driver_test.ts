@@ -54,6 +54,31 @@ Deno.test("Device.info describes the emulated architecture", () => {
   }
 });
 
+Deno.test("Device.open({ debug }) walks through each launch, which then runs to its end", () => {
+  const counts: number[] = [];
+  using device = Device.open({
+    device: "emulator",
+    debug(launch): void {
+      let instructions = 0;
+      while (launch.run("instruction").kind === "step") instructions++;
+      counts.push(instructions);
+      launch.goto(2);
+    },
+  });
+  const x = device.tensor(counting(100), [100]);
+  const { launcher, set } = prepareScale(device);
+  set(x.address, 100, 3);
+  launcher.launch(1, 1, 1, 0n);
+  launcher.launch(1, 1, 1, 0n);
+  assertEquals([...x.readSync()], [...counting(100).map((value) => 9 * value)]);
+  assert(counts.length === 2 && counts[0] === counts[1] && (counts[0] ?? 0) > 5);
+  assertThrows(
+    () => Device.open({ device: "emulator", debug: 1 as unknown as () => void }),
+    ArgumentError,
+    "Argument debug: expected a function of a launch, got 1",
+  );
+});
+
 const TABLE = `
 .version 7.0
 .target sm_80

@@ -11,7 +11,7 @@ import {
   toFixed,
   toNumber,
 } from "../../support/fixed.ts";
-import { instruction } from "../../support/float_run.ts";
+import { instruction } from "../../support/emulator/float_run.ts";
 
 const view = new DataView(new ArrayBuffer(8));
 function bitsOf(value: number): bigint {

@@ -1,7 +1,7 @@
 import { floatComparison } from "../../../emulator/floats/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { compare, decodeReal } from "../../support/exact_float.ts";
-import { LAYOUTS } from "../../support/float_operands.ts";
+import { compare, decodeReal } from "../../support/emulator/exact_float.ts";
+import { LAYOUTS } from "../../support/emulator/float_operands.ts";
 
 const ORDERED: Readonly<Record<string, (order: number) => boolean>> = {
   eq: (order) => order === 0,

@@ -7,8 +7,8 @@ import {
   FORMATS,
 } from "../../../emulator/floats/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { decodeReal } from "../../support/exact_float.ts";
-import { LAYOUTS } from "../../support/float_operands.ts";
+import { decodeReal } from "../../support/emulator/exact_float.ts";
+import { LAYOUTS } from "../../support/emulator/float_operands.ts";
 
 /** The value of bits, by exact arithmetic; the value must be a double. */
 function reference(layout: (typeof LAYOUTS)[string] | undefined, bits: number): number {

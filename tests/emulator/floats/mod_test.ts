@@ -2,10 +2,10 @@ import fc from "../../support/property.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { floatOperation } from "../../../emulator/floats/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { allFloatForms, type FloatForm } from "../../support/float_forms.ts";
-import { operand } from "../../support/float_operands.ts";
-import { agrees, referenceOf } from "../../support/float_reference.ts";
-import { instruction, runOperation } from "../../support/float_run.ts";
+import { allFloatForms, type FloatForm } from "../../support/emulator/float_forms.ts";
+import { operand } from "../../support/emulator/float_operands.ts";
+import { agrees, referenceOf } from "../../support/emulator/float_reference.ts";
+import { instruction, runOperation } from "../../support/emulator/float_run.ts";
 
 const forms = allFloatForms();
 const isApproximate = ({ name }: FloatForm): boolean => /\.(?:approx|full)\b/.test(name);

@@ -1,6 +1,6 @@
 /** What NaN becomes: the ISA leaves most of it open, these are the results of an H200. */
 import { assertEquals } from "../../support/assert.ts";
-import { instruction } from "../../support/float_run.ts";
+import { instruction } from "../../support/emulator/float_run.ts";
 
 Deno.test("floatOperation() has one NaN for single and half precision", () => {
   const cases = [

@@ -7,11 +7,11 @@ import type { Driver } from "../../../ffi/driver.ts";
 import { openEmulator } from "../../../emulator/driver/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { compareForms, isDefined } from "../../support/form_comparison.ts";
-import { type FormKernel, formKernel, formModule } from "../../support/ptx_form_kernel.ts";
-import { laneRowsOfTable, spellingsOf } from "../../support/ptx_forms.ts";
+import { type FormKernel, formKernel, formModule } from "../../support/emulator/ptx_form_kernel.ts";
+import { laneRowsOfTable, spellingsOf } from "../../support/emulator/ptx_forms.ts";
 import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
 import { freshRandom } from "../../support/random.ts";
-import { runForms } from "../../support/run_forms.ts";
+import { runForms } from "../../support/emulator/run_forms.ts";
 import { REFERENCES } from "./reference.ts";
 
 /** Kernels of every form: its first spelling and every n-th of all, so that runs stay short. */

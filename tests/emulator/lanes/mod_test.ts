@@ -7,8 +7,8 @@ import { CARRY_HANDLERS, LANE_OPCODES, laneOperation } from "../../../emulator/l
 import { scalarSources } from "../../../emulator/lanes/shape.ts";
 import type { Bits, LaneOperation, Width } from "../../../emulator/machine.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { laneRowsOfTable, type Spelling, spellingsOf } from "../../support/ptx_forms.ts";
-import { specialValues } from "../../support/ptx_operands.ts";
+import { laneRowsOfTable, type Spelling, spellingsOf } from "../../support/emulator/ptx_forms.ts";
+import { specialValues } from "../../support/emulator/ptx_operands.ts";
 import { REFERENCES } from "./reference.ts";
 
 /** Instructions that move or compare bits of any type; with floats, the others are not this folder's. */

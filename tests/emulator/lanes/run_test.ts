@@ -4,9 +4,14 @@ import { must } from "../../../compiler/support/bug.ts";
 import { LANES } from "../../../emulator/register_file.ts";
 import { CARRY_HANDLERS, compileLanes, laneOperation } from "../../../emulator/lanes/mod.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { randomBits } from "../../support/ptx_operands.ts";
+import { randomBits } from "../../support/emulator/ptx_operands.ts";
 import { freshRandom, type Random } from "../../support/random.ts";
-import { matchOf, newWarpStub, registerOf, type WarpStub } from "../../support/warp_stub.ts";
+import {
+  matchOf,
+  newWarpStub,
+  registerOf,
+  type WarpStub,
+} from "../../support/emulator/warp_stub.ts";
 
 const MASKS = [-1, 1, 1 << 31, 0x0f0f00ff, -2, 0x55555555];
 

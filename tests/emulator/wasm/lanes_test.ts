@@ -6,7 +6,7 @@ import { compileLanes, laneOperation } from "../../../emulator/lanes/mod.ts";
 import { scalarDestinations, scalarSources } from "../../../emulator/lanes/shape.ts";
 import { wasmForm } from "../../../emulator/wasm/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { laneRowsOfTable, spellingsOf } from "../../support/ptx_forms.ts";
+import { laneRowsOfTable, spellingsOf } from "../../support/emulator/ptx_forms.ts";
 import { freshRandom, type Random } from "../../support/random.ts";
 import {
   argumentValue,

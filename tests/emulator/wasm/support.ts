@@ -8,9 +8,9 @@ import { newMemory, viewsOf } from "../../../emulator/memory.ts";
 import type { Argument, Primitive } from "../../../emulator/wasm/mod.ts";
 import type { ValueType } from "../../../emulator/wasm/code.ts";
 import { WasmModule } from "../../../emulator/wasm/module.ts";
-import { operandSource } from "../../support/ptx_operands.ts";
+import { operandSource } from "../../support/emulator/ptx_operands.ts";
 import type { Random } from "../../support/random.ts";
-import { newBlockStub } from "../../support/warp_stub.ts";
+import { newBlockStub } from "../../support/emulator/warp_stub.ts";
 
 export type Called = (...args: number[]) => number | undefined;
 

@@ -290,6 +290,7 @@ Deno.test("CudaDriver.functionInfo() counts parameters until the driver refuses"
     localBytes: 103,
     registers: 104,
     maxDynamicSharedBytes: 108,
+    clusterBlocks: 111,
     parameters: [{ offset: 0, bytes: 8 }, { offset: 8, bytes: 4 }],
   });
   const old = new CudaDriver(fakeLibrary({ cuFuncGetParamInfo: null }));
@@ -297,7 +298,9 @@ Deno.test("CudaDriver.functionInfo() counts parameters until the driver refuses"
 });
 
 Deno.test("CudaDriver.prepareLaunch() points the driver at the argument block and its size", () => {
-  const library = fakeLibrary({ cuFuncGetAttribute: (to) => setInt(to, 49152) });
+  const library = fakeLibrary({
+    cuFuncGetAttribute: (to, fact) => setInt(to, fact === 8 ? 49152 : 0),
+  });
   const driver = new CudaDriver(library);
   driver.makeCurrent(3n);
   const prepared = driver.prepareLaunch(5n, {
@@ -321,7 +324,9 @@ Deno.test("CudaDriver.prepareLaunch() points the driver at the argument block an
 });
 
 Deno.test("CudaDriver.prepareLaunch() requests large shared memory", () => {
-  const library = fakeLibrary({ cuFuncGetAttribute: (to) => setInt(to, 49152) });
+  const library = fakeLibrary({
+    cuFuncGetAttribute: (to, fact) => setInt(to, fact === 8 ? 49152 : 0),
+  });
   new CudaDriver(library).prepareLaunch(5n, {
     block: [32, 1, 1],
     sharedBytes: 50000,

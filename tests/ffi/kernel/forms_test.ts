@@ -3,6 +3,7 @@ import { openEmulator } from "../../../emulator/driver/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { EntryForm } from "../../../compiler/options.ts";
 import { ArgumentError, ImageError, LaunchError } from "../../../ffi/errors.ts";
+import { blocksOf } from "../../../ffi/kernel/forms.ts";
 import { Device, type Tensor } from "../../../ffi/mod.ts";
 import type { TensorMap } from "../../../ffi/tensor_map.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
@@ -15,7 +16,7 @@ import {
   isProduct,
   type RowsProductOptions,
   type RowsProductWrapper,
-} from "../../support/rows_product.ts";
+} from "../../support/kernels/rows_product.ts";
 
 const { rowsProduct: product } = await loadWrapper<RowsProductWrapper>(rowsProduct());
 const FORM = ROWS_FORM.symbol;
@@ -45,6 +46,22 @@ async function entryOf(a: Half, b: Half, options: RowsProductOptions = {}): Prom
   assertEquals(await isProduct(a, b, result), true);
   return profile.kernel;
 }
+
+Deno.test("blocksOf() launches as many blocks as there are multiprocessors, or fewer with as many programs each", () => {
+  const view = new DataView(new ArrayBuffer(16));
+  const launch = (programs: number, multiprocessors: number, y = 1): readonly number[] => {
+    const blocks = blocksOf({ view, programsAt: 8 }, programs, y, 1, multiprocessors);
+    return [blocks, view.getUint32(8, true)];
+  };
+  assertEquals(launch(2048, 132), [128, 2048]);
+  assertEquals(launch(132, 132), [132, 132]);
+  assertEquals(launch(133, 132), [67, 133]);
+  assertEquals(launch(5, 132), [5, 5]);
+  assertEquals(launch(300, 1), [1, 300]);
+  // Where the grid has more axes, each program has a block.
+  assertEquals(launch(300, 132, 2), [300, 300]);
+  assertEquals(blocksOf({ view }, 300, 1, 1, 132), 300);
+});
 
 Deno.test("a call takes the form that is for it, and `form` forbids or demands one", async () => {
   using counting = countingDevice();

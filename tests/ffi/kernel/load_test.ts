@@ -2,6 +2,7 @@
 import type { FunctionInfo } from "../../../ffi/driver.ts";
 import { ImageError } from "../../../ffi/errors.ts";
 import { CallArguments } from "../../../ffi/kernel/call_arguments.ts";
+import type { Launcher } from "../../../ffi/kernel/forms.ts";
 import type { KernelFacts } from "../../../ffi/kernel/facts.ts";
 import { LoadedKernel } from "../../../ffi/kernel/load.ts";
 import { modelKernel } from "../../../ffi/kernel/model.ts";
@@ -34,14 +35,14 @@ function facts(ptx: string): KernelFacts {
 }
 
 /** Loads the only instance. */
-function load(gpu: FakeGpu, ptx: string, info: Partial<FunctionInfo> = {}): void {
+function load(gpu: FakeGpu, ptx: string, info: Partial<FunctionInfo> = {}): Launcher {
   const original = gpu.driver.functionInfo.bind(gpu.driver);
   gpu.driver.functionInfo = (fn) => ({ ...original(fn), ...info });
   const model = modelKernel(facts(ptx));
   const call = new CallArguments(model);
   const instance = model.variants[0]?.general;
   if (instance === undefined) throw new TypeError("no instance");
-  new LoadedKernel(facts(ptx), {}, gpu.device).launcher(instance).take(call, undefined);
+  return new LoadedKernel(facts(ptx), {}, gpu.device).launcher(instance).take(call, undefined);
 }
 
 function gpuWith(...symbols: string[]): FakeGpu {
@@ -104,4 +105,19 @@ Deno.test("transpose() reports a missing entry before it launches", () => {
   using x = gpu.device.tensor(counting(6), [2, 3]);
   assertThrows(() => transpose(x), ImageError, "it has no kernel transpose_float32");
   assertEquals(gpu.driver.launches.length, 0);
+});
+
+Deno.test("launcher() launches as many blocks for each program as the image demands", () => {
+  using gpu = gpuWith("f");
+  const { driver } = gpu;
+  const grids: number[][] = [];
+  const prepare = driver.prepareLaunch.bind(driver);
+  driver.prepareLaunch = (...args) => ({
+    ...prepare(...args),
+    launch: (x, y, z) => grids.push([x, y, z]),
+  });
+  for (const clusterBlocks of [1, 4]) {
+    load(gpu, PTX, { clusterBlocks }).prepared.launch(3, 5, 7, 0n);
+  }
+  assertEquals(grids, [[3, 5, 7], [12, 5, 7]]);
 });

@@ -90,7 +90,11 @@ Deno.test("modelKernel() refuses facts that do not fit together", () => {
 });
 
 Deno.test("modelKernel() demands that written memory is disjoint from what the kernel accesses, and from nothing else", () => {
-  const apartFor = (accesses: readonly Access[], noalias: boolean): unknown =>
+  const apartFor = (
+    accesses: readonly Access[],
+    noalias: boolean,
+    inPlace: readonly string[] = [],
+  ): unknown =>
     modelKernel<string>({
       name: "f",
       params: accesses.map((access, index) => ({
@@ -98,6 +102,7 @@ Deno.test("modelKernel() demands that written memory is disjoint from what the k
         name: `p${index}`,
         access,
         noalias,
+        ...access === "out" ? { inPlace } : {},
       })),
       contract: { grid: null, tensors: [], ranges: [], requires: [] },
       variants: [{
@@ -108,12 +113,15 @@ Deno.test("modelKernel() demands that written memory is disjoint from what the k
       instances: [{ variant: "v", symbol: "f", threads: 32, sharedBytes: 0, constants: {} }],
       images: [],
     }).apart;
-  assertEquals(apartFor(["in", "out"], false), [[0, 1]]);
+  const pair = (two: number, isInPlace = false): unknown => ({ one: 0, two, isInPlace });
+  assertEquals(apartFor(["in", "out"], false), [pair(1)]);
+  assertEquals(apartFor(["in", "out"], false, ["p0"]), [pair(1, true)]);
+  assertEquals(apartFor(["out", "in", "in"], false, ["p2"]), [pair(1), pair(2, true)]);
   assertEquals(apartFor(["in", "inout"], false), []);
-  assertEquals(apartFor(["in", "inout"], true), [[0, 1]]);
+  assertEquals(apartFor(["in", "inout"], true), [pair(1)]);
   assertEquals(apartFor(["in", "in"], true), []);
   for (const noalias of [true, false]) {
     assertEquals(apartFor(["none", "out"], noalias), []);
-    assertEquals(apartFor(["inout", "none", "in"], noalias), noalias ? [[0, 2]] : []);
+    assertEquals(apartFor(["inout", "none", "in"], noalias), noalias ? [pair(2)] : []);
   }
 });

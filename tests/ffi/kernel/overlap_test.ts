@@ -1,6 +1,6 @@
 import { Device } from "../../../ffi/device.ts";
-import { liesBetweenRows, meets } from "../../../ffi/kernel/overlap.ts";
-import type { Tensor } from "../../../ffi/tensor.ts";
+import { isSameMemory, liesBetweenRows, meets } from "../../../ffi/kernel/overlap.ts";
+import { Tensor } from "../../../ffi/tensor.ts";
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { FakeDriver } from "../../support/fake_driver.ts";
@@ -51,4 +51,22 @@ Deno.test("meets() is true for a common byte, and never for an empty stretch", (
   assertEquals(at([0, 4], [4, 8]), false);
   assertEquals(at([0, 3], [4, 8]), true);
   assertEquals(at([5, 0], [5, 8]), false);
+});
+
+Deno.test("isSameMemory() is true for the same elements in the same order alone", () => {
+  using device = Device.fromDriver(new FakeDriver());
+  using matrix = device.zeros("float32", [4, 4]);
+  assert(isSameMemory(matrix, matrix));
+  assert(isSameMemory(matrix.narrow(0, 1, 2), matrix.narrow(0, 1, 2)));
+  const { buffer, dtype, shape, strides } = matrix;
+  const others = [
+    matrix.transpose(),
+    matrix.narrow(0, 0, 3),
+    matrix.narrow(0, 1, 3),
+    matrix.narrow(1, 0, 2, 2),
+    matrix.reshape([16]),
+    new Tensor(buffer, { dtype: "int32", shape, strides, offset: 0 }),
+    new Tensor(buffer, { dtype, shape, strides: [2, 1], offset: 0 }),
+  ];
+  for (const other of others) assert(!isSameMemory(matrix, other), `${other}`);
 });

@@ -74,8 +74,8 @@ export interface ProductWithANameThatFillsLinesOptions<
 }
 
 /**
- * The kernel `product_with_a_name_that_fills_lines`, callable. Its variant
- * follows from the tensors' types.
+ * The kernel `product_with_a_name_that_fills_lines`, callable. Types of tensors
+ * select its variant.
  */
 export interface ProductWithANameThatFillsLinesKernel {
   /** Launches on the emulator and also says what the kernel did. */

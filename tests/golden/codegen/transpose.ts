@@ -47,10 +47,7 @@ export interface TransposeOptions<D extends TransposeDType = TransposeDType>
   readonly out?: Tensor<D, 2>;
 }
 
-/**
- * The kernel `transpose`, callable. Its variant follows from the tensors'
- * types.
- */
+/** The kernel `transpose`, callable. Types of tensors select its variant. */
 export interface TransposeKernel {
   /** Launches on the emulator and also says what the kernel did. */
   <D extends TransposeDType>(

@@ -6,7 +6,7 @@ import type { ContractExpr } from "../../../compiler/contract/types.ts";
 import { collectFacts, type Facts } from "../../../compiler/check/facts.ts";
 import { spellType } from "../../../compiler/check/types.ts";
 import type { CheckOptions } from "../../../compiler/check/check.ts";
-import { checkText } from "../check.ts";
+import { checkText } from "../compiler/check.ts";
 import { type Argument, emulate } from "../emulate.ts";
 import {
   type Cell,
@@ -181,7 +181,7 @@ function runCompiled(
           isParameter(nth) ? [] : [[must(buffers[nth], "a buffer").name, content]]
         ),
       ),
-      grid: grid,
+      grid: [grid[0] * program.numCtas, grid[1], grid[2]],
       block: [entry.threads, 1, 1],
       sharedBytes: entry.sharedBytes,
     });

@@ -2,7 +2,7 @@
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { qualified } from "./memory.ts";
 import { columnMajor, type ProgramContext, rowMajor } from "./scope.ts";
-import { countOf } from "../tile_index.ts";
+import { countOf } from "../compiler/tile_index.ts";
 import type { BufferSpec, Node, Shape } from "./tree.ts";
 
 /** A type and a shape; large tiles of wide types are rare. */

@@ -1,7 +1,7 @@
 /** Random calls that make tiles, turn their axes, and put two together or take one apart. */
 import { literal } from "./literal.ts";
 import { isInt, isWide, type ProgramContext } from "./scope.ts";
-import { countOf } from "../tile_index.ts";
+import { countOf } from "../compiler/tile_index.ts";
 import { stretching } from "./elementwise.ts";
 import { type Node, node, type Shape, spellTile, type Wanted } from "./tree.ts";
 

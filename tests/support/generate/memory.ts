@@ -1,7 +1,7 @@
 /** Random loads, always inside of their buffers: guarded by a mask, or with their index cut to a power of two. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { columnMajor, isInt, isNarrow, type ProgramContext, rowMajor } from "./scope.ts";
-import { countOf } from "../tile_index.ts";
+import { countOf } from "../compiler/tile_index.ts";
 import { type BufferSpec, type Node, type Shape, spell } from "./tree.ts";
 
 /** So many elements of every input may be read without a mask. */

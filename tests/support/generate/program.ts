@@ -1,13 +1,20 @@
 /** A whole random program. */
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
+import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import type { Choices } from "./choices.ts";
 import type { Feature } from "./features.ts";
 import { makeExpr } from "./expressions.ts";
 import { attributesOf, makeHead, makeNeighbours, makePragmas } from "./header.ts";
 import { isFloat, ProgramContext } from "./scope.ts";
 import { makeStmts, storeOf } from "./statements.ts";
-import type { GeneratedProgram, ScalarSpec, Shape, Stmt, Wanted } from "./tree.ts";
+import {
+  type GeneratedProgram,
+  renderProgram,
+  type ScalarSpec,
+  type Shape,
+  type Stmt,
+  type Wanted,
+} from "./tree.ts";
 
 const ALL_TYPES: readonly (readonly [ScalarName, Feature | undefined])[] = [
   ["bool", undefined],
@@ -71,6 +78,7 @@ function anyScalar(choices: Choices, type: ScalarName, name: string): ScalarSpec
 }
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
+const CLUSTERED = NAMES.filter((name) => ALL_TARGETS[name].clusters);
 
 export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): GeneratedProgram {
   const grid = [choices.between(1, 3), choices.oneIn(4) ? 2 : 1, choices.oneIn(8) ? 2 : 1] as const;
@@ -100,7 +108,7 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
   const ends = kept.length > 0
     ? kept.map((one) => storeOf(cx, one, { ...one, parts: [one.name] }))
     : [storeOf(cx, last, makeExpr(cx, last, 4))];
-  return {
+  const made: GeneratedProgram = {
     head,
     neighbours: makeNeighbours(choices),
     pragmas: makePragmas(choices, [...scalars, ...cx.scalars]),
@@ -114,6 +122,10 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
     grid,
     seed: choices.between(1, 2 ** 31 - 1),
     wild: choices.oneIn(3),
+    numCtas: 1,
     targets: [choices.pick(NAMES), choices.pick(NAMES)],
   };
+  const numCtas = choices.oneIn(4) ? choices.pick([2, 2, 4, 8, 16]) : 1;
+  if (numCtas === 1 || /@|\bdot\(/.test(renderProgram(made))) return made;
+  return { ...made, numCtas, targets: [choices.pick(CLUSTERED), choices.pick(CLUSTERED)] };
 }

@@ -17,6 +17,7 @@ export function* shrinkProgram(program: GeneratedProgram): Generator<GeneratedPr
     if (grid[axis] > 1) yield { ...program, grid: [x ?? 1, y ?? 1, z ?? 1] };
   }
   if (numWarps > 1) yield { ...program, numWarps: numWarps / 2 };
+  if (program.numCtas > 1) yield { ...program, numCtas: program.numCtas / 2 };
   if (program.numStages > 0) yield { ...program, numStages: 0 };
   if (program.wild) yield { ...program, wild: false };
   const text = renderProgram({ ...program, buffers: [], scalars: [] });

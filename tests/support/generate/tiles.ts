@@ -2,7 +2,7 @@
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import type { Feature } from "./features.ts";
 import { isWide, type ProgramContext, sameShape } from "./scope.ts";
-import { countOf } from "../tile_index.ts";
+import { countOf } from "../compiler/tile_index.ts";
 import { type Node, node, spellTile, type Wanted } from "./tree.ts";
 
 export function newaxis(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {

@@ -65,6 +65,8 @@ export interface GeneratedProgram {
   readonly helpers: readonly Stmt[];
   readonly body: readonly Stmt[];
   readonly numWarps: number;
+  /** Blocks of a program; more than one only without `@`, on targets that have clusters. */
+  readonly numCtas: number;
   /** 0: the compiler chooses. */
   readonly numStages: number;
   readonly specialize: boolean;
@@ -138,7 +140,7 @@ function printStmts(page: Page, stmts: readonly Stmt[], indent: string): void {
 
 /** The program as `.tc`, and where in it each expression stands. */
 export function printProgram(program: GeneratedProgram): Readonly<Page> {
-  const { buffers, scalars, numWarps, numStages, specialize } = program;
+  const { buffers, scalars, numWarps, numCtas, numStages, specialize } = program;
   const isParameter = ({ constant }: BufferSpec): boolean => constant === undefined;
   const params = [
     ...buffers.filter(isParameter).map(({ name, type, written, attributes, qualifier }) => {
@@ -152,6 +154,7 @@ export function printProgram(program: GeneratedProgram): Readonly<Page> {
   ];
   const pragmas = [
     `num_warps=${numWarps}`,
+    ...(numCtas === 1 ? [] : [`num_ctas=${numCtas}`]),
     ...(numStages === 0 ? [] : [`num_stages=${numStages}`]),
     ...(specialize ? [] : ["specialize(off)"]),
     ...program.pragmas,

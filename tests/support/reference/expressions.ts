@@ -28,7 +28,7 @@ import { advance, loadCell, perhapsStore, pointerTo, storeCell } from "./memory.
 import type { Program } from "./program.ts";
 import { reduceLine } from "./reductions.ts";
 import { lines, permute, type Shape, stretch } from "./shapes.ts";
-import { countOf } from "../tile_index.ts";
+import { countOf } from "../compiler/tile_index.ts";
 import { callHelper } from "./statements.ts";
 import { dotOf } from "./sums.ts";
 

@@ -1,5 +1,5 @@
 /** Moving elements: which element of an operand each element of a result is. */
-import { countOf, flatten, unflatten } from "../tile_index.ts";
+import { countOf, flatten, unflatten } from "../compiler/tile_index.ts";
 import { must } from "../../../compiler/support/bug.ts";
 
 export type Shape = readonly number[];

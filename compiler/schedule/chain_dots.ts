@@ -1,0 +1,155 @@
+/** Dots of warp groups in place of those on registers: each waits for its boxes, and frees their slots when it is done. */
+import { loopOf } from "../ir/flow.ts";
+import type { Op, OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { scalarType } from "../ir/types.ts";
+import { replaceUses } from "../ir/walk.ts";
+import { must } from "../support/bug.ts";
+import { ScheduleBuilder } from "./builder.ts";
+import {
+  boxesOf,
+  type BoxPlan,
+  type ChainDot,
+  type ChainPlan,
+  ringOf,
+  type Rings,
+  type SlotOperand,
+} from "./chain_plan.ts";
+import { carry } from "./prefetch.ts";
+
+/** Where an iteration is in the rings: its slot, and the parity of the slot's phase. */
+export interface Position {
+  readonly slot: Value;
+  readonly parity: Value;
+}
+
+/** The position of the next iteration. */
+export function nextPosition(
+  build: ScheduleBuilder,
+  { slots }: ChainPlan,
+  { slot, parity }: Position,
+): Position {
+  const after = build.advance(slot, slots);
+  const flipped = build.value("xor", [parity, build.int(1)], parity.type);
+  const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));
+  return { slot: after, parity: build.value("select", [isFirst, flipped, parity], parity.type) };
+}
+
+/** Dots of one iteration. */
+export class ChainDots {
+  readonly #plan: ChainPlan;
+  readonly #rings: Rings;
+  readonly #at: Position;
+  readonly #full = new Set<BoxPlan>();
+
+  constructor(plan: ChainPlan, rings: Rings, at: Position) {
+    this.#plan = plan;
+    this.#rings = rings;
+    this.#at = at;
+  }
+
+  /** Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. */
+  start(
+    build: ScheduleBuilder,
+    one: ChainDot,
+    { a, sum }: { readonly a: Value; readonly sum: Value } = operandsOf(one.dot),
+  ): Value {
+    const { slot, parity } = this.#at;
+    for (const box of boxesOf(one)) {
+      if (box.isRing && !this.#full.has(box)) {
+        build.effect("mbarrier_wait", [ringOf(this.#rings, box).full, slot, parity]);
+      }
+      this.#full.add(box);
+    }
+    const { type } = resultOf(one.dot);
+    const inSlot = ({ box }: SlotOperand): readonly [Value, Value] => [
+      ringOf(this.#rings, box).tiles,
+      box.isRing ? slot : build.int(0),
+    ];
+    const right = inSlot(one.b);
+    return one.a === undefined
+      ? build.value("register_group_dot", [sum, a, ...right], type, { b_depth: one.b.depth })
+      : build.value("warp_group_dot", [sum, ...inSlot(one.a), ...right], type, {
+        a_depth: one.a.depth,
+        b_depth: one.b.depth,
+        apart: false,
+      });
+  }
+
+  /** Frees the slots that no later dot reads; the dot is done. */
+  free(build: ScheduleBuilder, one: ChainDot): void {
+    const { dots } = this.#plan;
+    const later = new Set(dots.slice(dots.indexOf(one) + 1).flatMap(boxesOf));
+    for (const box of boxesOf(one)) {
+      const { empty } = ringOf(this.#rings, box);
+      if (empty !== undefined && !later.has(box)) {
+        build.effect("mbarrier_arrive", [empty, this.#at.slot]);
+      }
+    }
+  }
+
+  /** One dot after the other, each done when what follows begins; gives what takes the places of their results. */
+  inOrder(
+    build: ScheduleBuilder,
+    ops: readonly Op[],
+    planOf: (op: Op) => ChainDot | undefined,
+  ): ReadonlyMap<Value, Value> {
+    const replaced = new Map<Value, Value>();
+    for (const op of ops) {
+      const one = planOf(op);
+      if (one === undefined || op.name !== "dot") {
+        build.out.push(op);
+        continue;
+      }
+      replaced.set(resultOf(op), this.start(build, one, operandsIn(op, replaced)));
+      build.effect("wait_dots", [], { pending: 0 });
+      this.free(build, one);
+    }
+    return replaced;
+  }
+}
+
+/** The operands of a dot; `replaced` has what takes the places of results before it. */
+export function operandsIn(
+  dot: OpOf<"dot">,
+  replaced: ReadonlyMap<Value, Value>,
+): { readonly a: Value; readonly sum: Value } {
+  const { a, sum } = operandsOf(dot);
+  return { a: replaced.get(a) ?? a, sum: replaced.get(sum) ?? sum };
+}
+
+/** The plan of each dot of the loop. */
+export function plansByDot({ dots }: ChainPlan): ReadonlyMap<Op, ChainDot> {
+  return new Map(dots.map((one) => [one.dot, one]));
+}
+
+/** Puts the dots of warp groups into the loop itself. */
+export function multiplyInLoop(plan: ChainPlan, rings: Rings, start: Position): void {
+  const { body, end } = loopOf(plan.loop);
+  const { inBody: [slot, parity], yields } = carry(plan, positionValues(start));
+  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
+  const build = multiplyOnce(plan, rings, at);
+  yields(positionValues(nextPosition(build, plan, at)));
+  body.ops = [...build.out, end];
+}
+
+/** The operations of an iteration with dots of warp groups; the loop's terminator takes their results. */
+export function multiplyOnce(plan: ChainPlan, rings: Rings, at: Position): ScheduleBuilder {
+  const { func, loop } = plan;
+  const { body } = loopOf(loop);
+  const build = new ScheduleBuilder(func, [], loop.span);
+  const byDot = plansByDot(plan);
+  const replaced = new ChainDots(plan, rings, at)
+    .inOrder(build, body.ops.slice(0, -1), (op) => byDot.get(op));
+  replaceUses(func, replaced);
+  for (const op of build.out) replaceOperands(op, replaced);
+  return build;
+}
+
+export const positionValues = ({ slot, parity }: Position): Value[] => [slot, parity];
+
+/** Lets an operation and those inside of it use other values. */
+export function replaceOperands(op: Op, replaced: ReadonlyMap<Value, Value>): void {
+  op.operands = op.operands.map((value) => replaced.get(value) ?? value);
+  for (const { ops } of op.regions) for (const one of ops) replaceOperands(one, replaced);
+}

@@ -1,0 +1,152 @@
+/**
+ * A loop with several dots, or with one whose operand a is computed, that warp groups do (layout/warp_group.ts): attention
+ * and its like. Boxes of tensors come by tensor copies (TMA), which a warp beside those of the program starts. A box that
+ * the loop loads has a ring of slots, with two barriers for each slot: `full` counts its bytes, `empty` the warps that have
+ * read it. A box from outside of the loop has one slot. What is computed goes from registers to the dot.
+ *
+ *     make the barriers ready
+ *     produce {
+ *       copy the boxes from outside
+ *       while (test) { for each box: wait until its slot is empty; copy it }
+ *     }
+ *     wait for the boxes from outside
+ *     while (test) {
+ *       …
+ *       wait until the slots of the dot are full; dot; wait for it; arrive at those that no later dot reads
+ *       …
+ *     }
+ *     barrier; end the barriers
+ *
+ * The warps of a program wait for each other nowhere in the loop, so one group multiplies while another one computes.
+ */
+import { loopOf } from "../ir/flow.ts";
+import { newOp, newValue, type Op, type Region, type Value } from "../ir/func.ts";
+import { type IrType, scalarType } from "../ir/types.ts";
+import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
+import { copySlice } from "./backward_slice.ts";
+import { ScheduleBuilder } from "./builder.ts";
+import { nextPosition, type Position } from "./chain_dots.ts";
+import type { BoxPlan, ChainPlan, Ring, Rings } from "./chain_plan.ts";
+import { multiplyChain } from "./rotated_chain.ts";
+
+/** The loop, with what comes before and after it. */
+export function rewriteChain(plan: ChainPlan, buffers: readonly Value[]): Op[] {
+  const { func, loop, boxes, numWarps } = plan;
+  const rings = ringsOf(plan, buffers);
+  func.maps = func.maps.map((map, index) => {
+    const box = boxes.find(({ load }) => load.attrs.map === index);
+    return box === undefined ? map : { ...map, copied: box.copied };
+  });
+  const before = new ScheduleBuilder(func, [], loop.span);
+  before.once(before.true(), (inside) => {
+    for (const { full, empty } of rings.values()) {
+      inside.effect("mbarrier_init", [full], { arrivals: 1 });
+      if (empty !== undefined) inside.effect("mbarrier_init", [empty], { arrivals: numWarps });
+    }
+  });
+  before.produce((inside) => produceBoxes(plan, rings, inside));
+  const zero = before.int(0);
+  for (const [box, { full }] of rings) {
+    if (!box.isRing) before.effect("mbarrier_wait", [full, zero, zero]);
+  }
+  const rounds = multiplyChain(plan, rings, { slot: zero, parity: zero });
+  const after = new ScheduleBuilder(func, [], loop.span);
+  after.barrier();
+  after.once(after.true(), (inside) => {
+    for (const { full, empty } of rings.values()) {
+      inside.effect("mbarrier_end", [full]);
+      if (empty !== undefined) inside.effect("mbarrier_end", [empty]);
+    }
+  });
+  return [...before.out, ...rounds, ...after.out];
+}
+
+function ringsOf({ boxes }: ChainPlan, buffers: readonly Value[]): Rings {
+  const empties = buffers.slice(2 * boxes.length);
+  return new Map(boxes.map((box, i) => [box, {
+    tiles: must(buffers[i], "buffer"),
+    full: must(buffers[boxes.length + i], "barriers"),
+    empty: box.isRing ? must(empties.shift(), "barriers") : undefined,
+  }]));
+}
+
+/** All copies, in the order in which they are needed. */
+function produceBoxes(
+  plan: ChainPlan,
+  rings: Rings,
+  build: ScheduleBuilder,
+): void {
+  const { func, loop, carried } = plan;
+  const zero = build.int(0);
+  for (const [box, ring] of rings) {
+    if (!box.isRing) copyBox(build, box, ring, zero, box.load.operands);
+  }
+  const original = loopOf(loop);
+  const { span } = loop;
+  const types = (values: readonly Value[]): IrType[] => values.map(({ type }) => type);
+  const pick = (values: readonly Value[], indices: readonly number[]): Value[] =>
+    indices.map((i) => must(values[i], "carried value"));
+  const regionOf = (values: readonly Value[]): ScheduleRegion => {
+    const state = values.map(({ type }) => newValue(func, type));
+    const [slot, parity] = [
+      newValue(func, scalarType("int32")),
+      newValue(func, scalarType("int32")),
+    ];
+    return { state, slot, parity, build: new ScheduleBuilder(func, [], span) };
+  };
+
+  const entering = pick(original.test.params, carried.entering);
+  const test = regionOf(entering);
+  const known = new Map(zip(entering, test.state));
+  const copyTest = copySlice(func, original.test, known, test.build.out);
+  const leaving = pick(original.leaving, carried.leaving).map(copyTest);
+  test.build.effect("condition", [
+    copyTest(original.continues),
+    ...leaving,
+    test.slot,
+    test.parity,
+  ]);
+
+  const params = pick(original.body.params, carried.leaving);
+  const body = regionOf(params);
+  const knownInBody = new Map(zip(params, body.state));
+  const inBody = body.build;
+  const copyBody = copySlice(func, original.body, knownInBody, inBody.out, inBody.true());
+  const previous = inBody.value("xor", [body.parity, inBody.int(1)], body.parity.type);
+  for (const [box, ring] of rings) {
+    if (ring.empty === undefined) continue;
+    const operands = box.load.operands.map(copyBody);
+    inBody.effect("mbarrier_wait", [ring.empty, body.slot, previous]);
+    copyBox(inBody, box, ring, body.slot, operands);
+  }
+  const next = pick(original.repeated, carried.entering).map(copyBody);
+  const { slot, parity } = nextPosition(inBody, plan, body);
+  inBody.effect("yield", [...next, slot, parity]);
+
+  const initial = [...pick(original.initial, carried.entering), zero, zero];
+  const results = types([...leaving, body.slot, body.parity]);
+  const regions = [test, body].map(({ state, slot, parity, build: { out } }): Region => ({
+    params: [...state, slot, parity],
+    ops: out,
+  }));
+  build.out.push(newOp(func, "while", initial, results, span, {}, regions));
+}
+
+/** A region with a state that it carries. */
+interface ScheduleRegion extends Position {
+  readonly state: readonly Value[];
+  readonly build: ScheduleBuilder;
+}
+
+function copyBox(
+  build: ScheduleBuilder,
+  { load, bytes }: BoxPlan,
+  { tiles, full }: Ring,
+  slot: Value,
+  [, ...coordinates]: readonly Value[],
+): void {
+  const { map } = load.attrs;
+  build.effect("mbarrier_expect", [full, slot], { bytes });
+  build.effect("tensor_copy", [tiles, full, slot, ...coordinates], { map });
+}

@@ -1,0 +1,191 @@
+/**
+ * Which loops have several dots, or one whose operand a is computed, that warp groups can do (chain_loop.ts), and the
+ * buffers that they need.
+ */
+import { loopOf } from "../ir/flow.ts";
+import type { Func, OpOf, Region, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import type { Box } from "../ir/tensor_map.ts";
+import type { IrType } from "../ir/types.ts";
+import { walkOps } from "../ir/walk.ts";
+import { tileBytes } from "../layout/tiles.ts";
+import { suitsChain } from "../layout/warp_group.ts";
+import { must } from "../support/bug.ts";
+import { query } from "../targets.ts";
+import type { TargetContext } from "../tile/pass.ts";
+import { isGrouped } from "./group_dot.ts";
+import { addressState, hasEffects, stagesOf } from "./pipeline.ts";
+import type { AddressState } from "./prefetch.ts";
+import { BARRIER, BARRIER_BYTES, boxedSlot } from "./tensor_loop.ts";
+
+/** Slots that hide the latency of memory. */
+const DEFAULT_SLOTS = 2;
+
+/** A box that dots read. */
+export interface BoxPlan {
+  readonly load: OpOf<"tensor_load">;
+  /** Of its buffer. */
+  readonly type: IrType;
+  readonly copied: Box;
+  readonly bytes: number;
+  readonly isRing: boolean;
+}
+
+/** An operand in slots, and which axis of it is k. */
+export interface SlotOperand {
+  readonly box: BoxPlan;
+  readonly depth: number;
+}
+
+export interface ChainDot {
+  readonly dot: OpOf<"dot">;
+  /** Undefined: it is computed. */
+  readonly a: SlotOperand | undefined;
+  readonly b: SlotOperand;
+}
+
+export interface ChainPlan {
+  readonly func: Func;
+  readonly loop: OpOf<"while">;
+  readonly dots: readonly ChainDot[];
+  readonly boxes: readonly BoxPlan[];
+  readonly carried: AddressState;
+  readonly slots: number;
+  readonly numWarps: number;
+}
+
+/** Where a box is, and the barriers of its slots. */
+export interface Ring {
+  readonly tiles: Value;
+  readonly full: Value;
+  /** Undefined: it is copied once. */
+  readonly empty: Value | undefined;
+}
+
+export type Rings = ReadonlyMap<BoxPlan, Ring>;
+
+export const ringOf = (rings: Rings, box: BoxPlan): Ring => must(rings.get(box), "ring of a box");
+
+/** The boxes that a dot reads. */
+export function boxesOf({ a, b }: ChainDot): BoxPlan[] {
+  return [...new Set([...a === undefined ? [] : [a.box], b.box])];
+}
+
+/** A buffer that a plan needs. */
+export interface NeededBuffer {
+  readonly type: IrType;
+  readonly slots: number;
+  readonly slotBytes: number;
+}
+
+/** How warp groups do the dots of a loop of the function's body; undefined where they do not. */
+export function planChain(
+  func: Func,
+  loop: OpOf<"while">,
+  context: TargetContext,
+): ChainPlan | undefined {
+  const { body } = loopOf(loop);
+  const dots = body.ops.filter((op) => op.name === "dot");
+  const isNested = dots.length !== countDots(body) || !func.body.ops.includes(loop);
+  if (dots.length === 0 || isNested || hasEffects(loop)) return undefined;
+  const boxes = new Map<OpOf<"tensor_load">, BoxPlan>();
+  const planned: ChainDot[] = [];
+  for (const dot of dots) {
+    const { a, b } = operandsOf(dot);
+    const left = slotOperand(func, body, boxes, a, 1);
+    const right = slotOperand(func, body, boxes, b, 0);
+    const alongK = [left, right].map((one) => one === undefined || isAlongDepth(func, one));
+    const suits = suitsChain(dot, context.numWarps, context.target, [
+      alongK[0] === true,
+      alongK[1] === true,
+    ]);
+    if (right === undefined || !suits || !isGrouped(dot)) return undefined;
+    planned.push({ dot, a: left, b: right });
+  }
+  // One dot of loaded tiles has no chain (tensor_loop.ts).
+  if (planned.every(({ a }) => a !== undefined) && planned.length === 1) return undefined;
+  const list = [...boxes.values()];
+  const rings = list.filter(({ isRing }) => isRing);
+  const carried = rings.length === 0 ? undefined : addressState(loop, rings);
+  if (carried === undefined) return undefined;
+  const wanted = stagesOf(loop, context) ?? DEFAULT_SLOTS;
+  const sum = (of: readonly BoxPlan[]): number => of.reduce((bytes, one) => bytes + one.bytes, 0);
+  const fixed = sum(list) - sum(rings) + BARRIERS_BYTES;
+  const slots = query(
+    context.target,
+    ({ sharedBytesPerBlock }) =>
+      Math.min(wanted, Math.floor((sharedBytesPerBlock - fixed) / sum(rings))),
+  );
+  const { numWarps } = context;
+  return slots < 1
+    ? undefined
+    : { func, loop, dots: planned, boxes: list, carried, slots, numWarps };
+}
+
+/** More than all barriers of a loop. */
+const BARRIERS_BYTES = 4096;
+
+function countDots(region: Region): number {
+  let count = 0;
+  walkOps(region, ({ name }) => {
+    if (name === "dot") count++;
+  });
+  return count;
+}
+
+/** The box that an operand is; `axis` of the operand is k. */
+function slotOperand(
+  func: Func,
+  body: Region,
+  boxes: Map<OpOf<"tensor_load">, BoxPlan>,
+  operand: Value,
+  axis: number,
+): SlotOperand | undefined {
+  let depth = axis;
+  let { def } = operand;
+  while (def?.name === "permute" || def?.name === "convert_layout") {
+    if (def.name === "permute") depth = must(def.attrs.order[depth], "axis of an order");
+    ({ def } = operandsOf(def).value);
+  }
+  if (def?.name !== "tensor_load") return undefined;
+  const known = boxes.get(def);
+  if (known !== undefined) return { box: known, depth };
+  const slot = boxedSlot(func, def);
+  const isRing = body.ops.includes(def);
+  if (slot === undefined || (!isRing && !func.body.ops.includes(def))) return undefined;
+  const { type } = resultOf(def);
+  const { shared, copied } = slot;
+  const box: BoxPlan = {
+    load: def,
+    type: { element: type.element, shape: type.shape, shared },
+    copied,
+    bytes: tileBytes(type),
+    isRing,
+  };
+  boxes.set(def, box);
+  return { box, depth };
+}
+
+function isAlongDepth({ maps }: Func, { box, depth }: SlotOperand): boolean {
+  return maps[box.load.attrs.map]?.axes[0]?.tile === depth;
+}
+
+const slotsOf = ({ slots }: ChainPlan, { isRing }: BoxPlan): number => isRing ? slots : 1;
+
+/** Buffers in the order in which `rewriteChain` takes them: tiles first, which must lie at multiples of swizzles. */
+export function buffersOf(plan: ChainPlan): readonly NeededBuffer[] {
+  const barriers = (box: BoxPlan): NeededBuffer => ({
+    type: BARRIER,
+    slots: slotsOf(plan, box),
+    slotBytes: BARRIER_BYTES,
+  });
+  return [
+    ...plan.boxes.map((box): NeededBuffer => ({
+      type: box.type,
+      slots: slotsOf(plan, box),
+      slotBytes: box.bytes,
+    })),
+    ...plan.boxes.map(barriers),
+    ...plan.boxes.filter(({ isRing }) => isRing).map(barriers),
+  ];
+}

@@ -1,0 +1,38 @@
+/** A variable of the source at a step, as a heat map; elements that are not known look apart and say why. */
+import type { SeenValue } from "../session/look.ts";
+import { type Colour, NOTHING } from "./colours.ts";
+import type { Picture } from "./picture.ts";
+import { tensorPicture } from "./tensor_picture.ts";
+
+/** What is said of an element by its kind. */
+const KINDS: readonly {
+  readonly says: string;
+  readonly colour?: Colour;
+  readonly text?: string;
+}[] = [
+  { says: "held in a register" },
+  { says: "computed" },
+  { says: "not set yet", colour: [226, 229, 233], text: "·" },
+  { says: "gone", colour: [150, 156, 163], text: "×" },
+];
+
+/** The picture. */
+export function valuePicture({ name, type, shape, values, kinds }: SeenValue): Picture {
+  const whole = shape.length === 0 ? [1] : shape;
+  const picture = tensorPicture({ name, shape: whole, values });
+  return {
+    ...picture,
+    title: `${name}: ${type}`,
+    cell: (column, row) => {
+      const cell = picture.cell(column, row);
+      const kind = KINDS[kinds[row * picture.columns + column] ?? 0];
+      return {
+        colour: kind?.colour ?? cell.colour ?? NOTHING,
+        text: kind?.text ?? cell.text,
+        says: kind?.text === undefined
+          ? `${cell.says}, ${kind?.says ?? ""}`
+          : `${name}: ${kind.says}`,
+      };
+    },
+  };
+}

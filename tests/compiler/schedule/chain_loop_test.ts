@@ -1,0 +1,229 @@
+/** Chains of dots by tensor copies and warp groups, on the emulator with all of its checks; sums are exact. */
+import { must } from "../../../compiler/support/bug.ts";
+import { Fault } from "../../../emulator/fault.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { type Compiled, compileForms, runEntry, serves } from "../../support/form_run.ts";
+import { freshRandom } from "../../support/random.ts";
+import { assemblyNotes, ptxasTest } from "../../support/ptxas.ts";
+import { decode, encode } from "../../support/typed_arrays.ts";
+
+const K = 64;
+
+/** D[M, K] = the sum over blocks of BN rows of B and C of f(A @ ^B) @ C; `BODY` makes p of s. */
+const chainText = (body: string, { warps, slots }: Shape): string => `
+#pragma tri config; num_warps=${warps}, num_stages=${slots}
+__global__ void k(half *A __readonly __noalias, half *B __readonly __noalias, half *C __readonly __noalias,
+                  float *D __noalias, int M, int N, int limit) {
+  int rm[BM] = get_program_id(0) * BM + 0 ... BM;
+  int rn[BN] = 0 ... BN;
+  int rk[${K}] = 0 ... ${K};
+  half a[BM, ${K}] = *?(rm[:, newaxis] < M) (A + rm[:, newaxis] * ${K} + rk[newaxis, :]);
+  half *pb = B;
+  half *pc = C;
+  float d[BM, ${K}] = 0;
+  float extra[BM] = 0;
+  for (int n = 0; n < N; n += BN) {
+    half b[BN, ${K}] = *?(rn[:, newaxis] < N - n) (pb + rn[:, newaxis] * ${K} + rk[newaxis, :]);
+    half c[BN, ${K}] = *?(rn[:, newaxis] < N - n) (pc + rn[:, newaxis] * ${K} + rk[newaxis, :]);
+    ${body}
+    pb += BN * ${K};
+    pc += BN * ${K};
+  }
+  *?(rm[:, newaxis] < M) (D + rm[:, newaxis] * ${K} + rk[newaxis, :]) = d + extra[:, newaxis];
+}
+`;
+
+/** What a block adds to a row: s by its columns, n where they begin, the sums so far. */
+interface Chain {
+  readonly body: string;
+  /** p of the score s in column n + j of row i; `limit` is that of the launch. */
+  readonly weight: (s: number, n: number, limit: number) => number;
+  /** What the sums so far are multiplied with before a block is added. */
+  readonly keeps?: number;
+  /** Added to each element of a row: of its scores. */
+  readonly extra?: (s: number) => number;
+}
+
+const HALVES = "half[BM, BN]";
+
+const CHAINS: Readonly<Record<string, Chain>> = {
+  plain: { body: `d += (${HALVES})(a @ ^b) @ c;`, weight: (s) => s },
+  scaled: {
+    body: `float s[BM, BN] = a @ ^b; d = d * -1 + (${HALVES})(s * 2) @ c;`,
+    weight: (s) => 2 * s,
+    keeps: -1,
+  },
+  summed: {
+    body: `float s[BM, BN] = a @ ^b; extra = max(extra, s[:, max]); d += (${HALVES})s @ c;`,
+    weight: (s) => s,
+    extra: (s) => s,
+  },
+  // A branch ends the overlapping rounds: early, in the middle, or never.
+  branching: {
+    body: `float s[BM, BN] = a @ ^b;
+    if (n + BN > limit) s = n + rn[newaxis, :] < limit ? s : 0;
+    d += (${HALVES})s @ c;`,
+    weight: (s, n, limit) => n < limit ? s : 0,
+  },
+  // The other side is the cheap one.
+  opposite: {
+    body: `float s[BM, BN] = a @ ^b;
+    if (n + BN <= limit) {} else { s = n + rn[newaxis, :] < limit ? s : 0; }
+    d += (${HALVES})s @ c;`,
+    weight: (s, n, limit) => n < limit ? s : 0,
+  },
+  // The last product reads what the first has read, too.
+  shared: { body: `d += (${HALVES})(a @ ^b) @ b;`, weight: (s) => s },
+  three: {
+    body: `float s[BM, BN] = a @ ^b; float t[BM, BN] = a @ ^c; d += (${HALVES})(s - t) @ c;`,
+    weight: (s) => s,
+  },
+};
+
+interface Shape {
+  readonly bm: number;
+  readonly bn: number;
+  readonly warps: number;
+  readonly slots: number;
+}
+
+const SHAPE: Shape = { bm: 64, bn: 64, warps: 4, slots: 2 };
+
+const compiled = ({ body }: Chain, shape: Shape): Compiled =>
+  compileForms(chainText(body, shape), { BM: shape.bm, BN: shape.bn });
+
+/** Launches the form and compares all elements. */
+function check(name: string, shape: Shape, m: number, n: number, made: Compiled, limit = n): void {
+  const chain = must(CHAINS[name], "chain");
+  const random = freshRandom();
+  const numbers = (rows: number): number[] =>
+    Array.from({ length: rows * K }, () => random.below(3) - 1);
+  const [a, b, c] = [numbers(m), numbers(Math.max(1, n)), numbers(Math.max(1, n))] as const;
+  const d = encode("float32", new Array<number>(m * K).fill(NaN));
+  const [entry] = made.entries;
+  const form = must(must(entry, "entry").forms?.[0], "form");
+  const launch = {
+    grid: [Math.ceil(m / shape.bm), 1, 1] as const,
+    args: {
+      A: encode("float16", a),
+      B: encode("float16", b),
+      C: encode("float16", c),
+      D: d,
+      M: m,
+      N: n,
+      limit,
+    },
+  };
+  assert(serves(form, launch), "the form serves the launch");
+  runEntry(made, form, launch);
+  const found = decode("float32", d).map(Number);
+  const dot = (x: readonly number[], i: number, y: readonly number[], j: number): number => {
+    let sum = 0;
+    for (let k = 0; k < K; k++) sum += (x[i * K + k] ?? NaN) * (y[j * K + k] ?? NaN);
+    return sum;
+  };
+  for (let i = 0; i < m; i++) {
+    const row = new Array<number>(K).fill(0);
+    let extra = 0;
+    for (let j = 0; j < n; j++) {
+      const isFirst = j % shape.bn === 0;
+      const s = dot(a, i, b, j);
+      const weight = name === "three" ? s - dot(a, i, c, j) : chain.weight(s, j, limit);
+      extra = chain.extra === undefined ? 0 : Math.max(extra, chain.extra(s), 0);
+      const values = name === "shared" ? b : c;
+      for (let k = 0; k < K; k++) {
+        const before = (row[k] ?? NaN) * (isFirst ? chain.keeps ?? 1 : 1);
+        row[k] = before + weight * (values[j * K + k] ?? NaN);
+      }
+    }
+    row.forEach((value, k) => {
+      const is = found[i * K + k] ?? NaN;
+      const what = JSON.stringify({ name, ...shape, m, n, limit });
+      assert(is === value + extra, `${what} [${i}, ${k}]: ${is} instead of ${value + extra}`);
+    });
+  }
+}
+
+Deno.test("rewriteChain() gives the sums of chained dots, whatever lies between them", () => {
+  for (const name of Object.keys(CHAINS)) {
+    const made = compiled(must(CHAINS[name], "chain"), SHAPE);
+    for (const [m, n] of [[64, 64], [1, 1], [70, 200]] as const) check(name, SHAPE, m, n, made);
+  }
+});
+
+Deno.test("rewriteChain() is right for every number of iterations and of slots", () => {
+  for (const slots of [1, 2, 3]) {
+    const shape = { ...SHAPE, slots };
+    const made = compiled(must(CHAINS.scaled, "chain"), shape);
+    for (let rounds = 1; rounds <= 2 * slots + 2; rounds++) {
+      check("scaled", shape, 64, 64 * rounds, made);
+    }
+  }
+});
+
+Deno.test("rewriteChain() divides rows among one, two and four warp groups", () => {
+  for (const groups of [1, 2, 4]) {
+    for (const bn of [64, 128]) {
+      const shape = { bm: 64 * groups, bn, warps: 4 * groups, slots: 2 };
+      check("summed", shape, 64 * groups + 3, 2 * bn + 5, compiled(must(CHAINS.summed, ""), shape));
+    }
+  }
+});
+
+Deno.test("multiplyChain() does iterations with a branch alone, wherever they are", () => {
+  for (const name of ["branching", "opposite"]) {
+    const made = compiled(must(CHAINS[name], "chain"), SHAPE);
+    for (const limit of [0, 1, 64, 65, 130, 300, 1000]) check(name, SHAPE, 64, 300, made, limit);
+  }
+});
+
+/** Without the first one of a line after another one. */
+const without = (line: string | RegExp, after = "") => (text: string): string => {
+  const at = text.indexOf("_tensor(");
+  const start = text.indexOf(after, at);
+  return text.slice(0, start) + text.slice(start).replace(line, "");
+};
+
+Deno.test("the emulator finds what is missing in a chain", () => {
+  const made = compiled(must(CHAINS.scaled, "chain"), { ...SHAPE, bm: 128, warps: 8 });
+  const wait = /@!%p\d+ bra L\d+;/;
+  const mutations: Readonly<Record<string, (text: string) => string>> = {
+    "does not wait until a slot is empty": without(wait, "mbarrier.try_wait"),
+    "does not wait for the box from outside": without(wait, "setmaxnreg.inc"),
+    "does not wait for the first dot": without(/wgmma.wait_group.sync.aligned 0;/),
+    "waits for the last dot too late": without(
+      /wgmma.wait_group.sync.aligned 0;/,
+      "wgmma.wait_group.sync.aligned 1;",
+    ),
+    "frees slots twice": (text) =>
+      text.replaceAll(/@%p\d+ mbarrier.arrive.shared::cta.b64 _, .*;/g, "$&\n$&"),
+    "never frees a slot": (text) =>
+      text.replaceAll(/@%p\d+ mbarrier.arrive.shared::cta.b64 _, .*;/g, ""),
+    "takes registers that nobody has left": without(/setmaxnreg.dec.*/),
+  };
+  for (const [title, change] of Object.entries(mutations)) {
+    const ptx = change(made.ptx);
+    assert(ptx !== made.ptx, title);
+    let found: unknown;
+    try {
+      check("scaled", { ...SHAPE, bm: 128, warps: 8 }, 128, 400, { ...made, ptx });
+    } catch (error) {
+      found = error;
+    }
+    assert(found instanceof Fault, `a chain that ${title}: ${found}`);
+  }
+});
+
+ptxasTest(
+  "chains assemble without spills, and without products that wait for each other",
+  async () => {
+    for (const [bm, bn, warps] of [[64, 64, 4], [128, 128, 8], [256, 64, 16]] as const) {
+      for (const name of ["scaled", "summed", "branching"]) {
+        const { ptx } = compiled(must(CHAINS[name], ""), { bm, bn, warps, slots: 2 });
+        // The forms alone.
+        const forms = ptx.replaceAll(/\.visible \.entry \w+(?<!_tensor)\([^]*?\n}\n/g, "");
+        assertEquals(await assemblyNotes(forms, "sm_90a"), [], `${name}, ${bm}x${bn}`);
+      }
+    }
+  },
+);

@@ -1,0 +1,117 @@
+/** Every form of the shipped attention for sm_90a on the emulator, whichever configuration a timing would select. */
+import { compileFile } from "../../compiler/mod.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { assert } from "../support/assert.ts";
+import { attentionReference, type AttentionSize } from "../support/kernels/attention.ts";
+import { ROUNDING } from "../support/bounds.ts";
+import { type Arguments, type Compiled, runEntry, serves } from "../support/form_run.ts";
+import { randomNumbers } from "../support/numbers.ts";
+import { decode, encode } from "../support/typed_arrays.ts";
+
+type Type = "float16" | "bfloat16";
+
+/** The instances of one variant in all configurations. */
+function compiled(variant: string): Compiled {
+  const text = Deno.readTextFileSync(new URL("../../kernels/attention.tc", import.meta.url));
+  const { kernels } = compileFile({ name: "attention.tc", text }, {
+    targets: ["sm_90a"],
+    configurations: "all",
+    verify: true,
+  });
+  const { instances, modules } = must(kernels[0], "kernel");
+  const { ptx, entries } = must(modules[0], "module");
+  const isOf = (symbol: string): boolean =>
+    symbol === `attention_${variant}` || symbol.startsWith(`attention_${variant}_`);
+  return {
+    ptx,
+    params: must(instances[0], "instance").contract.params.map(({ name }) => name),
+    entries: entries.filter(({ symbol }) => isOf(symbol))
+      .map((entry) => ({ ...entry, conditions: [] })),
+  };
+}
+
+const bits = (value: number): number => must(new Int32Array(Float32Array.of(value).buffer)[0], "");
+
+const long = (value: number): Arguments[string] => ({ bytes: 8, value: BigInt(value) });
+
+/** Runs all forms on the same numbers. */
+function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean): void {
+  const { batches, heads, m, n, d } = size;
+  const [q, k, v] = [m, n, n].map((rows) => randomNumbers(type, batches * heads * rows * d, 1));
+  const inputs = { q: must(q, "q"), k: must(k, "k"), v: must(v, "v") };
+  const scale = Math.fround(3 / Math.sqrt(d));
+  const expected = attentionReference(size, { ...inputs, scale, causal });
+  let count = 0;
+  for (const entry of made.entries) {
+    // The first configuration is not named.
+    const bm = Number(/_BM(\d+)_/.exec(entry.symbol)?.[1] ?? (d === 64 ? 256 : 128));
+    const [o, lse] = [
+      encode(type, new Array<number>(batches * heads * m * d).fill(NaN)),
+      encode("float32", new Array<number>(batches * heads * m).fill(NaN)),
+    ];
+    const strides = (prefix: string, rows: number): Arguments => ({
+      [`s${prefix}b`]: long(heads * rows * d),
+      [`s${prefix}h`]: long(rows * d),
+      [`s${prefix}m`]: d,
+      [`s${prefix}n`]: d,
+    });
+    const args: Arguments = {
+      Q: encode(type, inputs.q),
+      K: encode(type, inputs.k),
+      V: encode(type, inputs.v),
+      O: o,
+      Lse: lse,
+      B: batches,
+      H: heads,
+      M: m,
+      N: n,
+      ...strides("q", m),
+      ...strides("k", n),
+      ...strides("v", n),
+      ...strides("o", m),
+      scale: bits(scale),
+      causal: { bytes: 1, value: causal ? 1 : 0 },
+    };
+    const launch = { grid: [Math.ceil(m / bm), heads, batches] as const, args };
+    for (const form of entry.forms ?? []) {
+      count++;
+      assert(serves(form, launch), `${form.symbol} serves the launch`);
+      runEntry(made, form, launch);
+      const what = `${form.symbol} ${JSON.stringify(size)}${causal ? " causal" : ""}`;
+      near(
+        decode(type, o).map(Number),
+        expected.o,
+        3 * must(ROUNDING[type], "a float type") + 1e-5,
+        `o of ${what}`,
+      );
+      near(decode("float32", lse).map(Number), expected.lse, 2e-5, `lse of ${what}`);
+    }
+  }
+  assert(count > 1, `${made.entries.length} entries have forms`);
+}
+
+function near(
+  actual: readonly number[],
+  expected: readonly number[],
+  tolerance: number,
+  what: string,
+): void {
+  expected.forEach((value, i) => {
+    const is = actual[i] ?? NaN;
+    const fits = Object.is(is, value) || Math.abs(is - value) <= tolerance;
+    assert(fits, `${what}[${i}]: ${is} instead of ${value}`);
+  });
+}
+
+for (const [type, d] of [["float16", 64], ["bfloat16", 128]] as const) {
+  Deno.test(`attention() is right in every form, ${type}, ${d} elements a row`, () => {
+    const made = compiled(`${type}_D${d}`);
+    const of = (m: number, n: number): AttentionSize => ({ batches: 2, heads: 1, m, n, d });
+    check(made, type, of(1, 1), false);
+    check(made, type, of(130, 300), false);
+    check(made, type, of(70, 256), true);
+    // The first rows see nothing, those of the first block alone.
+    check(made, type, of(140, 5), true);
+    check(made, type, of(129, 400), true);
+  });
+}

@@ -1,0 +1,198 @@
+/** The page in headless Chromium: the same answers as in Deno, the keyboard alone, small screens, nothing sent. */
+import { GALLERY } from "../../playground/gallery/entries.ts";
+import { buildSite } from "../../playground/build.ts";
+import { respond } from "../../playground/serve.ts";
+import { answer, type Question } from "../../playground/session/session.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { BrowserPage, findChromium } from "./chromium.ts";
+import { openEntry } from "./gallery.ts";
+
+const chromium = findChromium();
+const READY = "document.body?.dataset.ready === 'yes'";
+
+interface Opened {
+  readonly page: BrowserPage;
+  readonly base: string;
+}
+
+/** A test with a browser and a server of its own. */
+function browserTest(
+  title: string,
+  size: readonly [number, number],
+  test: (opened: Opened) => Promise<void>,
+): void {
+  const why = chromium === undefined ? " [skipped: no Chromium]" : "";
+  Deno.test({
+    name: title + why,
+    ignore: chromium === undefined,
+    fn: async () => {
+      const site = await buildSite();
+      const server = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+        ({ url }) => respond(site, url),
+      );
+      const page = await BrowserPage.open(must(chromium, "Chromium"), ...size);
+      try {
+        await test({ page, base: `http://127.0.0.1:${server.addr.port}/` });
+      } finally {
+        await page.close();
+        await server.shutdown();
+      }
+    },
+    // Sockets of the browser end with it.
+    sanitizeOps: false,
+    sanitizeResources: false,
+  });
+}
+
+/** Answers as text in which typed arrays, NaN and -0 keep their bits. */
+const SPELL = `(value) => JSON.stringify(value, (key, each) =>
+  key === "milliseconds" ? 0
+  : ArrayBuffer.isView(each) ? [...new Uint32Array(each.buffer, each.byteOffset, each.byteLength / 4)]
+  : each)`;
+
+browserTest(
+  "each gallery entry gives the bits in Chromium that it gives in Deno",
+  [1280, 800],
+  async ({ page, base }) => {
+    await page.goto(base, READY);
+    const spell: (value: unknown) => string = (0, eval)(SPELL);
+    for (const entry of GALLERY) {
+      const { program, call } = openEntry(entry);
+      for (
+        const [name, args] of [
+          ["run", [program, call]],
+          ["stages", [program, ["ast", "types", "ir", "layout", "plan", "ptx"], ""]],
+          ["problems", [program, "all"]],
+        ] as const
+      ) {
+        const question: Question = { id: 0, name, args };
+        const here = await answer(question);
+        const there = await page.evaluate(`new Promise((resolve) => {
+        const worker = globalThis.asked ??= new Worker("worker.js", { type: "module" });
+        worker.onmessage = ({ data }) => resolve((${SPELL})(data));
+        worker.postMessage(${JSON.stringify(question)});
+      })`);
+        assertEquals(there, spell(here), `${name} of ${entry.name}`);
+      }
+    }
+  },
+);
+
+browserTest("the page shows every view of an entry, and asks nobody but its own origin", [
+  1280,
+  800,
+], async ({ page, base }) => {
+  await page.goto(`${base}?entry=transpose`, READY);
+  const views = await page.evaluate(
+    "[...document.querySelectorAll('#tabs button')].map((tab) => tab.dataset.view)",
+  );
+  assert(Array.isArray(views) && views.length >= 7);
+  for (const view of views) {
+    await page.evaluate(`document.querySelector("[data-view=${view}]").click()`);
+    await page.until("document.querySelector('#view .panel').textContent.length > 40");
+    assertEquals(
+      await page.evaluate(
+        `document.querySelector("[data-view=${view}]").getAttribute("aria-selected")`,
+      ),
+      "true",
+    );
+  }
+  // No picture is blank, and its table has its cells.
+  await page.evaluate("document.querySelector('[data-view=result]').click()");
+  await page.until("document.querySelectorAll('#view canvas').length === 2");
+  const colours = await page.evaluate(`(() => {
+    const canvas = document.querySelector("#view canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  })()`);
+  assert(Number(colours) > 16, `${colours} colours`);
+  await page.evaluate("document.querySelector('#view summary').click()");
+  await page.until("document.querySelectorAll('#view figure:first-child tbody tr').length > 10");
+  assert(page.requests.length > 5);
+  const others = page.requests.filter((url) => !url.startsWith(base) && !url.startsWith("about:"));
+  assertEquals(others, []);
+  assertEquals(page.console, []);
+});
+
+browserTest("typing shows a problem, its fix mends it, and a link brings the text back", [
+  1280,
+  800,
+], async ({ page, base }) => {
+  await page.goto(`${base}?entry=vector_add`, READY);
+  const replace = `(async () => {
+    const view = document.querySelector(".cm-content").cmTile?.view ?? document.querySelector(".cm-content").cmView.view;
+    const text = view.state.doc.toString();
+    const at = text.indexOf("get_program_id");
+    view.dispatch({ changes: { from: at, to: at + 14, insert: "get_program_idd" } });
+  })()`;
+  await page.evaluate(replace);
+  await page.until("document.querySelector('#problems .error') !== null");
+  const said = await page.evaluate("document.querySelector('#problems .error').textContent");
+  assert(String(said).includes("get_program_idd"));
+  await page.until("location.hash.length > 100");
+  const address = String(await page.evaluate("location.href"));
+  await page.goto(address, READY);
+  await page.until("document.querySelector('#problems .error') !== null");
+  assert(
+    String(await page.evaluate("document.querySelector('.cm-content').textContent")).includes(
+      "get_program_idd",
+    ),
+  );
+});
+
+browserTest(
+  "the keyboard alone walks on a picture, and each cell is said",
+  [1280, 800],
+  async ({ page, base }) => {
+    await page.goto(`${base}?entry=transpose`, READY);
+    await page.until("document.querySelector('#view canvas') !== null");
+    await page.evaluate("document.querySelector('#view canvas').focus()");
+    await page.press("ArrowRight");
+    await page.press("ArrowDown");
+    const said = await page.evaluate("document.querySelector('#view .says').textContent");
+    assert(String(said).startsWith("X[1, 1] = "), String(said));
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll("button, select, input, canvas")]
+    .filter((each) => !each.textContent && !each.closest("label") && !each.ariaLabel).length`,
+    );
+    assertEquals(nameless, 0);
+  },
+);
+
+browserTest(
+  "a phone shows one column, without sideways scrolling",
+  [360, 640],
+  async ({ page, base }) => {
+    await page.goto(`${base}?entry=transpose`, READY);
+    for (const column of ["code", "pictures", "launch"]) {
+      await page.evaluate(`document.querySelector("[data-column=${column}]:not(body)").click()`);
+      const [wide, seen] = await page.evaluate(`[
+      document.documentElement.scrollWidth,
+      [...document.querySelectorAll("main > section")].filter((each) => each.offsetWidth > 0).length,
+    ]`) as [number, number];
+      assert(wide <= 360, `${column}: ${wide}`);
+      assertEquals(seen, 1);
+    }
+  },
+);
+
+browserTest(
+  "the page works without a network after the first visit",
+  [1280, 800],
+  async ({ page, base }) => {
+    await page.goto(base, READY);
+    await page.until(
+      "navigator.serviceWorker.ready.then((each) => each.active?.state === 'activated')",
+    );
+    await page.send("Network.emulateNetworkConditions", {
+      offline: true,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    });
+    await page.goto(`${base}?entry=race`, READY);
+    await page.until("document.querySelector('.finding') !== null");
+  },
+);

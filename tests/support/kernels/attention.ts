@@ -1,0 +1,149 @@
+/** The shipped attention against double precision, for tests on the emulator and on a GPU. */
+import { attention, type AttentionResults } from "../../../generated/attention.ts";
+import { type Device, type DType, Tensor } from "../../../ffi/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assert, assertEquals } from "../assert.ts";
+import { assertInstance } from "./entry.ts";
+import { ROUNDING } from "../bounds.ts";
+import { numbersOf, randomNumbers, vectorOf } from "../numbers.ts";
+
+type Type = "float16" | "bfloat16" | "float32";
+
+export interface AttentionSize {
+  readonly batches: number;
+  readonly heads: number;
+  /** Rows of Q. */
+  readonly m: number;
+  /** Rows of K and V. */
+  readonly n: number;
+  /** Elements of a row. */
+  readonly d: number;
+}
+
+interface AttentionInputs {
+  /** Row-major, [batches, heads, m or n, d]. */
+  readonly q: readonly number[];
+  readonly k: readonly number[];
+  readonly v: readonly number[];
+  readonly scale: number;
+  readonly causal: boolean;
+}
+
+interface AttentionReference {
+  readonly o: readonly number[];
+  readonly lse: readonly number[];
+}
+
+/** softmax(scale * Q ^K) V, row by row, with all scores of a row at once. */
+export function attentionReference(
+  { batches, heads, m, n, d }: AttentionSize,
+  { q, k, v, scale, causal }: AttentionInputs,
+): AttentionReference {
+  const o: number[] = [];
+  const lse: number[] = [];
+  for (let head = 0; head < batches * heads; head++) {
+    for (let i = 0; i < m; i++) {
+      const seen = Math.max(0, causal ? Math.min(n, i + 1 + n - m) : n);
+      const dot = (j: number): number => {
+        let sum = 0;
+        for (let x = 0; x < d; x++) {
+          sum += must(q[(head * m + i) * d + x], "q") * must(k[(head * n + j) * d + x], "k");
+        }
+        return sum * scale;
+      };
+      const scores = Array.from({ length: seen }, (_, j) => dot(j));
+      const top = Math.max(...scores);
+      const exps = scores.map((score) => Math.exp(score - top));
+      const sum = exps.reduce((a, b) => a + b, 0);
+      lse.push(seen === 0 ? -Infinity : top + Math.log(sum));
+      for (let x = 0; x < d; x++) {
+        const total = exps.reduce(
+          (at, weight, j) => at + weight * must(v[(head * n + j) * d + x], "v"),
+          0,
+        );
+        o.push(seen === 0 ? 0 : total / sum);
+      }
+    }
+  }
+  return { o, lse };
+}
+
+/** [batches, heads, rows, d] of these numbers; with `swapped`, heads lie between rows, as in [batches, rows, heads, d]. */
+function tensorOf<D extends DType>(
+  device: Device,
+  dtype: D,
+  values: readonly number[],
+  [batches, heads, rows, d]: readonly [number, number, number, number],
+  swapped: boolean,
+): Tensor<D, 4> {
+  const strides = swapped
+    ? [heads * rows * d, d, heads * d, 1] as const
+    : [heads * rows * d, rows * d, d, 1] as const;
+  const laid = new Array<number>(values.length).fill(0);
+  values.forEach((value, i) => {
+    const at = [
+      Math.floor(i / (d * rows * heads)),
+      Math.floor(i / (d * rows)) % heads,
+      Math.floor(i / d) % rows,
+      i % d,
+    ];
+    laid[at.reduce((sum, index, axis) => sum + index * must(strides[axis], "stride"), 0)] = value;
+  });
+  const { buffer } = vectorOf(device, dtype, laid);
+  return new Tensor<D, 4>(buffer, { dtype, shape: [batches, heads, rows, d], strides, offset: 0 });
+}
+
+/**
+ * Runs the shipped kernel on fresh numbers; causal ones lie with their heads between rows. The result of a profiled
+ * run must be free of bank conflicts too.
+ */
+export function checkAttention(
+  device: Device,
+  dtype: Type,
+  size: AttentionSize,
+  causal: boolean,
+  profile = false,
+): void {
+  const { batches, heads, m, n, d } = size;
+  const [q, k, v] = [m, n, n].map((rows) => randomNumbers(dtype, batches * heads * rows * d, 1));
+  const inputs = { q: must(q, "q"), k: must(k, "k"), v: must(v, "v"), scale: 3 / Math.sqrt(d) };
+  const tensor = (values: readonly number[], rows: number): Tensor<Type, 4> =>
+    tensorOf(device, dtype, values, [batches, heads, rows, d], causal);
+  using tq = tensor(inputs.q, m);
+  using tk = tensor(inputs.k, n);
+  using tv = tensor(inputs.v, n);
+  const scale = Math.fround(inputs.scale);
+  const what = `${dtype} ${JSON.stringify(size)}${causal ? " causal" : ""}`;
+  const run = (): AttentionResults<Type> => {
+    if (!profile) return attention(tq, tk, tv, { scale, causal });
+    const { result, profile: counted } = attention(tq, tk, tv, { scale, causal, profile: true });
+    assertInstance(counted.kernel, `attention_${dtype}_D${d}`);
+    assertEquals(counted.shared.bankConflicts, 0, what);
+    return result;
+  };
+  const result = run();
+  using o = result.o;
+  using lse = result.lse;
+  const expected = attentionReference(size, { ...inputs, scale, causal });
+  // Exponentials are rounded to the type before they are multiplied, results once more. Weights sum to 1, and values
+  // are at most 1.
+  const tolerance = 3 * must(ROUNDING[dtype], "a float type") + 1e-5;
+  near(numbersOf(o), expected.o, tolerance, `o of ${what}`);
+  near(numbersOf(lse), expected.lse, 2e-5, `lse of ${what}`);
+}
+
+function near(
+  actual: readonly number[],
+  expected: readonly number[],
+  tolerance: number,
+  what: string,
+): void {
+  assertEquals(actual.length, expected.length, what);
+  expected.forEach((value, i) => {
+    const is = actual[i] ?? NaN;
+    assert(
+      Object.is(is, value) || Math.abs(is - value) <= tolerance,
+      `${what}[${i}]: ${is} instead of ${value}`,
+    );
+  });
+}
