@@ -152,7 +152,17 @@ export const COMMANDS = {
   tune: {
     summary: "time the configurations of kernels on the local GPUs, for the next build",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, "size", "timeout", "estimate", "force", "jobs", "help"],
+    options: [
+      ...COMPILE,
+      "size",
+      "timeout",
+      "shard",
+      "merge",
+      "estimate",
+      "force",
+      "jobs",
+      "help",
+    ],
     defaults: { arch: "sm_90", configs: "first" },
   },
   doc: {

@@ -253,6 +253,12 @@ export const OPTIONS = {
     choices: ["emulator", "gpu"],
     help: "where the tests run (default: the GPU if there is one, else the emulator)",
   },
+  shard: {
+    type: "text",
+    value: "I/N",
+    help: "time part I of N, into NAME.tune.I-of-N.json (default: that of a Slurm array or a Job)",
+  },
+  merge: { type: "flag", help: "merge the stated files of timings into NAME.tune.json" },
   estimate: { type: "flag", help: "rank by a model instead of timing; writes nothing" },
   package: {
     type: "flag",

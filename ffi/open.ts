@@ -3,6 +3,7 @@
  * GPU, or the emulator where there is none. A program that asks for a GPU gets one or an error, never the emulator; and
  * a driver that is installed but does not work is an error too, because it is expected to work.
  */
+import { printNotice } from "./notice.ts";
 import { runtime } from "#runtime";
 import { cudaLibraries, openCudaDriver } from "./cuda/library.ts";
 import type { Driver } from "./driver.ts";
@@ -77,18 +78,8 @@ const THIS_MACHINE: Machine = {
   allowed: runtime.allowedLibraries,
   openCuda: openCudaDriver,
   openEmulator: (settings) => openEmulator(settings, spawnWorker),
-  print: printOnce,
+  print: printNotice,
 };
-
-const printed = new Set<string>();
-
-/** A program that opens many devices gets each line once. */
-function printOnce(line: string): void {
-  if (printed.has(line)) return;
-  printed.add(line);
-  // deno-lint-ignore no-console -- the standard error stream is for what a program should know beside its output
-  console.error(line);
-}
 
 /** The driver and device that the options, the environment and the machine call for. */
 export function chooseDriver(options: OpenOptions, machine: Machine = THIS_MACHINE): OpenDriver {

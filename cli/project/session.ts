@@ -30,8 +30,10 @@ export function operandsOf(invocation: Invocation): readonly string[] {
 }
 
 /** Throws a {@linkcode Failure} for what the command line has wrong. */
-export async function openSession(invocation: Invocation): Promise<Session> {
-  const operands = operandsOf(invocation);
+export async function openSession(
+  invocation: Invocation,
+  operands: readonly string[] = operandsOf(invocation),
+): Promise<Session> {
   const project = openProject(operands[0] ?? ".");
   const all = findSources(project, operands, invocation.text("out") ?? "generated");
   const targets = await selectTargets(invocation.list("arch"));

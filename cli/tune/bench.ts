@@ -20,7 +20,7 @@ export type TimingChild = ChildProcessByStdio<Writable, Readable, null>;
 
 /** One GPU. */
 export interface BenchGpu {
-  readonly info: Pick<DeviceInfo, "ordinal" | "name" | "arch" | "sm">;
+  readonly info: Pick<DeviceInfo, "ordinal" | "name" | "arch" | "sm" | "driverVersion">;
   /** Starts a process that runs `serveTimings()` on it. */
   readonly start: () => TimingChild;
 }

@@ -14,14 +14,21 @@ import type { Compiler } from "../tools/toolchain.ts";
 import type { BenchGpu } from "./bench.ts";
 import { compileGroups, type Group } from "./candidates.ts";
 import { type Run, runsOf } from "./arguments.ts";
+import { readTuneFile, shardPathOf, writeTuneFile } from "./file.ts";
 import { printResults } from "./results.ts";
 import { timeRuns } from "./schedule.ts";
+import { readShard, runsOfShard, type Shard } from "./shard.ts";
 
 /** Seconds that `--timeout` may say: a day. */
 const LONGEST = 86400;
 
 /** The body of the command. */
 export async function runTune(invocation: Invocation, context: CommandContext): Promise<number> {
+  if (invocation.flag("merge")) {
+    const { runMerge } = await import("./merge.ts");
+    return await runMerge(invocation, context);
+  }
+  const shard = readShard(invocation.text("shard"));
   const session = await openSession(invocation);
   const mistakes = session.project.reporter.diagnostics;
   if (hasErrors(mistakes)) {
@@ -40,17 +47,33 @@ export async function runTune(invocation: Invocation, context: CommandContext): 
   const targets = [...new Set(gpus.map(({ target }) => target))];
   const groups = await compileAll(invocation, session, targets, context);
   if (groups === undefined) return EXIT.kernels;
-  const runs = plannedRuns(invocation, groups, context);
+  const all = plannedRuns(invocation, groups, context);
+  const runs = shard === undefined ? all : runsOfShard(all, shard);
+  if (shard !== undefined) announceShard(shard, runs.length, all, context);
   const results = await timeRuns(
     runs,
     gpus,
-    { force: invocation.flag("force"), limit },
+    { force: invocation.flag("force"), limit, shard },
     context.terminal,
   );
   context.terminal.print(printResults(results));
   return results.some(({ timings }) => Object.values(timings).every((one) => "failed" in one))
     ? EXIT.kernels
     : EXIT.ok;
+}
+
+/** Says which part is timed, and leaves a file of it for each source, so that a merge can tell a part without runs from a lost one. */
+function announceShard(
+  shard: Shard,
+  runs: number,
+  all: readonly Run[],
+  { terminal }: CommandContext,
+): void {
+  const { index, count, from } = shard;
+  terminal.say(`part ${index} of ${count} (${from}): ${runs} of ${all.length} runs`);
+  for (const path of new Set(all.map(({ group }) => shardPathOf(group.source.path, shard)))) {
+    writeTuneFile(path, readTuneFile(path));
+  }
 }
 
 /** Ranks by a model, for the architectures of --arch. */

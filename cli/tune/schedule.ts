@@ -1,7 +1,5 @@
 /** Gives runs to GPUs: those of one kind share its runs, different kinds time all of them. Results are written as they come. */
-import { EXIT, Failure } from "../failure.ts";
-import { isNotCapable } from "../host/errors.ts";
-import { removeAbandonedReplacements, replaceFile } from "../files/replace_file.ts";
+import { removeAbandonedReplacements } from "../files/replace_file.ts";
 import { groupBy } from "../../compiler/support/group_by.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import type { Terminal } from "../terminal.ts";
@@ -10,14 +8,15 @@ import type { BenchGpu } from "./bench.ts";
 import type { Candidate } from "./candidates.ts";
 import {
   printKey,
-  printTuneFile,
   type TimingCase,
   type Timings,
   timingsAt,
+  withDriver,
   withTimings,
 } from "../../ffi/kernel/tune_file.ts";
-import { readTuneFile, tunePathOf } from "./file.ts";
+import { readTuneFile, shardPathOf, tunePathOf, writeTuneFile } from "./file.ts";
 import { TimingProcess } from "./process.ts";
+import type { Shard } from "./shard.ts";
 
 /** A GPU and the target whose code it gets. */
 export interface TargetedGpu {
@@ -39,13 +38,15 @@ export interface TimingOptions {
   readonly force: boolean;
   /** Seconds that a launch may take. */
   readonly limit: number;
+  /** Which part of the runs these are: their timings go to the part's own file. */
+  readonly shard: Shard | undefined;
 }
 
 /** Times what has no timing yet, or all of it. */
 export async function timeRuns(
   runs: readonly Run[],
   gpus: readonly TargetedGpu[],
-  { force, limit }: TimingOptions,
+  { force, limit, shard }: TimingOptions,
   terminal: Terminal,
 ): Promise<RunResult[]> {
   for (const { group } of runs) removeAbandonedReplacements(group.source.path);
@@ -65,14 +66,20 @@ export async function timeRuns(
         terminal.progress(
           `${results.length}/${total} ${describe(timed)} on GPU ${gpu.info.ordinal}`,
         );
-        const path = tunePathOf(run.group.source.path);
-        const known = (): Timings => timingsAt(readTuneFile(path), timed);
+        const base = tunePathOf(run.group.source.path);
+        const path = shard === undefined ? base : shardPathOf(run.group.source.path, shard);
+        const known = (): Timings => ({
+          ...timingsAt(readTuneFile(base), timed),
+          ...timingsAt(readTuneFile(path), timed),
+        });
         const { candidates } = run.group;
         const wanted = force ? candidates : untimed(candidates, known());
         if (wanted.length > 0) {
           const { timings, broken } = await process.measure(run, wanted);
           if (broken !== undefined) terminal.say(`not timed: ${describe(timed)}: ${broken}`);
-          if (Object.keys(timings).length > 0) addTimings(path, timed, timings);
+          if (Object.keys(timings).length > 0) {
+            addTimings(path, timed, withDriver(timings, gpu.info.driverVersion));
+          }
         }
         const timings = current(candidates, known());
         results.push({ run, timed, timings, fresh: wanted.length });
@@ -106,20 +113,7 @@ function current(candidates: readonly Candidate[], known: Timings): Timings {
   }));
 }
 
-/**
- * Adds timings to the file and writes it; a reader sees the old file or the new one. It is read anew, because another
- * `tri tune` may have added to it.
- */
+/** Adds timings to the file. It is read anew, because another `tri tune` may have added to it. */
 function addTimings(path: string, timed: TimingCase, timings: Timings): void {
-  const file = withTimings(readTuneFile(path), timed, timings);
-  try {
-    replaceFile(path, printTuneFile(file));
-  } catch (error) {
-    if (!(isNotCapable(error))) throw error;
-    throw new Failure(
-      EXIT.environment,
-      `tri may not write ${path}`,
-      'Use the task "tune", or run deno with --allow-write for that folder.',
-    );
-  }
+  writeTuneFile(path, withTimings(readTuneFile(path), timed, timings));
 }

@@ -9,6 +9,7 @@
  */
 import type { DeviceInfo } from "../driver.ts";
 import type { ChoiceFacts, CostFacts, PointFacts, Values } from "./facts.ts";
+import { type Lookup, noticeFarTiming } from "./far_timing.ts";
 
 /** Instances that differ in their configuration alone. `target` is always that of the image that a device has loaded. */
 export class Choice<Name extends string, Instance> {
@@ -18,6 +19,8 @@ export class Choice<Name extends string, Instance> {
   readonly configs: readonly string[];
   readonly key: readonly Name[];
   readonly facts: ChoiceFacts<Name>;
+  readonly #kernel: string;
+  readonly #notice: (lookup: Lookup) => void;
   /** Whether targets have different instances; if not, any `target` will do. */
   readonly isByTarget: boolean;
   readonly #offers = new WeakMap<DeviceInfo, Offer<Name>[]>();
@@ -35,7 +38,11 @@ export class Choice<Name extends string, Instance> {
     key: readonly Name[],
     instances: readonly Instance[],
     facts: ChoiceFacts<Name>,
+    kernel: string,
+    notice: (lookup: Lookup) => void = noticeFarTiming,
   ) {
+    this.#kernel = kernel;
+    this.#notice = notice;
     this.instances = instances;
     this.configs = facts.instances.map(({ config }) => config);
     this.key = key;
@@ -82,6 +89,11 @@ export class Choice<Name extends string, Instance> {
     const costs = costsAt(models, values, device);
     if (near === undefined) return costs === undefined ? 0 : least(costs);
     const { point, distance } = near;
+    if (distance !== 0) {
+      const { key } = this;
+      const wanted = key.map((name) => values[name]);
+      this.#notice({ kernel: this.#kernel, key, wanted, nearest: point.at, device });
+    }
     if (distance === 0 || costs === undefined) return least(point.times);
     point.costs ??= costsAt(models, this.#valuesOf(point), device) ?? [];
     return least(scaled(point.times, point.costs, costs));

@@ -285,7 +285,7 @@ function modelVariant<Name extends string>(
     const options = symbols.flatMap((symbol) =>
       instances.filter((instance) => instance.facts.symbol === symbol)
     );
-    return new Choice(key, options, choice);
+    return new Choice(key, options, choice, facts.name);
   });
   const targets = facts.images.map(({ target }) => target);
   return {

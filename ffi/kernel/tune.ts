@@ -4,7 +4,7 @@ import { own } from "../options.ts";
 import type { Stream } from "../stream.ts";
 import type { Alternative, Alternatives } from "./calls.ts";
 import { expectFileUrl, saveTimings } from "./save_timings.ts";
-import type { Timing } from "./tune_file.ts";
+import { type Timing, withDriver } from "./tune_file.ts";
 import type { TuneOptions, TuneResult } from "./types.ts";
 
 /** What a graph should take at least, so that what starts and ends it does not count. */
@@ -39,10 +39,13 @@ export async function tune<Name extends string>(
     saveTimings(
       save,
       { gpu: info.name, arch: info.arch, kernel, variant, specialization, key: values },
-      Object.fromEntries(timings.map(({ config, microseconds }): [string, Timing] => [
-        config,
-        { microseconds, rounds: ROUNDS, code: "" },
-      ])),
+      withDriver(
+        Object.fromEntries(timings.map(({ config, microseconds }): [string, Timing] => [
+          config,
+          { microseconds, rounds: ROUNDS, code: "" },
+        ])),
+        info.driverVersion,
+      ),
     );
   }
   return {

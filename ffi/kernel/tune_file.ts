@@ -26,6 +26,7 @@ export type Timings = Readonly<Record<string, Timing>>;
 
 /**
  * What became of a configuration. `code` identifies what ran: other code, other time; empty where that is not known.
+ * `driver` is the CUDA version of the driver as it counts, 13000 for 13.0; absent where that is not known.
  */
 export type Timing =
   | {
@@ -34,8 +35,9 @@ export type Timing =
     /** Iterations that it was timed in; slow configurations have fewer. */
     readonly rounds: number;
     readonly code: string;
+    readonly driver?: number;
   }
-  | { readonly failed: string; readonly code: string };
+  | { readonly failed: string; readonly code: string; readonly driver?: number };
 
 /** What was timed: a call of a kernel on a GPU. */
 export interface TimingCase {
@@ -83,6 +85,7 @@ function isTree(value: unknown, isPart: (part: unknown) => boolean): boolean {
 
 function isTiming(value: unknown): boolean {
   return isRecord(value) && typeof value["code"] === "string" &&
+    (value["driver"] === undefined || typeof value["driver"] === "number") &&
     (typeof value["failed"] === "string" ||
       typeof value["microseconds"] === "number" && typeof value["rounds"] === "number");
 }
@@ -117,6 +120,32 @@ export function withTimings(file: TuneFile, timed: TimingCase, timings: Timings)
     },
   };
   return { format: FORMAT, gpus: { ...file.gpus, [gpu]: { arch, kernels } } };
+}
+
+/** The timings with the driver that they were measured with, unless it has no version. */
+export function withDriver(timings: Timings, driver: number): Timings {
+  if (driver === 0) return timings;
+  return Object.fromEntries(
+    Object.entries(timings).map(([config, timing]) => [config, { ...timing, driver }]),
+  );
+}
+
+/** All that a file has, case by case. */
+export function tuneCases(
+  { gpus }: TuneFile,
+): readonly { readonly timed: TimingCase; readonly timings: Timings }[] {
+  return Object.entries(gpus).flatMap(([gpu, { arch, kernels }]) =>
+    Object.entries(kernels).flatMap(([kernel, variants]) =>
+      Object.entries(variants).flatMap(([variant, specializations]) =>
+        Object.entries(specializations).flatMap(([specialization, keys]) =>
+          Object.entries(keys).map(([key, timings]) => {
+            const timed: TimingCase = { gpu, arch, kernel, variant, specialization, key };
+            return { timed, timings };
+          })
+        )
+      )
+    )
+  );
 }
 
 /** The text of the file: sorted, timings on a line each. */

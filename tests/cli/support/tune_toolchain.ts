@@ -6,7 +6,7 @@ import { type BenchGpu, startModule } from "../../../cli/tune/bench.ts";
 const CHILD = new URL("tune_child.ts", import.meta.url);
 
 const gpus = [0, 1].map((ordinal): BenchGpu => ({
-  info: { ordinal, name: "Test GPU", arch: "sm_90", sm: 90 },
+  info: { ordinal, name: "Test GPU", arch: "sm_90", sm: 90, driverVersion: 0 },
   start: () => startModule(CHILD, ["--allow-read", "--allow-env"], []),
 }));
 

@@ -2,6 +2,7 @@ import { listConfigurations } from "../../../compiler/driver/configurations.ts";
 import { inspect, inspectIr, passNames } from "../../../compiler/mod.ts";
 import { compileGroups, type Group } from "../../../cli/tune/candidates.ts";
 import { makeArguments, runsOf } from "../../../cli/tune/arguments.ts";
+import { costOf, runsOfShard } from "../../../cli/tune/shard.ts";
 import { Device, Tensor } from "../../../ffi/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
@@ -100,4 +101,25 @@ Deno.test("runsOf() lays matrices by columns for the code that demands it", asyn
       ["s5", 1023, 1, 1023, 1],
     ],
   );
+});
+
+Deno.test("Parts of a split share no run, leave none out, and cost about the same", async () => {
+  const groups = await groupsOf(
+    "transpose",
+    "variant TYPE=float",
+    "configs TM in {32, 64}, TN in {64}",
+  );
+  const runs = groups.flatMap((group) => {
+    const sizes = [100, 101, 5000, 5001, 9999, 10_000].map((n) => new Map([["M", n], ["N", n]]));
+    const found = runsOf(group, sizes);
+    return typeof found === "string" ? [] : found;
+  });
+  assertEquals(runs.length, 6);
+  const count = 3;
+  const parts = [1, 2, 3].map((index) => runsOfShard(runs, { index, count, from: "test" }));
+  assertEquals(new Set(parts.flat()), new Set(runs));
+  assertEquals(parts.flat().length, runs.length);
+  const costs = parts.map((part) => part.reduce((sum, run) => sum + costOf(run), 0));
+  const most = Math.max(...runs.map(costOf));
+  assert(Math.max(...costs) - Math.min(...costs) <= most, `${costs}`);
 });

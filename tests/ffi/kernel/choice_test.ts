@@ -1,6 +1,7 @@
 import type { DeviceInfo } from "../../../ffi/driver.ts";
 import { Choice } from "../../../ffi/kernel/choice.ts";
 import { defineKernel } from "../../../ffi/kernel/define.ts";
+import { farTiming, type Lookup } from "../../../ffi/kernel/far_timing.ts";
 import type { KernelFacts, MeasuredFacts } from "../../../ffi/kernel/facts.ts";
 import { ArgumentError, type Device } from "../../../ffi/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
@@ -35,24 +36,31 @@ type Model = { readonly blocks: (n: number) => number; readonly clocks: (m: numb
 function choiceOf(
   measured: readonly MeasuredFacts[],
   models: readonly Model[] = [],
+  notice: (lookup: Lookup) => void = () => {},
 ): Choice<"M" | "N", string> {
-  return new Choice(["M", "N"], ["a", "b", "c"], {
-    specialization: "general",
-    instances: ["a", "b", "c"].map((symbol, i) => {
-      const model = models[i];
-      return {
-        symbol,
-        config: symbol,
-        ...(model === undefined ? {} : {
-          cost: {
-            blocks: { text: "blocks", value: ({ N }: { N: number }) => model.blocks(N) },
-            clocks: { text: "clocks", value: ({ M }: { M: number }) => model.clocks(M) },
-          },
-        }),
-      };
-    }),
-    measured,
-  });
+  return new Choice(
+    ["M", "N"],
+    ["a", "b", "c"],
+    {
+      specialization: "general",
+      instances: ["a", "b", "c"].map((symbol, i) => {
+        const model = models[i];
+        return {
+          symbol,
+          config: symbol,
+          ...(model === undefined ? {} : {
+            cost: {
+              blocks: { text: "blocks", value: ({ N }: { N: number }) => model.blocks(N) },
+              clocks: { text: "clocks", value: ({ M }: { M: number }) => model.clocks(M) },
+            },
+          }),
+        };
+      }),
+      measured,
+    },
+    "f",
+    notice,
+  );
 }
 
 const TABLE: MeasuredFacts = {
@@ -80,6 +88,18 @@ Deno.test("Choice.pick() without models takes the key with the smallest sum of |
   assertEquals(choice.pick({ M: 1024, N: 1024 }, H200, "sm_90"), "b");
   assertEquals(choice.pick({ M: 1025, N: 1024 }, H200, "sm_90"), "c");
   assertEquals(choice.pick({ M: 0, N: 0 }, H200, "sm_90"), "b");
+});
+
+Deno.test("A timing more than a factor of two away in a parameter is a line with both sizes", () => {
+  const lines: (string | undefined)[] = [];
+  const choice = choiceOf([TABLE], [], (lookup) => lines.push(farTiming(lookup)));
+  for (const M of [256, 257, 512, 513]) choice.pick({ M, N: 256 }, H200, "sm_90");
+  assertEquals(lines, [
+    undefined,
+    undefined,
+    "tri: f with M=513, N=256: the nearest timing on NVIDIA H200 is for M=256, N=256, a factor of 2 away. " +
+    "tri tune --size M=513,N=256 times this size; TRI_TUNE_NOTICE=off hides this line.",
+  ]);
 });
 
 /** Tiles of 32, 64 and 128 columns; two of 32 cost as much as one of 64 and a third more than half of one of 128. */
@@ -193,7 +213,7 @@ Deno.test("Choice.pick() takes only what the target has, by the timings of that,
       const targets = availableOn[index];
       return targets === undefined ? one : { ...one, availableOn: targets };
     });
-    return new Choice(key, instances, { ...facts, instances: own });
+    return new Choice(key, instances, { ...facts, instances: own }, "f", () => {});
   };
   const choice = restricted([{
     ...TABLE,

@@ -59,6 +59,7 @@ Deno.test("tune() saves: what the file held stays, and the next build reads it",
     assertEquals(Object.keys(found), ["M=512, N=512", "M=1024, N=512"]);
     assertEquals(found["M=512, N=512"]?.["TM=64, TN=32"], {
       code: "",
+      driver: 13000,
       microseconds: 2000,
       rounds: 7,
     });
