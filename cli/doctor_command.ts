@@ -10,6 +10,7 @@ import {
   findGpus,
   type Gpus,
 } from "./tools/gpus.ts";
+import { findNccl, type FoundNccl } from "./tools/nccl.ts";
 import { type Assemblers, findAssemblers, printPtxVersion } from "./tools/ptxas.ts";
 import { findTools, type FoundTool } from "./tools/tools.ts";
 import { deno, isGranted } from "./host/deno.ts";
@@ -26,6 +27,8 @@ interface Findings {
   readonly system: string;
   readonly permissions: Readonly<Record<string, string>>;
   readonly gpus: Gpus;
+  /** What several GPUs communicate by. */
+  readonly nccl: FoundNccl;
   /** Architectures that the emulator can be. */
   readonly emulator: readonly string[];
   /** What `Device.open()` takes. */
@@ -48,8 +51,9 @@ export async function runDoctor(
 }
 
 async function examine(): Promise<Findings> {
-  const [gpus, emulator, device, assemblers] = await Promise.all([
+  const [gpus, nccl, emulator, device, assemblers] = await Promise.all([
     findGpus(),
+    findNccl(),
     emulatedArchitectures(),
     findDefaultDevice(),
     findAssemblers(),
@@ -61,6 +65,7 @@ async function examine(): Promise<Findings> {
     system: `${process.platform} ${process.arch}`,
     permissions: permissionStates(),
     gpus,
+    nccl,
     emulator,
     device,
     assemblers,
@@ -89,6 +94,9 @@ function describe(findings: Findings): string[] {
     "",
     "GPUs:",
     ...describeGpus(gpus),
+    "",
+    "NCCL, by which several GPUs communicate:",
+    ...describeNccl(findings.nccl),
     "",
     "Emulator:",
     `  ${findings.emulator.join(" ")}`,
@@ -125,6 +133,12 @@ function describeDevice(device: DefaultDevice): string[] {
   return device.kind === "device"
     ? [`Device.open() selects ${device.name}, because ${device.why}.`]
     : [`Device.open() fails: ${device.reason}`, `  ${device.remedy}`];
+}
+
+function describeNccl(nccl: FoundNccl): string[] {
+  return nccl.kind === "found"
+    ? [`  ${nccl.path}: ${nccl.version}`]
+    : [`  none: ${nccl.reason}`, `    ${nccl.remedy}`];
 }
 
 function describeGpus(gpus: Gpus): string[] {

@@ -62,6 +62,13 @@ const CUBLAS: ModulePage = {
   example: "Cublas",
 };
 
+const NCCL: ModulePage = {
+  title: "NCCL",
+  specifier: "@tri/tri/ffi/nccl",
+  module: "ffi/nccl/mod.ts",
+  example: "Communicator",
+};
+
 const DLPACK: ModulePage = {
   title: "DLPack",
   specifier: "@tri/tri/ffi/dlpack",
@@ -94,6 +101,7 @@ const TESTING: ModulePage = {
 export const MODULE_PAGES: Readonly<Record<string, ModulePage>> = {
   "runtime.md": RUNTIME,
   "cublas.md": CUBLAS,
+  "nccl.md": NCCL,
   "dlpack.md": DLPACK,
   "formats.md": FORMATS,
   "bench.md": BENCH,

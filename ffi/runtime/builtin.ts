@@ -9,6 +9,7 @@ interface Builtins {
     unlinkSync(file: URL): void;
     renameSync(from: URL, to: URL): void;
   };
+  "node:net": Net;
   "node:module": { createRequire(from: string): Require };
   "node:os": { availableParallelism(): number };
   "node:zlib": Zlib;
@@ -40,6 +41,30 @@ export interface FileFunctions {
   ): number;
   renameSync(from: string | URL, to: string | URL): void;
   unlinkSync(file: string | URL): void;
+}
+
+/** Connections of TCP. */
+export interface Net {
+  createServer(accept: (socket: Socket) => void): NetServer;
+  connect(port: number, host: string): Socket;
+}
+
+/** One end of a connection. */
+export interface Socket {
+  setEncoding(encoding: "utf8"): void;
+  on(event: "data", handler: (text: string) => void): void;
+  on(event: "error", handler: (error: Error) => void): void;
+  on(event: "connect" | "close", handler: () => void): void;
+  write(text: string): void;
+  end(text?: string): void;
+  destroy(): void;
+}
+
+/** What accepts connections. */
+export interface NetServer {
+  on(event: "error", handler: (error: Error) => void): void;
+  listen(port: number, host: string): void;
+  close(): void;
 }
 
 /** What compresses and decompresses; `crc32` continues a checksum. */

@@ -176,6 +176,7 @@ Deno.test("tri doctor works with no permission but reading and says what is miss
   assertEquals([code, stderr], [0, ""]);
   assertStringIncludes(stdout, `Deno ${Deno.version.deno}`);
   assertStringIncludes(stdout, "none: tri may not load the NVIDIA driver");
+  assertStringIncludes(stdout, "none: tri may not load NCCL");
   assertStringIncludes(stdout, "Device.open() selects tri emulator (sm_90), because ");
   assertStringIncludes(stdout, "Cubins cannot be assembled for sm_70, sm_75, sm_80");
 });
@@ -210,6 +211,7 @@ Deno.test("tri doctor --json has the shape that scripts rely on", async () => {
     "system",
     "permissions",
     "gpus",
+    "nccl",
     "emulator",
     "device",
     "assemblers",

@@ -1,0 +1,130 @@
+/** What NCCL is called with: a library built from stub_nccl.c writes its arguments down. */
+import {
+  CommunicatorAbortedError,
+  group,
+  NcclError,
+  NcclNotFoundError,
+  openCommunicator,
+  openCommunicators,
+} from "../../../ffi/nccl/mod.ts";
+import { openNcclLibrary, printNcclVersion } from "../../../ffi/nccl/library.ts";
+import { Device } from "../../../ffi/mod.ts";
+import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
+import { FakeDriver } from "../../support/fake_driver.ts";
+
+const SOURCE = new URL("stub_nccl.c", import.meta.url).pathname;
+
+function hasCompiler(): boolean {
+  try {
+    return new Deno.Command("cc", { args: ["--version"], stdout: "null", stderr: "null" })
+      .outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+const isSupported = Deno.build.os === "linux" && ["x86_64", "aarch64"].includes(Deno.build.arch);
+
+/** A stub of its own for each test, since it counts. */
+async function withStub(body: (log: () => readonly string[]) => Promise<void>): Promise<void> {
+  const folder = Deno.makeTempDirSync({ prefix: "tri-nccl-" });
+  const [library, log] = [`${folder}/libnccl.so.2`, `${folder}/log`];
+  try {
+    const { success, stderr } = new Deno.Command("cc", {
+      args: ["-shared", "-fPIC", "-o", library, SOURCE],
+    }).outputSync();
+    assert(success, new TextDecoder().decode(stderr));
+    Deno.env.set("TRI_NCCL", library);
+    Deno.env.set("NCCL_STUB_LOG", log);
+    await body(() => Deno.readTextFileSync(log).trimEnd().split("\n"));
+  } finally {
+    Deno.env.delete("TRI_NCCL");
+    Deno.env.delete("NCCL_STUB_LOG");
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+const options = { ignore: !isSupported || !hasCompiler() };
+
+Deno.test(
+  "One process with all GPUs calls NCCL in one group, with counts and types as nccl.h has them",
+  options,
+  () =>
+    withStub((log) => {
+      const driver = new FakeDriver({ devices: [{}, {}] });
+      const devices = [0, 1].map((ordinal) => Device.fromDriver(driver, ordinal));
+      const ranks = openCommunicators(devices);
+      const x = devices.map((device) => device.zeros("bfloat16", [6]));
+      const y = devices.map((device) => device.zeros("bfloat16", [3]));
+      const bytes = devices.map((device) => device.zeros("float8e4", [6]));
+      group(() => {
+        for (const [i, rank] of ranks.entries()) {
+          const [six, three, small] = [x[i], y[i], bytes[i]];
+          assert(six && three && small);
+          rank.allReduce(six, six, { reduction: "max" });
+          rank.reduceScatter(six, three);
+          rank.allGather(three, six);
+          rank.broadcast(small, 1);
+          rank.allToAll(six, devices[i]?.zeros("bfloat16", [6]) ?? six);
+        }
+      });
+      ranks[0]?.[Symbol.dispose]();
+      const of = (comm: number): readonly string[] => [
+        `all-reduce 6 type 9 op 2 comm ${comm} in place`,
+        `reduce-scatter 3 type 9 op 0 comm ${comm}`,
+        `all-gather 6 type 1 comm ${comm}`,
+        `broadcast 6 type 1 root 1 comm ${comm}`,
+        ...[0, 1].flatMap((peer) => [
+          `send 6 type 1 peer ${peer} comm ${comm}`,
+          `receive 6 type 1 peer ${peer} comm ${comm}`,
+        ]),
+      ];
+      assertEquals(log(), [
+        "device 0",
+        "device 1",
+        "multicast 0",
+        "group",
+        ...of(100),
+        ...of(101),
+        "end",
+        "destroy 100",
+        "destroy 101",
+      ]);
+      for (const device of devices) device[Symbol.dispose]();
+      return Promise.resolve();
+    }),
+);
+
+Deno.test(
+  "A process with one rank passes the id by value, and an error of queued work ends the communicator",
+  options,
+  () =>
+    withStub(async (log) => {
+      const device = Device.fromDriver(new FakeDriver());
+      const id = Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256);
+      const rendezvous = { kind: "id", id } as const;
+      const rank = await openCommunicator(device, { rank: 2, size: 5, rendezvous });
+      const x = device.zeros("float32", [3]);
+      rank.allReduce(x, x);
+      await rank.finished({ timeoutSeconds: 10 });
+      assertThrows(() => rank.receive(x, 1), NcclError, "ncclRemoteError");
+      assertThrows(() => rank.receive(x, 1), CommunicatorAbortedError, "ncclRemoteError");
+      rank[Symbol.dispose]();
+      assertEquals(log(), [
+        "rank 2 of 5, id 128, config 24 cafebeef 21400 0",
+        "group",
+        "all-reduce 3 type 7 op 0 comm 200 in place",
+        "end",
+        "group",
+        "receive 12 type 1 peer 1 comm 200",
+        "end",
+        "abort 200",
+      ]);
+      device[Symbol.dispose]();
+    }),
+);
+
+Deno.test("A library that is not there is an error with what was tried", () => {
+  assertThrows(() => openNcclLibrary(["libnccl-none.so"]), NcclNotFoundError, "libnccl-none.so");
+  assertEquals([22809, 2708].map(printNcclVersion), ["2.28.9", "2.7.8"]);
+});
