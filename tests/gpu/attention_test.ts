@@ -14,6 +14,12 @@ for (const dtype of ["float16", "bfloat16", "float32"] as const) {
         for (const [m, n] of SIZES) {
           checkAttention(device, dtype, { batches: 2, heads: 1, m, n, d }, causal);
         }
+        checkAttention(
+          device,
+          dtype,
+          { batches: 2, heads: 6, keyHeads: 2, m: 131, n: 200, d },
+          causal,
+        );
       });
     }
   }

@@ -36,8 +36,9 @@ const long = (value: number): Arguments[string] => ({ bytes: 8, value: BigInt(va
 
 /** Runs all forms on the same numbers. */
 function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean): void {
-  const { batches, heads, m, n, d } = size;
-  const [q, k, v] = [m, n, n].map((rows) => randomNumbers(type, batches * heads * rows * d, 1));
+  const { batches, heads, keyHeads = heads, m, n, d } = size;
+  const [q, k, v] = [heads * m, keyHeads * n, keyHeads * n]
+    .map((rows) => randomNumbers(type, batches * rows * d, 1));
   const inputs = { q: must(q, "q"), k: must(k, "k"), v: must(v, "v") };
   const scale = Math.fround(3 / Math.sqrt(d));
   const expected = attentionReference(size, { ...inputs, scale, causal });
@@ -49,8 +50,8 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
       encode(type, new Array<number>(batches * heads * m * d).fill(NaN)),
       encode("float32", new Array<number>(batches * heads * m).fill(NaN)),
     ];
-    const strides = (prefix: string, rows: number): Arguments => ({
-      [`s${prefix}b`]: long(heads * rows * d),
+    const strides = (prefix: string, count: number, rows: number): Arguments => ({
+      [`s${prefix}b`]: long(count * rows * d),
       [`s${prefix}h`]: long(rows * d),
       [`s${prefix}m`]: d,
       [`s${prefix}n`]: d,
@@ -63,12 +64,13 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
       Lse: lse,
       B: batches,
       H: heads,
+      KH: keyHeads,
       M: m,
       N: n,
-      ...strides("q", m),
-      ...strides("k", n),
-      ...strides("v", n),
-      ...strides("o", m),
+      ...strides("q", heads, m),
+      ...strides("k", keyHeads, n),
+      ...strides("v", keyHeads, n),
+      ...strides("o", heads, m),
       scale: bits(scale),
       causal: { bytes: 1, value: causal ? 1 : 0 },
     };
@@ -113,5 +115,6 @@ for (const [type, d] of [["float16", 64], ["bfloat16", 128]] as const) {
     // The first rows see nothing, those of the first block alone.
     check(made, type, of(140, 5), true);
     check(made, type, of(129, 400), true);
+    check(made, type, { batches: 2, heads: 6, keyHeads: 2, m: 65, n: 70, d }, true);
   });
 }

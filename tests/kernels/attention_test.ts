@@ -32,6 +32,12 @@ everyTarget("attention() shows rows only what is before them, on {}", ["attentio
   check("float16", 5, 3, 64);
 });
 
+everyTarget("attention() shares heads of keys, on {}", ["attention"], (device) => {
+  const size = { batches: 2, heads: 6, keyHeads: 2, m: 5, n: 37, d: 64 };
+  checkAttention(device, "float16", size, true, true);
+  checkAttention(device, "bfloat16", { ...size, batches: 1, keyHeads: 1 }, false, true);
+});
+
 everyTarget("attention() of nothing is zero, on {}", ["attention"], (device) => {
   checkAttention(device, "float16", { batches: 1, heads: 1, m: 3, n: 0, d: 64 }, false, true);
 });
@@ -40,4 +46,17 @@ Deno.test("attention() takes rows of 64 and of 128 elements only", () => {
   using device = Device.open({ device: "emulator" });
   using x = device.zeros("float16", [1, 1, 4, 96]);
   assertThrows(() => attention(x, x, x, { scale: 1, causal: false }), ArgumentError, "shape[3]");
+});
+
+Deno.test("attention() refuses heads of keys that do not divide those of the queries", () => {
+  using device = Device.open({ device: "emulator" });
+  using q = device.zeros("float16", [1, 6, 4, 64]);
+  for (const heads of [0, 4, 12]) {
+    using k = device.zeros("float16", [1, heads, 4, 64]);
+    assertThrows(
+      () => attention(q, k, k, { scale: 1, causal: false }),
+      ArgumentError,
+      "the heads of Q must be a multiple of those of K",
+    );
+  }
 });

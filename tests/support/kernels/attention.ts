@@ -12,6 +12,8 @@ type Type = "float16" | "bfloat16" | "float32";
 export interface AttentionSize {
   readonly batches: number;
   readonly heads: number;
+  /** Heads of K and V, a divisor of `heads`: as many as of Q if not given. */
+  readonly keyHeads?: number;
   /** Rows of Q. */
   readonly m: number;
   /** Rows of K and V. */
@@ -21,7 +23,7 @@ export interface AttentionSize {
 }
 
 interface AttentionInputs {
-  /** Row-major, [batches, heads, m or n, d]. */
+  /** Row-major: q is [batches, heads, m, d], k and v are [batches, keyHeads, n, d]. */
   readonly q: readonly number[];
   readonly k: readonly number[];
   readonly v: readonly number[];
@@ -36,18 +38,20 @@ interface AttentionReference {
 
 /** softmax(scale * Q ^K) V, row by row, with all scores of a row at once. */
 export function attentionReference(
-  { batches, heads, m, n, d }: AttentionSize,
+  { batches, heads, keyHeads = heads, m, n, d }: AttentionSize,
   { q, k, v, scale, causal }: AttentionInputs,
 ): AttentionReference {
   const o: number[] = [];
   const lse: number[] = [];
   for (let head = 0; head < batches * heads; head++) {
+    // Batches are as many heads apart in K as in Q, divided by the size of a group.
+    const shared = Math.floor(head / (heads / keyHeads));
     for (let i = 0; i < m; i++) {
       const seen = Math.max(0, causal ? Math.min(n, i + 1 + n - m) : n);
       const dot = (j: number): number => {
         let sum = 0;
         for (let x = 0; x < d; x++) {
-          sum += must(q[(head * m + i) * d + x], "q") * must(k[(head * n + j) * d + x], "k");
+          sum += must(q[(head * m + i) * d + x], "q") * must(k[(shared * n + j) * d + x], "k");
         }
         return sum * scale;
       };
@@ -58,7 +62,7 @@ export function attentionReference(
       lse.push(seen === 0 ? -Infinity : top + Math.log(sum));
       for (let x = 0; x < d; x++) {
         const total = exps.reduce(
-          (at, weight, j) => at + weight * must(v[(head * n + j) * d + x], "v"),
+          (at, weight, j) => at + weight * must(v[(shared * n + j) * d + x], "v"),
           0,
         );
         o.push(seen === 0 ? 0 : total / sum);
@@ -104,14 +108,15 @@ export function checkAttention(
   causal: boolean,
   profile = false,
 ): void {
-  const { batches, heads, m, n, d } = size;
-  const [q, k, v] = [m, n, n].map((rows) => randomNumbers(dtype, batches * heads * rows * d, 1));
+  const { batches, heads, keyHeads = heads, m, n, d } = size;
+  const [q, k, v] = [heads * m, keyHeads * n, keyHeads * n]
+    .map((rows) => randomNumbers(dtype, batches * rows * d, 1));
   const inputs = { q: must(q, "q"), k: must(k, "k"), v: must(v, "v"), scale: 3 / Math.sqrt(d) };
-  const tensor = (values: readonly number[], rows: number): Tensor<Type, 4> =>
-    tensorOf(device, dtype, values, [batches, heads, rows, d], causal);
-  using tq = tensor(inputs.q, m);
-  using tk = tensor(inputs.k, n);
-  using tv = tensor(inputs.v, n);
+  const tensor = (values: readonly number[], count: number, rows: number): Tensor<Type, 4> =>
+    tensorOf(device, dtype, values, [batches, count, rows, d], causal);
+  using tq = tensor(inputs.q, heads, m);
+  using tk = tensor(inputs.k, keyHeads, n);
+  using tv = tensor(inputs.v, keyHeads, n);
   const scale = Math.fround(inputs.scale);
   const what = `${dtype} ${JSON.stringify(size)}${causal ? " causal" : ""}`;
   const run = (): AttentionResults<Type> => {
