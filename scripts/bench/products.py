@@ -54,6 +54,27 @@ def matmul(table, load, cases):
         compare(table, f"matmul {dtype} {m}x{n}x{k} {storage}", 2 * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
 
 
+def fused(table, load, cases):
+    """Bias, GELU by tanh and residual: in one kernel, and by torch after its product; beside our product alone."""
+    kernels, plain = load("matmul_fused"), load("matmul")
+    for dtype, m, n, k, storage in cases:
+        a, b = random(dtype, m, k), stored(random(dtype, k, n), storage[1] == "t")
+        bias, residual = random("float32", n), random(dtype, m, n)
+        narrow = bias.to(TORCH[dtype])
+        c, product = (torch.empty(m, n, device="cuda", dtype=TORCH[dtype]) for _ in range(2))
+        layer = lambda: torch.nn.functional.gelu(torch.matmul(a, b).add_(narrow), approximate="tanh").add_(residual)
+        expected = torch.nn.functional.gelu(a.float() @ b.float() + bias, approximate="tanh") + residual
+        arguments = (a, b, 0, 0, bias, residual, c, m, n, k, a.stride(0), *b.stride(), c.stride(0), 2, 1.0)
+        ours = kernels.pick("matmul_fused", dtype, *arguments)
+        alone = (a, b, product, m, n, k, *a.stride(), *b.stride(), *product.stride())
+        bare = plain.pick("matmul", dtype, *alone)
+        ours(*arguments)
+        near(c, expected, dtype, f"fused {dtype} {m}x{n}x{k}")
+        times = interleaved({"ours": lambda: ours(*arguments), "plain": lambda: bare(*alone), "torch": layer}, count=10)
+        speeds = {name: 2 * m * n * k / ms / 1e9 for name, ms in times.items()}
+        table.row(f"fused {dtype} {m}x{n}x{k} {storage}", speeds, dtype=dtype, symbol=ours.symbol)
+
+
 def batched(table, load, cases):
     kernels = load("batched_matmul")
     for dtype, z, m, n, k, storage in cases:
@@ -116,6 +137,11 @@ MATMULS = [
     ("float32", 2048, 2048, 2048, "nn"),
     ("float64", 2048, 2048, 2048, "nn"),
 ]
+FUSED = [
+    ("float16", 4096, 4096, 4096, "nn"),
+    ("float16", 4096, 4096, 4096, "nt"),
+    ("bfloat16", 8192, 4096, 1024, "nt"),
+]
 BATCHES = [
     ("float16", 64, 512, 512, 512, "nn"),
     ("float16", 128, 1024, 1024, 64, "nt"),
@@ -146,7 +172,7 @@ def main():
     torch.backends.cudnn.allow_tf32 = False
     print(device_line())
     table = Table(("ours", "plain", "ordered", "torch"), (("ours", "torch"),), "TFLOP/s")
-    for run, cases in ((matmul, MATMULS), (batched, BATCHES), (split_k, SPLITS), (conv2d, CONVOLUTIONS)):
+    for run, cases in ((matmul, MATMULS), (fused, FUSED), (batched, BATCHES), (split_k, SPLITS), (conv2d, CONVOLUTIONS)):
         run(table, Kernels, cases[:2] if args.quick else cases)
     table.save(args.json)
 
