@@ -21,7 +21,7 @@ export interface Split {
   readonly exponent: Operand;
   /** m - 1, exactly. */
   readonly f: Operand;
-  /** 2^-e. */
+  /** 2^-e, or 0 where that is subnormal. */
   readonly unscale: Operand;
 }
 
@@ -45,7 +45,9 @@ export function split(fp: Fp, x: Operand): Split {
     exponent,
     e.pure("selp.b32", "b32", [int(shift), int(0), tiny]),
   ]);
-  const unscale = fp.power2(e.pure("neg.s32", "b32", [exponent]));
+  // Above √2 · 2^127 the exponent is 128, and 2^-128 has no exponent bits: 0 is as good for what it scales, at most 1.
+  const negated = e.pure("neg.s32", "b32", [exponent]);
+  const unscale = fp.power2(e.pure("max.s32", "b32", [negated, int(fp.pick(-127, -1023))]));
   return { exponent: fp.fromInt(true_), f: fp.sub(m, 1), unscale };
 }
 

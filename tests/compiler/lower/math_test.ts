@@ -26,7 +26,7 @@ const NAMES = MATH_ROWS.flatMap(([name, { params, rule }]) =>
 );
 
 /** Magnitudes of arguments: tiny, ordinary, huge. */
-const RANGES = [1e-300, 1e-40, 1e-6, 0.5, 1, 3, 20, 90, 700, 1e5, 1e12, 1e37, 1e300];
+const RANGES = [1e-300, 1e-40, 1e-6, 0.5, 1, 3, 20, 90, 700, 1e5, 1e12, 1e37, 3.4e38, 1e300, 1.7e308];
 const SPECIAL = [
   0,
   -0,
@@ -156,6 +156,8 @@ const CORNERS: Readonly<
     [-0, -0, -0],
     [-(2 ** -149), -(2 ** -149), -(2 ** -149)],
     [-(2 ** 127), -Math.log(2) * 128, -Math.log(2) * 128],
+    [1.9 * 2 ** 127, Math.log(1.9) + Math.log(2) * 128, Math.log(1.9) + Math.log(2) * 128],
+    [1.9 * 2 ** 1023, Infinity, Math.log(1.9) + Math.log(2) * 1024],
     [1.5 * 2 ** 1000, Infinity, Math.log(1.5) + Math.log(2) * 1001],
     [-Infinity, -Infinity, -Infinity],
     [NaN, NaN, NaN],
@@ -164,12 +166,21 @@ const CORNERS: Readonly<
     [1, 0, 0],
     [1 + 2 ** -23, 2 ** -11, 4.882812451493617e-4],
     [2 ** 127, Math.log(2) * 128, Math.log(2) * 128],
+    [1.9 * 2 ** 127, Math.log(1.9) + Math.log(2) * 128, Math.log(1.9) + Math.log(2) * 128],
+    [1.9 * 2 ** 1023, Infinity, Math.log(1.9) + Math.log(2) * 1024],
     [1 - 2 ** -24, NaN, NaN],
     [0, NaN, NaN],
     [-3, NaN, NaN],
     [-(2 ** 100), NaN, NaN],
     [Infinity, Infinity, Infinity],
     [-Infinity, NaN, NaN],
+    [NaN, NaN, NaN],
+  ],
+  log1p: [
+    [1.9 * 2 ** 127, Math.log(1.9) + Math.log(2) * 127, Math.log(1.9) + Math.log(2) * 127],
+    [1.9 * 2 ** 1023, Infinity, Math.log(1.9) + Math.log(2) * 1023],
+    [-1, -Infinity, -Infinity],
+    [Infinity, Infinity, Infinity],
     [NaN, NaN, NaN],
   ],
   atanh: [
