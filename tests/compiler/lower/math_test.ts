@@ -26,7 +26,23 @@ const NAMES = MATH_ROWS.flatMap(([name, { params, rule }]) =>
 );
 
 /** Magnitudes of arguments: tiny, ordinary, huge. */
-const RANGES = [1e-300, 1e-40, 1e-6, 0.5, 1, 3, 20, 90, 700, 1e5, 1e12, 1e37, 3.4e38, 1e300, 1.7e308];
+const RANGES = [
+  1e-300,
+  1e-40,
+  1e-6,
+  0.5,
+  1,
+  3,
+  20,
+  90,
+  700,
+  1e5,
+  1e12,
+  1e37,
+  3.4e38,
+  1e300,
+  1.7e308,
+];
 const SPECIAL = [
   0,
   -0,
