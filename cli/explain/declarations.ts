@@ -108,6 +108,21 @@ __global__ void f(int *X, int n) { outer(X, n); }`,
 static void outer(int *X, int n) { if (n > 2) inner(X, n); }
 __global__ void f(int *X, int n) { outer(X, n); }`,
   ),
+  E4033: file(
+    "A `const` integer parameter of a function is a compile-time constant, which the function may use as an extent of tiles. Pass a literal, a `-D` parameter, a `const` with a constant value or an expression of these. If the function needs no constant, remove `const`.",
+    "static float total(const int C, float *p) { float x[C] = *(p + 0 ... C); return x[+]; }\n__global__ void f(float *X, int n) { *X = total(n, X); }",
+    "static float total(const int C, float *p) { float x[C] = *(p + 0 ... C); return x[+]; }\n__global__ void f(float *X, int n) { *X = n < 64 ? 0 : total(64, X); }",
+  ),
+  E4034: file(
+    "A function with `const` integer parameters is compiled once for each set of values that it is called with, at most 256 sets. A parameter that needs not be constant is declared without `const`.",
+    `#define FOUR(n) plus(n), plus(n + 1), plus(n + 2), plus(n + 3)
+#define SIXTEEN(n) FOUR(n), FOUR(n + 4), FOUR(n + 8), FOUR(n + 12)
+#define MANY(n) SIXTEEN(n), SIXTEEN(n + 16), SIXTEEN(n + 32), SIXTEEN(n + 48)
+static int plus(const int n) { return n + 1; }
+__global__ void f(int *X) { *X = (MANY(0), MANY(64), MANY(128), MANY(192), plus(256)); }`,
+    `static int plus(int n) { return n + 1; }
+__global__ void f(int *X) { int s = 0; for (int i = 0; i < 257; i++) s += plus(i); *X = s; }`,
+  ),
   W4004: inside(
     "No assignment reaches this use, so the value is undefined.",
     "int a;\n*I = a;",

@@ -61,6 +61,8 @@ export const SECTIONS: Readonly<Record<Code, string>> = {
   E4030: "4.4",
   E4031: "10.3",
   E4032: "4.4",
+  E4033: "4.4",
+  E4034: "4.4",
   E5001: "5.1",
   E5002: "5.1",
   E5003: "0",

@@ -16,9 +16,13 @@ export function headOf({ span, body }: FunctionDefinition): string {
   return file.text.slice(start, end).replace(/\s+/g, " ").trim();
 }
 
-/** `float[64] x` for each parameter. */
-export function helperParameters({ params, paramTypes }: HelperEntry): readonly string[] {
-  return paramTypes.map((type, at) => `${spellType(type)} ${params[at]?.name ?? ""}`.trim());
+/** `float[64] x` or `const int C` for each parameter. */
+export function helperParameters(
+  { params, paramTypes, constants }: HelperEntry,
+): readonly string[] {
+  return paramTypes.map((type, at) =>
+    `${constants[at] ? "const " : ""}${spellType(type)} ${params[at]?.name ?? ""}`.trim()
+  );
 }
 
 /** `float[64] twice(float[64] x)`. */

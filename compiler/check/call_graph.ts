@@ -7,11 +7,11 @@ export type CallGraph = ReadonlyMap<TypedHelper, ReadonlySet<TypedHelper>>;
 
 export function callGraph(calls: readonly HelperCall[]): CallGraph {
   const graph = new Map<TypedHelper, Set<TypedHelper>>();
-  for (const { caller, callee } of calls) {
+  for (const { caller, helper } of calls) {
     if (caller === undefined) continue;
     const known = graph.get(caller);
-    if (known === undefined) graph.set(caller, new Set([callee.helper]));
-    else known.add(callee.helper);
+    if (known === undefined) graph.set(caller, new Set([helper]));
+    else known.add(helper);
   }
   return graph;
 }

@@ -15,7 +15,13 @@ import type { TypedHelper, TypedKernel, TypedUnit } from "./typed.ts";
 import { type CallGraph, callGraph, cycleTest, reachableFrom } from "./call_graph.ts";
 import { type CheckOptions, Context, type Watch } from "./check_context.ts";
 import { checkDeclaration } from "./check_decl.ts";
-import { checkFunction, checkKernelName, checkNamedKernel } from "./check_function.ts";
+import {
+  checkFunction,
+  checkInstances,
+  checkKernelName,
+  checkNamedKernel,
+} from "./check_function.ts";
+import { reportRecursion, unseen } from "./helper_instances.ts";
 import { checkStaticAssert } from "./check_stmt.ts";
 import { dropBrokenPromises } from "./access.ts";
 import { changesSomething } from "./effects.ts";
@@ -34,6 +40,7 @@ export function check(unit: ast.Unit, options: CheckOptions, reporter: Reporter)
     if (item.kind !== "function") checkOther(cx, item);
     if (kernel !== undefined) kernels.push(kernel);
   }
+  checkInstances(cx);
   const helpers = new Helpers(callGraph(cx.calls));
   checkCalls(cx, helpers);
   if (reporter.errorCount > 0) return { kernels };
@@ -77,6 +84,7 @@ export function checkFile(
       seen.set(item, cx.file.size);
     } else checkFunction(cx, item, hasGlobal);
   }
+  checkInstances(cx);
   const helpers = new Helpers(callGraph(cx.calls));
   checkCalls(cx, helpers);
   if (file.errorCount === 0) helpers.warnUnassigned(cx);
@@ -87,12 +95,16 @@ export function checkFile(
       const ownOptions = watch === undefined ? options : { ...options, watch };
       const own = new Context(reporter, ownOptions, { cx, seen: seen.get(definition) ?? 0 });
       const kernel = checkNamedKernel(own, definition, hasGlobal);
-      checkCalls(own, helpers);
+      checkInstances(own);
+      const all = own.instances.size === 0
+        ? helpers
+        : new Helpers(callGraph([...cx.calls, ...own.calls]));
+      checkCalls(own, all);
       if (kernel === undefined || file.errorCount + reporter.errorCount > 0) {
         return { kernel: undefined, diagnostics: reporter.diagnostics };
       }
       warnUnassigned(kernel.body, reporter);
-      helpers.warnUnassigned(own);
+      all.warnUnassigned(own);
       return {
         kernel: dropBrokenPromises(kernel, reporter),
         diagnostics: reporter.diagnostics,
@@ -163,7 +175,8 @@ class Helpers {
 
   /** Warns of the helpers that the calls name. */
   warnUnassigned({ calls, reporter }: Context): void {
-    for (const { helper } of new Set(calls.map(({ callee }) => callee))) {
+    const seen = new Set<string>();
+    for (const helper of new Set(calls.map(({ helper }) => helper))) {
       let found = this.#unassigned.get(helper);
       if (found === undefined) {
         const own = new Reporter();
@@ -171,7 +184,7 @@ class Helpers {
         found = own.diagnostics;
         this.#unassigned.set(helper, found);
       }
-      for (const diagnostic of found) reporter.add(diagnostic);
+      for (const diagnostic of unseen(found, seen)) reporter.add(diagnostic);
     }
   }
 }
@@ -185,11 +198,12 @@ function checkCalls(cx: Context, helpers: Helpers): void {
       notes: [{ message: "the prototype", span: callee.span }],
     });
   }
-  for (const { caller, callee, span } of cx.calls) {
-    if (caller === undefined || !helpers.isCyclic(caller, callee.helper)) continue;
-    cx.reporter.error("E4025", span, `\`${caller.name}\` calls itself`, {
-      hint: "helpers are inlined into their callers; write a loop",
-    });
+  const seen = new Set<string>();
+  for (const { caller, helper, span } of cx.calls) {
+    if (caller === undefined || !helpers.isCyclic(caller, helper)) continue;
+    for (const one of unseen([{ code: "E4025", span }], seen)) {
+      reportRecursion(cx, caller.name, one.span);
+    }
   }
   for (const { helper, span } of cx.maskedCalls) {
     const { name } = helper;

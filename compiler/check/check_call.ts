@@ -10,6 +10,7 @@ import { checkExpr, checkValue, reportUndeclared } from "./check_expr.ts";
 import { convertTo } from "./convert.ts";
 import { typeArgument } from "./check_argument.ts";
 import type { HelperEntry } from "./scope.ts";
+import { calledHelper, constantArgument } from "./helper_instances.ts";
 import type { Value } from "./nodes.ts";
 
 type Call = Extract<ast.Expr, { kind: "call" }>;
@@ -90,33 +91,39 @@ function checkArguments(cx: Context, expr: Call): void {
 }
 
 function checkHelperCall(cx: Context, expr: Call, entry: HelperEntry): TypedExpr | undefined {
-  const { helper, paramTypes } = entry;
-  cx.calls.push({ caller: cx.fn?.helper, callee: entry, span: expr.span });
+  const { paramTypes } = entry;
+  const { name } = entry.helper;
   const values = expr.args.map((arg) => arg.kind === "expr" ? checkValue(cx, arg.expr) : undefined);
   if (values.length !== paramTypes.length) {
     const wanted = `${paramTypes.length} argument${paramTypes.length === 1 ? "" : "s"}`;
-    const message = `\`${helper.name}\` takes ${wanted}, not ${values.length}`;
+    const message = `\`${name}\` takes ${wanted}, not ${values.length}`;
     cx.reporter.error("E7001", expr.span, message, {
-      notes: [{ message: `\`${helper.name}\` is declared here`, span: entry.span }],
-      ...(isBuiltin(helper.name)
+      notes: [{ message: `\`${name}\` is declared here`, span: entry.span }],
+      ...(isBuiltin(name)
         ? { hint: "it hides the built-in function; rename it to reach that one" }
         : {}),
     });
     return undefined;
   }
+  const constants: (Value | undefined)[] = [];
   const args: Value[] = [];
   for (const [at, type] of paramTypes.entries()) {
-    const value = values[at];
+    const value = constantArgument(cx, entry, at, values[at]);
     const converted = value && convertTo(cx, value, type, {
       notes: [{
         message: `the parameter is ${spellType(type)}` +
-          (isBuiltin(helper.name) ? "; this function hides the built-in one" : ""),
+          (isBuiltin(name) ? "; this function hides the built-in one" : ""),
         span: entry.span,
       }],
     });
-    if (converted !== undefined) args.push(converted);
+    if (converted === undefined) continue;
+    const isConstant = entry.constants[at] === true;
+    constants.push(isConstant ? converted : undefined);
+    if (!isConstant) args.push(converted);
   }
-  if (args.length !== paramTypes.length) return undefined;
+  const isWhole = constants.length === paramTypes.length;
+  const helper = isWhole ? calledHelper(cx, entry, constants, expr.span) : undefined;
+  if (helper === undefined) return undefined;
   const type = helper.result ?? { kind: "void" };
   return { kind: "call", helper, args, type, span: expr.span };
 }

@@ -1,13 +1,13 @@
 /** The state of one run of the checker, passed to every part of it. */
 import { must } from "../support/bug.ts";
-import type { Reporter } from "../support/diagnostic.ts";
+import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
 import type { FoldProblem } from "./constants.ts";
 import { assigns } from "./effects.ts";
 import type { Value } from "./nodes.ts";
-import { type Entry, type HelperEntry, Scope } from "./scope.ts";
+import { type Entry, type HelperEntry, type HelperInstance, Scope } from "./scope.ts";
 
 /** The text of an unsuffixed floating literal, which takes the floating type it meets (2.2). */
 export interface WeakLiteral {
@@ -29,6 +29,8 @@ export interface FunctionState {
   /** The result type was wrong, so nothing is said about returned values. */
   readonly poisonResult: boolean;
   readonly helper?: TypedHelper;
+  /** If the helper has constant parameters. */
+  readonly instance?: HelperInstance;
   readonly loops: LoopState[];
 }
 
@@ -36,6 +38,8 @@ export interface FunctionState {
 export interface HelperCall {
   readonly caller: TypedHelper | undefined;
   readonly callee: HelperEntry;
+  /** The callee itself, or its instance. */
+  readonly helper: TypedHelper;
   readonly span: Span;
 }
 
@@ -68,6 +72,10 @@ export class Context {
   /** Literals that are `double` only by C's rule, for W2015. */
   readonly implicitDoubles: WeakMap<TypedExpr, string>;
   readonly calls: HelperCall[] = [];
+  /** Instances of helpers, by the values of the constants. */
+  readonly instances = new Map<HelperEntry, Map<string, HelperInstance>>();
+  /** The same in the order of their first calls; the bodies are checked when all definitions are known. */
+  readonly uncheckedInstances: HelperInstance[] = [];
   /** Calls inside a tile `?:`: the bodies may neither load nor have effects. */
   readonly maskedCalls: { readonly helper: TypedHelper; readonly span: Span }[] = [];
   /** Names that were reported as undeclared; once is enough. */
@@ -85,7 +93,7 @@ export class Context {
 
   /** @param around of the file, for a function that is checked after it; it sees the first `seen` of its names */
   constructor(
-    readonly reporter: Reporter,
+    public reporter: Reporter,
     options: CheckOptions,
     around?: { readonly cx: Context; readonly seen: number },
   ) {
@@ -114,6 +122,16 @@ export class Context {
     const result = body();
     this.scope = outer;
     return result;
+  }
+
+  /** Runs `body` in a scope of the file, which sees the first `seen` names; what it reports is returned. */
+  asideInFile(seen: number, body: () => void): readonly Diagnostic[] {
+    const { scope, reporter } = this;
+    const own = new Reporter();
+    [this.scope, this.reporter] = [new Scope(this.file, seen), own];
+    body();
+    [this.scope, this.reporter] = [scope, reporter];
+    return own.diagnostics;
   }
 
   /** Runs `body` where values are not computed when `condition` holds. */

@@ -2,11 +2,14 @@
 import type { Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import { spellType } from "./types.ts";
-import type { ParamAttributes, TypedHelper, TypedKernel, ValueType, Variable } from "./typed.ts";
+import type { ParamAttributes, TypedKernel, ValueType, Variable } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { resolveAttributes } from "./check_attributes.ts";
 import { isConstObject, resolveSpec } from "./check_type.ts";
 import { checkItems } from "./check_stmt.ts";
+import type { Value } from "./nodes.ts";
+import type { HelperEntry, HelperInstance } from "./scope.ts";
+import { instanceNote, unseen } from "./helper_instances.ts";
 import { type Head, helperEntry, type Param, readHead, rejectVariadic } from "./function_head.ts";
 
 /** A definition. A kernel is returned; a helper becomes known by its name. */
@@ -117,23 +120,57 @@ function declareKernel(cx: Context, name: ast.Name): void {
 function checkHelper(cx: Context, head: Head, body: ast.Block, span: Span): void {
   const { name } = head;
   const entry = helperEntry(cx, head, span);
+  const isNew = entry?.defined === false;
   if (entry?.defined === true) {
     cx.reporter.error("E6020", name.span, `\`${name.text}\` is defined twice`, {
       notes: [{ message: "the first definition", span: entry.span }],
     });
   }
-  const result = inBody(cx, head, false, entry?.helper, (declared) => {
-    const checked = checkItems(cx, body.items);
-    if (entry !== undefined && !entry.defined) {
-      entry.params.push(...declared.map(({ variable }) => variable));
-      entry.body.push(...checked.stmts);
+  if (entry !== undefined) entry.defined = true;
+  if (entry?.constants.includes(true) === true) {
+    if (!isNew) return;
+    entry.source = { head, body, seen: cx.file.size };
+    for (const param of head.params) {
+      if (param.name === undefined || param.type === undefined) continue;
+      entry.params.push(cx.newVariable(param.name.text, param.type, param.name.span));
     }
+    return;
+  }
+  checkHelperBody(cx, head, body, isNew ? entry : undefined);
+}
+
+/** Checks a body; parameters and statements are added to the lists of `filled`. */
+function checkHelperBody(
+  cx: Context,
+  head: Head,
+  body: ast.Block,
+  filled: HelperEntry | HelperInstance | undefined,
+): void {
+  const result = inBody(cx, head, false, filled, (declared) => {
+    const checked = checkItems(cx, body.items);
+    filled?.params.push(...declared.map(({ variable }) => variable));
+    filled?.body.push(...checked.stmts);
     return checked;
   });
-  if (entry !== undefined) entry.defined = true;
+  const { name } = head;
   const returnsValue = head.result.kind !== "void" && head.result.kind !== "poison";
   if (returnsValue && !result.ends) {
     cx.reporter.error("E4027", name.span, `\`${name.text}\` can end without returning a value`);
+  }
+}
+
+/** Checks the bodies of all instances, also of those that these bodies call. */
+export function checkInstances(cx: Context): void {
+  const seen = new Set<string>();
+  for (const instance of cx.uncheckedInstances) {
+    const { source } = instance.entry;
+    if (source === undefined) continue;
+    const { head, body } = source;
+    const found = cx.asideInFile(source.seen, () => checkHelperBody(cx, head, body, instance));
+    const note = instanceNote(instance);
+    for (const one of unseen(found, seen)) {
+      cx.reporter.add({ ...one, notes: [...one.notes, note] });
+    }
   }
 }
 
@@ -147,19 +184,23 @@ function inBody<T>(
   cx: Context,
   head: Head,
   isKernel: boolean,
-  helper: TypedHelper | undefined,
+  filled: HelperEntry | HelperInstance | undefined,
   check: (params: readonly DeclaredParam[]) => T,
 ): T {
   const { result } = head;
   const hasResult = result.kind !== "void" && result.kind !== "poison";
   return cx.inScope(() => {
-    const params = head.params.flatMap((param) => declareParam(cx, param, isKernel));
+    const instance = filled !== undefined && "values" in filled ? filled : undefined;
+    const params = head.params.flatMap((param, at) =>
+      declareParam(cx, param, isKernel, instance?.values[at])
+    );
     cx.fn = {
       name: head.name.text,
       isKernel,
       result: hasResult && !isKernel ? result : undefined,
       poisonResult: result.kind === "poison" || (isKernel && hasResult),
-      ...(helper === undefined ? {} : { helper }),
+      ...(filled === undefined ? {} : { helper: filled.helper }),
+      ...(instance === undefined ? {} : { instance }),
       loops: [],
     };
     const checked = check(params);
@@ -176,7 +217,13 @@ function remedyFor(type: ValueType): string | undefined {
     : undefined;
 }
 
-function declareParam(cx: Context, param: Param, isKernel: boolean): readonly DeclaredParam[] {
+/** @param value of a constant parameter, which no caller passes */
+function declareParam(
+  cx: Context,
+  param: Param,
+  isKernel: boolean,
+  value: Value | undefined,
+): readonly DeclaredParam[] {
   const { name, type, syntax, span } = param;
   if (name === undefined) {
     cx.reporter.error("E4024", span, "a parameter needs a name");
@@ -198,7 +245,8 @@ function declareParam(cx: Context, param: Param, isKernel: boolean): readonly De
     variable,
     const: isConstObject(syntax.specs, syntax.declarator.pointers),
     initialising: false,
+    ...(value === undefined ? {} : { value }),
     span: name.span,
   });
-  return [{ variable, attributes }];
+  return value === undefined ? [{ variable, attributes }] : [];
 }

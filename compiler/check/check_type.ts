@@ -259,7 +259,7 @@ export function checkPowerOfTwo(
 /** What a missing constant is reported as: by what needs it. */
 type ConstantCode = Extract<
   Code,
-  "E3020" | "E4010" | "E5103" | "E5112" | "E6006" | "E7003" | "E7005"
+  "E3020" | "E4010" | "E4033" | "E5103" | "E5112" | "E6006" | "E7003" | "E7005"
 >;
 
 /** An integer constant expression; `code` is reported with what is not constant in it. */
@@ -273,13 +273,14 @@ export function checkConstant(
   return value === undefined ? undefined : constantInteger(cx, value, expr.span, what, code);
 }
 
-/** The same for a value that is checked already. */
+/** The same for a value that is checked already. @param remedy what else helps, after a comma */
 export function constantInteger(
   cx: Context,
   value: Value,
   span: Span,
   what: string,
   code: ConstantCode,
+  remedy = "",
 ): bigint | undefined {
   if (value.type.kind === "tile" || !isInteger(value)) {
     const message = `${what} must be an integer constant, not ${spellType(value.type)}`;
@@ -297,7 +298,7 @@ export function constantInteger(
     : `${what} must be constant; this part of it is not`;
   cx.reporter.error(code, part.kind === "variable" ? part.span : span, message, {
     ...(part.kind === "variable" ? { notes: [declarationNote(part.variable)] } : {}),
-    hint: "use a literal, a `-D` parameter or a `const` with a constant value",
+    hint: `use a literal, a \`-D\` parameter or a \`const\` with a constant value${remedy}`,
   });
   return undefined;
 }

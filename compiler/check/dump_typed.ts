@@ -37,6 +37,11 @@ function* collectHelpers(body: readonly TypedStmt[], found: Set<TypedHelper>): O
   return undefined;
 }
 
+/** With the values of constant parameters, by which instances differ. */
+function nameOf({ name, constants }: TypedHelper): string {
+  return constants === undefined ? name : `${name}<${constants.join(", ")}>`;
+}
+
 function dumpKernel({ name, params, body }: TypedKernel): string {
   return `kernel ${name}(${params.map(dumpParam).join(", ")}) ${dumpBlock(body, "")}\n`;
 }
@@ -52,10 +57,11 @@ function dumpParam({ variable, attributes }: TypedParam): string {
   return [`${spellType(variable.type)} ${variable.name}`, ...words].join(" ");
 }
 
-function dumpHelper({ name, params, result, body }: TypedHelper): string {
+function dumpHelper(helper: TypedHelper): string {
+  const { params, result, body } = helper;
   const list = params.map((param) => `${spellType(param.type)} ${param.name}`).join(", ");
   const type = result === undefined ? "void" : spellType(result);
-  return `helper ${type} ${name}(${list}) ${dumpBlock(body, "")}\n`;
+  return `helper ${type} ${nameOf(helper)}(${list}) ${dumpBlock(body, "")}\n`;
 }
 
 function dumpBlock(stmts: readonly TypedStmt[], indent: string): string {
@@ -181,7 +187,7 @@ export function dumpExpr(expr: TypedExpr): string {
       return `${expr.name}(${[...expr.args.map(dumpExpr), ...options].join(", ")})`;
     }
     case "call":
-      return `${expr.helper.name}(${expr.args.map(dumpExpr).join(", ")})`;
+      return `${nameOf(expr.helper)}(${expr.args.map(dumpExpr).join(", ")})`;
   }
 }
 

@@ -5,16 +5,19 @@ import type { Type } from "./types.ts";
 import type { TypedHelper, ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { BUILTINS } from "./builtins/builtins.ts";
-import { applyPointers, resolveDeclarator, resolveSpec } from "./check_type.ts";
+import { applyPointers, isConstObject, resolveDeclarator, resolveSpec } from "./check_type.ts";
 import { OLD_ATOMIC } from "./builtins/check_atomic.ts";
 import type { HelperEntry } from "./scope.ts";
 import { sameType } from "./value_types.ts";
 import { must } from "../support/bug.ts";
+import { SCALARS } from "../support/scalar.ts";
 
 /** One parameter; the type is undefined when it is wrong. */
 export interface Param {
   readonly name: ast.Name | undefined;
   readonly type: ValueType | undefined;
+  /** Of a helper: a compile-time constant. */
+  readonly isConstant: boolean;
   readonly syntax: ast.Param;
   readonly span: Span;
 }
@@ -91,7 +94,17 @@ function readParam(cx: Context, syntax: ast.Param): Param {
     cx.reporter.error("E3002", span, "a parameter cannot be void");
   }
   const isValue = type !== undefined && type.kind !== "void" && type.kind !== "poison";
-  return { name, type: isValue ? type : undefined, syntax, span };
+  return {
+    name,
+    type: isValue ? type : undefined,
+    isConstant: isValue && isConstantType(type) && isConstObject(specs, declarator.pointers),
+    syntax,
+    span,
+  };
+}
+
+function isConstantType(type: ValueType): boolean {
+  return type.kind === "scalar" && SCALARS[type.name].class !== "float";
 }
 
 /** The entry of a helper, made by its first declaration; undefined when its types are wrong. */
@@ -107,6 +120,7 @@ export function helperEntry(cx: Context, head: Head, span: Span): HelperEntry | 
   if (earlier?.kind === "helper") {
     const same = earlier.paramTypes.length === types.length &&
       earlier.paramTypes.every((type, at) => sameType(type, must(types[at], "parameter type"))) &&
+      earlier.constants.every((isConstant, at) => isConstant === params[at]?.isConstant) &&
       (resultType === undefined
         ? earlier.helper.result === undefined
         : earlier.helper.result !== undefined && sameType(resultType, earlier.helper.result));
@@ -127,6 +141,7 @@ export function helperEntry(cx: Context, head: Head, span: Span): HelperEntry | 
     kind: "helper",
     helper,
     paramTypes: types,
+    constants: params.map(({ isConstant }) => isConstant),
     ...lists,
     span: name.span,
     defined: false,

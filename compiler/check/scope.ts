@@ -1,7 +1,9 @@
 /** Names in scope: what a name means at its use (language.md, section 6). */
 import type { Span } from "../support/source.ts";
 import type { Type } from "./types.ts";
+import type * as ast from "../parse/ast.ts";
 import type { TypedHelper, TypedStmt, ValueType, Variable } from "./typed.ts";
+import type { Head } from "./function_head.ts";
 import type { Value } from "./nodes.ts";
 
 /** What a declared name means. */
@@ -29,11 +31,37 @@ export interface HelperEntry {
   readonly kind: "helper";
   readonly helper: TypedHelper;
   readonly paramTypes: readonly ValueType[];
-  /** The lists of {@linkcode helper}, filled when the definition is checked. */
+  /** Which parameters are compile-time constants. With any, calls name instances instead of {@linkcode helper}. */
+  readonly constants: readonly boolean[];
+  /** The lists of {@linkcode helper}, filled when the definition is checked; without body if there are instances. */
   readonly params: Variable[];
   readonly body: TypedStmt[];
   readonly span: Span;
   defined: boolean;
+  /** What instances are checked from. */
+  source?: HelperSource;
+}
+
+/** A definition that is checked once for each set of constants. */
+export interface HelperSource {
+  readonly head: Head;
+  readonly body: ast.Block;
+  /** So many names of the file are visible in it. */
+  readonly seen: number;
+}
+
+/** A helper with the values of its constant parameters. */
+export interface HelperInstance {
+  readonly entry: HelperEntry;
+  readonly helper: TypedHelper;
+  /** The values by position; undefined for other parameters. */
+  readonly values: readonly (Value | undefined)[];
+  /** The lists of {@linkcode helper}, filled when the file's text is checked. */
+  readonly params: Variable[];
+  readonly body: TypedStmt[];
+  /** The first call, and the instance whose body has it. */
+  readonly call: Span;
+  readonly caller: HelperInstance | undefined;
 }
 
 /** One region of text in which a name is declared at most once. */

@@ -48,6 +48,8 @@ export interface TypedKernel {
 /** A helper function, called with tiles by value; the builder inlines it. */
 export interface TypedHelper {
   readonly name: string;
+  /** The values of its constant parameters, which {@linkcode params} leave out. */
+  readonly constants?: readonly bigint[];
   readonly params: readonly Variable[];
   readonly result: ValueType | undefined;
   readonly body: readonly TypedStmt[];

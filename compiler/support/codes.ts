@@ -61,6 +61,8 @@ export const CODES = {
   E4030: "an inlined call that exceeds the limit of operations of a kernel",
   E4031: "an unrolled loop that exceeds the limit of operations of a kernel",
   E4032: "branches and loops nested too deeply after inlining",
+  E4033: "an argument of a constant parameter that is not constant",
+  E4034: "a function called with too many sets of constants",
   E5001: "the address of a variable",
   E5002: "a compound literal",
   E5003: "a syntax error",

@@ -174,6 +174,13 @@ export const CONSTRUCTS: readonly Construct[] = [
       body: "I[0] = sign(n) + 10 * sign(-n) + 100 * sign(0);",
       i: [-9],
     },
+    {
+      name: "constant parameters of helpers",
+      head:
+        "static int total(const int C, const bool up, int *p) { int x[C] = 0 ... C; if (up) x = x + C; *(p + 0 ... C) = x; return x[+]; } static int both(int *p, const int C) { return total(C, 1, p) + total(2 * C, C > 4, p + C); }",
+      body: "const int c = 2; I[12] = both(I, c); I[13] = total(2, 0, I + 6);",
+      i: [2, 3, 0, 1, 2, 3, 0, 1, 0, 0, 0, 0, 11, 1],
+    },
     { name: "parameters are variables", body: "n = n / 2; I[0] = n;", i: [2] },
   ),
   ...section(

@@ -61,6 +61,46 @@ testFiles("checks helpers and their calls", {
   "int h(int n) { return (n)(1); }": "E4029",
 });
 
+testFiles("checks helpers once for each set of constants", {
+  "int h(const int C) { int x[C] = 0; return x[+]; } __global__ void k(int *X) { *X = h(2) + h(4) + h(2); }":
+    "",
+  "int h(const int C) { int x[C] = 0; return x[+]; } __global__ void k(int *X) { *X = h(2) + h(3) + h(5); }":
+    "E3021",
+  "int h(const int C) { int x[C] = 0; return y; }": "",
+  "int h(const int C) { return y; } int g() { return h(1) + h(2); }": "E2001",
+  "int h(const int C) { return y; } const int y = 1; int g() { return h(1); }": "E2001",
+  "int h(const int C) { if (C > 1) return 1; } int g() { return h(1) + h(2); }": "E4027",
+  "int h(const int C) { int a; return a + C; } __global__ void k(int *X) { *X = h(1) + h(2); }":
+    "W4004",
+  "int h(const int C) { C = 2; return C; } int g() { return h(1); }": "E5305",
+  "int h(const int C) { return C; } int g(int n) { return h(n); }": "E4033",
+  "int h(const int C) { return C; } int g() { return h(1.5f); }": "E4033",
+  "int h(const int C) { return C; } int g() { return h(); }": "E7001",
+  "int h(const int C); int g(int n) { return h(n); } int h(const int C) { return C; }": "E4033",
+  "int h(const int C); int g() { return h(8); } int h(const int C) { int x[C] = 1; return x[+]; }":
+    "",
+  "int h(const int C); int g() { return h(8); }": "E4029",
+  "int h(const int C); int h(int C) { return C; }": "E6020",
+  "int h(const int C) { return C; } int h(const int C) { return C; }": "E6020",
+  "int h(const float c) { return (int)c; } int g(float n) { return h(n); }": "",
+  "__global__ void k(int *X, const int n) { *X = n; }": "",
+  "int h(const int C) { return h(C); } int g() { return h(1); }": "E4025",
+  "int h(const int C) { return h(C + 1); } int g() { return h(1); }": "E4025",
+  "int g(const int C); int h(const int C) { return g(C + 1); } int g(const int C) { return h(C); } int f() { return h(1); }":
+    "E4025",
+});
+
+Deno.test("check() refuses a helper that doubles its sets of constants at every level", () => {
+  const level = (at: number): string =>
+    `static int h${at + 1}(const int n) { return h${at}(2 * n) + h${at}(2 * n + 1); }`;
+  const text = [
+    "static int h0(const int n) { return n; }",
+    ...Array.from({ length: 24 }, (_, at) => level(at)),
+    "__global__ void k(int *X) { *X = h24(0); }",
+  ].join("\n");
+  assertEquals(new Set(checkText(text).diagnostics.map(({ code }) => code)), new Set(["E4034"]));
+});
+
 testTypes("calls helpers with converted and stretched arguments", {
   "half_of(n)": "float",
   "first(n, x[:, newaxis])": "float[16]",
