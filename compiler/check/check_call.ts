@@ -10,7 +10,8 @@ import { checkExpr, checkValue, reportUndeclared } from "./check_expr.ts";
 import { convertTo } from "./convert.ts";
 import { typeArgument } from "./check_argument.ts";
 import type { HelperEntry } from "./scope.ts";
-import { calledHelper, constantArgument } from "./helper_instances.ts";
+import { calledHelper } from "./helper_instances.ts";
+import { constantInteger } from "./check_type.ts";
 import type { Value } from "./nodes.ts";
 
 type Call = Extract<ast.Expr, { kind: "call" }>;
@@ -126,4 +127,19 @@ function checkHelperCall(cx: Context, expr: Call, entry: HelperEntry): TypedExpr
   if (helper === undefined) return undefined;
   const type = helper.result ?? { kind: "void" };
   return { kind: "call", helper, args, type, span: expr.span };
+}
+
+/** An argument, where it may be of a constant parameter; undefined after E4033. */
+function constantArgument(
+  cx: Context,
+  entry: HelperEntry,
+  at: number,
+  value: Value | undefined,
+): Value | undefined {
+  if (value === undefined || entry.constants[at] !== true) return value;
+  const name = entry.source?.head.params[at]?.name?.text;
+  const what = name === undefined ? "this argument" : `the argument for \`const ${name}\``;
+  const remedy = ", or remove the `const` of the parameter";
+  const known = constantInteger(cx, value, value.span, what, "E4033", remedy);
+  return known === undefined ? undefined : value;
 }

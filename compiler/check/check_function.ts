@@ -10,7 +10,8 @@ import { checkItems } from "./check_stmt.ts";
 import type { Value } from "./nodes.ts";
 import type { HelperEntry, HelperInstance } from "./scope.ts";
 import { instanceNote, unseen } from "./helper_instances.ts";
-import { type Head, helperEntry, type Param, readHead, rejectVariadic } from "./function_head.ts";
+import { helperEntry, readHead, rejectVariadic } from "./function_head.ts";
+import type { Head, Param } from "./head.ts";
 
 /** A definition. A kernel is returned; a helper becomes known by its name. */
 export function checkFunction(

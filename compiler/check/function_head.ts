@@ -7,30 +7,11 @@ import type { Context } from "./check_context.ts";
 import { BUILTINS } from "./builtins/builtins.ts";
 import { applyPointers, isConstObject, resolveDeclarator, resolveSpec } from "./check_type.ts";
 import { OLD_ATOMIC } from "./builtins/check_atomic.ts";
+import type { Head, Param } from "./head.ts";
 import type { HelperEntry } from "./scope.ts";
 import { sameType } from "./value_types.ts";
 import { must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
-
-/** One parameter; the type is undefined when it is wrong. */
-export interface Param {
-  readonly name: ast.Name | undefined;
-  readonly type: ValueType | undefined;
-  /** Of a helper: a compile-time constant. */
-  readonly isConstant: boolean;
-  readonly syntax: ast.Param;
-  readonly span: Span;
-}
-
-/** What a function's head says. */
-export interface Head {
-  readonly name: ast.Name;
-  readonly result: Type;
-  readonly params: readonly Param[];
-  readonly isGlobal: boolean;
-  readonly isStatic: boolean;
-  readonly variadic: Span | undefined;
-}
 
 /** A declaration without body: of a built-in it is ignored, of a helper it makes the name known. */
 export function checkPrototype(

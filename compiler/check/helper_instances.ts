@@ -6,27 +6,11 @@ import type { Diagnostic, Note } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import type { TypedHelper, Variable } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { constantInteger } from "./check_type.ts";
 import type { HelperEntry, HelperInstance } from "./scope.ts";
 import type { Value } from "./nodes.ts";
 
 /** Each is checked, and a helper that calls another with two sets of values doubles them at every level. */
 const MAX_INSTANCES = 256;
-
-/** An argument, where it may be of a constant parameter; undefined after E4033. */
-export function constantArgument(
-  cx: Context,
-  entry: HelperEntry,
-  at: number,
-  value: Value | undefined,
-): Value | undefined {
-  if (value === undefined || entry.constants[at] !== true) return value;
-  const name = entry.source?.head.params[at]?.name?.text;
-  const what = name === undefined ? "this argument" : `the argument for \`const ${name}\``;
-  const remedy = ", or remove the `const` of the parameter";
-  const known = constantInteger(cx, value, value.span, what, "E4033", remedy);
-  return known === undefined ? undefined : value;
-}
 
 /** The helper that a call runs; undefined after an error. */
 export function calledHelper(

@@ -3,7 +3,7 @@ import type { Span } from "../support/source.ts";
 import type { Type } from "./types.ts";
 import type * as ast from "../parse/ast.ts";
 import type { TypedHelper, TypedStmt, ValueType, Variable } from "./typed.ts";
-import type { Head } from "./function_head.ts";
+import type { Head } from "./head.ts";
 import type { Value } from "./nodes.ts";
 
 /** What a declared name means. */
