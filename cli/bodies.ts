@@ -8,6 +8,7 @@ export const BODIES: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   fmt: async () => (await import("./fmt/command.ts")).runFmt,
   inspect: async () => (await import("./inspect/command.ts")).runInspect,
   lsp: async () => (await import("./lsp/command.ts")).runLsp,
+  debug: async () => (await import("./debug/command.ts")).runDebug,
   config: async () => (await import("./config_command.ts")).runConfig,
   cache: async () => (await import("./cache_command.ts")).runCache,
   new: async () => (await import("./new/command.ts")).runNew,

@@ -82,6 +82,12 @@ export const COMMANDS = {
     operands: "",
     options: [...COMPILE, ...WARNINGS, "help"],
   },
+  debug: {
+    summary: "run the debug adapter for one kernel on the emulator, on stdin and stdout",
+    operands: "FILE.tc",
+    options: [...COMPILE, "configs", "size", "help"],
+    defaults: { arch: "sm_90", configs: "first" },
+  },
   config: {
     summary: "show the settings that a build would use, and where each comes from",
     operands: "[DIR or FILE]...",

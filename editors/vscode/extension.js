@@ -1,4 +1,4 @@
-/** Starts `tri lsp` for documents in Triton-C, by the command that the settings name. */
+/** Starts `tri lsp` for documents in Triton-C, and `tri debug`, by the command that the settings name. */
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
@@ -27,8 +27,22 @@ async function restart() {
   await start();
 }
 
+/** The command of the server up to `lsp`, with `debug` instead. */
+function adapterOf({ configuration: { program, args = [] } }) {
+  const words = vscode.workspace.getConfiguration("triton-c").get("server");
+  const at = words.indexOf("lsp");
+  const [command, ...before] = at < 0 ? words : words.slice(0, at);
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  return new vscode.DebugAdapterExecutable(command, [...before, "debug", program, ...args], {
+    cwd: folder?.uri.fsPath,
+  });
+}
+
 exports.activate = async ({ subscriptions }) => {
   subscriptions.push(
+    vscode.debug.registerDebugAdapterDescriptorFactory("triton-c", {
+      createDebugAdapterDescriptor: adapterOf,
+    }),
     vscode.commands.registerCommand("triton-c.restart", restart),
     vscode.workspace.onDidChangeConfiguration(async (change) => {
       if (change.affectsConfiguration("triton-c.server")) await restart();

@@ -8,6 +8,10 @@ interface Extension {
   deactivate(): unknown;
 }
 
+interface AdapterFactory {
+  createDebugAdapterDescriptor(session: unknown): unknown;
+}
+
 /** The extension with an editor that only notes what is done to it. */
 function load(server: readonly string[]): { extension: Extension; log: string[] } {
   const log: string[] = [];
@@ -20,6 +24,16 @@ function load(server: readonly string[]): { extension: Extension; log: string[] 
         }),
         createFileSystemWatcher: (glob: string) => log.push(`watch ${glob}`),
         onDidChangeConfiguration: () => log.push("configuration"),
+      },
+      debug: {
+        registerDebugAdapterDescriptorFactory: (type: string, factory: AdapterFactory) => {
+          const session = { configuration: { program: "a.tc", args: ["--size", "M=64"] } };
+          const adapter = factory.createDebugAdapterDescriptor(session);
+          return log.push(`debug ${type} ${JSON.stringify(adapter)}`);
+        },
+      },
+      DebugAdapterExecutable: class {
+        constructor(readonly command: string, readonly args: readonly string[]) {}
       },
       commands: { registerCommand: (name: string) => log.push(`command ${name}`) },
     },
@@ -52,6 +66,7 @@ Deno.test("the VS Code extension starts the server that the settings name, and s
   await extension.activate({ subscriptions: [] });
   await extension.deactivate();
   assertEquals(log, [
+    'debug triton-c {"command":"tri","args":["debug","a.tc","--size","M=64"]}',
     "command triton-c.restart",
     "configuration",
     "watch **/{deno.json,deno.jsonc,*.h,*.tc}",

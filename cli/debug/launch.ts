@@ -1,0 +1,137 @@
+/** Compiles one file and launches one of its kernels on the emulator, for a debugger. */
+import { evaluate } from "../../compiler/contract/expr.ts";
+import { fillElements } from "../../ffi/elements.ts";
+import {
+  type CheckChoice,
+  type DebugLaunch,
+  defineKernel,
+  Device,
+  type Stream,
+} from "../../ffi/mod.ts";
+import type { CommandContext, Invocation } from "../command.ts";
+import { usageError } from "../failure.ts";
+import { resolvePath } from "../files/paths.ts";
+import { includeFinder } from "../project/include.ts";
+import { checkKernelNames, openSession } from "../project/session.ts";
+import { chooseArguments, scalarValues, type Sizes } from "../report/arguments.ts";
+import { factsOf, instancesOn } from "../report/facts.ts";
+import { numberParams, readSizes } from "../sizes.ts";
+import type { PlacedTensor } from "./tensors.ts";
+
+/** What a launch is called with. */
+export interface LaunchArguments {
+  readonly scalars: Sizes;
+  readonly tensors: readonly PlacedTensor[];
+  /** Where the files lie that instructions name. */
+  readonly pathOf: (file: string) => string;
+}
+
+/** Walks through a launch. */
+export type Walk = (launch: DebugLaunch, called: LaunchArguments) => void;
+
+/** Launches; what the kernel prints goes to `print`. Returns when the launch is over. */
+export type Start = (walk: Walk, print: (text: string) => void) => void;
+
+/** Mistakes are listed and the launch goes on. */
+const LISTED: CheckChoice = {
+  bounds: "warn",
+  alignment: "warn",
+  uninitialized: "warn",
+  races: "warn",
+  copies: "warn",
+  proxies: "warn",
+  readOnly: "warn",
+};
+
+/** The part of a kernel function that this needs. */
+interface Launchable {
+  launch(
+    args: Readonly<Record<string, unknown>>,
+    options: { readonly variant: string; readonly stream: Stream },
+  ): void;
+}
+
+/** The default of an extent: small, because each instruction is observed. */
+const EXTENT = 64;
+
+/** Elements of inputs repeat after so many. */
+const PERIOD = 17;
+
+/** Compiles the file that a command line names; throws a `Failure` that says why there is nothing to launch. */
+export async function prepareLaunch(
+  invocation: Invocation,
+  { toolchain }: CommandContext,
+): Promise<Start> {
+  const [operand, more] = invocation.operands;
+  if (operand === undefined || more !== undefined) {
+    throw usageError("tri debug takes one file", "tri debug FILE.tc --size M=64");
+  }
+  const { project, all: [source, another], optionsFor } = await openSession(invocation);
+  if (source === undefined || another !== undefined) {
+    throw usageError("tri debug takes one file, not a folder of several");
+  }
+  const [mistake] = project.reporter.diagnostics.filter(({ severity }) => severity === "error");
+  if (mistake !== undefined) throw usageError(mistake.message, mistake.hint);
+  const names = invocation.list("kernel");
+  const { resolve } = includeFinder(project.root, invocation.list("include"));
+  const compiler = await toolchain.compiler();
+  const options = optionsFor(source);
+  const { kernels, diagnostics } = compiler.compileFile(source.file, {
+    ...options,
+    targets: options.targets.slice(0, 1),
+    include: resolve,
+  });
+  const error = diagnostics.find(({ severity }) => severity === "error");
+  if (error !== undefined) throw usageError(`${operand}: ${error.message}`, error.hint);
+  checkKernelNames(invocation, kernels.map(({ name }) => name));
+  const kernel = kernels.find(({ name }) => names.length === 0 || names.includes(name));
+  const [module] = kernel?.modules ?? [];
+  if (kernel === undefined || module === undefined) {
+    throw usageError(`${operand} has no kernel`, "A kernel is a __global__ function.");
+  }
+  const sizes = readSizes(invocation.list("size"), numberParams([kernel]));
+  // As a wrapper does: the most special entry whose conditions hold, else the general one.
+  const choices = instancesOn(kernel, module.target).map((instance) => {
+    const chosen = chooseArguments(instance, sizes, EXTENT);
+    const holds = typeof chosen !== "string" &&
+      instance.specialization.every(({ condition }) =>
+        evaluate(condition, { param: (name) => chosen.scalars.get(name) ?? 0 }) !== 0n
+      );
+    return { instance, chosen, holds };
+  });
+  const fitting = choices.filter(({ holds }) => holds);
+  const taken = fitting.find(({ instance }) => instance.specialization.length > 0) ??
+    fitting[0] ?? choices[0];
+  if (taken === undefined) throw usageError(`${operand}: ${module.target} has no entry`);
+  const { instance: { symbol }, chosen } = taken;
+  if (typeof chosen === "string") {
+    throw usageError(chosen, "`#pragma tri tensor X : in float[M, N]` states the shape of X.");
+  }
+  const pathOf = (file: string): string => resolvePath(project.root, file);
+  return (walk, print) => {
+    const placed: PlacedTensor[] = [];
+    using device = Device.open({
+      device: "emulator",
+      arch: module.target.replace(/a$/, ""),
+      checks: LISTED,
+      workers: 1,
+      print,
+      warn: () => {},
+      debug: (launch) => walk(launch, { scalars: chosen.scalars, tensors: placed, pathOf }),
+    });
+    const args = scalarValues(chosen);
+    for (const name of chosen.absent) args[name] = null;
+    for (const { param: name, dtype, shape, strides, isRead } of chosen.tensors) {
+      const tensor = device.empty(dtype, shape, { strides });
+      // Integers may be indices, which 0 is in every extent.
+      const isRamp = dtype.includes("float");
+      if (isRead) {
+        tensor.write(fillElements(dtype, tensor.elements, (at) => isRamp ? at % PERIOD : 0));
+      }
+      placed.push({ name, dtype, shape, strides, address: tensor.address });
+      args[name] = tensor;
+    }
+    const launchable: Launchable = defineKernel(factsOf(kernel, module));
+    launchable.launch(args, { variant: symbol, stream: device.defaultStream });
+  };
+}

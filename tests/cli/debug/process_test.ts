@@ -1,0 +1,101 @@
+/** `tri debug` as an editor runs it. */
+import { assert, assertEquals } from "../../support/assert.ts";
+import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
+import { framed, SCALE } from "./support.ts";
+
+interface Told {
+  readonly type: string;
+  readonly command?: string;
+  readonly event?: string;
+  readonly success?: boolean;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** Sends all requests at once; what comes back. */
+async function converse(
+  args: readonly string[],
+  requests: readonly (readonly [string, unknown])[],
+): Promise<Told[]> {
+  using files = new Workspace({ "deno.json": "{}", "scale.tc": SCALE });
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", REAL_MAIN, "debug", ...args],
+    cwd: files.path,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  for (const [at, [command, args]] of requests.entries()) {
+    await writer.write(framed(at + 1, command, args));
+  }
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  assertEquals([code, new TextDecoder().decode(stderr)], [0, ""]);
+  const text = new TextDecoder().decode(stdout);
+  return text.split(/Content-Length: \d+\r\n\r\n/).slice(1).map((each): Told => JSON.parse(each));
+}
+
+const bodyOf = (all: readonly Told[], command: string): string[] =>
+  all.filter((each) => each.command === command).map(({ body }) => JSON.stringify(body));
+
+Deno.test("tri debug stops at a breakpoint, shows values, goes on and back", async () => {
+  const line = 1 + SCALE.split("\n").findIndex((text) => text.includes("(Y + r) ="));
+  const all = await converse(["scale.tc", "--size", "N=70"], [
+    ["initialize", { adapterID: "triton-c" }],
+    ["launch", {}],
+    ["setBreakpoints", {
+      source: { path: "scale.tc" },
+      breakpoints: [{ line, condition: "program_x == 1" }],
+    }],
+    ["configurationDone", {}],
+    ["threads", {}],
+    ["stackTrace", { threadId: 1 }],
+    ["scopes", { frameId: 1 }],
+    ["variables", { variablesReference: 3 }],
+    ["variables", { variablesReference: 4 }],
+    ["evaluate", { expression: "X[3]", frameId: 1 }],
+    ["evaluate", { expression: "program_x + 1", frameId: 1 }],
+    ["evaluate", { expression: "nothing", frameId: 1 }],
+    ["setDataBreakpoints", { breakpoints: [{ dataId: "Y[69]" }] }],
+    ["continue", { threadId: 1 }],
+    ["evaluate", { expression: "Y[69]", frameId: 1 }],
+    ["stepBack", { threadId: 1 }],
+    ["reverseContinue", { threadId: 1 }],
+    ["setBreakpoints", { source: { path: "scale.tc" }, breakpoints: [] }],
+    ["setDataBreakpoints", { breakpoints: [] }],
+    ["continue", { threadId: 1 }],
+    ["disconnect", {}],
+  ]);
+  const events = all.flatMap(({ event, body }) =>
+    event === undefined ? [] : [`${event} ${String(body?.["reason"] ?? "")}`.trim()]
+  );
+  assertEquals(events.slice(0, 3), [
+    "initialized",
+    "stopped breakpoint",
+    "stopped data breakpoint",
+  ]);
+  assertEquals(events.at(-1), "terminated");
+  const failed = all.filter(({ success }) => success === false);
+  assertEquals(failed.map(({ command }) => command), ["evaluate"]);
+  const [frames = ""] = bodyOf(all, "stackTrace");
+  assert(frames.includes(`"line":${line}`) && frames.includes("scale.tc"), frames);
+  const [position = "", parameters = ""] = bodyOf(all, "variables");
+  assert(position.includes('"name":"program_x","value":"1"'), position);
+  assert(parameters.includes('"name":"N","value":"70"'), parameters);
+  const results = bodyOf(all, "evaluate").slice(0, 2);
+  assertEquals(
+    results,
+    ["3", "2"].map((result) => JSON.stringify({ result, variablesReference: 0 })),
+  );
+  // 69 % 17 is 1.
+  assertEquals(
+    bodyOf(all, "evaluate").at(-1),
+    JSON.stringify({ result: "2", variablesReference: 0 }),
+  );
+});
+
+Deno.test("tri debug answers a launch of what cannot be compiled with the reason", async () => {
+  const all = await converse(["scale.tc", "--size", "Q=3"], [["launch", {}], ["disconnect", {}]]);
+  const [launch] = all.filter(({ command }) => command === "launch");
+  assertEquals(launch?.success, false);
+});
