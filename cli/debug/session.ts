@@ -1,11 +1,11 @@
 /** Requests of an editor on a launch that is walked through. */
-import {
-  type BreakpointAnswer,
-  type DebugLaunch,
-  type Quantity,
-  type StopReason,
-  type Until,
-  type Watchpoint,
+import type {
+  BreakpointAnswer,
+  DebugLaunch,
+  Quantity,
+  StopReason,
+  Until,
+  Watchpoint,
 } from "../../ffi/mod.ts";
 import { type Channel, isRecord, type Request } from "./channel.ts";
 import type { LaunchArguments } from "./launch.ts";
@@ -150,7 +150,7 @@ export function walkThrough(
   };
 
   const commands: Readonly<Record<string, (args: Request["arguments"]) => Reply>> = {
-    setBreakpoints(args) {
+    setBreakpoints(args): Reply {
       const source = isRecord(args["source"]) ? args["source"] : {};
       const file = textOf(source["path"]) || textOf(source["name"]);
       const wanted = records(args["breakpoints"]).map((each) => ({ ...each, file }));
@@ -164,18 +164,18 @@ export function walkThrough(
       })));
       return answers(all.slice(others.length));
     },
-    setExceptionBreakpoints(args) {
+    setExceptionBreakpoints(args): Reply {
       const filters = Array.isArray(args["filters"]) ? args["filters"] : [];
       launch.stopsAt = filters.includes("mistakes") ? "all" : "none";
       return {};
     },
-    dataBreakpointInfo(args) {
+    dataBreakpointInfo(args): Reply {
       const name = textOf(args["name"]);
       return tensors.some((tensor) => tensor.name === name)
         ? { dataId: null, description: `${name} is a tensor: name an element, such as ${name}[0]` }
         : { dataId: name, description: name, accessTypes: ["write"] };
     },
-    setDataBreakpoints(args) {
+    setDataBreakpoints(args): Reply {
       const points = records(args["breakpoints"]).map((each): Watchpoint => {
         const expression = textOf(each["dataId"]);
         const element = elementAt(expression, tensors);
@@ -184,7 +184,7 @@ export function walkThrough(
       });
       return answers(launch.setWatchpoints(points));
     },
-    configurationDone() {
+    configurationDone(): Reply {
       if (!stopOnEntry) return run("end");
       following.push(() => stopped({ kind: "start" }));
       return {};
@@ -195,7 +195,7 @@ export function walkThrough(
         name: `program (${launch.focus.program.join(", ")}), warp ${warp}`,
       })),
     }),
-    stackTrace(args) {
+    stackTrace(args): Reply {
       look(args);
       const { site } = launch.state();
       const path = site?.file === undefined ? undefined : pathOf(site.file);
@@ -215,13 +215,13 @@ export function walkThrough(
         expensive: false,
       })),
     }),
-    variables({ variablesReference }) {
+    variables({ variablesReference }): Reply {
       const reference = Number(variablesReference);
       look({ frameId: Math.floor(reference / SCOPES.length) });
       const scope = SCOPES[reference % SCOPES.length];
       return scope === undefined ? "there is no such scope" : { variables: variables[scope]() };
     },
-    evaluate(args) {
+    evaluate(args): Reply {
       look(args);
       return { result: valueOf(textOf(args["expression"])), variablesReference: 0 };
     },
