@@ -19,6 +19,9 @@ class LaterDriver extends EmulatorDriver {
 /** Suites run side by side, so threads that help one launch only take time from others; tests/emulator/workers tries them. */
 const workers = 1;
 
+/** How many of up to ten different images a run tries; the PTX of every target is compared and assembled elsewhere. */
+const GROUPS = 3;
+
 /** A device that runs the target's image. */
 export function deviceFor(target: TargetName): Device {
   if (target === "sm_90") {
@@ -53,7 +56,7 @@ function imagesOf(source: string, target: TargetName): string[] {
 
 /**
  * Declares a test for each group of targets that have the same code of these sources (files of kernels/, without `.tc`); the
- * first target of a group runs. `{}` in the title is the group.
+ * first target of a group runs. `{}` in the title is the group. The seed of the run chooses so many of the groups.
  */
 export function everyTarget(
   title: string,
@@ -63,22 +66,21 @@ export function everyTarget(
   const groups = groupTargets((target) =>
     sources.flatMap((source) => imagesOf(source, target)).join("")
   );
-  for (const { first, targets } of groups) {
+  for (const { first, targets } of sampled(groups, GROUPS)) {
     Deno.test(title.replace("{}", targets.join(", ")), () => fn(sharedDevice(first)));
   }
 }
 
 /**
  * The same where `fn` runs one variant: targets whose entries of a variant are equal run it once, although their other variants
- * may differ. `bodies` limits how many of the different entries of a variant run, which the seed of the run chooses: for tests
- * of what depends on the target less than products of odd and aligned sizes do.
+ * may differ. `bodies` limits how many of the different entries of a variant run, which the seed of the run chooses.
  */
 export function everyVariant<Variant extends string>(
   title: string,
   source: string,
   variants: readonly Variant[],
   fn: (device: Device, variant: Variant) => void,
-  bodies = Infinity,
+  bodies = GROUPS,
 ): void {
   const images = new Map(TARGET_NAMES.map((name) => [name, imagesOf(source, name)]));
   const groups = variants.flatMap((variant, salt) => {
