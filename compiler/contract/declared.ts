@@ -14,7 +14,7 @@ import type { SourcedItem } from "../pragma/pragma.ts";
 import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
 import type { Access, ContractExpr, Requirement } from "./types.ts";
-import { leastCommonMultiple } from "../support/arith.ts";
+import { intRange, leastCommonMultiple } from "../support/arith.ts";
 
 export interface DeclaredGrid {
   readonly extents: readonly ContractExpr[];
@@ -235,8 +235,25 @@ class ItemReader implements Declared {
     const scope = { ...this.#scope, params, what: `parameters of \`${this.#kernel.name}\`` };
     return texts.flatMap((text) => {
       const condition = this.#read(text, scope);
-      return condition === undefined ? [] : [{ condition, text: printExpr(condition) }];
+      if (condition === undefined || this.#demandsTooMuch(condition, text.span)) return [];
+      return [{ condition, text: printExpr(condition) }];
     });
+  }
+
+  /** An instance may assume values only that the parameter's type has: they become constants of that type. */
+  #demandsTooMuch(condition: ContractExpr, span: Span): boolean {
+    for (const [name, value] of valuesIn(condition)) {
+      const param = this.#kernel.params.find((candidate) => candidate.name === name);
+      if (param === undefined || !param.isInteger) continue;
+      const [least, most] = intRange(param.scalar);
+      if (value >= least && value <= most) continue;
+      this.#reporter.error("E9002", span, "this is false for all arguments", {
+        hint: `\`${name}\` is \`${spellType(param.type)}\`: ${least} to ${most}`,
+        notes: [{ message: "declared here", span: param.span }],
+      });
+      return true;
+    }
+    return false;
   }
 }
 

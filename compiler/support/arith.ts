@@ -187,9 +187,13 @@ function roundInteger(value: bigint, to: ScalarName): number {
   return roundFloat(value < 0n ? -rounded : rounded, to);
 }
 
-/** The least number that both divide. */
+/**
+ * The least number that both divide. Where that is above 2^53, which a number holds only rounded, the larger of the
+ * two: what is a multiple of both is still a multiple of it.
+ */
 export function leastCommonMultiple(a: number, b: number): number {
   let [x, y] = [a, b];
   while (y !== 0) [x, y] = [y, x % y];
-  return a / x * b;
+  const least = a / x * b;
+  return Number.isSafeInteger(least) ? least : Math.max(a, b);
 }

@@ -6,6 +6,7 @@ import {
   evalUnary,
   intRange,
   isLossless,
+  leastCommonMultiple,
   roundFloat,
   type ScalarValue,
   wrapInt,
@@ -321,4 +322,19 @@ Deno.test("isLossless() is true only where each value survives the way there and
     isLossless("float8e5", "float16") && !isLossless("bfloat16", "float16") &&
       isLossless("uint8", "int16"),
   );
+});
+
+Deno.test("leastCommonMultiple() is exact, or one of the two where a number cannot hold it", () => {
+  for (
+    const [a, b, least] of [[1, 1, 1], [4, 6, 12], [6, 4, 12], [1, 7, 7], [
+      2 ** 31,
+      2 ** 20,
+      2 ** 31,
+    ]] as const
+  ) {
+    assertEquals(leastCommonMultiple(a, b), least);
+  }
+  // Odd factors whose product, rounded to 53 bits, would be even.
+  assertEquals(leastCommonMultiple(3 ** 20, 5 ** 13), 3 ** 20);
+  assertEquals(leastCommonMultiple(5 ** 13, 3 ** 20), 3 ** 20);
 });
