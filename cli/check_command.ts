@@ -6,6 +6,9 @@ import { formatOf, plural, showDiagnostics } from "./diagnostics/format.ts";
 import { unwrappableDiagnostic } from "./diagnostics/unwrappable.ts";
 import { includeFinder, type Probes } from "./project/include.ts";
 import { checkKernelNames, hasErrors, openSession } from "./project/session.ts";
+import { unknownExports } from "./project/export_names.ts";
+import { labelOf, settingsOf } from "./project/project.ts";
+import { must } from "../compiler/support/bug.ts";
 import { tuneProbe } from "./tune/tuned.ts";
 import { jsonText } from "./json.ts";
 
@@ -24,11 +27,11 @@ async function checkOnce(
 ): Promise<number> {
   const { terminal, toolchain } = context;
   const format = formatOf(invocation);
-  const { project, all, sources, optionsFor } = await openSession(invocation);
+  const { project, all, sources, optionsFor, exportsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
   const mistakes = project.reporter.diagnostics;
   const results = sources.map((source, index) => {
-    terminal.progress(`checking ${index + 1}/${sources.length} ${source.file.name}`);
+    terminal.progress(`checking ${index + 1}/${sources.length} ${labelOf(source)}`);
     const { resolve, probes } = includeFinder(project.root, invocation.list("include"));
     const options = { ...optionsFor(source), include: resolve };
     const result = compiler.compileFile(source.file, options);
@@ -37,9 +40,17 @@ async function checkOnce(
   });
   terminal.endProgress();
   const { check } = await toolchain.codegen();
-  const found = results.map(({ diagnostics, kernels }) => {
-    const bad = check(kernels);
-    return bad === undefined ? diagnostics : [...diagnostics, unwrappableDiagnostic(bad, kernels)];
+  const found = results.map(({ diagnostics, kernels }, index) => {
+    const source = must(sources[index], "the source of a result");
+    if (kernels.length === 0) return diagnostics;
+    const exports = settingsOf(project, source).flatMap(({ exports }) => exports);
+    const unknown = unknownExports(exports, kernels.map(({ name }) => name));
+    const bad = check(kernels, exportsFor(source));
+    return [
+      ...diagnostics,
+      ...unknown,
+      ...bad === undefined ? [] : [unwrappableDiagnostic(bad, kernels)],
+    ];
   });
   const diagnostics = [...mistakes, ...dropLocalUnusedDefines(found, true)];
   const ok = !hasErrors(diagnostics);

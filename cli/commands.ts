@@ -30,6 +30,7 @@ export const COMMANDS = {
       "out",
       ...COMPILE,
       ...WARNINGS,
+      "export",
       "configs",
       "embed",
       "compact",
@@ -53,7 +54,7 @@ export const COMMANDS = {
   check: {
     summary: "report the diagnostics of .tc files; write nothing",
     operands: "[DIR or FILE]...",
-    options: [...COMPILE, ...WARNINGS, "configs", "watch", "json", "format", "help"],
+    options: [...COMPILE, ...WARNINGS, "export", "configs", "watch", "json", "format", "help"],
   },
   fmt: {
     summary: "format .tc files and headers in place, or text on stdin",

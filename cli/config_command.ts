@@ -6,11 +6,11 @@ import { readEnv } from "./environment.ts";
 import { EXIT } from "./failure.ts";
 import { relativePath } from "./files/paths.ts";
 import { jsonText } from "./json.ts";
-import type { Project, Source } from "./project/project.ts";
+import { labelOf, type Project, settingsOf, type Source } from "./project/project.ts";
 import { remoteSettings } from "./remote/settings.ts";
 import { hasErrors, openSession } from "./project/session.ts";
 import { selectTargets } from "./project/targets.ts";
-import type { FileConfig } from "./project/tri_config.ts";
+import type { ExportNames } from "./project/export_names.ts";
 import { printTable } from "./report/table.ts";
 import { tunePathOf } from "./tune/file.ts";
 
@@ -30,12 +30,12 @@ const VARIABLES = ["TRI_PTXAS", "CUDA_HOME", "CUDA_PATH", "TRI_DEVICE"];
 /** The body of the command. */
 export async function runConfig(invocation: Invocation, context: CommandContext): Promise<number> {
   const { terminal, toolchain } = context;
-  const { project, sources, optionsFor } = await openSession(invocation);
-  const { root, configFile, config, reporter: { diagnostics } } = project;
+  const { project, sources, optionsFor, exportsFor } = await openSession(invocation);
+  const { root, configFile, reporter: { diagnostics } } = project;
   const settings = [
     ...await sharedSettings(invocation, project),
     ...sources.flatMap((source) =>
-      fileSettings(source, project, optionsFor(source), config.get(source.file.name))
+      fileSettings(source, project, optionsFor(source), exportsFor(source))
     ),
   ];
   const ok = !hasErrors(diagnostics);
@@ -80,17 +80,19 @@ async function sharedSettings(
 }
 
 function fileSettings(
-  { file: { name }, path }: Source,
-  { root, configFile }: Project,
+  source: Source,
+  project: Project,
   { defines = [], overrides = [], configurations }: CompileOptions,
-  fromFile: FileConfig | undefined,
+  exports: ExportNames,
 ): Setting[] {
+  const { root, configFile } = project;
+  const [name, fromFiles] = [labelOf(source), settingsOf(project, source)];
   return [
     ...defines.map((define): Setting => ({
       file: name,
       setting: `macro ${define.name}`,
       value: define.value ?? "(undefined)",
-      from: fromFile?.defines.includes(define) === true
+      from: fromFiles.some(({ defines }) => defines.includes(define))
         ? configFile ?? ""
         : define.value === null
         ? "-U"
@@ -102,12 +104,20 @@ function fileSettings(
       value: text,
       from: origin.replace(/^<(.*)>$/, "$1"),
     })),
+    ...Object.entries(exports).map(([kernel, chosen]): Setting => ({
+      file: name,
+      setting: `export of ${kernel}`,
+      value: chosen,
+      from: fromFiles.some(({ exports }) => exports.some((one) => one.name === chosen))
+        ? configFile ?? ""
+        : "--export",
+    })),
     ...(typeof configurations === "object" && "also" in configurations
       ? [{
         file: name,
         setting: "configurations",
         value: "fastest measured",
-        from: relativePath(root, tunePathOf(path)),
+        from: relativePath(root, tunePathOf(source.path)),
       }]
       : []),
   ];

@@ -46,6 +46,12 @@ export const OPTIONS = {
     many: true,
     help: "define a macro or compile-time parameter",
   },
+  export: {
+    type: "text",
+    value: "KERNEL=NAME",
+    many: true,
+    help: "the name that wrappers export for a kernel",
+  },
   undefine: { type: "text", short: "U", value: "NAME", many: true, help: "undefine a macro" },
   include: {
     type: "text",

@@ -1,7 +1,7 @@
 /** Where kernels are defined, for maps from declarations to sources. */
 import type { KernelOutline } from "../compiler/options.ts";
 import { positionOf } from "../compiler/support/source.ts";
-import { exportedNames } from "./plan.ts";
+import { type ChosenNames, exportedNames } from "./plan.ts";
 
 /** The location of a kernel in its source: lines and columns from 0, in UTF-16 units as editors count. */
 export interface Definition {
@@ -15,8 +15,11 @@ export interface Definition {
 }
 
 /** The kernels' names in their sources. */
-export function definitionsOf(kernels: readonly KernelOutline[]): Definition[] {
-  const names = exportedNames(kernels.map(({ name }) => name));
+export function definitionsOf(
+  kernels: readonly KernelOutline[],
+  chosen: ChosenNames = {},
+): Definition[] {
+  const names = exportedNames(kernels.map(({ name }) => name), chosen);
   return names.flatMap(({ exportName, typeName }, index) => {
     const kernel = kernels[index];
     if (kernel === undefined) return [];

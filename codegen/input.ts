@@ -1,5 +1,6 @@
 /** What wrappers are generated from. */
 import type { KernelOutline } from "../compiler/options.ts";
+import type { ChosenNames } from "./plan.ts";
 
 /** What a wrapper is made from. */
 export interface WrapperInput {
@@ -13,6 +14,8 @@ export interface WrapperInput {
   readonly images: readonly WrapperImage[];
   /** What tuning measured, for kernels that were compiled in several configurations. */
   readonly measured?: readonly Measured[];
+  /** The names to export, by kernel, in place of those that follow from the kernels' names. */
+  readonly exports?: ChosenNames;
   /** Puts the images into the module instead of naming their files. */
   readonly embed: boolean;
   /** JavaScript with declarations and a map to the source, instead of TypeScript. */

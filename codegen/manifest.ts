@@ -15,12 +15,15 @@ import type {
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import type { WrapperImage } from "./input.ts";
+import type { ChosenNames } from "./plan.ts";
 
 /** One kernel. Its instances are the entries of its images. */
 export interface KernelManifest {
   /** Rises when a reader of the old form would misunderstand the new one. */
   readonly schema: 1;
   readonly name: string;
+  /** What the wrapper exports it as, where the user chose that. */
+  readonly export?: string;
   readonly doc: string;
   /** What a launch has to fulfil. Most instances share theirs with others. */
   readonly contracts: readonly ContractManifest[];
@@ -175,6 +178,7 @@ export function buildManifest(
   { name, doc, instances, constants, modules }: KernelOutline,
   images: readonly WrapperImage[],
   embed: boolean,
+  exports: ChosenNames = {},
 ): KernelManifest {
   const described = instances.map(({ contract }) => describeContract(contract));
   const contracts = new Map(described.map((contract) => [JSON.stringify(contract), contract]));
@@ -182,6 +186,7 @@ export function buildManifest(
   return {
     schema: 1,
     name,
+    ...Object.hasOwn(exports, name) ? { export: exports[name] } : {},
     doc,
     contracts: [...contracts.values()],
     instances: instances.map((

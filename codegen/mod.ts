@@ -32,7 +32,7 @@ export async function generateWrapper(input: WrapperInput): Promise<GeneratedWra
   const typescript = printModule(wrapper);
   const manifest = input.kernels.map((
     kernel,
-  ) => [kernel.name, buildManifest(kernel, input.images, input.embed)]);
+  ) => [kernel.name, buildManifest(kernel, input.images, input.embed, input.exports)]);
   const modules = input.javascript === undefined
     ? new Map([[".ts", typescript]])
     : await javascriptModules(input, typescript, input.javascript.sourcePath);
@@ -44,14 +44,19 @@ export async function generateWrapper(input: WrapperInput): Promise<GeneratedWra
 }
 
 async function javascriptModules(
-  { kernels, stem }: WrapperInput,
+  { kernels, stem, exports }: WrapperInput,
   typescript: string,
   sourcePath: string,
 ): Promise<ReadonlyMap<string, string>> {
   const { declarationMap, toJavaScript } = await import("./javascript.ts");
   const { module, declarations } = toJavaScript(typescript);
   const base = stem.slice(stem.lastIndexOf("/") + 1);
-  const map = declarationMap(declarations, definitionsOf(kernels), sourcePath, `${base}.d.ts`);
+  const map = declarationMap(
+    declarations,
+    definitionsOf(kernels, exports),
+    sourcePath,
+    `${base}.d.ts`,
+  );
   return new Map([
     [".js", module],
     [".d.ts", `${declarations}//# sourceMappingURL=${base}.d.ts.map\n`],

@@ -23,6 +23,9 @@ export class CodegenError extends Error {
   }
 }
 
+/** Export names that the user chose, by kernel. */
+export type ChosenNames = Readonly<Record<string, string>>;
+
 /** How one wrapper is written. */
 export interface KernelPlan {
   readonly kernel: KernelOutline;
@@ -115,10 +118,13 @@ const GROUP_LETTERS = [..."DEFGHIJKLMNOPQRSTUVWXYZ"];
 /** Their types would be named like those of the run time. */
 const TYPE_NAMES: ReadonlySet<string> = new Set(["Call", "GridCall", "Variant"]);
 
-/** Plans the wrappers of a file's kernels. */
-export function planKernels(kernels: readonly KernelOutline[]): readonly KernelPlan[] {
+/** Plans the wrappers of a file's kernels; `chosen` has export names by kernel. */
+export function planKernels(
+  kernels: readonly KernelOutline[],
+  chosen: ChosenNames = {},
+): readonly KernelPlan[] {
   const originals = kernels.map(({ name }) => name);
-  const names = exportedNames(originals);
+  const names = exportedNames(originals, chosen);
   const constantNames = styledNames(
     originals,
     constantCase,
@@ -136,21 +142,47 @@ export function planKernels(kernels: readonly KernelOutline[]): readonly KernelP
 }
 
 /** Throws a `CodegenError` for kernels that cannot have a wrapper, without writing one. */
-export function checkWrappable(kernels: readonly KernelOutline[]): void {
-  planKernels(kernels);
+export function checkWrappable(
+  kernels: readonly KernelOutline[],
+  chosen: ChosenNames = {},
+): void {
+  planKernels(kernels, chosen);
 }
 
 /** What the wrapper of a file exports for each of its kernels. */
 export function exportedNames(
   kernels: readonly string[],
+  chosen: ChosenNames = {},
 ): readonly (Pick<KernelPlan, "exportName" | "typeName"> & { readonly kernel: string })[] {
-  const exportNames = styledNames(kernels, camelCase, RESERVED_NAMES);
-  const typeNames = styledNames(kernels, pascalCase, TYPE_NAMES);
-  return kernels.map((kernel) => ({
+  const own = kernels.map((kernel) => chosenName(kernel, chosen) ?? kernel);
+  const exportNames = styledNames(
+    kernels.filter((kernel) => chosenName(kernel, chosen) === undefined),
+    camelCase,
+    RESERVED_NAMES,
+  );
+  const names = kernels.map((kernel) =>
+    chosenName(kernel, chosen) ?? must(exportNames.get(kernel), "export name")
+  );
+  for (const [index, name] of names.entries()) {
+    const first = must(kernels[names.indexOf(name)], "a kernel");
+    const kernel = must(kernels[index], "a kernel");
+    if (first !== kernel) {
+      throw new CodegenError(
+        kernel,
+        `${first} is exported as ${name} too; choose another name for one of them in the settings' \`exports\` or with --export`,
+      );
+    }
+  }
+  const typeNames = styledNames(own, pascalCase, TYPE_NAMES);
+  return kernels.map((kernel, index) => ({
     kernel,
-    exportName: must(exportNames.get(kernel), "export name"),
-    typeName: must(typeNames.get(kernel), "type name"),
+    exportName: must(names[index], "export name"),
+    typeName: must(typeNames.get(own[index] ?? kernel), "type name"),
   }));
+}
+
+function chosenName(kernel: string, chosen: ChosenNames): string | undefined {
+  return Object.hasOwn(chosen, kernel) ? chosen[kernel] : undefined;
 }
 
 function planKernel(

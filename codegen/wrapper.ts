@@ -14,7 +14,7 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
   const values = new Set<string>(["wrapKernel"]);
   const types = new Set<string>();
   const constants = allConstants(input.kernels);
-  const kernels = planKernels(input.kernels).flatMap((plan): Declaration[] => {
+  const kernels = planKernels(input.kernels, input.exports).flatMap((plan): Declaration[] => {
     const images = input.images.filter(({ kernel }) => kernel === plan.kernel.name);
     const facts = factsSection(plan, { ...input, images });
     const section = typesSection(plan);

@@ -11,7 +11,7 @@ import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
 import { commandHelpText, helpText } from "../cli/help.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins/builtins.ts";
 import { KEYWORDS } from "../compiler/preprocess/keywords.ts";
-import { KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/project/settings_docs.ts";
+import { BUILDS_EXAMPLE, KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/project/settings_docs.ts";
 import {
   ATTRIBUTE_DOCS,
   BUILTIN_DOCS,
@@ -186,6 +186,15 @@ function settingsPage(): string {
         "macros: a string or a number is the macro's tokens, `null` undefines it (`-D`, `-U`)",
       ],
       [code("kernels"), "an object for each kernel, by the name in the file"],
+      [
+        code("exports"),
+        "the names that the wrapper exports, by the kernel's name in the file (`--export`)",
+      ],
+      [
+        code("builds"),
+        "an object for each wrapper that the file is built into, by the wrapper's name: `defines`, `kernels` and `exports` of " +
+        "this one, which are stronger than those of the file",
+      ],
     ]),
     "\nThe keys of a kernel:\n",
     table(
@@ -194,6 +203,11 @@ function settingsPage(): string {
         [name, { form, doc, pragma }],
       ) => [code(name), code(form), doc, code(`#pragma tri ${pragma}`)]),
     ),
+    "\n## One file, several wrappers\n",
+    "A file with `builds` is compiled once for each of them, and there is no wrapper of the file's own name:\n",
+    "```json\n" + JSON.stringify({ tri: BUILDS_EXAMPLE }, null, 2) + "\n```\n",
+    "This writes `kernels/scale.tc` as `scale_small.ts` and `scale_large.ts`, in the folder where `scale.ts` would be. " +
+    "`tri inspect`, `tri debug`, `tri tune` and editors take the first build; `-D` replaces its macros.\n",
     "\nTokens and expressions are those of [pragmas](names.md#pragmas); options are [those of pragmas](names.md#options) too.\n",
   ].join("\n");
 }

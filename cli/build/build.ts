@@ -11,7 +11,8 @@ import { unwrappableDiagnostic } from "../diagnostics/unwrappable.ts";
 import type { Counts, Skipped, SourceState } from "./state.ts";
 import { includeFinder, type Probes } from "../project/include.ts";
 import { folderOf, joinPath, relativePath } from "../files/paths.ts";
-import type { Project, Source } from "../project/project.ts";
+import { type ExportNames, unknownExports } from "../project/export_names.ts";
+import { labelOf, type Project, settingsOf, type Source } from "../project/project.ts";
 import {
   assemble,
   type Assembled,
@@ -53,6 +54,7 @@ export interface Task {
   readonly source: Source;
   readonly options: CompileOptions;
   readonly measured: readonly Measured[];
+  readonly exports: ExportNames;
 }
 
 /** The result of one task. */
@@ -122,7 +124,7 @@ export async function compileTasks(
 ): Promise<CompiledTask[]> {
   const compiled: CompiledTask[] = [];
   for (const [index, task] of tasks.entries()) {
-    progress("compile", index, tasks.length, task.source.file.name);
+    progress("compile", index, tasks.length, labelOf(task.source));
     compiled.push(compileOne(plan, task, compiler, staging));
     // Lets signals and timers through between files.
     await new Promise((resolve) => setTimeout(resolve));
@@ -141,6 +143,10 @@ function compileOne(
     ...task.options,
     include: finder.resolve,
   });
+  const mistakes = kernels.length === 0 ? [] : unknownExports(
+    settingsOf(plan.project, task.source).flatMap(({ exports }) => exports),
+    kernels.map(({ name }) => name),
+  );
   const modules = kernels.flatMap(({ name, modules }) =>
     modules.map(({ target, ptx, entries }) => ({
       kernel: name,
@@ -154,7 +160,13 @@ function compileOne(
     ...kernel,
     modules: kernel.modules.map(({ target, entries }) => ({ target, entries })),
   }));
-  return { task, diagnostics, kernels: outlines, modules, probes: finder.probes };
+  return {
+    task,
+    diagnostics: [...diagnostics, ...mistakes],
+    kernels: outlines,
+    modules,
+    probes: finder.probes,
+  };
 }
 
 interface AssemblyJob extends PtxModule {
@@ -300,6 +312,7 @@ export async function finishTask(
     kernels,
     images,
     measured: task.measured,
+    exports: task.exports,
     embed: plan.embed,
     ...plan.emit === "js" ? { javascript: { sourcePath: sourcePathOf(plan, source) } } : {},
   });
@@ -373,15 +386,22 @@ export function stateOf(built: Built, inputs: SourceState["inputs"]): SourceStat
   };
 }
 
-/** A command-line define that other files use is no mistake: W1023 counts only if every file says it. */
+/**
+ * A command-line define that other files use is no mistake: W1023 counts only if every file says it. What several builds of
+ * a file have is shown once.
+ */
 export function dropLocalUnusedDefines(
   results: readonly (readonly Diagnostic[])[],
   everything: boolean,
 ): Diagnostic[] {
   const shown = new Set<string>();
+  const isNew = ({ code, message, span: { file, start } }: Diagnostic): boolean => {
+    const key = `${file.name} ${start} ${code} ${message}`;
+    return shown.size < shown.add(key).size;
+  };
   return results.flatMap((diagnostics) =>
     diagnostics.filter((diagnostic) => {
-      if (diagnostic.code !== "W1023") return true;
+      if (diagnostic.code !== "W1023") return isNew(diagnostic);
       const everywhere = everything &&
         results.every((others) =>
           others.some(({ code, message }) => code === "W1023" && message === diagnostic.message)

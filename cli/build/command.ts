@@ -120,6 +120,7 @@ async function produce(
     source,
     options: session.optionsFor(source),
     measured: session.measuredFor(source),
+    exports: session.exportsFor(source),
   }));
   const compiled = tasks.length === 0 ? [] : await compileTasks(
     plan,

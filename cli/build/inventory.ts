@@ -8,7 +8,7 @@ import { usageError } from "../failure.ts";
 import { probeAgain } from "../project/include.ts";
 import { jobCount } from "../jobs.ts";
 import { hashOnDisk } from "../files/output_folder.ts";
-import { absolutePath, joinPath } from "../files/paths.ts";
+import { absolutePath, folderOf, joinPath } from "../files/paths.ts";
 import { isFile, readTextIfThere } from "../project/project.ts";
 import { type Assemblers, findAssemblers } from "../tools/ptxas.ts";
 import { remoteSettings } from "../remote/settings.ts";
@@ -86,7 +86,7 @@ function readManifest(
 }
 
 function judge(
-  { project, sources, optionsFor, measuredFor }: Session,
+  { project, sources, optionsFor, measuredFor, exportsFor }: Session,
   isForced: boolean,
   plan: BuildPlan,
   tri: string,
@@ -97,6 +97,7 @@ function judge(
     // Verifying changes nothing in the output.
     const { verify: _verify, ...decisive } = options;
     const measured = measuredFor(source);
+    const exports = exportsFor(source);
     const earlier = state?.sources[source.stem];
     const inputs: BuildInputs = {
       source: sha256(`${source.file.name}\n${source.file.text}`),
@@ -109,6 +110,7 @@ function judge(
           plan.compact,
           plan.emit,
           ...measured,
+          ...Object.keys(exports).length === 0 ? [] : [exports],
         ]),
       ),
       tri,
@@ -134,9 +136,11 @@ function assemblersFor(plan: BuildPlan, targets: readonly string[]): string {
   return [...new Set(versions)].join("; ");
 }
 
-/** Stems of an earlier build whose source is no longer there. */
+/** Stems of an earlier build whose source is no longer there, or is built under other names. */
 function goneSources(state: BuildState, { project, all }: Session): string[] {
   return Object.entries(state.sources).filter(([stem, { file }]) =>
-    !all.some((source) => source.stem === stem) && !isFile(joinPath(project.root, file))
+    !all.some((source) => source.stem === stem) &&
+    (!isFile(joinPath(project.root, file)) ||
+      all.some((source) => source.file.name === file && folderOf(source.stem) === folderOf(stem)))
   ).map(([stem]) => stem);
 }

@@ -7,7 +7,7 @@ import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT } from "../failure.ts";
 import { formatOf, plural, showDiagnostics, type View } from "../diagnostics/format.ts";
 import type { WriteReport } from "../files/output_folder.ts";
-import type { Source } from "../project/project.ts";
+import { labelOf, type Source } from "../project/project.ts";
 import type { Assemblers } from "../tools/ptxas.ts";
 import { jsonText } from "../json.ts";
 
@@ -92,7 +92,7 @@ export class BuildReport {
     judged: readonly Judged[],
   ): Promise<number> {
     const list = [
-      ...stale.map(({ source, reason }) => ({ source: source.file.name, reason: reason ?? "" })),
+      ...stale.map(({ source, reason }) => ({ source: labelOf(source), reason: reason ?? "" })),
       ...gone.map((stem) => ({ source: stem, reason: "the source is gone" })),
     ];
     const ok = list.length === 0;
@@ -108,7 +108,7 @@ export class BuildReport {
 
   /** Reports why sources are built, before the work begins. */
   explained(stale: readonly Judged[], gone: readonly string[]): void {
-    for (const { source, reason } of stale) this.#say(`${source.file.name}: ${reason}`);
+    for (const { source, reason } of stale) this.#say(`${labelOf(source)}: ${reason}`);
     for (const stem of gone) this.#say(`${stem}: the source is gone`);
   }
 
@@ -140,6 +140,7 @@ export class BuildReport {
     }
     await this.#showProblems(diagnostics, rejected, warnings);
     this.#sayCounts(counts, builtSources, written);
+    this.#sayAliases(sources);
     if (remote !== undefined) this.#sayRemote(remote, builtSources);
     const empty = Object.values(sources).filter((source) => source.counts.kernels === 0);
     if (empty.length > 0) {
@@ -188,6 +189,21 @@ export class BuildReport {
     // With `--watch` each build is one line.
     for (const line of this.#watching ? [`${built}; ${changes}`] : [built, changes]) {
       this.#say(line);
+    }
+  }
+
+  /** Kernels of one name; types follow their kernels. */
+  #sayAliases(sources: Readonly<Record<string, SourceState>>): void {
+    const exported = Object.entries(sources).flatMap(([stem, { exports }]) =>
+      exports.values.map((name) => ({ stem, name }))
+    );
+    for (const [name, same] of groupBy(exported, ({ name }) => name)) {
+      if (same.length === 1 || this.#watching) continue;
+      const stems = same.map(({ stem }) => stem).join(", ");
+      this.#say(
+        `note: ${name} is exported by ${stems}; the index has an alias for each, ${name} and the path. ` +
+          'Other names: "exports" of the file in the settings, or --export KERNEL=NAME',
+      );
     }
   }
 

@@ -12,6 +12,7 @@ import type { CommandContext, Invocation } from "../command.ts";
 import { usageError } from "../failure.ts";
 import { resolvePath } from "../files/paths.ts";
 import { includeFinder } from "../project/include.ts";
+import { firstBuilds } from "../project/project.ts";
 import { checkKernelNames, openSession } from "../project/session.ts";
 import { chooseArguments, scalarValues, type Sizes } from "../report/arguments.ts";
 import { factsOf, instancesOn } from "../report/facts.ts";
@@ -66,7 +67,8 @@ export async function prepareLaunch(
   if (operand === undefined || more !== undefined) {
     throw usageError("tri debug takes one file", "tri debug FILE.tc --size M=64");
   }
-  const { project, all: [source, another], optionsFor } = await openSession(invocation);
+  const { project, all, optionsFor } = await openSession(invocation);
+  const [source, another] = firstBuilds(all);
   if (source === undefined || another !== undefined) {
     throw usageError("tri debug takes one file, not a folder of several");
   }

@@ -7,25 +7,29 @@ import { EXIT, writeFailure } from "../failure.ts";
 import { absolutePath, joinPath, relativePath } from "../files/paths.ts";
 import { replaceFile } from "../files/replace_file.ts";
 import { includeFinder } from "../project/include.ts";
+import { labelOf } from "../project/project.ts";
 import { hasErrors, openSession } from "../project/session.ts";
 
 /** The body of the command. */
 export async function runDoc(invocation: Invocation, context: CommandContext): Promise<number> {
   const { terminal, toolchain } = context;
-  const { project, sources, optionsFor } = await openSession(invocation);
+  const { project, sources, optionsFor, exportsFor } = await openSession(invocation);
   const compiler = await toolchain.compiler();
   const { check } = await toolchain.codegen();
   const results = sources.map((source) => {
     const { resolve } = includeFinder(project.root, invocation.list("include"));
     const options = { ...optionsFor(source), include: resolve, checkOnly: true };
-    return { name: source.file.name, ...compiler.compileFile(source.file, options) };
+    const exports = exportsFor(source);
+    return { name: labelOf(source), exports, ...compiler.compileFile(source.file, options) };
   });
   const diagnostics = [
     ...project.reporter.diagnostics,
     ...results.flatMap((result) => result.diagnostics),
   ].filter(({ severity }) => severity === "error");
   await showDiagnostics(diagnostics, context, { format: "pretty", root: project.root });
-  const files = results.filter(({ kernels }) => kernels.length > 0 && check(kernels) === undefined);
+  const files = results.filter(({ kernels, exports }) =>
+    kernels.length > 0 && check(kernels, exports) === undefined
+  );
   const page = kernelsPage(files);
   const folder = invocation.text("out") ?? "";
   if (folder === "") terminal.print(page);

@@ -1,6 +1,7 @@
 /** Kernels as Markdown: what the comment above each says, and what its contract says of the call. */
 import { printSource } from "../../codegen/expression.ts";
 import {
+  type ChosenNames,
   type KernelPlan,
   type ParamPlan,
   planKernels,
@@ -14,11 +15,16 @@ export interface DocumentedFile {
   /** From the project's root. */
   readonly name: string;
   readonly kernels: readonly KernelOutline[];
+  /** Names that the user chose for what wrappers export. */
+  readonly exports?: ChosenNames;
 }
 
 /** A page with all kernels of some files. */
 export function kernelsPage(files: readonly DocumentedFile[]): string {
-  const sections = files.map(({ name, kernels }) => ({ name, plans: planKernels(kernels) }));
+  const sections = files.map(({ name, kernels, exports }) => ({
+    name,
+    plans: planKernels(kernels, exports),
+  }));
   const contents = sections.flatMap(({ plans }) =>
     plans.map(({ exportName, kernel }) =>
       `- [${exportName}](#${exportName.toLowerCase()})${summary(kernel.doc)}`

@@ -9,6 +9,7 @@ import { showDiagnostics, type View } from "../diagnostics/format.ts";
 import { includeFinder } from "../project/include.ts";
 import { runProcess } from "../tools/process.ts";
 import { scratchFile } from "../files/scratch_file.ts";
+import { firstBuilds } from "../project/project.ts";
 import { checkKernelNames, hasErrors, openSession } from "../project/session.ts";
 import { COMPILER_PHASES } from "../tools/toolchain.ts";
 import { findTools } from "../tools/tools.ts";
@@ -30,7 +31,7 @@ export async function runInspect(invocation: Invocation, context: CommandContext
   if (isIrFile(operand)) return await inspectIrFile(operand, invocation, context);
   if (invocation.flag("passes")) throw usageError("--passes goes with a FILE.ir");
   const { project, all, optionsFor } = await openSession(invocation);
-  const [source, another] = all;
+  const [source, another] = firstBuilds(all);
   if (source === undefined || another !== undefined) {
     throw usageError("tri inspect takes one file, not a folder of several");
   }

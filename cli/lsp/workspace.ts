@@ -11,7 +11,7 @@ import { compileOptionsFor } from "../project/compile_options.ts";
 import { includeFinder } from "../project/include.ts";
 import type { Invocation } from "../command.ts";
 import { absolutePath, isInside, joinPath, relativePath } from "../files/paths.ts";
-import { openProject } from "../project/project.ts";
+import { buildsOf, openProject, settingsOf } from "../project/project.ts";
 
 /** A document as the compiler sees it. */
 export interface Prepared {
@@ -30,18 +30,18 @@ export type Workspace = (uri: string, text: string, openText: OpenText) => Prepa
 
 /** The workspace under the options of a command line, which throw a usage failure here if they are wrong. */
 export function workspaceFor(invocation: Invocation, targets: readonly TargetName[]): Workspace {
-  const any = { file: { name: "", text: "" }, path: "", stem: "" };
-  compileOptionsFor(any, invocation, new Map(), targets);
+  compileOptionsFor(invocation, [], targets);
   return (uri, text, openText) => {
     const path = pathOf(uri);
-    const { root, config, reporter } = openProject(path);
+    const project = openProject(path);
+    const { root, reporter } = project;
     const file: SourceFile = { name: relativePath(root, path), text };
-    const source = { file, path, stem: file.name };
+    const [source] = buildsOf(project, { file, path, stem: file.name });
     const finder = includeFinder(root, invocation.list("include"));
     return {
       file,
       options: {
-        ...compileOptionsFor(source, invocation, config, targets),
+        ...compileOptionsFor(invocation, settingsOf(project, source), targets),
         include: preferOpen(finder.resolve, root, openText),
       },
       mistakes: reporter.diagnostics,

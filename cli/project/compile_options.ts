@@ -5,22 +5,20 @@ import { nearest } from "../../compiler/support/spelling.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import { usageError } from "../failure.ts";
 import type { Invocation } from "../command.ts";
-import type { Source } from "./project.ts";
-import type { FileConfig, TriConfig } from "./tri_config.ts";
+import type { FileConfig } from "./tri_config.ts";
 
-/** The options for one source; everything but the include resolver. */
+/** The options for one source, whose settings are the strongest last; everything but the include resolver. */
 export function compileOptionsFor(
-  source: Source,
   invocation: Invocation,
-  config: TriConfig,
+  settings: readonly FileConfig[],
   targets: readonly TargetName[],
 ): CompileOptions {
-  const fromFile = config.get(source.file.name);
-  const defines = commandLineDefines(invocation);
   return {
     targets,
-    defines: [...weakerDefines(fromFile, defines), ...defines],
-    overrides: [...weakerOverrides(fromFile, invocation.overrides), ...invocation.overrides],
+    defines: [...settings.map(({ defines }) => defines), commandLineDefines(invocation)]
+      .reduce((weak, strong) => [...weakerDefines(weak, strong), ...strong]),
+    overrides: [...settings.map(({ overrides }) => overrides), invocation.overrides]
+      .reduce((weak, strong) => [...weakerOverrides(weak, strong), ...strong]),
     suppress: invocation.list("no-warn").map((word) => warningCode("no-warn", word)),
     enable: invocation.list("warn").map((word) => warningCode("warn", word)),
     warningsAsErrors: invocation.flag("werror"),
@@ -57,17 +55,15 @@ function macroName(option: string, name: string): string {
   return name;
 }
 
-function weakerDefines(config: FileConfig | undefined, stronger: readonly Define[]): Define[] {
-  return (config?.defines ?? []).filter(({ name }) =>
-    !stronger.some((define) => define.name === name)
-  );
+function weakerDefines(weak: readonly Define[], stronger: readonly Define[]): Define[] {
+  return weak.filter(({ name }) => !stronger.some((define) => define.name === name));
 }
 
 function weakerOverrides(
-  config: FileConfig | undefined,
+  weaker: readonly Override[],
   stronger: readonly Override[],
 ): Override[] {
-  return (config?.overrides ?? []).filter((weak) =>
+  return weaker.filter((weak) =>
     !stronger.some((strong) =>
       overrideKind(strong) === overrideKind(weak) &&
       (strong.kernel === undefined || strong.kernel === weak.kernel)

@@ -8,7 +8,13 @@ import { environmentError, usageError } from "../failure.ts";
 import { JsonError, type JsonNode, parseJsonc } from "./jsonc.ts";
 import { absolutePath, folderOf, isInside, joinPath, relativePath } from "../files/paths.ts";
 import { checkStem } from "../build/source_name.ts";
-import { readRemoteCache, readTriConfig, type TriConfig, triMember } from "./tri_config.ts";
+import {
+  type FileConfig,
+  readRemoteCache,
+  readTriConfig,
+  type TriConfig,
+  triMember,
+} from "./tri_config.ts";
 
 export interface Project {
   /** Absolute. Names in outputs and diagnostics are relative to it. */
@@ -29,6 +35,8 @@ export interface Source {
   readonly path: string;
   /** Output name without extension, with folders: `transpose`, `blas/gemm`. */
   readonly stem: string;
+  /** Which of the file's builds it is; undefined: the settings of the file have none. */
+  readonly build?: string;
 }
 
 /** Where settings are read from; the first that has the key `tri`. */
@@ -108,19 +116,49 @@ export function findSources(project: Project, operands: readonly string[], out: 
       // An operand may lie in another one; the first decides on the name.
       if ([...found.values()].some(({ path }) => path === tc)) continue;
       const stem = relativePath(base, tc).slice(0, -".tc".length);
-      const other = found.get(stem);
-      if (other !== undefined) {
-        throw usageError(
-          `Two files would be written as ${stem}.ts: ${other.path} and ${tc}`,
-          "Rename one of them.",
-        );
-      }
       const file = readSource(project, tc);
-      checkStem(stem, file, project.reporter);
-      found.set(stem, { path: tc, stem, file });
+      for (const source of buildsOf(project, { path: tc, stem, file })) {
+        const other = found.get(source.stem);
+        if (other !== undefined) {
+          throw usageError(
+            `Two files would be written as ${source.stem}.ts: ${other.path} and ${tc}`,
+            `Rename one of them, or name its output in the settings: {"tri": {"files": {"${file.name}": {"builds": {"NAME": {}}}}}}.`,
+          );
+        }
+        checkStem(source.stem, file, project.reporter);
+        found.set(source.stem, source);
+      }
     }
   }
   return [...found.values()].sort((a, b) => a.stem < b.stem ? -1 : 1);
+}
+
+/** A file once, under its own name, or once for each of the builds that the settings give it. */
+export function buildsOf({ config }: Project, source: Source): readonly [Source, ...Source[]] {
+  const [first, ...others] = config.get(source.file.name)?.builds.keys() ?? [];
+  if (first === undefined) return [source];
+  const folder = source.stem.slice(0, source.stem.lastIndexOf("/") + 1);
+  const named = (build: string): Source => ({ ...source, stem: `${folder}${build}`, build });
+  return [named(first), ...others.map(named)];
+}
+
+/** Each file once: of several builds the first. */
+export function firstBuilds(sources: readonly Source[]): readonly Source[] {
+  return sources.filter((source, index) =>
+    sources.findIndex(({ path }) => path === source.path) === index
+  );
+}
+
+/** What settings say of a source, the strongest last. */
+export function settingsOf({ config }: Pick<Project, "config">, source: Source): FileConfig[] {
+  const file = config.get(source.file.name);
+  const build = source.build === undefined ? undefined : file?.builds.get(source.build);
+  return [file, build].filter((one) => one !== undefined);
+}
+
+/** What messages call a source. */
+export function labelOf({ file, build }: Source): string {
+  return build === undefined ? file.name : `${file.name} as ${build}`;
 }
 
 /** Folders that never hold sources. */

@@ -6,7 +6,8 @@ import { nearest } from "../../compiler/support/spelling.ts";
 import { compileOptionsFor } from "./compile_options.ts";
 import { usageError } from "../failure.ts";
 import type { Invocation } from "../command.ts";
-import { findSources, openProject, type Project, type Source } from "./project.ts";
+import { findSources, openProject, type Project, settingsOf, type Source } from "./project.ts";
+import { type ExportNames, exportsOfCommandLine } from "./export_names.ts";
 import { selectTargets } from "./targets.ts";
 import { type Tuning, tuningOf } from "../tune/tuned.ts";
 
@@ -20,6 +21,8 @@ export interface Session {
    */
   readonly sources: readonly Source[];
   readonly optionsFor: (source: Source) => CompileOptions;
+  /** The names that the user chose for what a source's wrapper exports. */
+  readonly exportsFor: (source: Source) => ExportNames;
   /** What tuning measured of a source's kernels. */
   readonly measuredFor: (source: Source) => readonly Measured[];
 }
@@ -36,6 +39,7 @@ export async function openSession(
 ): Promise<Session> {
   const project = openProject(operands[0] ?? ".");
   const all = findSources(project, operands, invocation.text("out") ?? "generated");
+  const chosen = exportsOfCommandLine(invocation.list("export"));
   const targets = await selectTargets(invocation.list("arch"));
   const which = invocation.text("configs") ?? "first";
   // Read once, so that what is compiled is what the record of the build says.
@@ -52,10 +56,18 @@ export async function openSession(
     optionsFor: (source) => {
       const { configurations } = tuningFor(source);
       return {
-        ...compileOptionsFor(source, invocation, project.config, targets),
+        ...compileOptionsFor(invocation, settingsOf(project, source), targets),
         ...(configurations === undefined ? {} : { configurations }),
       };
     },
+    exportsFor: (source) => ({
+      ...Object.fromEntries(
+        settingsOf(project, source).flatMap(({ exports }) => exports).map((
+          { kernel, name },
+        ) => [kernel, name]),
+      ),
+      ...chosen,
+    }),
     measuredFor: (source) => tuningFor(source).measured,
   };
 }
@@ -66,16 +78,21 @@ function sound(sources: readonly Source[], mistakes: readonly Diagnostic[]): rea
   return good.length + broken.size > sources.length ? [] : good;
 }
 
-/** Refuses a `--kernel` that no source has; of sources without errors all kernels are known. */
+/** Refuses a `--kernel` or `--export` that no source has; of sources without errors all kernels are known. */
 export function checkKernelNames(
   invocation: Invocation,
   known: readonly string[],
 ): void {
-  const unknown = invocation.list("kernel").find((name) => !known.includes(name));
+  const asked = [
+    ...invocation.list("kernel").map((name) => ({ option: "--kernel", name })),
+    ...Object.keys(exportsOfCommandLine(invocation.list("export")))
+      .map((name) => ({ option: "--export", name })),
+  ];
+  const unknown = asked.find(({ name }) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = nearest(unknown, known);
+  const near = nearest(unknown.name, known);
   throw usageError(
-    `--kernel ${unknown}: there is no such kernel`,
+    `${unknown.option} ${unknown.name}: there is no such kernel`,
     near === undefined ? `Kernels here: ${known.join(", ") || "none"}.` : `Did you mean ${near}?`,
   );
 }

@@ -40,12 +40,25 @@ export const KERNEL_SETTINGS = {
   },
 } as const;
 
+/** Two wrappers of one file, which a test builds. */
+export const BUILDS_EXAMPLE = {
+  files: {
+    "kernels/scale.tc": {
+      builds: {
+        scale_small: { defines: { FACTOR: 2 }, exports: { scale: "scaleByTwo" } },
+        scale_large: { defines: { FACTOR: 1000 }, exports: { scale: "scaleByThousand" } },
+      },
+    },
+  },
+} as const;
+
 /** A complete value of the key, which a test reads. */
 export const SETTINGS_EXAMPLE = {
   remoteCache: "http://cache.example.com:8080/tri",
   files: {
     "kernels/transpose.tc": {
       defines: { STEP: 2, SHAPE: "TM, TN", OLD: null },
+      exports: { transpose: "flip" },
       kernels: {
         transpose: {
           variants: [{ TYPE: "half" }, { TYPE: "float" }],

@@ -5,6 +5,7 @@
 import type { Define, Override } from "../../compiler/options.ts";
 import { OPTION_AXES } from "../../compiler/pragma/pragma_options.ts";
 import { mistakeInUrl } from "../remote/url.ts";
+import { mistakeInExport } from "./export_names.ts";
 import type { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import { nearest } from "../../compiler/support/spelling.ts";
@@ -15,6 +16,17 @@ import type { KERNEL_SETTINGS } from "./settings_docs.ts";
 export interface FileConfig {
   readonly defines: readonly Define[];
   readonly overrides: readonly Override[];
+  readonly exports: readonly ExportName[];
+  /** By the name of the output: what it has besides, in place of the one wrapper that has the file's name. */
+  readonly builds: ReadonlyMap<string, FileConfig>;
+}
+
+/** The name that a wrapper exports for a kernel. */
+export interface ExportName {
+  readonly kernel: string;
+  readonly name: string;
+  /** The kernel's name in the settings. */
+  readonly span: Span;
 }
 
 /** By path from the project root, e.g. `kernels/transpose.tc`. */
@@ -64,16 +76,50 @@ function readFiles(
   }
 }
 
-function readFile(cx: Checker, file: JsonMember): FileConfig {
+/** What a build of a file may say too. */
+const BUILD_KEYS = ["defines", "kernels", "exports"];
+
+function readFile(
+  cx: Checker,
+  file: JsonMember,
+  keys: readonly string[] = [...BUILD_KEYS, "builds"],
+): FileConfig {
   const defines: Define[] = [];
   const overrides: Override[] = [];
-  for (const { key, value } of cx.members(file.value, `"${file.key}"`, ["defines", "kernels"])) {
-    for (const member of cx.members(value, `"${key}"`)) {
-      if (key === "defines") defines.push(readDefine(cx, member));
-      else overrides.push(...readKernel(cx, member));
-    }
+  const exports: ExportName[] = [];
+  const builds = new Map<string, FileConfig>();
+  const read: Readonly<Record<string, (member: JsonMember) => void>> = {
+    defines: (member) => defines.push(readDefine(cx, member)),
+    kernels: (member) => overrides.push(...readKernel(cx, member)),
+    exports: (member) => exports.push(...readExport(cx, member, exports)),
+    builds: (member) => {
+      if (!/^[\w.-]+$/.test(member.key)) {
+        const hint = "A build is named like a file: letters, digits, _, - and .";
+        cx.fail(member.keySpan, `Not the name of a build: ${member.key}`, hint);
+      }
+      builds.set(member.key, readFile(cx, member, BUILD_KEYS));
+    },
+  };
+  for (const { key, value } of cx.members(file.value, `"${file.key}"`, keys)) {
+    for (const member of cx.members(value, `"${key}"`)) read[key]?.(member);
   }
-  return { defines, overrides };
+  return { defines, overrides, exports, builds };
+}
+
+function readExport(
+  cx: Checker,
+  { key, keySpan, value }: JsonMember,
+  others: readonly ExportName[],
+): ExportName[] {
+  const name = cx.string(value, "the name to export");
+  if (name === "") return [];
+  const mistake = mistakeInExport(name);
+  const other = others.find((one) => one.name === name);
+  if (mistake !== undefined) cx.fail(value.span, mistake);
+  else if (other !== undefined) {
+    cx.fail(value.span, `${name} is the name of ${other.kernel} already`);
+  }
+  return [{ kernel: key, name, span: keySpan }];
 }
 
 function readDefine(cx: Checker, { key, keySpan, value }: JsonMember): Define {

@@ -8,7 +8,7 @@ import { plural } from "../diagnostics/format.ts";
 import { environmentError, EXIT, writeFailure } from "../failure.ts";
 import { absolutePath, folderOf, joinPath, relativePath } from "../files/paths.ts";
 import { deno, isGranted } from "../host/deno.ts";
-import { isFile, type Source } from "../project/project.ts";
+import { firstBuilds, isFile, type Source } from "../project/project.ts";
 import { openSession } from "../project/session.ts";
 import { exampleModule, examplesIn } from "./examples.ts";
 import { testsOf } from "./find.ts";
@@ -20,7 +20,10 @@ export async function runTest(invocation: Invocation, context: CommandContext): 
   if (code !== EXIT.ok) return code;
   const { project, all } = await openSession(invocation);
   const out = absolutePath(invocation.text("out") ?? "generated");
-  const modules = all.map((source) => ({ source, tests: testsOf(source.path, project.root) }));
+  const modules = firstBuilds(all).map((source) => ({
+    source,
+    tests: testsOf(source.path, project.root),
+  }));
   const examples: string[] = [];
   try {
     let count = 0;

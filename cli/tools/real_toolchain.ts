@@ -13,9 +13,9 @@ export const realToolchain: Toolchain = {
       return { unwrappable: error.kernel, reason: error.reason };
     };
     return {
-      check: (kernels) => {
+      check: (kernels, exports) => {
         try {
-          checkWrappable(kernels);
+          checkWrappable(kernels, exports);
           return undefined;
         } catch (error) {
           return unwrappable(error);

@@ -8,6 +8,7 @@ import type { IrMistake, IrRequest } from "../../compiler/driver/inspect_ir.ts";
 import type { CompileOptions, CompileResult, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
+import type { ExportNames } from "../project/export_names.ts";
 import type { Bench } from "../tune/bench.ts";
 
 export interface Compiler {
@@ -66,6 +67,7 @@ export interface WrapperInput {
   readonly kernels: readonly KernelOutline[];
   readonly images: readonly Image[];
   readonly measured: readonly Measured[];
+  readonly exports: ExportNames;
   readonly embed: boolean;
   /** JavaScript with declarations, instead of TypeScript. */
   readonly javascript?: {
@@ -91,7 +93,10 @@ export interface Unwrappable {
 
 export interface Codegen {
   /** The first kernel of a file that no wrapper can be written for. */
-  readonly check: (kernels: readonly KernelOutline[]) => Unwrappable | undefined;
+  readonly check: (
+    kernels: readonly KernelOutline[],
+    exports?: ExportNames,
+  ) => Unwrappable | undefined;
   readonly generate: (input: WrapperInput) => Promise<Wrapper | Unwrappable>;
   /** The module that re-exports the kernels of all wrappers, by what follows `mod`. */
   readonly index: (

@@ -7,6 +7,7 @@ import { jobCount } from "../jobs.ts";
 import { findAssemblers } from "../tools/ptxas.ts";
 import type { Sizes } from "../report/arguments.ts";
 import { showDiagnostics } from "../diagnostics/format.ts";
+import { firstBuilds } from "../project/project.ts";
 import { checkKernelNames, hasErrors, openSession, type Session } from "../project/session.ts";
 import { numberParams, readSizes } from "../sizes.ts";
 import { targetOf } from "../project/targets.ts";
@@ -125,7 +126,7 @@ async function compileAll(
   const jobs = jobCount(invocation.text("jobs"));
   const kernels = invocation.list("kernel");
   const groups: Group[] = [];
-  for (const source of session.sources) {
+  for (const source of firstBuilds(session.sources)) {
     terminal.progress(`compiling the configurations of ${source.file.name}`);
     const { resolve } = includeFinder(session.project.root, invocation.list("include"));
     const options = {

@@ -23,8 +23,7 @@ function diagnose(text: string, example: Example): readonly Diagnostic[] {
   const file = { name: "f.tc", text: `${text}\n` };
   const parsed = parseCommandLine(["check", ...(example.options?.split(" ") ?? [])]);
   assert(parsed.kind === "run");
-  const source = { file, path: "/f.tc", stem: "f" };
-  const options = compileOptionsFor(source, parsed.invocation, new Map(), ["sm_80", "sm_90"]);
+  const options = compileOptionsFor(parsed.invocation, [], ["sm_80", "sm_90"]);
   const include = (name: string): { name: string; text: string } | "outside" | undefined => {
     const found = example.files?.[name];
     if (name.startsWith("../")) return "outside";
