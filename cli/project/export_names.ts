@@ -1,9 +1,17 @@
 /** Names that wrappers export for kernels, where the user chooses them: by the settings of a file, or by `--export`. */
 import { RESERVED_NAMES } from "../../codegen/names.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
+import type { Span } from "../../compiler/support/source.ts";
 import { nearest } from "../../compiler/support/spelling.ts";
 import { usageError } from "../failure.ts";
-import type { ExportName } from "./tri_config.ts";
+
+/** The name that a wrapper exports for a kernel. */
+export interface ExportName {
+  readonly kernel: string;
+  readonly name: string;
+  /** The kernel's name in the settings. */
+  readonly span: Span;
+}
 
 /** The chosen name by the kernel's. */
 export type ExportNames = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@
 import type { Define, Override } from "../../compiler/options.ts";
 import { OPTION_AXES } from "../../compiler/pragma/pragma_options.ts";
 import { mistakeInUrl } from "../remote/url.ts";
-import { mistakeInExport } from "./export_names.ts";
+import { type ExportName, mistakeInExport } from "./export_names.ts";
 import type { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import { nearest } from "../../compiler/support/spelling.ts";
@@ -19,14 +19,6 @@ export interface FileConfig {
   readonly exports: readonly ExportName[];
   /** By the name of the output: what it has besides, in place of the one wrapper that has the file's name. */
   readonly builds: ReadonlyMap<string, FileConfig>;
-}
-
-/** The name that a wrapper exports for a kernel. */
-export interface ExportName {
-  readonly kernel: string;
-  readonly name: string;
-  /** The kernel's name in the settings. */
-  readonly span: Span;
 }
 
 /** By path from the project root, e.g. `kernels/transpose.tc`. */
