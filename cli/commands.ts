@@ -105,7 +105,7 @@ export const COMMANDS = {
     summary: "list or verify what the last build recorded, or remove its output",
     operands: "[list or verify or clear]",
     operandChoices: ["list", "verify", "clear"],
-    options: ["out", "json", "help"],
+    options: ["out", "remote-cache", "json", "help"],
   },
   new: {
     summary: "create a kernel, its test and its benchmark, in this project or in a new one",

@@ -8,6 +8,7 @@ import * as zlib from "node:zlib";
 import { sha256 } from "../files/hash.ts";
 import { isGranted } from "../host/deno.ts";
 import { codeOf, isNotCapable, reasonOf } from "../host/errors.ts";
+import type { BuildCache } from "./build_cache.ts";
 import type { RemoteSettings } from "./settings.ts";
 
 /** The two kinds of values. */
@@ -29,7 +30,7 @@ const HAS_ZSTD = "zstdCompress" in zlib;
 class Refused extends Error {}
 
 /** One cache, for one build. */
-export class HttpCache {
+export class HttpCache implements BuildCache {
   #reads = true;
   #writes: boolean;
   #noted = false;
@@ -43,17 +44,14 @@ export class HttpCache {
     this.#writes = settings.write;
   }
 
-  /** Whether storing still makes sense. */
   get writable(): boolean {
     return this.#writes;
   }
 
-  /** The value of an action; undefined: a miss. */
   async action(key: string): Promise<Uint8Array | undefined> {
     return await this.#get("ac", key, MOST_ACTION_BYTES);
   }
 
-  /** Content by its hash; undefined: a miss. What comes has that hash and size. */
   async content(hash: string, bytes: number): Promise<Uint8Array | undefined> {
     const found = await this.#get("cas", hash, bytes);
     if (found === undefined) return undefined;
@@ -67,7 +65,6 @@ export class HttpCache {
     return plain;
   }
 
-  /** Stores content, unless it is there; whether it is there now. */
   async putContent(hash: string, content: Uint8Array<ArrayBuffer>): Promise<boolean> {
     if (!this.#poisoned.has(hash) && await this.#has(hash)) return true;
     if (!HAS_ZSTD || !this.settings.zstd || content.length < LEAST_COMPRESSED_BYTES) {
@@ -77,12 +74,13 @@ export class HttpCache {
     return await this.#put("cas", hash, compressed, { "content-encoding": "zstd" });
   }
 
-  /** Stores the value of an action; whether it is there now. */
   async putAction(key: string, value: Uint8Array<ArrayBuffer>): Promise<boolean> {
     return await this.#put("ac", key, value, {});
   }
 
-  /** Says that something went wrong; the first time only. */
+  /** The server's to limit. */
+  end(): void {}
+
   note(message: string): void {
     if (this.#noted) return;
     this.#noted = true;

@@ -5,16 +5,20 @@ import type { Judged } from "../build/report.ts";
 import type { Inventory } from "../build/inventory.ts";
 import { joinPath } from "../files/paths.ts";
 import type { Staging } from "../files/staging.ts";
+import type { BuildCache } from "./build_cache.ts";
+import { FolderCache } from "./folder_cache.ts";
 import { HttpCache } from "./http_cache.ts";
 import type { RemoteSettings } from "./settings.ts";
 import { fetchSources, parcelOf, storeParcels } from "./sources.ts";
 
 /** A remote cache for as long as a build runs. */
 export class RemoteCache {
-  readonly #cache: HttpCache;
+  readonly #cache: BuildCache;
 
   constructor(settings: RemoteSettings, say: (line: string) => void) {
-    this.#cache = new HttpCache(settings, say);
+    this.#cache = settings.url.startsWith("file:")
+      ? new FolderCache(settings, say)
+      : new HttpCache(settings, say);
   }
 
   /** Those of the sources that the cache has. */
@@ -47,8 +51,10 @@ export class RemoteCache {
       );
       return parcel ?? [];
     });
-    return await storeParcels(this.#cache, parcels, (done, total, what) => {
+    const stored = await storeParcels(this.#cache, parcels, (done, total, what) => {
       progress("store", done, total, what);
     });
+    this.#cache.end();
+    return stored;
   }
 }

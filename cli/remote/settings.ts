@@ -12,6 +12,8 @@ export interface RemoteSettings {
   /** Where the URL was stated. */
   readonly from: string;
   readonly write: boolean;
+  /** Of a folder: how large it may become. */
+  readonly limitBytes: number;
   /** Compress what is stored by zstd. */
   readonly zstd: boolean;
   /** How long a request may take, before the time for its bytes. */
@@ -21,6 +23,8 @@ export interface RemoteSettings {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 5;
+const DEFAULT_LIMIT = "4G";
+const UNITS: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
 /** The settings in force; undefined: there is no remote cache. */
 export function remoteSettings(
@@ -44,7 +48,9 @@ export function remoteSettings(
   return {
     url: stated.value.replace(/\/+$/, ""),
     from: stated.from,
-    write,
+    // What is in a folder of this machine was stored by builds like this one.
+    write: write || (stated.value.startsWith("file:") && readEnv(REMOTE_VARIABLES.write) !== "0"),
+    limitBytes: limitBytes(),
     zstd: isOn(REMOTE_VARIABLES.zstd),
     timeoutSeconds: timeoutSeconds(),
     authorization: authorization(),
@@ -66,6 +72,15 @@ function isOn(variable: string): boolean {
   const value = readEnv(variable) ?? "0";
   if (value === "0" || value === "1") return value === "1";
   throw usageError(`${variable}=${value}: neither 0 nor 1`);
+}
+
+function limitBytes(): number {
+  const text = readEnv(REMOTE_VARIABLES.limit) ?? DEFAULT_LIMIT;
+  const [, count, unit = ""] = /^(\d+)([KMG]?)$/i.exec(text) ?? [];
+  if (count === undefined) {
+    throw usageError(`${REMOTE_VARIABLES.limit}=${text}: not a size`, "Such as 500M or 4G.");
+  }
+  return Number(count) * (UNITS[unit.toUpperCase()] ?? 1);
 }
 
 function timeoutSeconds(): number {

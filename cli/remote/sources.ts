@@ -13,7 +13,7 @@ import { probeAgain, type Probes } from "../project/include.ts";
 import type { Source } from "../project/project.ts";
 import { mapPool } from "../tools/process.ts";
 import { type OutputFile, readActionResult, writeActionResult } from "./action_result.ts";
-import type { HttpCache } from "./http_cache.ts";
+import type { BuildCache } from "./build_cache.ts";
 import { parsePathSets, parseRecord, printRecord, type SourceRecord } from "./record.ts";
 
 /** Goes into every key: values of another form have other keys. */
@@ -50,7 +50,7 @@ interface Hit {
 
 /** Those of the sources that the cache has whole. */
 export async function fetchSources(
-  cache: HttpCache,
+  cache: BuildCache,
   plan: Plan,
   stale: readonly Judged[],
   staging: Staging,
@@ -92,7 +92,7 @@ function builtOf(
 }
 
 async function lookUp(
-  cache: HttpCache,
+  cache: BuildCache,
   plan: Plan,
   { source, inputs }: Judged,
 ): Promise<Hit | undefined> {
@@ -119,7 +119,7 @@ async function lookUp(
   return undefined;
 }
 
-async function pathSets(cache: HttpCache, key: string): Promise<readonly (readonly string[])[]> {
+async function pathSets(cache: BuildCache, key: string): Promise<readonly (readonly string[])[]> {
   const value = await cache.action(key);
   const action = value === undefined ? undefined : readActionResult(value);
   return action === undefined ? [] : parsePathSets(action.stdout);
@@ -172,7 +172,7 @@ export function parcelOf(
 
 /** Stores parcels, contents before the entries that name them; how many are stored whole. */
 export async function storeParcels(
-  cache: HttpCache,
+  cache: BuildCache,
   parcels: readonly Parcel[],
   progress: FetchProgress,
 ): Promise<number> {
@@ -201,7 +201,7 @@ export async function storeParcels(
 }
 
 async function storeEntries(
-  cache: HttpCache,
+  cache: BuildCache,
   { key, includesKey, paths, value }: Parcel,
 ): Promise<boolean> {
   if (!await cache.putAction(key, value)) return false;

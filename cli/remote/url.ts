@@ -1,4 +1,4 @@
-/** The URL of a remote cache, and the variables that are stated beside it. */
+/** The URL of a cache on a server or in a folder, and the variables that are stated beside it. */
 
 /** Instead of a URL: no remote cache, though settings or the environment state one. */
 export const OFF = "off";
@@ -8,6 +8,7 @@ export const REMOTE_VARIABLES = {
   url: "TRI_REMOTE_CACHE",
   write: "TRI_REMOTE_CACHE_WRITE",
   zstd: "TRI_REMOTE_CACHE_ZSTD",
+  limit: "TRI_REMOTE_CACHE_LIMIT",
   timeout: "TRI_REMOTE_CACHE_TIMEOUT",
   token: "TRI_REMOTE_CACHE_TOKEN",
   user: "TRI_REMOTE_CACHE_USER",
@@ -23,10 +24,15 @@ export function mistakeInUrl(
     return { message: "a URL without scheme", hint: `Did you mean http://${text}?` };
   }
   const scheme = text.slice(0, text.indexOf(":")).toLowerCase();
+  if (scheme === "file") {
+    return URL.canParse(text) && new URL(text).hostname === "" && new URL(text).pathname !== "/"
+      ? undefined
+      : { message: "not the URL of a folder of this machine", hint: "State file:///PATH." };
+  }
   if (scheme !== "http" && scheme !== "https") {
     return {
       message: `tri does not speak ${scheme}`,
-      hint: "Name the HTTP port of the server: http://… or https://….",
+      hint: "Name the HTTP port of the server: http://… or https://…; or a folder: file:///….",
     };
   }
   if (!URL.canParse(text)) return { message: "not a URL", hint: "State http://HOST:PORT/PATH." };
