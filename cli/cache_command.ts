@@ -1,6 +1,7 @@
 /**
  * `tri cache`: what makes builds incremental is the record `.tri-build.json` in the output folder together with the
- * files that it lists. There is no other cache, so an output folder can be copied, committed or thrown away whole.
+ * files that it lists, so an output folder can be copied, committed or thrown away whole. A cache in a folder, if one is
+ * stated, is listed and verified too; `clear` empties it where the command line names it.
  */
 import { statSync, unlinkSync } from "node:fs";
 import { nearest } from "../compiler/support/spelling.ts";
@@ -10,7 +11,11 @@ import { EXIT, failureOf, usageError } from "./failure.ts";
 import { plural } from "./diagnostics/format.ts";
 import { hashOnDisk, updateFolder } from "./files/output_folder.ts";
 import { absolutePath, joinPath } from "./files/paths.ts";
-import { isFile, isFolder } from "./project/project.ts";
+import { isFile, isFolder, openProject } from "./project/project.ts";
+import { cacheEntries, folderOfCache, isIntact, trimCache } from "./remote/folder_cache.ts";
+import { remoteSettings } from "./remote/settings.ts";
+import { isFolderUrl } from "./remote/url.ts";
+import type { Terminal } from "./terminal.ts";
 import { Staging } from "./files/staging.ts";
 import { jsonText } from "./json.ts";
 
@@ -57,13 +62,19 @@ function verify(invocation: Invocation, { terminal }: CommandContext): number {
   const out = absolutePath(shown);
   const files = filesOf(readState(out));
   const changed = changedFiles(out, Object.fromEntries(files));
-  const ok = changed.length === 0;
+  const cache = statedFolder(invocation);
+  const damaged = cache === undefined
+    ? []
+    : cacheEntries(cache.folder).filter((entry) => !isIntact(entry)).map(({ path }) => path);
+  const ok = changed.length === 0 && damaged.length === 0;
   if (invocation.flag("json")) {
-    terminal.print(jsonText({ ok, out: shown, files: files.size, changed }));
+    const more = cache === undefined ? {} : { damaged };
+    terminal.print(jsonText({ ok, out: shown, files: files.size, changed, ...more }));
   } else {
+    for (const path of damaged) terminal.print(`${path} is damaged; the next build ignores it\n`);
     for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
     terminal.say(
-      ok
+      changed.length === 0
         ? `${plural(files.size, "file")} of ${shown} as written`
         : `${changed.length} of ${
           plural(files.size, "file")
@@ -85,26 +96,50 @@ function list(invocation: Invocation, { terminal }: CommandContext): number {
     changed: changedFiles(out, source.outputs),
   }));
   const changed = changedFiles(out, state.shared);
+  const cache = statedFolder(invocation);
+  const entries = cache === undefined ? [] : cacheEntries(cache.folder);
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (invocation.flag("json")) {
+    const more = cache === undefined ? {} : { cache: { ...cache, entries: entries.length, bytes } };
     terminal.print(
-      jsonText({ ok: true, out: shown, sources: rows, changed }),
+      jsonText({ ok: true, out: shown, sources: rows, changed, ...more }),
     );
     return EXIT.ok;
   }
   if (rows.length === 0) terminal.say(`nothing is recorded in ${shown}`);
   for (const row of rows) terminal.print(`${lineOf(row)}\n`);
   for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
+  if (cache !== undefined) {
+    terminal.print(
+      `cache ${cache.folder}: ${entries.length} entries, ${sizeOf(bytes)} of ${
+        sizeOf(cache.limitBytes)
+      }\n`,
+    );
+  }
   return EXIT.ok;
 }
 
+/** The cache in a folder that the command line, the environment or the settings state. */
+function statedFolder(
+  invocation: Invocation,
+): { readonly folder: string; readonly limitBytes: number } | undefined {
+  const settings = remoteSettings(invocation, openProject("."));
+  if (settings === undefined || !isFolderUrl(settings.url)) return undefined;
+  return { folder: folderOfCache(settings), limitBytes: settings.limitBytes };
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 function lineOf({ source, kernels, files, bytes, changed }: Row): string {
-  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
-  const facts = `${plural(kernels, "kernel")}, ${plural(files, "file")}, ${size}`;
+  const facts = `${plural(kernels, "kernel")}, ${plural(files, "file")}, ${sizeOf(bytes)}`;
   const stale = changed.length === 0 ? "" : `; changed or missing: ${changed.join(", ")}`;
   return `${source}: ${facts}${stale}`;
 }
 
 async function clear(invocation: Invocation, { terminal }: CommandContext): Promise<number> {
+  if (invocation.flag("remote-cache")) return clearCache(invocation, terminal);
   const shown = invocation.text("out") ?? "generated";
   const out = absolutePath(shown);
   // A running build ends first; files of a killed one are removed too.
@@ -122,6 +157,22 @@ async function clear(invocation: Invocation, { terminal }: CommandContext): Prom
       ? `nothing is recorded in ${shown}`
       : `${plural(removed.length, "file")} removed from ${shown}`,
   );
+  return EXIT.ok;
+}
+
+/** Empties a cache that other checkouts may use, so only where it is named. */
+function clearCache(invocation: Invocation, terminal: Terminal): number {
+  const cache = statedFolder(invocation);
+  if (cache === undefined) {
+    throw usageError(
+      "tri cache clear --remote-cache: not the URL of a folder",
+      "State file:///PATH; what a server has, only the server removes.",
+    );
+  }
+  const removed = trimCache(cache.folder, -1);
+  if (invocation.flag("json")) {
+    terminal.print(jsonText({ ok: true, cache: cache.folder, removed: removed.length }));
+  } else terminal.say(`${removed.length} entries removed from ${cache.folder}`);
   return EXIT.ok;
 }
 

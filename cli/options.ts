@@ -182,7 +182,8 @@ export const OPTIONS = {
   "remote-cache": {
     type: "text",
     value: "URL",
-    help: "a cache of builds: a server that speaks Bazel's HTTP protocol, or a folder (file:///…); off: none",
+    help:
+      "a cache of builds: a server that speaks Bazel's HTTP protocol, or a folder (file:///…); off: none",
   },
   "remote-cache-write": { type: "flag", help: "also store there what is built here" },
   jobs: {

@@ -9,6 +9,7 @@ import type { BuildCache } from "./build_cache.ts";
 import { FolderCache } from "./folder_cache.ts";
 import { HttpCache } from "./http_cache.ts";
 import type { RemoteSettings } from "./settings.ts";
+import { isFolderUrl } from "./url.ts";
 import { fetchSources, parcelOf, storeParcels } from "./sources.ts";
 
 /** A remote cache for as long as a build runs. */
@@ -16,7 +17,7 @@ export class RemoteCache {
   readonly #cache: BuildCache;
 
   constructor(settings: RemoteSettings, say: (line: string) => void) {
-    this.#cache = settings.url.startsWith("file:")
+    this.#cache = isFolderUrl(settings.url)
       ? new FolderCache(settings, say)
       : new HttpCache(settings, say);
   }

@@ -2,7 +2,7 @@
 import type { Invocation } from "../command.ts";
 import { readEnv } from "../environment.ts";
 import { usageError } from "../failure.ts";
-import { mistakeInUrl, OFF, REMOTE_VARIABLES } from "./url.ts";
+import { isFolderUrl, mistakeInUrl, OFF, REMOTE_VARIABLES } from "./url.ts";
 import type { Project } from "../project/project.ts";
 
 /** A remote cache, and how tri talks to it. */
@@ -49,7 +49,7 @@ export function remoteSettings(
     url: stated.value.replace(/\/+$/, ""),
     from: stated.from,
     // What is in a folder of this machine was stored by builds like this one.
-    write: write || (stated.value.startsWith("file:") && readEnv(REMOTE_VARIABLES.write) !== "0"),
+    write: write || (isFolderUrl(stated.value) && readEnv(REMOTE_VARIABLES.write) !== "0"),
     limitBytes: limitBytes(),
     zstd: isOn(REMOTE_VARIABLES.zstd),
     timeoutSeconds: timeoutSeconds(),

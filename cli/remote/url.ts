@@ -15,6 +15,11 @@ export const REMOTE_VARIABLES = {
   password: "TRI_REMOTE_CACHE_PASSWORD",
 } as const;
 
+/** Whether the cache is a folder of this machine. */
+export function isFolderUrl(url: string): boolean {
+  return /^file:/i.test(url);
+}
+
 /** Why a text is not the URL of a cache. */
 export function mistakeInUrl(
   text: string,
