@@ -10,11 +10,27 @@ export const CUBLAS_FUNCTIONS = {
   /** Since CUDA 11.2. */
   cublasSetWorkspace_v2: { parameters: ["u64", "u64", "u64"], result: "i32" },
   cublasGemmEx: {
-    // handle; op A, op B; m, n, k; alpha; A, type, lda; B, type, ldb; beta; C, type, ldc; compute type, algorithm
+    // One list: the declarations of the package would have `any` for spread ones.
     parameters: [
-      ...["u64", "i32", "i32", "i32", "i32", "i32", "buffer"] as const,
-      ...["u64", "i32", "i32", "u64", "i32", "i32", "buffer"] as const,
-      ...["u64", "i32", "i32", "i32", "i32"] as const,
+      "u64", // handle
+      "i32", // operation on A
+      "i32", // operation on B
+      "i32", // m
+      "i32", // n
+      "i32", // k
+      "buffer", // alpha
+      "u64", // A
+      "i32", // type of A
+      "i32", // lda
+      "u64", // B
+      "i32", // type of B
+      "i32", // ldb
+      "buffer", // beta
+      "u64", // C
+      "i32", // type of C
+      "i32", // ldc
+      "i32", // compute type
+      "i32", // algorithm
     ],
     result: "i32",
   },

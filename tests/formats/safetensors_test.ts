@@ -1,5 +1,6 @@
 /** Safetensors: bytes made by hand after the description of the format. */
 import { Device } from "../../ffi/mod.ts";
+import { encodeNpy, openNpy } from "../../formats/npy.ts";
 import {
   encodeSafetensors,
   openSafetensors,
@@ -119,3 +120,54 @@ Deno.test("TensorArchive.get() refuses element types that tri does not have, and
   assertStringIncludes(error.message, 'tri has no element type for "a" of "F4"');
   assertEquals(file.get("b").bytes(), Uint8Array.of(5));
 });
+
+Deno.test("openSafetensors() and openNpy() read what is asked for of files that are larger than memory", () => {
+  const folder = Deno.makeTempDirSync({ prefix: "tri-large-" });
+  try {
+    const rows = 2 ** 28;
+    const large = rows * 64;
+    const header = JSON.stringify({
+      table: { dtype: "U8", shape: [rows, 64], data_offsets: [0, large] },
+      last: { dtype: "F32", shape: [3], data_offsets: [large, large + 12] },
+    });
+    const text = new TextEncoder().encode(header.padEnd(Math.ceil(header.length / 8) * 8));
+    const start = 8 + text.length;
+    const file = `${folder}/model.safetensors`;
+    // Blocks that were never written take no room on the disk.
+    writeAt(file, start + large + 12, [
+      [0, new Uint8Array(BigUint64Array.of(BigInt(text.length)).buffer)],
+      [8, text],
+      [start + large, new Uint8Array(Float32Array.of(1, 2.5, -3).buffer)],
+    ]);
+    using tensors = openSafetensors(file);
+    assertEquals(`${tensors.get("table")}`, `uint8[${rows}, 64]`);
+    assertEquals(tensors.get("last").array(), Float32Array.of(1, 2.5, -3));
+
+    const small = encodeNpy({ data: new Uint8Array(64), shape: [1, 64] });
+    const npyHeader = new TextDecoder("latin1").decode(small.slice(10, -64));
+    const shape = `(${rows}, 64)`;
+    const npy = new TextEncoder().encode(
+      npyHeader.trim().replace("(1, 64)", shape).padEnd(npyHeader.length - 1) + "\n",
+    );
+    const path = `${folder}/table.npy`;
+    writeAt(path, 10 + npy.length + large, [[0, small.slice(0, 10)], [10, npy]]);
+    using array = openNpy(path);
+    assertEquals(`${array}`, `uint8[${rows}, 64]`);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+/** A file of this length with bytes at some places and zeros elsewhere. */
+function writeAt(
+  path: string,
+  length: number,
+  parts: readonly (readonly [offset: number, bytes: Uint8Array])[],
+): void {
+  using file = Deno.openSync(path, { write: true, create: true });
+  file.truncateSync(length);
+  for (const [offset, bytes] of parts) {
+    file.seekSync(offset, Deno.SeekMode.Start);
+    for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+  }
+}

@@ -36,6 +36,16 @@ npmTest("the npm packages install without scripts, compile, run and bundle", asy
       await must0(project, bin("tsc"), "-p", "tsconfig.bundler.json");
     });
 
+    await t.step("declarations have types of their own for everything", async () => {
+      const vague = await filesBelow(
+        path.join(project, "node_modules/@tri/tri"),
+        (file, text) =>
+          file.endsWith(".d.ts") &&
+          /[:<|,=]\s*any\b/.test(text.replaceAll(/\/\*.*?\*\/|\/\/.*$/gms, "")),
+      );
+      assertEquals(vague, []);
+    });
+
     const programs: Readonly<Record<string, readonly string[]>> = {
       "the Node here": ["node"],
       "the newest Node": [programIn(NEWEST_NODE, "node")],
@@ -140,4 +150,18 @@ async function checkDefinition(folder: string, kernel: string): Promise<void> {
   const source = path.join(folder, "dist", must(found.source, "a source"));
   const text = (await Deno.readTextFile(source)).split("\n")[must(found.line, "a line") - 1];
   assert(text?.startsWith(`__global__ void ${kernel}(`), text);
+}
+
+/** The files of a folder that a test of path and text accepts. */
+async function filesBelow(
+  folder: string,
+  accept: (file: string, text: string) => boolean,
+): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
+    const file = path.join(folder, name);
+    if (isDirectory) found.push(...await filesBelow(file, accept));
+    else if (isFile && accept(file, await Deno.readTextFile(file))) found.push(file);
+  }
+  return found;
 }
