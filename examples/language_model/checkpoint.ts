@@ -45,7 +45,8 @@ export function loadCheckpoint(device: Device, folder: string): Checkpoint {
   }
 }
 
-function floatOf(dtype: string): Float {
+/** The type as one that a model can have. Throws `CheckpointError`. */
+export function floatOf(dtype: string): Float {
   const found = FLOATS.find((float) => float === dtype);
   if (found === undefined) {
     throw new CheckpointError(`weights of ${dtype} are not supported: ${FLOATS.join(", ")} are`);

@@ -57,10 +57,15 @@ export class Session<D extends Float> {
   }
 }
 
+/** A model that has seen some tokens and gives the scores of the next, of any shape. */
+export interface Advancing {
+  advance(tokens: Tensor<"int32", 1>): Tensor<Float, 2>;
+}
+
 /** The likeliest continuation of `prompt`, token by token. */
-export async function* generate<D extends Float>(
+export async function* generate(
   device: Device,
-  session: Session<D>,
+  session: Advancing,
   prompt: Int32Array<ArrayBuffer>,
   count: number,
 ): AsyncGenerator<number> {
