@@ -111,7 +111,7 @@ function list(invocation: Invocation, { terminal }: CommandContext): number {
   for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
   if (cache !== undefined) {
     terminal.print(
-      `cache ${cache.folder}: ${entries.length} entries, ${sizeOf(bytes)} of ${
+      `cache ${cache.folder}: ${entries.length} entries, ${sizeOf(bytes)} of at most ${
         sizeOf(cache.limitBytes)
       }\n`,
     );
@@ -129,7 +129,8 @@ function statedFolder(
 }
 
 function sizeOf(bytes: number): string {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} KB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function lineOf({ source, kernels, files, bytes, changed }: Row): string {

@@ -5,6 +5,7 @@ import { camelCase, RESERVED_NAMES, styledNames } from "../../codegen/names.ts";
 import { must } from "../../compiler/support/bug.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT, usageError } from "../failure.ts";
+import { deno } from "../host/deno.ts";
 import { type Files, kernelFiles, type NewKernel, projectFiles, TEMPLATE_WORDS } from "./files.ts";
 import { absolutePath, folderOf, joinPath, relativePath } from "../files/paths.ts";
 import { isFile, isFolder, openProject } from "../project/project.ts";
@@ -48,7 +49,8 @@ export async function runNew(
   }
   terminal.say(
     own
-      ? `next: cd ${names.kernel} && deno task test`
+      // Its tasks are Deno's, which Node and Bun run from npm.
+      ? `next: cd ${names.kernel} && ${deno === undefined ? "npx deno" : "deno"} task test`
       : `next: tri build kernels --out generated, then run tests/${names.kernel}_test.ts`,
   );
   return EXIT.ok;

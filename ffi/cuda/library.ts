@@ -59,7 +59,7 @@ export function openCudaLibrary(candidates: readonly string[]): CudaLibrary {
   if (refusal !== undefined && refusals.length === candidates.length) {
     const { hint, cause } = refusal;
     throw new PermissionError(
-      `Cannot open the CUDA driver library ${candidates[0]}: no FFI permission`,
+      `Cannot open the CUDA driver library ${candidates[0]}: this program cannot load libraries`,
       { hint: `${hint}; or ${EMULATOR_REQUEST}`, cause },
     );
   }

@@ -24,7 +24,7 @@ Deno.test({
     assertThrows(
       () => openCudaLibrary(["libcuda.so.1", "libcuda.so"]),
       PermissionError,
-      "Cannot open the CUDA driver library libcuda.so.1: no FFI permission\n" +
+      "Cannot open the CUDA driver library libcuda.so.1: this program cannot load libraries\n" +
         "hint: run the program with --allow-ffi, ",
     );
   },
