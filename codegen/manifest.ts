@@ -1,5 +1,5 @@
 /** What `manifest.json` says of a kernel, for tools in any language: plain data. */
-import { printExpr } from "../compiler/contract/expr.ts";
+import { constant, printExpr, substitute } from "../compiler/contract/expr.ts";
 import type {
   ContractExpr,
   ContractParam,
@@ -127,22 +127,38 @@ export interface FormManifest {
 
 const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
 
-function describeContract(contract: KernelContract): ContractManifest {
+/** The expression with the names that a reader of the manifest knows: parameters of the instance, not macros of the file. */
+function named({ variant, config }: InstanceInfo): (expr: ContractExpr) => ContractExpr {
+  const known = { ...variant.bindings, ...config.bindings };
+  return (expr) =>
+    substitute(
+      expr,
+      (leaf) =>
+        leaf.op === "const" && leaf.macro !== undefined && !Object.hasOwn(known, leaf.macro)
+          ? constant(leaf.value)
+          : undefined,
+    );
+}
+
+function describeContract(instance: InstanceInfo): ContractManifest {
+  const { contract } = instance;
+  const known = named(instance);
+  const print = (expr: ContractExpr): string => printExpr(known(expr));
   const { params, grid, gridOrigin, tensors, ranges, requires } = contract;
   return {
     params,
-    grid: grid === null ? null : printAll(grid),
+    grid: grid === null ? null : grid.map(print),
     gridOrigin,
     tensors: tensors.map(({ param, extents, strides, origin }) => ({
       param,
-      extents: printAll(extents),
-      strides: printAll(strides),
+      extents: extents.map(print),
+      strides: strides.map(print),
       origin,
     })),
     ranges: ranges.map(({ param, first, last }) => ({
       param,
-      first: printExpr(first),
-      last: printExpr(last),
+      first: print(first),
+      last: print(last),
     })),
     requires: requires.map(({ text }) => text),
   };
@@ -180,7 +196,7 @@ export function buildManifest(
   embed: boolean,
   exports: ChosenNames = {},
 ): KernelManifest {
-  const described = instances.map(({ contract }) => describeContract(contract));
+  const described = instances.map(describeContract);
   const contracts = new Map(described.map((contract) => [JSON.stringify(contract), contract]));
   const indices = new Map([...contracts.keys()].map((key, index) => [key, index]));
   return {
@@ -189,18 +205,19 @@ export function buildManifest(
     ...Object.hasOwn(exports, name) ? { export: exports[name] } : {},
     doc,
     contracts: [...contracts.values()],
-    instances: instances.map((
-      { symbol, variant, config, configuration, availableOn, specialization },
-      i,
-    ) => ({
-      symbol,
-      variant,
-      config,
-      ...(configuration === undefined ? {} : { configuration: configuration.label }),
-      ...(availableOn === undefined ? {} : { availableOn }),
-      specialization: specialization.map(({ text }) => text),
-      contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
-    })),
+    instances: instances.map((instance, i) => {
+      const { symbol, variant, config, configuration, availableOn, specialization } = instance;
+      const known = named(instance);
+      return {
+        symbol,
+        variant,
+        config,
+        ...(configuration === undefined ? {} : { configuration: configuration.label }),
+        ...(availableOn === undefined ? {} : { availableOn }),
+        specialization: specialization.map(({ condition }) => printExpr(known(condition))),
+        contract: must(indices.get(JSON.stringify(described[i])), "contract of an instance"),
+      };
+    }),
     ...constants.length === 0 ? {} : { constants },
     images: images.filter(({ kernel }) => kernel === name).map((image) => ({
       target: image.target,

@@ -12,7 +12,7 @@ import type { KernelPlan } from "./plan.ts";
 import type { Declaration } from "./structure.ts";
 import { shareValues } from "./templates.ts";
 
-/** The tables that choose, and what they share; undefined where every instance has one configuration. */
+/** The tables that choose, and what they share; undefined where every instance has one configuration, on all targets. */
 export function tuningSection(
   plan: KernelPlan,
   measured: readonly Measured[],
@@ -22,7 +22,8 @@ export function tuningSection(
   const { kernel, exportName, constantName, typeName, fileNames } = plan;
   const choices = choicesOf(kernel);
   if (choices.length === 0) return undefined;
-  const costs = choices.flat().flatMap((instance) => costDoc(instance, kernel.key, printer) ?? []);
+  const costs = choices.filter((set) => set.length > 1).flat()
+    .flatMap((instance) => costDoc(instance, kernel.key, printer) ?? []);
   const shared = shareValues(costs.map((value) => ({ value })), {
     constant: `${constantName}_COST`,
     function: `${exportName}Cost`,
@@ -34,7 +35,7 @@ export function tuningSection(
     key: array(kernel.key.map(quote)),
     choices: array(choices.map((instances) =>
       choiceDoc(plan, instances, measured, (instance) => {
-        const cost = costDoc(instance, kernel.key, printer);
+        const cost = instances.length > 1 ? costDoc(instance, kernel.key, printer) : undefined;
         const { availableOn } = instance;
         const model = cost === undefined ? undefined : shared.refer(cost);
         if (availableOn === undefined) return model === undefined ? [] : [model];
@@ -47,17 +48,22 @@ export function tuningSection(
 
 /** Whether a wrapper of this kernel has to choose between configurations. */
 export function hasChoices(kernel: KernelOutline): boolean {
-  return choicesOf(kernel).length > 0;
+  return choicesOf(kernel).some((set) => set.length > 1);
 }
 
-/** Instances that differ in their configuration alone, in the order in which targets take them as defaults. */
+/**
+ * Instances that differ in their configuration alone, in the order in which targets take them as defaults; and those that
+ * not all targets have.
+ */
 function choicesOf({ instances }: KernelOutline): readonly (readonly InstanceInfo[])[] {
   const sets = groupBy(
     instances,
     ({ configuration, symbol }) => configuration?.first ?? symbol,
   );
   const rankOf = ({ configuration }: InstanceInfo): number => configuration?.rank ?? 0;
-  return [...sets.values()].filter((set) => set.length > 1)
+  return [...sets.values()].filter((set) =>
+    set.length > 1 || set.some(({ availableOn }) => availableOn !== undefined)
+  )
     .map((set) => set.toSorted((a, b) => rankOf(a) - rankOf(b)));
 }
 

@@ -13,7 +13,7 @@ import { buildBody } from "./stmt.ts";
 import { irType } from "./types.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 
-/** A further multiple (elements for integers, bytes for pointers), promises, and what an integer is. */
+/** A further multiple (elements for integers, bytes for pointers), promises, bounds of integers, and what an integer is. */
 export type Assumption = Partial<ParamFacts> & { readonly value?: number };
 
 export interface BuildOptions {
@@ -80,5 +80,7 @@ function factsOf({ attributes }: TypedParam, assumed: Assumption = {}): ParamFac
     noalias: attributes.noalias || assumed.noalias === true,
     readonly: attributes.readonly || assumed.readonly === true,
     writeonly: attributes.writeonly || assumed.writeonly === true,
+    ...assumed.least === undefined ? {} : { least: assumed.least },
+    ...assumed.most === undefined ? {} : { most: assumed.most },
   };
 }

@@ -10,12 +10,15 @@ import { isMemoryOp, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { AffineAnalysis, type Observation } from "./affine.ts";
 import { type Bound, boundsOf } from "./groups.ts";
-import type { Poly } from "./poly.ts";
+import type { Atom, Poly, Term } from "./poly.ts";
 import { Reach } from "./reach.ts";
 import type { Access } from "./types.ts";
 
 /** Accesses of a kernel whose addresses are followed; parameters that further ones lead to have no tensor and no range. */
 const MAX_ACCESSES = 1000;
+
+/** An access to so many times fewer elements than the largest one demands nothing: one number for each row of a matrix. */
+const MINOR = 8;
 
 /** A load, store or atomic at an affine address of one pointer parameter. */
 export interface MemoryAccess {
@@ -40,18 +43,22 @@ export interface Accesses {
   readonly vague: ReadonlySet<Value>;
   /** How each pointer parameter is used, and the first operation that does. */
   readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
-  /** Integer parameters that decide addresses or masks: what divisibility can make faster. */
+  /**
+   * Integer parameters that decide addresses, or masks along contiguous axes, of accesses that matter: what divisibility
+   * can make faster.
+   */
   readonly shaping: ReadonlySet<string>;
 }
 
 /** Finds all accesses of a function. */
 export function collectAccesses(func: Func): Accesses {
   const analysis = new AffineAnalysis(func);
+  const inProgram = new AffineAnalysis(func, "program");
   const reach = new Reach(func);
   const affine: MemoryAccess[] = [];
   const vague = new Set<Value>();
   const direction = new Map<string, { access: Access; span: Span }>();
-  const shaping = new Set<string>();
+  const shaping: { readonly names: readonly string[]; readonly elements: number }[] = [];
   const conditional = conditionalOps(func);
   walkOps(func.body, (op) => {
     // Contracts are inferred before anything copies by tensor maps.
@@ -61,9 +68,15 @@ export function collectAccesses(func: Func): Accesses {
     const element = pointer.type.element;
     // Buffers of the file are the compiler's own affair, not the caller's.
     if (!isPointer(element) || element.space === "constant") return;
-    for (const value of mask === undefined ? [pointer] : [pointer, mask]) {
-      for (const param of reach.params(value)) if (isInteger(param)) shaping.add(nameOf(param));
-    }
+    const integersOf = (value: Value): readonly string[] =>
+      reach.params(value).filter(isInteger).map(nameOf);
+    const along = mask === undefined
+      ? []
+      : namesAlong(inProgram, pointer, mask) ?? integersOf(mask);
+    shaping.push({
+      names: [...integersOf(pointer), ...along],
+      elements: elementsOf(pointer.type.shape),
+    });
     const roots = rootsOf(func, reach, pointer);
     for (const root of roots) noteDirection(direction, nameOf(root), op);
     const address = affine.length < MAX_ACCESSES ? analysis.pointer(pointer) : undefined;
@@ -84,8 +97,39 @@ export function collectAccesses(func: Func): Accesses {
       isConditional: conditional.has(op),
     });
   });
-  return { affine, vague, direction, shaping };
+  const most = shaping.reduce((so, { elements }) => Math.max(so, elements), 0);
+  const names = shaping.flatMap(({ names, elements }) => elements * MINOR < most ? [] : names);
+  return { affine, vague, direction, shaping: new Set(names) };
 }
+
+const elementsOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+
+/**
+ * The parameters in the parts of a mask along the axes on which addresses are contiguous: only these decide how many elements
+ * one instruction may access. Undefined where that is not clear: no axis is contiguous, or the mask has more in it.
+ */
+function namesAlong(
+  analysis: AffineAnalysis,
+  pointer: Value,
+  mask: Value,
+): readonly string[] | undefined {
+  const address = analysis.pointer(pointer);
+  const constraints = analysis.mask(mask);
+  if (address === undefined || !analysis.isWhole(mask)) return undefined;
+  const lanes = (terms: readonly Term[]): readonly string[] =>
+    atomsOf(terms).flatMap((atom) => atom.kind === "lane" ? [atom.key] : []);
+  const isAlone = ({ atoms }: Term): boolean => atoms.length === 1;
+  const contiguous = new Set(lanes([...address.bytes.values()].filter(isAlone)));
+  if (contiguous.size === 0) return undefined;
+  const atoms = constraints
+    .map(({ poly }) => [...poly.values()])
+    .filter((terms) => lanes(terms).some((lane) => contiguous.has(lane)))
+    .flatMap(atomsOf);
+  if (atoms.some(({ kind }) => kind === "opaque" || kind === "scalar")) return undefined;
+  return atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
+}
+
+const atomsOf = (terms: readonly Term[]): readonly Atom[] => terms.flatMap(({ atoms }) => atoms);
 
 /** Operations that may not run at all. The test of a loop runs at least once. */
 function conditionalOps(func: Func): ReadonlySet<Op> {

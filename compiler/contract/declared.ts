@@ -2,14 +2,17 @@
  * The contract that pragmas and overrides state for one instance: their texts read with its macros, names
  * checked against the kernel's parameters. Whether it agrees with the code is `merge.ts`'s question.
  */
-import type { PragmaItem, PragmaName, PragmaText } from "../pragma/pragma.ts";
+import type { Binding, PragmaItem, PragmaName, PragmaText } from "../pragma/pragma.ts";
 import type { MacroTable } from "../preprocess/preprocess.ts";
 import { spellType } from "../check/types.ts";
-import type { Reporter } from "../support/diagnostic.ts";
+import { textMacro } from "../preprocess/macros.ts";
+import { spell } from "../preprocess/spell.ts";
+import { type SpecializeRow, specializeRows } from "../pragma/specialize_rows.ts";
+import { Reporter } from "../support/diagnostic.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
-import { apply, constant, constantValue, dividesByZero, printExpr } from "./expr.ts";
+import { apply, constant, constantValue, dividesByZero, printExpr, substitute } from "./expr.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
@@ -45,8 +48,13 @@ export interface Declared {
   readonly requires: readonly (Requirement & { readonly span: Span })[];
   /** By parameter. */
   readonly promises: ReadonlyMap<string, ParamPromise>;
-  /** Conditions of `specialize(e, …)`, or its mode. */
-  readonly specialize: "auto" | "off" | readonly Requirement[];
+  /** In order; none for `specialize(off)`. */
+  readonly specialize: readonly DeclaredSpecialization[];
+}
+
+/** A specialisation that the lines of `specialize` ask for. */
+export interface DeclaredSpecialization extends Pick<SpecializeRow, "suffix" | "isAutomatic"> {
+  readonly condition?: Requirement;
 }
 
 /** Reads the items of one kernel for one instance. Errors are reported; what they concern is left out. */
@@ -58,6 +66,7 @@ export function readDeclared(
 ): Declared {
   const reader = new ItemReader(kernel, macros, reporter);
   for (const { item } of items) reader.read(item);
+  reader.specialized(specializeRows(items.map(({ item }) => item)));
   return reader;
 }
 
@@ -68,7 +77,7 @@ class ItemReader implements Declared {
   readonly tensors: DeclaredTensor[] = [];
   readonly requires: (Requirement & { readonly span: Span })[] = [];
   readonly promises = new Map<string, ParamPromise>();
-  specialize: "auto" | "off" | readonly Requirement[] = "auto";
+  readonly specialize: DeclaredSpecialization[] = [];
   readonly #kernel: KernelParams;
   readonly #reporter: Reporter;
   readonly #scope: ExprScope;
@@ -95,9 +104,6 @@ class ItemReader implements Declared {
         return this.#require(item);
       case "noalias":
         return this.#noalias(item.names);
-      case "specialize":
-        this.specialize = typeof item.mode === "string" ? item.mode : this.#conditions(item.mode);
-        return;
       case "key":
         for (const name of item.names) this.#param(name, "E9012");
         return;
@@ -226,18 +232,38 @@ class ItemReader implements Declared {
     }
   }
 
-  /** Conditions also see pointers, as addresses. */
-  #conditions(texts: readonly PragmaText[]): readonly Requirement[] {
+  /** Conditions also see pointers, as addresses, and the value of their own row, not that of the instance. */
+  specialized(rows: readonly SpecializeRow[]): void {
     const params = new Set([
       ...this.#scope.params,
       ...this.#kernel.params.filter((param) => param.isPointer).map((param) => param.name),
     ]);
-    const scope = { ...this.#scope, params, what: `parameters of \`${this.#kernel.name}\`` };
-    return texts.flatMap((text) => {
-      const condition = this.#read(text, scope);
-      if (condition === undefined || this.#demandsTooMuch(condition, text.span)) return [];
-      return [{ condition, text: printExpr(condition) }];
-    });
+    const what = `parameters of \`${this.#kernel.name}\``;
+    for (const { suffix, isAutomatic, condition: text, binding } of rows) {
+      if (text === undefined) {
+        this.specialize.push({ suffix, isAutomatic });
+        continue;
+      }
+      const macros = binding === undefined ? this.#scope.macros : new Map([
+        ...this.#scope.macros,
+        [binding.name, textMacro(binding.name, binding.value, "define", new Reporter())] as const,
+      ]);
+      const read = this.#read(text, { macros, params, what });
+      if (read === undefined || this.#demandsTooMuch(read, text.span)) continue;
+      // Where the instance was compiled with another value, the name would stand for that.
+      const named = binding === undefined || this.#hasValue(binding)
+        ? read
+        : withoutName(read, binding.name);
+      const expr = settled(named);
+      if (expr === undefined) continue;
+      const condition = { condition: expr, text: printExpr(expr) };
+      this.specialize.push({ suffix, isAutomatic, condition });
+    }
+  }
+
+  #hasValue({ name, value }: Binding): boolean {
+    const macro = this.#scope.macros.get(name);
+    return macro !== undefined && spell(macro.body) === value;
   }
 
   /** An instance may assume values only that the parameter's type has: they become constants of that type. */
@@ -256,6 +282,20 @@ class ItemReader implements Declared {
     return false;
   }
 }
+
+/** A conjunction without the parts that hold for all arguments; undefined where one holds for none. */
+function settled(condition: ContractExpr): ContractExpr | undefined {
+  const parts = conjunctsOf(condition).map((part) => ({ part, value: constantValue(part) }));
+  if (parts.some(({ value }) => value === 0)) return undefined;
+  const open = parts.flatMap(({ part, value }) => value === undefined ? [part] : []);
+  return open.length === 0 ? constant(1) : open.reduce((all, part) => apply("&&", all, part));
+}
+
+const withoutName = (expr: ContractExpr, macro: string): ContractExpr =>
+  substitute(
+    expr,
+    (leaf) => leaf.op === "const" && leaf.macro === macro ? constant(leaf.value) : undefined,
+  );
 
 const spelling = (type: ScalarName): string => `\`${SCALARS[type].spelling}\``;
 
@@ -291,16 +331,77 @@ export function valuesIn(condition: ContractExpr): ReadonlyMap<string, number> {
   );
 }
 
+/** Inclusive bounds of an integer. */
+export interface Bounds {
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** The facts in a condition that are of the form `p <= n` and its like, either way round, joined by `&&`. */
+export function boundsIn(condition: ContractExpr): ReadonlyMap<string, Bounds> {
+  const found = new Map<string, Bounds>();
+  for (const part of conjunctsOf(condition)) {
+    const bound = boundOf(part);
+    if (bound === undefined) continue;
+    const before = found.get(bound.name) ?? {};
+    const least = bound.least === undefined
+      ? before.least
+      : Math.max(bound.least, before.least ?? bound.least);
+    const most = bound.most === undefined
+      ? before.most
+      : Math.min(bound.most, before.most ?? bound.most);
+    found.set(bound.name, {
+      ...least === undefined ? {} : { least },
+      ...most === undefined ? {} : { most },
+    });
+  }
+  return found;
+}
+
+/** What `p op n` says of p. */
+const BOUNDS: Readonly<Record<string, (n: number) => Bounds>> = {
+  "<": (n) => ({ most: n - 1 }),
+  "<=": (n) => ({ most: n }),
+  ">": (n) => ({ least: n + 1 }),
+  ">=": (n) => ({ least: n }),
+  "==": (n) => ({ least: n, most: n }),
+};
+
+/** `n op p` is `p MIRRORED[op] n`. */
+const MIRRORED: Readonly<Record<string, string>> = {
+  "<": ">",
+  "<=": ">=",
+  ">": "<",
+  ">=": "<=",
+  "==": "==",
+};
+
+function boundOf(part: ContractExpr): Bounds & { readonly name: string } | undefined {
+  if (!("args" in part)) return undefined;
+  const [left, right] = part.args;
+  if (left === undefined || right === undefined) return undefined;
+  const isMirrored = right.op === "param";
+  const [of, by] = isMirrored ? [right, left] : [left, right];
+  const value = constantValue(by);
+  const bounds = BOUNDS[isMirrored ? MIRRORED[part.op] ?? "" : part.op];
+  if (of.op !== "param" || value === undefined || bounds === undefined) return undefined;
+  return { name: of.name, ...bounds(value) };
+}
+
 /** The parts of a conjunction that say that something equals a constant. */
 function equationsIn(
   condition: ContractExpr,
 ): readonly (readonly [left: ContractExpr, value: number])[] {
-  if (!("args" in condition)) return [];
-  const [a, b] = condition.args;
-  if (a === undefined || b === undefined) return [];
-  if (condition.op === "&&") return [...equationsIn(a), ...equationsIn(b)];
-  const value = condition.op === "==" ? constantValue(b) : undefined;
-  return value === undefined ? [] : [[a, value]];
+  return conjunctsOf(condition).flatMap((part) => {
+    if (part.op !== "==") return [];
+    const [left, right] = part.args;
+    const value = right === undefined ? undefined : constantValue(right);
+    return left === undefined || value === undefined ? [] : [[left, value] as const];
+  });
+}
+
+function conjunctsOf(condition: ContractExpr): readonly ContractExpr[] {
+  return condition.op === "&&" ? condition.args.flatMap(conjunctsOf) : [condition];
 }
 
 /** What attributes, pragmas and the type promise: elements for integers, bytes for pointers. */

@@ -296,7 +296,7 @@ function describeInstances(
       symbol,
       variant,
       config: { bindings, numWarps, ...numCtas === 1 ? {} : { numCtas } },
-      ...(isChoice
+      ...(isChoice || cover.targets.length < targets
         ? {
           configuration: {
             label,

@@ -143,6 +143,9 @@ export function buildSpecialized(
       multipleof: leastCommonMultiple(promised?.multipleof ?? 1, by),
     });
   }
+  for (const [name, bounds] of specialization.bounds) {
+    assumptions.set(name, { ...assumptions.get(name), ...bounds });
+  }
   for (const [name, value] of specialization.values) {
     assumptions.set(name, { ...assumptions.get(name), value });
   }

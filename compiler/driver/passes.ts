@@ -18,12 +18,18 @@ import { fuseMultiplyAdd } from "../tile/fuse_multiply_add.ts";
 import { hoistInvariants } from "../tile/hoist_invariants.ts";
 import type { Phase, TargetContext, TileContext } from "../tile/pass.ts";
 import { simplify } from "../tile/simplify.ts";
+import { straightenLoops } from "../tile/straighten_loops.ts";
 import { tensorViews } from "../views/tensor_views.ts";
 import { type Row, type Step, stepsOf } from "./pass_list.ts";
 
 /** Once for all targets. */
 const TILE: readonly Row<TileContext>[] = [
   { pass: simplify, because: "the builder writes down everything; less to do for the others" },
+  {
+    pass: straightenLoops,
+    needs: ["simplify"],
+    because: "bounds of loops are constants by then; the body's loads meet those of other loops",
+  },
   { pass: hoistInvariants },
   {
     pass: cse,

@@ -62,7 +62,9 @@ export function chooseConfigs(
   const named = [...lists].map(([name, list]) => {
     const on: Labels = new Map(targets.map((target) => {
       const own = labelsOn(list, target);
-      return [target, own.length === 0 && !isOnly(wanted) ? labelsOn(general, target) : own];
+      const isReplaced = own.length === 0 && !isOnly(wanted) &&
+        !list.some(({ leftOut }) => leftOut.includes(target));
+      return [target, isReplaced ? labelsOn(general, target) : own];
     }));
     const order = [...new Set([...list, ...general].map(({ label }) => label))];
     const firsts = new Set([...on.values()].map(([first]) => first));
@@ -134,9 +136,10 @@ function listOf(
     const found: PassingConfig[] = [];
     const missing = new Set(targets);
     for (const one of configs) {
-      if (!one.targets.some((target) => missing.has(target))) continue;
+      const settled = [...one.targets, ...one.leftOut];
+      if (!settled.some((target) => missing.has(target))) continue;
       found.push(one);
-      for (const target of one.targets) missing.delete(target);
+      for (const target of settled) missing.delete(target);
       if (missing.size === 0) break;
     }
     return found;

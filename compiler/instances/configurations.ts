@@ -4,6 +4,8 @@
  */
 import type { Axis, Binding, OptionSetting, PragmaItem, PragmaText } from "../pragma/pragma.ts";
 import { type Macro, textMacro } from "../preprocess/macros.ts";
+import { computedOptions } from "./computed_options.ts";
+import { readOptions } from "./kernel_options.ts";
 import { isNumberOption } from "../pragma/pragma_options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { ArithmeticError, evaluate } from "../contract/expr.ts";
@@ -36,16 +38,19 @@ export interface PassingConfig {
   readonly config: Config;
   /** As {@linkcode configLabel} spells it. */
   readonly label: string;
-  /** Where; in the order of the build, never empty. */
+  /** Where; in the order of the build. */
   readonly targets: readonly TargetName[];
+  /** Where the specialisation is left out, as its programs are clusters, which these targets do not have. */
+  readonly leftOut: readonly TargetName[];
 }
 
 /** What filters are evaluated with. */
 export interface FilterScope {
   /** Parameters of the variant and of the command line. */
   readonly base: Bindings;
-  /** The number of the specialisation. */
+  /** The number of the specialisation, and the values of parameters that it brings. */
   readonly specialization: number;
+  readonly bindings: Bindings;
   readonly targets: readonly TargetName[];
 }
 
@@ -53,16 +58,23 @@ export interface FilterScope {
 export function* passingConfigs(
   items: readonly SourcedItem[],
   commandLine: CommandLineDefines,
-  { base, specialization, targets }: FilterScope,
+  { base, specialization, bindings: brought, targets }: FilterScope,
   reporter: Reporter,
   budget: PlanBudget,
 ): Generator<PassingConfig> {
   const known = new Map([...base, [SPECIALIZED_MACRO, `${specialization}`]]);
   const macroOf = macroReader();
+  // What is wrong with a filter is said once.
+  const ofFilters = specialization === 0 ? reporter : new Reporter();
   const span = items[0]?.item.span;
-  for (const config of planConfigs(items, commandLine, base)) {
-    const { bindings, condition } = config;
+  for (const written of planConfigs(items, commandLine, base)) {
+    const { condition } = written;
+    const bindings = new Map([...brought, ...written.bindings]);
     const macros = new Map([...known, ...bindings]);
+    const options = computedOptions(written.options, macros, reporter);
+    const settings = computedOptions(settingsOf(items, written.options), macros, reporter);
+    if (options === undefined || settings === undefined) continue;
+    const config = { ...written, bindings, options };
     const isByTarget = condition !== undefined &&
       (namesArchitecture(condition.text) || [...macros.values()].some(namesArchitecture));
     const passed: TargetName[] = [];
@@ -72,10 +84,14 @@ export function* passingConfigs(
       const all = isByTarget
         ? new Map([...macros, ...Object.entries(architectureMacros(ALL_TARGETS[target]))])
         : macros;
-      if (condition === undefined || holds(condition, all, macroOf, reporter)) passed.push(target);
+      if (condition === undefined || holds(condition, all, macroOf, ofFilters)) passed.push(target);
     }
     if (passed.length === 0) continue;
-    yield { config, label: configLabel(config), targets: isByTarget ? passed : targets };
+    const all = isByTarget ? passed : targets;
+    const isCluster = specialization > 0 && readOptions(settings).numCtas > 1;
+    const leftOut = isCluster ? all.filter((target) => !ALL_TARGETS[target].clusters) : [];
+    const left = all.filter((target) => !leftOut.includes(target));
+    yield { config, label: configLabel(config), targets: left, leftOut };
   }
 }
 
@@ -227,6 +243,8 @@ export function namesOf(item: PragmaItem): readonly (Binding | Axis)[] {
     case "variants":
     case "configs":
       return item.axes;
+    case "specialize":
+      return item.over === undefined ? [] : [item.over];
     default:
       return [];
   }

@@ -4,7 +4,7 @@
  */
 import type { PragmaItem } from "../pragma/pragma.ts";
 import type { Configurations, Define } from "../options.ts";
-import { Reporter } from "../support/diagnostic.ts";
+import type { Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import { chooseConfigs, type Coverage, wantedOf } from "./choose_configs.ts";
 import {
@@ -16,6 +16,7 @@ import {
   settingsOf,
 } from "./configurations.ts";
 import { type CommandLineDefines, readDefines } from "./command_line_defines.ts";
+import { computedOptions } from "./computed_options.ts";
 import { strongestItems } from "./items.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
@@ -69,12 +70,14 @@ export function planInstances(
   isOwn?: (defines: readonly Define[]) => boolean,
   budget = new PlanBudget(),
 ): KernelPlan {
-  const items = strongestItems(assigned, reporter);
   const commandLine = readDefines(defines);
+  const written = strongestItems(assigned, reporter);
+  const items = written.map((one) => withValues(one, commandLine));
   const errors = reporter.errorCount;
   const parameters = declaredParameters(items, reporter);
   checkVariantNames(items, reporter);
-  warnReplaced(items, commandLine, reporter);
+  checkSpecialize(items, reporter);
+  warnReplaced(written, commandLine, reporter);
   const all = planVariants(items, commandLine);
   const variants = isOwn === undefined
     ? all
@@ -90,11 +93,9 @@ export function planInstances(
     const base = new Map([...commandLine.single, ...variant.bindings]);
     const name = names[index] ?? "";
     const left = new Map(
-      specializations.map((specialization, number) => {
-        // What is wrong with a filter is said once.
-        const to = number === 0 ? reporter : new Reporter();
-        const scope = { base, specialization: number, targets };
-        return [specialization, passingConfigs(items, commandLine, scope, to, budget)];
+      specializations.map(({ name, bindings }, number) => {
+        const scope = { base, specialization: number, bindings, targets };
+        return [name, passingConfigs(items, commandLine, scope, reporter, budget)];
       }),
     );
     const { chosen, bare } = chooseConfigs(left, wantedOf(configurations, kernel, name), targets);
@@ -102,13 +103,15 @@ export function planInstances(
     if (bare.length > 0 && !isForOne && reporter.errorCount === errors) {
       reportNoneLeft(items, name, bare, targets, reporter);
     }
-    return chosen.map(({ config, covers, suffix }) => {
+    return chosen.flatMap(({ config, covers, suffix }) => {
       const bound = new Map([...base, ...config.bindings]);
-      return {
+      const settings = computedOptions(settingsOf(items, config.options), bound, reporter);
+      if (settings === undefined) return [];
+      return [{
         kernel,
         variant: { name, bindings: Object.fromEntries(variant.bindings) },
         config: Object.fromEntries(config.bindings),
-        options: readOptions(settingsOf(items, config.options)),
+        options: readOptions(settings),
         defines: [
           ...[...bound].map(([name, value]) => ({ name, value })),
           ...commandLine.undefined,
@@ -118,7 +121,7 @@ export function planInstances(
           [...covers.values()].some((cover) => cover.targets.includes(target))
         ),
         configuration: { label: configLabel(config), suffix },
-      };
+      }];
     });
   });
   return { kernel, instances, items, parameters };
@@ -147,6 +150,16 @@ export function firstBindings(
   for (const [name, values] of commandLine.lists) first.set(name, values[0] ?? "");
   for (const [name, value] of commandLine.single) first.set(name, value);
   return [...[...first].map(([name, value]) => ({ name, value })), ...commandLine.undefined];
+}
+
+/** An item with the values that the command line gives the parameter that it is repeated for. */
+function withValues(one: SourcedItem, { lists, single }: CommandLineDefines): SourcedItem {
+  const { item } = one;
+  if (item.kind !== "specialize" || item.over === undefined) return one;
+  const { over } = item;
+  const value = single.get(over.name);
+  const values = lists.get(over.name) ?? (value === undefined ? over.values : [value]);
+  return { ...one, item: { ...item, over: { ...over, values } } };
 }
 
 // ---- declarations ---------------------------------------------------------------------------------------
@@ -180,6 +193,22 @@ function declaredParameters(
     }
   }
   return [...found.values()];
+}
+
+/** A parameter that a line of `specialize` is repeated for has its values from there alone. */
+function checkSpecialize(items: readonly SourcedItem[], reporter: Reporter): void {
+  const lines = items.flatMap(({ item }) => item.kind === "specialize" ? [item] : []);
+  const configured = items.flatMap(({ item }) =>
+    item.kind === "config" || item.kind === "configs" ? [...namesOf(item)] : []
+  );
+  for (const { over } of lines) {
+    const same = configured.find(({ name }) => name === over?.name);
+    if (over === undefined || same === undefined) continue;
+    reporter.error("E9010", same.span, `\`${over.name}\` has its values from \`specialize\``, {
+      notes: [{ message: "there", span: over.span }],
+      hint: "leave it out of the configurations",
+    });
+  }
 }
 
 /** Two variants of one name would have one name in the wrapper. */

@@ -8,10 +8,19 @@
  */
 import { specializationName } from "./choose_configs.ts";
 import { apply, constant, param, printExpr } from "../contract/expr.ts";
-import { type Declared, divisibilityIn, promisedMultiple, valuesIn } from "../contract/declared.ts";
+import {
+  type Bounds,
+  boundsIn,
+  type Declared,
+  divisibilityIn,
+  promisedMultiple,
+  valuesIn,
+} from "../contract/declared.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 import type { Inferred } from "../contract/infer.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
+import { specializeRows } from "../pragma/specialize_rows.ts";
+import type { Bindings } from "./configurations.ts";
 import { type KernelParams, naturalAlignment } from "../contract/kernel_params.ts";
 import type { ContractExpr, Requirement } from "../contract/types.ts";
 
@@ -26,6 +35,8 @@ export interface Specialization {
   readonly multiples: ReadonlyMap<string, number>;
   /** What integers are: a stride of 1 makes an axis contiguous. */
   readonly values: ReadonlyMap<string, number>;
+  /** Between which values integers are: a row of at most 1024 elements fits a tile of 1024. */
+  readonly bounds: ReadonlyMap<string, Bounds>;
 }
 
 /** Without assumptions. */
@@ -34,21 +45,37 @@ export const GENERAL: Specialization = {
   conditions: [],
   multiples: new Map(),
   values: new Map(),
+  bounds: new Map(),
 };
 
-/** Names of what there may be, before the kernel is known: a kernel without pointers has no automatic one. */
-export function plannedSpecializations(items: readonly SourcedItem[]): readonly string[] {
-  const mode = items.flatMap(({ item }) => item.kind === "specialize" ? [item.mode] : []).at(-1);
-  if (mode === "off") return [specializationName("")];
-  const suffixes = mode === undefined || mode === "auto"
-    ? [AUTOMATIC]
-    : mode.map((_, index) => conditional(index));
-  return ["", ...suffixes].map(specializationName);
+/** A specialisation before the kernel is known: an automatic one that assumes nothing is left out later. */
+export interface PlannedSpecialization {
+  readonly name: string;
+  /** Values of the parameters that `specialize` lines are repeated for. */
+  readonly bindings: Bindings;
 }
 
-/** What entries of specialisations end in. */
-const AUTOMATIC = `_a${VECTOR_BYTES}`;
-const conditional = (index: number): string => `_s${index + 1}`;
+/** What there may be, the general instance first. It has the value that is listed last for each parameter. */
+export function plannedSpecializations(
+  items: readonly SourcedItem[],
+): readonly PlannedSpecialization[] {
+  const lines = items.flatMap(({ item }) => item.kind === "specialize" ? [item] : []);
+  const general = new Map<string, string>();
+  for (const { over } of lines) {
+    const last = over?.values.at(-1);
+    if (over !== undefined && last !== undefined) general.set(over.name, last);
+  }
+  const rows = specializeRows(items.map(({ item }) => item));
+  return [
+    { name: specializationName(""), bindings: general },
+    ...rows.map(({ suffix, binding }) => ({
+      name: specializationName(suffix),
+      bindings: binding === undefined
+        ? general
+        : new Map([...general, [binding.name, binding.value]]),
+    })),
+  ];
+}
 
 /** The general instance and those that a caller with good arguments gets instead. */
 export function planSpecializations(
@@ -56,18 +83,14 @@ export function planSpecializations(
   declared: Declared,
   inferred: Inferred,
 ): readonly Specialization[] {
-  const { specialize } = declared;
-  if (specialize === "off") return [GENERAL];
-  if (specialize === "auto") {
-    const conditions = automatic(kernel, declared, inferred);
-    return conditions.length === 0
-      ? [GENERAL]
-      : [GENERAL, specializeOn(AUTOMATIC, conditions, kernel)];
-  }
-  return [
-    GENERAL,
-    ...specialize.map((condition, index) => specializeOn(conditional(index), [condition], kernel)),
-  ];
+  const rows = declared.specialize.flatMap(({ suffix, isAutomatic, condition }) => {
+    const conditions = [
+      ...condition === undefined ? [] : [condition],
+      ...isAutomatic ? automatic(kernel, declared, inferred) : [],
+    ];
+    return conditions.length === 0 ? [] : [specializeOn(suffix, conditions, kernel)];
+  });
+  return [GENERAL, ...rows];
 }
 
 function specializeOn(
@@ -80,13 +103,17 @@ function specializeOn(
     conditions.flatMap(({ condition }) => [...valuesIn(condition)])
       .filter(([name]) => integers.has(name)),
   );
+  const bounds = new Map<string, Bounds>(
+    conditions.flatMap(({ condition }) => [...boundsIn(condition)])
+      .filter(([name]) => integers.has(name)),
+  );
   const multiples = new Map<string, number>();
   for (const { condition } of conditions) {
     for (const [name, by] of divisibilityIn(condition)) {
       multiples.set(name, leastCommonMultiple(multiples.get(name) ?? 1, by));
     }
   }
-  return { suffix, conditions, multiples, values };
+  return { suffix, conditions, multiples, values, bounds };
 }
 
 /** What is not promised already; nothing where no memory is touched. */

@@ -73,7 +73,7 @@ function contractTexts(item: PragmaItem): readonly PragmaText[] {
     case "require":
       return [item.condition];
     case "specialize":
-      return typeof item.mode === "string" ? [] : item.mode;
+      return item.mode === "off" ? [] : item.mode.flatMap(({ condition }) => condition ?? []);
     default:
       return [];
   }

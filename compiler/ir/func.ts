@@ -49,6 +49,9 @@ export interface ParamFacts {
   readonly noalias: boolean;
   readonly readonly: boolean;
   readonly writeonly: boolean;
+  /** Of integers: what is known beyond the type; inclusive. */
+  readonly least?: number;
+  readonly most?: number;
 }
 
 export interface Func {

@@ -300,13 +300,15 @@ class Parser {
   }
 
   #facts(): ParamFacts {
-    const facts = { multipleof: 1, noalias: false, readonly: false, writeonly: false };
+    const facts: { -readonly [K in keyof ParamFacts]: ParamFacts[K] } = {
+      ...{ multipleof: 1, noalias: false, readonly: false, writeonly: false },
+    };
     if (this.#peek().text !== "{") return facts;
     this.#list("{", "}", () => {
       const { text } = this.#take("word");
-      if (text === "multipleof") {
+      if (text === "multipleof" || text === "least" || text === "most") {
         this.#mark("=");
-        facts.multipleof = Number(this.#take("number").text);
+        facts[text] = Number(this.#take("number").text);
       } else if (text === "noalias" || text === "readonly" || text === "writeonly") {
         facts[text] = true;
       } else this.#fail("a fact of a parameter");

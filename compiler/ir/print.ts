@@ -106,6 +106,8 @@ export function isBareAttr(row: TileOpRow): boolean {
 function printFacts(facts: ParamFacts): string {
   const words: string[] = [];
   if (facts.multipleof !== 1) words.push(`multipleof = ${facts.multipleof}`);
+  if (facts.least !== undefined) words.push(`least = ${facts.least}`);
+  if (facts.most !== undefined) words.push(`most = ${facts.most}`);
   if (facts.noalias) words.push("noalias");
   if (facts.readonly) words.push("readonly");
   if (facts.writeonly) words.push("writeonly");

@@ -19,6 +19,13 @@ export interface Axis extends PragmaName {
 export interface OptionSetting extends PragmaName {
   /** `num_warps=4` has "4", `math(precise)` has "precise"; undefined when bare. */
   readonly value?: string;
+  /** `num_warps=COLS / 512`: what the value is computed from, in place of one. */
+  readonly expression?: PragmaText;
+}
+/** A condition of `specialize`: `auto`, `auto && e` or `e`. */
+export interface SpecializeCondition {
+  readonly isAutomatic: boolean;
+  readonly condition?: PragmaText;
 }
 
 export type PragmaItem =
@@ -60,7 +67,12 @@ export type PragmaItem =
     }
     | { readonly kind: "require"; readonly condition: PragmaText; readonly message?: string }
     | { readonly kind: "noalias"; readonly names: "all" | readonly PragmaName[] }
-    | { readonly kind: "specialize"; readonly mode: "auto" | "off" | readonly PragmaText[] }
+    | {
+      readonly kind: "specialize";
+      readonly mode: "off" | readonly SpecializeCondition[];
+      /** The conditions are repeated for each value of this parameter. */
+      readonly over?: Axis;
+    }
     | { readonly kind: "option"; readonly setting: OptionSetting }
   );
 

@@ -1,7 +1,14 @@
 /** The items of `#pragma tri`, one parser each; the grammar is in language.md, 10.3. */
 import { joinSpans, type Span } from "../support/source.ts";
 import { parseNumber } from "../preprocess/literals.ts";
-import type { Axis, Binding, OptionSetting, PragmaItem, PragmaName } from "./pragma.ts";
+import type {
+  Axis,
+  Binding,
+  OptionSetting,
+  PragmaItem,
+  PragmaName,
+  SpecializeCondition,
+} from "./pragma.ts";
 import type { PragmaCursor } from "./pragma_cursor.ts";
 import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
 import { acceptsValue, isOptionName, OPTION_AXES, OPTIONS, optionUsage } from "./pragma_options.ts";
@@ -138,7 +145,12 @@ function parseOptionAxis(cursor: PragmaCursor): Axis {
   return { ...name, values: values.map(({ value }) => value) };
 }
 
-/** `name`, `name = int` or `name ( word )` */
+/** Whether a value is computed for each instance: it is more than a literal. */
+function isComputed(option: keyof typeof OPTIONS, text: string): boolean {
+  return OPTIONS[option].form === "number" && !/^[0-9]\w*$/.test(text);
+}
+
+/** `name`, `name = expr` or `name ( word )` */
 function parseOption(cursor: PragmaCursor): OptionSetting {
   const { token } = cursor;
   const name = cursor.name("an option");
@@ -154,8 +166,12 @@ function parseOption(cursor: PragmaCursor): OptionSetting {
   const open = equals === undefined ? cursor.accept("(") : undefined;
   const form = equals !== undefined ? "number" : open !== undefined ? "word" : undefined;
   const given = cursor.token;
-  const value = form === undefined ? undefined : cursor.text([",", ";", ")"], "a value").text;
+  const text = form === undefined ? undefined : cursor.text([",", ";", ")"], "a value");
+  const value = text?.text;
   if (open !== undefined) cursor.expect(")");
+  if (equals !== undefined && text !== undefined && isComputed(option, text.text)) {
+    return { ...name, expression: text };
+  }
   if (!acceptsValue(option, value)) failValue(cursor, given?.span ?? name.span, option, value);
   if (form !== undefined && form !== OPTIONS[option].form) {
     const sign = equals ?? open;
@@ -290,8 +306,24 @@ function parseNoalias(cursor: PragmaCursor): ItemBody {
 }
 
 function parseSpecialize(cursor: PragmaCursor): ItemBody {
-  const conditions = cursor.texts("(", ")", "`auto`, `off` or a condition");
-  const [only] = conditions;
-  const word = conditions.length === 1 ? only?.text : undefined;
-  return { kind: "specialize", mode: word === "auto" || word === "off" ? word : conditions };
+  cursor.expect("(");
+  if (cursor.token?.text === "off" && cursor.ahead(1)?.text === ")") {
+    cursor.expect("off");
+    cursor.expect(")");
+    return { kind: "specialize", mode: "off" };
+  }
+  const mode = cursor.list(() => parseSpecializeCondition(cursor));
+  cursor.expect(")");
+  const over = cursor.accept("for") === undefined ? {} : { over: parseAxis(cursor) };
+  return { kind: "specialize", mode, ...over };
+}
+
+/** `auto`, `auto && e` or `e` */
+function parseSpecializeCondition(cursor: PragmaCursor): SpecializeCondition {
+  const isAutomatic = cursor.accept("auto") !== undefined;
+  if (isAutomatic && cursor.accept("&&") === undefined) return { isAutomatic };
+  return {
+    isAutomatic,
+    condition: cursor.text([",", ")"], "`auto`, `off` or a condition"),
+  };
 }

@@ -39,7 +39,7 @@ import {
   replaceOperands,
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
-import { copyOps } from "./copy_ops.ts";
+import { copyOps } from "../ir/copy_ops.ts";
 import { carry } from "./prefetch.ts";
 
 /** A branch of a loop, and which side the overlapping rounds take. */

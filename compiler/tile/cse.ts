@@ -1,6 +1,7 @@
 /**
  * Common subexpression elimination: gives equal pure operations one result. An operation may replace a later equal one
- * where it is visible: in its own region and the regions inside. Loads are never merged: memory may have changed.
+ * where it is visible: in its own region and the regions inside. A load replaces a later equal one of the same region if nothing
+ * between them may change memory or wait for others, and neither is volatile (language.md 5.10).
  */
 import { spellAttr, typeKey } from "../ir/print.ts";
 import type { Attrs, Func, Op, Region, Value } from "../ir/func.ts";
@@ -19,17 +20,29 @@ function run(func: Func): boolean {
   return merger.changed;
 }
 
+/** Modifiers of loads that look at memory anew each time (PTX ISA 9.7.9.1: `.cv`). */
+const ALWAYS_LOADED: ReadonlySet<string> = new Set(["volatile", "cv"]);
+
 class Merger {
   changed = false;
   readonly #visible = new Map<string, Op>();
   readonly #replacements = new Map<Value, Value>();
+  /** Loads of this region since memory may last have changed. */
+  #loads = new Map<string, Op>();
 
   region(region: Region): void {
     const added: string[] = [];
+    const outside = this.#loads;
+    this.#loads = new Map();
     region.ops = region.ops.filter((op) => {
       this.#replaceOperands(op);
       for (const inner of op.regions) this.region(inner);
-      if (rowOf(op).effect !== "pure") return true;
+      const { effect } = rowOf(op);
+      if (effect === "read") return this.#keepsLoad(op);
+      if (effect !== "pure") {
+        this.#loads.clear();
+        return true;
+      }
       const key = keyOf(op);
       const equal = this.#visible.get(key);
       if (equal === undefined) {
@@ -41,6 +54,19 @@ class Merger {
       return false;
     });
     for (const key of added) this.#visible.delete(key);
+    this.#loads = outside;
+  }
+
+  #keepsLoad(op: Op): boolean {
+    if (op.name !== "load" || op.attrs.modifiers.some((one) => ALWAYS_LOADED.has(one))) {
+      this.#loads.clear();
+      return true;
+    }
+    const key = keyOf(op);
+    const equal = this.#loads.get(key);
+    if (equal === undefined) this.#loads.set(key, op);
+    else this.#merge(op, equal);
+    return equal === undefined;
   }
 
   #replaceOperands(op: Op): void {

@@ -80,8 +80,9 @@ export function chooseInstance<Name extends string>(
     const picked = device === undefined
       ? choice?.first(target)
       : choice?.pick(call.values, device, target);
-    const instance = picked ?? instances[index] ?? general;
-    if (holdsFor(call, instance)) return instance;
+    // A target may be without a specialisation whose programs are clusters.
+    const instance = choice === undefined ? instances[index] : picked;
+    if (instance !== undefined && holdsFor(call, instance)) return instance;
   }
   return general;
 }

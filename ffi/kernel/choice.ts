@@ -60,7 +60,7 @@ export class Choice<Name extends string, Instance> {
     return this.instances.find((_, index) => this.isAvailable(index, target));
   }
 
-  /** The instance for a launch with these numbers on this device. */
+  /** The instance for a launch with these numbers on this device; undefined where its target has none. */
   pick(values: Values<Name>, device: DeviceInfo, target: string): Instance | undefined {
     const { instances, key } = this;
     const last = this.#last;
@@ -71,7 +71,8 @@ export class Choice<Name extends string, Instance> {
       return last.instance;
     }
     const offer = this.#offerFor(device, target);
-    const instance = instances[offer.indices[this.#best(values, device, offer)] ?? 0];
+    const index = offer.indices[this.#best(values, device, offer)];
+    const instance = index === undefined ? undefined : instances[index];
     this.#last = { device, target, at: key.map((name) => values[name]), instance };
     return instance;
   }

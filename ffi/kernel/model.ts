@@ -295,7 +295,7 @@ function modelVariant<Name extends string>(
     defaults: ordered.map((first, index) => {
       const choice = modelled[index];
       if (choice?.isByTarget !== true) return [first];
-      return [...new Set(targets.map((target) => choice.first(target) ?? first))];
+      return [...new Set(targets.flatMap((target) => choice.first(target) ?? []))];
     }),
     choices: modelled,
     general,

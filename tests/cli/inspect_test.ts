@@ -39,7 +39,10 @@ Deno.test("tri inspect --after refuses what is no pass", async () => {
     "error: --after simplfy: there is no such pass\nDid you mean simplify?\n",
   ]);
   const far = await inspect(workspace, "k/add.tc", "--after", "everything");
-  assertStringIncludes(far.stderr, "Passes: simplify, hoist-invariants, cse, simplify.2, ");
+  assertStringIncludes(
+    far.stderr,
+    "Passes: simplify, straighten-loops, hoist-invariants, cse, simplify.2, ",
+  );
 });
 
 Deno.test("tri inspect --time prints how long each step takes", async () => {

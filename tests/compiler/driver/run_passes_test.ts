@@ -96,7 +96,7 @@ Deno.test("runPasses() reports the pass and the function of a failure, with the 
     needs: [],
     because: undefined,
   };
-  const steps = [...TILE_STEPS.slice(0, 3), broken];
+  const steps = [...TILE_STEPS.slice(0, 4), broken];
   const failure = assertThrows(
     () => optimise(parseFunc(TEXT), { verify: true }, { steps }),
     PassFailure,
@@ -125,6 +125,7 @@ Deno.test("runPasses() gives the function and the time after every step", () => 
   });
   assertEquals(seen, [
     "simplify 1 5",
+    "straighten-loops 1 5",
     "hoist-invariants 1 5",
     "cse 1 4",
     "simplify.2 1 4",

@@ -102,11 +102,24 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
     }],
     ["noalias(all)", { kind: "noalias", names: "all" }],
     ["noalias(all, X)", { kind: "noalias", names: [{ name: "all" }, { name: "X" }] }],
-    ["specialize(auto)", { kind: "specialize", mode: "auto" }],
+    ["specialize(auto)", { kind: "specialize", mode: [{ isAutomatic: true }] }],
     ["specialize(off)", { kind: "specialize", mode: "off" }],
-    ["specialize(M % 4 == 0, auto)", {
+    ["specialize(M % 4 == 0, auto, auto && M == 1)", {
       kind: "specialize",
-      mode: [{ text: "M % 4 == 0" }, { text: "auto" }],
+      mode: [
+        { isAutomatic: false, condition: { text: "M % 4 == 0" } },
+        { isAutomatic: true },
+        { isAutomatic: true, condition: { text: "M == 1" } },
+      ],
+    }],
+    ["specialize(auto && N <= TN) for TN in {64, 128}", {
+      kind: "specialize",
+      mode: [{ isAutomatic: true, condition: { text: "N <= TN" } }],
+      over: { name: "TN", values: ["64", "128"] },
+    }],
+    ["num_warps = max(2, TN / 64)", {
+      kind: "option",
+      setting: { name: "num_warps", expression: { text: "max(2, TN / 64)" } },
     }],
     ["num_warps = 8", { kind: "option", setting: { name: "num_warps", value: "8" } }],
     ["dot(tf32)", { kind: "option", setting: { name: "dot", value: "tf32" } }],

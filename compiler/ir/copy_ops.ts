@@ -1,12 +1,5 @@
 /** Copies of operations with their regions. */
-import {
-  type Func,
-  newUncheckedOp,
-  newValue,
-  type Op,
-  type Region,
-  type Value,
-} from "../ir/func.ts";
+import { type Func, newUncheckedOp, newValue, type Op, type Region, type Value } from "./func.ts";
 import { zip } from "../support/zip.ts";
 
 /** Copies operations in order; `known` has what takes the places of values and gets the copies of results. */
