@@ -275,8 +275,10 @@ function stageRegion(state: State, region: Region, isUsed: boolean, start: numbe
       ? stagedOperandsOf(op, here, state.uses, state.context.target)
       : [];
     const needed = staged.reduce((sum, operand) => sum + aligned(operand.bytes), start);
-    // Too much at once: the layout conversions stay, one after the other.
-    if (staged.length > 0 && fitsShared(state.context.target, needed)) {
+    const fits = fitsShared(state.context.target, needed);
+    // Too much at once: the layout conversions stay, one after the other, but not where loops have their slots.
+    state.isExclusive ||= staged.length > 0 && !fits && start > 0;
+    if (staged.length > 0 && fits) {
       const build = new ScheduleBuilder(state.func, out, op.span);
       // Other threads may still read what the buffers held before.
       if (mustWait) build.barrier();
