@@ -1,8 +1,12 @@
 /** Instances for ranges of an argument: `specialize(auto && e) for NAME in {…}`. */
 import type { InstanceInfo } from "../../../compiler/contract/types.ts";
+import { must } from "../../../compiler/support/bug.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
+import { Device, type Profiled, type Tensor } from "../../../ffi/mod.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
+import { loadWrapper } from "../../support/load_wrapper.ts";
+import { freshRandom } from "../../support/random.ts";
 
 const rows = (pragmas: string): { name: string; text: string } => ({
   name: "normalise.tc",
@@ -103,4 +107,62 @@ Deno.test("an option whose expression gives no value of it is E9014, of unknown 
 #pragma tri ${option}`).codes;
   assertEquals(new Set(codes("num_warps=COLS / 20")), new Set(["E9014"]));
   assertEquals(new Set(codes("num_warps=ROWS / 20")), new Set(["E9013"]));
+});
+
+interface Wrapper {
+  readonly normalise: (
+    x: Matrix,
+    options: { readonly out: Matrix; readonly profile: true },
+  ) => Profiled<Matrix>;
+}
+type Matrix = Tensor<"float32", 2>;
+
+/** The specialisations of the text below, in order; rows are aligned whose length is a multiple of 4. */
+const INSTANCES = [
+  { suffix: "_s1", columns: 16, isAligned: true, isCluster: false },
+  { suffix: "_s2", columns: 64, isAligned: true, isCluster: false },
+  { suffix: "_s3", columns: 256, isAligned: true, isCluster: true },
+  { suffix: "_s4", columns: 32, isAligned: false, isCluster: false },
+];
+
+function instanceFor(n: number, hasClusters: boolean): string {
+  const found = INSTANCES.find(({ columns, isAligned, isCluster }) =>
+    n <= columns && (!isAligned || n % 4 === 0) && (!isCluster || hasClusters)
+  );
+  return `normalise${found?.suffix ?? ""}`;
+}
+
+Deno.test("instances for ranges give what the general one gives, on targets with and without clusters", async () => {
+  const source = rows(`
+#pragma tri specialize(auto && 1 <= N && N <= COLS) for COLS in {16, 64, 256}
+#pragma tri specialize(1 <= N && N <= COLS) for COLS in {32}
+#pragma tri num_warps=1
+#pragma tri num_ctas=max(1, COLS / 128)
+#pragma tri grid(M)
+#pragma tri tensor X : in float[M, N] strides [ldx, 1]
+#pragma tri tensor Y : out float[M, N] strides [ldy, 1]`);
+  const text = source.text.replace("int N,", "int M, int N,");
+  const { kernels: [kernel], diagnostics } = compileFile({ ...source, text }, {
+    targets: ["sm_80", "sm_90"],
+  });
+  assertEquals(diagnostics, []);
+  const { normalise } = await loadWrapper<Wrapper>(must(kernel, "the kernel"));
+  const random = freshRandom();
+  for (const arch of ["sm_80", "sm_90"]) {
+    using device = Device.open({ device: "emulator", arch });
+    for (const n of [0, 1, 7, 16, 17, 32, 64, 65, 200, 256, 300, 1000]) {
+      // Positive whole numbers: the sum is exact, and a quotient is rounded once.
+      const values = Float32Array.from({ length: 3 * n }, () => 1 + random.below(100));
+      const out = device.tensor(new Float32Array(3 * n).fill(NaN), [3, n]);
+      const { profile } = normalise(device.tensor(values, [3, n]), { out, profile: true });
+      if (n > 0) {
+        assertEquals(profile.kernel, instanceFor(n, arch === "sm_90"), `${arch}, N = ${n}`);
+      }
+      const wanted = values.map((value, i) => {
+        const row = Math.floor(i / n);
+        return value / values.subarray(row * n, row * n + n).reduce((a, b) => a + b, 0);
+      });
+      assertEquals(await out.read(), wanted, `${arch}, N = ${n}`);
+    }
+  }
 });
