@@ -89,7 +89,7 @@ export class FolderCache implements BuildCache {
       const value = verified(store, key, file);
       if (value === undefined) {
         this.note(`${store}/${key.slice(0, 12)}… was damaged; compiling that source again`);
-        if (this.settings.write) unlinkSync(path);
+        if (this.settings.write) removeIfThere(path);
         return undefined;
       }
       if (this.settings.write) utimesSync(path, new Date(), new Date());

@@ -4,7 +4,7 @@
  */
 import type { ConfigurationChoice, Configurations } from "../options.ts";
 import type { TargetName } from "../targets.ts";
-import type { Config, PassingConfig } from "./configurations.ts";
+import type { BoundConfig, PassingConfig } from "./configurations.ts";
 import { makeUnique } from "./variant_name.ts";
 
 /** Which specialisations are compiled from a plan, by name. */
@@ -20,7 +20,7 @@ export interface Cover {
 
 /** A configuration that a variant gets entries of. */
 export interface ChosenConfig {
-  readonly config: Config;
+  readonly config: BoundConfig;
   readonly covers: Coverage;
   /** What it adds to the names of its entries; empty for the first one. */
   readonly suffix: string;

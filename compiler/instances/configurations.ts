@@ -33,9 +33,15 @@ export interface Config {
   readonly condition?: PragmaText;
 }
 
+/** A configuration whose parameters are bound, so that all of its options have values. */
+export interface BoundConfig extends Config {
+  /** The options of the file, its own, and those of overrides: later ones win. */
+  readonly settings: readonly OptionSetting[];
+}
+
 /** A configuration that a filter lets through. */
 export interface PassingConfig {
-  readonly config: Config;
+  readonly config: BoundConfig;
   /** As {@linkcode configLabel} spells it. */
   readonly label: string;
   /** Where; in the order of the build. */
@@ -71,10 +77,12 @@ export function* passingConfigs(
     const { condition } = written;
     const bindings = new Map([...brought, ...written.bindings]);
     const macros = new Map([...known, ...bindings]);
-    const options = computedOptions(written.options, macros, reporter);
-    const settings = computedOptions(settingsOf(items, written.options), macros, reporter);
-    if (options === undefined || settings === undefined) continue;
-    const config = { ...written, bindings, options };
+    const parameters = new Map([...base, ...bindings]);
+    const options = computedOptions(written.options, parameters, reporter);
+    if (options === undefined) continue;
+    const settings = computedOptions(settingsOf(items, options), parameters, reporter);
+    if (settings === undefined) continue;
+    const config = { ...written, bindings, options, settings };
     const isByTarget = condition !== undefined &&
       (namesArchitecture(condition.text) || [...macros.values()].some(namesArchitecture));
     const passed: TargetName[] = [];
@@ -156,7 +164,7 @@ function* writtenConfigs(items: readonly SourcedItem[]): Generator<Config> {
 }
 
 /** The options of the file, then of the configuration, then of overrides: later ones win. */
-export function settingsOf(
+function settingsOf(
   items: readonly SourcedItem[],
   ofConfig: readonly OptionSetting[],
 ): readonly OptionSetting[] {

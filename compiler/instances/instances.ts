@@ -13,10 +13,8 @@ import {
   namesOf,
   passingConfigs,
   reportNoneLeft,
-  settingsOf,
 } from "./configurations.ts";
 import { type CommandLineDefines, readDefines } from "./command_line_defines.ts";
-import { computedOptions } from "./computed_options.ts";
 import { strongestItems } from "./items.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { type KernelOptions, readOptions } from "./kernel_options.ts";
@@ -103,15 +101,13 @@ export function planInstances(
     if (bare.length > 0 && !isForOne && reporter.errorCount === errors) {
       reportNoneLeft(items, name, bare, targets, reporter);
     }
-    return chosen.flatMap(({ config, covers, suffix }) => {
+    return chosen.map(({ config, covers, suffix }) => {
       const bound = new Map([...base, ...config.bindings]);
-      const settings = computedOptions(settingsOf(items, config.options), bound, reporter);
-      if (settings === undefined) return [];
-      return [{
+      return {
         kernel,
         variant: { name, bindings: Object.fromEntries(variant.bindings) },
         config: Object.fromEntries(config.bindings),
-        options: readOptions(settings),
+        options: readOptions(config.settings),
         defines: [
           ...[...bound].map(([name, value]) => ({ name, value })),
           ...commandLine.undefined,
@@ -121,7 +117,7 @@ export function planInstances(
           [...covers.values()].some((cover) => cover.targets.includes(target))
         ),
         configuration: { label: configLabel(config), suffix },
-      }];
+      };
     });
   });
   return { kernel, instances, items, parameters };
