@@ -4,7 +4,7 @@
  * window of global memory the offset is the byte's *location*: its index in the WebAssembly memory. What kernels use is
  * called an address; what the emulator uses to access its memory, a location.
  */
-import { CAN_SHARE } from "./shared.ts";
+import { CAN_SHARE } from "./sharing.ts";
 
 /** Upper words of generic addresses (PTX ISA, "Generic Addressing"); any other is an illegal address. */
 export const WINDOW = {

@@ -195,6 +195,8 @@ interface Use {
   readonly maxRegisters: number | undefined;
 }
 
+/** A thread's registers are allotted in such steps (CUDA C++ Programming Guide, 256 for a warp). */
+const REGISTER_UNIT = 8;
 /** Registers a thread needs beside the elements it loads: addresses, masks, indices. */
 const SPARE_REGISTERS = 48;
 /** Shared memory that a block takes beside its own: what newer targets reserve; a bound for the older ones. */
@@ -209,7 +211,11 @@ function occupancy(
   { threads, registers, sharedBytes, maxRegisters }: Use,
   target: Target,
 ): PtxDirective {
-  if (maxRegisters !== undefined) return { name: "maxnreg", values: [maxRegisters] };
+  if (maxRegisters !== undefined) {
+    // A block that wants more than a multiprocessor has would not be launched.
+    const most = REGISTER_UNIT * Math.floor(target.registersPerSm / (threads * REGISTER_UNIT));
+    return { name: "maxnreg", values: [Math.min(maxRegisters, most)] };
+  }
   const byShared = sharedBytes === 0
     ? target.blocksPerSm
     : Math.floor(target.sharedBytesPerSm / (sharedBytes + BLOCK_SHARED_BYTES));

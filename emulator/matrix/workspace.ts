@@ -5,7 +5,7 @@
 import { must } from "../../compiler/support/bug.ts";
 import type { Machine } from "../machine.ts";
 import { WASM_PAGE_BYTES } from "../memory.ts";
-import { CAN_SHARE } from "../shared.ts";
+import { CAN_SHARE } from "../sharing.ts";
 import type { Code } from "../wasm/code.ts";
 import { WasmModule } from "../wasm/module.ts";
 

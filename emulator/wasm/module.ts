@@ -15,7 +15,7 @@
  * A function may be called before its code is written: its index is known at once.
  */
 import { bug } from "../../compiler/support/bug.ts";
-import { CAN_SHARE } from "../shared.ts";
+import { CAN_SHARE } from "../sharing.ts";
 import {
   type Bytes,
   joinBytes,

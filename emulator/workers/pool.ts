@@ -7,7 +7,7 @@ import { sendLaunch } from "../check/launch.ts";
 import { Fault } from "../fault.ts";
 import type { LaunchReport } from "../report.ts";
 import { SLOT_ALIGN, slotShape } from "../schedule/slot.ts";
-import { sharedWords } from "../shared.ts";
+import { sharedWords } from "../sharing.ts";
 import { CONTROL, type Job, type Result, type SharedLaunch } from "./job.ts";
 
 /** A thread of the host. */

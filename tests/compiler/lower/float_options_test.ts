@@ -112,6 +112,9 @@ Deno.test("readOptions() bounds exp, exp2, log and log2 by 2 ulp for math(precis
 Deno.test("readOptions() passes max_registers on to the assembler", () => {
   const ptx = ptxOf(["max_registers=40"], "*(Y + r) = a;", "sm_80");
   assert(/^\.maxnreg 40$/m.test(ptx) && !ptx.includes(".minnctapersm"), ptx);
+  // A multiprocessor has 65536.
+  const many = ptxOf(["max_registers=255", "num_warps=32"], "*(Y + r) = a;", "sm_80");
+  assert(/^\.maxnreg 64$/m.test(many), many);
 });
 
 ptxasTest("readOptions() makes PTX that assembles, whatever it says of floats", async () => {
