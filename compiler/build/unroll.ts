@@ -1,5 +1,5 @@
 /** Copies of a loop's body, as `unroll` asks for them (language.md 10.3). */
-import { hasEffect } from "../check/effects.ts";
+import { hasEffect } from "../check/analysis/effects.ts";
 import type { TypedExpr, TypedStmt, Variable } from "../check/typed.ts";
 import { constantOf } from "../ir/op.ts";
 import { convertScalar, evalBinary, evalUnary, type ScalarValue } from "../support/arith.ts";

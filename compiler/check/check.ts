@@ -6,13 +6,14 @@
  *   check_function.ts, check_decl.ts, check_stmt.ts     what a file is made of
  *   check_type.ts, check_attributes.ts                  types and attributes from syntax
  *   check_expr.ts                                       expressions; dispatches to the check_*.ts beside it
- *   convert.ts, broadcast.ts, constants.ts, masks.ts    conversions, shapes, folding, masked evaluation
- *   builtins.ts                                         the table of built-in functions
+ *   convert.ts, broadcast.ts, constants.ts              conversions, shapes, folding
+ *   analysis/                                           masked evaluation, and what is found out about typed trees
+ *   builtins/                                           the table of built-in functions, and their rules
  */
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type * as ast from "../parse/ast.ts";
 import type { TypedHelper, TypedKernel, TypedUnit } from "./typed.ts";
-import { type CallGraph, callGraph, cycleTest, reachableFrom } from "./call_graph.ts";
+import { type CallGraph, callGraph, cycleTest, reachableFrom } from "./analysis/call_graph.ts";
 import { type CheckOptions, Context, type Watch } from "./check_context.ts";
 import { checkDeclaration } from "./check_decl.ts";
 import {
@@ -23,10 +24,10 @@ import {
 } from "./check_function.ts";
 import { reportRecursion, unseen } from "./helper_instances.ts";
 import { checkStaticAssert } from "./check_stmt.ts";
-import { dropBrokenPromises } from "./access.ts";
-import { changesSomething } from "./effects.ts";
+import { dropBrokenPromises } from "./analysis/access.ts";
+import { changesSomething } from "./analysis/effects.ts";
 import { forEachExprIn } from "./typed_walk.ts";
-import { warnUnassigned } from "./unassigned.ts";
+import { warnUnassigned } from "./analysis/unassigned.ts";
 
 export type { CheckOptions };
 

@@ -20,8 +20,8 @@ import {
   type MemoryLvalue,
 } from "./check_lvalue.ts";
 import { checkValue } from "./check_expr.ts";
-import { hasEffect } from "./effects.ts";
-import { declarationNote } from "./origin.ts";
+import { hasEffect } from "./analysis/effects.ts";
+import { declarationNote } from "./analysis/origin.ts";
 import { reshape, type Value } from "./nodes.ts";
 import { elementOf, sameShape, shapeOf } from "./value_types.ts";
 

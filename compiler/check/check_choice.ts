@@ -3,8 +3,8 @@ import type * as ast from "../parse/ast.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { isArithmetic, reportOperand, toBool, unify } from "./convert.ts";
-import { changesSomething } from "./effects.ts";
-import { applyMask, mayLoad } from "./masks.ts";
+import { changesSomething } from "./analysis/effects.ts";
+import { applyMask, mayLoad } from "./analysis/masks.ts";
 import { broadcastAll, type OperationSpans, unifyPointers } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
 import {

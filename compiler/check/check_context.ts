@@ -5,7 +5,7 @@ import type { Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
 import type { FoldProblem } from "./constants.ts";
-import { assigns } from "./effects.ts";
+import { assigns } from "./analysis/effects.ts";
 import type { Value } from "./nodes.ts";
 import { type Entry, type HelperEntry, type HelperInstance, Scope } from "./scope.ts";
 

@@ -20,7 +20,7 @@ import { checkAddress, checkLoad } from "./check_lvalue.ts";
 import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check_tile.ts";
 import { reducedText } from "./conversion_hints.ts";
 import { toBool } from "./convert.ts";
-import { declarationNote } from "./origin.ts";
+import { declarationNote } from "./analysis/origin.ts";
 import { constant, intConstant, isValue, reshape, type Value } from "./nodes.ts";
 import { scalarType } from "./value_types.ts";
 

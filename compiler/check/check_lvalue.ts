@@ -7,7 +7,7 @@ import type { Context } from "./check_context.ts";
 import { pointerOf, toBool } from "./convert.ts";
 import { broadcastAll, checkSized, offsetPointer, type OperationSpans } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
-import { declarationNote } from "./origin.ts";
+import { declarationNote } from "./analysis/origin.ts";
 import type { Value } from "./nodes.ts";
 import { scalarType, shapeOf, typeOf } from "./value_types.ts";
 

@@ -6,7 +6,7 @@ import { SCALARS, spellType } from "./types.ts";
 import type { TypedBinaryOperator } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { broadcastShapes, clashText, fitsWithNewAxis } from "./broadcast.ts";
-import { clashNotes } from "./origin.ts";
+import { clashNotes } from "./analysis/origin.ts";
 import {
   commonOf,
   isArithmetic,

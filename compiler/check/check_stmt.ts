@@ -7,7 +7,7 @@ import { checkDeclaration } from "./check_decl.ts";
 import { checkCondition, checkEffect, checkValue } from "./check_expr.ts";
 import { constantInteger } from "./check_type.ts";
 import { convertTo, toBool } from "./convert.ts";
-import { hasEffect } from "./effects.ts";
+import { hasEffect } from "./analysis/effects.ts";
 import type { Value } from "./nodes.ts";
 
 /** A list of statements, and whether control never reaches what follows it. */

@@ -7,7 +7,7 @@ import type { Context } from "./check_context.ts";
 import { shapeText } from "./broadcast.ts";
 import { checkConstant, checkPowerOfTwo, checkTile, constantInteger } from "./check_type.ts";
 import { commonOf, isInteger, pointerOf, promote, toBool } from "./convert.ts";
-import { declarationNote, originNotes } from "./origin.ts";
+import { declarationNote, originNotes } from "./analysis/origin.ts";
 import { checkValue } from "./check_expr.ts";
 import { indexedLvalue, indexOf, loadFrom } from "./check_lvalue.ts";
 import { convert, permute, reduce, reshape, type Value } from "./nodes.ts";

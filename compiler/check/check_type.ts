@@ -17,7 +17,7 @@ import type { Value } from "./nodes.ts";
 import { scalarType } from "./value_types.ts";
 import { isInteger } from "./convert.ts";
 import { checkValue } from "./check_expr.ts";
-import { declarationNote } from "./origin.ts";
+import { declarationNote } from "./analysis/origin.ts";
 import { someExpr } from "./typed_walk.ts";
 
 const POISON: Type = { kind: "poison" };

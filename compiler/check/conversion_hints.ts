@@ -3,7 +3,7 @@ import type { Span } from "../support/source.ts";
 import { type ElementType, type PointerType, spellType } from "./types.ts";
 import type { TypedExpr } from "./typed.ts";
 import type { Context } from "./check_context.ts";
-import { declarationNote } from "./origin.ts";
+import { declarationNote } from "./analysis/origin.ts";
 import { isBool, type Value } from "./nodes.ts";
 import { elementOf, shapeOf } from "./value_types.ts";
 

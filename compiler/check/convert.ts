@@ -15,7 +15,7 @@ import type { ValueType } from "./typed.ts";
 import type { Context } from "./check_context.ts";
 import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
 import { operandText, pointerHint, reportNotScalar } from "./conversion_hints.ts";
-import { clashNotes } from "./origin.ts";
+import { clashNotes } from "./analysis/origin.ts";
 import { type FloatName, roundDecimal } from "../preprocess/decimal.ts";
 import { bitcast, broadcast, constant, convert, isValue, reshape, type Value } from "./nodes.ts";
 import { elementOf, samePointee, scalarType, shapeOf, withElement } from "./value_types.ts";

@@ -9,8 +9,8 @@ import { SCALARS } from "../support/scalar.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import type { BinaryOp, ComparisonOp } from "../ir/ops.ts";
 import { type Bank, type Emitter, int, isInteger } from "./emitter.ts";
-import { convertScalar } from "./convert.ts";
-import { isFloat8 } from "./float8.ts";
+import { convertScalar } from "./convert/convert.ts";
+import { isFloat8 } from "./convert/float8.ts";
 
 /** What arithmetic sees of an element type. */
 type Kind = "bool" | "s32" | "u32" | "s64" | "u64" | "f16" | "bf16" | "f32" | "f64";

@@ -18,7 +18,7 @@ import { registerCount } from "../layout/tiles.ts";
 import { bankOf, whole } from "./element.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
 import { beginExchange, inBlock, programBarrier } from "./shared.ts";
-import { fromWord, toWord, wordBank } from "./words.ts";
+import { fromWord, toWord, wordBank } from "./convert/words.ts";
 
 type Guard = Instruction["guard"];
 

@@ -10,7 +10,7 @@ import { opsWith } from "../ir/table.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { lowerBinary } from "./arithmetic.ts";
 import { type Emitter, int } from "./emitter.ts";
-import { fromWord, toWord, type WordBank, wordBank, wordType } from "./words.ts";
+import { fromWord, toWord, type WordBank, wordBank, wordType } from "./convert/words.ts";
 
 /** The words of one partial result. */
 export type Accumulator = readonly Operand[];

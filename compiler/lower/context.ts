@@ -4,7 +4,7 @@ import type { TensorMap } from "../ir/tensor_map.ts";
 import type { Operand } from "../ptx/func.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
-import type { CallTable } from "./call_table.ts";
+import type { CallTable } from "./calls/call_table.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
 export type Lowered = (register: number) => Ref;

@@ -14,7 +14,7 @@ import type { Operand } from "../ptx/func.ts";
 import { atRegister, ownerPredicate } from "./addresses.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
-import { fromWord, toWord, wordBank } from "./words.ts";
+import { fromWord, toWord, wordBank } from "./convert/words.ts";
 import { readSharedTile, type SharedTile, writeSharedTile } from "./shared_tile.ts";
 import { layoutOf, wordBytes } from "../layout/tiles.ts";
 

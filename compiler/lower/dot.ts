@@ -16,7 +16,7 @@ import { constantOperand } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred, lowered, memo, setElements } from "./values.ts";
 import { registerCount } from "../layout/tiles.ts";
-import { convertScalar } from "./convert.ts";
+import { convertScalar } from "./convert/convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
 import type { Emitter } from "./emitter.ts";
 

@@ -13,13 +13,13 @@ import type { LowerContext } from "./context.ts";
 import { atRegister, ownerPredicate, threadInBlock } from "./addresses.ts";
 import { lowered, setElements } from "./values.ts";
 import { blockCopyBits, threadBases } from "../linear/threads.ts";
-import { convertScalar } from "./convert.ts";
+import { convertScalar } from "./convert/convert.ts";
 import { layoutOf, registerCount, wordBytes } from "../layout/tiles.ts";
 import { whole } from "./element.ts";
 import { int } from "./emitter.ts";
 import { beginExchange, programBarrier } from "./shared.ts";
 import { butterfly } from "./shuffle.ts";
-import { fromWord, toWord, wordBank } from "./words.ts";
+import { fromWord, toWord, wordBank } from "./convert/words.ts";
 
 export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
   const e = cx.emitter;

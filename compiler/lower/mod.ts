@@ -10,7 +10,7 @@ import type { AxisFacts } from "../tile/axis.ts";
 import { must } from "../support/bug.ts";
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import type { FloatOptions } from "../support/float_options.ts";
-import { CallTable } from "./call_table.ts";
+import { CallTable } from "./calls/call_table.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
 import { endTogether, SHARED_SYMBOL } from "./shared.ts";

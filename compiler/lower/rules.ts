@@ -20,17 +20,17 @@ import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
-import { convertScalar } from "./convert.ts";
+import { convertScalar } from "./convert/convert.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { lowerDot, toTf32 } from "./dot.ts";
-import { lowerCheck } from "./check.ts";
+import { lowerCheck } from "./calls/check.ts";
 import { lowerLoad, lowerPrefetch, lowerStore } from "./memory.ts";
-import { lowerPrint } from "./print.ts";
-import { bitcastElement } from "./bitcast.ts";
+import { lowerPrint } from "./calls/print.ts";
+import { bitcastElement } from "./convert/bitcast.ts";
 import { lowerAtomic, lowerAtomicCas } from "./atomic.ts";
 import { lowerExchange, lowerGather, lowerHistogram } from "./exchange.ts";
-import { lowerMath } from "./math.ts";
+import { lowerMath } from "./math/float.ts";
 import { lowerParam } from "./params.ts";
 import { lowerReduce } from "./reduce.ts";
 import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
@@ -58,7 +58,7 @@ import {
   lowerProduce,
   lowerTensorCopy,
 } from "./tensor_copy.ts";
-import { lowerPack } from "./pack.ts";
+import { lowerPack } from "./convert/pack.ts";
 import {
   lowerProxyFence,
   lowerRegisterGroupDot,

@@ -1,7 +1,7 @@
 /** Values of other lanes of the warp. */
 import type { Operand } from "../ptx/func.ts";
 import { type Emitter, int } from "./emitter.ts";
-import type { WordBank } from "./words.ts";
+import type { WordBank } from "./convert/words.ts";
 
 const ALL_LANES = int(0xffffffffn);
 

@@ -8,7 +8,7 @@ import { GROUP_WARPS, groupBox } from "../layout/warp_group.ts";
 import type { Operand, PtxParam } from "../ptx/func.ts";
 import { must } from "../support/bug.ts";
 import { threadInBlock } from "./addresses.ts";
-import { whereTrue } from "./calls.ts";
+import { whereTrue } from "./calls/calls.ts";
 import type { LowerContext } from "./context.ts";
 import { whole } from "./element.ts";
 import { int, isInteger } from "./emitter.ts";

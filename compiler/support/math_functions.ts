@@ -1,6 +1,6 @@
 /**
  * MATH_FUNCTIONS: the element-wise functions of the language (language.md 7.4), one row each. The checker, the tile
- * IR, the documentation and the editors read the row; `lower/math.ts` and `lower/math_integer.ts` have a formula for
+ * IR, the documentation and the editors read the row; `lower/math/float.ts` and `lower/math/integer.ts` have a formula for
  * each name, and `tests/support/reference/math.ts` a reference. A name without its formula or reference does not
  * compile.
  */

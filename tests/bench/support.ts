@@ -2,7 +2,7 @@
 import { must } from "../../compiler/support/bug.ts";
 import type { Recording } from "../../bench/mod.ts";
 import { Device } from "../../ffi/device.ts";
-import { FakeDriver, type FakeKernel } from "../support/fake_driver.ts";
+import { FakeDriver, type FakeKernel } from "../support/driver/fake_driver.ts";
 
 /** A device with a clock, and a way to queue work that takes a while on it. */
 export class TimedDevice implements Disposable {

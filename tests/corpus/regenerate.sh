@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles the corpus again: CUDA C++ to PTX, by nvcc 13.0. Run it after changes to a .cu file; commit what it writes.
+# Compiles the corpus again: cuda/NAME.cu to ptx/NAME.ptx.gz, by nvcc 13.0. Run it after changes in cuda/; commit what it
+# writes.
 set -eu
 cd "$(dirname "$0")"
 here=$(pwd)
@@ -7,18 +8,18 @@ compile() { # file, architecture, further options
   file=$1
   arch=$2
   shift 2
-  nvcc -std=c++17 -ptx -O3 -arch="$arch" "$@" -o "$file.ptx" "$file.cu"
+  nvcc -std=c++17 -ptx -O3 -arch="$arch" "$@" -o "ptx/$file.ptx" "cuda/$file.cu"
   finish "$file" "$arch"
 }
 compile_debug() { # file, architecture: for a debugger, beside what `compile` makes of it
-  nvcc -std=c++17 -ptx -G -w -arch="$2" -o "$1_debug.ptx" "$1.cu"
+  nvcc -std=c++17 -ptx -G -w -arch="$2" -o "ptx/$1_debug.ptx" "cuda/$1.cu"
   finish "$1_debug" "$2"
 }
 finish() { # result, architecture
   # Line information names files by where they were; that says nothing elsewhere.
-  sed -i "s|$here/||; s|\"/[^\"]*/include/|\"include/|" "$1.ptx"
-  ptxas -arch="$2" -o /dev/null "$1.ptx"
-  gzip -9nf "$1.ptx"
+  sed -i "s|$here/cuda/||; s|\"/[^\"]*/include/|\"include/|" "ptx/$1.ptx"
+  ptxas -arch="$2" -o /dev/null "ptx/$1.ptx"
+  gzip -9nf "ptx/$1.ptx"
 }
 compile reduce sm_80
 compile scan sm_80 -lineinfo

@@ -17,7 +17,7 @@ interface DeviceBuffer {
 /** The text of a case's PTX file. */
 export function readPtx({ file, text }: CorpusCase): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(
-    text ?? readRecorded(new URL(`${file}.ptx`, import.meta.url)),
+    text ?? readRecorded(new URL(`ptx/${file}.ptx`, import.meta.url)),
   );
 }
 

@@ -25,7 +25,7 @@ function textsIn(folder: string): string[] {
 }
 
 /** Long files are cut to their first kernel, or parsing is all that happens. */
-const MODULES = [...textsIn("golden/lower/"), ...textsIn("corpus/")].filter(({ length }) =>
+const MODULES = [...textsIn("golden/lower/"), ...textsIn("corpus/ptx/")].filter(({ length }) =>
   length < 60_000
 );
 

@@ -1,7 +1,7 @@
 import { Device } from "../../ffi/device.ts";
 import { ArgumentError, DisposedError } from "../../ffi/errors.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 /** What a call of `use` requests of the driver: pairs of earlier and later stream. */
 function ordersOf(driver: FakeDriver, body: () => void): [earlier: unknown, later: unknown][] {

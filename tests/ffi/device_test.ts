@@ -1,7 +1,7 @@
 import { Device } from "../../ffi/device.ts";
 import { ArgumentError, CudaError, DisposedError, NoDeviceError } from "../../ffi/errors.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 Deno.test("Device.fromDriver() refuses a device that is not there", () => {
   const driver = new FakeDriver({ devices: [{}, {}] });

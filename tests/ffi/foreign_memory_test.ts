@@ -3,7 +3,7 @@ import { Device } from "../../ffi/device.ts";
 import { ArgumentError, CudaError, DisposedError } from "../../ffi/errors.ts";
 import { openShared, shareTensor } from "../../ffi/shared_memory.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 Deno.test("Device.wrap() views memory without copying it, and does not free it", () => {
   for (const device of [Device.open({ device: "emulator" }), Device.fromDriver(new FakeDriver())]) {

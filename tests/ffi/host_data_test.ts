@@ -8,7 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 Deno.test("Device.tensor() without a shape makes one dimension", () => {
   using device = Device.fromDriver(new FakeDriver());

@@ -13,7 +13,7 @@ import {
 } from "../../ffi/errors.ts";
 import { chooseDriver, type Machine, type OpenOptions } from "../../ffi/open.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 interface Setup {
   readonly variable?: string;

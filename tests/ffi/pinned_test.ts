@@ -2,7 +2,7 @@
 import { Device } from "../../ffi/device.ts";
 import { ArgumentError, DisposedError, LaunchError } from "../../ffi/errors.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 Deno.test("Tensor.copyFrom() and copyTo() move elements through pinned memory, of every shape", async () => {
   using device = Device.open({ device: "emulator" });

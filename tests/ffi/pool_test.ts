@@ -3,7 +3,7 @@ import { Device } from "../../ffi/device.ts";
 import { OutOfMemoryError } from "../../ffi/errors.ts";
 import { sizeClass } from "../../ffi/pool.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 Deno.test("sizeClass() wastes at most an eighth, and is its own class", () => {
   fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 40 }), (bytes) => {

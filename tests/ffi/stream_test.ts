@@ -1,7 +1,7 @@
 import { Device } from "../../ffi/device.ts";
 import { ArgumentError, CudaError, DisposedError, TriError } from "../../ffi/errors.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 Deno.test("Stream.finished() resolves when the device has caught up", async () => {
   const driver = new FakeDriver({ busyPolls: 3 });

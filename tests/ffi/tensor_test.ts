@@ -4,7 +4,7 @@ import { type DType, DTYPES, hostArray } from "../../ffi/dtype.ts";
 import { ArgumentError, DisposedError } from "../../ffi/errors.ts";
 import { Tensor } from "../../ffi/tensor.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 /** 0, 1, 2, … */
 function counting(length: number): Int32Array {

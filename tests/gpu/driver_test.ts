@@ -7,7 +7,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "../support/assert.ts";
-import { counting, driverSuite, SCALE } from "../support/driver_suite.ts";
+import { counting, driverSuite, SCALE } from "../support/driver/driver_suite.ts";
 import { gpuTest } from "../support/gpu.ts";
 
 driverSuite({ test: gpuTest, open: () => Device.open({ device: "cuda" }), elements: 1 << 22 });

@@ -10,7 +10,7 @@ import { anyProgram } from "../support/generate/arbitrary.ts";
 import { supportedFeatures } from "../support/generate/features.ts";
 import { compareRuns, report, type Verdict } from "../support/generate/compare.ts";
 import { gpuArch, gpuTest } from "../support/gpu.ts";
-import { driverRunner } from "../support/driver_runner.ts";
+import { driverRunner } from "../support/driver/driver_runner.ts";
 import { SEED } from "../support/seed.ts";
 
 const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 80);

@@ -1,4 +1,4 @@
-/** PTX that nvcc made, compressed: its source is beside it. */
+/** PTX that nvcc made, compressed: its source is beside it or in a folder `cuda`. */
 import { gunzipSync } from "node:zlib";
 
 /** The text that is stored as `${file}.gz`. */

@@ -6,7 +6,7 @@ import { constantArgument, reportArgument } from "../check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { effectNode } from "./builtin_node.ts";
 import { store } from "../check_assign.ts";
-import { hasEffect } from "../effects.ts";
+import { hasEffect } from "../analysis/effects.ts";
 import { applyBinary, checkSized } from "../check_operators.ts";
 import {
   checkWritable,

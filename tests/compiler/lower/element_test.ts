@@ -14,7 +14,7 @@ import {
   whole,
 } from "../../../compiler/lower/element.ts";
 import { Emitter, int } from "../../../compiler/lower/emitter.ts";
-import { convertScalar } from "../../../compiler/lower/convert.ts";
+import { convertScalar } from "../../../compiler/lower/convert/convert.ts";
 import { lowerBinary, lowerCompare, lowerScaled } from "../../../compiler/lower/arithmetic.ts";
 import type { Operand } from "../../../compiler/ptx/func.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";

@@ -1,6 +1,6 @@
 /** Rows of MATH_FUNCTIONS agree with each other, with the language text, and give way to the program's functions. */
-import { isFloatFunction } from "../../../compiler/lower/math.ts";
-import { isIntegerOperation } from "../../../compiler/lower/math_integer.ts";
+import { isFloatFunction } from "../../../compiler/lower/math/float.ts";
+import { isIntegerOperation } from "../../../compiler/lower/math/integer.ts";
 import { isMathName, MATH_ROWS, operationOf } from "../../../compiler/support/math_functions.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { CompiledText, zeros } from "../../support/compiler/value_run.ts";

@@ -28,7 +28,7 @@ import {
   prepareScale,
   SCALE,
   SCALE_IMAGE,
-} from "../../support/driver_suite.ts";
+} from "../../support/driver/driver_suite.ts";
 
 const open = (): Device => Device.open({ device: "emulator" });
 

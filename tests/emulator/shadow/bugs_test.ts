@@ -5,7 +5,7 @@ import { emulate, int } from "../../support/emulate.ts";
 import { readRecorded } from "../../support/recorded.ts";
 
 const text = readRecorded(
-  new URL("../../corpus/undefined_bugs_debug.ptx", import.meta.url),
+  new URL("../../corpus/ptx/undefined_bugs_debug.ptx", import.meta.url),
 );
 
 for (const [, kernel = ""] of text.matchAll(/\.entry (bug_\w+)/g)) {

@@ -5,7 +5,7 @@ import { emulate, kernelText } from "../../support/emulate.ts";
 import { readRecorded } from "../../support/recorded.ts";
 
 for (const build of ["padding", "padding_debug"]) {
-  const text = readRecorded(new URL(`../../corpus/${build}.ptx`, import.meta.url));
+  const text = readRecorded(new URL(`../../corpus/ptx/${build}.ptx`, import.meta.url));
   for (const [, kernel = "", what] of text.matchAll(/\.entry ((\w+?)_\w+)/g)) {
     const says = what === "unset" ? "finds the structure that is missing" : "has no finding";
     Deno.test(`${kernel}() of ${build}.ptx ${says}`, () => {

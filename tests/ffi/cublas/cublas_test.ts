@@ -7,7 +7,7 @@ import { fromBfloat16, hostArray, toBfloat16 } from "../../../ffi/dtype.ts";
 import { ArgumentError, DisposedError, PermissionError } from "../../../ffi/errors.ts";
 import type { Tensor } from "../../../ffi/tensor.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
-import { FakeDriver } from "../../support/fake_driver.ts";
+import { FakeDriver } from "../../support/driver/fake_driver.ts";
 import { FakeCublas } from "./fake_cublas.ts";
 
 type ProductDType = "float16" | "bfloat16" | "float32" | "float64";

@@ -4,7 +4,7 @@
  */
 import { fromBfloat16, toBfloat16 } from "../../../ffi/dtype.ts";
 import type { CublasFunctions, CublasLibrary } from "../../../ffi/cublas/symbols.ts";
-import type { FakeDriver } from "../../support/fake_driver.ts";
+import type { FakeDriver } from "../../support/driver/fake_driver.ts";
 import { assert } from "../../support/assert.ts";
 
 /** How an element type of cudaDataType_t is read and written. */

@@ -10,7 +10,7 @@ import {
 import type { DType } from "../../../ffi/dtype.ts";
 import { ArgumentError, DisposedError } from "../../../ffi/errors.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
-import { FakeDriver } from "../../support/fake_driver.ts";
+import { FakeDriver } from "../../support/driver/fake_driver.ts";
 
 const addressOf = (memory: ArrayBufferView<ArrayBuffer>): bigint =>
   Deno.UnsafePointer.value(Deno.UnsafePointer.of(memory));

@@ -6,7 +6,7 @@ import { defineKernel } from "../../../ffi/kernel/define.ts";
 import type { KernelFacts } from "../../../ffi/kernel/facts.ts";
 import type { Stream } from "../../../ffi/stream.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { FakeDriver } from "../../support/fake_driver.ts";
+import { FakeDriver } from "../../support/driver/fake_driver.ts";
 
 const AD = { name: "AD", bytes: 8 };
 

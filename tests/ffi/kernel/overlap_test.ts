@@ -3,7 +3,7 @@ import { isSameMemory, liesBetweenRows, meets } from "../../../ffi/kernel/overla
 import { Tensor } from "../../../ffi/tensor.ts";
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { FakeDriver } from "../../support/fake_driver.ts";
+import { FakeDriver } from "../../support/driver/fake_driver.ts";
 
 /** The addresses of all bytes of a tensor's elements. */
 function bytesOf(tensor: Tensor): Set<number> {

@@ -2,7 +2,7 @@
 import { Device } from "../../../ffi/device.ts";
 import type { DeviceInfo } from "../../../ffi/driver.ts";
 import { type DType, DTYPES } from "../../../ffi/dtype.ts";
-import { FakeDriver, type FakeKernel, type FakeOptions } from "../../support/fake_driver.ts";
+import { FakeDriver, type FakeKernel, type FakeOptions } from "../../support/driver/fake_driver.ts";
 
 const TYPES = [
   "float32",

@@ -10,7 +10,7 @@ import {
 import { openNcclLibrary, printNcclVersion } from "../../../ffi/nccl/library.ts";
 import { Device } from "../../../ffi/mod.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { FakeDriver } from "../../support/fake_driver.ts";
+import { FakeDriver } from "../../support/driver/fake_driver.ts";
 
 const SOURCE = new URL("stub_nccl.c", import.meta.url).pathname;
 

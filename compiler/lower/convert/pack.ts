@@ -1,0 +1,24 @@
+/** Elements of less than 32 bits, several in a register. */
+import type { OpOf } from "../../ir/func.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { must } from "../../support/bug.ts";
+import type { LowerContext } from "../context.ts";
+import { packAccess, unpackAccess } from "../element.ts";
+import { lowered, memo } from "../values.ts";
+
+const WORD_BYTES = 4;
+
+export function lowerPack(cx: LowerContext, op: OpOf<"pack">): void {
+  const e = cx.emitter;
+  const { value } = operandsOf(op);
+  const { element } = value.type;
+  const count = WORD_BYTES / bytesOf(element);
+  const part = memo(cx, (register) => {
+    const first = register - register % count;
+    const refs = Array.from({ length: count }, (_, i) => lowered(cx, value)(first + i));
+    const parts = unpackAccess(e, packAccess(e, refs, element), element, count);
+    return must(parts[register % count], "part of a word");
+  });
+  cx.values.set(resultOf(op), part);
+}

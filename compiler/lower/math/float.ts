@@ -1,0 +1,146 @@
+/**
+ * FLOAT_MATH: how each element-wise function is computed, by the width of its argument (language.md 7.4 and 9.3). Where the
+ * hardware's approximation keeps the bound it is used; all else is computed in the files beside this one, the same way in
+ * float and in double. Narrower floats are computed in float and rounded once.
+ */
+import type { Operand } from "../../ptx/func.ts";
+import type { OpOf } from "../../ir/func.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
+import { type Element, isFloat, isPointer } from "../../ir/types.ts";
+import { must } from "../../support/bug.ts";
+import type { FloatFunction } from "../../support/math_functions.ts";
+import type { ScalarName } from "../../support/scalar.ts";
+import { convertScalar } from "../convert/convert.ts";
+import type { Emitter } from "../emitter.ts";
+import { bankOf, whole } from "../element.ts";
+import type { LowerContext } from "../context.ts";
+import { lowered, memo } from "../values.ts";
+import { INTEGER_MATH, isIntegerOperation } from "./integer.ts";
+import { erf } from "./erf.ts";
+import { exp, exp2, expm1, sigmoid, tanh } from "./exp.ts";
+import { fmod } from "./fmod.ts";
+import { Fp } from "./fp.ts";
+import { acosh, asinh, atanh, cosh, sinh } from "./hyperbolic.ts";
+import { log, log1p, log2 } from "./log.ts";
+import { pow } from "./pow.ts";
+import { extreme, round, rsqrt } from "./rounding.ts";
+import { cos, sin, tan } from "./trig.ts";
+
+type Formula = (fp: Fp, ...args: Operand[]) => Operand;
+
+interface MathRow {
+  readonly float: Formula;
+  readonly double: Formula;
+  /** In float, where the program asks for 2 ulp (`math(precise)`). */
+  readonly precise?: Formula;
+  /**
+   * Largest error in units of the last place, float and double, on the emulator and on an H200. Near 1 the H200's
+   * float logarithms have an absolute error of up to 2^-22 instead (PTX ISA 9.0, lg2.approx).
+   */
+  readonly ulp: readonly [number, number];
+}
+
+const exact = (formula: Formula): MathRow => ({ float: formula, double: formula, ulp: [0.5, 0.5] });
+const both = (formula: Formula, single: number, double: number): MathRow => ({
+  float: formula,
+  double: formula,
+  ulp: [single, double],
+});
+/** The hardware's approximation in float. */
+const approximate = (spelling: string): Formula => (fp, x) =>
+  fp.e.pure(`${spelling}.approx.f32`, "b32", [fp.e.inRegister(x, "b32")]);
+
+export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
+  exp: {
+    float: (fp, x) => approximate("ex2")(fp, fp.mul(x, Math.LOG2E)),
+    double: exp,
+    precise: exp,
+    ulp: [64, 1.5],
+  },
+  exp2: { float: approximate("ex2"), double: exp2, precise: exp2, ulp: [2, 1] },
+  expm1: both(expm1, 2, 2),
+  log: {
+    float: (fp, x) => fp.mul(approximate("lg2")(fp, x), Math.LN2),
+    double: log,
+    precise: log,
+    ulp: [2, 1],
+  },
+  log2: { float: approximate("lg2"), double: log2, precise: log2, ulp: [1, 2] },
+  log1p: both(log1p, 2, 2),
+  sqrt: exact((fp, x) => fp.sqrt(x)),
+  rsqrt: { float: approximate("rsqrt"), double: rsqrt, ulp: [2, 1.5] },
+  div_rn: exact((fp, a, b) => fp.div(a, must(b, "divisor"))),
+  // The last sum below 1 is rounded to half a unit, two sums below 1/2 before it to a quarter each; the logarithm and the
+  // polynomial add less than another quarter.
+  pow: both((fp, x, y) => pow(fp, x, must(y, "power")), 1.5, 1.5),
+  fma: exact((fp, a, b, c) => fp.fma(a, must(b, "factor"), must(c, "summand"))),
+  sin: both(sin, 2.5, 2.5),
+  cos: both(cos, 2.5, 2.5),
+  tan: both(tan, 3.5, 3.5),
+  sinh: both(sinh, 3, 3),
+  cosh: both(cosh, 3, 3),
+  tanh: both(tanh, 3, 3),
+  asinh: both(asinh, 3, 3),
+  acosh: both(acosh, 3, 3),
+  atanh: both(atanh, 3, 3),
+  sigmoid: both(sigmoid, 2.5, 2.5),
+  erf: both(erf, 3, 3),
+  floor: exact((fp, x) => fp.integral("rmi", x)),
+  ceil: exact((fp, x) => fp.integral("rpi", x)),
+  rint: exact((fp, x) => fp.integral("rni", x)),
+  trunc: exact((fp, x) => fp.integral("rzi", x)),
+  round: exact(round),
+  fmod: exact((fp, x, y) => fmod(fp, x, must(y, "divisor"))),
+  copysign: exact((fp, x, y) => fp.copysign(x, must(y, "sign"))),
+  abs: exact((fp, x) => fp.abs(x)),
+  isnan: exact((fp, x) => fp.isNan(x)),
+  isinf: exact((fp, x) => fp.compare("eq", fp.abs(x), Infinity)),
+  isfinite: exact((fp, x) => fp.compare("lt", fp.abs(x), Infinity)),
+  minimum: exact((fp, a, b) => extreme(fp, "min", a, must(b, "operand"))),
+  maximum: exact((fp, a, b) => extreme(fp, "max", a, must(b, "operand"))),
+};
+
+export function isFloatFunction(name: string): name is FloatFunction {
+  return Object.hasOwn(FLOAT_MATH, name);
+}
+
+export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
+  const name = op.attrs.function;
+  const { values } = operandsOf(op);
+  const { element } = must(values[0], "argument").type;
+  const result = resultOf(op).type.element;
+  const e = cx.emitter;
+  const compute = isFloat(element)
+    ? floatMath(must(isFloatFunction(name) ? FLOAT_MATH[name] : undefined, name), element, result)
+    : must(isIntegerOperation(name) ? INTEGER_MATH[name] : undefined, name);
+  cx.values.set(
+    resultOf(op),
+    memo(cx, (register) => {
+      const args = values.map((value) =>
+        e.inRegister(
+          whole(e, lowered(cx, value)(register), value.type.element),
+          bankOf(value.type.element),
+        )
+      );
+      return compute(e, element, args);
+    }),
+  );
+}
+
+/** Computes narrow floats in float. */
+function floatMath(
+  row: MathRow,
+  element: Element,
+  result: Element,
+): (e: Emitter, element: Element, args: readonly Operand[]) => Operand {
+  const wide: ScalarName = element === "float64" ? "float64" : "float32";
+  return (e, _, args) => {
+    const single = e.floats.precise ? row.precise ?? row.float : row.float;
+    const formula = wide === "float64" ? row.double : single;
+    const fp = new Fp(e, wide === "float64" ? 64 : 32);
+    const value = formula(fp, ...args.map((arg) => convertScalar(e, arg, scalar(element), wide)));
+    return result === "bool" ? value : convertScalar(e, value, wide, scalar(element));
+  };
+}
+
+const scalar = (element: Element): ScalarName => isPointer(element) ? "uint64" : element;
