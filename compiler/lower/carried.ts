@@ -7,7 +7,8 @@
  *   words  narrow elements that are only loaded, moved and stored stay packed, if they are
  */
 import type { Operand, Register } from "../ptx/func.ts";
-import type { Op, Value } from "../ir/func.ts";
+import { loopOf } from "../ir/flow.ts";
+import type { Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
@@ -143,14 +144,31 @@ export function computed(value: Value, elements: Lowered): Lowered {
 
 /** Whether all of these values come out of memory as they are: then narrow elements are packed already. */
 function arePacked(sources: readonly Value[]): boolean {
-  const madeIn = (value: Value): Op | undefined => {
-    let { def } = value;
-    while (def !== undefined && hasTrait(def, "renames")) ({ def } = operandsOf(def).value);
-    return def;
+  const makers = new Set<Op>();
+  const seen = new Set<Value>();
+  const visit = (value: Value): void => {
+    if (seen.has(value)) return;
+    seen.add(value);
+    const { def } = value;
+    if (def === undefined) return;
+    if (hasTrait(def, "renames")) visit(operandsOf(def).value);
+    else if (def.name === "while") carriedFrom(def, value).forEach(visit);
+    else makers.add(def);
   };
-  const makers = sources.map(madeIn);
-  return makers.some((def) => def !== undefined && hasTrait(def, "packs")) &&
-    makers.every((def) => def === undefined || hasTrait(def, "packs") || def.name === "constant");
+  sources.forEach(visit);
+  const packs = [...makers].filter((def) => hasTrait(def, "packs"));
+  return packs.length > 0 &&
+    [...makers].every((def) => hasTrait(def, "packs") || def.name === "constant");
+}
+
+/** What a result of a loop was before the loop or in it: in an inner loop it stays as packed as it came. */
+function carriedFrom(op: OpOf<"while">, result: Value): readonly Value[] {
+  const { test, initial, leaving, repeated } = loopOf(op);
+  const left = must(leaving[op.results.indexOf(result)], "value that leaves a loop");
+  const index = test.params.indexOf(left);
+  return index < 0
+    ? [left]
+    : [must(initial[index], "initial value"), must(repeated[index], "value")];
 }
 
 /** The strategy for a value that is one of these; `steps`: they all move as a whole from one. */

@@ -2,22 +2,20 @@
  * A chain of dots whose last one takes what the others have led to, in rounds that overlap: the first dot of the next
  * iteration is started before the last one of this iteration, so that the tensor cores multiply while threads compute.
  *
- *     while (test) {
- *       if (all is plain) {
- *         head of the iteration
- *         while (test && all is plain) {
- *           start the first dot of the next iteration; start the last dot of this one; wait for the first
- *           the rest of the next iteration's head, up to what needs the sum of the last dot; wait for that; the rest
- *         }
- *         last dot
- *       } else {
- *         the iteration, one dot after the other
+ *     if (test) {
+ *       head of the iteration
+ *       while (test) {
+ *         while (test && is plain) round, with the branch's cheaper side
+ *         while (test && is not plain) round, with its other side
  *       }
+ *       last dot
  *     }
  *
+ * A round: start the first dot of the next iteration; start the last dot of this one; wait for the first; the rest of the next
+ * iteration's head, up to what needs the sum of the last dot; wait for that; the rest.
+ *
  * A branch while a dot is under way would make ptxas wait for it. So where a scalar decides about a branch of the loop, as
- * where elements are masked, iterations that take its cheaper side are plain, and the others are done alone. Without such
- * branches the rounds are all there is: `if (test)` stands in place of the loop.
+ * where elements are masked, there is a loop for each of its sides. Without a branch the inner loop is all there is.
  */
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { newOp, newValue, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
@@ -30,7 +28,6 @@ import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
   multiplyInLoop,
-  multiplyOnce,
   nextPosition,
   operandsIn,
   plansByDot,
@@ -40,85 +37,46 @@ import {
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
 import { copyOps } from "../ir/copy_ops.ts";
-import { carry } from "./prefetch.ts";
 
-/** A branch of a loop, and which side the overlapping rounds take. */
-interface Skipped {
+/** A branch of a loop, and which of its sides is the cheaper one. */
+interface Branch {
   readonly op: OpOf<"if">;
   readonly isThen: boolean;
 }
+
+/** How an iteration takes the branch: as it is written, or one of its sides. */
+type Side = "both" | "plain" | "other";
 
 interface Rotation {
   /** The dot that is done an iteration later, and the place of its sum among what the loop carries. */
   readonly last: ChainDot;
   readonly place: number;
-  readonly skipped: readonly Skipped[];
+  readonly branch: Branch | undefined;
   /** Operations that need the sum of the last dot. */
   readonly late: ReadonlySet<Op>;
 }
 
-/** The loop as it is, or with overlapping rounds where the dots allow them. */
+/** The loop as it is, or overlapping rounds in its place where the dots allow them. */
 export function multiplyChain(plan: ChainPlan, rings: Rings, start: Position): Op[] {
   const rotation = planRotation(plan);
   if (rotation === undefined) {
     multiplyInLoop(plan, rings, start);
     return [plan.loop];
   }
-  const rounds = new Rounds(plan, rings, rotation);
-  return rotation.skipped.length === 0
-    ? roundsAlone(plan, rounds, start)
-    : roundsInLoop(plan, rings, rounds, start);
-}
-
-/** Rounds in place of the loop. */
-function roundsAlone(plan: ChainPlan, rounds: Rounds, start: Position): Op[] {
   const { func, loop } = plan;
   const { initial } = loopOf(loop);
-  const before = new ScheduleBuilder(func, [], loop.span);
-  const then = new ScheduleBuilder(func, [], loop.span);
+  const rounds = new Rounds(plan, rings, rotation);
+  const builder = (): ScheduleBuilder => new ScheduleBuilder(func, [], loop.span);
+  const [before, then, otherwise] = [builder(), builder(), builder()];
+  const runs = rounds.test(before, initial);
   const results = rounds.build(then, initial, start);
-  const otherwise = new ScheduleBuilder(func, [], loop.span);
-  otherwise.effect("yield", [...initial, start.slot, start.parity]);
-  const made = choose(before, rounds.test(before, initial), then, results, otherwise);
-  replaceResults(plan, made.results);
-  return before.out;
-}
-
-/** Rounds in the loop, for as many iterations as are plain. */
-function roundsInLoop(plan: ChainPlan, rings: Rings, rounds: Rounds, start: Position): Op[] {
-  const { func, loop } = plan;
-  const { body, end } = loopOf(loop);
-  const state = [...body.params];
-  const { inBody: [slot, parity], yields } = carry(plan, [start.slot, start.parity]);
-  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
-  // The rounds are made of copies, before the loop changes.
-  const then = new ScheduleBuilder(func, [], loop.span);
-  const results = rounds.build(then, state, at);
-  const before = new ScheduleBuilder(func, [], loop.span);
-  const isPlain = rounds.plain(before, state);
-  const alone = multiplyOnce(plan, rings, at);
-  alone.effect("yield", [...end.operands, ...positionValues(nextPosition(alone, plan, at))]);
-  const made = choose(before, isPlain, then, results, alone);
-  yields(made.results.slice(state.length));
-  end.operands.splice(0, state.length, ...made.results.slice(0, state.length));
-  body.ops = [...before.out, end];
-  return [loop];
-}
-
-/** A branch whose sides give what the loop carries, and the position; the other side yields that already. */
-function choose(
-  build: ScheduleBuilder,
-  condition: Value,
-  then: ScheduleBuilder,
-  results: readonly Value[],
-  otherwise: ScheduleBuilder,
-): Op {
   then.effect("yield", results);
+  otherwise.effect("yield", [...initial, ...positionValues(start)]);
   const types = results.map(({ type }) => type);
   const regions = [then, otherwise].map(({ out }): Region => ({ params: [], ops: out }));
-  const made = newOp(build.func, "if", [condition], types, build.span, {}, regions);
-  build.out.push(made);
-  return made;
+  const made = newOp(func, "if", [runs], types, loop.span, {}, regions);
+  replaceResults(plan, made.results);
+  return [...before.out, made];
 }
 
 /** Lets users of the loop's results take the first of other values. */
@@ -142,15 +100,16 @@ function planRotation(plan: ChainPlan): Rotation | undefined {
   if (carried === undefined || countUses(func).get(resultOf(last.dot)) !== 1) return undefined;
   const late = usersInside(body, carried);
   if (dots.some(({ dot }) => dot !== last.dot && late.has(dot))) return undefined;
-  const skipped: Skipped[] = [];
+  let branch: Branch | undefined;
   for (const op of body.ops) {
     if (op.name === "while") return undefined;
     if (op.name !== "if") continue;
     const { condition, then, otherwise } = branchOf(op);
-    if (late.has(op) || parametersNeeded(body, [condition], false) === undefined) return undefined;
-    skipped.push({ op, isThen: then.ops.length <= otherwise.ops.length });
+    const isKnown = parametersNeeded(body, [condition], false) !== undefined;
+    if (branch !== undefined || late.has(op) || !isKnown) return undefined;
+    branch = { op, isThen: then.ops.length <= otherwise.ops.length };
   }
-  return { last, place, skipped, late };
+  return { last, place, branch, late };
 }
 
 /** The operations of a region that depend on a value. */
@@ -180,114 +139,125 @@ class Rounds {
     this.#rotation = rotation;
   }
 
-  /** Whether an iteration with this state belongs to the rounds. */
-  test(build: ScheduleBuilder, state: readonly Value[]): Value {
+  /** Whether there is an iteration with this state, which takes this side. */
+  test(build: ScheduleBuilder, state: readonly Value[], side: Side = "both"): Value {
     const { func, loop } = this.#plan;
     const { test, continues } = loopOf(loop);
     const copyTest = copySlice(func, test, replacing(test, state), build.out);
     const runs = copyTest(continues);
-    return this.#rotation.skipped.length === 0 ? runs : build.both(runs, this.plain(build, state));
+    return side === "both" ? runs : build.both(runs, this.#takes(build, state, side));
   }
 
-  /** Whether an iteration with this state takes no branch. */
-  plain(build: ScheduleBuilder, state: readonly Value[]): Value {
+  /** Whether an iteration with this state takes a side. */
+  #takes(build: ScheduleBuilder, state: readonly Value[], side: Side): Value {
     const { func, loop } = this.#plan;
+    const { op, isThen } = must(this.#rotation.branch, "branch");
     const { body } = loopOf(loop);
     const copyBody = copySlice(func, body, replacing(body, state), build.out);
-    return this.#rotation.skipped.map(({ op, isThen }) => {
-      const condition = copyBody(branchOf(op).condition);
-      return isThen ? condition : build.value("not", [condition], condition.type);
-    }).reduce((all, one) => build.both(all, one));
+    const condition = copyBody(branchOf(op).condition);
+    return isThen === (side === "plain")
+      ? condition
+      : build.value("not", [condition], condition.type);
   }
 
-  /** All rounds; gives what the loop carries after them, and the position. */
+  /** All iterations, of which there is one at least; gives what the loop carries after them, and the position. */
   build(build: ScheduleBuilder, initial: readonly Value[], start: Position): readonly Value[] {
     const { last } = this.#rotation;
-    const first = this.#head(build, initial, start);
-    const ahead = nextPosition(build, this.#plan, start);
-    const loop = this.#loop(build, first, { ahead, behind: start });
-    const dots = new ChainDots(this.#plan, this.#rings, loop.behind);
-    const sum = dots.start(build, last, loop.pending);
+    const first: Round = {
+      ...this.#head(build, initial, start),
+      ahead: nextPosition(build, this.#plan, start),
+      behind: start,
+    };
+    const end = this.#rotation.branch === undefined
+      ? this.#rounds(build, first, "both")
+      : this.#repeat(build, first, "both", (inside, round) => {
+        const next = this.#rounds(inside, round, "plain");
+        return this.#rounds(inside, next, "other");
+      });
+    const dots = new ChainDots(this.#plan, this.#rings, end.behind);
+    const sum = dots.start(build, last, end.pending);
     build.effect("wait_dots", [], { pending: 0 });
     dots.free(build, last);
-    return [...loop.state.with(this.#rotation.place, sum), ...positionValues(loop.ahead)];
+    return [...end.state.with(this.#rotation.place, sum), ...positionValues(end.ahead)];
   }
 
   /** An iteration up to its last dot, each dot done before what follows. */
-  #head(build: ScheduleBuilder, state: readonly Value[], at: Position): Pending {
-    const copy = this.#copyBody(state);
+  #head(build: ScheduleBuilder, state: readonly Value[], at: Position): Head {
+    const copy = this.#copyBody(state, "both");
     const known = new ChainDots(this.#plan, this.#rings, at)
       .inOrder(build, copy.ops, (op) => copy.planOf.get(op));
     return this.#after(build, copy, known);
   }
 
-  /** The rounds: each does the last dot of one iteration and the head of the next one. */
-  #loop(
-    build: ScheduleBuilder,
-    { state, pending }: Pending,
-    { ahead, behind }: { readonly ahead: Position; readonly behind: Position },
-  ): Pending & { readonly ahead: Position; readonly behind: Position } {
-    const { func, loop: { span } } = this.#plan;
-    const { place } = this.#rotation;
-    const size = state.length;
-    // The pending sum has the place of the sum.
-    const carry = (
-      values: Pending,
-      to: Position,
-      from: Position,
-    ): Value[] => [
-      ...values.state.with(place, values.pending.sum),
-      values.pending.a,
-      ...positionValues(to),
-      ...positionValues(from),
-    ];
-    const taken = (values: readonly Value[]): Pending & {
-      readonly ahead: Position;
-      readonly behind: Position;
-    } => {
-      const [a, slot, parity, oldSlot, oldParity] = values.slice(size);
-      return {
-        state: values.slice(0, size),
-        pending: { a: must(a, "operand"), sum: must(values[place], "sum") },
-        ahead: { slot: must(slot, "slot"), parity: must(parity, "phase") },
-        behind: { slot: must(oldSlot, "slot"), parity: must(oldParity, "phase") },
-      };
-    };
-    const initial = carry({ state, pending }, ahead, behind);
-    const types = initial.map(({ type }) => type);
-    const [enter, body] = [0, 1].map(() => types.map((type) => newValue(func, type)));
-    const [entering, params] = [must(enter, "parameters"), must(body, "parameters")];
-    const test = new ScheduleBuilder(func, [], span);
-    test.effect("condition", [this.test(test, entering.slice(0, size)), ...entering]);
+  /** The rounds whose iterations take a side. */
+  #rounds(build: ScheduleBuilder, first: Round, side: Side): Round {
+    return this.#repeat(build, first, side, (inside, round) => ({
+      ...this.#round(inside, round, side),
+      ahead: nextPosition(inside, this.#plan, round.ahead),
+      behind: round.ahead,
+    }));
+  }
 
+  /** A loop over rounds, while the next iteration takes a side. */
+  #repeat(
+    build: ScheduleBuilder,
+    first: Round,
+    side: Side,
+    step: (inside: ScheduleBuilder, round: Round) => Round,
+  ): Round {
+    const { func, loop: { span } } = this.#plan;
+    const initial = this.#valuesOf(first);
+    const types = initial.map(({ type }) => type);
+    const fresh = (): Value[] => types.map((type) => newValue(func, type));
+    const [entering, params] = [fresh(), fresh()];
+    const test = new ScheduleBuilder(func, [], span);
+    const { state } = this.#roundOf(entering);
+    test.effect("condition", [this.test(test, state, side), ...entering]);
     const inside = new ScheduleBuilder(func, [], span);
-    const round = taken(params);
-    const next = this.#round(inside, round);
-    const following = nextPosition(inside, this.#plan, round.ahead);
-    inside.effect("yield", carry(next, following, round.ahead));
+    inside.effect("yield", this.#valuesOf(step(inside, this.#roundOf(params))));
     const regions: Region[] = [
       { params: entering, ops: test.out },
       { params, ops: inside.out },
     ];
     const made = newOp(func, "while", initial, types, span, {}, regions);
     build.out.push(made);
-    return taken(made.results);
+    return this.#roundOf(made.results);
   }
 
+  /** A round as values that a loop carries: the pending sum has the place of the sum. */
+  #valuesOf({ state, pending, ahead, behind }: Round): Value[] {
+    return [
+      ...state.with(this.#rotation.place, pending.sum),
+      pending.a,
+      ...positionValues(ahead),
+      ...positionValues(behind),
+    ];
+  }
+
+  #roundOf(values: readonly Value[]): Round {
+    const size = loopOf(this.#plan.loop).initial.length;
+    const [a, slot, parity, oldSlot, oldParity] = values.slice(size);
+    return {
+      state: values.slice(0, size),
+      pending: { a: must(a, "operand"), sum: must(values[this.#rotation.place], "sum") },
+      ahead: { slot: must(slot, "slot"), parity: must(parity, "phase") },
+      behind: { slot: must(oldSlot, "slot"), parity: must(oldParity, "phase") },
+    };
+  }
+
+  /** The last dot of one iteration and the head of the next one. */
   #round(
     build: ScheduleBuilder,
-    { state, pending, ahead, behind }: Pending & {
-      readonly ahead: Position;
-      readonly behind: Position;
-    },
-  ): Pending {
+    { state, pending, ahead, behind }: Round,
+    side: Side,
+  ): Head {
     const { func, loop: { span } } = this.#plan;
     const { last, place } = this.#rotation;
-    const [old, dots] = [behind, ahead].map((at) => new ChainDots(this.#plan, this.#rings, at));
-    const [lastDots, headDots] = [must(old, "dots"), must(dots, "dots")];
+    const dotsAt = (at: Position): ChainDots => new ChainDots(this.#plan, this.#rings, at);
+    const [lastDots, headDots] = [dotsAt(behind), dotsAt(ahead)];
     const started = new ScheduleBuilder(func, [], span);
     const sum = lastDots.start(started, last, pending);
-    const copy = this.#copyBody(state.with(place, sum));
+    const copy = this.#copyBody(state.with(place, sum), side);
     let isUnderWay = false;
     let isDone = false;
     const finish = (): void => {
@@ -317,24 +287,21 @@ class Rounds {
     return this.#after(build, copy, replaced);
   }
 
-  /** A copy of the body but for its last dot and the branches that the rounds skip. */
-  #copyBody(state: readonly Value[]): BodyCopy {
+  /** A copy of the body but for its last dot, with a side of the branch in its place. */
+  #copyBody(state: readonly Value[], side: Side): BodyCopy {
     const { func, loop } = this.#plan;
     const { body } = loopOf(loop);
-    const { last, skipped, late } = this.#rotation;
+    const { last, branch, late } = this.#rotation;
     const byDot = plansByDot(this.#plan);
     const known = replacing(body, state);
     const copy: BodyCopy = { ops: [], planOf: new Map(), late: new Set(), known };
     for (const op of body.ops.slice(0, -1)) {
       if (op === last.dot) continue;
-      const skip = skipped.find((one) => one.op === op);
-      if (skip !== undefined) {
-        const { then, otherwise, thenValues, otherwiseValues } = branchOf(skip.op);
-        const side = skip.isThen ? then : otherwise;
-        copy.ops.push(...copyOps(func, side.ops.slice(0, -1), known));
-        for (
-          const [result, value] of zip(op.results, skip.isThen ? thenValues : otherwiseValues)
-        ) {
+      if (op === branch?.op && side !== "both") {
+        const { then, otherwise, thenValues, otherwiseValues } = branchOf(branch.op);
+        const isThen = branch.isThen === (side === "plain");
+        copy.ops.push(...copyOps(func, (isThen ? then : otherwise).ops.slice(0, -1), known));
+        for (const [result, value] of zip(op.results, isThen ? thenValues : otherwiseValues)) {
           known.set(result, known.get(value) ?? value);
         }
         continue;
@@ -355,7 +322,7 @@ class Rounds {
     build: ScheduleBuilder,
     { known, ops }: BodyCopy,
     replaced: ReadonlyMap<Value, Value>,
-  ): Pending {
+  ): Head {
     const { repeated } = loopOf(this.#plan.loop);
     const { last, place } = this.#rotation;
     for (const op of ops) replaceOperands(op, replaced);
@@ -376,9 +343,15 @@ function replacing({ params }: Region, values: readonly Value[]): Map<Value, Val
 }
 
 /** The state after the head of an iteration, and what its last dot takes. */
-interface Pending {
+interface Head {
   readonly state: readonly Value[];
   readonly pending: { readonly a: Value; readonly sum: Value };
+}
+
+/** A head, the position of its boxes, and that of the next iteration's. */
+interface Round extends Head {
+  readonly ahead: Position;
+  readonly behind: Position;
 }
 
 interface BodyCopy {

@@ -58,7 +58,7 @@ const CHAINS: Readonly<Record<string, Chain>> = {
     weight: (s) => s,
     extra: (s) => s,
   },
-  // A branch ends the overlapping rounds: early, in the middle, or never.
+  // The other side follows early, in the middle, or never.
   branching: {
     body: `float s[BM, BN] = a @ ^b;
     if (n + BN > limit) s = n + rn[newaxis, :] < limit ? s : 0;
@@ -71,6 +71,17 @@ const CHAINS: Readonly<Record<string, Chain>> = {
     if (n + BN <= limit) {} else { s = n + rn[newaxis, :] < limit ? s : 0; }
     d += (${HALVES})s @ c;`,
     weight: (s, n, limit) => n < limit ? s : 0,
+  },
+  // Masks in the middle: the sides take turns.
+  window: {
+    body: `float s[BM, BN] = a @ ^b;
+    if (n < limit && n + BN > limit - 100) s = n + rn[newaxis, :] < limit - 50 ? s : 0;
+    d += (${HALVES})s @ c;`,
+    weight: (s, n, limit) => {
+      const first = n - n % SHAPE.bn;
+      const isMasked = first < limit && first + SHAPE.bn > limit - 100;
+      return !isMasked || n < limit - 50 ? s : 0;
+    },
   },
   // The last product reads what the first has read, too.
   shared: { body: `d += (${HALVES})(a @ ^b) @ b;`, weight: (s) => s },
@@ -170,9 +181,11 @@ Deno.test("rewriteChain() divides rows among one, two and four warp groups", () 
   }
 });
 
-Deno.test("multiplyChain() does iterations with a branch alone, wherever they are", () => {
-  for (const name of ["branching", "opposite"]) {
+Deno.test("multiplyChain() has rounds for both sides of a branch, in any order", () => {
+  for (const name of ["branching", "opposite", "window"]) {
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
+    // What the rounds pass on stays packed in the loop around them.
+    assert(!must(made.ptx.split("_tensor(")[1], "form").includes("prmt."), name);
     for (const limit of [0, 1, 64, 65, 130, 300, 1000]) check(name, SHAPE, 64, 300, made, limit);
   }
 });
