@@ -15,6 +15,7 @@ export { compileFile } from "./driver/compile_file.ts";
 export { type KernelConfigurations, listConfigurations } from "./driver/configurations.ts";
 export { inspect, type Phase, type Selection } from "./driver/inspect.ts";
 export { inspectIr, type IrMistake, type IrRequest } from "./driver/inspect_ir.ts";
+export { namesOf } from "./driver/names_of.ts";
 export { PASS_NAMES as passNames } from "./driver/passes.ts";
 export type {
   CompileClock,
@@ -48,6 +49,13 @@ export type {
   Requirement,
   TensorContract,
 } from "./contract/types.ts";
+export type {
+  ProgramReader,
+  ReadValue,
+  RegisterState,
+  SourceNames,
+  WarpRegister,
+} from "./names/source_names.ts";
 export { printExpr } from "./contract/expr.ts";
 export { CODES } from "./support/codes.ts";
 export {

@@ -53,13 +53,19 @@ export type {
   DebugState,
   Finding,
   Focus,
-  NamedValue,
   RegisterValue,
   StopReason,
   Triple,
   Until,
   Watchpoint,
 } from "../emulator/debug/debug_launch.ts";
+export type {
+  NamedValue,
+  ProgramReader,
+  RegisterState,
+  SourceNames,
+  WarpRegister,
+} from "../emulator/debug/source_names.ts";
 export type { Quantity } from "../emulator/debug/condition.ts";
 export type {
   CopyFacts,

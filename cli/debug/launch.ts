@@ -78,11 +78,8 @@ export async function prepareLaunch(
   const { resolve } = includeFinder(project.root, invocation.list("include"));
   const compiler = await toolchain.compiler();
   const options = optionsFor(source);
-  const { kernels, diagnostics } = compiler.compileFile(source.file, {
-    ...options,
-    targets: options.targets.slice(0, 1),
-    include: resolve,
-  });
+  const compiling = { ...options, targets: options.targets.slice(0, 1), include: resolve };
+  const { kernels, diagnostics } = compiler.compileFile(source.file, compiling);
   const error = diagnostics.find(({ severity }) => severity === "error");
   if (error !== undefined) throw usageError(`${operand}: ${error.message}`, error.hint);
   checkKernelNames(invocation, kernels.map(({ name }) => name));
@@ -119,7 +116,11 @@ export async function prepareLaunch(
       workers: 1,
       print,
       warn: () => {},
-      debug: (launch) => walk(launch, { scalars: chosen.scalars, tensors: placed, pathOf }),
+      debug(launch): void {
+        const names = compiler.namesOf(source.file, compiling, module.target, launch.kernel);
+        if (names !== undefined) launch.nameValues(names);
+        walk(launch, { scalars: chosen.scalars, tensors: placed, pathOf });
+      },
     });
     const args = scalarValues(chosen);
     for (const name of chosen.absent) args[name] = null;

@@ -2,6 +2,7 @@
 import type {
   BreakpointAnswer,
   DebugLaunch,
+  NamedValue,
   Quantity,
   StopReason,
   Until,
@@ -19,14 +20,24 @@ interface Variable {
   readonly name: string;
   readonly value: string;
   readonly type?: string;
-  readonly variablesReference: 0;
+  /** Not 0: it has elements, which can be asked for by this number. */
+  readonly variablesReference: number;
+  readonly indexedVariables?: number;
 }
 
 /** What can be looked at in a frame; the reference of a scope is that of its frame and its number here. */
-const SCOPES = ["Position", "Parameters", "Registers"] as const;
+const SCOPES = ["Variables", "Position", "Parameters", "Registers"] as const;
+
+/** References from here on are of tiles: of a frame, and by their number among its variables. */
+const FIRST_TILE = 1_000_000;
+const MOST_VARIABLES = 10_000;
 
 /** Elements of a tile that are shown. */
 const MOST_ELEMENTS = 64;
+/** Elements of a tile in its own line. */
+const MOST_SHORT = 8;
+/** What is said of elements by their kinds. */
+const KINDS = ["in registers", "computed", "not set yet", "gone"] as const;
 
 const STOPPED: Readonly<Record<StopReason["kind"], string>> = {
   step: "step",
@@ -57,6 +68,46 @@ function spell(quantity: Quantity): string {
   const shown = Array.from({ length: Math.min(values.length, MOST_ELEMENTS) }, (_, i) => values[i]);
   const rest = values.length > shown.length ? ", …" : "";
   return `[${shape.join(", ")}] {${shown.join(", ")}${rest}}`;
+}
+
+/** An element as it is known. */
+function spellElement({ values, kinds }: NamedValue, index: number): string {
+  const unknown = ["", "", "not set yet", "gone"][kinds[index] ?? 3] ?? "";
+  return unknown === "" ? String(values[index]) : unknown;
+}
+
+/** The first elements of a variable, and how those of a tile are known. */
+function spellValue(value: NamedValue): string {
+  if (value.shape.length === 0) return spellElement(value, 0);
+  const { length } = value.kinds;
+  const shown = Array.from(
+    { length: Math.min(length, MOST_SHORT) },
+    (_, index) => spellElement(value, index),
+  );
+  return `{${shown.join(", ")}${length > shown.length ? ", …" : ""}} ${kindsOf(value)}`;
+}
+
+/** How many elements are known how. */
+function kindsOf({ kinds }: NamedValue): string {
+  const counts = KINDS.map((says, kind) => ({ says, count: countOf(kinds, kind) }));
+  const found = counts.filter(({ count }) => count > 0);
+  if (found.length === 1) return found.map(({ says }) => says).join();
+  return found.map(({ says, count }) => `${count} ${says}`).join(", ");
+}
+
+function countOf(kinds: Uint8Array, wanted: number): number {
+  return kinds.reduce((count, kind) => kind === wanted ? count + 1 : count, 0);
+}
+
+/** The name of an element: its index by axis. */
+function indexOf(shape: readonly number[], element: number): string {
+  const index: number[] = [];
+  let rest = element;
+  for (const extent of shape.toReversed()) {
+    index.unshift(rest % extent);
+    rest = Math.floor(rest / extent);
+  }
+  return `[${index.join(", ")}]`;
 }
 
 /** Answers requests until the editor ends the session. */
@@ -128,7 +179,38 @@ export function walkThrough(
       : readElement(element, launch);
   };
 
-  const variables: Readonly<Record<typeof SCOPES[number], () => Variable[]>> = {
+  const named = (frame: number): Variable[] => {
+    const state = launch.state();
+    return state.values().flatMap((name, number): Variable[] => {
+      const value = state.value(name);
+      if (value === undefined) return [];
+      const own = variable(name, spellValue(value), value.type);
+      if (value.shape.length === 0) return [own];
+      const variablesReference = FIRST_TILE + frame * MOST_VARIABLES + number;
+      return [{ ...own, variablesReference, indexedVariables: value.kinds.length }];
+    });
+  };
+
+  const elements = (reference: number, { start, count }: Request["arguments"]): Reply => {
+    const number = (reference - FIRST_TILE) % MOST_VARIABLES;
+    look({ frameId: Math.floor((reference - FIRST_TILE) / MOST_VARIABLES) });
+    const state = launch.state();
+    const name = state.values()[number];
+    const value = name === undefined ? undefined : state.value(name);
+    if (value === undefined) return "there is no such variable here";
+    const all = value.kinds.length;
+    const first = Math.max(0, Number(start ?? 0));
+    const last = count === undefined || count === 0 ? all : Math.min(all, first + Number(count));
+    return {
+      variables: Array.from({ length: Math.max(0, last - first) }, (_, i) => {
+        const says = KINDS[value.kinds[first + i] ?? 3];
+        return variable(indexOf(value.shape, first + i), spellElement(value, first + i), says);
+      }),
+    };
+  };
+
+  const variables: Readonly<Record<typeof SCOPES[number], (frame: number) => Variable[]>> = {
+    Variables: named,
     Position: () => [
       ...["x", "y", "z"].map((axis, at) =>
         variable(`program_${axis}`, `${launch.focus.program[at]}`)
@@ -215,11 +297,15 @@ export function walkThrough(
         expensive: false,
       })),
     }),
-    variables({ variablesReference }): Reply {
-      const reference = Number(variablesReference);
-      look({ frameId: Math.floor(reference / SCOPES.length) });
+    variables(args): Reply {
+      const reference = Number(args["variablesReference"]);
+      if (reference >= FIRST_TILE) return elements(reference, args);
+      const frame = Math.floor(reference / SCOPES.length);
+      look({ frameId: frame });
       const scope = SCOPES[reference % SCOPES.length];
-      return scope === undefined ? "there is no such scope" : { variables: variables[scope]() };
+      return scope === undefined
+        ? "there is no such scope"
+        : { variables: variables[scope](frame) };
     },
     evaluate(args): Reply {
       look(args);

@@ -5,9 +5,11 @@
 import type { ExportedNames, IndexedModule, Measured } from "../../codegen/mod.ts";
 import type { KernelConfigurations } from "../../compiler/driver/configurations.ts";
 import type { IrMistake, IrRequest } from "../../compiler/driver/inspect_ir.ts";
+import type { SourceNames } from "../../compiler/names/source_names.ts";
 import type { CompileOptions, CompileResult, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
+import type { TargetName } from "../../compiler/targets.ts";
 import type { ExportNames } from "../project/export_names.ts";
 import type { Bench } from "../tune/bench.ts";
 
@@ -23,6 +25,12 @@ export interface Compiler {
     phase: CompilerPhase,
     selection?: { readonly after?: string },
   ) => string;
+  readonly namesOf: (
+    file: SourceFile,
+    options: CompileOptions,
+    target: TargetName,
+    symbol: string,
+  ) => SourceNames | undefined;
   /** The passes, in order, by the names that `inspect` and `inspectIr` take. */
   readonly passNames: readonly string[];
   readonly inspectIr: (file: SourceFile, request: IrRequest) => string | IrMistake;

@@ -25,6 +25,7 @@ import {
   tooDeep,
   tooManyOperations,
 } from "./limits.ts";
+import type { NameRecorder } from "./names.ts";
 import { irType } from "./types.ts";
 
 /** Builds a statement or an expression, with its value if it has one. */
@@ -46,6 +47,8 @@ export interface Context {
   /** Branches and loops around the region. */
   depth: number;
   readonly checkPromises: boolean;
+  /** Notes what variables are called and hold, for someone who wants to look at them. */
+  readonly names: NameRecorder | undefined;
   /** Builds the body of a helper where it is called; gives the value that it returns. */
   readonly buildBody: (cx: Context, helper: TypedHelper) => BuildStep<Value | undefined>;
 }
@@ -145,7 +148,8 @@ function insert(
   regions: Region[],
 ): Op {
   countOperation(cx);
-  const op = newUncheckedOp(cx.func, name, operands, resultTypes, span, attrs, regions);
+  const at = cx.names?.spanOf(span) ?? span;
+  const op = newUncheckedOp(cx.func, name, operands, resultTypes, at, attrs, regions);
   cx.region.ops.push(op);
   return op;
 }
@@ -178,6 +182,7 @@ export function valueOf(cx: Context, variable: Variable): Value {
 /** Gives a variable its value; the first variable to hold a value names it in dumps. */
 export function setVariable(cx: Context, variable: Variable, value: Value): void {
   value.name ??= variable.name;
+  cx.names?.declare(variable);
   cx.values.set(variable.id, value);
 }
 

@@ -243,11 +243,13 @@ function* inlineHelper(
   { helper, args, span }: Of<"call">,
 ): BuildStep<Value | undefined> {
   const values = yield* buildValues(cx, args);
+  const { copying, names } = cx;
+  const frame = names?.enter(helper.params);
   helper.params.forEach((param, index) => cx.values.set(param.id, must(values[index], "argument")));
-  const { copying } = cx;
   cx.copying ??= { kind: "call", name: helper.name, span };
   countOperation(cx);
   const result = yield* cx.buildBody(cx, helper);
+  if (frame !== undefined) names?.leave(frame);
   cx.copying = copying;
   return result;
 }

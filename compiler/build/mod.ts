@@ -9,6 +9,7 @@ import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
 import { runOnHeap } from "../support/on_heap.ts";
 import { append, type Context, emitConstant, setVariable, Values } from "./context.ts";
 import { BuildLimit } from "./limits.ts";
+import type { NameRecorder } from "./names.ts";
 import { buildBody } from "./stmt.ts";
 import { irType } from "./types.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
@@ -21,6 +22,8 @@ export interface BuildOptions {
   readonly assumptions?: ReadonlyMap<string, Assumption>;
   /** Whether promises about locals are checked where `assert` is. That changes code, so only where it was asked for. */
   readonly checkPromises?: boolean;
+  /** Notes what variables are called and hold. */
+  readonly names?: NameRecorder | undefined;
 }
 
 /**
@@ -52,6 +55,7 @@ function build(kernel: TypedKernel, options: BuildOptions, reporter: Reporter): 
     copying: undefined,
     depth: 0,
     checkPromises: options.checkPromises === true,
+    names: options.names,
     buildBody: (inner, { body, span, result }) => buildBody(inner, body, span, result),
   };
   for (const param of kernel.params) {

@@ -2,6 +2,7 @@
 import type { TypedExpr, TypedStmt, ValueType } from "../check/typed.ts";
 import type { Attrs, Region, Value } from "../ir/func.ts";
 import { bug } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import type { Span } from "../support/source.ts";
 import { assignedIn } from "./assigned.ts";
 import {
@@ -47,6 +48,7 @@ export function* buildBody(
 /** A statement that others may follow. */
 function* buildStmt(cx: Context, stmt: TypedStmt): Building {
   countOperation(cx);
+  cx.names?.begin(stmt.span, cx.values);
   switch (stmt.kind) {
     case "declare":
       yield* buildDeclaration(cx, stmt);
@@ -67,7 +69,9 @@ function* buildStmt(cx: Context, stmt: TypedStmt): Building {
 }
 
 function* buildStmts(cx: Context, stmts: readonly TypedStmt[]): BuildStep<void> {
+  const scope = cx.names?.open();
   for (const stmt of stmts) yield buildStmt(cx, stmt);
+  if (scope !== undefined) cx.names?.close(scope);
 }
 
 /** Without an initialiser the value is unspecified; 0 is one that every later pass can remove. */
@@ -97,6 +101,7 @@ function* buildIf(cx: Context, stmt: Of<"if">): BuildStep<void> {
     regions.push(yield* inRegion(cx, [], stmt.span, build));
   }
   const types = carried.map((variable) => irType(variable.type));
+  cx.names?.begin(stmt.span, cx.values);
   setAll(cx, carried, append(cx, "if", [condition], types, stmt.span, {}, regions).results);
 }
 
@@ -105,8 +110,14 @@ function* buildIf(cx: Context, stmt: Of<"if">): BuildStep<void> {
  * test, the second does nothing.
  */
 function* buildLoop(cx: Context, stmt: Of<"loop">): BuildStep<void> {
+  const scope = cx.names?.open();
+  for (const each of stmt.init) yield buildStmt(cx, each);
+  yield* buildIterations(cx, stmt);
+  if (scope !== undefined) cx.names?.close(scope);
+}
+
+function* buildIterations(cx: Context, stmt: Of<"loop">): BuildStep<void> {
   const { span, condition } = stmt;
-  yield* buildStmts(cx, stmt.init);
   const unrolled = unroll(cx, stmt);
   const { copying } = cx;
   if (unrolled !== undefined) cx.copying ??= { kind: "unroll", span: unrolled.hint };
@@ -122,16 +133,21 @@ function* buildLoop(cx: Context, stmt: Of<"loop">): BuildStep<void> {
   const initial = valuesOf(cx, carried);
   const test = yield* inRegion(cx, carried, span, function* (): BuildStep<void> {
     if (!stmt.testFirst) yield* buildStmts(cx, body);
+    cx.names?.begin(condition?.span ?? span, cx.values);
     const goOn = condition === undefined ? buildTrue(cx, span) : yield* buildValue(cx, condition);
     append(cx, "condition", [goOn, ...valuesOf(cx, carried)], [], span);
   });
   const region = yield* inRegion(cx, carried, span, function* (): BuildStep<void> {
     if (stmt.testFirst) yield* buildStmts(cx, body);
+    cx.names?.begin(step?.span ?? span, cx.values);
     if (stmt.testFirst && step !== undefined) yield buildExpr(cx, step);
     append(cx, "yield", valuesOf(cx, carried), [], span);
   });
   cx.copying = copying;
   const types = carried.map((variable) => irType(variable.type));
+  // What is made of the loop itself, such as copies of later iterations, is done within it.
+  const inBody = new Map(zip(carried, region.params).map(([{ id }, param]) => [id, param]));
+  cx.names?.begin(span, cx.values, inBody);
   const loop = append(cx, "while", initial, types, span, attrsOf(stmt.hints), [test, region]);
   setAll(cx, carried, loop.results);
 }

@@ -1,5 +1,6 @@
 /** One instance from its plan to tile IR: its contract, and one optimised function per specialisation. */
 import { type Assumption, buildFunc } from "../build/mod.ts";
+import type { NameRecorder } from "../build/names.ts";
 import { type Declared, readDeclared } from "../contract/declared.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 import { specializationName } from "../instances/choose_configs.ts";
@@ -47,6 +48,8 @@ export interface BuildOptions {
   readonly entry: EntryOptions;
   /** What looks at the steps of the function with this specialisation. */
   readonly watchOf: (specialization: Specialization) => PassWatch;
+  /** Who notes what variables of the function with this specialisation are called and hold. */
+  readonly namesOf?: (specialization: Specialization) => NameRecorder;
 }
 
 /** The options of an instance for its functions. */
@@ -150,9 +153,10 @@ export function buildSpecialized(
     assumptions.set(name, { ...assumptions.get(name), value });
   }
   const { checkPromises, entry } = options;
+  const names = options.namesOf?.(specialization);
   const watch = options.watchOf(specialization);
   const build = (to: Reporter): Func | undefined =>
-    buildFunc(kernel, { assumptions, checkPromises }, to);
+    buildFunc(kernel, { assumptions, checkPromises, names }, to);
   const { now = (): number => 0 } = watch;
   const start = now();
   const func = build(reporter);

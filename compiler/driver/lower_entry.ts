@@ -5,6 +5,7 @@ import { loopOverPrograms } from "../ir/program_loop.ts";
 import { cloneFunc } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
+import type { Homes } from "../lower/homes.ts";
 import type { FileTable } from "../lower/source_locations.ts";
 import { Unsupported } from "../lower/unsupported.ts";
 import type { TensorMapPlan } from "../options.ts";
@@ -42,6 +43,8 @@ export interface TargetLowering extends EntryLowering {
   readonly form?: Form;
   /** Files of the module, if its instructions shall say where they come from. */
   readonly files?: FileTable;
+  /** Called with where elements are, for someone who wants to look at them. */
+  readonly onHomes?: (homes: Homes) => void;
 }
 
 export interface LoweredEntry extends EmittedEntry {
@@ -150,8 +153,8 @@ const optionsOf = (
 
 /** PTX of a function after all passes. */
 function emitPassed({ func, analyses }: Passed, lowering: TargetLowering): EmittedEntry {
-  const { symbol, debug = false, target, files, watch = {} } = lowering;
-  const options = { ...optionsOf(lowering), symbol, debug, target, files };
+  const { symbol, debug = false, target, files, onHomes, watch = {} } = lowering;
+  const options = { ...optionsOf(lowering), symbol, debug, target, files, onHomes };
   try {
     return timed(watch, "emit", () => emitEntry(func, options, analyses.axisInfo()));
   } catch (error) {

@@ -14,6 +14,8 @@ export interface Value {
   type: IrType;
   /** For dumps: the source variable, if one was assigned this value. */
   name?: string;
+  /** Values of the function as it was built, by id, that this one equals; only where someone wants to look at them. */
+  sources?: readonly number[];
   /** The operation that made it; absent for parameters of functions and regions. */
   def?: Op;
 }
@@ -72,6 +74,12 @@ export function newFunc(name: string): Func & { params: Value[]; paramFacts: Par
 
 export function newValue(func: Func, type: IrType, name?: string): Value {
   return name === undefined ? { id: func.nextId++, type } : { id: func.nextId++, type, name };
+}
+
+/** A value that takes the place of an equal one has its name and its sources too. */
+export function takeNames(to: Value, from: Value): void {
+  if (from.name !== undefined) to.name ??= from.name;
+  if (from.sources !== undefined) to.sources = [...to.sources ?? [], ...from.sources];
 }
 
 /** Makes an operation without inserting it. */

@@ -103,6 +103,7 @@ export class LaidOutCopies {
 
   /** Records a copy that exists. */
   record(scope: Scope, value: Value, layout: LinearLayout | undefined, copy: Value): void {
+    if (value.sources !== undefined) copy.sources = value.sources;
     scope.copies.set(keyOf(value, layout), copy);
   }
 

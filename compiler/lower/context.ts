@@ -5,6 +5,7 @@ import type { Operand } from "../ptx/func.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./calls/call_table.ts";
+import type { HomeRecorder } from "./homes.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
 export type Lowered = (register: number) => Ref;
@@ -40,6 +41,8 @@ export interface LowerContext {
   readonly deferred: (() => void)[];
   /** Lowers the operations of a region by their rules. */
   readonly lowerOps: (ops: readonly Op[]) => void;
+  /** Notes which registers hold the elements of values, for someone who wants to look at them. */
+  readonly homes: HomeRecorder | undefined;
   /** The value that one differs from by a uniform delta (tile/induction.ts); itself where none is known. */
   readonly inductionBase: (value: Value) => Value;
 }

@@ -131,7 +131,10 @@ function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): 
   const { test, body, continues, initial, repeated, leaving } = loop;
   const runTest = (values: readonly Value[]): Operand => {
     bind(cx, test.params, values);
+    // It is there twice: what it computes has no one home.
+    cx.homes?.pause();
     cx.lowerOps(bodyOf(test));
+    cx.homes?.resume();
     return conditionOf(cx, continues);
   };
   const enter = runTest(initial);
@@ -152,6 +155,8 @@ function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): 
       e.label(head);
       e.settle(registersOf(slots));
       bindSlots(cx, body.params, slots);
+      cx.homes?.carried(head, registersOf(slots));
+      cx.homes?.lowered(e.scope, body.params, head);
       cx.lowerOps(bodyOf(body));
       const again = saved(cx, runTest(repeated), slots);
       fill(cx, slots, leaving);
@@ -201,10 +206,13 @@ function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): vo
     e.label(head);
     e.settle(registersOf(slots));
     bindSlots(cx, test.params, slots);
+    cx.homes?.carried(head, registersOf(slots));
+    cx.homes?.lowered(e.scope, test.params, head);
     cx.lowerOps(bodyOf(test));
     const elements = leaving.map((value) => computed(value, lowered(cx, value)));
     for (const values of [body.params, results]) {
       for (const [value, one] of zip(values, elements)) cx.values.set(value, one);
+      cx.homes?.lowered(e.scope, values, values === results ? undefined : head);
     }
     e.branch(exit, conditionOf(cx, continues), false);
     const rest = e.nested("branch", () => {

@@ -98,6 +98,9 @@ function flushing(spelling: string): string {
 /** Instructions of an entry. An assembler takes minutes for that many. */
 const MAX_INSTRUCTIONS = 250_000;
 
+/** Ends {@linkcode Emitter.peek}: one object, for it is thrown often. */
+const NOT_EMITTED = new Error("this has not been emitted");
+
 export class Emitter {
   readonly #body = newScope("body");
   /** From the body to the innermost scope. */
@@ -117,6 +120,11 @@ export class Emitter {
   #location: Item | undefined;
   #span: Span | undefined;
   #instructions = 0;
+  #isPeeking = false;
+  /** Called before what a scope computed is forgotten. */
+  onEnd: ((scope: Scope) => void) | undefined;
+  /** Where locations come from, for whoever asks. */
+  readonly spans = new Map<Item, Span>();
 
   /** Without a table of files, no source locations are recorded. */
   constructor(
@@ -138,7 +146,27 @@ export class Emitter {
   /** Notes where the instructions that follow come from. */
   from(span: Span): void {
     this.#span = span;
-    if (this.files !== undefined) this.#location = locationOf(span, this.files);
+    if (this.files === undefined) return;
+    const location = locationOf(span, this.files);
+    this.#location = location;
+    if (this.onEnd !== undefined) this.spans.set(location, span);
+  }
+
+  /** What `look` gives if all that it needs has been emitted; undefined otherwise. Nothing is emitted. */
+  peek<T>(look: () => T): T | undefined {
+    this.#isPeeking = true;
+    try {
+      return look();
+    } catch (error) {
+      if (error === NOT_EMITTED) return undefined;
+      throw error;
+    } finally {
+      this.#isPeeking = false;
+    }
+  }
+
+  #changes(): void {
+    if (this.#isPeeking) throw NOT_EMITTED;
   }
 
   register(bank: Bank): Register {
@@ -146,6 +174,7 @@ export class Emitter {
   }
 
   #register(bank: Bank, depth: number): Register {
+    this.#changes();
     const name = `${PREFIX[bank]}${this.#counts[bank]++}`;
     const register: Register = { kind: "register", type: bank, name };
     const sum = { base: register, constant: 0n };
@@ -188,20 +217,24 @@ export class Emitter {
 
   /** The instructions that `build` emits, to be appended; what moves out of a loop is emitted before them. */
   nested(kind: "branch" | "loop", build: () => void): readonly Item[] {
+    this.#changes();
     const scope = newScope(kind);
     this.#scopes.push(scope);
     build();
+    this.onEnd?.(scope);
     this.#scopes.pop();
     scope.open = false;
     return scope.items;
   }
 
   append(items: readonly Item[]): void {
+    this.#changes();
     for (const item of items) this.scope.items.push(item);
     this.scope.location = undefined;
   }
 
   newLabel(): string {
+    this.#changes();
     return `L${this.#labels++}`;
   }
 
@@ -231,6 +264,7 @@ export class Emitter {
     operands: readonly Operand[],
     guard?: Instruction["guard"],
   ): void {
+    this.#changes();
     if (this.#location !== scope.location) {
       if (this.#location !== undefined) scope.items.push(this.#location);
       scope.location = this.#location;

@@ -18,6 +18,7 @@ import { exchangeBytes } from "../layout/exchanges.ts";
 import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter, int } from "./emitter.ts";
+import { HomeRecorder, type Homes } from "./homes.ts";
 import { inductionBases } from "../tile/induction.ts";
 import { swizzleAlignment } from "../layout/warp_group.ts";
 import { dropIdleLocations, type FileTable } from "./source_locations.ts";
@@ -42,6 +43,8 @@ export interface EmitOptions {
   readonly debug: boolean;
   /** Files of the module, if its instructions shall say where they come from. */
   readonly files: FileTable | undefined;
+  /** Called with where elements are, for someone who wants to look at them. */
+  readonly onHomes?: ((homes: Homes) => void) | undefined;
 }
 
 export interface EmittedEntry {
@@ -87,17 +90,21 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     loaded: { registers: 0 },
     copied: new Map(),
     deferred: [],
+    homes: options.onHomes === undefined ? undefined : new HomeRecorder(),
     lowerOps: (ops) => {
       for (const op of ops) {
         emitter.from(op.span);
         if (op.regions.length > 0) emitDeferred(cx);
         lowerOp(cx, op, axisInfo);
         limitChain(cx, op);
+        cx.homes?.lowered(emitter.scope, op.results);
       }
       emitDeferred(cx);
     },
     inductionBase: inductionBases(func),
   };
+  cx.homes?.watch(cx);
+  cx.homes?.lowered(emitter.scope, func.params);
   const params = func.params.map((param, i) => {
     const name = paramName(i);
     lowerParam(cx, param, name);
@@ -107,7 +114,10 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   if (cx.remote.hasReads) endTogether(cx);
   emitter.emit("ret", []);
 
-  const live = renumber(dropIdleLocations(dropDead(emitter.body)));
+  emitter.onEnd?.(emitter.scope);
+  const kept = dropDead(emitter.body);
+  const live = renumber(dropIdleLocations(kept));
+  if (cx.homes !== undefined) options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans));
   const threads = 32 * (options.numWarps + helpers);
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;
   const use: Use = {

@@ -1,8 +1,10 @@
-/** Numbers registers densely, in the order in which they appear: `r0, r1, …` per prefix. */
+/** Numbers registers densely, in the order in which they appear: `r0, r1, …` per prefix. `renamed` has the names before. */
 import type { Instruction, Item, Operand, Register } from "./func.ts";
 import { mapRegisters } from "./operand.ts";
 
-export function renumber(body: readonly Item[]): { body: Item[]; registers: Register[] } {
+export function renumber(
+  body: readonly Item[],
+): { body: Item[]; registers: Register[]; renamed: ReadonlyMap<string, Register> } {
   const renamed = new Map<string, Register>();
   const counts = new Map<string, number>();
   const rename = (register: Register): Register => {
@@ -28,5 +30,6 @@ export function renumber(body: readonly Item[]): { body: Item[]; registers: Regi
   return {
     body: body.map((item) => item.kind === "instruction" ? instructionOf(item) : item),
     registers: [...renamed.values()],
+    renamed,
   };
 }

@@ -4,7 +4,7 @@
  * between them may change memory or wait for others, and neither is volatile (language.md 5.10).
  */
 import { spellAttr, typeKey } from "../ir/print.ts";
-import type { Attrs, Func, Op, Region, Value } from "../ir/func.ts";
+import { type Attrs, type Func, type Op, type Region, takeNames, type Value } from "../ir/func.ts";
 import { rowOf } from "../ir/table.ts";
 import type { PlainPass } from "./pass.ts";
 
@@ -79,7 +79,7 @@ class Merger {
     op.results.forEach((result, index) => {
       const value = into.results[index];
       if (value === undefined) return;
-      if (result.name !== undefined) value.name ??= result.name;
+      takeNames(value, result);
       this.#replacements.set(result, value);
     });
   }

@@ -29,7 +29,8 @@ export function foldOp(op: Op): ScalarValue | undefined {
   return applyRule(op, values);
 }
 
-function applyRule<N extends TileOp>(
+/** What one element of the result is, of an operation that can be folded: from that element of the operands. */
+export function applyRule<N extends TileOp>(
   op: OpOf<N>,
   values: readonly ScalarValue[],
 ): ScalarValue | undefined {

@@ -11,6 +11,7 @@ import {
   newUncheckedOp,
   type Op,
   type Region,
+  takeNames,
   type Value,
 } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
@@ -82,7 +83,7 @@ class Sweep implements Rewriter {
     this.changed = true;
     op.results.forEach((result, index) => {
       const value = must(values[index], "replacement");
-      if (result.name !== undefined) value.name ??= result.name;
+      takeNames(value, result);
       this.#replacements.set(result, value);
     });
   }

@@ -8,8 +8,8 @@
  */
 import { copyOps } from "../ir/copy_ops.ts";
 import { type Loop, loopOf } from "../ir/flow.ts";
-import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
-import { replaceUses, resolve } from "../ir/walk.ts";
+import { type Func, type Op, type OpOf, type Region, takeNames, type Value } from "../ir/func.ts";
+import { definedIn, replaceUses, resolve } from "../ir/walk.ts";
 import { zip } from "../support/zip.ts";
 import type { PlainPass } from "./pass.ts";
 import { type RangeOf, rangesIn, type ScalarRange } from "./scalar_range.ts";
@@ -71,16 +71,21 @@ function unrolled(
   const known = new Map<Value, Value>();
   const valueOf = (value: Value): Value => resolved(known.get(value) ?? value);
   const copy = (
-    { params, ops }: Region,
+    part: Region,
     last: Op,
     values: readonly Value[],
   ): readonly Op[] => {
+    const { params, ops } = part;
     const given = values.map(valueOf);
     for (const [param, value] of zip(params, given)) {
-      if (param.name !== undefined) value.name ??= param.name;
+      // The test is there twice, and what it computes in between is not what its names say.
+      if (part === body) takeNames(value, param);
+      else if (param.name !== undefined) value.name ??= param.name;
       known.set(param, value);
     }
-    return copyOps(func, ops.filter((one) => one !== last), known);
+    const copies = copyOps(func, ops.filter((one) => one !== last), known);
+    if (part === body) handSourcesOn(body, known);
+    return copies;
   };
   const ops = [
     ...copy(test, condition, initial),
@@ -89,8 +94,17 @@ function unrolled(
   ];
   for (const [result, value] of zip(op.results, leaving)) {
     const last = valueOf(value);
-    if (result.name !== undefined) last.name ??= result.name;
+    takeNames(last, result);
     replacements.set(result, last);
   }
   return ops;
+}
+
+/** Copies of what a region defines are the only ones there will be. */
+function handSourcesOn(region: Region, known: ReadonlyMap<Value, Value>): void {
+  const { params } = region;
+  for (const value of definedIn(region)) {
+    const copy = params.includes(value) ? undefined : known.get(value);
+    if (copy !== undefined && value.sources !== undefined) copy.sources = value.sources;
+  }
 }

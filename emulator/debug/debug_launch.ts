@@ -3,6 +3,7 @@ import type { FaultFacts, FaultKind, Site } from "../fault.ts";
 import type { Window } from "../memory.ts";
 import type { Quantity } from "./condition.ts";
 import type { Observer } from "./observer.ts";
+import type { NamedValue, SourceNames } from "./source_names.ts";
 
 /** A position in a grid, or its extent. */
 export type Triple = readonly [x: number, y: number, z: number];
@@ -87,20 +88,6 @@ export interface RegisterValue {
   readonly isSet: boolean;
 }
 
-/** A value of the source by its name: a tile, or a number, whose shape is empty. */
-export interface NamedValue {
-  /** The variable. */
-  readonly name: string;
-  /** Its type as the source spells it. */
-  readonly type: string;
-  /** Extents; empty for a number. */
-  readonly shape: readonly number[];
-  /** Row-major; elements that are not known are NaN or 0n. */
-  readonly values: Float64Array | BigInt64Array;
-  /** How each element is known: 0 held in a register, 1 computed, 2 not set yet, 3 gone. */
-  readonly kinds: Uint8Array;
-}
-
 /** What can be seen where a launch is. */
 export interface DebugState {
   /** The instruction that comes next in the focused warp; undefined if the focused program does not run now. */
@@ -111,7 +98,7 @@ export interface DebugState {
   readonly warps: number;
   /** The registers of a lane of the focused warp; of the focused one if none is given. */
   registers(lane?: number): readonly RegisterValue[];
-  /** The values of the source that the compiler named. */
+  /** The variables in scope before the statement that the focused warp is in, once `nameValues` has named them. */
   values(): readonly string[];
   /** The value of one of them; undefined for other names, and while the focused program does not run. */
   value(name: string): NamedValue | undefined;
@@ -145,6 +132,8 @@ export interface DebugLaunch {
   setBreakpoints(points: readonly Breakpoint[]): readonly BreakpointAnswer[];
   /** Replaces all watchpoints; an answer for each, whose line is 0. */
   setWatchpoints(points: readonly Watchpoint[]): readonly BreakpointAnswer[];
+  /** Names variables of the source; false where the names are of other code. */
+  nameValues(names: SourceNames): boolean;
   /** The value of an expression where the launch is; throws `ConditionError`. */
   evaluate(expression: string): Quantity;
   /** What can be seen where the launch is now; to be asked again after it has moved. */

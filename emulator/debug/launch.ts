@@ -18,11 +18,14 @@ import type {
   StopReason,
   Until,
 } from "./debug_launch.ts";
+import { type Found, type Goal, type Judge, NO_JUDGE, type Seen } from "./goal.ts";
+import { fitNames } from "./named_values.ts";
 import type { ObservedLaunch, Turn } from "./observed_launch.ts";
 import type { Observer } from "./observer.ts";
 import { isFile, type Stop, stopOf, touches, type Watched, watchedOf } from "./points.ts";
-import { type NamedValues, NO_VALUES, stateOf } from "./state.ts";
-import { newTrack, type Track, type TrackedWarp } from "./track.ts";
+import type { LaunchNames } from "./source_names.ts";
+import { stateOf } from "./state.ts";
+import { newTrack, type Track } from "./track.ts";
 
 /** What is walked through. */
 export interface DebuggedLaunch {
@@ -33,8 +36,6 @@ export interface DebuggedLaunch {
   /** Puts memory back as it was before the launch. */
   readonly restore: () => void;
   readonly levels: CheckLevels;
-  /** Values of the source by name, where the compiler said what they are in. */
-  readonly values?: NamedValues | undefined;
 }
 
 /** A debugged launch, for its owner. */
@@ -44,37 +45,6 @@ export interface OwnedDebugLaunch extends DebugLaunch {
   /** Gives its memory back; the launch must not be used afterwards. */
   close(): void;
 }
-
-/** A place to stop, and the thread to look at there. */
-interface Found {
-  readonly reason: StopReason;
-  readonly focus: Focus;
-}
-
-/** What a run looks for; undefined: nothing here. */
-type Judge = (seen: Seen) => Found | undefined;
-
-/** What is known at a step. */
-interface Seen {
-  readonly number: number;
-  readonly warp: TrackedWarp;
-  /** Whether a statement of the warp begins. */
-  readonly begins: boolean;
-}
-
-/** Where a run pauses. */
-interface Goal {
-  /** Judges steps from this one on. */
-  readonly from: number;
-  /** The step to pause before in any case. */
-  readonly last: number;
-  readonly judge: Judge;
-  /** Pauses at the first step that is found; else notes the last one. */
-  readonly first: boolean;
-  found: (Found & { readonly number: number }) | undefined;
-}
-
-const NO_JUDGE: Judge = () => undefined;
 
 const isSame = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((each, axis) => each === b[axis]);
@@ -101,6 +71,7 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
   let watchpoints: readonly Watched[] = [];
   let stopsAt: DebugLaunch["stopsAt"] = "none";
   let also: Omit<Observer, "fault"> = {};
+  let named: LaunchNames | undefined;
   const findings = new Map<string, Finding>();
   /** The steps before it have been told before: what they print and find is known. */
   let furthest = 0;
@@ -147,7 +118,7 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
   const start = (): Run => {
     options.restore();
     const launch = options.begin(observer);
-    const track = newTrack(launch);
+    const track = newTrack(launch, named?.loops);
     const turn: Turn = { kind: "paused" };
     return { launch, track, turn, now: -1, faulted: undefined, touched: -1, arrived: false };
   };
@@ -200,7 +171,7 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
       launch: run.launch,
       track: run.track,
       focus: of,
-      values: options.values ?? NO_VALUES,
+      named,
     });
 
   const lookUp = (name: string, of: Focus): Quantity | undefined => {
@@ -363,6 +334,13 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
       watchpoints = all.map(({ watched }) => watched);
       changedValue();
       return all.map(({ answer }) => answer);
+    },
+    nameValues(names): boolean {
+      named = fitNames(run.launch.instructions, names);
+      const before = position;
+      restart();
+      goto(before);
+      return named !== undefined;
     },
     evaluate: (expression) => parseCondition(expression).evaluate((name) => lookUp(name, focus)),
     state: () => stateAt(focus),

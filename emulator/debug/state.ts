@@ -3,44 +3,27 @@ import { accessOf } from "../access/state.ts";
 import type { Machine } from "../machine.ts";
 import { WINDOW, type Window } from "../memory.ts";
 import { HEADER } from "../register_file.ts";
-import type { DebugState, Focus, NamedValue, RegisterValue } from "./debug_launch.ts";
-import type { ObservedLaunch } from "./observed_launch.ts";
-import type { Track, TrackedWarp } from "./track.ts";
-
-/** Where to look. */
-export interface Where {
-  readonly machine: Machine;
-  readonly launch: ObservedLaunch;
-  readonly track: Track;
-  readonly focus: Focus;
-  readonly values: NamedValues;
-}
-
-/** Values of the source that registers hold. */
-export interface NamedValues {
-  readonly names: readonly string[];
-  /** The value of a name where the warps of the focused program are. */
-  read(name: string, where: Where, warps: readonly TrackedWarp[]): NamedValue | undefined;
-}
-
-/** Of kernels of whose source nothing is known. */
-export const NO_VALUES: NamedValues = { names: [], read: () => undefined };
+import type { DebugState, Focus, RegisterValue } from "./debug_launch.ts";
+import { namedValues } from "./named_values.ts";
+import type { TrackedWarp } from "./track.ts";
+import type { Where } from "./where.ts";
 
 /** The state at one place of a launch; what it gives later is of a later place. */
 export function stateOf(where: Where): DebugState {
-  const { launch, track, focus, machine, values } = where;
+  const { launch, track, focus, machine } = where;
   const block = [...track.blocks.values()]
     .find(({ index }) => index.every((at, axis) => at === focus.program[axis]));
   const warps = block === undefined ? [] : track.warpsOf(block);
   const warp = warps[focus.warp];
   const instruction = warp === undefined ? undefined : launch.instructions[warp.pc];
+  const values = namedValues(where, warps);
   return {
     site: instruction?.site,
     mask: warp?.mask ?? 0,
     warps: warps.length,
     registers: (lane = focus.lane) => warp === undefined ? [] : registersOf(where, warp, lane),
     values: () => values.names,
-    value: (name) => warps.length === 0 ? undefined : values.read(name, where, warps),
+    value: (name) => values.read(name),
     memory(space, from, bytes): Uint8Array | undefined {
       const at = locate(
         machine,

@@ -16,7 +16,21 @@ export interface TrackedWarp {
   /** By register: the lanes that have written it, and the step in which any did last. */
   readonly written: Int32Array;
   readonly last: Float64Array;
+  /** By register: the instruction that wrote it last. */
+  readonly writers: Int32Array;
+  /** By loop: the step in which its last iteration began, and how many have begun. */
+  readonly entered: Float64Array;
+  readonly iterations: Uint32Array;
 }
+
+/** Instructions that repeat: from the first one to the branch back to it. */
+export interface LoopRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export const isInside = ({ first, last }: LoopRange, pc: number): boolean =>
+  first <= pc && pc <= last;
 
 export interface Track {
   /** Registers by number, which is the index in `written` and `last`. */
@@ -47,7 +61,8 @@ function activeLanes(
   return lanes;
 }
 
-export function newTrack(launch: ObservedLaunch): Track {
+/** Iterations are counted of these loops. */
+export function newTrack(launch: ObservedLaunch, loops: readonly LoopRange[] = []): Track {
   const numbers = new Map([...launch.registers.keys()].map((name, i) => [name, i]));
   const writes = launch.instructions.map((each) =>
     each.writes.map(({ name }) => numbers.get(name) ?? 0)
@@ -59,11 +74,12 @@ export function newTrack(launch: ObservedLaunch): Track {
     | undefined;
   const settle = (): void => {
     if (pending === undefined) return;
-    const { warp: { written, last }, pc, lanes, number } = pending;
+    const { warp: { written, last, writers }, pc, lanes, number } = pending;
     pending = undefined;
     for (const register of writes[pc] ?? []) {
       written[register] = (written[register] ?? 0) | lanes;
       last[register] = number;
+      writers[register] = pc;
     }
   };
   return {
@@ -77,6 +93,11 @@ export function newTrack(launch: ObservedLaunch): Track {
       if (warp === undefined) throw new RangeError("a warp runs whose block has not begun");
       const instruction = launch.instructions[pc];
       [warp.pc, warp.mask] = [pc, mask];
+      for (const [loop, { first }] of loops.entries()) {
+        if (first !== pc) continue;
+        warp.entered[loop] = number;
+        warp.iterations[loop] = (warp.iterations[loop] ?? 0) + 1;
+      }
       if (instruction === undefined) return { warp, begins: false };
       const lanes = activeLanes(launch, instruction, at.warp, mask);
       pending = { warp, pc, lanes, number };
@@ -105,6 +126,9 @@ export function newTrack(launch: ObservedLaunch): Track {
           file: "",
           written: new Int32Array(numbers.size),
           last: new Float64Array(numbers.size).fill(-1),
+          writers: new Int32Array(numbers.size),
+          entered: new Float64Array(loops.length),
+          iterations: new Uint32Array(loops.length),
         })),
       );
     },

@@ -1,7 +1,7 @@
 /** Values: step through a program, and see its variables and registers where it is. */
 import type { Look } from "../session/look.ts";
 import type { Trace } from "../session/trace.ts";
-import { valuePicture } from "../views/value_picture.ts";
+import { numberText, valuePicture } from "../views/value_picture.ts";
 import type { App } from "./app.ts";
 import { fill, h, table } from "./dom.ts";
 import { figureOf } from "./figure.ts";
@@ -39,14 +39,18 @@ export function valuesView(app: App, parent: HTMLElement): View {
     if (trace === undefined || look === undefined) return;
     const { values, registers, instruction } = look;
     const set = registers.filter(({ isSet }) => isSet);
+    const tiles = values.filter(({ shape }) => shape.length > 0);
+    const numbers = values.filter(({ shape }) => shape.length === 0)
+      .map((value) => [value.name, value.type, numberText(value)]);
     fill(
       parent,
       controls(trace),
       h("pre", { class: "next" }, instruction === "" ? "the program has ended" : instruction),
-      values.length === 0 ? undefined : h(
+      numbers.length === 0 ? undefined : table("", ["number", "type", "value"], numbers),
+      tiles.length === 0 ? undefined : h(
         "div",
         { class: "figures" },
-        ...values.map((value) => figureOf(valuePicture(value), { width: 260, height: 220 })),
+        ...tiles.map((value) => figureOf(valuePicture(value), { width: 260, height: 220 })),
       ),
       h(
         "details",

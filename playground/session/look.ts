@@ -1,5 +1,6 @@
 /** What can be seen at a step of a launch: registers of a lane, and values of the source by name. */
 import type { Triple } from "../../emulator/debug/debug_launch.ts";
+import { namesFor } from "./names.ts";
 import type { Program } from "./program.ts";
 import { type Call, type NotRun, run } from "./run.ts";
 import { inGrid } from "./trace.ts";
@@ -42,7 +43,9 @@ export interface Look {
 /** Launches the kernel up to a step. */
 export function lookAt(program: Program, call: Call, place: Place): Look | NotRun {
   let look: Look | undefined;
-  const outcome = run(program, call, (launch) => {
+  const outcome = run(program, call, (launch, _tensors, options) => {
+    const names = namesFor(program, options, launch.kernel);
+    if (names !== undefined) launch.nameValues(names);
     launch.goto(place.step);
     launch.focus = {
       program: inGrid(place.program, launch.grid),

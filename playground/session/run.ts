@@ -5,7 +5,12 @@ import { compileFile, planFile } from "../../compiler/driver/compile_file.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
 import { evaluate } from "../../compiler/contract/expr.ts";
 import type { InstanceInfo } from "../../compiler/contract/types.ts";
-import type { CompiledKernel, CompiledModule, KernelOutline } from "../../compiler/options.ts";
+import type {
+  CompiledKernel,
+  CompiledModule,
+  CompileOptions,
+  KernelOutline,
+} from "../../compiler/options.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import { elementReader, fillElements } from "../../ffi/elements.ts";
 import {
@@ -118,8 +123,12 @@ export interface PlacedTensor {
   readonly bytes: number;
 }
 
-/** Walks through a launch before it runs to its end. */
-export type Walk = (launch: DebugLaunch, tensors: readonly PlacedTensor[]) => void;
+/** Walks through a launch before it runs to its end; `options` are those that its kernel was compiled with. */
+export type Walk = (
+  launch: DebugLaunch,
+  tensors: readonly PlacedTensor[],
+  options: CompileOptions,
+) => void;
 
 /**
  * Compiles and launches. Code is made for the entry that is taken, contracts for all. A launch that is walked through is
@@ -138,17 +147,18 @@ export function run(program: Program, call: Call, walk?: Walk): Ran | NotRun {
   }
   const chosen = chooseInstance(outline, program, call);
   const only = chosen === undefined ? undefined : labelOf(program, outline.name, chosen);
-  const { kernels: [kernel], diagnostics: [refusal] } = compileFile(file, {
-    ...options,
-    ...(only === undefined ? {} : { configurations: { only } }),
-  });
+  const choice = only === undefined ? options : { ...options, configurations: { only } };
+  const { kernels: [kernel], diagnostics: [refusal] } = compileFile(file, choice);
   const [module] = kernel?.modules ?? [];
   const instance = kernel?.instances.find(({ symbol }) => symbol === chosen?.symbol);
   if (kernel === undefined || module === undefined || instance === undefined) {
     const reason = refusal?.message ?? "the target has no entry of this kernel";
     return { kind: "not run", reason, hint: refusal?.hint ?? "" };
   }
-  return launch(kernel, module, instance, program, call, walk);
+  const walked = walk &&
+    ((debugged: DebugLaunch, placed: readonly PlacedTensor[]): void =>
+      walk(debugged, placed, choice));
+  return launch(kernel, module, instance, program, call, walked);
 }
 
 /** How `--configuration` would name the configuration of an instance; undefined where there is no choice. */
@@ -196,7 +206,7 @@ function launch(
   instance: InstanceInfo,
   program: Program,
   call: Call,
-  walk: Walk | undefined,
+  walk: ((launch: DebugLaunch, tensors: readonly PlacedTensor[]) => void) | undefined,
 ): Ran | NotRun {
   const chosen = chooseArguments(instance, mapOf(call.sizes), call.extent);
   if (typeof chosen === "string") {

@@ -16,13 +16,34 @@ const KINDS: readonly {
   { says: "gone", colour: [150, 156, 163], text: "×" },
 ];
 
+/** How many elements are known how: `768 computed, 256 held in a register`. */
+function kindsText(kinds: Uint8Array): string {
+  const counts = KINDS.map(({ says }, kind) => ({
+    says,
+    count: kinds.filter((each) => each === kind).length,
+  }));
+  const found = counts.filter(({ count }) => count > 0);
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only.says;
+  return found.map(({ says, count }) => `${count} ${says}`).join(", ");
+}
+
+/** A number, or why it is not known, and how it is. */
+export function numberText({ values, kinds, type }: SeenValue): string {
+  const kind = KINDS[kinds[0] ?? 3];
+  if (kind?.text !== undefined) return kind.says;
+  const value = values[0] ?? NaN;
+  const text = type.endsWith("*") ? `0x${value.toString(16)}` : String(value);
+  return `${text} (${kind?.says ?? ""})`;
+}
+
 /** The picture. */
 export function valuePicture({ name, type, shape, values, kinds }: SeenValue): Picture {
   const whole = shape.length === 0 ? [1] : shape;
   const picture = tensorPicture({ name, shape: whole, values });
   return {
     ...picture,
-    title: `${name}: ${type}`,
+    title: `${name}: ${type}, ${kindsText(kinds)}`,
     cell: (column, row) => {
       const cell = picture.cell(column, row);
       const kind = KINDS[kinds[row * picture.columns + column] ?? 0];

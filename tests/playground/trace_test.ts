@@ -8,7 +8,7 @@ import {
   requestPicture,
 } from "../../playground/views/request_picture.ts";
 import { rangeOfColumn, timelinePicture } from "../../playground/views/timeline_picture.ts";
-import { valuePicture } from "../../playground/views/value_picture.ts";
+import { numberText, valuePicture } from "../../playground/views/value_picture.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import fc from "../support/property.ts";
@@ -129,6 +129,26 @@ Deno.test("lookAt() sees registers where the launch is, from any step", () => {
   assertEquals(last.instruction, traced.instructions[traced.stepPcs.at(-1) ?? 0]?.text);
   assert(last.registers.filter(({ isSet }) => isSet).length > 5);
   assertEquals(at(traced.steps.length - 1), last);
+});
+
+Deno.test("lookAt() sees variables by name: tiles element by element, and numbers", () => {
+  const { program, call } = opened("vector_add");
+  const traced = trace("vector_add", [1, 0, 0]);
+  const step = traced.steps.at(-1) ?? 0;
+  const seen = lookAt(program, call, { step, program: [1, 0, 0], warp: 0, lane: 0 });
+  assert(seen.kind === "look");
+  const values = new Map(seen.values.map((value) => [value.name, value]));
+  const n = values.get("N");
+  assert(n !== undefined);
+  assertEquals([n.type, n.shape, [...n.values], numberText(n)], [
+    "int",
+    [],
+    [200],
+    "200 (held in a register)",
+  ]);
+  const i = values.get("i");
+  assertEquals([...i?.values ?? []], Array.from({ length: 64 }, (_, at) => 64 + at));
+  assert(i?.kinds.every((kind) => kind <= 1));
 });
 
 Deno.test("valuePicture() says of each element how it is known", () => {

@@ -1,5 +1,14 @@
 /** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
-import { createEmulator, type Emulator, type LaunchRequest } from "../../emulator/launch.ts";
+import { levelsFor } from "../../emulator/check/levels.ts";
+import type { DebugLaunch } from "../../emulator/debug/debug_launch.ts";
+import { debugLaunch } from "../../emulator/debug/launch.ts";
+import { snapshot } from "../../emulator/debug/snapshot.ts";
+import {
+  createEmulator,
+  type EmulatedKernel,
+  type Emulator,
+  type LaunchRequest,
+} from "../../emulator/launch.ts";
 import { setPrinter } from "../../emulator/calls/mod.ts";
 import { WINDOW } from "../../emulator/memory.ts";
 import type { LaunchReport } from "../../emulator/report.ts";
@@ -29,6 +38,8 @@ export interface Run extends Partial<LaunchRequest> {
   readonly print?: (text: string) => void;
   /** Contents of constant buffers, by name. */
   readonly constants?: Readonly<Record<string, Uint8Array>>;
+  /** Walks through the launch before it runs to its end. */
+  readonly debug?: (launch: DebugLaunch) => void;
 }
 
 export interface Ran {
@@ -86,7 +97,7 @@ export function emulate(ptx: string, run: Run): Ran {
     block.setBigUint64(at, address, true);
     return location;
   });
-  const report = kernel.launch({
+  const request: LaunchRequest = {
     grid: [1, 1, 1],
     block: [32, 1, 1],
     sharedBytes: 0,
@@ -96,7 +107,11 @@ export function emulate(ptx: string, run: Run): Ran {
     budget: 10_000_000,
     workers: 1,
     ...run,
-  });
+  };
+  const { debug } = run;
+  const report = debug === undefined
+    ? kernel.launch(request)
+    : debugged(emulator, kernel, request, debug);
   run.args.forEach((argument, i) => {
     const location = locations[i];
     const buffer = bufferOf(argument);
@@ -105,6 +120,27 @@ export function emulate(ptx: string, run: Run): Ran {
     bytes.set(machine.views.u8.subarray(location, location + bytes.length));
   });
   return { report, emulator };
+}
+
+function debugged(
+  { machine, heap }: Emulator,
+  kernel: EmulatedKernel,
+  request: LaunchRequest,
+  debug: (launch: DebugLaunch) => void,
+): LaunchReport {
+  const launch = debugLaunch({
+    machine,
+    kernel: kernel.info.name,
+    begin: (observer) => kernel.observe(request, observer),
+    restore: snapshot(machine, heap),
+    levels: levelsFor(request.checks),
+  });
+  try {
+    debug(launch);
+    return launch.finish();
+  } finally {
+    launch.close();
+  }
 }
 
 /** A module of one kernel `k`: parameters `p0`, `p1`, … are addresses unless said otherwise. */

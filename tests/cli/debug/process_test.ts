@@ -51,10 +51,13 @@ Deno.test("tri debug stops at a breakpoint, shows values, goes on and back", asy
     ["threads", {}],
     ["stackTrace", { threadId: 1 }],
     ["scopes", { frameId: 1 }],
-    ["variables", { variablesReference: 3 }],
     ["variables", { variablesReference: 4 }],
+    ["variables", { variablesReference: 5 }],
+    ["variables", { variablesReference: 6 }],
+    ["variables", { variablesReference: 1_010_004, start: 2, count: 2 }],
     ["evaluate", { expression: "X[3]", frameId: 1 }],
     ["evaluate", { expression: "program_x + 1", frameId: 1 }],
+    ["evaluate", { expression: "x[3] + N", frameId: 1 }],
     ["evaluate", { expression: "nothing", frameId: 1 }],
     ["setDataBreakpoints", { breakpoints: [{ dataId: "Y[69]" }] }],
     ["continue", { threadId: 1 }],
@@ -79,13 +82,20 @@ Deno.test("tri debug stops at a breakpoint, shows values, goes on and back", asy
   assertEquals(failed.map(({ command }) => command), ["evaluate"]);
   const [frames = ""] = bodyOf(all, "stackTrace");
   assert(frames.includes(`"line":${line}`) && frames.includes("scale.tc"), frames);
-  const [position = "", parameters = ""] = bodyOf(all, "variables");
+  const [variables = "", position = "", parameters = "", elements] = bodyOf(all, "variables");
+  // Element i of x in program 1 is that of X at 32 + i, which is (32 + i) % 17.
+  assert(variables.includes('"name":"x","value":"{15, 16, 0, 1, 2, 3, 4, 5, …} '), variables);
+  assert(variables.includes('"type":"float[32]","variablesReference":1010004'), variables);
+  const element = (index: number, value: number): unknown => ({
+    ...{ name: `[${index}]`, value: `${value}`, type: "in registers", variablesReference: 0 },
+  });
+  assertEquals(JSON.parse(elements ?? ""), { variables: [element(2, 0), element(3, 1)] });
   assert(position.includes('"name":"program_x","value":"1"'), position);
   assert(parameters.includes('"name":"N","value":"70"'), parameters);
-  const results = bodyOf(all, "evaluate").slice(0, 2);
+  const results = bodyOf(all, "evaluate").slice(0, 3);
   assertEquals(
     results,
-    ["3", "2"].map((result) => JSON.stringify({ result, variablesReference: 0 })),
+    ["3", "2", "71"].map((result) => JSON.stringify({ result, variablesReference: 0 })),
   );
   // 69 % 17 is 1.
   assertEquals(

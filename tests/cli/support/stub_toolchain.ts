@@ -22,6 +22,7 @@ export const stubToolchain: Toolchain = {
     Promise.resolve({
       compileFile,
       listConfigurations: () => [],
+      namesOf: () => undefined,
       passNames: ["first", "second"],
       inspectIr: () => ({ mistake: "a stub knows no IR" }),
       inspect: (file, options, phase) =>

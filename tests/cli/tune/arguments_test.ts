@@ -1,5 +1,5 @@
 import { listConfigurations } from "../../../compiler/driver/configurations.ts";
-import { inspect, inspectIr, passNames } from "../../../compiler/mod.ts";
+import { inspect, inspectIr, namesOf, passNames } from "../../../compiler/mod.ts";
 import { compileGroups, type Group } from "../../../cli/tune/candidates.ts";
 import { makeArguments, runsOf } from "../../../cli/tune/arguments.ts";
 import { costOf, runsOfShard } from "../../../cli/tune/shard.ts";
@@ -17,7 +17,7 @@ async function groupsOf(kernel: string, ...overrides: readonly string[]): Promis
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
     },
-    { compileFile, listConfigurations, inspect, inspectIr, passNames },
+    { compileFile, listConfigurations, inspect, inspectIr, namesOf, passNames },
     [],
     1,
     (config, message) => {

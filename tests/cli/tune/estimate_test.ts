@@ -1,6 +1,6 @@
 /** What the model of `tri tune --estimate` counts, beside what each kernel must move. */
 import { listConfigurations } from "../../../compiler/driver/configurations.ts";
-import { inspect, inspectIr, passNames } from "../../../compiler/mod.ts";
+import { inspect, inspectIr, namesOf, passNames } from "../../../compiler/mod.ts";
 import { type Estimate, Estimator } from "../../../cli/tune/estimate.ts";
 import { runsOf } from "../../../cli/tune/arguments.ts";
 import { compileGroups } from "../../../cli/tune/candidates.ts";
@@ -26,7 +26,7 @@ async function estimate(
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
     },
-    { compileFile, listConfigurations, inspect, inspectIr, passNames },
+    { compileFile, listConfigurations, inspect, inspectIr, namesOf, passNames },
     [],
     1,
     (config, message) => {

@@ -16,6 +16,7 @@ import {
   NotInterpreted,
   pointerTo,
   Undecided,
+  type Visit,
 } from "../reference/mod.ts";
 import { bytesOf, contentsOf, elementAt, memoryOf, scalarCell, scalarPattern } from "./inputs.ts";
 import {
@@ -96,7 +97,7 @@ export function compareRuns(program: GeneratedProgram, run = onEmulator): Verdic
 }
 
 /** How the kernel multiplies floats, which the checker writes into the tree. */
-function dotMode({ pragmas }: GeneratedProgram): Pick<CheckOptions, "dot"> {
+export function dotMode({ pragmas }: GeneratedProgram): Pick<CheckOptions, "dot"> {
   const modes = ["tf32", "tf32x3", "bf16x3"] as const;
   const dot = modes.findLast((mode) => pragmas.includes(`dot(${mode})`));
   return dot === undefined ? {} : { dot };
@@ -116,14 +117,19 @@ function typeProblem(locations: readonly Location[], { values }: Facts): string 
   return undefined;
 }
 
-function runReference(program: GeneratedProgram, kernel: TypedKernel): Memory[] | Verdict {
+/** What the reference leaves in memory, or why it says nothing. */
+export function runReference(
+  program: GeneratedProgram,
+  kernel: TypedKernel,
+  visit?: Visit,
+): Memory[] | Verdict {
   const { buffers, scalars, grid } = program;
   const memories = buffers.map((spec, nth) => memoryOf(spec, contentsOf(program, spec, nth)));
   const parameters = memories.filter((_, nth) => buffers[nth]?.constant === undefined);
   const args: Cell[] = [...parameters.map(pointerTo), ...scalars.map(scalarCell)];
   const constants = new Map(memories.map((memory) => [memory.name, memory]));
   try {
-    interpret(kernel, args, grid, constants);
+    interpret(kernel, args, grid, constants, visit);
   } catch (error) {
     if (error instanceof Undecided || error instanceof NotInterpreted) {
       return { kind: "undecided", message: error.message };

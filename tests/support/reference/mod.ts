@@ -5,7 +5,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import type { TypedKernel } from "../../../compiler/check/typed.ts";
 import type { Cell } from "./cell.ts";
-import { type Constants, type Extents, Program } from "./program.ts";
+import { type Constants, type Extents, Program, type Visit } from "./program.ts";
 import { run } from "./statements.ts";
 
 export {
@@ -18,7 +18,7 @@ export {
   Undecided,
 } from "./cell.ts";
 export { pointerTo } from "./memory.ts";
-export type { Constants, Extents } from "./program.ts";
+export type { Constants, Extents, Visit } from "./program.ts";
 
 /**
  * Runs a launch; buffers hold afterwards what it left in them. Throws `Undecided` where rounding decides the
@@ -29,11 +29,12 @@ export function interpret(
   args: readonly Cell[],
   grid: Extents,
   constants: Constants = new Map(),
+  visit?: Visit,
 ): void {
   for (let z = 0; z < grid[2]; z++) {
     for (let y = 0; y < grid[1]; y++) {
       for (let x = 0; x < grid[0]; x++) {
-        const program = new Program([x, y, z], grid, constants);
+        const program = new Program([x, y, z], grid, constants, visit);
         kernel.params.forEach(({ variable }, index) =>
           program.variables.set(variable.id, [must(args[index], variable.name)])
         );

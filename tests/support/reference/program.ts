@@ -1,8 +1,12 @@
 /** One program of a launch while it runs. */
+import type { Span } from "../../../compiler/support/source.ts";
 import { type Cells, Misbehaved } from "./cell.ts";
 import type { Memory } from "./cell.ts";
 
 export type Extents = readonly [x: number, y: number, z: number];
+
+/** Told where a program is. */
+export type Visit = (program: Program, span: Span) => void;
 
 /** So many evaluations are a mistake of the test's program. */
 const MOST_STEPS = 200_000;
@@ -15,7 +19,13 @@ export class Program {
   readonly variables = new Map<number, Cells>();
   #steps = 0;
 
-  constructor(readonly id: Extents, readonly grid: Extents, readonly constants: Constants) {}
+  constructor(
+    readonly id: Extents,
+    readonly grid: Extents,
+    readonly constants: Constants,
+    /** Told of each statement before it runs, and of tests and steps of loops. */
+    readonly visit: Visit = () => {},
+  ) {}
 
   /** Counts an evaluation. */
   step(): void {

@@ -20,6 +20,7 @@ export function run(program: Program, stmts: readonly TypedStmt[]): Leaving {
 }
 
 function runOne(program: Program, stmt: TypedStmt): Leaving {
+  program.visit(program, stmt.span);
   switch (stmt.kind) {
     case "declare": {
       const { variable, value } = stmt;
@@ -50,15 +51,18 @@ function runOne(program: Program, stmt: TypedStmt): Leaving {
 
 function runLoop(program: Program, loop: Extract<TypedStmt, { kind: "loop" }>): Leaving {
   const goesOn = (): boolean => {
+    program.visit(program, loop.condition?.span ?? loop.span);
     const [condition] = loop.condition === undefined ? [] : evaluate(program, loop.condition);
     return condition === undefined || decide(condition);
   };
   run(program, loop.init);
   if (loop.testFirst && !goesOn()) return NEXT;
   do {
+    program.visit(program, loop.span);
     const leaving = run(program, loop.body);
     if (leaving.kind === "return") return leaving;
     if (leaving.kind === "break") return NEXT;
+    program.visit(program, loop.step?.span ?? loop.span);
     if (loop.step !== undefined) evaluate(program, loop.step);
   } while (goesOn());
   return NEXT;

@@ -1,0 +1,140 @@
+/**
+ * What the variables of one entry are while it runs. The entry is compiled once more, with someone who notes names: it
+ * is the same code, and ordinary builds do without.
+ */
+import { NameRecorder } from "../build/names.ts";
+import type { Func } from "../ir/func.ts";
+import { cloneFunc, definedIn } from "../ir/walk.ts";
+import { GENERAL, type Specialization } from "../instances/specialize.ts";
+import type { Homes } from "../lower/homes.ts";
+import { FileTable } from "../lower/source_locations.ts";
+import { Unsupported } from "../lower/unsupported.ts";
+import { type SourceNames, sourceNames } from "../names/source_names.ts";
+import type { CompileOptions } from "../options.ts";
+import type { PtxKernel } from "../ptx/func.ts";
+import { printInstruction } from "../ptx/print.ts";
+import { Reporter } from "../support/diagnostic.ts";
+import type { SourceFile } from "../support/source.ts";
+import { ALL_TARGETS, type TargetName } from "../targets.ts";
+import { planFile } from "./compile_file.ts";
+import { DiagnosticCollector } from "./diagnostics.ts";
+import { entryName } from "./entry_names.ts";
+import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
+import { lowerEntry, lowerTensorForm, type TargetLowering } from "./lower_entry.ts";
+import type { PassWatch } from "./run_passes.ts";
+
+/** Names of forms with tensor copies end so. */
+const FORM = "_tensor";
+
+/** The variables of an entry; undefined where the text has an error or no such entry for the target. */
+export function namesOf(
+  file: SourceFile,
+  options: CompileOptions,
+  target: TargetName,
+  symbol: string,
+): SourceNames | undefined {
+  // Builds have more entries than the options say: those that `tri tune` found.
+  return namesWith(file, options, target, symbol) ??
+    namesWith(file, { ...options, configurations: "all" }, target, symbol);
+}
+
+function namesWith(
+  file: SourceFile,
+  options: CompileOptions,
+  target: TargetName,
+  symbol: string,
+): SourceNames | undefined {
+  const isForm = symbol.endsWith(FORM);
+  const wanted = isForm ? symbol.slice(0, -FORM.length) : symbol;
+  const { front, kernels } = planFile(file, options, new DiagnosticCollector(), new Reporter());
+  for (const { plan, site } of kernels) {
+    for (const instance of plan.instances) {
+      const { first } = entryName(plan, instance, GENERAL);
+      const { suffix } = instance.configuration;
+      if (!wanted.startsWith(first) || !wanted.endsWith(suffix)) continue;
+      const noted = new Noted();
+      const checked = checkInstance(front, site, instance, ALL_TARGETS[target]);
+      const building = {
+        ...buildOptions(options, instance, (specialization) => noted.watch(specialization)),
+        namesOf: (specialization: Specialization) => noted.recorderOf(specialization),
+      };
+      const built = buildInstance(checked, plan, instance, building, new Reporter());
+      const found = built?.funcs.find(({ specialization }) =>
+        entryName(plan, instance, specialization).symbol === wanted
+      );
+      if (found === undefined) continue;
+      return lowerNamed(found.func, noted.partsOf(found.specialization), {
+        ...entryOptions(instance),
+        ...{ target: ALL_TARGETS[target], symbol, debug: options.debug === true, isForm },
+      });
+    }
+  }
+  return undefined;
+}
+
+/** What is noted while functions are built. */
+interface Parts {
+  readonly recorder: NameRecorder;
+  /** The function before all passes. */
+  built: Func | undefined;
+}
+
+class Noted {
+  readonly #parts = new Map<Specialization, Parts>();
+
+  partsOf(specialization: Specialization): Parts {
+    let parts = this.#parts.get(specialization);
+    if (parts === undefined) {
+      parts = { recorder: new NameRecorder(), built: undefined };
+      this.#parts.set(specialization, parts);
+    }
+    return parts;
+  }
+
+  recorderOf(specialization: Specialization): NameRecorder {
+    return this.partsOf(specialization).recorder;
+  }
+
+  /** Keeps the function as it is built, whose values are those that others equal. */
+  watch(specialization: Specialization): PassWatch {
+    return {
+      after: (step, _milliseconds, func): void => {
+        if (step !== "build" || func === undefined) return;
+        this.partsOf(specialization).built = cloneFunc(func);
+        for (const value of [...func.params, ...definedIn(func.body)]) value.sources = [value.id];
+      },
+    };
+  }
+}
+
+function lowerNamed(
+  func: Func,
+  { recorder, built }: Parts,
+  { isForm, ...entry }: Omit<TargetLowering, "files"> & { readonly isForm: boolean },
+): SourceNames | undefined {
+  let homes: Homes | undefined;
+  const lowering = {
+    ...entry,
+    files: new FileTable(),
+    onHomes: (found: Homes): void => {
+      homes = found;
+    },
+  };
+  const kernel = kernelOf(func, lowering, isForm);
+  if (built === undefined || kernel === undefined || homes === undefined) return undefined;
+  const instructions = kernel.body.flatMap((item) =>
+    item.kind === "instruction" ? [printInstruction(item)] : []
+  );
+  return sourceNames({ built, recorder, homes, instructions });
+}
+
+/** The entry's code; undefined where the target has no room for it. */
+function kernelOf(func: Func, lowering: TargetLowering, isForm: boolean): PtxKernel | undefined {
+  if (isForm) return lowerTensorForm(func, lowering).form?.lowered.kernel;
+  try {
+    return lowerEntry(func, lowering).kernel;
+  } catch (error) {
+    if (error instanceof Unsupported) return undefined;
+    throw error;
+  }
+}
