@@ -4,6 +4,7 @@ import { EXPLANATIONS, sectionText } from "../cli/explain/mod.ts";
 import { CODES } from "../compiler/support/codes.ts";
 import { bundleScripts } from "./bundle.ts";
 import { GALLERY, INCLUDES } from "./gallery/entries.ts";
+import { PUZZLES } from "./puzzles/puzzles.ts";
 
 const HERE = import.meta.dirname ?? ".";
 const ROOT = path.join(HERE, "..");
@@ -16,7 +17,11 @@ export type Site = ReadonlyMap<string, string>;
 export async function buildSite(): Promise<Site> {
   const site = new Map<string, string>(await bundleScripts());
   for (const name of STATIC) site.set(name, Deno.readTextFileSync(path.join(HERE, "static", name)));
-  const texts = [...GALLERY.map(({ file }) => file), ...Object.values(INCLUDES)];
+  const texts = [
+    ...GALLERY.map(({ file }) => file),
+    ...PUZZLES.flatMap(({ file, solution }) => [file, solution]),
+    ...Object.values(INCLUDES),
+  ];
   for (const file of texts) site.set(file, Deno.readTextFileSync(path.join(ROOT, file)));
   site.set("explanations.json", explanations());
   const files = ["./", ...site.keys()];

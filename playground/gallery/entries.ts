@@ -5,7 +5,7 @@ import type { PageState } from "../state/state.ts";
 export interface GalleryEntry {
   /** Its name in addresses. */
   readonly name: string;
-  readonly group: "Learn" | "Kernels" | "Mistakes";
+  readonly group: "Learn" | "Kernels" | "Mistakes" | "Puzzles";
   readonly title: string;
   readonly sentence: string;
   /** From the root of the repository. */

@@ -1,5 +1,6 @@
 /** The page: reads the address, fetches the kernel, and connects editor, inputs and views with the worker. */
 import { GALLERY, type GalleryEntry, galleryEntry, INCLUDES } from "../gallery/entries.ts";
+import { puzzleOf, PUZZLES } from "../puzzles/puzzles.ts";
 import { readAddress, writeAddress } from "../state/address.ts";
 import { INITIAL, type PageState, type ViewName, VIEWS } from "../state/state.ts";
 import { App } from "./app.ts";
@@ -8,6 +9,8 @@ import { createEditor, type Editor } from "./editor.ts";
 import { drawInputs } from "./inputs.ts";
 import { Stopped } from "./client.ts";
 import { drawProblems } from "./problems.ts";
+import { askedIn, EmbedBar } from "./embed.ts";
+import { PuzzlePanel } from "./puzzle.ts";
 import { drawToolbar } from "./toolbar.ts";
 import type { View } from "./view.ts";
 import { contractView } from "./view_contract.ts";
@@ -45,14 +48,21 @@ async function fetchText(file: string): Promise<string> {
   return await response.text();
 }
 
+/** The entry of this name, of the gallery or of the puzzles. */
+const entryOf = (name: string): GalleryEntry | undefined => galleryEntry(name) ?? puzzleOf(name);
+
 class Page {
   readonly #app: App;
+  readonly #puzzle: PuzzlePanel;
+  readonly #embed: EmbedBar | undefined;
   readonly #views = new Map<ViewName, { readonly view: View; readonly panel: HTMLElement }>();
   #editor: Editor | undefined;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(state: PageState) {
+  constructor(state: PageState, isEmbed: boolean) {
     this.#app = new App(state);
+    this.#puzzle = new PuzzlePanel(this.#app, byId("puzzle"), fetchText);
+    this.#embed = isEmbed ? new EmbedBar(byId("embed"), () => void this.run()) : undefined;
   }
 
   async start(status: string): Promise<void> {
@@ -114,7 +124,7 @@ class Page {
 
   async #loadText(): Promise<void> {
     const app = this.#app;
-    const entry = galleryEntry(app.state.entry);
+    const entry = entryOf(app.state.entry);
     app.text = app.state.text ?? (entry === undefined ? "" : await fetchText(entry.file));
   }
 
@@ -164,13 +174,16 @@ class Page {
   #drawFrame(): void {
     const app = this.#app;
     drawProblems(app, byId("problems"));
+    this.#puzzle.draw();
+    this.#embed?.draw(app);
+    if (this.#embed !== undefined) return;
     drawToolbar(app, byId("toolbar"), {
       run: () => void this.run(),
       open: (name) => {
-        const entry = galleryEntry(name);
+        const entry = entryOf(name);
         if (entry !== undefined) void this.open(entry);
       },
-      gallery: GALLERY,
+      gallery: [...GALLERY, ...PUZZLES],
     });
     byId("status").textContent = app.known.status;
     for (const tab of document.querySelectorAll<HTMLElement>("#tabs button")) {
@@ -217,6 +230,7 @@ class Page {
   }
 
   async #writeAddress(): Promise<void> {
+    await this.#embed?.follow(this.#app.state);
     history.replaceState(null, "", await writeAddress(this.#app.state));
   }
 }
@@ -235,17 +249,19 @@ function connectColumns(): void {
 async function main(): Promise<void> {
   connectColumns();
   const { searchParams } = new URL(location.href);
-  if (searchParams.has("embed")) document.body.classList.add("embed");
+  const { isEmbed, view } = askedIn(searchParams);
+  document.body.classList.toggle("embed", isEmbed);
   const read = await readAddress(location.hash);
-  const named = galleryEntry(searchParams.get("entry") ?? INITIAL.entry);
+  const named = entryOf(searchParams.get("entry") ?? INITIAL.entry);
   const opened: PageState = named === undefined
     ? INITIAL
     : { ...INITIAL, entry: named.name, ...named.chosen };
-  const state = read.kind === "state" ? read.state : opened;
+  const found = read.kind === "state" ? read.state : opened;
+  const state = view === undefined ? found : { ...found, view };
   const status = read.kind === "unreadable" ? read.reason : named?.sentence ?? "";
-  await new Page(state).start(status);
+  await new Page(state, isEmbed).start(status);
   document.body.dataset["ready"] = "yes";
-  if ("serviceWorker" in navigator && !searchParams.has("embed")) {
+  if ("serviceWorker" in navigator && !isEmbed) {
     navigator.serviceWorker.register("offline.js").catch(() => {});
   }
 }

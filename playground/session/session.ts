@@ -7,6 +7,7 @@ import { problemsOf } from "./check.ts";
 import { contractsOf } from "./contract.ts";
 import { candidatesAt, hintAt } from "./help.ts";
 import type { Call, NotRun, Ran } from "./run.ts";
+import type { Judged } from "../puzzles/judge.ts";
 import type { Program } from "./program.ts";
 import { stagesOf } from "./stages.ts";
 import { tilesOf } from "./tiles.ts";
@@ -26,6 +27,8 @@ const QUESTIONS = {
     (await import("./run.ts")).run(program, call),
   trace: async (program: Program, call: Call, focus: Triple): Promise<Trace | NotRun> =>
     (await import("./trace.ts")).traceOf(program, call, focus),
+  judge: async (program: Program, call: Call, puzzle: string): Promise<Judged> =>
+    (await import("../puzzles/judge.ts")).judge(program, call, puzzle),
   look: async (program: Program, call: Call, place: Place): Promise<Look | NotRun> =>
     (await import("./look.ts")).lookAt(program, call, place),
 } as const;

@@ -196,3 +196,65 @@ browserTest(
     await page.until("document.querySelector('.finding') !== null");
   },
 );
+
+browserTest(
+  "an embed shows one view, runs, and leads to the whole page with what was changed",
+  [420, 640],
+  async ({ page, base }) => {
+    await page.goto(`${base}?embed&entry=transpose_naive&view=memory`, READY);
+    await page.until("document.querySelector('#view table') !== null");
+    const hidden = await page.evaluate(
+      `["header", "#tabs", "#launch", "#columns"].filter((each) => document.querySelector(each).offsetHeight > 0)`,
+    );
+    assertEquals(hidden, []);
+    assert(Number(await page.evaluate("document.documentElement.scrollWidth")) <= 420);
+    await page.evaluate("document.querySelector('#run').click()");
+    await page.until("document.querySelector('#run').textContent.startsWith('Run')");
+    await page.until("document.querySelector('#embed a').href.includes('#1')");
+    const link = String(await page.evaluate("document.querySelector('#embed a').href"));
+    assert(!link.includes("embed"));
+    await page.goto(link, READY);
+    const view = "document.querySelector('#tabs [aria-selected=true]').dataset.view";
+    assertEquals(await page.evaluate(view), "memory");
+    const first = String(await page.evaluate("document.querySelector('.cm-content').textContent"));
+    assert(first.includes("a row of X at a time"));
+  },
+);
+
+browserTest(
+  "a puzzle is judged with hidden inputs, and its solution solves it",
+  [1280, 800],
+  async ({ page, base }) => {
+    await page.goto(`${base}?entry=puzzle_row_maximum`, READY);
+    await page.evaluate("document.querySelector('#judge').click()");
+    await page.until("document.querySelector('#puzzle .unsolved') !== null");
+    const solution = await page.evaluate(
+      "fetch('playground/puzzles/kernels/row_maximum.solution.tc').then((each) => each.text())",
+    );
+    await page.evaluate(`(() => {
+      const content = document.querySelector(".cm-content");
+      const view = content.cmTile?.view ?? content.cmView.view;
+      const { length } = view.state.doc;
+      view.dispatch({ changes: { from: 0, to: length, insert: ${JSON.stringify(solution)} } });
+    })()`);
+    await page.evaluate("document.querySelector('#judge').click()");
+    await page.until("document.querySelector('#puzzle .solved') !== null");
+    assertEquals(page.console, []);
+  },
+);
+
+browserTest(
+  "the view of values shows tiles by name, with a table of their elements",
+  [1280, 800],
+  async ({ page, base }) => {
+    await page.goto(`${base}?entry=transpose&view=values`, READY);
+    await page.until("document.querySelectorAll('#view figure').length >= 5");
+    const titles = await page.evaluate(
+      "[...document.querySelectorAll('#view figcaption')].map((each) => each.textContent)",
+    );
+    assert(
+      Array.isArray(titles) && titles.includes("x: float[32, 32], held in a register"),
+      String(titles),
+    );
+  },
+);
