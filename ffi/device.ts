@@ -1,6 +1,6 @@
 /** Devices: a GPU (or the emulator instead) with its memory, streams, modules and tensors. */
 import { DeviceBuffer } from "./buffer.ts";
-import { expectBranded, nameValue, registerBrand } from "./brands.ts";
+import { expectBranded, registerBrand } from "./brands.ts";
 import type { DeviceInfo, Driver } from "./driver.ts";
 import {
   type DType,
@@ -12,16 +12,17 @@ import {
   type HostNumbers,
 } from "./dtype.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
+import { checkLength, type Layout } from "./data_length.ts";
 import { DeviceEvent, type EventOptions } from "./event.ts";
 import { checkOrdinal, expectDriver } from "./expect_driver.ts";
-import { expectDeviceMemory, ForeignMemory } from "./foreign_memory.ts";
+import { expectDeviceMemory, expectRelease, ForeignMemory } from "./foreign_memory.ts";
 import { bytesOf, takeData } from "./host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
 import { checkOptions, optionNames, own } from "./options.ts";
 import { PinnedArray } from "./pinned.ts";
+import { arePeers } from "./peers.ts";
 import { type Allocation, MemoryPool } from "./pool.ts";
-import { overlapsItself } from "./self_overlap.ts";
 import { describe, listed, spanElements, takeLayout } from "./shape.ts";
 import { Stream } from "./stream.ts";
 import { Tensor } from "./tensor.ts";
@@ -264,18 +265,12 @@ export class Device {
     const bytes = spanElements(layout.shape, layout.strides) * align;
     const driver = this.enter();
     expectDeviceMemory(driver, address, { bytes, align, device: this.label });
-    const release = own(options, "release");
-    if (release !== undefined && typeof release !== "function") {
-      const actual = nameValue(release);
-      throw new ArgumentError({ argument: "release", expected: "a function", actual });
-    }
     const { stream = this.defaultStream } = { stream: own(options, "stream") };
     this.#expectOwn("stream", stream);
-    const owner = own(options, "owner");
+    const [owner, release] = [own(options, "owner"), own(options, "release")];
+    expectRelease(release);
     const memory = new ForeignMemory(stream, { address, owner, release });
-    const buffer = new DeviceBuffer(this, bytes, stream, memory);
-    this.#foreign.add(buffer);
-    return new Tensor(buffer, { dtype, ...layout, offset: 0 }, true);
+    return this.view(dtype, layout, bytes, memory);
   }
 
   /**
@@ -392,13 +387,14 @@ export class Device {
     this.#pool.release(allocation);
   }
 
-  /** Lets the later work of one stream wait for what is queued on another. */
+  /** Lets the later work of one stream of this device wait for what is queued on another, of any device. */
   order(earlier: Stream, later: Stream): void {
-    this.#expectOwn("earlier of order", earlier);
+    expectBranded<Stream>("stream", earlier, "earlier of order");
     this.#expectOwn("later of order", later);
-    const driver = this.enter();
-    driver.recordEvent(this.#orderEvent, earlier.handle);
-    driver.waitForEvent(later.handle, this.#orderEvent);
+    const { device } = earlier;
+    if (!arePeers(device, this)) return earlier.synchronize();
+    device.enter().recordEvent(device.#orderEvent, earlier.handle);
+    this.enter().waitForEvent(later.handle, device.#orderEvent);
   }
 
   /** Before a stream is disposed: waits for it and takes over the memory kept for it. */
@@ -407,6 +403,22 @@ export class Device {
     this.enter().synchronizeStream(stream.handle);
     this.#streams.delete(stream);
     this.#pool.move(stream, this.defaultStream);
+  }
+
+  /**
+   * A tensor of memory that has been checked.
+   *
+   * @ignore
+   */
+  view<D extends DType, R extends number>(
+    dtype: D,
+    layout: Layout,
+    bytes: number,
+    memory: ForeignMemory,
+  ): Tensor<D, R> {
+    const buffer = new DeviceBuffer(this, bytes, memory.uses.writer, memory);
+    this.#foreign.add(buffer);
+    return new Tensor(buffer, { dtype, ...layout, offset: 0 }, true);
   }
 
   /**
@@ -471,29 +483,4 @@ interface Opening {
   readonly ordinal: number;
   readonly why: string;
   readonly ownsDriver: boolean;
-}
-
-interface Layout {
-  readonly shape: readonly number[];
-  readonly strides: readonly number[];
-}
-
-/** Data of a tensor has its elements and, where strides are given, at least the gaps between them. */
-function checkLength(length: number, { shape, strides }: Layout, isStrided: boolean): void {
-  const needed = spanElements(shape, strides);
-  const mayBeLonger = isStrided && length > needed && !overlapsItself(shape, strides);
-  if (length === needed || mayBeLonger) return;
-  const isShared = isStrided && length > needed;
-  const least = isStrided && !isShared ? "at least " : "";
-  const layout = isStrided ? ` with strides ${listed(strides)}` : "";
-  throw new ArgumentError(
-    {
-      argument: "data",
-      expected: `${least}${needed} elements for shape ${listed(shape)}${layout}`,
-      actual: `${length}`,
-    },
-    isShared
-      ? { hint: "several elements of such a tensor share memory, and data is that memory" }
-      : {},
-  );
 }

@@ -97,6 +97,16 @@ export interface PreparedLaunch {
   profile?(gridX: number, gridY: number, gridZ: number, stream: bigint): LaunchProfile;
 }
 
+/** Calls that concern two devices. Devices may be opened by drivers of their own, as long as these have one name. */
+export interface PeerCalls {
+  /** Whether kernels of a device can access memory of another one. */
+  canAccess(ordinal: number, peer: number): boolean;
+  /** Lets kernels of the current context, which is the device's, access memory of the other device. */
+  enableAccess(peer: number): void;
+  /** Queues a copy from memory of another device to memory of the stream's device. Needs no access by kernels. */
+  copy(to: bigint, from: bigint, bytes: number, stream: bigint): void;
+}
+
 /** A GPU driver, or the emulator instead. */
 export interface Driver {
   /** For messages: "libcuda", "emulator". */
@@ -152,6 +162,8 @@ export interface Driver {
   copyToHost(to: HostBytes, from: bigint, stream: bigint): void;
   /** Queues a copy within the device. */
   copyOnDevice(to: bigint, from: bigint, bytes: number, stream: bigint): void;
+  /** What it can do with memory of other devices; absent where each device has its memory for itself. */
+  readonly peers?: PeerCalls;
   /** Sets every byte to `value`. */
   fill(to: bigint, value: number, bytes: number, stream: bigint): void;
 

@@ -48,7 +48,7 @@ const DRIVER_METHODS = {
   destroyGraph: true,
   close: true,
 } satisfies Record<
-  Exclude<keyof Driver, "name" | "imageKinds" | "watchesMemory" | "describe">,
+  Exclude<keyof Driver, "name" | "imageKinds" | "watchesMemory" | "describe" | "peers">,
   true
 >;
 

@@ -1,4 +1,5 @@
 /** Memory of a device that another library has allocated: tensors view it and do not free it. */
+import { nameValue } from "./brands.ts";
 import type { Driver } from "./driver.ts";
 import { ArgumentError } from "./errors.ts";
 import { StreamUses } from "./pool.ts";
@@ -32,6 +33,13 @@ export class ForeignMemory {
     for (const stream of this.uses.streams) if (!stream.disposed) stream.synchronize();
     owner?.release?.();
   }
+}
+
+/** Throws `ArgumentError` for what cannot be called when the memory is given back. */
+export function expectRelease(release: unknown): asserts release is (() => void) | undefined {
+  if (release === undefined || typeof release === "function") return;
+  const actual = nameValue(release);
+  throw new ArgumentError({ argument: "release", expected: "a function", actual });
 }
 
 /** Throws `ArgumentError` unless all of the memory is the device's, as far as its driver knows. */

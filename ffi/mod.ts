@@ -24,6 +24,7 @@ export type {
   FunctionInfo,
   LaunchShape,
   ParameterInfo,
+  PeerCalls,
   PreparedLaunch,
 } from "./driver.ts";
 export {
@@ -89,6 +90,7 @@ export type {
   Profiled,
   SharedTraffic,
 } from "./profile.ts";
+export { canAccessPeer, viewPeer } from "./peers.ts";
 export { openShared, type SharedTensor, shareTensor } from "./shared_memory.ts";
 export type { Shape, Shapes } from "./shape.ts";
 export { Stream } from "./stream.ts";

@@ -4,6 +4,7 @@ import { expectBranded, isBranded, nameValue, registerBrand } from "./brands.ts"
 import { ArgumentError, DisposedError } from "./errors.ts";
 import type { DeviceEvent } from "./event.ts";
 import { Graph, Recording } from "./graph.ts";
+import { arePeers } from "./peers.ts";
 import { describeValue } from "./values.ts";
 
 /** Whether the value is a stream, and not merely of its form. */
@@ -83,22 +84,26 @@ export class Stream {
   }
 
   /**
-   * Lets what is queued here from now on wait for an event, or for all that is queued on another stream. Throws
-   * `ArgumentError` for those of another device.
+   * Lets what is queued here from now on wait for an event, or for all that is queued on another stream. They may be of
+   * another device; between a GPU and an emulator the host waits.
    */
   waitFor(other: Stream | DeviceEvent): void {
     const { handle } = this;
     if (other === this) return;
     const isEvent = isBranded<DeviceEvent>("event", other);
-    if (!isEvent && !isStream(other) || other.device !== this.device) {
+    if (!isEvent && !isStream(other)) {
       throw new ArgumentError({
         argument: "other of waitFor",
-        expected: `a stream or an event of ${this.device.label}`,
-        actual: isEvent || isStream(other) ? "one of another device" : nameValue(other),
+        expected: "a stream or an event",
+        actual: nameValue(other),
       });
     }
     if (isEvent) {
-      this.device.enter().waitForEvent(handle, other.handle);
+      if (arePeers(other.device, this.device)) {
+        this.device.enter().waitForEvent(handle, other.handle);
+      } else {
+        other.synchronize();
+      }
     } else if (!other.disposed) {
       this.device.order(other, this);
     }

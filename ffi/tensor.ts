@@ -232,14 +232,15 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
   /**
    * Replaces the elements by those of a tensor, or of pinned host memory, of the same type and shape. Without gaps they are
    * copied in the order of the streams and nothing waits: on the stream of the options, else on the one that wrote this
-   * tensor last. Tensors with gaps are copied by way of the host, which blocks. Throws `ArgumentError` for another type,
-   * shape or device, and for pinned memory and a tensor with gaps.
+   * tensor last. Tensors with gaps are copied by way of the host, which blocks. The source may be on another device: GPUs
+   * copy between each other in the order of both streams, an emulator by way of the host. Throws `ArgumentError` for
+   * another type or shape, for pinned memory of another device, and for pinned memory and a tensor with gaps.
    */
   copyFrom(source: Tensor<D> | PinnedArray<D>, options: CopyOptions = {}): void {
     const isPinned = isBranded<PinnedArray<D>>("pinned", source);
     if (!isPinned) expectBranded<Tensor<D>>("tensor", source, "source of copyFrom");
     const stream = this.#streamOf("options of copyFrom", options);
-    this.#expectAlike("source", source);
+    this.#expectAlike("source", source, isPinned);
     if (isPinned) copyFromPinned(this, source, stream);
     else copyTensor(this, source, stream);
   }
@@ -267,11 +268,12 @@ export class Tensor<out D extends DType = DType, out R extends number = number> 
     throw new ArgumentError({ argument: "stream", expected, actual: "one of another device" });
   }
 
-  #expectAlike(argument: string, other: Tensor<D> | PinnedArray<D>): void {
+  #expectAlike(argument: string, other: Tensor<D> | PinnedArray<D>, onDevice = true): void {
     const { dtype, shape, device }: { dtype: DType; shape: readonly number[]; device: Device } =
       other;
     if (
-      dtype === this.dtype && device === this.device && listed(shape) === listed(this.shape)
+      dtype === this.dtype && listed(shape) === listed(this.shape) &&
+      (device === this.device || !onDevice)
     ) return;
     throw new ArgumentError({
       argument,

@@ -7,6 +7,7 @@ import { type Element, fillElements } from "./elements.ts";
 import { ArgumentError } from "./errors.ts";
 import { bytesOf } from "./host.ts";
 import type { PinnedArray } from "./pinned.ts";
+import { arePeers, copyFromPeer } from "./peers.ts";
 import { overlapsItself } from "./self_overlap.ts";
 import { gather, listed, scatter } from "./shape.ts";
 import type { Stream } from "./stream.ts";
@@ -91,10 +92,12 @@ export function writeDense(tensor: Tensor, dense: HostBytes): void {
   buffer.upload(bytes, offset * elementBytes);
 }
 
-/** Replaces the elements by those of a tensor of the same type and shape. */
+/** Replaces the elements by those of a tensor of the same type and shape, on any device. */
 export function copyTensor(to: Tensor, from: Tensor, stream: Stream = to.buffer.stream): void {
-  const isDirect = to.isContiguous && from.isContiguous && to.buffer !== from.buffer;
+  const isDirect = to.isContiguous && from.isContiguous && to.buffer !== from.buffer &&
+    arePeers(to.device, from.device);
   if (!isDirect) return writeDense(to, readDense(from));
+  if (to.device !== from.device) return copyFromPeer(to, from, stream);
   const source = from.address;
   from.buffer.use(stream, false);
   to.buffer.use(stream, true);

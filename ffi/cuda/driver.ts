@@ -5,6 +5,7 @@ import type {
   FunctionInfo,
   LaunchShape,
   ParameterInfo,
+  PeerCalls,
   PreparedLaunch,
 } from "../driver.ts";
 import type { HostBytes } from "../dtype.ts";
@@ -39,6 +40,7 @@ const ERROR_OUT_OF_MEMORY = 2;
 const ERROR_NO_DEVICE = 100;
 const ERROR_NOT_FOUND = 500;
 const ERROR_NOT_READY = 600;
+const ERROR_PEER_ACCESS_ALREADY_ENABLED = 704;
 const ERROR_NOT_SUPPORTED = 801;
 
 /** CU_DEVICE_ATTRIBUTE_… */
@@ -206,6 +208,31 @@ export class CudaDriver implements Driver {
   free(address: bigint): void {
     this.#check(this.#cu.cuMemFree_v2(address), "cuMemFree");
   }
+
+  readonly peers: PeerCalls = {
+    canAccess: (ordinal, peer) => {
+      const devices = [this.#device(ordinal), this.#device(peer)] as const;
+      const status = this.#cu.cuDeviceCanAccessPeer(this.#int, ...devices);
+      return this.#readInt("cuDeviceCanAccessPeer", status) !== 0;
+    },
+    enableAccess: (peer) => {
+      // All devices use their primary contexts.
+      const context = this.retainContext(peer);
+      try {
+        const status = this.#cu.cuCtxEnablePeerAccess(context, 0);
+        if (status === ERROR_PEER_ACCESS_ALREADY_ENABLED) return;
+        this.#check(status, "cuCtxEnablePeerAccess");
+      } finally {
+        this.#check(
+          this.#cu.cuDevicePrimaryCtxRelease_v2(this.#device(peer)),
+          "cuDevicePrimaryCtxRelease",
+        );
+      }
+    },
+    // Addresses say which devices they are of.
+    copy: (to, from, bytes, stream) =>
+      this.#check(this.#cu.cuMemcpyAsync(to, from, BigInt(bytes), stream), "cuMemcpyAsync"),
+  };
 
   memoryAt(address: bigint): { readonly address: bigint; readonly bytes: number } | undefined {
     const status = this.#cu.cuMemGetAddressRange_v2(this.#word, this.#word2, address);

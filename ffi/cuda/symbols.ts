@@ -44,6 +44,10 @@ export const SYMBOLS = {
   cuCtxSetCurrent: { parameters: ["u64"], result: "i32" },
   cuCtxSynchronize: { parameters: [], result: "i32" },
 
+  // Two devices.
+  cuDeviceCanAccessPeer: { parameters: ["buffer", "i32", "i32"], result: "i32" },
+  cuCtxEnablePeerAccess: { parameters: ["u64", "u32"], result: "i32" },
+
   // Memory.
   cuMemGetInfo_v2: { parameters: ["buffer", "buffer"], result: "i32" },
   cuMemAlloc_v2: { parameters: ["buffer", "u64"], result: "i32" },
@@ -57,6 +61,7 @@ export const SYMBOLS = {
   cuMemcpyHtoDAsync_v2: { parameters: ["u64", "buffer", "u64", "u64"], result: "i32" },
   cuMemcpyDtoHAsync_v2: { parameters: ["buffer", "u64", "u64", "u64"], result: "i32" },
   cuMemcpyDtoDAsync_v2: { parameters: ["u64", "u64", "u64", "u64"], result: "i32" },
+  cuMemcpyAsync: { parameters: ["u64", "u64", "u64", "u64"], result: "i32" },
   cuMemsetD8Async: { parameters: ["u64", "u8", "u64", "u64"], result: "i32" },
 
   // Streams and events.

@@ -164,6 +164,7 @@ const INTERNAL: ReadonlySet<string> = new Set([
   "Device.take",
   "Device.giveBack",
   "Device.forgetForeign",
+  "Device.view",
   "ConstantBuffer.attach",
   "Stream.recording",
   "PinnedArray.queue",

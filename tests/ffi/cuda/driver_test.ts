@@ -122,6 +122,33 @@ Deno.test("CudaDriver copes with errors that the driver cannot name", () => {
   );
 });
 
+Deno.test("CudaDriver.peers asks by the devices' handles, and takes access that is there already", () => {
+  const library = fakeLibrary({
+    cuDeviceGet: (to, ordinal) => setInt(to, ordinal + 40),
+    cuDeviceCanAccessPeer: (to, device, peer) => {
+      assertEquals([device, peer], [40, 41]);
+      return setInt(to, 1);
+    },
+    cuDevicePrimaryCtxRetain: (to, device) => setWord(to, BigInt(device)),
+    cuCtxEnablePeerAccess: (context) => {
+      assertEquals(context, 41n);
+      return 704;
+    },
+  });
+  const { peers } = new CudaDriver(library);
+  assert(peers.canAccess(0, 1));
+  peers.enableAccess(1);
+  peers.copy(1n, 2n, 3, 4n);
+  assertEquals(library.calls.slice(-3).map(([name]) => name), [
+    "cuDeviceGet",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuMemcpyAsync",
+  ]);
+  assertEquals(library.calls.at(-1), ["cuMemcpyAsync", 1n, 2n, 3n, 4n]);
+  const broken = new CudaDriver(fakeLibrary({ cuCtxEnablePeerAccess: () => 217 }));
+  assertThrows(() => broken.peers.enableAccess(1), CudaError, "cuCtxEnablePeerAccess failed");
+});
+
 Deno.test("CudaDriver.deviceInfo() queries by the device's handle and cuda.h's numbers", () => {
   const facts: Record<number, number> = {
     1: 1024,

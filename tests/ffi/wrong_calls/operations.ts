@@ -332,7 +332,11 @@ export function operationsOf(
       run: (...args) => Reflect.construct(runtime.Stream, args),
       positional: [a(device, is(device))],
     },
-    unary("Stream.waitFor", stream, a(event, or(streams, is(event)))),
+    unary(
+      "Stream.waitFor",
+      stream,
+      a(event, or(streams, is(event, foreign.stream, foreign.event))),
+    ),
     unary("Stream.capture", stream, a(() => {}, isFunction)),
     {
       name: "Stream.capture, what its body does",
@@ -363,7 +367,7 @@ export function operationsOf(
     {
       name: "Tensor.copyFrom",
       run: bound(x, "Tensor.copyFrom"),
-      positional: [a(pinned, is(x, out, pinned))],
+      positional: [a(pinned, is(x, out, pinned, foreign.x, foreign.out))],
       named: { stream: common.stream },
     },
     {
@@ -405,6 +409,8 @@ export function operationsOf(
       run: (...args) => Reflect.apply(runtime.blockTables, undefined, args),
       positional: [a([1, 0, 1, 1, 0, 0], isArrayLike), a(2, isInteger(0)), a(3, isInteger(0))],
     },
+    { ...pure("canAccessPeer"), positional: [a(device, is(device)), a(device, is(device))] },
+    { ...pure("viewPeer"), positional: [a(device, is(device)), a(x, tensors)] },
     // The emulator shares memory with no other process.
     { ...pure("shareTensor"), positional: [a(x, () => false)] },
     {

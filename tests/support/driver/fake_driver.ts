@@ -9,6 +9,7 @@ import type {
   FunctionInfo,
   LaunchShape,
   ParameterInfo,
+  PeerCalls,
   PreparedLaunch,
 } from "../../../ffi/driver.ts";
 import type { HostBytes } from "../../../ffi/dtype.ts";
@@ -31,7 +32,7 @@ const CUDA_CODES = {
 export type CudaCode = keyof typeof CUDA_CODES;
 
 /** A method of the driver, or the launch of what `prepareLaunch` returned. */
-export type CallName = keyof Driver | "launch";
+export type CallName = keyof Driver | keyof PeerCalls | "launch";
 
 /** One recorded call and its arguments. */
 export interface DriverCall {
@@ -67,6 +68,8 @@ export interface FakeOptions {
   readonly watchesMemory?: boolean;
   /** What launches that are to be profiled return; without it the driver cannot profile. */
   readonly profile?: LaunchProfile;
+  /** Whether kernels of one device can access memory of another one; true when not given. */
+  readonly hasPeerAccess?: boolean;
   /** How often an event answers "not yet" after it was recorded. */
   readonly busyPolls?: number;
   /** Milliseconds on the device, which kernels may advance; without it times mean nothing. */
@@ -205,6 +208,18 @@ export class FakeDriver implements Driver {
     }
     return undefined;
   }
+
+  readonly peers: PeerCalls = {
+    canAccess: (ordinal, peer) => {
+      this.#record("canAccess", ordinal, peer);
+      return this.#options.hasPeerAccess ?? true;
+    },
+    enableAccess: (peer) => this.#enter("enableAccess", peer),
+    copy: (to, from, bytes, stream) => {
+      this.#enter("copy", to, from, bytes, stream);
+      this.bytes(to, bytes).set(this.bytes(from, bytes));
+    },
+  };
 
   /** A handle is the address, as if the other process were this one. */
   exportMemory(address: bigint): HostBytes {
