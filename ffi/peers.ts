@@ -21,19 +21,29 @@ function peersOf({ driver }: Device, other: Device): PeerCalls | undefined {
   return driver.name === other.driver.name ? driver.peers : undefined;
 }
 
+/** For each device and each other that copies from it: the stream of the device that stands for these copies. */
+const READERS = new WeakMap<Device, WeakMap<Device, Stream>>();
+
+function readerOf(device: Device, other: Device): Stream {
+  const readers = READERS.get(device) ?? new WeakMap<Device, Stream>();
+  const reader = readers.get(other) ?? device.stream();
+  READERS.set(device, readers.set(other, reader));
+  return reader;
+}
+
 /**
- * Queues a copy between tensors without gaps on devices that are peers, on a stream of the target: after what was queued
- * on the source, and before what is queued there later.
+ * Queues a copy between tensors without gaps on devices that are peers, on a stream of the target. It waits for what was
+ * queued on the source; what writes the source later waits for it, and nothing else of the source's device does.
  */
 export function copyFromPeer(to: Tensor, from: Tensor, stream: Stream): void {
-  const source = from.buffer.stream;
-  from.buffer.use(source, false);
+  const reader = readerOf(from.device, to.device);
+  from.buffer.use(reader, false);
   to.buffer.use(stream, true);
   if (to.spanBytes === 0) return;
   const address = from.address;
-  stream.waitFor(source);
+  stream.waitFor(reader);
   to.device.enter().peers?.copy(to.address, address, to.spanBytes, stream.handle);
-  source.waitFor(stream);
+  reader.waitFor(stream);
 }
 
 /**

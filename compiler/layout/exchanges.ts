@@ -154,6 +154,7 @@ function scannedPart(bits: readonly AxisBit[]): number {
 
 /** The threads that own the elements of an atomic give their results to those that hold copies. */
 function resultBytes(op: OpOf<"atomic" | "atomic_cas">): number {
+  if (op.attrs.unused === true) return 0;
   const { layout, shape, element } = operandsOf(op).pointer.type;
   if (!isPointer(element) || element.pointee === "void") bug("an atomic on what is no pointer");
   const isShared = layout === undefined || copyBits(layout) !== 0;

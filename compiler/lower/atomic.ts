@@ -1,6 +1,6 @@
 /**
  * Atomics: once per element of the tile, or once per program for a scalar, even if several threads have copies of it. The owner's
- * result reaches the others through shared memory. What no instruction does is done by comparing and swapping.
+ * result, if anything needs it, reaches the others through shared memory. What no instruction does is done by comparing and swapping.
  */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
@@ -53,7 +53,7 @@ export function lowerAtomic(cx: LowerContext, op: OpOf<"atomic">): void {
         access,
         (old, other) => lowerBinary(e, operatorOf(operator), access.element, old, other),
       )
-      : single(e, spelling, operator === "sub" ? negated(e, access) : access);
+      : single(e, spelling, operator === "sub" ? negated(e, access) : access, isReduction(op));
   });
 }
 
@@ -64,8 +64,13 @@ export function lowerAtomicCas(cx: LowerContext, op: OpOf<"atomic_cas">): void {
     op,
     [expected, value],
     undefined,
-    (e, access) => single(e, `cas.b${bitsOf(access.element)}`, access),
+    (e, access) => single(e, `cas.b${bitsOf(access.element)}`, access, false),
   );
+}
+
+/** Whether `red` does it, which returns nothing, so nothing waits for it (PTX ISA 9.0, red). */
+function isReduction(op: OpOf<"atomic">): boolean {
+  return op.attrs.unused === true && op.attrs.operator !== "xchg" && !isAcquiring(op);
 }
 
 function negated(e: Emitter, access: Access): Access {
@@ -144,7 +149,8 @@ function atomics(
       scope,
     });
   }
-  if (copies !== 0) shareResults(cx, op, owner, results);
+  const isUsed = op.attrs.unused !== true;
+  if (isUsed && copies !== 0) shareResults(cx, op, owner, results);
   else if (isAcquiring(op)) programBarrier(cx);
   setElements(cx, resultOf(op), results, free);
 }
@@ -156,8 +162,12 @@ function cleared(e: Emitter, bank: Bank, guard: Guard): Register {
   return result;
 }
 
-function single(e: Emitter, spelling: string, access: Access): Operand {
+function single(e: Emitter, spelling: string, access: Access, isReduction: boolean): Operand {
   const { element, address, values, guard, scope } = access;
+  if (isReduction) {
+    e.emit(`red${scope}.${spelling}`, [address, ...values], guard);
+    return int(0);
+  }
   const result = cleared(e, bankOf(element), guard);
   e.emit(`atom${scope}.${spelling}`, [result, address, ...values], guard);
   return result;

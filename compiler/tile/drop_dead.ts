@@ -1,6 +1,6 @@
 /**
  * Removes what nothing needs: operations without effect whose results are unused, unused results of an `if`,
- * and values that a loop carries only for themselves. A load without use goes too, unless it is volatile; so
+ * and values that a loop carries only for themselves. Marks atomics whose results are unused. A load without use goes too, unless it is volatile; so
  * does a loop that does nothing, as C allows.
  *
  * Liveness is found backwards from effects with a work list, so a circle of carried values is not kept alive
@@ -13,8 +13,8 @@
  */
 import { zip } from "../support/zip.ts";
 import { branchOf, loopOf } from "../ir/flow.ts";
-import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
-import { operandsOf } from "../ir/op.ts";
+import { type Func, type Op, type OpOf, type Region, setAttrs, type Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, rowOf } from "../ir/table.ts";
 import type { PlainPass } from "./pass.ts";
 
@@ -127,10 +127,18 @@ class Remover {
     return changed;
   }
 
+  /** An atomic has an effect, so it stays; its result need not reach the threads. */
+  #mark(op: OpOf<"atomic" | "atomic_cas">): boolean {
+    if (op.attrs.unused === true || this.#live.values.has(resultOf(op))) return false;
+    setAttrs(op, { unused: true });
+    return true;
+  }
+
   #op(op: Op): boolean {
     let changed = false;
     if (op.name === "if") changed = this.#trimIf(op);
     if (op.name === "while") changed = this.#trimWhile(op);
+    if (op.name === "atomic" || op.name === "atomic_cas") changed = this.#mark(op);
     for (const region of op.regions) changed = this.region(region) || changed;
     return changed;
   }

@@ -26,6 +26,8 @@ const IDLE_ITERATIONS = 16;
 const CLUSTER_SLICE = 2_000_000;
 /** Iterations in which warps stopped early because they poll, before another cluster joins. */
 const POLL_ITERATIONS = 4;
+/** So many iterations may lie between two of these: a loop that waits may have barriers, at which its warps change. */
+const POLL_GAP = 256;
 /** Iterations without any progress after which a cluster is taken to be deadlocked. */
 const HOPELESS_ROUNDS = 20_000;
 
@@ -233,6 +235,7 @@ function* runCluster(
   const limit = cluster.spent + CLUSTER_SLICE;
   let idle = 0;
   let polls = 0;
+  let sincePoll = 0;
   while (cluster.spent < limit && idle < IDLE_ITERATIONS && polls < POLL_ITERATIONS) {
     let [ran, worked, left, polled] = [false, false, false, false];
     for (const block of cluster.blocks) {
@@ -268,7 +271,8 @@ function* runCluster(
     if (!left) return "done";
     if (!ran) throw deadlock(work, [cluster]);
     idle = worked ? 0 : idle + 1;
-    polls = polled ? polls + 1 : 0;
+    sincePoll = polled ? 0 : sincePoll + 1;
+    polls = polled ? polls + 1 : sincePoll > POLL_GAP ? 0 : polls;
     if (cluster.spent > work.budget) throw budgetFault(work, cluster);
   }
   return idle > 0 ? "idle" : "busy";

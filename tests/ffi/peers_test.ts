@@ -3,7 +3,7 @@ import { Device } from "../../ffi/device.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
 import { canAccessPeer, viewPeer } from "../../ffi/peers.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { FakeDriver } from "../support/fake_driver.ts";
+import { FakeDriver } from "../support/driver/fake_driver.ts";
 
 const VALUES = Float32Array.of(1, 2, 3, 4, 5, 6);
 
@@ -17,7 +17,7 @@ Deno.test("Tensor.copyFrom() copies from another GPU in the order of both stream
   y.copyFrom(x, { stream });
   const names = driver.names();
   const at = names.indexOf("copy");
-  // The target waits for the source before the copy, the source for the target after it.
+  // The target waits for the source before the copy, who writes the source for the target after it.
   assertEquals(names.slice(at - 2), [
     "recordEvent",
     "waitForEvent",
@@ -25,12 +25,19 @@ Deno.test("Tensor.copyFrom() copies from another GPU in the order of both stream
     "recordEvent",
     "waitForEvent",
   ]);
-  const waits = driver.calls.filter(({ name }) => name === "waitForEvent").map(({ args }) =>
-    args[0]
-  );
-  assertEquals(waits.slice(-2), [stream.handle, first.defaultStream.handle]);
+  const waits = (): unknown[] =>
+    driver.calls.filter(({ name }) => name === "waitForEvent").map(({ args }) => args[0]);
+  const [before, reader] = waits().slice(-2);
+  assertEquals(before, stream.handle);
+  assert(reader !== first.defaultStream.handle);
   assert(!names.includes("synchronizeStream"));
   assertEquals(y.readSync(), VALUES);
+  driver.calls.length = 0;
+  x.fill(1);
+  const records = driver.calls.filter(({ name }) => name === "recordEvent").map(({ args }) =>
+    args[1]
+  );
+  assertEquals([records.includes(reader), waits()], [true, [first.defaultStream.handle]]);
 });
 
 Deno.test("Tensor.copyFrom() copies between emulators, by the host, also to and from tensors with gaps", () => {

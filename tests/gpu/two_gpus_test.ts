@@ -1,5 +1,15 @@
-/** Two GPUs in one program, in turns: what one of them is asked for must not reach the other. */
-import { ArgumentError, Device, type Tensor } from "../../ffi/mod.ts";
+/**
+ * Several GPUs in one program. In turns: what one of them is asked for must not reach the other. Together: copies, memory of
+ * one in kernels of another, NCCL, and the programs of examples/parallel, on two and four of them.
+ */
+import { type OneShotCall, openOneShot } from "../../examples/parallel/one_shot.ts";
+import { type Samples, shareWeights, trainStep } from "../../examples/parallel/data_parallel.ts";
+import { openOverlapped } from "../../examples/parallel/overlapped.ts";
+import { splitWeights, tensorParallel } from "../../examples/parallel/tensor_parallel.ts";
+import { ArgumentError, canAccessPeer, Device, type Tensor, viewPeer } from "../../ffi/mod.ts";
+import { type Communicator, group, openCommunicators } from "../../ffi/nccl/mod.ts";
+import { must } from "../../compiler/support/bug.ts";
+import { matmul } from "../../generated/matmul.ts";
 import { vectorAdd } from "../../generated/vector_add.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
 import { gpuCount, gpuTest } from "../support/gpu.ts";
@@ -68,3 +78,225 @@ gpuTest("A launch refuses tensors of two GPUs", () => {
   const [x, y] = [first.zeros("float32", [8]), second.zeros("float32", [8])];
   assertThrows(() => vectorAdd(x, y), ArgumentError, "a tensor on");
 }, ONE_GPU);
+
+gpuTest(
+  "Copies between two GPUs are in the order of both, and kernels read memory of the other one",
+  async () => {
+    using first = Device.open({ device: 0 });
+    using second = Device.open({ device: 1 });
+    const { x, y, sum } = operands(first);
+    const there = second.empty("float32", [N]);
+    // The copy waits for the sum; the sum that overwrites its source waits for the copy.
+    const total = vectorAdd(x, y);
+    there.copyFrom(total, { stream: second.stream() });
+    vectorAdd(x, x, { out: total });
+    assertEquals(await there.read(), sum);
+    assertEquals(await total.read(), (await x.read()).map((value) => 2 * value));
+    if (!canAccessPeer(second, first)) return;
+    const seen = viewPeer(second, x);
+    second.defaultStream.waitFor(first.defaultStream);
+    using doubled = vectorAdd(seen, seen);
+    assertEquals(doubled.readSync(), await total.read());
+  },
+  ONE_GPU,
+);
+
+/** Opens the GPUs and their communicators for a test. */
+async function withRanks(
+  size: number,
+  body: (ranks: readonly Communicator[]) => void | Promise<void>,
+): Promise<void> {
+  const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));
+  try {
+    const ranks = openCommunicators(devices);
+    await body(ranks);
+    ranks[0]?.[Symbol.dispose]();
+  } finally {
+    for (const device of devices) device[Symbol.dispose]();
+  }
+}
+
+/** The same on emulators, whose results are those of the GPUs within rounding. */
+async function onEmulators<T>(
+  size: number,
+  body: (ranks: readonly Communicator[]) => T,
+): Promise<T> {
+  const devices = Array.from({ length: size }, () => Device.open({ device: "emulator" }));
+  const ranks = openCommunicators(devices);
+  const result = await body(ranks);
+  for (const device of devices) device[Symbol.dispose]();
+  return result;
+}
+
+const reals = (count: number): Float32Array<ArrayBuffer> => {
+  const { unit } = freshRandom();
+  return Float32Array.from({ length: count }, () => unit() - 0.5);
+};
+
+function assertNear(actual: ArrayLike<number>, wanted: ArrayLike<number>, what: string): void {
+  assertEquals(actual.length, wanted.length);
+  for (let i = 0; i < wanted.length; i++) {
+    const [a, b] = [actual[i] ?? NaN, wanted[i] ?? NaN];
+    // Sums of fewer than 64 products below 1, in other orders, or by TF32 where a kernel chooses it.
+    assert(Math.abs(a - b) < 2 ** -6, `${what}, element ${i}: ${a}, not ${b}`);
+  }
+}
+
+for (const size of [2, 4]) {
+  const lacks = gpuCount < size ? `${gpuCount} GPUs` : undefined;
+
+  gpuTest(
+    `NCCL on ${size} GPUs: collectives, send and receive give what emulators give`,
+    async () => {
+      const run = (ranks: readonly Communicator[]): Int32Array[][] => {
+        const numbers = ranks.map(({ device, rank }) =>
+          device.tensor(Int32Array.from({ length: 8 * size }, (_, i) => (i + 1) * (rank + 3) % 17))
+        );
+        const outs = ranks.map(({ device }) => ({
+          sum: device.empty("int32", [8 * size]),
+          most: device.empty("int32", [8 * size]),
+          part: device.empty("int32", [8]),
+          all: device.empty("int32", [8 * size]),
+          swapped: device.empty("int32", [8 * size]),
+          passed: device.empty("int32", [8 * size]),
+        }));
+        group(() => {
+          for (const [i, rank] of ranks.entries()) {
+            const [x, { sum, most, part, all, swapped, passed }] = [
+              must(numbers[i], "input"),
+              must(outs[i], "outputs"),
+            ];
+            rank.allReduce(x, sum);
+            rank.allReduce(x, most, { reduction: "max" });
+            rank.reduceScatter(x, part);
+            rank.allGather(part, all);
+            rank.allToAll(x, swapped);
+            rank.send(x, (i + 1) % size);
+            rank.receive(passed, (i + size - 1) % size);
+          }
+        });
+        group(() =>
+          ranks.forEach((rank, i) => rank.broadcast(must(numbers[i], "input"), size - 1))
+        );
+        return outs.map((own, i) =>
+          [...Object.values(own), must(numbers[i], "input")].map((one) => one.readSync())
+        );
+      };
+      const wanted = await onEmulators(size, run);
+      await withRanks(size, (ranks) => assertEquals(run(ranks), wanted));
+    },
+    lacks,
+  );
+
+  gpuTest(
+    `the one-shot all-reduce of ${size} GPUs gives every rank the same sums, also from graphs`,
+    async () => {
+      const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));
+      using oneShot = openOneShot(devices, "float32");
+      for (const n of [1, 1023, 1025, 70_001, 2 ** 18]) {
+        const inputs = devices.map(() => reals(n));
+        const calls = devices.map((device, i): OneShotCall<"float32"> => ({
+          input: device.tensor(must(inputs[i], "input")),
+          output: device.tensor(new Float32Array(n).fill(NaN)),
+          stream: device.stream(),
+        }));
+        oneShot.allReduce(calls);
+        const launches = oneShot.prepare(calls);
+        // As many launches in a row as use each half of the mailboxes several times.
+        const graphs = calls.map(({ stream }, i) =>
+          must(stream, "stream").capture(() => {
+            for (let k = 0; k < 5; k++) launches[i]?.();
+          })
+        );
+        for (let k = 0; k < 3; k++) graphs.forEach((graph) => graph.launch());
+        const outputs = await Promise.all(calls.map(({ output }) => output.read()));
+        const wanted = Float32Array.from(
+          { length: n },
+          (_, i) => inputs.reduce((sum, own) => sum + (own[i] ?? NaN), 0),
+        );
+        for (const output of outputs) {
+          assertEquals(output, outputs[0]);
+          for (let i = 0; i < n; i++) {
+            // Three additions of numbers below a half.
+            assert(
+              Math.abs((output[i] ?? NaN) - (wanted[i] ?? NaN)) < 2 ** -22,
+              `${n}, ${i}: ${output[i]}`,
+            );
+          }
+        }
+      }
+      for (const device of devices) device[Symbol.dispose]();
+    },
+    lacks,
+  );
+
+  gpuTest(
+    `the programs of examples/parallel give on ${size} GPUs what they give on emulators`,
+    async () => {
+      const [rows, inputs, hidden, outputs] = [24, 20, 48, 12];
+      const x = reals(rows * inputs);
+      const first = { rows: inputs, columns: hidden, values: reals(inputs * hidden) };
+      const second = { rows: hidden, columns: outputs, values: reals(hidden * outputs) };
+      const wantedOutputs = reals(rows * outputs);
+      const run = (ranks: readonly Communicator[]): Float32Array[] => {
+        const own = ranks.map(({ device }) => device.tensor(x, [rows, inputs]));
+        const results = tensorParallel(ranks, splitWeights(ranks, first, second), own);
+        let weights = ranks.map(({ device }) => ({
+          first: device.tensor(first.values, [inputs, hidden]),
+          second: device.tensor(second.values, [hidden, outputs]),
+        }));
+        shareWeights(ranks, weights);
+        const count = rows / size;
+        const samples = ranks.map(({ device, rank }): Samples => ({
+          inputs: device.tensor(x.slice(rank * count * inputs, (rank + 1) * count * inputs), [
+            count,
+            inputs,
+          ]),
+          wanted: device.tensor(
+            wantedOutputs.slice(rank * count * outputs, (rank + 1) * count * outputs),
+            [count, outputs],
+          ),
+        }));
+        for (let i = 0; i < 3; i++) weights = [...trainStep(ranks, weights, samples, 0.05)];
+        return [...results, ...weights.flatMap((one) => Object.values(one))].map((one) =>
+          one.readSync()
+        );
+      };
+      const wanted = await onEmulators(size, run);
+      await withRanks(size, (ranks) => {
+        for (const [i, found] of run(ranks).entries()) {
+          assertNear(found, must(wanted[i], "result"), `result ${i}`);
+        }
+      });
+    },
+    lacks,
+  );
+
+  gpuTest(
+    `openOverlapped() on ${size} GPUs gives what the products of the whole matrices give`,
+    async () => {
+      await withRanks(size, (ranks) => {
+        // Small integers, whose sums bfloat16 has.
+        const { below } = freshRandom();
+        const [rows, width, hidden] = [64 * size, 128, 64];
+        const draw = (count: number): Float32Array =>
+          Float32Array.from({ length: count }, () => below(8) === 0 ? below(3) - 1 : 0);
+        const x = draw(rows * width);
+        const parts = ranks.map(({ device }) => ({
+          inputs: device.tensor([...x], [rows, width]).cast("bfloat16"),
+          first: device.tensor([...draw(width * hidden)], [width, hidden]).cast("bfloat16"),
+          second: device.tensor([...draw(hidden * width)], [hidden, width]).cast("bfloat16"),
+        }));
+        using overlapped = openOverlapped(parts, 4);
+        overlapped.run();
+        const results = overlapped.run();
+        const wanted = parts.map(({ inputs, first, second }) =>
+          matmul(matmul(inputs, first), second).cast("float32").readSync()
+        )
+          .reduce((sum, part) => sum.map((value, i) => value + (part[i] ?? NaN)));
+        for (const result of results) assertEquals(result.cast("float32").readSync(), wanted);
+      });
+    },
+    lacks,
+  );
+}

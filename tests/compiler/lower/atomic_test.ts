@@ -134,11 +134,35 @@ __global__ void k(${spelling} *P, ${spelling} *Q, ${spelling} *Y) {
   }
 });
 
+Deno.test("lowerAtomic() returns nothing where nothing uses the result: no exchange, and `red` unless it acquires", () => {
+  const text = (call: string): string =>
+    new CompiledText(`#pragma tri grid(1)
+__global__ void k(int *P, float *F) { ${call}; }`).ptx;
+  for (
+    const [call, instruction] of [
+      ['atomic_add(P, 1, "release", "sys")', "red.release.sys.global.add.u32"],
+      ["atomic_add(P + 0 ... 32, (int[32])1)", "red.relaxed.gpu.global.add.u32"],
+      ["atomic_sub(P + 0 ... 32, (int[32])1)", "red.relaxed.gpu.global.add.u32"],
+      ["f32_atomic_add(F + 0 ... 32, (float[32])1)", "red.relaxed.gpu.global.add.f32"],
+      ['atomic_max(F, 1.f, "release")', "atom.release.gpu.global.cas.b32"],
+      ['atomic_xchg(P, 1, "release")', "atom.release.gpu.global.exch.b32"],
+      ["atomic_add(P, 1)", "atom.acq_rel.gpu.global.add.u32"],
+    ] as const
+  ) {
+    const ptx = text(call);
+    assert(ptx.includes(instruction), `${call}:\n${ptx}`);
+    assert(!ptx.includes("shared"), `${call} exchanges its result:\n${ptx}`);
+  }
+});
+
 Deno.test("lowerAtomic() orders the whole program around scalar atomics and takes order and scope from the text", () => {
   const text = (call: string): string =>
     new CompiledText(`#pragma tri grid(1)
 __global__ void k(int *P) { ${call}; }`).ptx;
   assert(text("atomic_add(P, 1)").includes("atom.acq_rel.gpu.global.add.u32"));
-  assert(text("atomic_add(P + 0 ... 32, (int[32])1)").includes("atom.relaxed.gpu.global.add.u32"));
+  assert(
+    text("int o[32] = atomic_add(P + 0 ... 32, (int[32])1); *(P + 32 ... 64) = o")
+      .includes("atom.relaxed.gpu.global.add.u32"),
+  );
   assert(text('atomic_xchg(P, 1, "release", "sys")').includes("atom.release.sys.global.exch.b32"));
 });
