@@ -12,6 +12,8 @@ export interface SharedMemory {
 
 /** The memory that recorded work uses, so that each launch of the graph waits for its other users. */
 export class Recording {
+  /** What became of it; undefined where recording failed. */
+  graph: Graph | undefined;
   readonly #uses = new Map<SharedMemory, boolean>();
 
   add(memory: SharedMemory, write: boolean): void {
@@ -44,6 +46,12 @@ export class Graph {
     this.stream = stream;
     this.#handle = handle;
     this.#recording = recording;
+    recording.graph = this;
+  }
+
+  /** Whether it was given back. */
+  get disposed(): boolean {
+    return this.#disposed;
   }
 
   /**

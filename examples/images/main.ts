@@ -1,4 +1,4 @@
-/** Filters a picture of 160 × 120 pixels and prints a line of it: `deno task example images`. */
+/** Filters a picture of 160 × 120 pixels and prints a line of it: `deno run -P=gpu examples/images/main.ts`. */
 // deno-lint-ignore-file no-console -- an example prints
 import { Device } from "@tri/tri/ffi";
 import { filterPicture } from "./pictures.ts";

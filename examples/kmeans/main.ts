@@ -1,4 +1,4 @@
-/** Finds the centres of three clouds of points: `deno task example kmeans`. */
+/** Finds the centres of three clouds of points: `deno run -P=gpu examples/kmeans/main.ts`. */
 // deno-lint-ignore-file no-console -- an example prints
 import { Device } from "@tri/tri/ffi";
 import { kMeans } from "./kmeans.ts";

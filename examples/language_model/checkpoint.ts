@@ -63,9 +63,7 @@ function readSizes(
     if (typeof value !== "number") throw new CheckpointError(`config.json has no number ${name}`);
     return value;
   };
-  if (config["rope_scaling"] !== undefined && config["rope_scaling"] !== null) {
-    throw new CheckpointError("config.json has rope_scaling, which this example does not compute");
-  }
+  const rotaryBase = rotaryBaseOf(config) ?? number("rope_theta", 10000);
   const [width, heads] = [number("hidden_size"), number("num_attention_heads")];
   const headSize = number("head_dim", width / heads);
   if (headSize !== 64 && headSize !== 128) {
@@ -82,9 +80,22 @@ function readSizes(
     headSize,
     hidden: number("intermediate_size"),
     eps: number("rms_norm_eps"),
-    rotaryBase: number("rope_theta", 10000),
+    rotaryBase,
   };
   return { sizes, isTied: config["tie_word_embeddings"] === true };
+}
+
+/** The base of positions where newer versions of transformers write it; both forms may ask for what is not computed. */
+function rotaryBaseOf(config: Readonly<Record<string, unknown>>): number | undefined {
+  const { rope_parameters: parameters, rope_scaling: scaling } = config;
+  const of = (value: unknown): Readonly<Record<string, unknown>> => Object(value ?? {});
+  const kind = of(parameters)["rope_type"] ?? "default";
+  if (kind !== "default" || Object.keys(of(scaling)).length > 0) {
+    const name = kind === "default" ? "rope_scaling" : `rope_parameters of type ${kind}`;
+    throw new CheckpointError(`config.json has ${name}, which this example does not compute`);
+  }
+  const base = of(parameters)["rope_theta"];
+  return typeof base === "number" ? base : undefined;
 }
 
 function readJson(file: string): Readonly<Record<string, unknown>> {

@@ -23,15 +23,23 @@ void post(TYPE *Mailbox, TYPE *X, int at, int N, int p) {
   *?(i < N) (Mailbox + at + i) = *?(i < N) (X + i);
 }
 
-// Tells a rank that this one has posted.
-void signal(int *Signals, int p) {
-  atomic_add(Signals + p, 1, "release", "sys");
+// Tells the ranks that this one has posted: their signals in one step, each by a lane of its own.
+void signal_two(int *S0, int *S1, int p) {
+  int rank[2] = 0 ... 2;
+  int *to[2] = (int *)(rank == 0 ? (long)S0 : (long)S1);
+  atomic_add(to + p, (int[2])1, "release", "sys");
 }
 
-// Waits until so many signals have come. The difference is right also where the counter has wrapped.
-void wait_for(int *Signals, int count, int p) {
-  while (atomic_add(Signals + p, 0, "acquire", "sys") - count < 0) {}
-  *(Signals + PROGRAMS + p) = epoch_of(Signals, p) + 1;
+void signal_four(int *S0, int *S1, int *S2, int *S3, int p) {
+  int rank[4] = 0 ... 4;
+  int *to[4] = (int *)(rank < 2 ? (rank == 0 ? (long)S0 : (long)S1) : (rank == 2 ? (long)S2 : (long)S3));
+  atomic_add(to + p, (int[4])1, "release", "sys");
+}
+
+// Waits until all ranks have signalled this epoch. The difference is right also where the counter has wrapped.
+void wait_for(int *Signals, int ranks, int epoch, int p) {
+  while (atomic_add(Signals + p, 0, "acquire", "sys") - ranks * (epoch + 1) < 0) {}
+  *(Signals + PROGRAMS + p) = epoch + 1;
 }
 
 // Y = the sum of X of two ranks, for program p of rank `rank`. M are the mailboxes, S the signals of the ranks.
@@ -40,9 +48,8 @@ void sum_of_two(TYPE *X, TYPE *Y, TYPE *M0, TYPE *M1, int *S0, int *S1, int N, i
   int epoch = epoch_of(Signals, p);
   int at = (epoch & 1) * CAPACITY;
   post(rank == 0 ? M0 : M1, X, at, N, p);
-  signal(S0, p);
-  signal(S1, p);
-  wait_for(Signals, 2 * (epoch + 1), p);
+  signal_two(S0, S1, p);
+  wait_for(Signals, 2, epoch, p);
   int i[BN] = p * BN + 0 ... BN;
   float x0[BN] = *?(i < N) (M0 + at + i);
   float x1[BN] = *?(i < N) (M1 + at + i);
@@ -56,11 +63,8 @@ void sum_of_four(TYPE *X, TYPE *Y, TYPE *M0, TYPE *M1, TYPE *M2, TYPE *M3, int *
   int epoch = epoch_of(Signals, p);
   int at = (epoch & 1) * CAPACITY;
   post(rank < 2 ? (rank == 0 ? M0 : M1) : (rank == 2 ? M2 : M3), X, at, N, p);
-  signal(S0, p);
-  signal(S1, p);
-  signal(S2, p);
-  signal(S3, p);
-  wait_for(Signals, 4 * (epoch + 1), p);
+  signal_four(S0, S1, S2, S3, p);
+  wait_for(Signals, 4, epoch, p);
   int i[BN] = p * BN + 0 ... BN;
   float x0[BN] = *?(i < N) (M0 + at + i);
   float x1[BN] = *?(i < N) (M1 + at + i);

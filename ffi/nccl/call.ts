@@ -220,6 +220,26 @@ export function checkTogether(ranks: readonly RankCalls[], size: number): void {
     }
   }
   if (ranks.length === size) checkPairs(ranks, size);
+  for (const { rank, calls } of ranks) expectIndependent(rank, calls);
+}
+
+/** Calls of a group run at the same time, so none may need what another one of the rank writes. */
+function expectIndependent(rank: number, calls: readonly Call[]): void {
+  for (const [at, { kind, output }] of calls.entries()) {
+    if (output === undefined) continue;
+    for (const [other, { kind: otherKind, input, output: second }] of calls.entries()) {
+      if (other === at) continue;
+      const met = [input, second].find((tensor) => tensor !== undefined && overlap(output, tensor));
+      if (met === undefined) continue;
+      throw new ArgumentError({
+        argument: `call ${other + 1} of the group on rank ${rank}, ${KINDS[otherKind].name}`,
+        expected: "memory that no other call of the group writes",
+        actual: `${met}, which call ${at + 1}, ${KINDS[kind].name}, writes`,
+      }, {
+        hint: "calls of a group run at the same time: make the second one in a group of its own",
+      });
+    }
+  }
 }
 
 /** Each send needs its receive, in the same order. */

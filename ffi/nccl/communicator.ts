@@ -2,6 +2,7 @@
 import { expectBranded } from "../brands.ts";
 import type { Device } from "../device.ts";
 import { ArgumentError, DisposedError } from "../errors.ts";
+import type { Recording } from "../graph.ts";
 import { checkOptions, optionNames } from "../options.ts";
 import type { Stream } from "../stream.ts";
 import type { Tensor } from "../tensor.ts";
@@ -38,6 +39,8 @@ interface World {
   readonly size: number;
   readonly transport: Transport;
   readonly ranks: Communicator[];
+  /** Graphs that have recorded calls: NCCL waits for their end when it gives communicators back. */
+  recordings: readonly Recording[];
   /** Why it was aborted, as a clause. */
   aborted?: string;
   closed: boolean;
@@ -52,8 +55,9 @@ let collected: { readonly communicator: Communicator; readonly call: Call }[] | 
 
 /**
  * Queues the calls that `body` makes at once, when it has returned: those of all ranks of a process, or several that may
- * wait for each other. They are checked against each other first, and if `body` throws, none is queued. Groups may be
- * nested. Throws `ArgumentError` where the ranks do not make the same calls.
+ * wait for each other. They run at the same time, so that none may use what another one writes. They are checked against
+ * each other first, and if `body` throws, none is queued. Groups may be nested. Throws `ArgumentError` where the ranks do
+ * not make the same calls.
  */
 export function group(body: () => void): void {
   if (collected !== undefined) return body();
@@ -93,6 +97,7 @@ function submit(
     checkTogether(ranks, world.size);
   }
   for (const [world, own] of worlds) {
+    noteRecordings(world, own);
     try {
       world.transport.run(own);
     } catch (error) {
@@ -102,9 +107,22 @@ function submit(
   }
 }
 
+function noteRecordings(world: World, calls: readonly RankCall[]): void {
+  const added = calls.flatMap(({ call }) => call.stream.recording ?? []);
+  if (added.length === 0) return;
+  const kept = [...world.recordings, ...added].filter(({ graph }) => graph?.disposed !== true);
+  world.recordings = [...new Set(kept)];
+}
+
+function disposeGraphs(world: World): void {
+  for (const { graph } of world.recordings) graph?.[Symbol.dispose]();
+  world.recordings = [];
+}
+
 function abortWorld(world: World, why: string): void {
   if (world.aborted !== undefined || world.closed) return;
   world.aborted = why;
+  disposeGraphs(world);
   world.transport.abort();
 }
 
@@ -211,17 +229,25 @@ export class Communicator implements Disposable {
     this.check();
   }
 
-  /** Ends the work of all ranks of this process, without waiting. Their communicators cannot be used any more. */
+  /**
+   * Ends the work of all ranks of this process, without waiting. Their communicators cannot be used any more, and graphs
+   * that have recorded their calls are disposed.
+   */
   abort(): void {
     abortWorld(this.#world, "the program aborted it");
   }
 
-  /** Waits for queued work and gives the communicators of all ranks of this process back. */
+  /**
+   * Waits for queued work and gives the communicators of all ranks of this process back. Graphs that have recorded their
+   * calls are disposed.
+   */
   [Symbol.dispose](): void {
     const world = this.#world;
     if (world.closed) return;
     world.closed = true;
-    if (world.aborted === undefined) world.transport.close();
+    if (world.aborted !== undefined) return;
+    disposeGraphs(world);
+    world.transport.close();
   }
 
   #call(rest: Omit<Call, "stream">, options: CallOptions): void {
@@ -249,7 +275,7 @@ export function makeCommunicators(
   size: number,
   transport: Transport,
 ): readonly Communicator[] {
-  const world: World = { size, transport, ranks: [], closed: false };
+  const world: World = { size, transport, ranks: [], recordings: [], closed: false };
   world.ranks.push(...ranks.map(({ device, rank }) => makeCommunicator(device, rank, world)));
   return world.ranks;
 }

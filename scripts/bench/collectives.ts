@@ -1,15 +1,15 @@
 /**
- * Communication between the GPUs of this machine: NCCL through tri, a process for each GPU; the one-shot all-reduce, copies
- * between devices and the perceptron of examples/parallel, one process with all of them. `collectives.py` beside it times
- * torch.distributed: compare figures of one run on one machine. Build the kernels and examples before.
+ * Communication between the GPUs of this machine, in one process with all of them: NCCL, the one-shot all-reduce, copies
+ * between devices, and the perceptron of examples/parallel; with `--processes` NCCL alone, a process for each GPU.
+ * `collectives.py` beside it times torch.distributed: compare figures of one machine. Build the kernels and examples
+ * before.
  *
  *     deno run -A scripts/bench/collectives.ts 4
  *     python3 scripts/bench/collectives.py 4
  */
 // deno-lint-ignore-file no-console -- a program for the terminal
 import { openOneShot } from "../../examples/parallel/one_shot.ts";
-import { openOverlapped } from "../../examples/parallel/overlapped.ts";
-import { Device, type Stream, type Tensor } from "../../ffi/mod.ts";
+import { Device, type Graph, type Stream, type Tensor } from "../../ffi/mod.ts";
 import {
   type Communicator,
   group,
@@ -131,12 +131,7 @@ async function timeRanks(size: number): Promise<void> {
       ...lines.filter((line) => line.name === name && line.bytes === bytes)
         .map(({ microseconds }) => microseconds),
     );
-    const bandwidth = busBandwidth(name, bytes, slowest, size);
-    console.log(
-      `NCCL by tri: ${name} ${bytes / KB} kB: ${slowest.toFixed(1)} us, ${
-        bandwidth.toFixed(0)
-      } GB/s bus`,
-    );
+    printNccl(name, bytes, slowest, size);
   }
 }
 
@@ -161,6 +156,60 @@ function together(
     );
   }
   return median(times.slice(2));
+}
+
+/** Records what `body` queues on all streams; a graph for each. */
+function captureAll(streams: readonly Stream[], body: () => void): readonly Graph[] {
+  const [first, ...others] = streams;
+  if (first === undefined) {
+    body();
+    return [];
+  }
+  let rest: readonly Graph[] = [];
+  const graph = first.capture(() => {
+    rest = captureAll(others, body);
+  });
+  return [graph, ...rest];
+}
+
+/** NCCL, with all ranks in this process. */
+function timeNccl(devices: readonly Device[], ranks: readonly Communicator[]): void {
+  const streams = devices.map((device) => device.stream());
+  for (const bytes of ALL_REDUCES) {
+    const tensors = devices.map((device) => device.zeros("bfloat16", [bytes / 2]));
+    const call = (): void =>
+      group(() => {
+        for (const [i, rank] of ranks.entries()) {
+          const [x, stream] = [tensors[i], streams[i]];
+          if (x !== undefined && stream !== undefined) rank.allReduce(x, x, { stream });
+        }
+      });
+    const many = (count: number) => (): void => {
+      for (let i = 0; i < count; i++) call();
+    };
+    call();
+    const count = bytes < 1e6 ? 200 : bytes < 1e8 ? 20 : 3;
+    const graphs = captureAll(streams, many(count));
+    const time = together(
+      devices,
+      streams,
+      count,
+      () => graphs.forEach((graph, i) => graph.launch(streams[i])),
+    );
+    printNccl("all-reduce", bytes, time, devices.length);
+    if (bytes === 8 * KB) {
+      const eager = together(devices, streams, 200, many(200));
+      printNccl("all-reduce, eager, all ranks by one thread", bytes, eager, devices.length);
+    }
+    for (const tensor of tensors) tensor.dispose();
+  }
+}
+
+function printNccl(name: string, bytes: number, microseconds: number, size: number): void {
+  const bandwidth = busBandwidth(name, bytes, microseconds, size).toFixed(0);
+  console.log(
+    `NCCL by tri: ${name} ${bytes / KB} kB: ${microseconds.toFixed(1)} us, ${bandwidth} GB/s bus`,
+  );
 }
 
 function timeOneShot(devices: readonly Device[]): void {
@@ -247,42 +296,18 @@ function timePerceptron(devices: readonly Device[], ranks: readonly Communicator
   };
   show("products alone", together(devices, streams, 5, repeat(products)));
   show("products, then all-reduce by NCCL", together(devices, streams, 5, repeat(reduced)));
-  const wanted = results[0]?.narrow(0, 4097, 1).readSync();
-  for (const slices of [2, 4, 8]) {
-    using overlapped = openOverlapped(parts, slices);
-    let outputs: readonly Tensor<"bfloat16", 2>[] = [];
-    const time = together(devices, streams, 5, () => {
-      for (let i = 0; i < 5; i++) outputs = overlapped.run();
-      // The streams that are timed end when the sums are there.
-      outputs.forEach((output, i) => streams[i]?.waitFor(output.buffer.stream));
-    });
-    show(`overlapped, ${slices} slices`, time);
-    const found = outputs[1]?.narrow(0, 4097, 1).readSync();
-    console.log(`  largest difference from NCCL's: ${difference(wanted, found)}`);
-  }
 }
 
-/** Relative to the largest element; bits of bfloat16. */
-function difference(
-  wanted: ArrayLike<number> | undefined,
-  found: ArrayLike<number> | undefined,
-): number {
-  const numbers = (bits: ArrayLike<number> | undefined): Float32Array =>
-    new Float32Array(Uint32Array.from(bits ?? [], (word) => word << 16).buffer);
-  const [a, b] = [numbers(wanted), numbers(found)];
-  const most = a.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-  return a.reduce((max, value, i) => Math.max(max, Math.abs(value - (b[i] ?? NaN)) / most), 0);
-}
-
+const size = Number(Deno.args[0] ?? 2);
 if (Deno.env.has("RANK")) await timeRank();
+else if (Deno.args.includes("--processes")) await timeRanks(size);
 else {
-  const size = Number(Deno.args[0] ?? 2);
-  await timeRanks(size);
   const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));
   console.log(`${size} × ${devices[0]}`);
   timeOneShot(devices);
   timeCopies(devices);
   const ranks = openCommunicators(devices);
   timePerceptron(devices, ranks);
+  timeNccl(devices, ranks);
   ranks[0]?.[Symbol.dispose]();
 }

@@ -25,7 +25,9 @@ function startPython(): (text: string) => void {
   const path = ask(
     "sysconfig.get_config_var('LIBDIR') + '/' + sysconfig.get_config_var('LDLIBRARY')",
   );
-  Deno.env.set("PYTHONHOME", ask("sys.prefix"));
+  // A virtual environment has the modules, and the Python that it was made from all else.
+  Deno.env.set("PYTHONHOME", ask("sys.base_prefix"));
+  Deno.env.set("PYTHONPATH", ask("sysconfig.get_path('purelib')"));
   // Extension modules look for Python's functions among those that all libraries see.
   const { symbols: { dlopen } } = Deno.dlopen("libc.so.6", {
     dlopen: { parameters: ["buffer", "i32"], result: "pointer" },

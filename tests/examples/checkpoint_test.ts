@@ -81,7 +81,12 @@ for (const shards of [1, 2]) {
           .map(([name, { shape, data }]) => [name, { shape, data, dtype: "bfloat16" }] as const);
         writeSafetensors(path.join(folder, file), Object.fromEntries(inside));
       });
-      writeJson(folder, "config.json", { ...CONFIG, tie_word_embeddings: isTied });
+      // Where transformers of version 4 and of version 5 write the base of positions.
+      const { rope_theta, ...newer } = CONFIG;
+      const form = isTied
+        ? { ...newer, rope_theta, rope_scaling: null }
+        : { ...newer, rope_parameters: { rope_type: "default", rope_theta } };
+      writeJson(folder, "config.json", { ...form, tie_word_embeddings: isTied });
       if (shards > 1) {
         const map = Object.fromEntries([...bits.keys()].map((name, i) => [name, fileOf(i)]));
         writeJson(folder, "model.safetensors.index.json", { weight_map: map });
@@ -116,6 +121,9 @@ Deno.test("loadCheckpoint() refuses what does not fit", () => {
     refused("heads of 80 elements: the attention kernel has variants for 64 and 128");
     writeJson(folder, "config.json", { ...CONFIG, rope_scaling: { factor: 8 } });
     refused("rope_scaling");
+    const { rope_theta: _, ...newer } = CONFIG;
+    writeJson(folder, "config.json", { ...newer, rope_parameters: { rope_type: "llama3" } });
+    refused("rope_parameters of type llama3");
     writeJson(folder, "config.json", { ...CONFIG, vocab_size: "5" });
     refused("config.json has no number vocab_size");
     writeJson(folder, "config.json", CONFIG);

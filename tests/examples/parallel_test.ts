@@ -5,7 +5,6 @@ import {
   trainStep,
   type Weights,
 } from "../../examples/parallel/data_parallel.ts";
-import { openOverlapped } from "../../examples/parallel/overlapped.ts";
 import { splitWeights, tensorParallel } from "../../examples/parallel/tensor_parallel.ts";
 import { Device, type Tensor } from "../../ffi/mod.ts";
 import { type Communicator, openCommunicators } from "../../ffi/nccl/mod.ts";
@@ -88,37 +87,6 @@ for (const size of [2, 4]) {
       }
       const odd = { ...first, columns: HIDDEN + 1 };
       assertThrows(() => splitWeights(ranks, odd, second), RangeError, "21 hidden");
-    }));
-
-  Deno.test(`openOverlapped() on ${size} devices gives every rank the sums of all ranks, also when it runs again`, () =>
-    withRanks(size, (ranks) => {
-      const { below } = freshRandom();
-      // Small integers, whose sums bfloat16 has.
-      const [rows, width] = [4 * size, 6];
-      const draw = (count: number): Values =>
-        Float32Array.from({ length: count }, () => below(3) - 1);
-      const x = draw(rows * INPUTS);
-      const weights = ranks.map(() => [draw(INPUTS * width), draw(width * OUTPUTS)] as const);
-      const parts = ranks.map(({ device }, rank) => {
-        const [first, second] = must(weights[rank], "weights");
-        return {
-          inputs: device.tensor(x, [rows, INPUTS]).cast("bfloat16"),
-          first: device.tensor(first, [INPUTS, width]).cast("bfloat16"),
-          second: device.tensor(second, [width, OUTPUTS]).cast("bfloat16"),
-        };
-      });
-      const expected = weights.map(([first, second]) => {
-        const hidden = product([rows, INPUTS, width], rowsOf(x, INPUTS), rowsOf(first, width));
-        return product([rows, width, OUTPUTS], rowsOf(hidden, width), rowsOf(second, OUTPUTS));
-      }).reduce((sum, part) => sum.map((value, i) => value + must(part[i], "element")));
-      using overlapped = openOverlapped(parts, 2);
-      for (let run = 0; run < 2; run++) {
-        for (const [rank, result] of overlapped.run().entries()) {
-          assertClose(result, expected, `rank ${rank}`);
-          result.fill(NaN);
-        }
-      }
-      assertThrows(() => openOverlapped(parts, 3), RangeError, "rows do not divide");
     }));
 
   Deno.test(`trainStep() on ${size} devices makes the steps that double precision makes of all samples`, () =>

@@ -96,9 +96,9 @@ Deno.test("Collectives of 1 to 4 emulators give what their definitions say, for 
           rank.reduceScatter(at(inputs, i), at(slices, i), { reduction });
           rank.allGather(at(parts, i), at(gathered, i));
           rank.allToAll(at(inputs, i), at(turned, i));
-          rank.broadcast(at(parts, i), root);
         }
       });
+      group(() => ranks.forEach((rank, i) => rank.broadcast(at(parts, i), root)));
       const isInteger = dtype.includes("int");
       const total = Array.from({ length: share * size }, (_, i) => {
         const value = REDUCE[reduction](list.map((rank) => valueOf(rank, i)));
@@ -144,6 +144,31 @@ Deno.test("Ranks send and receive in a ring, at once and in order, and work in p
     }
   });
   assertEquals(whole.map((tensor) => [...tensor.readSync()]), [[0, 1, 2], [0, 1, 2], [0, 1, 2]]);
+});
+
+Deno.test("Calls of a group that use what another one of them writes are refused, because they run at the same time", () => {
+  using rig = open(2);
+  const { devices, ranks } = rig;
+  const [whole, part] = [8, 4].map((count) =>
+    devices.map((device) => device.zeros("int32", [count]))
+  );
+  assert(whole && part);
+  for (
+    const [first, second, problem] of [
+      ["reduceScatter", "allGather", "call 2 of the group on rank 0, all-gather"],
+      ["allGather", "allGather", "call 2 of the group on rank 0, all-gather"],
+    ] as const
+  ) {
+    const run = (): void =>
+      group(() => {
+        for (const [i, rank] of ranks.entries()) {
+          if (first === "reduceScatter") rank[first](at(whole, i), at(part, i));
+          else rank[first](at(part, i), at(whole, i));
+          rank[second](at(part, i), at(whole, i));
+        }
+      });
+    assertThrows(run, ArgumentError, problem);
+  }
 });
 
 Deno.test("A wrong call is refused before any rank does anything, with what and which rank", () => {

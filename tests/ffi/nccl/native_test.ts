@@ -61,11 +61,15 @@ Deno.test(
         for (const [i, rank] of ranks.entries()) {
           const [six, three, small] = [x[i], y[i], bytes[i]];
           assert(six && three && small);
+          const [other, more, last] = [6, 6, 6].map((count) =>
+            devices[i]?.zeros("bfloat16", [count])
+          );
+          assert(other && more && last);
           rank.allReduce(six, six, { reduction: "max" });
-          rank.reduceScatter(six, three);
-          rank.allGather(three, six);
+          rank.reduceScatter(other, three);
+          rank.allGather(other.narrow(0, 0, 3), more);
           rank.broadcast(small, 1);
-          rank.allToAll(six, devices[i]?.zeros("bfloat16", [6]) ?? six);
+          rank.allToAll(other, last);
         }
       });
       ranks[0]?.[Symbol.dispose]();
@@ -105,16 +109,22 @@ Deno.test(
       const rendezvous = { kind: "id", id } as const;
       const rank = await openCommunicator(device, { rank: 2, size: 5, rendezvous });
       const x = device.zeros("float32", [3]);
+      const stream = device.stream();
+      const graphs = [1, 2].map(() => stream.capture(() => rank.allReduce(x, x, { stream })));
+      graphs[0]?.[Symbol.dispose]();
       rank.allReduce(x, x);
       await rank.finished({ timeoutSeconds: 10 });
       assertThrows(() => rank.receive(x, 1), NcclError, "ncclRemoteError");
       assertThrows(() => rank.receive(x, 1), CommunicatorAbortedError, "ncclRemoteError");
       rank[Symbol.dispose]();
+      // NCCL would wait for ever for the end of graphs that have recorded its calls.
+      assertEquals(graphs.map(({ disposed }) => disposed), [true, true]);
+      const reduce = ["group", "all-reduce 3 type 7 op 0 comm 200 in place", "end"];
       assertEquals(log(), [
         "rank 2 of 5, id 128, config 24 cafebeef 21400 0",
-        "group",
-        "all-reduce 3 type 7 op 0 comm 200 in place",
-        "end",
+        ...reduce,
+        ...reduce,
+        ...reduce,
         "group",
         "receive 12 type 1 peer 1 comm 200",
         "end",

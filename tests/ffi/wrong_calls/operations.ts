@@ -276,6 +276,7 @@ export function operationsOf(
       run: (...args) => Reflect.construct(runtime.Graph, args),
       positional: [a(stream, streams), a(1n, () => false), a(null, () => false)],
     },
+    nullary("Graph.disposed", graph),
     unary("Graph.launch", graph, a(stream, optional(streams))),
     {
       name: "KernelModule.constructor",
