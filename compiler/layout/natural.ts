@@ -7,7 +7,7 @@
  */
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
-import { operandsOf } from "../ir/op.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
@@ -45,6 +45,9 @@ export interface LayoutOptions {
   readonly numCtas: number;
   readonly axisInfo: (value: Value) => AxisInfo;
 }
+
+/** The most operations between a vector that is loaded and the result of a dot that it is spread over. */
+const MOST_STEPS = 8;
 
 export const isTile = (value: Value): boolean => value.type.shape.length > 0;
 const isAtomic = (op: Op): op is OpOf<"atomic" | "atomic_cas"> =>
@@ -156,8 +159,40 @@ export class NaturalLayouts {
 
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
-    return (op.name === "store" ? this.#ofDotStore(op) : undefined) ?? this.#anchors.get(op) ??
+    return (op.name === "store" ? this.#ofDotStore(op) : undefined) ?? this.#anchorOf(op) ??
       (this.#hasElements(op) ? this.#settled(this.#ofElements(op)) : undefined);
+  }
+
+  #anchorOf(op: Op): LinearLayout | undefined {
+    return this.#besideDot(op) ?? this.#anchors.get(op);
+  }
+
+  /**
+   * For a load of a vector that is spread over the result of a chained dot: each thread loads its own part. An exchange
+   * would have the warps wait for each other.
+   */
+  #besideDot(op: Op): LinearLayout | undefined {
+    if (op.name !== "load" || this.#chained.size === 0) return undefined;
+    const loaded = resultOf(op);
+    return loaded.type.shape.length === 1 ? this.#spreadOver(loaded, MOST_STEPS) : undefined;
+  }
+
+  #spreadOver(value: Value, steps: number): LinearLayout | undefined {
+    if (steps === 0) return undefined;
+    for (const user of this.#users.get(value) ?? []) {
+      const [result] = user.results;
+      if (result === undefined) continue;
+      const dot = user.operands.map(({ def }) => def)
+        .find((def) => isOp(def, "dot") && this.#chained.has(def));
+      const isSpread = isElementwise(user) || user.name === "expand_dims" ||
+        user.name === "broadcast";
+      if (!isSpread) continue;
+      const wanted = isOp(dot, "dot")
+        ? this.#dotOf(dot).result
+        : this.#spreadOver(result, steps - 1);
+      if (wanted !== undefined) return this.ofOperand(user, user.operands.indexOf(value), wanted);
+    }
+    return undefined;
   }
 
   /** For a store of a dot's result, maybe after element-wise operations: the warps that have it store it. */
@@ -296,7 +331,7 @@ export class NaturalLayouts {
 
   *#compute(value: Value): Search {
     const def = must(value.def, "operation of a value outside phi webs");
-    const access = this.#anchors.get(def) ??
+    const access = this.#anchorOf(def) ??
       (this.#hasElements(def) ? yield* this.#ofElements(def) : undefined);
     if (access !== undefined) return access;
     if (def.name === "dot") return this.#dotOf(def).result;

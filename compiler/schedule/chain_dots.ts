@@ -48,12 +48,8 @@ export class ChainDots {
     this.#at = at;
   }
 
-  /** Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. */
-  start(
-    build: ScheduleBuilder,
-    one: ChainDot,
-    { a, sum }: { readonly a: Value; readonly sum: Value } = operandsOf(one.dot),
-  ): Value {
+  /** Waits until the boxes of a dot are there. */
+  await(build: ScheduleBuilder, one: ChainDot): void {
     const { slot, parity } = this.#at;
     for (const box of boxesOf(one)) {
       if (box.isRing && !this.#full.has(box)) {
@@ -61,6 +57,16 @@ export class ChainDots {
       }
       this.#full.add(box);
     }
+  }
+
+  /** Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. */
+  start(
+    build: ScheduleBuilder,
+    one: ChainDot,
+    { a, sum }: { readonly a: Value; readonly sum: Value } = operandsOf(one.dot),
+  ): Value {
+    this.await(build, one);
+    const { slot } = this.#at;
     const { type } = resultOf(one.dot);
     const inSlot = ({ box }: SlotOperand): readonly [Value, Value] => [
       ringOf(this.#rings, box).tiles,

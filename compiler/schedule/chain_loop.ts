@@ -28,6 +28,7 @@ import { copySlice } from "./backward_slice.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { nextPosition, type Position } from "./chain_dots.ts";
 import type { BoxPlan, ChainPlan, Ring, Rings } from "./chain_plan.ts";
+import { overlapChain } from "./overlapped_chain.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 
 /** The loop, with what comes before and after it. */
@@ -50,7 +51,8 @@ export function rewriteChain(plan: ChainPlan, buffers: readonly Value[]): Op[] {
   for (const [box, { full }] of rings) {
     if (!box.isRing) before.effect("mbarrier_wait", [full, zero, zero]);
   }
-  const rounds = multiplyChain(plan, rings, { slot: zero, parity: zero });
+  const start: Position = { slot: zero, parity: zero };
+  const rounds = overlapChain(plan, rings, start) ?? multiplyChain(plan, rings, start);
   const after = new ScheduleBuilder(func, [], loop.span);
   after.barrier();
   after.once(after.true(), (inside) => {

@@ -66,11 +66,11 @@ function bindDimension<Name extends string>(
 }
 
 /**
- * The stride of an axis with one element is never used, so it neither breaks a demand nor outweighs what another
- * tensor says.
+ * The stride of an axis with one element is never used, nor are those of a tensor without elements, so they neither break
+ * a demand nor outweigh what another tensor says.
  */
-function isIdleStride(tensor: Tensor, { what, axis }: DimensionSource): boolean {
-  return what === "strides" && (tensor.shape[axis] ?? 0) <= 1;
+function isIdleStride({ shape }: Tensor, { what, axis }: DimensionSource): boolean {
+  return what === "strides" && ((shape[axis] ?? 0) <= 1 || shape.includes(0));
 }
 
 function isIdleDefinition<Name extends string>(

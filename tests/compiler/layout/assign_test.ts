@@ -218,6 +218,25 @@ __global__ void k(float *X, float *Y, int n) {
   assertEquals(sums.map(({ type }) => type.layout), [dot?.results[0]?.type.layout]);
 });
 
+Deno.test("assignLayouts() moves no vector that is spread over chained dots, along rows or columns", () => {
+  for (const at of [":, newaxis", "newaxis, :"]) {
+    const text = `#pragma tri grid(1)
+#pragma tri num_warps=4
+__global__ void k(half *X __aligned(16), float *V __aligned(16), float *Y __aligned(16)) {
+  int m[64] = 0 ... 64;
+  half a[64, 64] = *(X + m[:, newaxis] * 64 + m[newaxis, :]);
+  float v[64] = *(V + m);
+  float s[64, 64] = a @ a - v[${at}] * 2;
+  *(Y + m[:, newaxis] * 64 + m[newaxis, :]) = (half[64, 64])s @ a;
+}`;
+    const { laidOut } = lowerGeneral(text);
+    const moved = opsNamed(laidOut, "convert_layout").map(({ operands: [value] }) =>
+      must(value, "operand").type.shape
+    );
+    assertEquals(moved.filter((shape) => shape.length < 2), [], at);
+  }
+});
+
 Deno.test("assignLayouts() moves data from outside a loop before the loop", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(float *X __aligned(16), float *Y __aligned(16), int n) {

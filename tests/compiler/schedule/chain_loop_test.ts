@@ -21,6 +21,7 @@ __global__ void k(half *A __readonly __noalias, half *B __readonly __noalias, ha
   half *pb = B;
   half *pc = C;
   float d[BM, ${K}] = 0;
+  float e[BM, ${K}] = 0;
   float extra[BM] = 0;
   for (int n = 0; n < N; n += BN) {
     half b[BN, ${K}] = *?(rn[:, newaxis] < N - n) (pb + rn[:, newaxis] * ${K} + rk[newaxis, :]);
@@ -29,7 +30,7 @@ __global__ void k(half *A __readonly __noalias, half *B __readonly __noalias, ha
     pb += BN * ${K};
     pc += BN * ${K};
   }
-  *?(rm[:, newaxis] < M) (D + rm[:, newaxis] * ${K} + rk[newaxis, :]) = d + extra[:, newaxis];
+  *?(rm[:, newaxis] < M) (D + rm[:, newaxis] * ${K} + rk[newaxis, :]) = d + e + extra[:, newaxis];
 }
 `;
 
@@ -40,6 +41,8 @@ interface Chain {
   readonly weight: (s: number, n: number, limit: number) => number;
   /** What the sums so far are multiplied with before a block is added. */
   readonly keeps?: number;
+  /** What a row of B is multiplied with, of the products of a with those of B and C, and added too. */
+  readonly also?: (s: number, t: number) => number;
   /** Added to each element of a row: of its scores. */
   readonly extra?: (s: number) => number;
 }
@@ -85,6 +88,20 @@ const CHAINS: Readonly<Record<string, Chain>> = {
   },
   // The last product reads what the first has read, too.
   shared: { body: `d += (${HALVES})(a @ ^b) @ b;`, weight: (s) => s },
+  // Sums that nothing else uses are under way while the next iteration begins, if there are registers for that.
+  several: {
+    body: `float s[BM, BN] = a @ ^b; float t[BM, BN] = a @ ^c; d += (${HALVES})s @ c;
+    e += (${HALVES})(s - t) @ b;`,
+    weight: (s) => s,
+    also: (s, t) => s - t,
+  },
+  severalBranching: {
+    body: `float s[BM, BN] = a @ ^b;
+    if (n + BN > limit) s = n + rn[newaxis, :] < limit ? s : 0;
+    float t[BM, BN] = a @ ^c; d += (${HALVES})s @ c; e += (${HALVES})t @ b;`,
+    weight: (s, n, limit) => n < limit ? s : 0,
+    also: (_, t) => t,
+  },
   three: {
     body: `float s[BM, BN] = a @ ^b; float t[BM, BN] = a @ ^c; d += (${HALVES})(s - t) @ c;`,
     weight: (s) => s,
@@ -139,12 +156,14 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
     for (let j = 0; j < n; j++) {
       const isFirst = j % shape.bn === 0;
       const s = dot(a, i, b, j);
-      const weight = name === "three" ? s - dot(a, i, c, j) : chain.weight(s, j, limit);
+      const t = dot(a, i, c, j);
+      const weight = name === "three" ? s - t : chain.weight(s, j, limit);
+      const also = chain.also?.(s, t) ?? 0;
       extra = chain.extra === undefined ? 0 : Math.max(extra, chain.extra(s), 0);
       const values = name === "shared" ? b : c;
       for (let k = 0; k < K; k++) {
         const before = (row[k] ?? NaN) * (isFirst ? chain.keeps ?? 1 : 1);
-        row[k] = before + weight * (values[j * K + k] ?? NaN);
+        row[k] = before + weight * (values[j * K + k] ?? NaN) + also * (b[j * K + k] ?? NaN);
       }
     }
     row.forEach((value, k) => {
@@ -190,6 +209,22 @@ Deno.test("multiplyChain() has rounds for both sides of a branch, in any order",
   }
 });
 
+Deno.test("overlapChain() is right for every number of iterations, with and without registers for two of them", () => {
+  for (const bn of [64, 128]) {
+    for (
+      const [name, limits] of [["several", [0]], ["severalBranching", [0, bn + 1, 1000]]] as const
+    ) {
+      for (const slots of bn === 64 ? [1, 2, 3] : [2]) {
+        const shape = { ...SHAPE, bn, slots };
+        const made = compiled(must(CHAINS[name], "chain"), shape);
+        for (const rounds of [1, 4]) {
+          for (const limit of limits) check(name, shape, 64, bn * rounds - 3, made, limit);
+        }
+      }
+    }
+  }
+});
+
 /** Without the first one of a line after another one. */
 const without = (line: string | RegExp, after = "") => (text: string): string => {
   const at = text.indexOf("_tensor(");
@@ -230,8 +265,15 @@ Deno.test("the emulator finds what is missing in a chain", () => {
 ptxasTest(
   "chains assemble without spills, and without products that wait for each other",
   async () => {
-    for (const [bm, bn, warps] of [[64, 64, 4], [128, 128, 8], [256, 64, 16]] as const) {
-      for (const name of ["scaled", "summed", "branching"]) {
+    const two = ["scaled", "summed", "branching"];
+    const shapes = [
+      [64, 64, 4, two],
+      [128, 128, 8, two],
+      [256, 64, 16, two],
+      [128, 64, 8, ["several", "severalBranching"]],
+    ] as const;
+    for (const [bm, bn, warps, names] of shapes) {
+      for (const name of names) {
         const { ptx } = compiled(must(CHAINS[name], ""), { bm, bn, warps, slots: 2 });
         // The forms alone.
         const forms = ptx.replaceAll(/\.visible \.entry \w+(?<!_tensor)\([^]*?\n}\n/g, "");

@@ -107,6 +107,13 @@ Deno.test("transpose() takes any stride where an axis has one element", () => {
   assertEquals(back.readSync(), counting(3));
 });
 
+Deno.test("transpose() takes any stride of a tensor without elements", () => {
+  using gpu = fakeGpu();
+  using x = gpu.device.tensor(new Float32Array(0), [3, 0], { strides: [1, 7] });
+  using y = transpose(x);
+  assertEquals(y.shape, [0, 3]);
+});
+
 Deno.test("transpose() launches on the stream that it is given", () => {
   using gpu = fakeGpu();
   using stream = gpu.device.stream();
