@@ -134,7 +134,7 @@ export class NaturalLayouts {
     // A row may belong to several blocks.
     if (layout === undefined || this.#options.numCtas > 1) return undefined;
     const { value } = operandsOf(op);
-    if (!this.isData(value)) return undefined;
+    if (!this.isData(value) || this.#ofRowsStore(op) !== undefined) return undefined;
     const bytes = bytesOf(value.type.element);
     if (planConversion(this.of(value), layout, bytes).kind !== "shared") return undefined;
     const rotation = rotationOf(op, layout, this.#options.axisInfo);
@@ -159,7 +159,8 @@ export class NaturalLayouts {
 
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
-    return (op.name === "store" ? this.#ofDotStore(op) : undefined) ?? this.#anchorOf(op) ??
+    const stored = op.name === "store" ? this.#ofRowsStore(op) ?? this.#ofDotStore(op) : undefined;
+    return stored ?? this.#anchorOf(op) ??
       (this.#hasElements(op) ? this.#settled(this.#ofElements(op)) : undefined);
   }
 
@@ -191,6 +192,22 @@ export class NaturalLayouts {
         ? this.#dotOf(dot).result
         : this.#spreadOver(result, steps - 1);
       if (wanted !== undefined) return this.ofOperand(user, user.operands.indexOf(value), wanted);
+    }
+    return undefined;
+  }
+
+  /**
+   * For a store of one element for each row of a chained dot's result, as of sums of rows: the threads that have it store
+   * it. An exchange would have the warps wait for each other.
+   */
+  #ofRowsStore(op: OpOf<"store">): LinearLayout | undefined {
+    const { value } = operandsOf(op);
+    if (value.type.shape.length !== 1 || !this.isData(value)) return undefined;
+    for (const dot of this.#chained) {
+      const rows = reducedLayout(this.#dotOf(dot).result, 1);
+      if (rows.shape[0] !== value.type.shape[0]) continue;
+      const data = this.of(value);
+      if (sameLayout(rows, data)) return data;
     }
     return undefined;
   }

@@ -6,6 +6,8 @@
  * with one. An exchange with one barrier between its writes and its reads needed none if it lies beside the one before
  * (`hasOneBarrier` of layout/exchanges.ts), so that reductions in a row need one barrier each, not two.
  *
+ * One exchange within warps, done once, waits for nothing where no buffer lies over its memory: each warp has its part.
+ *
  * The buffers of staged operands come after the exchanges, or over them where none happens while a buffer is in use.
  *
  *     in   exchanges without addresses, buffers with offsets in the staging area
@@ -14,12 +16,12 @@
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
-import { regionsOf } from "../ir/op.ts";
+import { operandsOf, regionsOf } from "../ir/op.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
-import { exchangeBytes, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
-import { swizzleAlignment } from "../layout/warp_group.ts";
+import { exchangeBytes, hasBlockBarrier, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
+import { isBox, swizzleAlignment } from "../layout/warp_group.ts";
 import type { PlainPass } from "../tile/pass.ts";
 
 /** Distance of buffers: all banks once, so that plans without conflicts stay so. */
@@ -32,8 +34,9 @@ export const allocateShared: PlainPass = {
   doc: "addresses of exchanges and buffers in shared memory, and barriers before exchanges",
   run: (func) => {
     const { exchanges, areaStart, bytes } = planShared(func);
+    const apart = exclusiveBuffers(func) ? exchangeApart(func) : undefined;
     for (const [op, { part, barrier }] of exchanges) {
-      setAttrs(op, { address: part.start, barrier });
+      setAttrs(op, { address: part.start, barrier: barrier && op !== apart });
     }
     for (const op of buffersOf(func)) setAttrs(op, { address: areaStart + op.attrs.offset });
     const isChanged = bytes > 0 || func.sharedBytes !== bytes;
@@ -45,6 +48,23 @@ export const allocateShared: PlainPass = {
 /** Bytes of shared memory that a function needed. */
 export function sharedBytes(func: Func): number {
   return planShared(func).bytes;
+}
+
+const exclusiveBuffers = (func: Func): boolean =>
+  buffersOf(func).some(({ attrs }) => attrs.exclusive);
+
+/** The only exchange of a function, if it stays within warps and is in no loop. */
+export function exchangeApart({ body }: Func): OpOf<"convert_layout"> | undefined {
+  const found: Op[] = [];
+  walkOps(body, (op) => {
+    // Boxes of tensors go where dots read them, without an exchange.
+    const isOfBox = op.name === "convert_layout" && isBox(operandsOf(op).value);
+    if (isExchange(op) && !isOfBox && exchangeBytes(op) > 0) found.push(op);
+  });
+  const [only, ...others] = found;
+  const isApart = only?.name === "convert_layout" && others.length === 0 &&
+    body.ops.includes(only) && !hasBlockBarrier(only);
+  return isApart ? only : undefined;
 }
 
 /** A piece of shared memory. */
@@ -78,7 +98,7 @@ function planShared(func: Func): SharedPlan {
   const buffers = buffersOf(func);
   const walk = new Walk(buffers.length > 0);
   walk.region(func.body, "nothing");
-  const isExclusive = buffers.some(({ attrs }) => attrs.exclusive);
+  const isExclusive = exclusiveBuffers(func);
   const areaStart = isExclusive
     ? aligned(walk.bytes, Math.max(ALIGNMENT, swizzleAlignment(func)))
     : 0;

@@ -15,7 +15,7 @@
  *       wait until the slots of the dot are full; dot; wait for it; arrive at those that no later dot reads
  *       …
  *     }
- *     barrier; end the barriers
+ *     barrier; end the barriers, if their memory is used again
  *
  * The warps of a program wait for each other nowhere in the loop, so one group multiplies while another one computes.
  */
@@ -31,8 +31,12 @@ import type { BoxPlan, ChainPlan, Ring, Rings } from "./chain_plan.ts";
 import { overlapChain } from "./overlapped_chain.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 
-/** The loop, with what comes before and after it. */
-export function rewriteChain(plan: ChainPlan, buffers: readonly Value[]): Op[] {
+/** The loop, with what comes before and after it. `isReused`: what follows uses the memory of the buffers. */
+export function rewriteChain(
+  plan: ChainPlan,
+  buffers: readonly Value[],
+  isReused: boolean,
+): Op[] {
   const { func, loop, boxes, numWarps } = plan;
   const rings = ringsOf(plan, buffers);
   func.maps = func.maps.map((map, index) => {
@@ -53,6 +57,8 @@ export function rewriteChain(plan: ChainPlan, buffers: readonly Value[]): Op[] {
   }
   const start: Position = { slot: zero, parity: zero };
   const rounds = overlapChain(plan, rings, start) ?? multiplyChain(plan, rings, start);
+  // A group that is done goes on to its results while another one multiplies.
+  if (!isReused) return [...before.out, ...rounds];
   const after = new ScheduleBuilder(func, [], loop.span);
   after.barrier();
   after.once(after.true(), (inside) => {

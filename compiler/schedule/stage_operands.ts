@@ -27,9 +27,9 @@ import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { fitsShared } from "../targets.ts";
-import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
+import { conversionOf, exchangeBytes, hasBlockBarrier } from "../layout/exchanges.ts";
 import { isBox } from "../layout/warp_group.ts";
-import { aligned, sharedBytes } from "./allocate_shared.ts";
+import { aligned, exchangeApart, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rewriteChain } from "./chain_loop.ts";
 import { buffersOf, type ChainPlan, planChain } from "./chain_plan.ts";
@@ -135,7 +135,10 @@ function pipelineLoops(
         : undefined;
     if (chain !== undefined) {
       state.isReversed ||= growsWithProgram(chain.loop);
-      out.push(...rewriteChain(chain, addChainBuffers(state, chain)));
+      const buffers = addChainBuffers(state, chain);
+      const isApart = staysApart(state);
+      state.isExclusive ||= isApart;
+      out.push(...rewriteChain(chain, buffers, !isApart));
       continue;
     }
     const isPrograms = op.name === "while" && op.attrs.programs === true;
@@ -213,6 +216,20 @@ function addChainBuffers(state: State, chain: ChainPlan): readonly Value[] {
   });
   state.ringBytes = Math.max(state.ringBytes, offset);
   return values;
+}
+
+/** Of slots that have swizzles. */
+const SLOT_ALIGNMENT = 1024;
+
+/**
+ * Whether what the function exchanges besides has memory of its own, and each warp a part of that: then none has to wait for the
+ * others before its results.
+ */
+function staysApart({ func, ringBytes, context }: State): boolean {
+  const loops = func.body.ops.filter(({ name }) => name === "while");
+  const exchange = exchangeApart(func);
+  return loops.length === 1 && exchange !== undefined &&
+    fitsShared(context.target, aligned(exchangeBytes(exchange), SLOT_ALIGNMENT) + ringBytes);
 }
 
 /** Neither writes memory nor uses that of the block, so that warps beside the program's may do it too. */

@@ -1,7 +1,7 @@
 /** Every form of the shipped attention for sm_90a on the emulator, whichever configuration a timing would select. */
 import { compileFile } from "../../compiler/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { assert } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { attentionReference, type AttentionSize } from "../support/kernels/attention.ts";
 import { ROUNDING } from "../support/bounds.ts";
 import { type Arguments, type Compiled, runEntry, serves } from "../support/form_run.ts";
@@ -112,6 +112,12 @@ const VARIANTS = [["float16", 64], ["bfloat16", 128]] as const;
 for (const [type, d] of sampled(VARIANTS, 1)) {
   Deno.test(`attention() is right in every form, ${type}, ${d} elements a row`, () => {
     const made = compiled(`${type}_D${d}`);
+    for (const { symbol } of made.entries.flatMap(({ forms = [] }) => forms)) {
+      const [, text = ""] = made.ptx.split(`.entry ${symbol}(`);
+      const [body = ""] = text.split("\n}\n");
+      // The warps of a program meet when its barriers are ready, and wait for each other nowhere else.
+      assertEquals(body.match(/bar\.sync/g)?.length, 1, symbol);
+    }
     const of = (m: number, n: number): AttentionSize => ({ batches: 2, heads: 1, m, n, d });
     check(made, type, of(1, 1), false);
     check(made, type, of(130, 300), false);
