@@ -1,5 +1,5 @@
 /** checkKernel(): a kernel against a reference on drawn cases; a case that fails is made smaller. */
-import { Device, DTYPES, Tensor } from "../ffi/mod.ts";
+import { Device, type DType, DTYPES, Tensor } from "../ffi/mod.ts";
 import { elementReader } from "../ffi/elements.ts";
 import { bytesOf } from "../ffi/host.ts";
 import { type Case, drawSize, pick, randomFrom, seedOf } from "./draw.ts";
@@ -159,9 +159,9 @@ async function difference(
   for (let i = 0; i < expected.length; i++) {
     const [found, wanted] = [read(i), expected[i] ?? 0];
     if (isNear(found, wanted, absolute, relative)) continue;
-    return `element [${indexOf(i, tensor.shape).join(", ")}] is ${text(found)} instead of ${
-      text(wanted)
-    }`;
+    const at = indexOf(i, tensor.shape).join(", ");
+    const hint = hintOf(Number(found), Number(wanted), dtype);
+    return `element [${at}] is ${text(found)} instead of ${text(wanted)}${hint}`;
   }
   return undefined;
 }
@@ -177,6 +177,24 @@ function isNear(
   if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) && Number.isNaN(b);
   if (typeof found === "bigint" || !Number.isFinite(a) || !Number.isFinite(b)) return false;
   return Math.abs(a - b) <= absolute + relative * Math.abs(b);
+}
+
+/** Bits of the fractions of floats. */
+const FRACTIONS: Readonly<Partial<Record<DType, number>>> = {
+  float16: 10,
+  bfloat16: 7,
+  float32: 23,
+  float64: 52,
+};
+
+/** Where a result differs by about a rounding, the tolerance is probably missing. */
+function hintOf(found: number, wanted: number, dtype: DType): string {
+  const bits = FRACTIONS[dtype];
+  const isNear = bits !== undefined && Number.isFinite(wanted) &&
+    Math.abs(found - wanted) <= 2 ** -bits * Math.abs(wanted);
+  return isNear
+    ? `\n  they differ by a rounding to ${dtype}: tolerance: { relative: 2 ** -${bits} } allows it`
+    : "";
 }
 
 function indexOf(position: number, shape: readonly number[]): readonly number[] {

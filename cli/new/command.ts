@@ -6,7 +6,14 @@ import { must } from "../../compiler/support/bug.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT, usageError } from "../failure.ts";
 import { deno } from "../host/deno.ts";
-import { type Files, kernelFiles, type NewKernel, projectFiles, TEMPLATE_WORDS } from "./files.ts";
+import {
+  type Files,
+  type Host,
+  kernelFiles,
+  type NewKernel,
+  projectFiles,
+  TEMPLATE_WORDS,
+} from "./files.ts";
 import { absolutePath, folderOf, joinPath, relativePath } from "../files/paths.ts";
 import { isFile, isFolder, openProject } from "../project/project.ts";
 
@@ -21,14 +28,15 @@ export async function runNew(
   }
   const names = namesOf(name);
   const { root, configFile } = openProject(".");
-  const own = invocation.flag("package") || configFile === undefined;
+  const host = invocation.flag("package") ? "deno" : hostOf(configFile);
+  const own = invocation.flag("package") || host === "deno" && configFile === undefined;
   const folder = own ? absolutePath(names.kernel) : root;
   if (own && isFolder(folder)) throw usageError(`There is a folder ${names.kernel} already`);
   const files = new Map([
     ...(own
       ? projectFiles(names, { publishable: invocation.flag("package"), checkout: checkoutHere() })
       : []),
-    ...kernelFiles(names),
+    ...kernelFiles(names, host),
   ]);
   const compiler = await toolchain.compiler();
   const file = {
@@ -51,9 +59,18 @@ export async function runNew(
     own
       // Its tasks are Deno's, which Node and Bun run from npm.
       ? `next: cd ${names.kernel} && ${deno === undefined ? "npx deno" : "deno"} task test`
+      : host === "node"
+      ? "next: npx tri test kernels --emit js, which builds kernels/ into generated/ first"
       : `next: tri build kernels --out generated, then run tests/${names.kernel}_test.ts`,
   );
   return EXIT.ok;
+}
+
+/** A folder with a package.json and no settings of Deno is a project of Node or Bun, if one of these runs the command. */
+function hostOf(configFile: string | undefined): Host {
+  const isNode = deno === undefined && isFile(absolutePath("package.json")) &&
+    (configFile === undefined || configFile === "package.json");
+  return isNode ? "node" : "deno";
 }
 
 /** The checkout that runs here; undefined for a published tri. */

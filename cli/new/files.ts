@@ -15,17 +15,34 @@ export type Files = ReadonlyMap<string, string>;
 
 /** Names in the templates beside the kernel's own; a kernel with such a name would shadow it. */
 export const TEMPLATE_WORDS: ReadonlySet<string> = new Set([
-  ...["Array", "assert", "benchmark", "Deno", "Device", "device", "factor", "Float32Array", "i"],
+  ...[
+    "Array",
+    "assert",
+    "benchmark",
+    "Deno",
+    "test",
+    "Device",
+    "device",
+    "factor",
+    "Float32Array",
+    "i",
+  ],
   ...["index", "keep", "Math", "n", "out", "result", "size", "values", "x", "y"],
 ]);
 
+/** What the tests of a project are run by: Deno, or `node:test`, which every Node and Bun run in JavaScript. */
+export type Host = "deno" | "node";
+
+const EXTENSIONS: Readonly<Record<Host, string>> = { deno: "ts", node: "js" };
+
 /** Kernel, test and benchmark. */
-export function kernelFiles(names: NewKernel): Files {
+export function kernelFiles(names: NewKernel, host: Host): Files {
   const { kernel } = names;
+  const extension = EXTENSIONS[host];
   return new Map([
     [`kernels/${kernel}.tc`, kernelText(names)],
-    [`tests/${kernel}_test.ts`, testText(names)],
-    [`bench/${kernel}.ts`, benchmarkText(names)],
+    [`tests/${kernel}_test.${extension}`, testText(names, host)],
+    [`bench/${kernel}.${extension}`, benchmarkText(names, extension)],
   ]);
 }
 
@@ -62,18 +79,23 @@ __global__ void ${kernel}(TYPE *X, TYPE *Y, float factor, int N) {
 `;
 }
 
-function testText({ kernel, wrapper }: NewKernel): string {
+function testText({ kernel, wrapper }: NewKernel, host: Host): string {
+  const [imported, define] = host === "deno"
+    ? ["", "Deno.test"]
+    : [`import { test } from "node:test";\n`, "test"];
+  // Node 20 has no `using`.
+  const keyword = host === "deno" ? "using" : "const";
   return `import assert from "node:assert/strict";
-import { Device } from "@tri/tri/ffi";
-import { ${wrapper} } from "../generated/${kernel}.ts";
+${imported}import { Device } from "@tri/tri/ffi";
+import { ${wrapper} } from "../generated/${kernel}.${EXTENSIONS[host]}";
 
-Deno.test("${wrapper} multiplies vectors of any length by a number", async () => {
+${define}("${wrapper} multiplies vectors of any length by a number", async () => {
   // The GPU if there is one, else the emulator, which also finds accesses beside the tensors.
-  using device = Device.open();
+  ${keyword} device = Device.open();
   for (const size of [1, 1000, 4099]) {
     const values = Float32Array.from({ length: size }, () => Math.random() * 2 - 1);
-    using x = device.tensor(values, [size]);
-    using y = ${wrapper}(x, { factor: 3 });
+    ${keyword} x = device.tensor(values, [size]);
+    ${keyword} y = ${wrapper}(x, { factor: 3 });
     const result = await y.read();
     values.forEach((value, i) => assert.equal(result[i], Math.fround(3 * value)));
   }
@@ -81,9 +103,9 @@ Deno.test("${wrapper} multiplies vectors of any length by a number", async () =>
 `;
 }
 
-function benchmarkText({ kernel, wrapper }: NewKernel): string {
+function benchmarkText({ kernel, wrapper }: NewKernel, extension: string): string {
   return `import { benchmark } from "@tri/tri/bench";
-import { ${wrapper} } from "../generated/${kernel}.ts";
+import { ${wrapper} } from "../generated/${kernel}.${extension}";
 
 export default benchmark({
   name: "${kernel}",

@@ -76,6 +76,10 @@ Deno.test({
         await t.step(`${runtime}: tri ${args.join(" ")}`, () => compare(workspace, program, args));
       }
       await t.step(`${runtime}: a build waits for one on Deno`, () => waits(workspace, program));
+      await t.step(
+        `${runtime}: tri new adds a kernel to the package`,
+        () => adds(workspace, program),
+      );
     }
   },
 });
@@ -113,6 +117,18 @@ function takeOutput(workspace: Workspace): Map<string, string> {
   if (files.size > 0) workspace.remove("out");
   files.delete("out/.tri-build.json");
   return files;
+}
+
+/** Its test and its benchmark are JavaScript, which every Node runs, and there is no project of Deno. */
+async function adds(workspace: Workspace, program: string): Promise<void> {
+  const { code, stderr } = await runIn(workspace, program, TRI, "new", "my_kernel");
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stderr, "next: npx tri test kernels --emit js");
+  const test = workspace.read("tests/my_kernel_test.js");
+  assertStringIncludes(test, 'import { test } from "node:test";');
+  assertStringIncludes(test, '"../generated/my_kernel.js"');
+  assertStringIncludes(workspace.read("bench/my_kernel.js"), '"../generated/my_kernel.js"');
+  for (const path of ["kernels/my_kernel.tc", "tests", "bench"]) workspace.remove(path);
 }
 
 /** A lock that this process has makes it wait. */

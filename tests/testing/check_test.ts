@@ -111,6 +111,23 @@ Deno.test("checkKernel() compares within a tolerance, infinities and NaN exactly
   await assertRejects(() => near(0.49), KernelMismatch);
 });
 
+Deno.test("checkKernel() says which tolerance is missing where a float differs by a rounding, and only there", async () => {
+  using device = open();
+  const check = (factor: number): Promise<void> =>
+    checkKernel({
+      sizes: { N: [1, 9] },
+      inputs: { x: { dtype: "float32", shape: ["N"], values: ["uniform"] } },
+      device,
+      seed: nextSeed(),
+      run: ({ x }) => vectorAdd(x, x),
+      reference: ({ x }) => x.map((value) => 2 * value * factor),
+    });
+  const near = await assertRejects(() => check(1 + 2 ** -24), KernelMismatch);
+  assertStringIncludes(near.message, "tolerance: { relative: 2 ** -23 } allows it");
+  const far = await assertRejects(() => check(1 + 2 ** -20), KernelMismatch);
+  assert(!far.message.includes("tolerance"), far.message);
+});
+
 Deno.test("checkKernel() refuses a seed that is none", async () => {
   const check = { ...VECTORS, run: vectorless, reference: () => [], seed: 0.5 };
   const error = await assertRejects(() => checkKernel(check), Error);
