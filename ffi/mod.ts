@@ -61,6 +61,7 @@ export type {
   Watchpoint,
 } from "../emulator/debug/debug_launch.ts";
 export type {
+  LoopRange,
   NamedValue,
   ProgramReader,
   RegisterState,

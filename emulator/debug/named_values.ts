@@ -4,13 +4,14 @@ import type { Site } from "../fault.ts";
 import type { ObservedInstruction } from "./observed_launch.ts";
 import type {
   LaunchNames,
+  LoopRange,
   NamedValue,
   ProgramReader,
   RegisterState,
   SourceNames,
   WarpRegister,
 } from "./source_names.ts";
-import { isInside, type LoopRange, type TrackedWarp } from "./track.ts";
+import { isInside, type TrackedWarp } from "./track.ts";
 import type { Where } from "./where.ts";
 
 /** The emulator keeps arguments of calls in local memory (`compiler/ptx/inline.ts`). */

@@ -1,5 +1,12 @@
 /** What a compiler says of the variables of an entry, and what it asks for: types. */
-import type { LoopRange } from "./track.ts";
+
+/** Instructions that repeat: from the first one to the branch back to it. */
+export interface LoopRange {
+  /** After its label. */
+  readonly first: number;
+  /** The last branch back. */
+  readonly last: number;
+}
 
 /** A value of the source by its name: a tile, or a number, whose shape is empty. */
 export interface NamedValue {
@@ -20,6 +27,7 @@ export type RegisterState = "set" | "not set" | "gone";
 
 /** A register of a warp. */
 export interface WarpRegister {
+  /** What it holds. */
   readonly state: RegisterState;
   /** Lanes that have written it. */
   readonly lanes: number;
@@ -33,8 +41,9 @@ export interface ProgramReader {
   readonly program: readonly number[];
   /** Programs by axis. */
   readonly grid: readonly number[];
-  /** The focused thread. */
+  /** The warp of the focused thread. */
   readonly warp: number;
+  /** Its lane. */
   readonly lane: number;
   /** A register of a warp; gone outside of the loop of this number. */
   register(name: string, warp: number, within: number | undefined): WarpRegister;

@@ -3,6 +3,7 @@ import type { BlockState, WarpState } from "../machine.ts";
 import { LANES } from "../register_file.ts";
 import type { ObservedInstruction, ObservedLaunch } from "./observed_launch.ts";
 import type { Step } from "./observer.ts";
+import type { LoopRange } from "./source_names.ts";
 
 /** A warp that runs. */
 export interface TrackedWarp {
@@ -23,12 +24,7 @@ export interface TrackedWarp {
   readonly iterations: Uint32Array;
 }
 
-/** Instructions that repeat: from the first one to the branch back to it. */
-export interface LoopRange {
-  readonly first: number;
-  readonly last: number;
-}
-
+/** Whether a loop has an instruction. */
 export const isInside = ({ first, last }: LoopRange, pc: number): boolean =>
   first <= pc && pc <= last;
 
