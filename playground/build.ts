@@ -4,6 +4,7 @@ import { EXPLANATIONS, sectionText } from "../cli/explain/mod.ts";
 import { CODES } from "../compiler/support/codes.ts";
 import { bundleScripts } from "./bundle.ts";
 import { GALLERY, INCLUDES } from "./gallery/entries.ts";
+import { GUIDE } from "./gallery/guide.ts";
 import { PUZZLES } from "./puzzles/puzzles.ts";
 
 const HERE = import.meta.dirname ?? ".";
@@ -19,6 +20,7 @@ export async function buildSite(): Promise<Site> {
   for (const name of STATIC) site.set(name, Deno.readTextFileSync(path.join(HERE, "static", name)));
   const texts = [
     ...GALLERY.map(({ file }) => file),
+    ...GUIDE.map(({ file }) => file),
     ...PUZZLES.flatMap(({ file, solution }) => [file, solution]),
     ...Object.values(INCLUDES),
   ];

@@ -5,7 +5,7 @@ import type { PageState } from "../state/state.ts";
 export interface GalleryEntry {
   /** Its name in addresses. */
   readonly name: string;
-  readonly group: "Learn" | "Kernels" | "Mistakes" | "Puzzles";
+  readonly group: "Learn" | "Kernels" | "Mistakes" | "Guide" | "Puzzles";
   readonly title: string;
   readonly sentence: string;
   /** From the root of the repository. */
@@ -189,8 +189,3 @@ export const GALLERY: readonly GalleryEntry[] = [
 
 /** The files that entries may include, by the name in `#include`, and where they are. */
 export const INCLUDES: Readonly<Record<string, string>> = { "rows.h": "kernels/rows.h" };
-
-/** The entry of this name. */
-export function galleryEntry(name: string): GalleryEntry | undefined {
-  return GALLERY.find((entry) => entry.name === name);
-}

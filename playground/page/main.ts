@@ -1,6 +1,7 @@
 /** The page: reads the address, fetches the kernel, and connects editor, inputs and views with the worker. */
-import { GALLERY, type GalleryEntry, galleryEntry, INCLUDES } from "../gallery/entries.ts";
-import { puzzleOf, PUZZLES } from "../puzzles/puzzles.ts";
+import { GALLERY, type GalleryEntry, INCLUDES } from "../gallery/entries.ts";
+import { GUIDE } from "../gallery/guide.ts";
+import { PUZZLES } from "../puzzles/puzzles.ts";
 import { readAddress, writeAddress } from "../state/address.ts";
 import { INITIAL, type PageState, type ViewName, VIEWS } from "../state/state.ts";
 import { App } from "./app.ts";
@@ -48,8 +49,11 @@ async function fetchText(file: string): Promise<string> {
   return await response.text();
 }
 
-/** The entry of this name, of the gallery or of the puzzles. */
-const entryOf = (name: string): GalleryEntry | undefined => galleryEntry(name) ?? puzzleOf(name);
+/** The gallery, the puzzles and the kernels of the guide. */
+const ENTRIES: readonly GalleryEntry[] = [...GALLERY, ...PUZZLES, ...GUIDE];
+
+const entryOf = (name: string): GalleryEntry | undefined =>
+  ENTRIES.find((entry) => entry.name === name);
 
 class Page {
   readonly #app: App;
@@ -183,7 +187,7 @@ class Page {
         const entry = entryOf(name);
         if (entry !== undefined) void this.open(entry);
       },
-      gallery: [...GALLERY, ...PUZZLES],
+      gallery: ENTRIES,
     });
     byId("status").textContent = app.known.status;
     for (const tab of document.querySelectorAll<HTMLElement>("#tabs button")) {

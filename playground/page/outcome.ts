@@ -35,3 +35,8 @@ export function notRunText({ outcome, isRunning }: Known): HTMLElement {
   }
   return h("p", { class: "quiet" }, isRunning ? "Running …" : "Run (Ctrl+Enter) shows this.");
 }
+
+/** While a launch is walked through. */
+export function walkingText(): HTMLElement {
+  return h("p", { class: "quiet" }, "Walking through the launch …");
+}

@@ -4,7 +4,7 @@ import { rangeOfColumn, timelinePicture } from "../views/timeline_picture.ts";
 import type { App } from "./app.ts";
 import { fill, h, table } from "./dom.ts";
 import { figureOf } from "./figure.ts";
-import { notRunText } from "./outcome.ts";
+import { notRunText, walkingText } from "./outcome.ts";
 import { programChoice } from "./program_choice.ts";
 import type { View } from "./view.ts";
 
@@ -15,6 +15,7 @@ const MOST_EVENTS = 200;
 export function timelineView(app: App, parent: HTMLElement): View {
   const refresh = async (): Promise<void> => {
     if (app.known.outcome?.kind !== "ran") return fill(parent, notRunText(app.known));
+    if (parent.querySelector("figure") === null) fill(parent, walkingText());
     const trace = await app.trace().catch(() => undefined);
     if (trace?.kind !== "trace") return;
     draw(trace);

@@ -5,7 +5,7 @@ import { numberText, valuePicture } from "../views/value_picture.ts";
 import type { App } from "./app.ts";
 import { fill, h, table } from "./dom.ts";
 import { figureOf } from "./figure.ts";
-import { notRunText } from "./outcome.ts";
+import { notRunText, walkingText } from "./outcome.ts";
 import { programChoice } from "./program_choice.ts";
 import type { View } from "./view.ts";
 
@@ -18,6 +18,7 @@ export function valuesView(app: App, parent: HTMLElement): View {
   let look: Look | undefined;
   const refresh = async (): Promise<void> => {
     if (app.known.outcome?.kind !== "ran") return fill(parent, notRunText(app.known));
+    if (trace === undefined) fill(parent, walkingText());
     const made = await app.trace().catch(() => undefined);
     if (made?.kind !== "trace") return;
     trace = made;
