@@ -2,11 +2,11 @@
 import { must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
-import type { Func, Op, Region, Value } from "../ir/func.ts";
+import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { loopOf } from "../ir/flow.ts";
 import { operandsOf } from "../ir/op.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { isMemoryOp, rowOf } from "../ir/table.ts";
+import { isMemoryOp, type MemoryOp, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { AffineAnalysis, type Observation } from "./affine.ts";
 import { type Bound, boundsOf } from "./groups.ts";
@@ -41,6 +41,10 @@ export interface Accesses {
   readonly affine: readonly MemoryAccess[];
   /** Pointer parameters with an access that is not affine. */
   readonly vague: ReadonlySet<Value>;
+  /** Accesses that are affine in the number of an iteration too: `X + k + r` in a loop over k. */
+  readonly iterated: readonly MemoryAccess[];
+  /** Pointer parameters with an access that is neither. */
+  readonly unknown: ReadonlySet<Value>;
   /** How each pointer parameter is used, and the first operation that does. */
   readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
   /**
@@ -56,7 +60,9 @@ export function collectAccesses(func: Func): Accesses {
   const inProgram = new AffineAnalysis(func, "program");
   const reach = new Reach(func);
   const affine: MemoryAccess[] = [];
+  const iterated: MemoryAccess[] = [];
   const vague = new Set<Value>();
+  const unknown = new Set<Value>();
   const direction = new Map<string, { access: Access; span: Span }>();
   const shaping: { readonly names: readonly string[]; readonly elements: number }[] = [];
   const conditional = conditionalOps(func);
@@ -79,28 +85,52 @@ export function collectAccesses(func: Func): Accesses {
     });
     const roots = rootsOf(func, reach, pointer);
     for (const root of roots) noteDirection(direction, nameOf(root), op);
-    const address = affine.length < MAX_ACCESSES ? analysis.pointer(pointer) : undefined;
-    if (address === undefined) {
-      for (const root of roots) vague.add(root);
-      return;
-    }
-    const constraints = mask === undefined ? [] : analysis.mask(mask);
-    affine.push({
-      op,
-      param: address.param,
-      bytes: address.bytes,
-      observed: address.observed,
-      observedByMask: constraints.flatMap((constraint) => constraint.observed),
-      bounds: boundsOf(constraints),
-      shape: pointer.type.shape,
-      width: bytesOf(element.pointee),
-      isConditional: conditional.has(op),
-    });
+    if (affine.length + iterated.length < MAX_ACCESSES) {
+      const conditions = { mask, isConditional: conditional.has(op) };
+      const access = accessIn(analysis, op, conditions);
+      if (access !== undefined) {
+        affine.push(access);
+        return;
+      }
+      const inLoop = accessIn(inProgram, op, conditions);
+      if (inLoop !== undefined && isOfLaunch(inLoop.bytes)) iterated.push(inLoop);
+      else for (const root of roots) unknown.add(root);
+    } else for (const root of roots) unknown.add(root);
+    for (const root of roots) vague.add(root);
   });
   const most = shaping.reduce((so, { elements }) => Math.max(so, elements), 0);
   const names = shaping.flatMap(({ names, elements }) => elements * MINOR < most ? [] : names);
-  return { affine, vague, direction, shaping: new Set(names) };
+  return { affine, vague, iterated, unknown, direction, shaping: new Set(names) };
 }
+
+/** The access of an operation; undefined where its address is not affine in what the analysis follows. */
+function accessIn(
+  analysis: AffineAnalysis,
+  op: Op & OpOf<MemoryOp>,
+  { mask, isConditional }: { readonly mask: Value | undefined; readonly isConditional: boolean },
+): MemoryAccess | undefined {
+  const { pointer } = operandsOf(op);
+  const { element, shape } = pointer.type;
+  const address = analysis.pointer(pointer);
+  if (address === undefined || !isPointer(element)) return undefined;
+  const constraints = (mask === undefined ? [] : analysis.mask(mask))
+    .filter(({ poly }) => isOfLaunch(poly));
+  return {
+    op,
+    param: address.param,
+    bytes: address.bytes,
+    observed: address.observed,
+    observedByMask: constraints.flatMap((constraint) => constraint.observed),
+    bounds: boundsOf(constraints),
+    shape,
+    width: bytesOf(element.pointee),
+    isConditional,
+  };
+}
+
+/** Whether nothing but the launch and numbers of iterations decides it. */
+const isOfLaunch = (poly: Poly): boolean =>
+  atomsOf([...poly.values()]).every(({ kind }) => kind !== "scalar");
 
 const elementsOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 

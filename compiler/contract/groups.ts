@@ -21,7 +21,7 @@ import {
   type Term,
 } from "./poly.ts";
 
-/** Integer coefficients of pids and lanes: sorted by key, without a common divisor, the first positive. */
+/** Integer coefficients of pids, lanes and iterations: sorted by key, without a common divisor, the first positive. */
 export interface Form {
   readonly key: string;
   readonly parts: readonly { readonly atom: Atom; readonly coefficient: bigint }[];
@@ -45,11 +45,11 @@ export interface Group {
 
 export interface Offset {
   readonly groups: readonly Group[];
-  /** Without pids and lanes. */
+  /** Without pids, lanes and iterations. */
   readonly rest: Poly;
 }
 
-/** Splits a polynomial by its pids and lanes; undefined when two of them are multiplied. */
+/** Splits a polynomial by its pids, lanes and iterations; undefined when two of them are multiplied. */
 function splitByVariable(
   poly: Poly,
 ): { readonly coefficients: Map<string, Variable>; readonly rest: Poly } | undefined {
@@ -78,7 +78,8 @@ interface Variable {
   readonly coefficient: Poly;
 }
 
-const isVariable = (atom: Atom): boolean => atom.kind === "pid" || atom.kind === "lane";
+const isVariable = ({ kind }: Atom): boolean =>
+  kind === "pid" || kind === "lane" || kind === "iteration";
 
 const gcd = (a: bigint, b: bigint): bigint => b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b);
 
@@ -216,6 +217,7 @@ export interface Tiling {
 export function tilingOf(form: Form, shape: readonly number[]): Tiling | undefined {
   const pids = form.parts.filter((part) => part.atom.kind === "pid");
   const [pid] = pids;
+  if (form.parts.some(({ atom }) => atom.kind === "iteration")) return undefined;
   if (pids.length !== 1 || pid === undefined || pid.atom.kind !== "pid") return undefined;
   const lanes: Form = { key: "", parts: form.parts.filter((part) => part !== pid) };
   if (pid.coefficient < 1n || lanes.parts.some((part) => part.coefficient < 0n)) return undefined;

@@ -51,12 +51,15 @@ export interface Inferred {
 
 /** Infers what it can; the function is not changed. */
 export function infer(func: Func): Inferred {
-  const { affine, vague, direction, shaping } = collectAccesses(func);
+  const { affine, vague, iterated, unknown, direction, shaping } = collectAccesses(func);
   const byParam = accessesByParam(affine, vague);
+  const all = [...affine, ...iterated];
   return {
-    grid: inferGrid(func, affine),
+    grid: inferGrid(func, all),
     access: direction,
-    tensors: [...byParam].flatMap(([param, accesses]) => inferTensor(param, accesses) ?? []),
+    tensors: [...accessesByParam(all, unknown)].flatMap(([param, accesses]) =>
+      inferTensor(param, accesses) ?? []
+    ),
     shaping,
     used: usedParams(func),
     bounds: (grid) => ({

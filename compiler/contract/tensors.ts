@@ -1,6 +1,7 @@
 /**
  * Pointer parameters seen as tensors: `X + rm[:, newaxis] * ldx + rn[newaxis, :]` under
- * `rm < M && rn < N` is a tensor of extents [M, N] and strides [ldx, 1].
+ * `rm < M && rn < N` is a tensor of extents [M, N] and strides [ldx, 1]. In a loop over k `X + k + r` under `r < N - k` is
+ * one of extent N.
  */
 import type { Span } from "../support/source.ts";
 import type { Value } from "../ir/func.ts";
@@ -56,8 +57,15 @@ function axesOf(param: Value, access: MemoryAccess): readonly InferredAxis[] | u
   if (new Set(groups.map((group) => normalKey(polyExpr(group.coefficient)))).size < groups.length) {
     return undefined;
   }
-  return groups.map(axisOf);
+  const axes = groups.map(axisOf);
+  // How often a loop runs is not known: only a mask says how far its index gets.
+  return groups.every((group, axis) => !isIterated(group) || axes[axis]?.extent !== undefined)
+    ? axes
+    : undefined;
 }
+
+const isIterated = ({ form }: Group): boolean =>
+  form.parts.some(({ atom }) => atom.kind === "iteration");
 
 /** Unit stride last, otherwise the order of the tile's axes; what is not in the tile comes first. */
 function orderOf({ form, coefficient }: Group): number {

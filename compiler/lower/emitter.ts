@@ -143,6 +143,11 @@ export class Emitter {
     return this.#scopes.at(-1) ?? this.#body;
   }
 
+  /** Whether what is emitted now may be done several times. */
+  get isInLoop(): boolean {
+    return this.#scopes.some(({ kind }) => kind === "loop");
+  }
+
   /** Notes where the instructions that follow come from. */
   from(span: Span): void {
     this.#span = span;

@@ -105,9 +105,10 @@ const vectorSpelling = ({ count, type }: AccessType): string =>
 /**
  * A load through the non-coherent path or from constant memory reads what is not written meanwhile, so it happens where
  * its elements are first asked for, access by access: weights that are applied to a row as it is stored need no
- * registers before.
+ * registers before. In a loop only tables of constants are read so late: there loads of an iteration should wait together.
  */
-const isLate = (op: OpOf<"load">): boolean => isLookup(op) || op.attrs.modifiers.includes("nc");
+const isLate = (e: Emitter, op: OpOf<"load">): boolean =>
+  isLookup(op) || (op.attrs.modifiers.includes("nc") && !e.isInLoop);
 
 /**
  * Whether the lanes of a warp read the same address in every access. Only then is the constant cache fast: it serves
@@ -191,7 +192,7 @@ export function lowerLoad(
   };
   const elements: (() => Ref)[] = [];
   for (const group of accessGroups(op, axisInfo)) {
-    const early = isLate(op) ? undefined : load(group);
+    const early = isLate(e, op) ? undefined : load(group);
     let late: { readonly scope: Scope; readonly refs: readonly Ref[] } | undefined;
     const refs = (): readonly Ref[] => {
       if (early !== undefined) return early;

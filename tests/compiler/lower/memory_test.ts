@@ -25,6 +25,18 @@ Deno.test("lowerLoad() reads memory without writers where it is needed, between 
   assert(!/st ld/.test(orderOf('"ca"')), "other loads stay where they are written");
 });
 
+Deno.test("lowerLoad() leaves such a load where it is in a loop, whose loads wait together", () => {
+  const text = ROW.replace("MODIFIER", '"nc"')
+    .replace(
+      "  *?(check)",
+      '  for (int k = 0; k < N; k += 4096) {\n    d += load(W + k + r, check, 0, "nc");\n    *?(check)',
+    )
+    .replace("= d * w;", "= d;\n  }");
+  const entry = printEntry(lowerGeneral(text).kernel);
+  const order = [...entry.matchAll(/(ld|st)\.global(\.nc)?/g)].map(([, op, nc]) => nc ? "nc" : op);
+  assert(!/st nc/.test(order.join(" ")), order.join(" "));
+});
+
 Deno.test("a comparison is made once for a vector whose bound is a multiple of it", () => {
   const aligned = lowerText(ROW.replace("MODIFIER", '"nc"')).find(({ conditions }) =>
     conditions.length > 0
