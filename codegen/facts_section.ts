@@ -151,11 +151,16 @@ function imageKey({ target, kind }: WrapperImage): string {
   return `${target}.${kind}`;
 }
 
-/** Where the image is, with its size before compression if it is compressed. */
+/** Where the image is, with its size before compression if it is compressed, and its part of the file if it has one. */
 function imageDoc(image: WrapperImage, embed: boolean): Doc {
-  const { path, uncompressedBytes, content } = image;
+  const { path, uncompressedBytes, part, content } = image;
   const source = embed ? quote(base64Of(content())) : urlDoc(path);
-  return uncompressedBytes === undefined ? source : array([source, `${uncompressedBytes}`]);
+  if (uncompressedBytes === undefined) return source;
+  return array([
+    source,
+    `${uncompressedBytes}`,
+    ...part === undefined ? [] : [`${part.offset}`, `${part.total}`],
+  ]);
 }
 
 /** A literal path, which bundlers understand. */

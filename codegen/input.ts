@@ -58,6 +58,8 @@ export interface WrapperImage {
   readonly sha256: string;
   /** Its content is compressed by Brotli; how many bytes it has otherwise. */
   readonly uncompressedBytes?: number;
+  /** It is a part of what the content decompresses to: where it begins, and the size of all. */
+  readonly part?: { readonly offset: number; readonly total: number };
   /** Read only if it is embedded in the module. */
   readonly content: () => Uint8Array;
 }

@@ -83,6 +83,8 @@ export interface ImageManifest {
   readonly sha256: string;
   /** It is compressed by Brotli; how many bytes it has otherwise. */
   readonly uncompressedBytes?: number;
+  /** The file has all PTX of the kernel: where this begins in what it decompresses to, and the size of all. */
+  readonly part?: { readonly offset: number; readonly total: number };
   /** What launching each entry takes. */
   readonly entries: readonly EntryManifest[];
 }
@@ -228,6 +230,7 @@ export function buildManifest(
       ...image.uncompressedBytes === undefined
         ? {}
         : { uncompressedBytes: image.uncompressedBytes },
+      ...image.part === undefined ? {} : { part: image.part },
       entries: (modules.find((module) => module.target === image.target)?.entries ?? []).map(
         describeEntry,
       ),

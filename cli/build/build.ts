@@ -21,10 +21,11 @@ import {
   ptxVersionOf,
   type Resources,
 } from "../tools/ptxas.ts";
-import { codeIdentity, compress, ownCubins, ownPtx } from "./compact.ts";
+import { codeIdentity, ownCubins, ownPtx } from "./compact.ts";
+import { makeImages, type PlainImage } from "./images.ts";
 import { mapPool } from "../tools/process.ts";
 import { readStaged, type Staged, type Staging } from "../files/staging.ts";
-import type { Compiler, Image, Toolchain } from "../tools/toolchain.ts";
+import type { Compiler, Toolchain } from "../tools/toolchain.ts";
 import type { RemoteSettings } from "../remote/settings.ts";
 import { VERSION } from "../version.ts";
 
@@ -244,41 +245,20 @@ export async function finishTask(
 ): Promise<Built | Diagnostic> {
   const { source } = task;
   const mine = assembled.filter(({ job }) => job.stem === source.stem);
-  const images: Image[] = [];
+  const plain: PlainImage[] = [];
   const skipped: Skipped[] = [];
   const warnings: AssemblerWarning[] = [];
   const resources: Record<string, Record<string, Readonly<Record<string, Resources>>>> = {};
-  const files = new Map<string, Staged>();
   const folder = source.stem.slice(0, source.stem.length - baseStem(source.stem).length);
-  const addImage = async (
-    { kernel, arch }: PtxModule,
-    kind: Image["kind"],
-    plain: Staged,
-  ): Promise<void> => {
-    const end = plan.compact ? `${kind}.br` : kind;
-    const path = `${baseStem(source.stem)}/${kernel}.${arch}.${end}`;
-    const staged = plan.compact ? staging.add(await compress(readStaged(plain))) : plain;
-    images.push({
-      kernel,
-      target: arch,
-      kind,
-      path,
-      bytes: staged.bytes,
-      sha256: staged.hash,
-      ...plan.compact ? { uncompressedBytes: plain.bytes } : {},
-      content: () => readStaged(staged),
-    });
-    if (!plan.embed) files.set(`${folder}${path}`, staged);
-  };
   const withPtx = new Set(modulesWithPtx(plan, modules));
   const withCubin = new Set(modulesWithCubins(plan, modules));
   for (const module of modules) {
     const { kernel, arch, version, ptx } = module;
-    if (withPtx.has(module)) await addImage(module, "ptx", ptx);
+    if (withPtx.has(module)) plain.push({ kernel, target: arch, kind: "ptx", content: ptx });
     if (!withCubin.has(module)) continue;
     const found = mine.find(({ job }) => job.kernel === kernel && job.arch === arch);
     if (found?.outcome.kind === "cubin") {
-      await addImage(module, "cubin", found.outcome.cubin);
+      plain.push({ kernel, target: arch, kind: "cubin", content: found.outcome.cubin });
       warnings.push(...found.outcome.warnings.map((message) => ({ kernel, arch, message })));
       (resources[kernel] ??= {})[arch] = found.outcome.resources;
     } else {
@@ -290,6 +270,10 @@ export async function finishTask(
       });
     }
   }
+  const { images, staged } = await makeImages(plain, baseStem(source.stem), plan, staging);
+  const files = new Map(
+    plan.embed ? [] : [...staged].map(([path, one]): [string, Staged] => [`${folder}${path}`, one]),
+  );
   // What others include needs no wrapper.
   if (kernels.length === 0) {
     return {

@@ -62,6 +62,8 @@ export interface Image {
   readonly sha256: string;
   /** It is compressed by Brotli; how many bytes it has otherwise. */
   readonly uncompressedBytes?: number;
+  /** It is a part of what the content decompresses to: where it begins, and the size of all. */
+  readonly part?: { readonly offset: number; readonly total: number };
   /** Its bytes, read from where they lie. */
   readonly content: () => Uint8Array;
 }

@@ -308,12 +308,13 @@ function expandForm<Name extends string>(
 
 function expandImage(key: string, row: ImageRow, bytes: number | undefined): ImageFacts {
   const [target = "", kind] = key.split(".");
-  const [source, uncompressedBytes] = isSource(row) ? [row] : row;
+  const [source, uncompressedBytes, offset, total] = isSource(row) ? [row] : row;
   const image = {
     target,
     kind: kind === "cubin" ? "cubin" : "ptx",
     ...bytes === undefined ? {} : { bytes },
     ...uncompressedBytes === undefined ? {} : { uncompressedBytes },
+    ...offset === undefined || total === undefined ? {} : { part: { offset, total } },
   } as const;
   return typeof source === "string" ? { ...image, base64: source } : { ...image, url: source };
 }

@@ -181,6 +181,8 @@ export type ImageFacts =
     readonly bytes?: number;
     /** It is compressed by Brotli; how many bytes it has otherwise. */
     readonly uncompressedBytes?: number;
+    /** It is a part of what the file decompresses to: where it begins, and the size of all. */
+    readonly part?: { readonly offset: number; readonly total: number };
   }
   & ({ readonly url: () => URL } | { readonly base64: string });
 

@@ -92,14 +92,18 @@ function imageName(kernel: string, image: ImageFacts): string {
 
 function readImage(image: ImageFacts, name: string): Uint8Array {
   const stored = "url" in image ? readFile(imageUrl(image.url, name)) : fromBase64(image.base64);
-  const { bytes, uncompressedBytes } = image;
+  const { bytes, uncompressedBytes, part } = image;
   if (bytes !== undefined && stored.length !== bytes) {
     throw new ImageError(
       name,
       `it has ${stored.length} bytes, and that of the wrapper's build had ${bytes}`,
     );
   }
-  return uncompressedBytes === undefined ? stored : decompress(stored, uncompressedBytes, name);
+  if (uncompressedBytes === undefined) return stored;
+  if (part === undefined) return decompress(stored, uncompressedBytes, name);
+  const all = decompress(stored, part.total, name);
+  // A copy, so that the code of other targets is not kept.
+  return all.slice(part.offset, part.offset + uncompressedBytes);
 }
 
 /** Bundles in CommonJS have no URL that images could be relative to. */

@@ -181,8 +181,14 @@ export interface ChoiceRow<Name extends string = string> {
   readonly measured?: Readonly<Record<string, MeasuredRow>>;
 }
 
-/** The file of an image, or its bytes in base64; with its size before compression if it is compressed. */
-export type ImageRow = ImageSource | readonly [source: ImageSource, uncompressedBytes: number];
+/**
+ * The file of an image, or its bytes in base64; with its size before compression if it is compressed, and where it begins in
+ * what the file decompresses to, and the size of that, if it is a part.
+ */
+export type ImageRow =
+  | ImageSource
+  | readonly [source: ImageSource, uncompressedBytes: number]
+  | readonly [source: ImageSource, uncompressedBytes: number, offset: number, total: number];
 
 /** Where an image is. */
 export type ImageSource = (() => URL) | string;

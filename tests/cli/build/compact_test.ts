@@ -53,11 +53,53 @@ Deno.test("tri build --compact writes shared images once, compressed, which wrap
   const { code, stderr } = await run("--compact");
   assertEquals(code, 0, stderr);
   const images = [...workspace.files("out/vector_add").keys()];
-  assertEquals(images, ["out/vector_add/vector_add.sm_80.ptx.br"]);
+  assertEquals(images, ["out/vector_add/vector_add.ptx.br"]);
   const bytes = Deno.readFileSync(`${workspace.path}/${images[0]}`);
   assertEquals(new TextDecoder().decode(brotliDecompressSync(bytes)), expected);
   assertMatch(
     workspace.read("out/vector_add.ts"),
     new RegExp(`import\\.meta\\.url\\),\\s*${expected.length},?\\s*\\]`),
   );
+});
+
+Deno.test("tri build --compact writes all PTX of a kernel in one file, unless wrappers hold it", async () => {
+  // The code differs by target.
+  const source = `__global__ void mark(int *X) { *X = __TRI_ARCH__; }`;
+  using workspace = new Workspace({ "k/mark.tc": source });
+  const run = (...options: string[]): Promise<TriResult> => {
+    const build = ["build", "k", "--out", "out", "--arch", "sm_75,sm_90", "--no-cubin"];
+    return workspace.tri([...build, ...options], { main: REAL_MAIN });
+  };
+  assertEquals((await run()).code, 0);
+  const texts = ["sm_75", "sm_90"].map((arch) => workspace.read(`out/mark/mark.${arch}.ptx`));
+  const lengths = texts.map((text) => text.length);
+  assertEquals((await run("--compact")).code, 0);
+  assertEquals([...workspace.files("out/mark").keys()], ["out/mark/mark.ptx.br"]);
+  const bytes = Deno.readFileSync(`${workspace.path}/out/mark/mark.ptx.br`);
+  assertEquals(new TextDecoder().decode(brotliDecompressSync(bytes)), texts.join(""));
+  const { images } = JSON.parse(workspace.read("out/manifest.json")).sources.mark.mark;
+  const [first = 0, second = 0] = lengths;
+  assertEquals(
+    images.map(({ target, uncompressedBytes, part }: Record<string, unknown>) => ({
+      target,
+      uncompressedBytes,
+      part,
+    })),
+    [
+      { target: "sm_75", uncompressedBytes: first, part: { offset: 0, total: first + second } },
+      {
+        target: "sm_90",
+        uncompressedBytes: second,
+        part: { offset: first, total: first + second },
+      },
+    ],
+  );
+  assertMatch(
+    workspace.read("out/mark.ts"),
+    new RegExp(`import\\.meta\\.url\\),\\s*${second},\\s*${first},\\s*${first + second},?\\s*\\]`),
+  );
+  assertEquals((await run("--compact", "--embed")).code, 0);
+  assertEquals(workspace.files("out/mark").size, 0);
+  const embedded = JSON.parse(workspace.read("out/manifest.json")).sources.mark.mark.images;
+  assertEquals(embedded.map(({ part }: Record<string, unknown>) => part), [undefined, undefined]);
 });

@@ -40,8 +40,8 @@ const ROWS: KernelRows<Name> = {
       ]]],
     }], ["", 128, 0, [64]]],
   ],
-  images: { "sm_90a.cubin": "AAAA", "sm_80.ptx": ["", 7] },
-  imageBytes: [3, 0],
+  images: { "sm_90a.cubin": "AAAA", "sm_80.ptx": ["", 7], "sm_75.ptx": ["", 5, 7, 12] },
+  imageBytes: [3, 0, 0],
   tuning: {
     key: ["M"],
     choices: [{
@@ -105,6 +105,14 @@ Deno.test("expandKernel() gives each variant and instance what its rows say", ()
   assertEquals(facts.images, [
     { target: "sm_90a", kind: "cubin", bytes: 3, base64: "AAAA" },
     { target: "sm_80", kind: "ptx", bytes: 0, uncompressedBytes: 7, base64: "" },
+    {
+      target: "sm_75",
+      kind: "ptx",
+      bytes: 0,
+      uncompressedBytes: 5,
+      part: { offset: 7, total: 12 },
+      base64: "",
+    },
   ]);
   assertEquals(facts.tuning?.choices[0]?.instances.map(({ symbol }) => symbol), [
     "scale_half_a16",

@@ -177,6 +177,20 @@ Deno.test("loadImage() decompresses images, of files and of data URLs", () => {
   }
 });
 
+Deno.test("loadImage() takes a target's part of what all of them are compressed to", () => {
+  using gpu = fakeGpu();
+  const texts = ["sm_80", "sm_90"].map((target) => `.version 8.0\n.target ${target}\n`);
+  const [older = "", own = ""] = texts;
+  const image: ImageFacts = {
+    target: "sm_90",
+    kind: "ptx",
+    uncompressedBytes: own.length,
+    part: { offset: older.length, total: older.length + own.length },
+    base64: brotliCompressSync(texts.join("")).toString("base64"),
+  };
+  assertEquals(loadImage(factsWith([image]), gpu.device).ptx, own);
+});
+
 Deno.test("loadImage() says that a compressed image is damaged", () => {
   using gpu = fakeGpu();
   const text = "text ".repeat(100);
