@@ -1,7 +1,8 @@
 /** The derivatives of a layer by its input and its weights, from what the forward pass kept. All sums have a fixed order. */
 import type { Tensor } from "@tri/tri/ffi";
 import { matmul } from "../../generated/matmul.ts";
-import { rmsNormBackward, rmsNormBackwardWeights } from "../../generated/rms_norm.ts";
+import { rmsNormBackwardWeights } from "../../generated/norm_weights.ts";
+import { rmsNormBackward } from "../../generated/rms_norm.ts";
 import {
   attentionBackwardKeys,
   attentionBackwardQueries,

@@ -88,7 +88,7 @@ export const GALLERY: readonly GalleryEntry[] = [
     group: "Kernels",
     title: "Softmax, as shipped",
     sentence:
-      "One text, a tile per length of the rows: five entries and the conditions that choose one.",
+      "One text of two loops: an entry for each range of lengths, and the conditions that choose one.",
     file: "kernels/softmax.tc",
     chosen: {
       view: "contract",
@@ -187,5 +187,5 @@ export const GALLERY: readonly GalleryEntry[] = [
   },
 ];
 
-/** The files that entries may include, by the name in `#include`, and where they are. */
-export const INCLUDES: Readonly<Record<string, string>> = { "rows.h": "kernels/rows.h" };
+/** The files that entries may include, by the name in `#include`, and where they are; no entry includes one now. */
+export const INCLUDES: Readonly<Record<string, string>> = {};

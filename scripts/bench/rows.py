@@ -116,7 +116,7 @@ def layer_norm_weights(kernels, x, y):
     pw, pb = torch.empty(parts, n, device="cuda"), torch.empty(parts, n, device="cuda")
     dw, db = torch.empty(n, device="cuda"), torch.empty(n, device="cuda")
     args = (x, dy, mean, rstd, pw, pb, m, n, parts, x.stride(0), dy.stride(0))
-    first = contenders(kernels["layer_norm"], "layer_norm_backward_weights", "float32", args)
+    first = contenders(kernels["norm_weights"], "layer_norm_backward_weights", "float32", args)
     second = contenders(kernels["reduce_sum"], "sum_rows", "float32", (pw, dw, parts, n, n))
     third = contenders(kernels["reduce_sum"], "sum_rows", "float32", (pb, db, parts, n, n))
     calls = {name: lambda name=name: (first[name](), second[name](), third[name]()) for name in first}
@@ -133,6 +133,16 @@ def rms_norm(kernels, x, y):
     calls = contenders(kernels["rms_norm"], "rms_norm", "float32", args)
     calls["torch"] = lambda: torch.nn.functional.rms_norm(x, [n], w, EPS)
     return calls, 2 * x.numel() * 4, (y, torch.nn.functional.rms_norm(x.double(), [n], w.double(), EPS))
+
+
+def rms_norm_backward(kernels, x, y):
+    m, n = x.shape
+    w, dy = torch.randn(n, device="cuda"), torch.randn_like(x)
+    rstd = torch.rsqrt(x.square().mean(1) + EPS)
+    args = (x, dy, w, rstd, y, m, n, x.stride(0), dy.stride(0), y.stride(0))
+    calls = contenders(kernels["rms_norm"], "rms_norm_backward", "float32", args)
+    g, h = dy.double() * w.double(), x.double() * rstd.double()[:, None]
+    return calls, 3 * x.numel() * 4, (y, (g - h * (g * h).mean(1, keepdim=True)) * rstd.double()[:, None])
 
 
 def cross_entropy(kernels, x, y):
@@ -164,6 +174,7 @@ BENCHES = {
     "layer norm backward, dX": layer_norm_backward,
     "layer norm backward, dW dB": layer_norm_weights,
     "rms norm": rms_norm,
+    "rms norm backward, dX": rms_norm_backward,
     "cross-entropy": cross_entropy,
     "cross-entropy backward": cross_entropy_backward,
 }
@@ -174,7 +185,7 @@ def main():
     parser.add_argument("--only", help="kernels whose name begins so")
     parser.add_argument("--shapes", help="such as 8192x16384,2048x65536, in place of the usual ones")
     args = parser.parse_args()
-    kernels = {name: Kernels(name, others=args.other) for name in ("softmax", "layer_norm", "rms_norm", "cross_entropy", "reduce_sum")}
+    kernels = {name: Kernels(name, others=args.other) for name in ("softmax", "layer_norm", "norm_weights", "rms_norm", "cross_entropy", "reduce_sum")}
     print(device_line())
     others = tuple(kernels["softmax"].others)
     ratios = (("ours", "triton"), ("ours", "copy")) + tuple((name, "ours") for name in others)

@@ -72,3 +72,17 @@ everyTarget("crossEntropy() compares rows of any length with their labels, on {}
     for (const size of sizesOf(dtype)) checkCrossEntropy(device, dtype, size);
   }
 });
+
+// Blocks of a cluster where there are clusters, elsewhere loops.
+everyTarget("rows that are longer than the tile of a block are as others, on {}", [
+  "softmax",
+  "layer_norm",
+  "rms_norm",
+  "norm_weights",
+  "reduce_sum",
+], (device) => {
+  const [first = "float32", second = "float32"] = sampled(FLOATS, 2, 0);
+  checkSoftmax(device, first, [1, 33_000, 8]);
+  checkNorms(device, second, [1, 33_000, 0]);
+  checkNormDerivatives(device, first, [1, 16_400, 0], 1);
+});

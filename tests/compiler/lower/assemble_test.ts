@@ -81,6 +81,12 @@ function allocatesWell({ version }: Assembler, target: string): boolean {
   return target === "sm_70" || Number(version.split(".")[0]) >= 13;
 }
 
+/**
+ * Bytes that entries may spill: two registers of 64 that are too few for 32 elements and what they are scaled by. With them
+ * rows of 32,768 elements are read at 0.98 of a copy's speed, with twice as many registers for half as many warps at 0.88.
+ */
+const SPILLED: Readonly<Record<string, number>> = { layer_norm: 8 };
+
 /** What is looked at of a kernel: entries, and one of the targets that have them. */
 interface Sample {
   readonly target: TargetName;
@@ -139,7 +145,9 @@ async function assembled(
 ): Promise<Readonly<Record<string, Resources>>> {
   const outcome = await assemble(judge, sample.target, moduleOf(kernel, sample));
   if (outcome.kind === "failed") throw new AssertionError(`${where}:\n${outcome.message}`);
-  assertEquals(allocatesWell(judge, sample.target) ? outcome.warnings : [], [], where);
+  const maySpill = kernel.name in SPILLED;
+  const warnings = outcome.warnings.filter((one) => !maySpill || !/spill/i.test(one));
+  assertEquals(allocatesWell(judge, sample.target) ? warnings : [], [], where);
   return outcome.resources;
 }
 
@@ -150,22 +158,25 @@ for (const kernel of kernels) {
       const where = `for ${target} by ptxas ${judge.version}`;
       const resources = await assembled(kernel, question, where);
       assertEquals(Object.keys(resources).length, entries.length, where);
-      if (allocatesWell(judge, target)) assertEquals(spilling(resources), [], where);
+      if (allocatesWell(judge, target)) assertEquals(spilling(kernel, resources), [], where);
     });
     // What the build has assembled, if it was asked to.
     for (const [target, resources] of Object.entries(kernel.resources ?? {})) {
       if (builder !== undefined && allocatesWell(builder, target)) {
-        assertEquals(spilling(resources ?? {}), [], `for ${target} by the build`);
+        assertEquals(spilling(kernel, resources ?? {}), [], `for ${target} by the build`);
       }
     }
   });
 }
 
 /** Entries that keep values in local memory, where they should not. */
-function spilling(resources: Readonly<Record<string, Resources>>): string[] {
+function spilling(
+  { name }: Kernel,
+  resources: Readonly<Record<string, Resources>>,
+): string[] {
   return Object.entries(resources)
     .filter(([, { stackBytes, spillLoadBytes, spillStoreBytes }]) =>
-      stackBytes + spillLoadBytes + spillStoreBytes > 0
+      Math.max(stackBytes, spillLoadBytes, spillStoreBytes) > (SPILLED[name] ?? 0)
     )
     .map(([symbol]) => symbol);
 }
@@ -201,10 +212,8 @@ const ONLY_ROWS: ReadonlySet<string> = new Set([
   "dropout",
 ]);
 
-/** Whether a condition of a specialisation says more than that columns lie beside each other. */
-function isOfAlignment(text: string): boolean {
-  return text.split("&&").some((part) => !/^\s*stride_\w+ == 1\s*$/.test(part));
-}
+/** Whether a condition of a specialisation asks for multiples; others are of lengths, or of columns beside each other. */
+const isOfAlignment = (text: string): boolean => text.includes("%");
 
 /** The instances that the target has. */
 function instancesOn({ instances }: Kernel, target: TargetName): Kernel["instances"] {

@@ -1,12 +1,12 @@
 /** The shipped kernels on rows on any device, against formulas in double precision. */
 import { crossEntropy, crossEntropyBackward } from "../../../generated/cross_entropy.ts";
+import { layerNorm, layerNormBackward } from "../../../generated/layer_norm.ts";
 import {
-  layerNorm,
-  layerNormBackward,
   layerNormBackwardWeights,
-} from "../../../generated/layer_norm.ts";
+  rmsNormBackwardWeights,
+} from "../../../generated/norm_weights.ts";
 import { sumRows } from "../../../generated/reduce_sum.ts";
-import { rmsNorm, rmsNormBackward, rmsNormBackwardWeights } from "../../../generated/rms_norm.ts";
+import { rmsNorm, rmsNormBackward } from "../../../generated/rms_norm.ts";
 import { softmax, softmaxBackward } from "../../../generated/softmax.ts";
 import type { Device, DType, Tensor } from "../../../ffi/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
