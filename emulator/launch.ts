@@ -2,15 +2,13 @@
  * The emulator: PTX text in, launches of its kernels. What a program sees of it is the driver in `driver/`; this is
  * what the driver drives.
  */
-import type { PtxModule } from "../compiler/ptx/func.ts";
-import { inlineCalls } from "../compiler/ptx/inline.ts";
-import { parsePtx } from "../compiler/ptx/parse.ts";
 import type { Extent } from "./check/launch.ts";
 import type { SymbolLocation } from "./compile/context.ts";
 import { writeInitial } from "./compile/initial.ts";
 import { variableAlign, variableBytes } from "./compile/symbols.ts";
 import type { ObservedLaunch } from "./debug/observed_launch.ts";
 import type { Observer } from "./debug/observer.ts";
+import { type ReadModule, readModule } from "./entries.ts";
 import { Heap } from "./heap.ts";
 import { newHost } from "./host.ts";
 import { emulateKernel, type KernelInfo, type LaunchRequest } from "./kernel.ts";
@@ -43,9 +41,16 @@ export interface EmulatedKernel {
   observe(request: LaunchRequest, observer: Observer): ObservedLaunch;
 }
 
+/** The kernels of a module. Those of a large one are read when they are first asked for. */
+export interface KernelTable {
+  /** Throws like `load` where the kernel is read now. */
+  get(name: string): EmulatedKernel | undefined;
+  values(): Iterable<EmulatedKernel>;
+}
+
 /** A module in the emulator's memory. */
 export interface LoadedModule {
-  readonly kernels: ReadonlyMap<string, EmulatedKernel>;
+  readonly kernels: KernelTable;
   /** In global and in constant memory. */
   readonly variables: ReadonlyMap<string, Extent>;
   unload(): void;
@@ -74,19 +79,25 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const workerPool = new WorkerPool(memory, options.spawn);
   let launches = 0;
   const load = (text: string): LoadedModule => {
-    const module = inlineCalls(parsePtx(text));
-    const globals = allocateGlobals(machine, heap, module);
-    const kernels = module.kernels.map((kernel) =>
-      emulateKernel(
-        { machine, meters, heap, workerPool, number: () => ++launches },
-        { text, module, kernel, ...globals },
-      )
-    );
+    const read = readModule(text);
+    const globals = allocateGlobals(machine, heap, read);
+    const host = { machine, meters, heap, workerPool, number: () => ++launches };
+    const made = new Map<string, ReturnType<typeof emulateKernel>>();
+    const get = (name: string): EmulatedKernel | undefined => {
+      const known = made.get(name);
+      const entry = known === undefined ? read.entry(name) : undefined;
+      if (entry === undefined) return known;
+      const kernel = emulateKernel(host, { ...entry, ...globals });
+      made.set(name, kernel);
+      return kernel;
+    };
+    const values = (): EmulatedKernel[] => read.names.flatMap((name) => get(name) ?? []);
+    if (read.isWhole) values();
     return {
-      kernels: new Map(kernels.map((kernel) => [kernel.info.name, kernel])),
+      kernels: { get, values },
       variables: new Map(globals.extents.map((variable) => [variable.name, variable])),
       unload: () => {
-        kernels.forEach((kernel) => kernel.unload());
+        made.forEach((kernel) => kernel.unload());
         for (const { location } of globals.extents) heap.free(location);
       },
     };
@@ -96,10 +107,11 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
 /** Functions and kernels have addresses, which may be passed on; only calls through them fail. */
 function* functionLocations(
-  { functions, kernels, aliases = [] }: PtxModule,
+  { shared: { functions, aliases = [] }, names }: ReadModule,
 ): Generator<[name: string, location: SymbolLocation]> {
   let location = 0;
-  for (const { name } of [...functions, ...kernels, ...aliases]) {
+  const nameOf = ({ name }: { readonly name: string }): string => name;
+  for (const name of [...functions.map(nameOf), ...names, ...aliases.map(nameOf)]) {
     location += FUNCTION_STRIDE;
     yield [name, { space: "function", location }];
   }
@@ -109,7 +121,7 @@ function* functionLocations(
 function allocateGlobals(
   machine: Machine,
   heap: Heap,
-  module: PtxModule,
+  module: ReadModule,
 ): {
   readonly locations: ReadonlyMap<string, SymbolLocation>;
   readonly extents: readonly Extent[];
@@ -130,7 +142,7 @@ function allocateGlobals(
   };
   const extents: Extent[] = [];
   const constants: Extent[] = [];
-  const own = module.variables.filter(({ space, extern }) =>
+  const own = module.shared.variables.filter(({ space, extern }) =>
     (space === "global" || space === "const") && extern !== true
   );
   const constantBytes = own.filter(({ space }) => space === "const")

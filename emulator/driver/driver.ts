@@ -23,7 +23,7 @@ import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LoadedModule } from "../launch.ts";
 import { MOST_THREADS } from "../limits.ts";
 import { outOfMemory, refusal, warningOf } from "./failure.ts";
-import { loadImage, MAX_GRID, prepare } from "./kernels.ts";
+import { loadImage, MAX_GRID, prepare, withImageErrors } from "./kernels.ts";
 import { addressOf, locationOf, tensorInfo } from "./names.ts";
 import { profileOf } from "./profile.ts";
 import type { ResolvedSettings } from "./settings.ts";
@@ -234,7 +234,8 @@ export class EmulatorDriver implements Driver {
 
   getFunction(module: bigint, name: string): bigint {
     const call = "cuModuleGetFunction";
-    const kernel = this.#module(module, call).kernels.get(name);
+    const { kernels } = this.#module(module, call);
+    const kernel = withImageErrors(this.#emulator, name, () => kernels.get(name));
     if (kernel === undefined) throw refusal("CUDA_ERROR_NOT_FOUND", call, name);
     this.#functions.set(this.#next, kernel);
     return this.#next++;

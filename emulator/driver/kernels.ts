@@ -44,8 +44,17 @@ export function loadImage(
       cause,
     });
   }
+  return withImageErrors(emulator, name, () => emulator.load(text, name));
+}
+
+/** What reads an image or a kernel of it, with its failures as errors of the driver. */
+export function withImageErrors<Result>(
+  emulator: Emulator,
+  name: string,
+  read: () => Result,
+): Result {
   try {
-    return emulator.load(text, name);
+    return read();
   } catch (error) {
     if (error instanceof Fault) throw emulatorError(error, error.site?.kernel ?? name);
     if (error instanceof HeapFullError) {

@@ -1,6 +1,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { packageScript } from "../../cli/new/package_script.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { typeErrors } from "../support/type_check.ts";
 import { newProject } from "./support/new_project.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
 
@@ -23,8 +24,9 @@ Deno.test("tri new makes a project that builds, is clean, and passes its test on
 
   const build = ["tri", "build", "kernels", "--out", "generated"];
   await deno(project, "task", "-q", ...build, "--arch", "sm_90", "--no-cubin");
-  assertStringIncludes(await deno(project, "test", "-P=gpu", "tests/"), "1 passed");
-  await deno(project, "check", "bench/my_kernel.ts");
+  const programs = ["tests/my_kernel_test.ts", "bench/my_kernel.ts"];
+  assertEquals(await typeErrors(project, programs, "own"), "");
+  assertStringIncludes(await deno(project, "test", "--no-check", "-P=gpu", "tests/"), "1 passed");
   // With the settings, lint would ask JSR about the package.
   await deno(project, "lint", "-q", "--no-config", "tests", "bench");
   await deno(project, "fmt", "--check", "kernels", "tests", "bench", "README.md");

@@ -1,6 +1,7 @@
 /** Straight code of any length compiles: no stage recurses along operands, statements or sequences of loops. */
 import { compileFile } from "../../compiler/mod.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { sampled } from "../support/sampled.ts";
 
 const LENGTH = 1500;
 
@@ -41,10 +42,16 @@ function compile(body: string): void {
   assert(kernels[0]?.modules[0] !== undefined);
 }
 
-for (const [name, { before, line, after }] of Object.entries(CHAINS)) {
+/** How many of the chains a run compiles in each way. */
+const COUNT = 5;
+
+for (const [name, { before, line, after }] of sampled(Object.entries(CHAINS), COUNT)) {
   Deno.test(`compileFile() compiles ${LENGTH} ${name} one after the other`, () => {
     compile(`${before}\n${`${line}\n`.repeat(LENGTH)}${after}`);
   });
+}
+
+for (const [name, { before, line, after }] of sampled(Object.entries(CHAINS), COUNT, 1)) {
   Deno.test(`compileFile() compiles ${LENGTH} ${name} in a loop`, () => {
     compile(`${before}\nfor (int j = 0; j < n; j++) {\n${`${line}\n`.repeat(LENGTH)}}\n${after}`);
   });

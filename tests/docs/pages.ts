@@ -157,7 +157,8 @@ export function testPages(
     // Without a name, deno check takes the whole folder.
     if (programs.length === 0) return;
     await t.step("types of the programs are right", async () => {
-      const { code, all } = await workspace.deno("check", "-q", ...programs);
+      // Deno keeps what TypeScript found by the first module: that of all pages is the same.
+      const { code, all } = await workspace.deno("check", "-q", "ffi/mod.ts", ...programs);
       assertEquals(code, 0, all);
     });
   });

@@ -35,9 +35,12 @@ export interface Workspace extends AsyncDisposable {
   write(name: string, text: string): Promise<void>;
 }
 
+/** The same folder for one page after the other: Deno compiles the modules of a folder once, and checks their types once. */
+let reused: string | undefined;
+
 /** Copies all but the tests and what was built; `kernels` are those of the library to copy, all if absent. */
 export async function makeWorkspace(kernels?: readonly string[]): Promise<Workspace> {
-  const folder = await Deno.makeTempDir({ prefix: "tri-docs-" });
+  const folder = reused ??= await Deno.makeTempDir({ prefix: "tri-docs-" });
   const isWanted = (name: string): boolean =>
     kernels === undefined || !name.startsWith("kernels/") ||
     kernels.includes(name.slice("kernels/".length));

@@ -71,7 +71,7 @@ const writeJson = (folder: string, name: string, value: unknown): void =>
 for (const shards of [1, 2]) {
   Deno.test(`loadCheckpoint() reads the weights of ${shards} files by their names`, () => {
     inFolder((folder) => {
-      using device = Device.open({ device: "emulator" });
+      using device = Device.open({ device: "emulator", workers: 1 });
       const isTied = shards === 1;
       const bits = randomBits(device, isTied);
       const files = shards === 1 ? ["model.safetensors"] : ["one.safetensors", "two.safetensors"];
@@ -112,7 +112,7 @@ for (const shards of [1, 2]) {
 
 Deno.test("loadCheckpoint() refuses what does not fit", () => {
   inFolder((folder) => {
-    using device = Device.open({ device: "emulator" });
+    using device = Device.open({ device: "emulator", workers: 1 });
     const refused = (message: string): void => {
       assertThrows(() => loadCheckpoint(device, folder), CheckpointError, message);
     };

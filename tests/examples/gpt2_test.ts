@@ -10,6 +10,7 @@ import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
+import { sampled } from "../support/sampled.ts";
 
 const VOCABULARY = 23;
 const POSITIONS = 11;
@@ -137,11 +138,11 @@ function tensorsOf({ table, positions, layers, lastNorm }: Gpt2Weights<Float>): 
   return [table, positions, ...parts.flatMap(({ weight, bias }): Tensor[] => [weight, bias])];
 }
 
-for (const prefix of ["", "transformer."]) {
+for (const prefix of sampled(["", "transformer."], 1)) {
   Deno.test(
     `Gpt2Session gives the scores of the formulas, for names with the prefix "${prefix}"`,
     inFile(async (path) => {
-      using device = Device.open({ device: "emulator" });
+      using device = Device.open({ device: "emulator", workers: 1 });
       const model = randomModel();
       writeSafetensors(
         path,
@@ -186,7 +187,7 @@ for (const prefix of ["", "transformer."]) {
 Deno.test(
   "loadGpt2() and Gpt2Session refuse what does not fit",
   inFile((path) => {
-    using device = Device.open({ device: "emulator" });
+    using device = Device.open({ device: "emulator", workers: 1 });
     const model = randomModel();
     const write = (changes: Readonly<Record<string, Stored>>): void =>
       writeSafetensors(path, { ...Object.fromEntries(model), ...changes });

@@ -44,7 +44,7 @@ function reference(
 
 for (const [width, height, blur] of [[131, 9, 0], [37, 19, 1.2], [1, 1, 0.7]] as const) {
   Deno.test(`filterPicture() of ${width} × ${height} pixels, blurred by ${blur}`, async () => {
-    using device = Device.open({ device: "emulator" });
+    using device = Device.open({ device: "emulator", workers: 1 });
     const picture = randomPicture(width, height);
     const filters = { blur, saturation: 0.6, contrast: 1.3, brightness: 5 };
     const { data, ...size } = await filterPicture(device, picture, filters);
@@ -60,7 +60,7 @@ for (const [width, height, blur] of [[131, 9, 0], [37, 19, 1.2], [1, 1, 0.7]] as
 }
 
 Deno.test("filterPicture() without filters gives the same picture", async () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const picture = randomPicture(33, 5);
   assertEquals((await filterPicture(device, picture, {})).data, picture.data);
 });

@@ -33,7 +33,7 @@ function clouds(
 
 for (const [count, dimensions, k] of [[131, 3, 37], [64, 17, 2], [5, 1, 1]] as const) {
   Deno.test(`kMeans() finds ${k} clouds of ${count} points in ${dimensions} dimensions`, async () => {
-    using device = Device.open({ device: "emulator" });
+    using device = Device.open({ device: "emulator", workers: 1 });
     const { points, start } = clouds(count, dimensions, k);
     using x = device.tensor(Float32Array.from(points.flat()), [count, dimensions]);
     using first = device.tensor(Float32Array.from(start.flat()), [k, dimensions]);
@@ -66,7 +66,7 @@ for (const [count, dimensions, k] of [[131, 3, 37], [64, 17, 2], [5, 1, 1]] as c
 }
 
 Deno.test("kMeans() leaves a centre without points where it was, and counts its rounds", async () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   using x = device.tensor(Float32Array.of(0, 1), [2, 1]);
   using start = device.tensor(Float32Array.of(0.25, 100), [2, 1]);
   const { centres, labels, rounds } = await kMeans(x, start, { maxRounds: 9 });

@@ -68,7 +68,7 @@ function randomTokens(count: number): number[] {
 
 for (const keyHeads of [2, 1]) {
   Deno.test(`a session gives the scores of the formulas, ${keyHeads} heads of keys for 2 of queries`, () => {
-    using device = Device.open({ device: "emulator" });
+    using device = Device.open({ device: "emulator", workers: 1 });
     const sizes = { ...SIZES, keyHeads };
     const { weights, reference } = randomWeights(device, sizes);
     const tokens = randomTokens(7);
@@ -91,7 +91,7 @@ for (const keyHeads of [2, 1]) {
 }
 
 Deno.test("a session refuses more tokens than it has room for", () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const { weights } = randomWeights(device, { ...SIZES, layers: 0 });
   using session = new Session({ ...SIZES, layers: 0 }, weights, 2);
   let message = "";
@@ -104,7 +104,7 @@ Deno.test("a session refuses more tokens than it has room for", () => {
 });
 
 Deno.test("lossAndGradients() gives the slopes of the loss", () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const { weights, reference } = randomWeights(device, SIZES);
   const [tokens, labels] = [randomTokens(5), randomTokens(5)];
   const { loss, weights: gradients } = lossAndGradients(
@@ -144,7 +144,7 @@ Deno.test("lossAndGradients() gives the slopes of the loss", () => {
 });
 
 Deno.test("generate() takes the token with the largest score, each after the tokens before", async () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const sizes = { ...SIZES, layers: 1 };
   const { weights, reference } = randomWeights(device, sizes);
   const tokens = randomTokens(2);
@@ -159,7 +159,7 @@ Deno.test("generate() takes the token with the largest score, each after the tok
 });
 
 Deno.test("Adam moves weights as its formulas say", () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const random = freshRandom();
   const sizes = { ...SIZES, layers: 0 };
   const weights = initialWeights(device, sizes, () => random.unit());

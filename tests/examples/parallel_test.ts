@@ -45,7 +45,10 @@ async function withRanks(
   size: number,
   body: (ranks: readonly Communicator[]) => void | Promise<void>,
 ): Promise<void> {
-  const devices = Array.from({ length: size }, () => Device.open({ device: "emulator" }));
+  const devices = Array.from(
+    { length: size },
+    () => Device.open({ device: "emulator", workers: 1 }),
+  );
   try {
     const ranks = openCommunicators(devices);
     await body(ranks);

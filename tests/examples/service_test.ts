@@ -24,7 +24,7 @@ const post = (body: string): Request =>
   new Request("http://localhost/find", { method: "POST", body });
 
 Deno.test("the service finds the entry with the largest product, many requests at a time", async () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const vectors = randomVectors(ENTRIES);
   using search = new Search(device, vectors, DIMENSIONS);
   const queries = randomVectors(70);
@@ -47,7 +47,7 @@ Deno.test("the service finds the entry with the largest product, many requests a
 });
 
 Deno.test("the service answers wrong requests with what is wrong", async () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   using search = new Search(device, randomVectors(2), DIMENSIONS);
   for (
     const body of [
@@ -69,7 +69,7 @@ Deno.test("the service answers wrong requests with what is wrong", async () => {
 });
 
 Deno.test("the service runs behind node:http", async () => {
-  using device = Device.open({ device: "emulator" });
+  using device = Device.open({ device: "emulator", workers: 1 });
   const vectors = randomVectors(2);
   using search = new Search(device, vectors, DIMENSIONS);
   const server = nodeServer(search);

@@ -21,5 +21,4 @@ everyVariant(
       assertInstance(kernel, `batched_matmul_${dtype}${suffix}`);
     }
   },
-  3,
 );

@@ -27,7 +27,6 @@ everyVariant(
       checkBlockProducts(device, { dtype, size, ...extents, density: 0.6 });
     }
   },
-  3,
 );
 
 everyVariant(
@@ -40,7 +39,6 @@ everyVariant(
       checkBlockProducts(device, { dtype, size, ...extents, density: 1 });
     }
   },
-  3,
 );
 
 Deno.test("dsd(), dds(), sdd() give zeros where there are no blocks at all", () => {

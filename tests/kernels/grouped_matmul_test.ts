@@ -15,7 +15,6 @@ everyVariant(
     // Nothing to add.
     checkGroups(device, { variant, groups: [2, 1], k: 0, n: 8, gap: 0 });
   },
-  3,
 );
 
 Deno.test("groupedMatmul() of no rows launches tiles that have nothing to do", () => {

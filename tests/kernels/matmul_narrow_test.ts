@@ -11,7 +11,6 @@ everyVariant(
     checkNarrow(device, variant, { m: 67, n: 35, k: 51, gap: 1, columns: false }, { suffix: "" });
     checkNarrow(device, variant, { m: 1, n: 1, k: 1, gap: 2, columns: true }, { suffix: "" });
   },
-  3,
 );
 
 everyVariant(

@@ -14,7 +14,6 @@ everyVariant(
       checkMatmul(device, dtype, { m: 80, n: 48, k: 80, gap: 0, storage }, `_s${i + 2}`)
     );
   },
-  3,
 );
 
 everyVariant(
@@ -30,5 +29,4 @@ everyVariant(
     matmul(a.tensor, b.tensor, { out: transposed.transpose() });
     assertProductOf(transposed.transpose(), a, b);
   },
-  3,
 );

@@ -17,7 +17,6 @@ everyVariant(
   "matmul",
   matmul.variants,
   (device, dtype) => checkMatmul(device, dtype, { m: 1, n: 1, k: 1, gap: 2 }, "_s5"),
-  2,
 );
 
 everyVariant(
@@ -43,7 +42,6 @@ everyVariant(
       assertProductOf(c, a, b);
     }
   },
-  2,
 );
 
 everyVariant(
@@ -58,5 +56,4 @@ everyVariant(
       assertProductOf(c, a, b);
     }
   },
-  3,
 );

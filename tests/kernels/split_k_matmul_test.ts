@@ -19,7 +19,6 @@ everyVariant(
     if (dtype === "float32") checkSplit(device, dtype, { ...small, splits: 5 }, true);
     if (dtype === "float64") checkSplit(device, dtype, { ...small, splits: 1 }, false);
   },
-  3,
 );
 
 Deno.test("splitKMatmul() refuses too few locks", () => {

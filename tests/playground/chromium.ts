@@ -28,7 +28,11 @@ interface Reply {
 interface Waiting {
   readonly resolve: (result: Readonly<Record<string, unknown>>) => void;
   readonly reject: (error: Error) => void;
+  readonly limit: ReturnType<typeof setTimeout>;
 }
+
+/** How long a command may take: one that the browser never answers fails its test instead of keeping the suite. */
+const MOST_SECONDS = 120;
 
 /** A page in a browser of its own. */
 export class BrowserPage {
@@ -94,7 +98,13 @@ export class BrowserPage {
   ): Promise<Readonly<Record<string, unknown>>> {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      const limit = setTimeout(() => {
+        this.#waiting.delete(id);
+        reject(
+          new Error(`${method} has no answer for ${MOST_SECONDS} s: ${JSON.stringify(params)}`),
+        );
+      }, 1000 * MOST_SECONDS);
+      this.#waiting.set(id, { resolve, reject, limit });
       this.#socket.send(JSON.stringify({ id, method, params }));
     });
   }
@@ -154,6 +164,7 @@ export class BrowserPage {
 
   /** Ends the browser. */
   async close(): Promise<void> {
+    this.#waiting.forEach(({ limit }) => clearTimeout(limit));
     this.#socket.close();
     this.#process.kill("SIGKILL");
     await this.#process.status;
@@ -173,6 +184,7 @@ export class BrowserPage {
     const waiting = this.#waiting.get(id ?? 0);
     if (waiting === undefined) return;
     this.#waiting.delete(id ?? 0);
+    clearTimeout(waiting.limit);
     if (error === undefined) waiting.resolve(result ?? {});
     else waiting.reject(new Error(error.message));
   }

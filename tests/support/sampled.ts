@@ -7,10 +7,10 @@ import { freshRandom } from "./random.ts";
 import { runSeed } from "./seed.ts";
 
 /** Whether nothing is to be left out. */
-export const TAKES_ALL: boolean = Deno.env.get("TRI_SAMPLES") === "all";
+const TAKES_ALL: boolean = Deno.env.get("TRI_SAMPLES") === "all";
 
 /** In an order that the seed of the run and `salt` choose, wherever in a run this is asked. */
-export function shuffled<T>(list: readonly T[], salt = 0): T[] {
+function shuffled<T>(list: readonly T[], salt = 0): T[] {
   const random = freshRandom(Math.imul(runSeed() + 2 * salt + 1, 0x9e3779b1));
   const result = [...list];
   for (let i = result.length - 1; i > 0; i--) {

@@ -1,6 +1,7 @@
 /** Names that the user chooses for what wrappers export, from the command to wrappers that run. */
 import { BUILDS_EXAMPLE } from "../../../cli/project/settings_docs.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { typeErrors } from "../../support/type_check.ts";
 import { REAL_MAIN, type TriResult, Workspace } from "../support/tri_process.ts";
 
 const SCALE = `// Multiplies a vector.
@@ -40,8 +41,9 @@ async function run(workspace: Workspace, lines: readonly string[]): Promise<stri
     ...lines,
   ];
   workspace.write("main.ts", program.join("\n"));
+  assertEquals(await typeErrors(workspace.path, ["main.ts"], "own"), "");
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "--check", "-A", "main.ts"],
+    args: ["run", "-q", "--no-check", "-A", "main.ts"],
     cwd: workspace.path,
     env: { NO_COLOR: "1" },
   }).output();

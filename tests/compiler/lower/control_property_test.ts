@@ -17,7 +17,7 @@ import {
 } from "../../support/compiler/random_tiles.ts";
 import { TARGETS } from "../../../compiler/targets.ts";
 
-const RUNS = Number(Deno.env.get("TRI_PROPERTY_RUNS") ?? 150);
+const RUNS = Number(Deno.env.get("TRI_PROPERTY_RUNS") ?? 60);
 
 Deno.test("compileFile() runs random structured programs as they are written", () => {
   const anyTarget = fc.constantFrom(...Object.values(TARGETS).map(({ name }) => name));

@@ -2,6 +2,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { sampled } from "../../support/sampled.ts";
 import { type Compiled, compileForms, runEntry, serves } from "../../support/form_run.ts";
 import { freshRandom } from "../../support/random.ts";
 import { assemblyNotes, ptxasTest } from "../../support/ptxas.ts";
@@ -174,10 +175,12 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
   }
 }
 
+const SIZES = [[64, 64], [1, 1], [70, 200]] as const;
+
 Deno.test("rewriteChain() gives the sums of chained dots, whatever lies between them", () => {
   for (const name of Object.keys(CHAINS)) {
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
-    for (const [m, n] of [[64, 64], [1, 1], [70, 200]] as const) check(name, SHAPE, m, n, made);
+    for (const [m, n] of sampled(SIZES, 1, name.length)) check(name, SHAPE, m, n, made);
   }
 });
 
@@ -185,9 +188,8 @@ Deno.test("rewriteChain() is right for every number of iterations and of slots",
   for (const slots of [1, 2, 3]) {
     const shape = { ...SHAPE, slots };
     const made = compiled(must(CHAINS.scaled, "chain"), shape);
-    for (let rounds = 1; rounds <= 2 * slots + 2; rounds++) {
-      check("scaled", shape, 64, 64 * rounds, made);
-    }
+    const rounds = Array.from({ length: 2 * slots + 2 }, (_, i) => i + 1);
+    for (const count of sampled(rounds, 4, slots)) check("scaled", shape, 64, 64 * count, made);
   }
 });
 
@@ -205,7 +207,9 @@ Deno.test("multiplyChain() has rounds for both sides of a branch, in any order",
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
     // What the rounds pass on stays packed in the loop around them.
     assert(!must(made.ptx.split("_tensor(")[1], "form").includes("prmt."), name);
-    for (const limit of [0, 1, 64, 65, 130, 300, 1000]) check(name, SHAPE, 64, 300, made, limit);
+    for (const limit of sampled([0, 1, 64, 65, 130, 300, 1000], 3, name.length)) {
+      check(name, SHAPE, 64, 300, made, limit);
+    }
   }
 });
 

@@ -6,6 +6,7 @@ import { HEADER, LANES } from "../../../emulator/register_file.ts";
 import { WINDOW } from "../../../emulator/memory.ts";
 import { wasmForm } from "../../../emulator/wasm/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { sampled } from "../../support/sampled.ts";
 import { freshRandom, type Random } from "../../support/random.ts";
 import { argumentValue, compilePrimitives, contextOf, Layout, newScene } from "./support.ts";
 
@@ -201,8 +202,8 @@ for (const opcode of ["ld", "st"]) {
   for (const space of ["global", "shared", "local", ""]) {
     Deno.test(`wasmForm() of ${opcode} on ${space || "generic"} addresses moves the lanes' elements`, () => {
       const random = freshRandom();
-      for (const it of CASES) {
-        if (it.match.opcode !== opcode || it.space !== space) continue;
+      const cases = CASES.filter(({ match, space: of }) => match.opcode === opcode && of === space);
+      for (const it of sampled(cases, cases.length / 2)) {
         const aliasable = it.base === it.register && !it.stores;
         for (let round = 0; round < 3; round++) {
           check(it, random, -1, aliasable && round === 1);
