@@ -156,6 +156,11 @@ export function holds(quantity: Quantity): boolean {
   return elements(quantity).some((value) => value !== 0);
 }
 
+/** Whether a number, or an element of a tile, is not known. A number that is none cannot be told from that. */
+export function isUnknown(quantity: Quantity): boolean {
+  return elements(quantity).some(Number.isNaN);
+}
+
 function tokensOf(text: string): string[] {
   const tokens: string[] = [];
   const end = text.trimEnd().length;

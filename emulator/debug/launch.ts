@@ -7,7 +7,7 @@ import { type CheckLevels, checkOf } from "../check/levels.ts";
 import { warningKey } from "../check/report.ts";
 import { Fault } from "../fault.ts";
 import type { Machine } from "../machine.ts";
-import { ConditionError, holds, parseCondition, type Quantity } from "./condition.ts";
+import { ConditionError, holds, isUnknown, parseCondition, type Quantity } from "./condition.ts";
 import type { LaunchReport } from "../report.ts";
 import type {
   BreakpointAnswer,
@@ -199,7 +199,10 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
     for (const [number, each] of watchpoints.entries()) {
       if (each.kind !== "value") continue;
       try {
-        const text = JSON.stringify(each.asks.evaluate((name) => lookUp(name, focus)));
+        const value = each.asks.evaluate((name) => lookUp(name, focus));
+        // What is not known for a while has not changed.
+        if (isUnknown(value)) continue;
+        const text = JSON.stringify(value);
         if (each.last !== undefined && text !== each.last && changed < 0) changed = number;
         each.last = text;
       } catch (error) {

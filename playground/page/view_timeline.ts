@@ -48,17 +48,31 @@ export function timelineView(app: App, parent: HTMLElement): View {
   return { refresh: () => void refresh(), line: () => {} };
 }
 
+/** Equal events of one step, such as the copies of a warp's lanes. */
+function grouped(
+  events: Trace["events"],
+): { readonly event: Trace["events"][number]; count: number }[] {
+  const groups: { readonly event: Trace["events"][number]; count: number }[] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last?.event.at === event.at && last.event.text === event.text) last.count++;
+    else groups.push({ event, count: 1 });
+  }
+  return groups;
+}
+
 function eventTable(app: App, { events, instructions }: Trace): HTMLElement {
-  const rest = events.length - MOST_EVENTS;
+  const groups = grouped(events);
+  const rest = groups.length - MOST_EVENTS;
   return table(
-    `Barriers and copies${rest > 0 ? `, the first ${MOST_EVENTS} of ${events.length}` : ""}`,
+    `Barriers and copies${rest > 0 ? `, the first ${MOST_EVENTS} of ${groups.length}` : ""}`,
     ["step", "warp", "what", "line"],
-    events.slice(0, MOST_EVENTS).map(({ at, warp, text, pc }) => {
+    groups.slice(0, MOST_EVENTS).map(({ event: { at, warp, text, pc }, count }) => {
       const line = instructions[pc]?.line ?? 0;
       return [
         String(at),
         String(warp),
-        text,
+        count === 1 ? text : `${text} (${count} times)`,
         line === 0
           ? ""
           : h("button", { class: "link", click: () => app.select(line) }, String(line)),

@@ -1,5 +1,6 @@
 import { GALLERY } from "../../playground/gallery/entries.ts";
 import { lookAt } from "../../playground/session/look.ts";
+import { namesFor } from "../../playground/session/names.ts";
 import { run } from "../../playground/session/run.ts";
 import { type Trace, traceOf } from "../../playground/session/trace.ts";
 import {
@@ -149,6 +150,35 @@ Deno.test("lookAt() sees variables by name: tiles element by element, and number
   const i = values.get("i");
   assertEquals([...i?.values ?? []], Array.from({ length: 64 }, (_, at) => 64 + at));
   assert(i?.kinds.every((kind) => kind <= 1));
+});
+
+Deno.test("breakpoints ask for variables by name, and watchpoints see elements of tiles change", () => {
+  const { program, call } = openEntry({
+    file: "playground/puzzles/kernels/long_rows.solution.tc",
+    chosen: { sizes: { M: 2, N: 100 }, fills: { X: { kind: "ones" } } },
+  });
+  const line = 1 + program.text.split("\n").findIndex((text) => text.includes("sums +="));
+  const seen: unknown[] = [];
+  run(program, call, (launch, _tensors, options) => {
+    const names = namesFor(program, options, launch.kernel);
+    assert(names !== undefined && launch.nameValues(names));
+    launch.setBreakpoints([{ line, condition: "start == 64" }]);
+    seen.push(launch.run("end").kind, launch.evaluate("start"), launch.evaluate("sums[3]"));
+    launch.setBreakpoints([]);
+    launch.goto(0);
+    launch.setWatchpoints([{ kind: "value", expression: "sums[3]" }]);
+    for (let change = 0; change < 3; change++) {
+      seen.push(launch.run("end").kind, launch.evaluate("sums[3]"));
+    }
+    const other = { ...names, instructions: names.instructions.slice(1) };
+    seen.push(launch.nameValues(other), launch.state().values().length);
+  });
+  assertEquals(seen, [
+    ...["breakpoint", 64, 2],
+    // It is asked where statements begin, and known there first after one iteration.
+    ...["watchpoint", 2, "watchpoint", 3, "watchpoint", 4],
+    ...[false, 0],
+  ]);
 });
 
 Deno.test("valuePicture() says of each element how it is known", () => {
