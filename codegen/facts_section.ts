@@ -84,7 +84,7 @@ export function factsSection(
   };
 }
 
-/** The type of a parameter: where it varies, the letter that stands for it. */
+/** The type of a parameter: where it varies, its letter. */
 function typeDoc({ groups }: KernelPlan, { group, types }: ParamPlan): string {
   return quote(
     group === undefined ? must(types[0], "type") : must(groups[group], "group").letter,

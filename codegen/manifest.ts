@@ -129,7 +129,7 @@ export interface FormManifest {
 
 const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
 
-/** The expression with the names that a reader of the manifest knows: parameters of the instance, not macros of the file. */
+/** The expression with names that are in the manifest: parameters of the instance, not macros of the file. */
 function named({ variant, config }: InstanceInfo): (expr: ContractExpr) => ContractExpr {
   const known = { ...variant.bindings, ...config.bindings };
   return (expr) =>

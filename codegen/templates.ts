@@ -30,7 +30,7 @@ export interface SharedNames {
 /** Values that are declared once. */
 export interface SharedValues {
   readonly declarations: readonly Declaration[];
-  /** What stands for a value. */
+  /** What takes the place of a value. */
   readonly refer: (value: Doc) => Doc;
 }
 

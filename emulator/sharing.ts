@@ -1,6 +1,6 @@
 /**
  * Whether memory of this process can be shared with threads. A page without cross-origin isolation has no
- * `SharedArrayBuffer`, and nobody to share with: there memory is its own.
+ * `SharedArrayBuffer`, and no thread to share it with: there memory is its own.
  */
 export const CAN_SHARE: boolean = typeof SharedArrayBuffer === "function";
 

@@ -177,7 +177,7 @@ async function produce(
     staging,
   );
   return async () => {
-    // After the output is final and its lock is released: whoever waits for it need not wait for the network.
+    // After the output is final and its lock is released: a build that waits for it does not wait for the network.
     const fresh = built.filter((one) => !fetched.includes(one));
     const counts = remote === undefined ? undefined : {
       fetched: fetched.length,

@@ -18,7 +18,7 @@ const CAPABILITIES = {
   ],
 };
 
-/** Ends a launch that nobody wants to walk through any more. */
+/** Ends a launch that is not walked through any more. */
 class SessionEnd extends Error {
   override readonly name = "SessionEnd";
 }

@@ -23,7 +23,9 @@ export async function runFmt(invocation: Invocation, context: CommandContext): P
   const { operands } = invocation;
   const isCheck = invocation.flag("check");
   if (operands.includes("-")) {
-    if (operands.length > 1 || isCheck) throw usageError("- stands alone: text on stdin");
+    if (operands.length > 1 || isCheck) {
+      throw usageError("- must be the only operand: it is text on stdin");
+    }
     return await formatInput(invocation, context);
   }
   const cwd = absolutePath(".");

@@ -1,4 +1,4 @@
-/** What a build knows of a source besides its files, as a remote cache has it. What comes from there is checked part by part. */
+/** What a build records of a source besides its files, as a remote cache has it. What comes from there is checked part by part. */
 import type { Built } from "../build/build.ts";
 import { stableJson } from "../build/state.ts";
 

@@ -1,6 +1,6 @@
 /**
  * What a source gave, to and from a remote cache. An action is one source with everything that decides its output; its value
- * lists the files of the output folder, and a record of what a build knows besides. Which files a source includes is only known
+ * lists the files of the output folder, and a record of other facts of a build. Which files a source includes is only known
  * once it was compiled, so a first action, without them, lists the sets of paths that builds looked at.
  */
 import type { Built } from "../build/build.ts";
@@ -142,7 +142,7 @@ export interface Parcel {
 }
 
 /**
- * A source as the cache gets it; undefined: it has warnings, which whoever builds it is to see. The contents are read when they
+ * A source as the cache gets it; undefined: it has warnings, which each build of it must show. The contents are read when they
  * are sent, from `readFile`, which takes paths in the output folder.
  */
 export function parcelOf(

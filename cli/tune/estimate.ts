@@ -165,7 +165,7 @@ function countWork(
     const args = makeArguments(chosen, device, made);
     const { grid: [x, y, z], instructions, warpInstructions, global, shared } = launchable.launch(
       args,
-      // The model knows what entries do; a form is faster wherever its entry is.
+      // The model describes what entries do; a form is faster wherever its entry is.
       { variant: instance.symbol, stream: device.defaultStream, form: "plain", profile: true },
     );
     const blocks = Math.max(x * y * z, 1);

@@ -1,7 +1,7 @@
 /**
  * Which value each variable of the source holds where a statement begins, for those who look at a kernel while it runs.
  * A statement is there once for each time that it is built: copies of loops' and helpers' bodies differ. Operations
- * know theirs by the object that is their span, which passes hand on and nobody compares.
+ * know theirs by the object that is their span, which passes hand on and do not compare.
  */
 import type { Variable } from "../check/typed.ts";
 import type { Value } from "../ir/func.ts";

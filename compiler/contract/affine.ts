@@ -83,7 +83,7 @@ export interface Constraint {
   readonly op: Op;
 }
 
-/** What polynomials are over: what the caller of a launch knows, or all that a program computes. */
+/** What polynomials are over: what is known before a launch, or all that a program computes. */
 export type AffineScope = "launch" | "program";
 
 /** Answers questions about the values of one function; remembers what it worked out. */

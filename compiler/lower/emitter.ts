@@ -123,7 +123,7 @@ export class Emitter {
   #isPeeking = false;
   /** Called before what a scope computed is forgotten. */
   onEnd: ((scope: Scope) => void) | undefined;
-  /** Where locations come from, for whoever asks. */
+  /** Where locations come from. */
   readonly spans = new Map<Item, Span>();
 
   /** Without a table of files, no source locations are recorded. */

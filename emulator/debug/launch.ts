@@ -54,7 +54,7 @@ interface Run {
   readonly launch: ObservedLaunch;
   readonly track: Track;
   turn: Turn;
-  /** The step that was told last. */
+  /** The step that was reported last. */
   now: number;
   /** What happened in the step before: a mistake to stop at, a watchpoint touched, the focused warp at a barrier. */
   faulted: Finding | undefined;
@@ -73,7 +73,7 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
   let also: Omit<Observer, "fault"> = {};
   let named: LaunchNames | undefined;
   const findings = new Map<string, Finding>();
-  /** The steps before it have been told before: what they print and find is known. */
+  /** The steps before it have been reported before: what they print and find is known. */
   let furthest = 0;
   let position = 0;
 

@@ -1,6 +1,6 @@
 /**
  * Those who look on while a kernel runs. An observed launch runs in one thread of the host, an instruction of each warp
- * at a time, in an order that is always the same; nobody is asked where nobody looks on.
+ * at a time, in an order that is always the same; without an observer nothing is asked.
  */
 import type { FaultFacts, Site } from "../fault.ts";
 import type { BlockState, Machine, WarpState } from "../machine.ts";
@@ -55,9 +55,9 @@ export type SyncEvent =
   | { readonly kind: "copy begins"; readonly copy: CopyFacts; readonly lanes: number }
   | { readonly kind: "copy is waited for"; readonly copy: CopyFacts; readonly lanes: number };
 
-/** Who looks on; what is absent is not told. */
+/** An observer; what is absent is not reported. */
 export interface Observer {
-  /** Before an instruction. After a pause the launch continues with this instruction, which is not told again. */
+  /** Before an instruction. After a pause the launch continues with this instruction, which is not reported again. */
   step?(at: Step): "go" | "pause";
   /** Before memory is accessed. */
   access?(at: Step, access: ObservedAccess): void;
@@ -122,7 +122,7 @@ export function announceSync(machine: Machine, event: SyncEvent): void {
   observed?.observer.sync?.(observed.at, event);
 }
 
-/** Tells of a mistake. True: the launch goes on; false: it ends with this one, or nobody looks on. */
+/** Reports a mistake. True: the launch continues; false: it ends with this one, or there is no observer. */
 export function mayContinue(machine: Machine, fault: FaultFacts): boolean {
   const observed = observers.get(machine);
   if (observed?.observer.fault === undefined || observed.isStopped) return false;

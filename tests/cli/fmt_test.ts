@@ -67,5 +67,8 @@ Deno.test("tri fmt exits with 2 for operands that it cannot format", async () =>
   assertEquals(await said("a.cu"), [2, "error: Not a Triton-C file: a.cu"]);
   assertEquals(await said("b.tc"), [2, "error: No such file or folder: b.tc"]);
   assertEquals(await said("empty"), [2, "error: No .tc or .h file in empty"]);
-  assertEquals(await said("-", "a.cu"), [2, "error: - stands alone: text on stdin"]);
+  assertEquals(await said("-", "a.cu"), [
+    2,
+    "error: - must be the only operand: it is text on stdin",
+  ]);
 });
