@@ -1,15 +1,15 @@
 /** The derivatives of a layer by its input and its weights, from what the forward pass kept. All sums have a fixed order. */
 import type { Tensor } from "@tri/tri/ffi";
-import { matmul } from "../../generated/matmul.ts";
-import { rmsNormBackwardWeights } from "../../generated/norm_weights.ts";
-import { rmsNormBackward } from "../../generated/rms_norm.ts";
 import {
   attentionBackwardKeys,
   attentionBackwardQueries,
-  attentionDelta,
-} from "../../generated/examples/language_model/attention_backward.ts";
+  attentionBackwardRows,
+} from "../../generated/attention_backward.ts";
+import { matmul } from "../../generated/matmul.ts";
+import { rmsNormBackwardWeights } from "../../generated/norm_weights.ts";
+import { rmsNormBackward } from "../../generated/rms_norm.ts";
 import { rotate, swigluBackward } from "../../generated/examples/language_model/layers.ts";
-import { byHead } from "./layer.ts";
+import { byHead, queryHeads } from "./layer.ts";
 import { add, flat, type LayerTrace, type LayerWeights, type ModelSizes } from "./model.ts";
 
 type Matrix = Tensor<"float32", 2>;
@@ -37,7 +37,7 @@ export function normBackward(
   return { dx: rmsNormBackward(x, dy, weights, rstd), dw: dw.reshape([dw.elements]) };
 }
 
-/** `dy` is the derivative by what the layer gave, [T, width]. Every head of queries needs keys of its own. */
+/** `dy` is the derivative by what the layer gave, [T, width]. */
 export function layerBackward(
   sizes: ModelSizes,
   weights: LayerWeights<"float32">,
@@ -83,32 +83,28 @@ function attentionPart(
   dx: Matrix;
   weights: Pick<LayerWeights<"float32">, "attentionNorm" | "query" | "key" | "value" | "output">;
 } {
-  const { heads, headSize, rotaryBase: base } = sizes;
+  const { heads, keyHeads, headSize, rotaryBase: base } = sizes;
   const { device, shape: [tokens] } = x;
-  const headed = (tensor: Matrix): Tensor<"float32", 3> => byHead(tensor, heads).permute([1, 0, 2]);
+  // As in the forward pass: heads that share keys are the heads of a batch, which has one head of keys.
+  const headed = (tensor: Matrix): Tensor<"float32", 4> => queryHeads(tensor, sizes);
+  const shared = (tensor: Matrix): Tensor<"float32", 4> =>
+    tensor.reshape([tokens, keyHeads, 1, headSize]).permute([1, 2, 0, 3]);
   const projected = linearBackward(attended, weights.output, dy);
   using dAttended = projected.dx;
   const options = { scale: headSize ** -0.5, causal: true };
-  using delta = attentionDelta(headed(attended), headed(dAttended));
-  const inputs = [
-    headed(q),
-    headed(k),
-    headed(v),
-    headed(dAttended),
-    lse.reshape([heads, tokens]),
-    delta,
-  ] as const;
-  const empty = (): Matrix => device.empty("float32", [tokens, heads * headSize]);
-  using dq = empty();
-  using dk = empty();
-  using dv = empty();
+  using rows = attentionBackwardRows(headed(attended), headed(dAttended), lse);
+  const inputs = [headed(q), shared(k), shared(v), headed(dAttended), rows] as const;
+  const empty = (count: number): Matrix => device.empty("float32", [tokens, count * headSize]);
+  using dq = empty(heads);
+  using dk = empty(keyHeads);
+  using dv = empty(keyHeads);
   attentionBackwardQueries(...inputs, { ...options, out: headed(dq) });
-  attentionBackwardKeys(...inputs, { ...options, out: { dk: headed(dk), dv: headed(dv) } });
+  attentionBackwardKeys(...inputs, { ...options, out: { dk: shared(dk), dv: shared(dv) } });
   const back = { first: 0, base, direction: -1 };
-  using turnedQ = empty();
-  using turnedK = empty();
+  using turnedQ = empty(heads);
+  using turnedK = empty(keyHeads);
   rotate(byHead(dq, heads), { ...back, out: byHead(turnedQ, heads) });
-  rotate(byHead(dk, heads), { ...back, out: byHead(turnedK, heads) });
+  rotate(byHead(dk, keyHeads), { ...back, out: byHead(turnedK, keyHeads) });
   const byQuery = linearBackward(normed, weights.query, turnedQ);
   const byKey = linearBackward(normed, weights.key, turnedK);
   const byValue = linearBackward(normed, weights.value, dv);

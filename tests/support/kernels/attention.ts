@@ -73,7 +73,7 @@ export function attentionReference(
 }
 
 /** [batches, heads, rows, d] of these numbers; with `swapped`, heads lie between rows, as in [batches, rows, heads, d]. */
-function tensorOf<D extends DType>(
+export function tensorOf<D extends DType>(
   device: Device,
   dtype: D,
   values: readonly number[],
