@@ -26,19 +26,23 @@ const LONGEST: readonly string[] = [
   "cli",
   "npm",
   "docs",
-  "compiler/lower",
   "emulator",
-  "compiler/ptx",
+  "compiler/lower",
+  "examples",
+  "playground",
   "compiler/schedule",
+  "compiler/ptx",
   "programs",
-  "compiler/long_code_test.ts",
-  "compiler/fuzz_test.ts",
-  "compiler/build",
-  "compiler/layout",
-  "compiler/check",
-  "codegen",
-  "compiler/tile",
   "editors",
+  "compiler/build",
+  "codegen",
+  "compiler/fuzz_test.ts",
+  "compiler/check",
+  "compiler/layout",
+  "compiler/views",
+  "ffi",
+  "compiler/tile",
+  "compiler/long_code_test.ts",
 ];
 
 /** Devices of tests/kernels hold whole images: those of all its files at once would fill the memory. */
@@ -122,9 +126,9 @@ export function jobsOf(paths: readonly string[]): Job<Finished>[] {
   return [
     denoJob(BUILD, buildArguments(), []),
     denoJob(EXAMPLES, ["task", "-q", EXAMPLES, "--werror"], []),
-    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD, EXAMPLES] : [])),
-    // The GPU tests import the wrappers of the shipped kernels.
+    // The GPU tests import the wrappers of the shipped kernels. It takes one core for long, so it does not wait for the end.
     denoJob("deno check", ["check", "-q"], [BUILD, EXAMPLES]),
+    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD, EXAMPLES] : [])),
   ];
 }
 
