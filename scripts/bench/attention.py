@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Flash attention, forward, in one process beside torch's flash and cuDNN kernels and Triton: TFLOP/s.
 
-    deno task build-kernels && python3 scripts/bench/attention.py [--json FILE] [--quick]
+    tri build kernels/attention.tc --arch sm_90a && python3 scripts/bench/attention.py [--json FILE] [--quick] [--peers NAMES]
+
+`--peers cudnn,flash` leaves Triton out, whose tuning takes minutes.
 
 Results are compared with torch before anything is timed. A causal product counts as half of the operations of a whole
 one, as in the literature, whatever the kernel skips.
@@ -13,17 +15,18 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from support import TORCH, Kernels, Table, device_line, interleaved, options
 
-# Type, batches, heads, rows, elements of a row, causal.
+# Type, batches, heads, heads of keys, rows, elements of a row, causal.
 CASES = [
-    ("float16", 4, 32, 4096, 128, False),
-    ("float16", 4, 32, 4096, 128, True),
-    ("float16", 4, 32, 4096, 64, False),
-    ("float16", 4, 32, 4096, 64, True),
-    ("bfloat16", 4, 32, 4096, 128, False),
-    ("float16", 32, 32, 512, 128, False),
-    ("float16", 1, 32, 16384, 128, True),
-    ("float16", 4, 32, 4095, 128, False),
-    ("float32", 1, 8, 1024, 64, False),
+    ("float16", 4, 32, 32, 4096, 128, False),
+    ("float16", 4, 32, 32, 4096, 128, True),
+    ("float16", 4, 32, 32, 4096, 64, False),
+    ("float16", 4, 32, 32, 4096, 64, True),
+    ("bfloat16", 4, 32, 32, 4096, 128, False),
+    ("float16", 32, 32, 32, 512, 128, False),
+    ("float16", 1, 32, 32, 16384, 128, True),
+    ("float16", 4, 32, 32, 4095, 128, False),
+    ("bfloat16", 2, 64, 8, 4096, 128, True),
+    ("float32", 1, 8, 8, 1024, 64, False),
 ]
 
 
@@ -70,24 +73,28 @@ def triton_attention(q, k, v, o, scale, causal):
 
 def torch_attention(backend, q, k, v, scale, causal):
     with sdpa_kernel(backend):
-        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+        return torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, is_causal=causal, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
 
 
 def main():
-    args = options(__doc__).parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--peers", default="flash,cudnn,triton")
+    args = parser.parse_args()
+    peers = args.peers.split(",")
     kernels = Kernels("attention")
     print(device_line())
-    table = Table(("ours", "flash", "cudnn", "triton"), (("ours", "flash"), ("ours", "triton")), "TFLOP/s")
-    for dtype, b, h, m, d, causal in CASES[:4] if args.quick else CASES:
-        q, k, v = (torch.randn(b, h, m, d, device="cuda", dtype=TORCH[dtype]) for _ in range(3))
+    table = Table(("ours", "flash", "cudnn", "triton"), (("ours", "cudnn"), ("ours", "triton")), "TFLOP/s")
+    for dtype, b, h, kh, m, d, causal in CASES[:4] if args.quick else CASES:
+        q, k, v = (torch.randn(b, n, m, d, device="cuda", dtype=TORCH[dtype]) for n in (h, kh, kh))
         o = torch.full_like(q, float("nan"))
         lse = torch.full((b, h, m), float("nan"), device="cuda")
         scale = d**-0.5
         strides = [s for t in (q, k, v, o) for s in t.stride()[:3]]
-        arguments = (q, k, v, o, lse, b, h, m, m, *strides, scale, causal)
+        arguments = (q, k, v, o, lse, b, h, kh, m, m, *strides, scale, causal)
         ours = kernels.pick("attention", f"{dtype}_D{d}", *arguments)
         calls = {"ours": lambda: ours(*arguments)}
-        if dtype != "float32":
+        if dtype != "float32" and h == kh and "triton" in peers:
             calls["triton"] = lambda: triton_attention(q, k, v, o, scale, causal)
         few = slice(0, 1)
         expected = torch_attention(
@@ -101,11 +108,12 @@ def main():
         # Both take 16-bit types only.
         if dtype != "float32":
             for name, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
-                calls[name] = lambda backend=backend: torch_attention(backend, q, k, v, scale, causal)
+                if name in peers:
+                    calls[name] = lambda backend=backend: torch_attention(backend, q, k, v, scale, causal)
         work = 4 * b * h * m * m * d / (2 if causal else 1)
         speed = {name: work / ms / 1e9 for name, ms in interleaved(calls, 5, 7).items()}
-        case = f"{dtype} {b}x{h}x{m}x{d}{' causal' if causal else ''}"
-        table.row(case, speed, dtype=dtype, causal=causal, symbol=ours.symbol)
+        case = f"{dtype} {b}x{h}{f'/{kh}' if h != kh else ''}x{m}x{d}{' causal' if causal else ''}"
+        table.row(case, speed, dtype=dtype, causal=causal, symbol=ours.taken(*arguments))
     table.save(args.json)
 
 
