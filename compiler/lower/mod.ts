@@ -97,7 +97,9 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
         if (op.regions.length > 0) emitDeferred(cx);
         lowerOp(cx, op, axisInfo);
         limitChain(cx, op);
-        cx.homes?.lowered(emitter.scope, op.results);
+        if (cx.homes !== undefined && hasElements(op)) {
+          cx.homes.lowered(emitter.scope, op.results);
+        }
       }
       emitDeferred(cx);
     },
@@ -156,6 +158,11 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
         : [{ name: "reqnctapercluster", values: [options.numCtas, 1, 1] }],
     ],
   };
+}
+
+/** Whether threads have the elements of its results: of an atomic operation that nothing asks for its result none do. */
+function hasElements(op: Op): boolean {
+  return !((op.name === "atomic" || op.name === "atomic_cas") && op.attrs.unused === true);
 }
 
 /** Throws where the target has less shared memory for a block than the function needs. */
