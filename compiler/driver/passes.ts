@@ -6,6 +6,7 @@
  * changes nothing and so is not in the list.
  */
 import { layoutAssignment } from "../layout/assign.ts";
+import { sliceResults } from "../layout/slice_results.ts";
 import { allocateShared } from "../schedule/allocate_shared.ts";
 import { memoryOrder } from "../schedule/memory_order.ts";
 import { loopPrograms } from "../schedule/loop_programs.ts";
@@ -69,6 +70,11 @@ const LAYOUT: readonly Row<TargetContext>[] = [
     pass: tensorViews,
     needs: ["drop-dead"],
     because: "it follows addresses, which layouts compute several times",
+  },
+  {
+    pass: sliceResults,
+    needs: ["tensor-views"],
+    because: "the loads of a loop say which layout its sums get",
   },
   {
     pass: layoutAssignment,

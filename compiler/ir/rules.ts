@@ -27,7 +27,7 @@ function sameTypes(a: readonly Value[], b: readonly Value[]): boolean {
     a.every((value, index) => b[index] !== undefined && sameType(value.type, b[index].type));
 }
 
-type ShapeOp = OpWhere<{ readonly reshapes: true }> | "convert_layout";
+type ShapeOp = OpWhere<{ readonly reshapes: true }> | "slice" | "convert_layout";
 
 /** Element kept; the shape by a rule of its own. */
 function reshaped(
@@ -146,6 +146,13 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       return sameShape(order.toSorted((a, b) => a - b), [...from.keys()]) &&
         sameShape(to, order.map((axis) => from[axis] ?? 0));
     }),
+  slice: (op) => {
+    const { axis, first } = op.attrs;
+    return reshaped(op, (from, to) => {
+      const [whole = 0, part = 0] = [from[axis], to[axis]];
+      return sameShape(to, from.with(axis, part)) && first % part === 0 && first + part <= whole;
+    });
+  },
   convert_layout: (op) => reshaped(op, sameShape),
 
   load: (op) => {

@@ -174,6 +174,28 @@ export interface PlanOptions {
   readonly lines?: boolean;
 }
 
+/**
+ * The plan with the memory of each warp in one piece, one behind the other, so that several exchanges in turn need no
+ * barrier of the block. Undefined where warps exchange elements with each other, or share a line of all banks.
+ */
+export function separateWarps(
+  plan: SharedPlan,
+  { warp }: LinearLayout,
+  elementBytes: number,
+): SharedPlan | undefined {
+  const { columns, withinWarp } = plan;
+  const mask = warp.reduce((sum, basis) => sum | basis, 0);
+  const line = Math.log2(LINE_BYTES / elementBytes);
+  const isApart = columns.every((column, bit) =>
+    (column & mask) === 0 || (bit >= line && warp.includes(column))
+  );
+  if (!withinWarp || !isApart) return undefined;
+  return { ...plan, columns: [...columns.filter((column) => !warp.includes(column)), ...warp] };
+}
+
+/** All banks once. */
+const LINE_BYTES = 128;
+
 /** Through shared memory, even where registers would do. */
 function planShared(
   src: LinearLayout,

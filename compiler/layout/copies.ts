@@ -179,9 +179,7 @@ export class LaidOutCopies {
         operands,
         types,
         value.def?.span ?? use.span,
-        layout !== undefined && this.#layouts.storesMatrices(value, layout)
-          ? { matrices: true }
-          : {},
+        layout === undefined ? {} : this.#layouts.exchangeOf(value, layout),
       )
       : newOp(this.#result, from.op.name, operands, types, from.op.span, from.op.attrs);
     scope.ops.push(copy);

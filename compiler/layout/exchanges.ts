@@ -6,9 +6,9 @@ import { hasTrait } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { type Input, type LinearLayout, product } from "../linear/linear.ts";
 import { blockThreadBases, copyBits } from "../linear/threads.ts";
-import { bug } from "../support/bug.ts";
+import { bug, must } from "../support/bug.ts";
 import { type PartConversion, partConversion } from "./cluster.ts";
-import { type ConversionPlan, planConversion } from "./conversion.ts";
+import { type ConversionPlan, planConversion, separateWarps } from "./conversion.ts";
 import { type AxisBit, axisBits, countWithout } from "./reduce.ts";
 import { rotatedBytes } from "./rotate.ts";
 import { layoutOf, registerCount, tileBytes, wordBytes } from "./tiles.ts";
@@ -34,14 +34,25 @@ export function conversionOf(op: OpOf<"convert_layout">): ConversionPlan {
   const { value } = operandsOf(op);
   const { src, dst } = partsOf(op);
   const bytes = bytesOf(value.type.element);
-  const { matrices = false } = op.attrs;
-  const key = `${bytes} ${matrices}`;
+  const { matrices = false, by_warp = false } = op.attrs;
+  const key = `${bytes} ${matrices} ${by_warp}`;
   const bySource = PLANS.get(src) ?? new WeakMap<LinearLayout, Map<string, ConversionPlan>>();
   const byKey = bySource.get(dst) ?? new Map<string, ConversionPlan>();
-  const plan = byKey.get(key) ??
-    planConversion(src, dst, bytes, { matrices: matrices ? "store" : undefined });
+  const plan = byKey.get(key) ?? planOf(src, dst, bytes, matrices, by_warp);
   PLANS.set(src, bySource.set(dst, byKey.set(key, plan)));
   return plan;
+}
+
+function planOf(
+  src: LinearLayout,
+  dst: LinearLayout,
+  bytes: number,
+  matrices: boolean,
+  isByWarp: boolean,
+): ConversionPlan {
+  const plan = planConversion(src, dst, bytes, { matrices: matrices ? "store" : undefined });
+  if (!isByWarp || plan.kind !== "shared") return plan;
+  return must(separateWarps(plan, src, bytes), "memory of warps");
 }
 
 /** Contains a barrier of the whole block; of a block of one warp, a warp barrier is one. */

@@ -8,17 +8,18 @@
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
+import type { AttrsOf } from "../ir/ops.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
-import { usersOf } from "../ir/walk.ts";
+import { usersOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import { fitsShared, query, type Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { chainedDots } from "./chains.ts";
-import { planConversion } from "./conversion.ts";
+import { planConversion, separateWarps } from "./conversion.ts";
 import { type DotLayouts, dotLayouts } from "./dot.ts";
 import {
   axisShifts,
@@ -32,6 +33,7 @@ import {
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
+import { sliceLayout } from "./slices.ts";
 import { withWarpsOf } from "./warp_local.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
@@ -59,6 +61,13 @@ const isElementwise = (op: Op): boolean => hasTrait(op, "elementwise") || isLook
 /** May be computed anywhere in its region, several times, or never. */
 export const isRepeatable = (op: Op): boolean => rowOf(op).effect === "pure" || isLookup(op);
 
+/** Whether a layout is that of a dot's result, or of a slice of it. */
+function isPartOf(result: LinearLayout, data: LinearLayout): boolean {
+  if (result.shape.length !== data.shape.length) return false;
+  const part = sameLayout(result, data) ? result : sliceLayout(result, data.shape);
+  return part !== undefined && sameLayout(part, data);
+}
+
 /** The layouts that operations and values of a function want. */
 export class NaturalLayouts {
   readonly #options: LayoutOptions;
@@ -73,6 +82,10 @@ export class NaturalLayouts {
   readonly #spread = new Map<Value, boolean>();
   readonly #dots = new Map<OpOf<"dot">, DotLayouts>();
   readonly #chained: ReadonlySet<OpOf<"dot">>;
+  /** Loads whose layout is that of what they are combined with, while it is searched. */
+  readonly #placing = new Set<Op>();
+  /** Exchanges follow each other (slice_results.ts). */
+  #hasSlices = false;
   /** Phi webs whose layout is being searched. */
   readonly #open = new Set<PhiWeb>();
   /** Those that the present search met. */
@@ -90,6 +103,7 @@ export class NaturalLayouts {
     }
     this.#chained = chainedDots(func, this.#webs);
     this.#users = usersOf(func);
+    walkOps(func.body, ({ name }) => this.#hasSlices ||= name === "slice");
   }
 
   /** Depends on loaded data, or is carried by control flow: not to be computed twice. */
@@ -160,7 +174,7 @@ export class NaturalLayouts {
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
     const stored = op.name === "store" ? this.#ofRowsStore(op) ?? this.#ofDotStore(op) : undefined;
-    return stored ?? this.#anchorOf(op) ??
+    return stored ?? runOnHeap(this.#beside(op)) ?? this.#anchorOf(op) ??
       (this.#hasElements(op) ? this.#settled(this.#ofElements(op)) : undefined);
   }
 
@@ -218,18 +232,54 @@ export class NaturalLayouts {
     const { value } = operandsOf(op);
     if (anchor === undefined || !isTile(value) || !this.isData(value)) return undefined;
     const data = this.of(value);
-    const isOfDot = [...this.#dots.values()].some(({ result }) => sameLayout(result, data));
+    const isOfDot = [...this.#dots.values()].some(({ result }) => isPartOf(result, data));
     if (!isOfDot || this.rotationOf(op) !== undefined) return undefined;
     return withWarpsOf(anchor, data);
   }
 
-  /** Whether a conversion of a value stores its fragments as matrices. */
-  storesMatrices(value: Value, layout: LinearLayout): boolean {
-    if (this.#options.numCtas > 1) return false;
+  /** How a conversion of a value uses shared memory: whether it stores fragments as matrices, and apart for each warp. */
+  exchangeOf(
+    value: Value,
+    layout: LinearLayout,
+  ): Pick<AttrsOf<"convert_layout">, "matrices" | "by_warp"> {
+    if (this.#options.numCtas > 1) return {};
     const bytes = bytesOf(value.type.element);
-    const plan = planConversion(this.of(value), layout, bytes, { matrices: "store" });
-    return plan.kind === "shared" && plan.matrices !== undefined &&
+    const from = this.of(value);
+    const matrices = planConversion(from, layout, bytes, { matrices: "store" });
+    const isStored = matrices.kind === "shared" && matrices.matrices !== undefined &&
       query(this.#options.target, ({ stmatrix }) => stmatrix);
+    const plan = isStored ? matrices : planConversion(from, layout, bytes);
+    const isByWarp = this.#hasSlices && plan.kind === "shared" &&
+      separateWarps(plan, from, bytes) !== undefined;
+    return { ...isStored ? { matrices: true } : {}, ...isByWarp ? { by_warp: true } : {} };
+  }
+
+  /** The layout of a load whose threads load what they combine with other data. */
+  *#beside(op: Op): Search {
+    const isBeside = op.name === "load" && op.attrs.beside === true;
+    // Loads that are combined with each other first: one of them takes the layout of its addresses.
+    if (!isBeside || this.#placing.has(op)) return undefined;
+    this.#placing.add(op);
+    const layout = yield this.#combined(resultOf(op));
+    this.#placing.delete(op);
+    return layout;
+  }
+
+  /** The layout of the data that a value is combined with. */
+  *#combined(value: Value): Search {
+    for (const user of this.#users.get(value) ?? []) {
+      const [result] = user.results;
+      const isTransparent = isElementwise(user) || hasTrait(user, "reshapes");
+      if (!isTransparent || result === undefined) continue;
+      const other = isElementwise(user)
+        ? user.operands.find((one) =>
+          one !== value && isTile(one) && this.isData(one) && !this.isSpread(one)
+        )
+        : undefined;
+      const layout = other === undefined ? yield this.#combined(result) : yield this.#find(other);
+      if (layout !== undefined) return this.ofOperand(user, user.operands.indexOf(value), layout);
+    }
+    return undefined;
   }
 
   #hasElements(op: Op): boolean {
@@ -264,6 +314,8 @@ export class NaturalLayouts {
       case "reshape":
       case "expand_dims":
         return reshapeLayout(layout, operand.type.shape);
+      case "slice":
+        return this.of(operand);
       default:
         return layout;
     }
@@ -348,7 +400,7 @@ export class NaturalLayouts {
 
   *#compute(value: Value): Search {
     const def = must(value.def, "operation of a value outside phi webs");
-    const access = this.#anchorOf(def) ??
+    const access = (yield* this.#beside(def)) ?? this.#anchorOf(def) ??
       (this.#hasElements(def) ? yield* this.#ofElements(def) : undefined);
     if (access !== undefined) return access;
     if (def.name === "dot") return this.#dotOf(def).result;
@@ -365,6 +417,10 @@ export class NaturalLayouts {
     if (def.name === "reshape" || def.name === "expand_dims") {
       const layout = yield this.#find(operandsOf(def).value);
       return layout && reshapeLayout(layout, value.type.shape);
+    }
+    if (def.name === "slice") {
+      const layout = yield this.#find(operandsOf(def).value);
+      return layout && must(sliceLayout(layout, value.type.shape), "slices in registers");
     }
     if (isElementwise(def)) {
       const sources = def.operands.filter((one) => isTile(one) && this.isData(one));

@@ -38,6 +38,8 @@ import { lowerScan } from "./scan.ts";
 import { lowerOffset } from "./pointers.ts";
 import { programBarrier } from "./shared.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
+import { sliceRegister } from "../layout/slices.ts";
+import { layoutOf } from "../layout/tiles.ts";
 import { equalRegisters, type Rule } from "./rule.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import {
@@ -208,6 +210,12 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   broadcast: renamed,
   reshape: renamed,
   permute: renamed,
+  slice: (cx, op) => {
+    const { value } = operandsOf(op);
+    const result = resultOf(op);
+    const registerOf = sliceRegister(layoutOf(value), result.type.shape, op.attrs.first);
+    cx.values.set(result, (register) => lowered(cx, value)(registerOf(register)));
+  },
   load: lowerLoad,
   tensor_load: () => bug("a tensor_load that no loop prefetches"),
   store: lowerStore,

@@ -108,8 +108,15 @@ function planShared(func: Func): SharedPlan {
   return { exchanges: walk.exchanges, areaStart, bytes: Math.max(walk.bytes, ...ends) };
 }
 
-/** What threads may still read: the part that was written last, after a block barrier that came before all reads. */
-type Read = "nothing" | "anything" | Part;
+/**
+ * What threads may still read: the part that was written last, after a block barrier that came before all reads; or a
+ * part of which each warp has a piece of its own, which only that warp reads.
+ */
+type Read = "nothing" | "anything" | Part | WarpParts;
+
+interface WarpParts extends Part {
+  readonly isByWarp: true;
+}
 
 /** Exchanges beside the last one may use so much, which costs no occupancy. */
 const SMALL_BYTES = 4096;
@@ -149,6 +156,7 @@ class Walk {
     const exchange = this.exchanges.get(op) ?? exchangeAfter(op, bytes, read);
     this.exchanges.set(op, exchange);
     this.bytes = Math.max(this.bytes, exchange.part.end);
+    if (isByWarp(op)) return { ...exchange.part, isByWarp: true };
     return hasOneBarrier(op) ? exchange.part : "anything";
   }
 
@@ -162,19 +170,28 @@ class Walk {
   }
 }
 
+/** Whether each warp has a piece of an exchange's memory of its own. */
+const isByWarp = (op: Op): boolean => op.name === "convert_layout" && op.attrs.by_warp === true;
+
 function exchangeAfter(op: Op, bytes: number, read: Read): Exchange {
   const at = (start: number, barrier: boolean): Exchange => ({
     part: { start, end: start + bytes },
     barrier,
   });
-  const start = hasOneBarrier(op) && typeof read !== "string" ? beside(read, bytes) : undefined;
+  // As many bytes of as many warps: each finds its own piece.
+  const isSame = typeof read !== "string" && "isByWarp" in read && isByWarp(op) &&
+    read.start === 0 && read.end === bytes;
+  if (isSame) return at(0, false);
+  const isPart = typeof read !== "string" && !("isByWarp" in read);
+  const start = hasOneBarrier(op) && isPart ? beside(read, bytes) : undefined;
   return start === undefined ? at(0, read !== "nothing") : at(start, false);
 }
 
 /** What may still be read where two paths meet. */
 function either(a: Read, b: Read): Read {
   if (typeof a === "string" || typeof b === "string") return a === b ? a : "anything";
-  return a.start === b.start && a.end === b.end ? a : "anything";
+  const isAlike = a.start === b.start && a.end === b.end && "isByWarp" in a === "isByWarp" in b;
+  return isAlike ? a : "anything";
 }
 
 /** Where so many bytes fit below or above a part. */

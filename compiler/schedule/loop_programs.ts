@@ -25,7 +25,7 @@ import { hasTrait, rowOf } from "../ir/table.ts";
 import { bytesOf, type IrType, scalarType } from "../ir/types.ts";
 import { replaceUses, terminatorOf, walkOps } from "../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../layout/exchanges.ts";
-import { registerCount, tileBytes } from "../layout/tiles.ts";
+import { fillsMultiprocessor, registerCount, tileBytes } from "../layout/tiles.ts";
 import { must } from "../support/bug.ts";
 import { query } from "../targets.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
@@ -80,9 +80,6 @@ function isUnordered({ body }: Func, loop: Op): boolean {
   return isFree;
 }
 
-/** Registers of a thread beside its sums, roughly. */
-const SPARE_REGISTERS = 48;
-
 /** Whether the registers of a multiprocessor do not suffice for two blocks. */
 function isAlone(loop: OpOf<"while">, { numWarps, target }: TargetContext): boolean {
   let sums = 0;
@@ -90,8 +87,7 @@ function isAlone(loop: OpOf<"while">, { numWarps, target }: TargetContext): bool
     if (name !== "dot") continue;
     for (const sum of results) sums += registerCount(sum) * bytesOf(sum.type.element) / 4;
   }
-  const registers = 2 * 32 * numWarps * (sums + SPARE_REGISTERS);
-  return query(target, ({ registersPerSm }) => registers > registersPerSm);
+  return fillsMultiprocessor(sums, numWarps, target);
 }
 
 /** Slots with which copies for later iterations are on their way while one multiplies and one before it ends. */

@@ -30,6 +30,8 @@ interface Access {
   readonly grid: string | undefined;
   /** Several threads hold each element. */
   readonly isCopied: boolean;
+  /** The store that it is a slice of (layout/slice_results.ts): no two slices of it need an order. */
+  readonly sliceOf: number | undefined;
 }
 
 /** What is pending in a loop, whatever the iteration: at its start, and after its test. */
@@ -86,6 +88,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     const { effect } = rowOf(op);
     const { pointer } = operandsOf(op);
     const grid = gridOf(params, pointer, axisInfo);
+    const sliceOf = op.name === "store" ? op.attrs.slice_of : undefined;
     const key = `${effect} ${grid ?? pointer.id}`;
     const access = distinct.get(key) ?? {
       root: rootOf(pointer),
@@ -93,6 +96,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
       pointer: grid === undefined ? pointer : undefined,
       grid,
       isCopied: isCopied(pointer),
+      sliceOf,
     };
     distinct.set(key, access);
     accesses.set(op, access);
@@ -101,6 +105,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
   const noalias = (root: Value): boolean => aliasFree.has(root);
   const mayTouch = (a: Access, b: Access): boolean => {
     if (!a.writes && !b.writes) return false;
+    if (a.sliceOf !== undefined && a.sliceOf === b.sliceOf) return false;
     // The same element in the same thread: its own order holds. Of copies, all load and one stores.
     const isSame = (a.pointer !== undefined && a.pointer === b.pointer) ||
       (a.grid !== undefined && a.grid === b.grid);

@@ -9,18 +9,22 @@
  *
  * is positive because the grid has no more than `tiles * across` programs, which is demanded.
  */
-import type { AffineAnalysis } from "../contract/affine.ts";
+import type { AffineAnalysis, AffineInt } from "../contract/affine.ts";
 import { varies } from "../contract/affine.ts";
-import { apply, constant, grid } from "../contract/expr.ts";
+import { apply, constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {
   addPoly,
   type Atom,
   constantOf,
+  gridAtom,
+  mulPoly,
   type Poly,
   polyExpr,
   polyOf,
+  polyOfAtom,
   scalePoly,
+  subPoly,
 } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -33,6 +37,7 @@ import { quotientOf, termsOf } from "./terms.ts";
 
 const MOST_PARAM = 1n << 30n;
 const MOST_PROGRAMS = 1n << 22n;
+const MOST_INT = (1n << 31n) - 1n;
 /** CUDA's limit on the grid's axes but the first. */
 const MOST_OUTER = 65535n;
 /** Values that are made of each other and looked at. */
@@ -132,7 +137,17 @@ export class Bounds {
     const limits = this.poly(int.poly);
     const isExact = within(limits, type) &&
       int.observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
-    return isExact ? limits : type;
+    return isExact ? limits : this.#demanded(value, int) ?? type;
+  }
+
+  /** The limits of a positive number of the launch, such as its tiles, which is demanded to fit its type. */
+  #demanded(value: Value, { poly, observed }: AffineInt): Limits | undefined {
+    const type = typeLimits(value);
+    const { min } = this.poly(poly);
+    const isFit = observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
+    if (min < 1n || varies(poly) || !isFit || type.max > MOST_INT) return undefined;
+    this.#demands.atMost(polyExpr(poly), type.max);
+    return { min, max: type.max };
   }
 
   /** The limits of a scalar that has no polynomial, from its operation. */
@@ -226,7 +241,7 @@ export class Bounds {
     return undefined;
   }
 
-  /** `a - c * (pid / (c * d))`, if the grid has at most `a * d` programs. */
+  /** `a - c * (pid / (c * d))`, if the grid has at most `a * d` programs; or `pid % n` for pid, if n is at most that. */
   #isPositive(poly: Poly): boolean {
     for (const { coefficient, atoms } of poly.values()) {
       const [atom, ...others] = atoms;
@@ -236,21 +251,35 @@ export class Bounds {
       const { left, right } = operandsOf(def);
       const dividend = this.#analysis.int(left)?.poly ?? polyOf(0);
       const divisor = this.#analysis.int(right)?.poly ?? polyOf(0);
-      const [pid, ...more] = [...dividend.values()];
-      const [axis, ...factors] = pid?.atoms ?? [];
-      const isProgram = pid?.coefficient === 1n && more.length === 0 && axis?.kind === "pid" &&
-        factors.length === 0;
+      const count = this.#countOf(dividend);
       const all = addPoly(
         poly,
         scalePoly(new Map([[atom.key, { coefficient: 1n, atoms: [atom] }]]), -coefficient),
       );
       const across = quotientOf(divisor, polyOf(-coefficient));
-      if (!isProgram || across === undefined || varies(all) || varies(across)) continue;
+      if (count === undefined || across === undefined || varies(all) || varies(across)) continue;
       if (this.poly(across).min < 1n) continue;
-      this.#demands.atMost(grid(axis.axis), apply("*", polyExpr(all), polyExpr(across)));
+      const most = mulPoly(all, across);
+      if (subPoly(count, most).size > 0) {
+        this.#demands.atMost(polyExpr(count), apply("*", polyExpr(all), polyExpr(across)));
+      }
       return true;
     }
     return false;
+  }
+
+  /** More than a number that counts programs from zero, or those that share something. */
+  #countOf(poly: Poly): Poly | undefined {
+    const [term, ...more] = [...poly.values()];
+    const [atom, ...factors] = term?.atoms ?? [];
+    if (term?.coefficient !== 1n || more.length > 0 || factors.length > 0) return undefined;
+    if (atom?.kind === "pid") return polyOfAtom(gridAtom(atom.axis));
+    const def = atom?.kind === "scalar" ? atom.value.def : undefined;
+    if (def?.name !== "rem") return undefined;
+    const { left, right } = operandsOf(def);
+    const count = this.#analysis.int(right)?.poly;
+    const isCounted = this.#value(left).min >= 0n && this.#value(right).min >= 1n;
+    return isCounted && count !== undefined && !varies(count) ? count : undefined;
   }
 }
 

@@ -5,6 +5,7 @@
 
 Results are compared with torch before anything is timed. Storage `nt` multiplies by a matrix stored by columns, `tn` has
 the left one stored so. float32 is exact on both sides: TF32 is off. Convolutions have channels last on both sides.
+matmul, batched_matmul and conv2d run in the configuration that wrappers choose, the others in their first one.
 """
 import torch
 
@@ -46,7 +47,8 @@ def matmul(table, load, cases):
         a, b = stored(random(dtype, m, k), storage[0] == "t"), stored(random(dtype, k, n), storage[1] == "t")
         c, expected = torch.empty(m, n, device="cuda", dtype=TORCH[dtype]), a @ b
         arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
-        ours = kernels.pick("matmul", dtype, *arguments)
+        specialization = {"nn": "s1", "nt": "s2", "tn": "s3", "tt": "s4"}[storage] if m % 16 == 0 else "s5"
+        ours = kernels.tuned("matmul", dtype, specialization, *arguments)
         calls = {"ours": lambda: ours(*arguments), "torch": lambda: torch.matmul(a, b, out=expected)}
         if storage == "nn":
             simple = (a, b, c, m, n, k, a.stride(0), b.stride(0), c.stride(0))
@@ -81,7 +83,7 @@ def batched(table, load, cases):
         a, b = random(dtype, z, m, k), stored(random(dtype, z, k, n), storage[1] == "t")
         c, expected = torch.empty(z, m, n, device="cuda", dtype=TORCH[dtype]), a @ b
         arguments = (a, b, c, z, m, n, k, *a.stride(), *b.stride(), *c.stride())
-        ours = kernels.pick("batched_matmul", dtype, *arguments)
+        ours = kernels.tuned("batched_matmul", dtype, {"nn": "s1", "nt": "s2"}[storage], *arguments)
         calls = {"ours": lambda: ours(*arguments), "torch": lambda: torch.bmm(a, b, out=expected)}
         case = f"batched {dtype} {z}x{m}x{n}x{k} {storage}"
         compare(table, case, 2 * z * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
@@ -116,7 +118,8 @@ def conv2d(table, load, cases):
         order = [0, 2, 3, 1]
         strides = [step for tensor in (x, f, y) for step in tensor.permute(order).stride()]
         arguments = (x, f, y, n, h, w, c, filters, r, s, *strides, stride, stride, pad, pad, 1, 1)
-        ours = kernels.pick("conv2d", dtype, *arguments)
+        # Few channels have no configurations to choose from.
+        ours = kernels.tuned("conv2d", dtype, "s1", *arguments) if c % 8 == 0 else kernels.pick("conv2d", dtype, *arguments)
         calls = {
             "ours": lambda: ours(*arguments),
             "torch": lambda: torch.nn.functional.conv2d(x, f, stride=stride, padding=pad),

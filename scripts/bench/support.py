@@ -318,7 +318,7 @@ class Kernels:
 
         def distance(point):
             pairs = (pair.split("=") for pair in point.split(", "))
-            return sum(abs(math.log2(names[name] / int(value))) for name, value in pairs)
+            return sum(abs(math.log2(max(names[name], 1) / max(int(value), 1))) for name, value in pairs)
 
         timings = points[min(points, key=distance)]
         # Several conditions may hold, and their instances share configurations: only those of the specialisation count.

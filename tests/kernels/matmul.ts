@@ -19,7 +19,7 @@ interface Case {
 const ALIGNED: readonly string[] = ["_s1", "_s2", "_s3", "_s4"];
 
 /** The first configuration of halves on sm_90a. */
-const WIDE = "_MB128_NB256_KB64_num_warps8_num_stages3";
+const WIDE = "_MB128_NB256_KB64_num_warps8_num_stages4";
 
 /** Multiplies; `suffix` is that of the instance which the wrapper has to choose. */
 export function checkMatmul(

@@ -21,6 +21,9 @@ everyVariant(
     checkFused(device, { ...even, storage: "rows", activation: 3, parts: ["residual"] });
     checkFused(device, { ...even, storage: "columns", activation: 2, parts: ALL });
     checkFused(device, { ...even, storage: "columns", activation: 0, parts: [] });
+    // A part of two tiles, whose columns are computed in slices where tiles are wide.
+    const wide = { variant, m: 66, n: 272, k: 24, gap: 16, storage: "columns" } as const;
+    checkFused(device, { ...wide, activation: 2, parts: ALL, factor: 0.5 });
     // Nothing to add; beyond the largest number of float8; one row.
     checkFused(device, { ...odd, m: 3, k: 0, activation: 2, parts: ["bias"] });
     const factor = variant === "bfloat16_float8" ? 1000 : 2;

@@ -34,8 +34,8 @@ const CASES: readonly (readonly [ProductType, string, "rows" | "columns"])[] = [
   ["float64", "s1_MB128_NB128_KB16_num_warps8", "rows"],
   ["int8", "s2_MB128_NB256_KB128_num_warps8_num_stages4", "columns"],
   // A block does several programs in turn: there are more than the emulator has threads.
-  ["float16", "s1_MB128_NB256_KB64_num_warps8_num_stages3", "rows"],
-  ["bfloat16", "s2_MB128_NB256_KB64_num_warps8_num_stages3", "columns"],
+  ["float16", "s1_MB128_NB256_KB64_num_warps8_num_stages4", "rows"],
+  ["bfloat16", "s2_MB128_NB256_KB64_num_warps8_num_stages4", "columns"],
 ];
 
 const hasForm = (dtype: ProductType): boolean => dtype !== "float32" && dtype !== "float64";

@@ -157,6 +157,18 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, running: Running): r
           ),
         )
       );
+    case "slice": {
+      const { axis, first: start } = op.attrs;
+      return each((i) =>
+        at(
+          a,
+          flatten(
+            unflatten(i, type.shape).map((x, d) => d === axis ? x + start : x),
+            first.shape,
+          ),
+        )
+      );
+    }
     case "permute": {
       const { order } = op.attrs;
       return each((i) => {

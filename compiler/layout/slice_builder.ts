@@ -1,0 +1,155 @@
+/** Makes the slices of what follows a loop (slice_results.ts). */
+import { branchOf } from "../ir/flow.ts";
+import {
+  type Func,
+  newOp,
+  newUncheckedOp,
+  type Op,
+  type OpOf,
+  type Region,
+  setAttrs,
+  type Value,
+} from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
+import type { IrType } from "../ir/types.ts";
+import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
+import { operandAxes, type Sliceable } from "./sliceable.ts";
+
+/** Slices along an axis. */
+export interface Slices {
+  readonly axis: number;
+  /** Elements along it: of a slice, and of the whole. */
+  readonly width: number;
+  readonly extent: number;
+}
+
+/** Which part of a value to make: all of it, or the slice of this number along an axis. */
+type Along = number | undefined;
+
+export class SliceBuilder {
+  readonly #func: Func;
+  readonly #loop: Op;
+  readonly #slices: Slices;
+  readonly #found: Sliceable;
+  /** Where operations behind the loop are put at present. */
+  #out: Op[] = [];
+  /** Where operations of regions are put, while those are copied. */
+  readonly #regions = new Map<Op, Op[]>();
+  readonly #placed = new Set<Op>();
+  readonly #made = new Map<string, Value>();
+
+  constructor(func: Func, loop: Op, slices: Slices, found: Sliceable) {
+    this.#func = func;
+    this.#loop = loop;
+    this.#slices = slices;
+    this.#found = found;
+  }
+
+  /** What comes before the loop, and what behind it. */
+  build(stores: readonly OpOf<"store">[]): { readonly before: Op[]; readonly after: Op[] } {
+    const { width, extent, axis } = this.#slices;
+    const before: Op[] = [];
+    const after: Op[] = [];
+    this.#out = before;
+    for (const load of this.#found.wholeLoads) {
+      if (load.results.some(({ type }) => type.shape.length > 0)) setAttrs(load, { beside: true });
+      this.#place(load);
+    }
+    this.#load(0);
+    this.#out = after;
+    for (let index = 0; index < extent / width; index++) {
+      if (index + 1 < extent / width) this.#load(index + 1);
+      for (const [slice_of, { operands, span, attrs }] of stores.entries()) {
+        const slices = operands.map((value) => this.#copy(value, axis, index));
+        after.push(newOp(this.#func, "store", slices, [], span, { ...attrs, slice_of }));
+      }
+    }
+    return { before, after };
+  }
+
+  #load(index: number): void {
+    for (const { value, axis } of this.#found.slicedLoads) this.#copy(value, axis, index);
+  }
+
+  /** A slice of a value, or the value itself where a slice uses all of it. */
+  #copy(value: Value, along: Along, index: number): Value {
+    const { def } = value;
+    const inRegion = def !== undefined && this.#found.inRegions.has(def);
+    if (along === undefined && !inRegion) {
+      if (def !== undefined) this.#place(def);
+      return value;
+    }
+    const key = `${value.id} ${along ?? "whole"} ${index}`;
+    const made = this.#made.get(key);
+    if (made !== undefined) return made;
+    this.#make(must(def, "operation of a sliced value"), value, along, index);
+    return must(this.#made.get(key), "slice");
+  }
+
+  #note(values: readonly Value[], copies: readonly Value[], along: Along, index: number): void {
+    for (const [value, copy] of zip(values, copies)) {
+      // A slice is not the variable.
+      if (value.name !== undefined && along === undefined) copy.name = value.name;
+      this.#made.set(`${value.id} ${along ?? "whole"} ${index}`, copy);
+    }
+  }
+
+  /** Puts an operation behind the loop where it is needed whole, unless it has been put somewhere. */
+  #place(op: Op): void {
+    if (!this.#found.behind.has(op) || this.#placed.has(op)) return;
+    this.#placed.add(op);
+    for (const { def } of op.operands) if (def !== undefined) this.#place(def);
+    this.#out.push(op);
+  }
+
+  #typeOf({ type }: Value, along: Along): IrType {
+    return along === undefined
+      ? type
+      : { ...type, shape: type.shape.with(along, this.#slices.width) };
+  }
+
+  #make(def: Op, value: Value, along: Along, index: number): void {
+    const first = index * this.#slices.width;
+    if (def === this.#loop) {
+      const attrs = { axis: must(along, "axis of a slice"), first };
+      const type = this.#typeOf(value, along);
+      const slice = newOp(this.#func, "slice", [value], [type], def.span, attrs);
+      this.#out.push(slice);
+      this.#note([value], slice.results, along, index);
+      return;
+    }
+    const types = def.results.map((result) => this.#typeOf(result, along));
+    const put = (op: Op): void => {
+      (this.#regions.get(def) ?? this.#out).push(op);
+      this.#note(def.results, op.results, along, index);
+    };
+    if (def.name === "if") {
+      const condition = this.#copy(operandsOf(def).condition, undefined, index);
+      const { then, otherwise } = branchOf(def);
+      const regions = [then, otherwise].map((region) => this.#region(region, along, index));
+      put(newOp(this.#func, "if", [condition], types, def.span, {}, regions));
+      return;
+    }
+    const axes = along === undefined ? undefined : operandAxes(def, along);
+    const operands = def.operands.map((operand, i) => this.#copy(operand, axes?.[i], index));
+    const attrs = def.name === "range" && along !== undefined
+      ? {
+        ...def.attrs,
+        lo: typeof def.attrs.lo === "bigint" ? def.attrs.lo + BigInt(first) : def.attrs.lo + first,
+      }
+      : def.name === "load" && along !== undefined
+      ? { ...def.attrs, beside: true }
+      : def.attrs;
+    put(newUncheckedOp(this.#func, def.name, operands, types, def.span, attrs));
+  }
+
+  #region({ ops }: Region, along: Along, index: number): Region {
+    const copies: Op[] = [];
+    for (const op of ops) this.#regions.set(op, copies);
+    const end = must(ops.at(-1), "end of a region");
+    const values = end.operands.map((value) => this.#copy(value, along, index));
+    copies.push(newOp(this.#func, "yield", values, [], end.span));
+    return { params: [], ops: copies };
+  }
+}
