@@ -1,5 +1,5 @@
 /**
- * The suites that need a GPU: the kernels are built, then each file of tests/gpu runs as a process of its own, several at
+ * The suites that need a GPU: the kernels and examples are built, then each file of tests/gpu runs as a process of its own, several at
  * a time, as most of their work is the processor's. Long files run in parts (`TRI_PART=0/4`). A line per process, the
  * output of those that failed, and the counts; arguments choose files by a part of their names.
  */
@@ -28,10 +28,13 @@ export function suitesOf(files: readonly string[]): Suite[] {
 
 async function main(wanted: readonly string[]): Promise<number> {
   const start = performance.now();
-  const build = await new Deno.Command(Deno.execPath(), { args: ["task", "-q", "build-kernels"] })
-    .spawn().status;
-  if (!build.success) return 1;
-  say(`kernels built, ${since(start)}`);
+  // Programs of examples/ run on several GPUs.
+  for (const task of ["build-kernels", "build-examples"]) {
+    const build = await new Deno.Command(Deno.execPath(), { args: ["task", "-q", task] }).spawn()
+      .status;
+    if (!build.success) return 1;
+  }
+  say(`kernels and examples built, ${since(start)}`);
   const files = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) =>
     name.endsWith("_test.ts") && (wanted.length === 0 || wanted.some((part) => name.includes(part)))
   );

@@ -6,7 +6,7 @@ import type { HomeRef } from "../lower/homes.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
 
 /** The value whose bits are the lowest ones. */
-export function valueFromBits(bits: bigint, element: Element): ScalarValue {
+function valueFromBits(bits: bigint, element: Element): ScalarValue {
   if (isPointer(element)) return BigInt.asUintN(64, bits);
   if (element === "bool") return bits === 0n ? 0n : 1n;
   const { class: kind, bits: width } = SCALARS[element];

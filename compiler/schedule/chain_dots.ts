@@ -140,7 +140,7 @@ export function multiplyInLoop(plan: ChainPlan, rings: Rings, start: Position): 
 }
 
 /** The operations of an iteration with dots of warp groups; the loop's terminator takes their results. */
-export function multiplyOnce(plan: ChainPlan, rings: Rings, at: Position): ScheduleBuilder {
+function multiplyOnce(plan: ChainPlan, rings: Rings, at: Position): ScheduleBuilder {
   const { func, loop } = plan;
   const { body } = loopOf(loop);
   const build = new ScheduleBuilder(func, [], loop.span);

@@ -9,5 +9,6 @@ const pages = [...Deno.readDirSync(path.join(ROOT, "docs"))].map(({ name }) => n
 testPages("docs", pages.map((name) => `docs/${name}`), [
   "copy.tc",
   "transpose.tc",
+  "transpose.tune.json",
   "bench/transpose.ts",
 ]);

@@ -5,17 +5,19 @@ import { gpuTest } from "../support/gpu.ts";
 import { checkFused } from "../support/kernels/fused.ts";
 
 const ALL = ["rowScale", "columnScale", "bias", "residual"] as const;
+const PARTS = [["bias"], ["residual"], ALL, []] as const;
 
 gpuTest("matmulFused() multiplies, scales, adds and activates", () => {
   using device = Device.open();
   for (const variant of matmulFused.variants) {
     for (const storage of ["rows", "columns"] as const) {
       for (const activation of [0, 1, 2, 3] as const) {
-        for (const parts of [ALL, [], ["bias"], ["residual"]] as const) {
+        for (const [nth, parts] of PARTS.entries()) {
           const test = { variant, storage, activation, parts, factor: 0.5 } as const;
           checkFused(device, { ...test, m: 35, n: 67, k: 37, gap: 1 });
           checkFused(device, { ...test, m: 66, n: 80, k: 72, gap: 16 });
-          checkFused(device, { ...test, m: 300, n: 528, k: 264, gap: 0 });
+          // Most of the time is that of the reference: each activation and each set of parts once.
+          if (nth === activation) checkFused(device, { ...test, m: 300, n: 528, k: 264, gap: 0 });
         }
       }
     }

@@ -118,7 +118,7 @@ export const ELSEWHERE:
     [
       "4 Declarations",
       "promises of locals, checked in builds for debugging",
-      "compiler/lower/calls_test.ts",
+      "compiler/lower/calls/calls_test.ts",
       "buildMultiple() checks attributes of locals in debug builds, tiles and pointers too",
     ],
     [
@@ -160,25 +160,25 @@ export const ELSEWHERE:
     [
       "7.3 Memory extensions",
       "`prefetch` is emitted once per access",
-      "compiler/lower/calls_test.ts",
+      "compiler/lower/calls/calls_test.ts",
       "lowerPrefetch() prefetches once for each access, to L2, where the mask is set",
     ],
     [
       "7.4 Value extensions",
       "what `printf` prints, of scalars and tiles",
-      "compiler/lower/calls_test.ts",
+      "compiler/lower/calls/calls_test.ts",
       "lowerPrint() prints each element of a tile once, with its index and the scalars beside it",
     ],
     [
       "7.4 Value extensions",
       "`assert` that fails, and where checks are left out",
-      "compiler/lower/calls_test.ts",
+      "compiler/lower/calls/calls_test.ts",
       "lowerCheck() stops at one false element, and says where and what",
     ],
     [
       "7.4 Value extensions",
       "what `assume` teaches the compiler",
-      "compiler/lower/calls_test.ts",
+      "compiler/lower/calls/calls_test.ts",
       "buildAssume() informs axis analysis: accesses become vectors",
     ],
     [

@@ -47,7 +47,7 @@ const LEAST = 2 ** -126;
 const EXP2 = 2 ** -21;
 
 /** Score by score. What is rounded to the type on the way, or has been computed in float, widens the bounds. */
-export function derivativesReference(
+function derivativesReference(
   type: Type,
   { batches, heads, keyHeads = heads, m, n, d }: AttentionSize,
   { q, k, v, g, lse, delta, scale, causal }: DerivativeInputs,
