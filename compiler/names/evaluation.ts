@@ -55,7 +55,7 @@ type RegisterRef = Exclude<HomeRef, { readonly kind: "constant" }>;
 
 const GONE: KnownElement = { kind: KIND.gone };
 const NOT_SET: KnownElement = { kind: KIND.notSet };
-/** Operations in a row that are computed; longer chains are those of programs that nobody wrote. */
+/** Operations in a row that are computed; a chain in a program written by hand is shorter. */
 const MOST_DEPTH = 400;
 
 /** What is known of a function before it runs. */

@@ -20,13 +20,13 @@
  */
 import { copyOps } from "../ir/copy_ops.ts";
 import { branchOf, loopOf } from "../ir/flow.ts";
-import { newOp, newValue, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
+import { newOp, newValue, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { countUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
-import { zip } from "../support/zip.ts";
 import { copySlice, parametersNeeded } from "./backward_slice.ts";
+import { type Branch, copySide, replacing, type Side, takesSide } from "./branch_sides.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
@@ -42,15 +42,6 @@ import { carry } from "./prefetch.ts";
 
 /** Dots with which starting them early pays; of two, rotated_chain.ts starts one an iteration earlier. */
 const LEAST_DOTS = 3;
-
-/** A branch of the loop, and which of its sides is plain. */
-interface Branch {
-  readonly op: OpOf<"if">;
-  readonly isThen: boolean;
-}
-
-/** How an iteration takes the branch: as it is written, or one of its sides. */
-type Side = "both" | "plain" | "other";
 
 /** A chain that overlaps. */
 interface Overlap {
@@ -149,15 +140,10 @@ function continuesOf(
   side: Side,
 ): Value {
   const { plan: { func, loop }, branch } = overlap;
-  const { test, body, continues } = loopOf(loop);
+  const { test, continues } = loopOf(loop);
   const runs = copySlice(func, test, replacing(test, state), build.out)(continues);
   if (branch === undefined || side === "both") return runs;
-  const { condition } = branchOf(branch.op);
-  const copy = copySlice(func, body, replacing(body, state), build.out)(condition);
-  const isTaken = branch.isThen === (side === "plain")
-    ? copy
-    : build.value("not", [copy], copy.type);
-  return build.both(runs, isTaken);
+  return build.both(runs, takesSide(build, overlap.plan, branch, state, side));
 }
 
 /** The iterations that follow and take a side; gives the round after them. */
@@ -314,17 +300,6 @@ function stepsOf({ plan, branch }: Overlap, known: Map<Value, Value>, side: Side
     if (op !== branch?.op || side === "both") {
       return copyOps(func, [op], known).map((copy) => ({ op: copy, one: byDot.get(op) }));
     }
-    const { then, otherwise, thenValues, otherwiseValues } = branchOf(branch.op);
-    const isThen = branch.isThen === (side === "plain");
-    const copies = copyOps(func, (isThen ? then : otherwise).ops.slice(0, -1), known);
-    for (const [result, value] of zip(op.results, isThen ? thenValues : otherwiseValues)) {
-      known.set(result, known.get(value) ?? value);
-    }
-    return copies.map((copy) => ({ op: copy, one: undefined }));
+    return copySide(func, branch, side, known).map((copy) => ({ op: copy, one: undefined }));
   });
-}
-
-/** What takes the places of a region's first parameters; the loop may carry more by now. */
-function replacing({ params }: Region, values: readonly Value[]): Map<Value, Value> {
-  return new Map(zip(params.slice(0, values.length), values));
 }

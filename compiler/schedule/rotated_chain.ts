@@ -18,12 +18,13 @@
  * where elements are masked, there is a loop for each of its sides. Without a branch the inner loop is all there is.
  */
 import { branchOf, loopOf } from "../ir/flow.ts";
-import { newOp, newValue, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
+import { newOp, newValue, type Op, type Region, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { countUses, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import { copySlice, parametersNeeded } from "./backward_slice.ts";
+import { type Branch, copySide, replacing, type Side, takesSide } from "./branch_sides.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
@@ -37,15 +38,6 @@ import {
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
 import { copyOps } from "../ir/copy_ops.ts";
-
-/** A branch of a loop, and which of its sides is the cheaper one. */
-interface Branch {
-  readonly op: OpOf<"if">;
-  readonly isThen: boolean;
-}
-
-/** How an iteration takes the branch: as it is written, or one of its sides. */
-type Side = "both" | "plain" | "other";
 
 interface Rotation {
   /** The dot that is done an iteration later, and the place of its sum among what the loop carries. */
@@ -145,19 +137,9 @@ class Rounds {
     const { test, continues } = loopOf(loop);
     const copyTest = copySlice(func, test, replacing(test, state), build.out);
     const runs = copyTest(continues);
-    return side === "both" ? runs : build.both(runs, this.#takes(build, state, side));
-  }
-
-  /** Whether an iteration with this state takes a side. */
-  #takes(build: ScheduleBuilder, state: readonly Value[], side: Side): Value {
-    const { func, loop } = this.#plan;
-    const { op, isThen } = must(this.#rotation.branch, "branch");
-    const { body } = loopOf(loop);
-    const copyBody = copySlice(func, body, replacing(body, state), build.out);
-    const condition = copyBody(branchOf(op).condition);
-    return isThen === (side === "plain")
-      ? condition
-      : build.value("not", [condition], condition.type);
+    if (side === "both") return runs;
+    const branch = must(this.#rotation.branch, "branch");
+    return build.both(runs, takesSide(build, this.#plan, branch, state, side));
   }
 
   /** All iterations, of which there is one at least; gives what the loop carries after them, and the position. */
@@ -298,12 +280,7 @@ class Rounds {
     for (const op of body.ops.slice(0, -1)) {
       if (op === last.dot) continue;
       if (op === branch?.op && side !== "both") {
-        const { then, otherwise, thenValues, otherwiseValues } = branchOf(branch.op);
-        const isThen = branch.isThen === (side === "plain");
-        copy.ops.push(...copyOps(func, (isThen ? then : otherwise).ops.slice(0, -1), known));
-        for (const [result, value] of zip(op.results, isThen ? thenValues : otherwiseValues)) {
-          known.set(result, known.get(value) ?? value);
-        }
+        copy.ops.push(...copySide(func, branch, side, known));
         continue;
       }
       const copies = copyOps(func, [op], known);
@@ -335,11 +312,6 @@ class Rounds {
     const state = repeated.map((value, i) => valueOf(i === place ? sum : value));
     return { state, pending: { a: packed, sum: valueOf(sum) } };
   }
-}
-
-/** What takes the places of a region's first parameters; the loop may carry more by now. */
-function replacing({ params }: Region, values: readonly Value[]): Map<Value, Value> {
-  return new Map(zip(params.slice(0, values.length), values));
 }
 
 /** The state after the head of an iteration, and what its last dot takes. */

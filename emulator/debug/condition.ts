@@ -156,7 +156,7 @@ export function holds(quantity: Quantity): boolean {
   return elements(quantity).some((value) => value !== 0);
 }
 
-/** Whether a number, or an element of a tile, is not known. A number that is none cannot be told from that. */
+/** Whether a number, or an element of a tile, is not known: unknown ones are NaN, so a NaN counts as unknown too. */
 export function isUnknown(quantity: Quantity): boolean {
   return elements(quantity).some(Number.isNaN);
 }

@@ -62,7 +62,7 @@ export const GUIDE: readonly GalleryEntry[] = [
     sizes: MATRIX,
     fills: PICTURE,
   }),
-  guided("slow_columns", "Each float comes with seven that nobody wanted.", {
+  guided("slow_columns", "Each float is loaded with seven that are not used.", {
     view: "memory",
     sizes: { M: 128, N: 64 },
   }),

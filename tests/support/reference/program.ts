@@ -5,7 +5,7 @@ import type { Memory } from "./cell.ts";
 
 export type Extents = readonly [x: number, y: number, z: number];
 
-/** Told where a program is. */
+/** Observes where a program is. */
 export type Visit = (program: Program, span: Span) => void;
 
 /** So many evaluations are a mistake of the test's program. */
@@ -23,7 +23,7 @@ export class Program {
     readonly id: Extents,
     readonly grid: Extents,
     readonly constants: Constants,
-    /** Told of each statement before it runs, and of tests and steps of loops. */
+    /** Called before each statement, and before tests and steps of loops. */
     readonly visit: Visit = () => {},
   ) {}
 
