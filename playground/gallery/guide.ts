@@ -42,6 +42,7 @@ export const GUIDE: readonly GalleryEntry[] = [
     sizes: PRODUCT,
   }),
   guided("matmul_6", "Step 6: grouped programs.", { view: "report", sizes: PRODUCT }),
+  guided("matmul_7", "Step 7: a tile for warp groups.", { view: "report", sizes: PRODUCT }),
   guided("transpose_naive", "Each store of a warp touches 32 rows of Y.", {
     view: "memory",
     sizes: MATRIX,

@@ -94,7 +94,7 @@ interface Sample {
 }
 
 /** Which part of a kernel's entries stands for all, on how many targets. */
-const PART = 1 / 4;
+const PART = 1 / 8;
 const TARGETS_EACH = 1;
 
 /**
