@@ -72,7 +72,9 @@ export function factsSection(
     ["ConditionRow", shared.conditions.declarations],
     ["MultiplesRow", shared.multiples.declarations],
     ["FormRow", shared.forms.declarations],
-    ["CostRow", tuning?.declarations ?? []],
+    ["TargetRow", shared.targets.declarations],
+    ["CostRow", tuning?.costs ?? []],
+    ["ConfigurationRow", tuning?.configs ?? []],
   ];
   return {
     declarations: [...sharedTypes.flatMap(([, declarations]) => declarations), main],

@@ -6,9 +6,16 @@ import { groupBy } from "../compiler/support/group_by.ts";
 import { type ScalarName, SCALARS } from "../compiler/support/scalar.ts";
 import type { ContractRowPrinter } from "./contract_rows.ts";
 import { array, type Doc, flat, LINE_WIDTH, object, quote } from "./doc.ts";
+import { groupRows } from "./instance_groups.ts";
 import { macrosOf } from "./macros.ts";
 import type { KernelPlan } from "./plan.ts";
-import { type Shareable, type SharedNames, type SharedValues, shareValues } from "./templates.ts";
+import {
+  onlyOnce,
+  type Shareable,
+  type SharedNames,
+  type SharedValues,
+  shareValues,
+} from "./templates.ts";
 
 /** What an entry's name ends in behind that of what it belongs to, or the whole name. */
 export function symbolEnd(symbol: string, stem: string): Doc {
@@ -22,7 +29,7 @@ export function stemOf({ kernel, variants }: KernelPlan, variant: string): strin
   return variants.length === 1 ? kernel.name : `${kernel.name}_${variant}`;
 }
 
-/** How contracts, conditions and forms are referred to. */
+/** How contracts, conditions, forms and targets are referred to. */
 export interface SharedRows {
   /** Of the contracts that say no others. */
   readonly tensors: Doc;
@@ -30,6 +37,7 @@ export interface SharedRows {
   readonly conditions: SharedValues;
   readonly multiples: SharedValues;
   readonly forms: SharedValues;
+  readonly targets: SharedValues;
 }
 
 /** The parts of a kernel's rows that say what was compiled. */
@@ -78,28 +86,17 @@ export function instanceSection(
     printer.contract(contract, shared.tensors);
   const common = flat(contractOf(must(kernel.instances[0], "instance")));
   const row = (instance: InstanceInfo): Doc => {
-    const [first, ...others] = codesOf(kernel, instance);
+    const [first] = codesOf(kernel, instance);
     const { entry } = must(first, `entry ${instance.symbol}`);
-    const code = (entry: CompiledEntry): Doc[] => codeDocs(instance, entry, printer, shared);
-    const [threads, sharedBytes, forms] = code(entry);
+    const [threads, sharedBytes, forms] = codeDocs(instance, entry, printer, shared.forms);
     const macros = macrosOf(kernel, instance);
-    const differing = groupBy(
-      others.filter(({ entry: other }) => flat(array(code(other))) !== flat(array(code(entry)))),
-      ({ entry }) => flat(array(code(entry))),
-    );
     const contract = contractOf(instance);
+    const targets = targetsDoc(plan, instance, printer, shared.forms);
     const more: Readonly<Record<string, Doc | undefined>> = {
       contract: flat(contract) === common ? undefined : shared.contracts.refer(contract),
       align: alignDoc(instance),
       forms,
-      targets: differing.size === 0 ? undefined : array(
-        [...differing.values()].map((codes) =>
-          array([
-            array(codes.map(({ target }) => quote(target))),
-            ...code(must(codes[0], "code").entry),
-          ])
-        ),
-      ),
+      targets: targets === undefined ? undefined : shared.targets.refer(targets),
     };
     const hasMore = Object.values(more).some((value) => value !== undefined);
     const when = conditions.keyOf(instance);
@@ -116,18 +113,10 @@ export function instanceSection(
     name,
     rows: kernel.instances.filter(({ variant }) => variant.name === name).map(row),
   }));
-  const groups = groupBy(rowsByVariant, ({ rows }) => flat(array(rows)));
   return {
     constants: constants.length === 0 ? undefined : array(constants.map(quote)),
     conditions: conditions.table,
-    instances: array(
-      [...groups.values()].map((group) =>
-        array([
-          array(group.map(({ name }) => quote(name))),
-          ...must(group[0], "variant").rows,
-        ])
-      ),
-    ),
+    instances: groupRows(rowsByVariant),
   };
 }
 
@@ -137,17 +126,39 @@ function codesOf({ modules }: KernelOutline, { symbol }: InstanceInfo): readonly
   );
 }
 
+/** The code of the targets that differ from the first; undefined where none does. */
+function targetsDoc(
+  { kernel }: KernelPlan,
+  instance: InstanceInfo,
+  printer: ContractRowPrinter,
+  forms: SharedValues,
+): Doc | undefined {
+  const codes = codesOf(kernel, instance).map(({ target, entry }) => ({
+    target,
+    docs: codeDocs(instance, entry, printer, forms),
+  }));
+  const common = codes[0] === undefined ? "" : flat(array(codes[0].docs));
+  const differing = groupBy(
+    codes.filter(({ docs }) => flat(array(docs)) !== common),
+    ({ docs }) => flat(array(docs)),
+  );
+  if (differing.size === 0) return undefined;
+  return array(
+    [...differing.values()].map((alike) =>
+      array([array(alike.map(({ target }) => quote(target))), ...alike[0]?.docs ?? []])
+    ),
+  );
+}
+
 /** What launching an entry takes: threads, shared memory, and forms if it has any. */
 function codeDocs(
   instance: InstanceInfo,
   { threads, sharedBytes, forms = [] }: CompiledEntry,
   printer: ContractRowPrinter,
-  shared: SharedRows,
+  shared: SharedValues,
 ): Doc[] {
   const block = [String(threads), String(sharedBytes)];
-  return forms.length === 0
-    ? block
-    : [...block, shared.forms.refer(formsDoc(instance, forms, printer))];
+  return forms.length === 0 ? block : [...block, shared.refer(formsDoc(instance, forms, printer))];
 }
 
 function formsDoc(
@@ -222,7 +233,7 @@ function bytesOf(type: ScalarName): number {
   return Math.ceil(SCALARS[type].bits / 8);
 }
 
-/** Contracts, conditions and forms of the kernel, to be declared before its rows. */
+/** Contracts, conditions, forms and targets of the kernel, to be declared before its rows. */
 export function shareRows(
   plan: KernelPlan,
   printer: ContractRowPrinter,
@@ -251,6 +262,12 @@ export function shareRows(
     taken,
   });
   const valuesOf = (list: readonly Shareable[]): readonly Doc[] => list.map(({ value }) => value);
+  const forms = shareValues(formsOf(plan, printer), names("Forms", "readonly FormRow<>[]"));
+  const targets = instances.flatMap((instance): Shareable[] => {
+    const value = targetsDoc(plan, instance, printer, forms);
+    // Those that fit in a line are better read where they are.
+    return value === undefined || flat(value).length <= LINE_WIDTH - 16 ? [] : [{ value }];
+  });
   return {
     tensors,
     contracts: shareValues(
@@ -268,6 +285,7 @@ export function shareRows(
       names("Multiples", "MultiplesRow<>"),
       valuesOf(multiples),
     ),
-    forms: shareValues(formsOf(plan, printer), names("Forms", "readonly FormRow<>[]")),
+    forms,
+    targets: shareValues(targets, names("Targets", "readonly TargetRow<>[]"), onlyOnce(targets)),
   };
 }

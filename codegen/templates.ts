@@ -14,12 +14,18 @@ export interface Shareable {
   readonly numbers?: Readonly<Record<string, number>>;
 }
 
+/** The values that are there once, to be written where they are used. */
+export function onlyOnce(values: readonly Shareable[]): readonly Doc[] {
+  return [...groupBy(values, ({ value }) => flat(value)).values()]
+    .flatMap(([first, ...others]) => first === undefined || others.length > 0 ? [] : [first.value]);
+}
+
 /** How shared values are declared. */
 export interface SharedNames {
   /** Of constants; a number follows where there are several. */
   readonly constant: string;
-  /** Of functions, likewise. */
-  readonly function: string;
+  /** Of functions, likewise; absent where only equal values are shared. */
+  readonly function?: string;
   readonly type: Doc;
   /** Names in the module that they must not have. */
   readonly reserved: ReadonlySet<string>;
@@ -49,11 +55,12 @@ export function shareValues(
   const declarations: Declaration[] = [];
   const nameOf = (kind: "const" | "function"): string => {
     const count = declarations.filter((one) => one.kind === kind).length;
-    const [base, separator] = kind === "const" ? [names.constant, "_"] : [names.function, ""];
+    const [base = "", separator] = kind === "const" ? [names.constant, "_"] : [names.function, ""];
     const name = `${base}${count === 0 ? "" : `${separator}${count + 1}`}`;
     return names.reserved.has(name) ? `${name}_` : name;
   };
-  for (const alike of groupBy(distinct, ({ value }) => skeletonOf(value)).values()) {
+  const keyOf = names.function === undefined ? flat : skeletonOf;
+  for (const alike of groupBy(distinct, ({ value }) => keyOf(value)).values()) {
     const [first] = alike;
     if (first === undefined) continue;
     const key = flat(first.value);

@@ -10,15 +10,22 @@ import type { Measured } from "./input.ts";
 import { stemOf, symbolEnd } from "./instance_rows.ts";
 import type { KernelPlan } from "./plan.ts";
 import type { Declaration } from "./structure.ts";
-import { shareValues } from "./templates.ts";
+import { onlyOnce, shareValues } from "./templates.ts";
 
-/** The tables that choose, and what they share; undefined where every instance has one configuration, on all targets. */
+/** The tables that choose, and what they share. */
+export interface TuningSection {
+  readonly value: Doc;
+  readonly costs: readonly Declaration[];
+  readonly configs: readonly Declaration[];
+}
+
+/** The tables of a kernel; undefined where every instance has one configuration, on all targets. */
 export function tuningSection(
   plan: KernelPlan,
   measured: readonly Measured[],
   printer: ContractRowPrinter,
   taken: ReadonlySet<string>,
-): { readonly value: Doc; readonly declarations: readonly Declaration[] } | undefined {
+): TuningSection | undefined {
   const { kernel, exportName, constantName, typeName, fileNames } = plan;
   const choices = choicesOf(kernel);
   if (choices.length === 0) return undefined;
@@ -31,19 +38,30 @@ export function tuningSection(
     reserved: fileNames,
     taken,
   }, costs);
+  const configsOf = (instances: readonly InstanceInfo[]): Doc =>
+    configsDoc(plan, instances, (instance) => {
+      const cost = instances.length > 1 ? costDoc(instance, kernel.key, printer) : undefined;
+      const { availableOn } = instance;
+      const model = cost === undefined ? undefined : shared.refer(cost);
+      if (availableOn === undefined) return model === undefined ? [] : [model];
+      return [model ?? "null", array(availableOn.map(quote))];
+    });
+  const configLists = choices.map((instances) => ({ value: configsOf(instances) }));
+  const configs = shareValues(configLists, {
+    constant: `${constantName}_CONFIGS`,
+    type: `readonly ConfigurationRow<${typeName}Name>[]`,
+    reserved: fileNames,
+    taken,
+  }, onlyOnce(configLists));
   const value = object({
     key: array(kernel.key.map(quote)),
-    choices: array(choices.map((instances) =>
-      choiceDoc(plan, instances, measured, (instance) => {
-        const cost = instances.length > 1 ? costDoc(instance, kernel.key, printer) : undefined;
-        const { availableOn } = instance;
-        const model = cost === undefined ? undefined : shared.refer(cost);
-        if (availableOn === undefined) return model === undefined ? [] : [model];
-        return [model ?? "null", array(availableOn.map(quote))];
-      })
-    )),
+    choices: array(
+      choices.map((instances) =>
+        choiceDoc(plan, instances, measured, configs.refer(configsOf(instances)))
+      ),
+    ),
   });
-  return { value, declarations: shared.declarations };
+  return { value, costs: shared.declarations, configs: configs.declarations };
 }
 
 /** Whether a wrapper of this kernel has to choose between configurations. */
@@ -71,7 +89,7 @@ function choiceDoc(
   plan: KernelPlan,
   instances: readonly InstanceInfo[],
   measured: readonly Measured[],
-  modelOf: (instance: InstanceInfo) => readonly Doc[],
+  configs: Doc,
 ): Doc {
   const { name, key } = plan.kernel;
   const first = must(instances[0], "instance of a choice");
@@ -80,21 +98,9 @@ function choiceDoc(
     one.kernel === name && one.variant === first.variant.name &&
     one.specialization === first.configuration?.specialization
   );
-  const stem = stemOf(plan, first.variant.name);
   return object({
-    of: array([
-      quote(first.variant.name),
-      quote(first.configuration?.specialization ?? "general"),
-    ]),
-    configs: array(
-      instances.map((instance, index) =>
-        array([
-          symbolEnd(instance.symbol, stem),
-          quote(labels[index] ?? ""),
-          ...modelOf(instance),
-        ])
-      ),
-    ),
+    of: array([quote(first.variant.name), quote(specializationOf(first))]),
+    configs,
     measured: own.length === 0 ? undefined : object(
       Object.fromEntries(own.map(({ gpu, arch, points }) => {
         const rows = points.flatMap(({ at, timings }): Doc[] => {
@@ -110,6 +116,33 @@ function choiceDoc(
       })),
     ),
   });
+}
+
+/** The configurations of a choice: names of entries say what follows that of the specialisation. */
+function configsDoc(
+  plan: KernelPlan,
+  instances: readonly InstanceInfo[],
+  modelOf: (instance: InstanceInfo) => readonly Doc[],
+): Doc {
+  return array(instances.map((instance) => {
+    const specialization = specializationOf(instance);
+    const stem = stemOf(plan, instance.variant.name);
+    return array([
+      symbolEnd(
+        instance.symbol,
+        specialization === GENERAL ? stem : `${stem}_${specialization}`,
+      ),
+      quote(instance.configuration?.label ?? ""),
+      ...modelOf(instance),
+    ]);
+  }));
+}
+
+/** What the instances without a specialisation are called. */
+const GENERAL = "general";
+
+function specializationOf({ configuration }: InstanceInfo): string {
+  return configuration?.specialization ?? GENERAL;
 }
 
 /** The model of a launch; undefined where there is none, or it reads more than the key. */

@@ -4,6 +4,7 @@ import { constantsDoc, factsSection } from "./facts_section.ts";
 import type { WrapperInput } from "./input.ts";
 import { readKernelDoc } from "./kernel_doc.ts";
 import { type KernelPlan, planKernels } from "./plan.ts";
+import { nameSameUnions } from "./same_unions.ts";
 import type { Declaration, ModuleStructure } from "./structure.ts";
 import { typesSection } from "./types_section.ts";
 
@@ -23,7 +24,7 @@ export function buildWrapper(input: WrapperInput, contentHash: string): ModuleSt
     return [...section.declarations, ...facts.declarations, kernelConstant(plan)];
   });
   if (constants.length > 0) values.add("defineConstants");
-  const declarations = [...constantsConstant(constants), ...kernels];
+  const declarations = [...constantsConstant(constants), ...nameSameUnions(kernels)];
   const source = input.source.name.split(/[\\/]/).at(-1);
   return {
     header: [

@@ -39,6 +39,8 @@ import type {
 
 const INT32_MIN = -(2 ** 31);
 const INT32_MAX = 2 ** 31 - 1;
+/** What instances without a specialisation are called. */
+const GENERAL = "general";
 /** Bytes of rows that tensor maps swizzle. */
 const SWIZZLES = [0, 32, 64, 128] as const;
 
@@ -327,10 +329,11 @@ function expandChoice<Name extends string>(
   stem: string,
   { of: [, specialization], configs, measured = {} }: ChoiceRow<Name>,
 ): ChoiceFacts<Name> {
+  const symbols = specialization === GENERAL ? stem : `${stem}_${specialization}`;
   return {
     specialization,
     instances: configs.map(([end, config, cost, availableOn]) => ({
-      symbol: symbolOf(stem, end),
+      symbol: symbolOf(symbols, end),
       config,
       ...availableOn === undefined ? {} : { availableOn },
       ...cost === undefined || cost === null ? {} : {

@@ -136,7 +136,7 @@ export type InstanceRow<Name extends string = string> = readonly [
   more?: InstanceExtras<Name>,
 ];
 
-/** Instances of variants that differ in their types and entries' names alone. */
+/** Rows that these variants have in common. A variant's rows are those of its groups, one group after the other. */
 export type InstanceGroup<Name extends string = string> = readonly [
   variants: readonly string[],
   ...rows: readonly InstanceRow<Name>[],
@@ -151,11 +151,9 @@ export type CostRow<Name extends string = string> = readonly [
   clocks: ExpressionRow<Name>,
 ];
 
-/**
- * One of several configurations: its instance's symbol as in the instance's row, its text, its model, and the targets that
- * have it where not all do.
- */
+/** One of several configurations: its text, its model, and the targets that have it where not all do. */
 export type ConfigurationRow<Name extends string = string> = readonly [
+  /** What follows variant and specialisation in its instance's name, or with `=` before it the whole name. */
   symbol: string,
   config: string,
   cost?: CostRow<Name> | null,

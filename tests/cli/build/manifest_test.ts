@@ -76,7 +76,7 @@ Deno.test("docs/manifest.schema.json describes entries with forms", () => {
   const manifest = {
     $schema: schema.$id,
     format: 1,
-    abi: 1,
+    abi: WRAPPER_ABI,
     generator: "0.1.0",
     sources: { rows: { rows_product: facts } },
   };

@@ -46,9 +46,11 @@ const ROWS: KernelRows<Name> = {
     key: ["M"],
     choices: [{
       of: ["half", "a16"],
-      configs: [["_a16", "TM=32", [["1", () => 1], ["M", ({ M }) => M]]], ["", "TM=64", null, [
-        "sm_90a",
-      ]]],
+      configs: [
+        ["", "TM=32", [["1", () => 1], ["M", ({ M }) => M]]],
+        ["_TM64", "TM=64", null, ["sm_90a"]],
+        ["=scale_half", "TM=64"],
+      ],
       measured: { "NVIDIA H200": ["sm_90", [[8], [1.5, null]]] },
     }],
   },
@@ -116,15 +118,26 @@ Deno.test("expandKernel() gives each variant and instance what its rows say", ()
   ]);
   assertEquals(facts.tuning?.choices[0]?.instances.map(({ symbol }) => symbol), [
     "scale_half_a16",
+    "scale_half_a16_TM64",
     "scale_half",
   ]);
   assertEquals(facts.tuning?.choices[0]?.instances.map(({ availableOn }) => availableOn), [
     undefined,
     ["sm_90a"],
+    undefined,
   ]);
   assertEquals(facts.tuning?.choices[0]?.measured, [
     { gpu: "NVIDIA H200", arch: "sm_90", points: [{ at: [8], microseconds: [1.5, null] }] },
   ]);
+});
+
+Deno.test("expandKernel() gives a variant the rows of its groups, one group after the other", () => {
+  const [float, half] = ROWS.instances;
+  const rows = { ...ROWS, instances: [float, half, [["float", "half"], ["_s1", 1, 0, [8], "s1"]]] };
+  assertEquals(
+    expandKernel(rows as KernelRows<Name>).instances.map(({ symbol }) => symbol),
+    ["scale_half_a16", "scale_half", "scale_half_s1", "scale_float", "other", "scale_float_s1"],
+  );
 });
 
 Deno.test("expandKernel() names no variant in the entries of a kernel that has one", () => {

@@ -133,7 +133,7 @@ const TRANSPOSE_FORMS_2: readonly FormRow<TransposeName>[] = [
 ];
 
 const TRANSPOSE = {
-  made: { by: "0.0.0", abi: 1 },
+  made: { by: "0.0.0", abi: 2 },
   name: "transpose",
   params: {
     X: ["in", "float32"],

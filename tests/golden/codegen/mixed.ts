@@ -99,7 +99,7 @@ export interface ScaledAddKernel {
 }
 
 const SCALED_ADD = {
-  made: { by: "0.0.0", abi: 1 },
+  made: { by: "0.0.0", abi: 2 },
   name: "scaled_add",
   params: {
     X: ["in", "float32"],
@@ -200,7 +200,7 @@ export interface SplitKernel {
 }
 
 const SPLIT = {
-  made: { by: "0.0.0", abi: 1 },
+  made: { by: "0.0.0", abi: 2 },
   name: "split",
   params: {
     in: ["in", "float32"],
@@ -263,7 +263,7 @@ export interface DeleteKernel {
 }
 
 const DELETE = {
-  made: { by: "0.0.0", abi: 1 },
+  made: { by: "0.0.0", abi: 2 },
   name: "delete",
   params: { p: ["inout", "int32"], n: "int32" },
   contract: { grid: null },

@@ -101,7 +101,7 @@ export interface TransposeKernel {
 }
 
 const TRANSPOSE = {
-  made: { by: "0.0.0", abi: 1 },
+  made: { by: "0.0.0", abi: 2 },
   name: "transpose",
   params: {
     X: ["in", "D"],

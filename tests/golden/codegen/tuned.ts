@@ -3,6 +3,7 @@
 import {
   type CallOptions,
   cdiv,
+  type ConfigurationRow,
   exact,
   type Grid,
   type KernelDescription,
@@ -91,8 +92,13 @@ export interface TransposeKernel {
   readonly contract: KernelDescription;
 }
 
+const TRANSPOSE_CONFIGS: readonly ConfigurationRow<TransposeName>[] = [
+  ["", "TM=64, TN=32"],
+  ["_TM128_TN32_num_warps8", "TM=128, TN=32; num_warps=8"],
+];
+
 const TRANSPOSE = {
-  made: { by: "0.0.0", abi: 1 },
+  made: { by: "0.0.0", abi: 2 },
   name: "transpose",
   params: {
     X: ["in", "D"],
@@ -151,19 +157,10 @@ const TRANSPOSE = {
   tuning: {
     key: ["M", "N"],
     choices: [
-      {
-        of: ["float32", "s1"],
-        configs: [
-          ["_s1", "TM=64, TN=32"],
-          ["_s1_TM128_TN32_num_warps8", "TM=128, TN=32; num_warps=8"],
-        ],
-      },
+      { of: ["float32", "s1"], configs: TRANSPOSE_CONFIGS },
       {
         of: ["float16", "s1"],
-        configs: [
-          ["_s1", "TM=64, TN=32"],
-          ["_s1_TM128_TN32_num_warps8", "TM=128, TN=32; num_warps=8"],
-        ],
+        configs: TRANSPOSE_CONFIGS,
         measured: {
           "NVIDIA A100": ["sm_80", [[512, 512], [5, null]]],
           "NVIDIA H200": [
