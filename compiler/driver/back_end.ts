@@ -4,7 +4,7 @@
  */
 import type { Func } from "../ir/func.ts";
 import { FileTable } from "../lower/source_locations.ts";
-import type { CompiledEntry, CompiledModule } from "../options.ts";
+import type { CompiledEntry, CompiledModule, EntryForm } from "../options.ts";
 import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
 import { printCode, printModule } from "../ptx/print.ts";
 import { neededVersion } from "../ptx/version.ts";
@@ -34,20 +34,30 @@ interface KernelText {
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
-/** The code of an entry. */
+/** The code of an entry, or of a form of one, and the targets that it is for. */
+interface Made<Facts> {
+  /** Undefined: there is no such form. */
+  readonly text: KernelText | undefined;
+  readonly facts: Facts;
+  readonly sameAnswers: (target: Target) => boolean;
+}
+
+type MadeEntry = Made<CompiledEntry>;
+type MadeForm = Made<EntryForm | undefined>;
+
+/** The code of an entry for a target. */
 interface Code {
-  /** That of the entry itself, then those of its forms. */
+  /** That of the entry itself, then that of its form. */
   readonly kernels: readonly KernelText[];
   readonly entry: CompiledEntry;
-  readonly sameAnswers: (target: Target) => boolean;
 }
 
 export class BackEnd {
   readonly #modules: ReadonlyMap<TargetName, Code[]>;
   readonly #files = new FileTable();
   /** What has been made of a function, for targets that differ. */
-  readonly #known = new WeakMap<Func, Code[]>();
-
+  readonly #entries = new WeakMap<Func, MadeEntry[]>();
+  readonly #forms = new WeakMap<Func, MadeForm[]>();
   readonly #work: WorkBudget;
 
   /** @param work counts the code for the first target of each entry */
@@ -62,16 +72,17 @@ export class BackEnd {
    */
   add(name: TargetName, func: Func, options: EntryLowering, isFirst: boolean): void {
     const target = ALL_TARGETS[name];
-    const known = this.#known.get(func) ?? [];
-    let code = known.find(({ sameAnswers }) => sameAnswers(target));
-    if (code === undefined) {
-      code = codeOf(func, { ...options, target, files: this.#files });
-      this.#known.set(func, [...known, code]);
-      if (isFirst) {
-        for (const { instructions } of code.kernels) this.#work.add("instructions", instructions);
-      }
+    const lowering = { ...options, target, files: this.#files };
+    const entry = sharedBy(this.#entries, func, target, () => makeEntry(func, lowering));
+    const form = sharedBy(this.#forms, func, target, () => makeForm(func, lowering));
+    const kernels = [entry, form].flatMap(({ text }) => text ?? []);
+    if (isFirst) {
+      for (const { instructions } of kernels) this.#work.add("instructions", instructions);
     }
-    must(this.#modules.get(name), "a module for the target").push(code);
+    must(this.#modules.get(name), "a module for the target").push({
+      kernels,
+      entry: form.facts === undefined ? entry.facts : { ...entry.facts, forms: [form.facts] },
+    });
   }
 
   modules(): CompiledModule[] {
@@ -104,27 +115,37 @@ export class BackEnd {
   }
 }
 
-function codeOf(func: Func, lowering: TargetLowering): Code {
-  const plain = lowerEntry(func, lowering);
-  const { form, sameAnswers } = lowerTensorForm(func, {
-    ...lowering,
-    symbol: `${lowering.symbol}_tensor`,
-  });
-  const entry: CompiledEntry = factsOf(plain);
+/** What an earlier target got that gives the same answers, or else what is made now. */
+function sharedBy<M extends { readonly sameAnswers: (target: Target) => boolean }>(
+  made: WeakMap<Func, M[]>,
+  func: Func,
+  target: Target,
+  make: () => M,
+): M {
+  const known = made.get(func) ?? [];
+  made.set(func, known);
+  const shared = known.find(({ sameAnswers }) => sameAnswers(target));
+  if (shared !== undefined) return shared;
+  const own = make();
+  known.push(own);
+  return own;
+}
+
+function makeEntry(func: Func, lowering: TargetLowering): MadeEntry {
+  const lowered = lowerEntry(func, lowering);
+  const { sameAnswers } = lowered;
+  return { text: textOf(lowered, lowering), facts: factsOf(lowered), sameAnswers };
+}
+
+function makeForm(func: Func, lowering: TargetLowering): MadeForm {
+  const symbol = `${lowering.symbol}_tensor`;
+  const { form, sameAnswers } = lowerTensorForm(func, { ...lowering, symbol });
+  if (form === undefined) return { text: undefined, facts: undefined, sameAnswers };
+  const { lowered, when, maps, persistent } = form;
   return {
-    kernels: [plain, ...form === undefined ? [] : [form.lowered]].map((one) =>
-      textOf(one, lowering)
-    ),
-    entry: form === undefined ? entry : {
-      ...entry,
-      forms: [{
-        ...factsOf(form.lowered),
-        when: form.when,
-        maps: form.maps,
-        ...form.persistent ? { persistent: true } : {},
-      }],
-    },
-    sameAnswers: (target) => plain.sameAnswers(target) && sameAnswers(target),
+    text: textOf(lowered, lowering),
+    facts: { ...factsOf(lowered), when, maps, ...persistent ? { persistent: true } : {} },
+    sameAnswers,
   };
 }
 

@@ -206,7 +206,7 @@ function compileKernel(
       for (const target of targets.filter((one) => instance.targets.includes(one))) {
         if (!front.work.allowsMore(reporter)) break;
         const own = checkInstance(front, site, instance, ALL_TARGETS[target]);
-        if (own !== checked) {
+        if (own.own !== checked.own) {
           const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
           collector.addInstance(site.offset, label, found);
           if (isMissing(own)) reportMissing(site, plan, front.file, reporter);

@@ -25,6 +25,11 @@ export class FrontCache<Entry extends Dependent> {
     );
   }
 
+  /** The newest text for which this holds. */
+  findLast(holds: (entry: Entry) => boolean): Entry | undefined {
+    return this.#entries.findLast(holds);
+  }
+
   add(entry: Entry): void {
     this.#entries.push(entry);
     let tokens = 0;

@@ -1,7 +1,7 @@
 /**
  * The front end for one instance, with the work shared: instances, specialisations and targets that the
  * text does not distinguish (language.md 1.3, macros it never uses) are preprocessed, parsed and
- * checked once.
+ * checked once; those whose macros give the same tokens (`#if __TRI_ARCH__ >= 800`) are parsed and checked once.
  */
 import type { CompileOptions, Define } from "../options.ts";
 import type { Unit } from "../parse/ast.ts";
@@ -11,6 +11,7 @@ import { collectFacts, type Facts } from "../check/facts.ts";
 import { parse } from "../parse/parser.ts";
 import { predefinedMacros, type TargetFacts } from "../preprocess/predefined.ts";
 import { preprocess, type PreprocessResult } from "../preprocess/preprocess.ts";
+import { sameTokens } from "../preprocess/same_tokens.ts";
 import type { TypedKernel } from "../check/typed.ts";
 import type { KernelSite } from "../instances/items.ts";
 import type { KernelOptions } from "../instances/kernel_options.ts";
@@ -53,7 +54,7 @@ export interface CheckedKernel {
   readonly kernel: TypedKernel | undefined;
   /** Of the text outside of kernels; one list for all kernels of the text. */
   readonly general: readonly Diagnostic[];
-  /** Of this kernel. */
+  /** Of this kernel; one list for all texts with the same tokens. */
   readonly own: readonly Diagnostic[];
   /** What building it may use. */
   readonly work: WorkBudget;
@@ -61,6 +62,15 @@ export interface CheckedKernel {
 
 interface CachedFile extends Dependent {
   readonly parsed: ParsedFile;
+  /** The preprocessor reported nothing. */
+  readonly isClean: boolean;
+  readonly tree: Tree;
+}
+
+/** What follows from the tokens of a text: one for all files that have the same. */
+interface Tree {
+  readonly unit: Unit;
+  readonly kernels: readonly KernelSite[];
   readonly definitions: KernelDefinitions;
   readonly syntax: SortedDiagnostics;
   /** By options that the checker acts on. */
@@ -74,8 +84,11 @@ interface CheckedText {
   readonly file: CheckedFile;
   readonly general: readonly Diagnostic[];
   readonly isBroken: boolean;
-  readonly kernels: Map<string, CheckedKernel>;
+  readonly kernels: Map<string, CheckedDefinition>;
 }
+
+/** A kernel checked for all files that have the same tokens. */
+type CheckedDefinition = Pick<CheckedKernel, "kernel" | "general" | "own">;
 
 /** The front end for all instances of one file. */
 export class InstanceFront {
@@ -103,31 +116,29 @@ export class InstanceFront {
   }
 
   check(request: FrontRequest, site: KernelSite): CheckedKernel {
-    const cached = this.#find(request);
+    const { parsed, tree } = this.#find(request);
     const key = checkKey(request.options);
-    const text = cached.checked.get(key) ?? this.#check(cached, request.options);
-    cached.checked.set(key, text);
-    const name = nameAt(cached, site);
-    const known = text.kernels.get(name);
-    if (known !== undefined) return known;
-    const kernel = { ...checkKernel(cached, text, name), work: this.work };
+    const text = tree.checked.get(key) ?? this.#check(tree, request.options);
+    tree.checked.set(key, text);
+    const name = nameAt(tree, site);
+    const kernel = text.kernels.get(name) ?? checkKernel(tree, text, name);
     text.kernels.set(name, kernel);
-    return kernel;
+    return { ...kernel, parsed, work: this.work };
   }
 
   /** The same with the facts that the checker finds, of the kernel and of what is outside of kernels. */
   survey(request: FrontRequest, site: KernelSite): SurveyedText {
-    const cached = this.#find(request);
+    const { parsed, tree } = this.#find(request);
     const key = checkKey(request.options);
-    let outside = cached.surveyed.get(key);
+    let outside = tree.surveyed.get(key);
     if (outside === undefined) {
       const { facts, watch } = collectFacts();
-      outside = { text: this.#check(cached, request.options, watch), facts };
-      cached.surveyed.set(key, outside);
+      outside = { text: this.#check(tree, request.options, watch), facts };
+      tree.surveyed.set(key, outside);
     }
     const { facts, watch } = collectFacts(outside.facts);
-    checkKernel(cached, outside.text, nameAt(cached, site), watch);
-    return { parsed: cached.parsed, facts };
+    checkKernel(tree, outside.text, nameAt(tree, site), watch);
+    return { parsed, facts };
   }
 
   #find({ defines, options, arch: { sm, exact } }: FrontRequest): CachedFile {
@@ -155,11 +166,19 @@ export class InstanceFront {
       predefined,
       ...(include ? { include } : {}),
     }, reporter);
-    const made = cachedFile(preprocessed, values, reporter);
+    const made = cachedFile(preprocessed, values, this.#sameText(preprocessed, reporter), reporter);
     this.work.add("tokens", made.tokens);
     for (const name of made.used) this.#used.add(name);
     this.#cache.add(made);
     return made;
+  }
+
+  /** A file with the same tokens, where the preprocessor has nothing to say of either. */
+  #sameText({ tokens }: PreprocessResult, { diagnostics }: Reporter): CachedFile | undefined {
+    if (diagnostics.length > 0) return undefined;
+    return this.#cache.findLast(({ isClean, parsed: { preprocessed } }) =>
+      isClean && sameTokens(preprocessed.tokens, tokens)
+    );
   }
 
   #refuse(): CachedFile {
@@ -167,11 +186,11 @@ export class InstanceFront {
     this.work.allowsMore(reporter);
     const nothing = { name: this.file.name, text: "" };
     const preprocessed = preprocess(nothing, { defines: [], predefined: {} }, reporter);
-    return cachedFile(preprocessed, new Map(), reporter);
+    return cachedFile(preprocessed, new Map(), undefined, reporter);
   }
 
   #check(
-    { parsed: { unit }, definitions, syntax }: CachedFile,
+    { unit, definitions, syntax }: Tree,
     { literals, dot }: KernelOptions,
     watch?: Watch,
   ): CheckedText {
@@ -190,16 +209,35 @@ export class InstanceFront {
 function cachedFile(
   preprocessed: PreprocessResult,
   values: ReadonlyMap<string, string>,
+  same: CachedFile | undefined,
   reporter: Reporter,
 ): CachedFile {
-  const { tokens, comments, usedMacros: used } = preprocessed;
-  const unit = parse(tokens, comments, reporter);
-  const definitions = findDefinitions(unit);
+  const { usedMacros: used } = preprocessed;
+  const isClean = reporter.diagnostics.length === 0;
+  const { tokens, comments } = same?.parsed.preprocessed ?? preprocessed;
+  const tree = same?.tree ?? treeOf(tokens, comments, reporter);
+  const { unit, kernels } = tree;
   return {
     used,
     values: new Map([...values].filter(([name]) => used.has(name))),
     tokens: tokens.length,
-    parsed: { preprocessed, unit, kernels: kernelSites(definitions) },
+    isClean,
+    parsed: { preprocessed: { ...preprocessed, tokens, comments }, unit, kernels },
+    tree,
+  };
+}
+
+/** @param reporter has what the preprocessor reported, too */
+function treeOf(
+  tokens: PreprocessResult["tokens"],
+  comments: PreprocessResult["comments"],
+  reporter: Reporter,
+): Tree {
+  const unit = parse(tokens, comments, reporter);
+  const definitions = findDefinitions(unit);
+  return {
+    unit,
+    kernels: kernelSites(definitions),
     definitions,
     syntax: sortDiagnostics(reporter.diagnostics, definitions),
     checked: new Map(),
@@ -209,18 +247,18 @@ function cachedFile(
 
 /** Other kernels have parameters of their own, so what is wrong with them here does not count. */
 function checkKernel(
-  { parsed, definitions, syntax }: CachedFile,
+  { definitions, syntax }: Tree,
   { file, general, isBroken }: CheckedText,
   name: string,
   watch?: Watch,
-): Omit<CheckedKernel, "work"> {
+): CheckedDefinition {
   const checked = (definitions.named.get(name) ?? []).map((one) => file.check(one, watch));
   const own = [
     ...syntax.inside.get(name) ?? [],
     ...checked.flatMap(({ diagnostics }) => diagnostics),
   ];
   const kernel = isBroken || own.some(isError) ? undefined : checked[0]?.kernel;
-  return { parsed, kernel, general, own };
+  return { kernel, general, own };
 }
 
 /** Options that the checker acts on. */
@@ -229,7 +267,7 @@ const checkKey = ({ literals, dot }: KernelOptions): string => `${literals} ${do
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 
 /** A macro may name the kernel; where a configuration chooses its value, only the offset is the same in all instances. */
-function nameAt({ parsed, definitions }: CachedFile, { name, offset }: KernelSite): string {
+function nameAt({ kernels, definitions }: Tree, { name, offset }: KernelSite): string {
   if (definitions.named.has(name)) return name;
-  return parsed.kernels.find((kernel) => kernel.offset === offset)?.name ?? name;
+  return kernels.find((kernel) => kernel.offset === offset)?.name ?? name;
 }

@@ -128,6 +128,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
       productRegisters(func, options.numWarps, options.target) + SPARE_REGISTERS,
     sharedBytes,
     maxRegisters: options.maxRegisters,
+    numCtas: options.numCtas,
   };
   return {
     kernel: {
@@ -151,12 +152,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? sharedBytes : 0,
-    directivesOn: (target) => [
-      ...directivesOn(target, use),
-      ...options.numCtas === 1
-        ? []
-        : [{ name: "reqnctapercluster", values: [options.numCtas, 1, 1] }],
-    ],
+    directivesOn: directivesFor(use),
   };
 }
 
@@ -198,9 +194,11 @@ function constantVariables(buffers: ReadonlyMap<string, number>): PtxVariable[] 
   });
 }
 
-const directivesOn = (target: Target, use: Use): PtxDirective[] => [
+/** Outside of {@linkcode emitEntry}, whose instructions it would keep in memory as long as there are targets to come. */
+const directivesFor = (use: Use) => (target: Target): readonly PtxDirective[] => [
   { name: "reqntid", values: [use.threads, 1, 1] },
   occupancy(use, target),
+  ...use.numCtas === 1 ? [] : [{ name: "reqnctapercluster", values: [use.numCtas, 1, 1] }],
 ];
 
 /** What a block of the entry takes of a multiprocessor. */
@@ -210,6 +208,8 @@ interface Use {
   readonly registers: number;
   readonly sharedBytes: number;
   readonly maxRegisters: number | undefined;
+  /** Blocks of its cluster. */
+  readonly numCtas: number;
 }
 
 /** A thread's registers are allotted in such steps (CUDA C++ Programming Guide, 256 for a warp). */
