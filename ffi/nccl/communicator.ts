@@ -96,14 +96,16 @@ function submit(
     }));
     checkTogether(ranks, world.size);
   }
-  for (const [world, own] of worlds) {
-    noteRecordings(world, own);
-    try {
-      world.transport.run(own);
-    } catch (error) {
-      if (error instanceof NcclError) abortWorld(world, `${error.message} (${error.result})`);
-      throw error;
-    }
+  for (const [world, own] of worlds) queue(world, own);
+}
+
+function queue(world: World, calls: readonly RankCall[]): void {
+  noteRecordings(world, calls);
+  try {
+    world.transport.run(calls);
+  } catch (error) {
+    if (error instanceof NcclError) abortWorld(world, `${error.message} (${error.result})`);
+    throw error;
   }
 }
 
@@ -258,8 +260,10 @@ export class Communicator implements Disposable {
     expectBranded<Stream>("stream", stream, `stream of ${name}`);
     const call = { ...rest, stream };
     checkCall(call, this);
-    if (collected === undefined) submit([{ communicator: this, call }]);
-    else collected.push({ communicator: this, call });
+    if (collected !== undefined) collected.push({ communicator: this, call });
+    // There is nothing to compare one call of one rank with.
+    else if (this.#world.ranks.length === 1) queue(this.#world, [{ rank: this.rank, call }]);
+    else submit([{ communicator: this, call }]);
   }
 
   #expectUsable(call: string): void {

@@ -4,7 +4,13 @@ import { PermissionError } from "../errors.ts";
 import type { ForeignFunctions, ForeignLibrary } from "../foreign.ts";
 import { theProcess } from "../runtime/builtin.ts";
 import { NcclError, NcclNotFoundError } from "./errors.ts";
-import { ID_BYTES, INIT_FUNCTIONS, NCCL_FUNCTIONS, type NcclLibrary } from "./symbols.ts";
+import {
+  ID_BYTES,
+  INIT_FUNCTIONS,
+  NCCL_FUNCTIONS,
+  type NcclLibrary,
+  SPLIT_FUNCTIONS,
+} from "./symbols.ts";
 
 /** Names for the loader, then where packages put it. */
 const CANDIDATES: readonly string[] = [
@@ -15,8 +21,9 @@ const CANDIDATES: readonly string[] = [
   "/usr/local/cuda/lib64/libnccl.so.2",
 ];
 
-/** The oldest version whose calls need not block. */
+/** The oldest version whose calls need not block, and the oldest that has ncclCommSplit. */
 const OLDEST = 21400;
+const SPLITS = 21800;
 
 /** Where NCCL may be: where TRI_NCCL says, else in the usual folders. It exists for Linux alone. */
 export function ncclLibraries(): readonly string[] {
@@ -34,7 +41,8 @@ export function openNcclLibrary(candidates: readonly string[]): NcclLibrary {
     const found = `${library.path} is NCCL ${printNcclVersion(version)}`;
     throw new NcclError(`${found}; tri needs 2.14 or newer`);
   }
-  return { ...library, initRank: initRankOf(library.path) };
+  const split = version < SPLITS ? undefined : splitOf(library.path);
+  return { ...library, initRank: initRankOf(library.path), split };
 }
 
 function versionOf({ symbols }: Pick<NcclLibrary, "symbols">): number {
@@ -57,8 +65,9 @@ export function printNcclVersion(version: number): string {
 }
 
 /**
- * Multicast by NVLink needs rights that containers often lack, and then fails while communicators are made. NCCL reads
- * the variable by getenv, which not all runtimes write to.
+ * Multicast by NVLink needs rights that containers often lack, and then fails while communicators are made. Connections are
+ * made there too, unless the user says otherwise: made by the first call, they would have it wait for ranks that never
+ * make theirs. NCCL reads variables by getenv, which not all runtimes write to.
  */
 function setVariables(): void {
   const functions = {
@@ -68,6 +77,12 @@ function setVariables(): void {
   if (opened.kind !== "open") return;
   const text = (value: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(`${value}\0`);
   opened.library.symbols.setenv(text("NCCL_NVLS_ENABLE"), text("0"), 1);
+  opened.library.symbols.setenv(text("NCCL_RUNTIME_CONNECT"), text("0"), 0);
+}
+
+function splitOf(path: string): NcclLibrary["split"] {
+  const { symbols } = openFirst([path], SPLIT_FUNCTIONS);
+  return (from, rank, handle, config) => symbols.ncclCommSplit(from, 0, rank, handle, config);
 }
 
 /** The one function that differs between processors. */

@@ -5,26 +5,40 @@ import { type Call, type CallKind, dtypeOf, KINDS, shareOf } from "./call.ts";
 import { NcclError, RendezvousError } from "./errors.ts";
 import {
   BYTE_DTYPE,
+  communicatorConfig,
   ID_BYTES,
   IN_PROGRESS,
   type NcclFunctions,
   type NcclLibrary,
-  nonBlockingConfig,
   REDUCED_DTYPES,
   REDUCTIONS,
   RESULT_NAMES,
 } from "./symbols.ts";
-import type { Transport } from "./transport.ts";
+import type { RankCall, Transport } from "./transport.ts";
 
 /** A rank of this process. */
 interface OwnRank {
   readonly rank: number;
   readonly device: Device;
+  /** The communicator of calls that all ranks make: its connections are there. */
   readonly handle: bigint;
+  /** The communicator of calls between two ranks, whose first one connects them; often the same. */
+  readonly pairs: bigint;
 }
 
 /** Queues one call; returns the first ncclResult_t that is no success. */
-type Enqueue = (symbols: NcclFunctions, call: Call, rank: OwnRank, size: number) => number;
+type Enqueue = (
+  symbols: NcclFunctions,
+  call: Call,
+  communicator: { readonly handle: bigint },
+  size: number,
+) => number;
+
+/** Which of a rank's communicators a call goes by. */
+type CommunicatorOf = (rank: OwnRank) => bigint;
+
+/** What NCCL does by sending and receiving. */
+const PAIRED: ReadonlySet<CallKind> = new Set(["send", "receive", "allToAll"]);
 
 /** Type and count: what is not computed with is moved as bytes. */
 function elementsOf(call: Call, size: number): readonly [count: bigint, dtype: number] {
@@ -103,8 +117,11 @@ export function openAll(devices: readonly Device[], library: NcclLibrary): Trans
   for (const device of devices) device.enter();
   const result = library.symbols.ncclCommInitAll(handles, devices.length, ordinals);
   if (result !== 0) throw failure("ncclCommInitAll", result, library);
-  const ranks = devices.map((device, rank) => ({ rank, device, handle: handles[rank] ?? 0n }));
-  return transportOf(ranks, devices.length, library);
+  const ranks = devices.map((device, rank) => {
+    const handle = handles[rank] ?? 0n;
+    return { rank, device, handle, pairs: handle };
+  });
+  return transportOf(ranks, devices.length, library, []);
 }
 
 /** An id that the ranks of a new world share. The process that makes it must live until all of them have come. */
@@ -115,7 +132,11 @@ export function makeId(library: NcclLibrary): Uint8Array<ArrayBuffer> {
   return id;
 }
 
-/** This process has one rank. Throws `RendezvousError` where the others do not come in time. */
+/**
+ * This process has one rank. Throws `RendezvousError` where the others do not come in time. NCCL queues each call of a
+ * communicator that does not block by a thread of its own, which takes ten times as long as the call: only to wait for other
+ * ranks, such a communicator is made first. What all ranks call together goes by another one, split off from it.
+ */
 export async function openRank(
   device: Device,
   world: { readonly rank: number; readonly size: number; readonly id: Uint8Array<ArrayBuffer> },
@@ -123,72 +144,122 @@ export async function openRank(
   deadline: number,
 ): Promise<Transport> {
   const { rank, size } = world;
-  const handles = new BigUint64Array(1);
+  // The second one is written when NCCL has made it.
+  const handles = new BigUint64Array(2);
   device.enter();
-  let result = library.initRank(handles, { ...world, config: nonBlockingConfig() });
-  const handle = handles[0] ?? 0n;
-  while (result === IN_PROGRESS) {
-    if (Date.now() > deadline) {
-      library.symbols.ncclCommAbort(handle);
-      const message = `Rank ${rank}: NCCL did not connect all ${size} ranks in time`;
-      const hint = "every rank needs the same id and world size, and a network between them; " +
-        "NCCL_DEBUG=INFO prints what NCCL does";
-      throw new RendezvousError(message, [], hint);
+  const started = library.initRank(handles, { ...world, config: communicatorConfig("return") });
+  const pairs = handles[0] ?? 0n;
+  const settled = async (started: number, state: () => number): Promise<number> => {
+    let result = started;
+    while (result === IN_PROGRESS) {
+      if (Date.now() > deadline) {
+        library.symbols.ncclCommAbort(pairs);
+        const message = `Rank ${rank}: NCCL did not connect all ${size} ranks in time`;
+        const hint = "every rank needs the same id and world size, and a network between them; " +
+          "NCCL_DEBUG=INFO prints what NCCL does";
+        throw new RendezvousError(message, [], hint);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      result = state();
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    result = asyncResult(library, handle);
-  }
+    return result;
+  };
+  const result = await settled(started, () => asyncResult(library, pairs));
   if (result !== 0) throw failure("ncclCommInitRankConfig", result, library);
-  return transportOf([{ rank, device, handle }], size, library);
+  if (library.split === undefined) {
+    return transportOf([{ rank, device, handle: pairs, pairs }], size, library, [pairs]);
+  }
+  device.enter();
+  library.split(pairs, rank, handles.subarray(1), communicatorConfig("block"));
+  const split = await settled(IN_PROGRESS, () => {
+    const [, handle = 0n] = handles;
+    const result = asyncResult(library, pairs);
+    return result !== 0 ? result : handle === 0n ? IN_PROGRESS : asyncResult(library, handle);
+  });
+  if (split !== 0) throw failure("ncclCommSplit", split, library);
+  return transportOf([{ rank, device, handle: handles[1] ?? 0n, pairs }], size, library, [pairs]);
 }
 
 /** How long a call that does not block may take to be queued: connections are made by the first one. */
 const SETTLE_MILLISECONDS = 60_000;
 
-function transportOf(ranks: readonly OwnRank[], size: number, library: NcclLibrary): Transport {
+/** `returning` are the communicators whose calls do not block. */
+function transportOf(
+  ranks: readonly OwnRank[],
+  size: number,
+  library: NcclLibrary,
+  returning: readonly bigint[],
+): Transport {
   const { symbols } = library;
   const demand = (result: number, call: string): void => {
     if (isFailure(result)) throw failure(call, result, library);
   };
+  /** Communicators, those that were split off first. */
+  const communicators = ranks.flatMap(({ device, handle, pairs }) =>
+    [...new Set([handle, pairs])].map((handle) => ({ device, handle }))
+  );
+  const isSplit = ranks.some(({ handle, pairs }) => handle !== pairs);
   /** The next call must not be made before the last one is queued. */
-  const settle = (call: string): void => {
+  const settle = (handle: bigint, call: string): void => {
     const deadline = Date.now() + SETTLE_MILLISECONDS;
-    for (const { handle } of ranks) {
-      let result = asyncResult(library, handle);
-      while (result === IN_PROGRESS && Date.now() < deadline) result = asyncResult(library, handle);
-      if (result !== 0) throw failure(call, result, library);
-    }
+    let result = asyncResult(library, handle);
+    while (result === IN_PROGRESS && Date.now() < deadline) result = asyncResult(library, handle);
+    if (result !== 0) throw failure(call, result, library);
   };
-  return {
-    run: (calls) => {
+  const enqueue = ({ rank, call }: RankCall, communicatorOf: CommunicatorOf): void => {
+    const own = ranks.find((one) => one.rank === rank);
+    if (own === undefined) return;
+    call.input?.buffer.use(call.stream, false);
+    call.output?.buffer.use(call.stream, true);
+    own.device.enter();
+    const communicator = { handle: communicatorOf(own) };
+    demand(ENQUEUE[call.kind](symbols, call, communicator, size), KINDS[call.kind].name);
+  };
+  /** The calls in one group of NCCL; one that is no group for NCCL either needs none. */
+  const queue = (calls: readonly RankCall[], communicatorOf: CommunicatorOf): void => {
+    const [only, second] = calls;
+    if (only !== undefined && second === undefined && only.call.kind !== "allToAll") {
+      enqueue(only, communicatorOf);
+    } else {
       demand(symbols.ncclGroupStart(), "ncclGroupStart");
       try {
-        for (const { rank, call } of calls) {
-          const own = ranks.find((one) => one.rank === rank);
-          if (own === undefined) continue;
-          call.input?.buffer.use(call.stream, false);
-          call.output?.buffer.use(call.stream, true);
-          own.device.enter();
-          demand(ENQUEUE[call.kind](symbols, call, own, size), KINDS[call.kind].name);
-        }
+        for (const call of calls) enqueue(call, communicatorOf);
       } catch (error) {
         symbols.ncclGroupEnd();
         throw error;
       }
       demand(symbols.ncclGroupEnd(), "ncclGroupEnd");
-      settle("ncclGroupEnd");
+    }
+    if (returning.length === 0) return;
+    for (const handle of new Set(ranks.map(communicatorOf))) {
+      if (returning.includes(handle)) settle(handle, "a call that was queued");
+    }
+  };
+  return {
+    run: (calls) => {
+      if (!isSplit) return queue(calls, ({ handle }) => handle);
+      // A group of NCCL has communicators that block, or such that do not.
+      const isPaired = ({ call: { kind } }: RankCall): boolean => PAIRED.has(kind);
+      const paired = calls.filter(isPaired);
+      if (paired.length < calls.length) {
+        const others = paired.length === 0 ? calls : calls.filter((call) => !isPaired(call));
+        queue(others, ({ handle }) => handle);
+      }
+      if (paired.length > 0) queue(paired, ({ pairs }) => pairs);
     },
     check: (rank) => {
-      const handle = ranks.find((one) => one.rank === rank)?.handle;
-      if (handle === undefined) return;
-      demand(asyncResult(library, handle), `work of rank ${rank}`);
+      const own = ranks.find((one) => one.rank === rank);
+      if (own === undefined) return;
+      for (const handle of new Set([own.handle, own.pairs])) {
+        demand(asyncResult(library, handle), `work of rank ${rank}`);
+      }
     },
     abort: () => {
-      for (const { handle } of ranks) symbols.ncclCommAbort(handle);
+      for (const { handle } of communicators) symbols.ncclCommAbort(handle);
       library.close();
     },
     close: () => {
-      for (const { device, handle } of ranks) {
+      for (const { device, handle } of communicators) {
         if (!device.disposed) {
           device.enter();
           device.synchronize();

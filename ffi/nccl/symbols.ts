@@ -50,6 +50,11 @@ export const INIT_FUNCTIONS = {
   },
 } as const satisfies Record<string, ForeignFunctions>;
 
+/** From version 2.18 on: communicator, color, key; the new communicator, its ncclConfig_t. */
+export const SPLIT_FUNCTIONS = {
+  ncclCommSplit: { parameters: ["u64", "i32", "i32", "buffer", "buffer"], result: "i32" },
+} as const satisfies ForeignFunctions;
+
 /** The functions of an open NCCL. */
 export type NcclFunctions = BoundFunctions<typeof NCCL_FUNCTIONS>;
 
@@ -57,6 +62,18 @@ export type NcclFunctions = BoundFunctions<typeof NCCL_FUNCTIONS>;
 export interface NcclLibrary extends ForeignLibrary<typeof NCCL_FUNCTIONS> {
   /** Starts to make the communicator of one rank; NCCL goes on in a thread of its own. */
   initRank(handle: BigUint64Array<ArrayBuffer>, world: RankOfWorld): number;
+  /**
+   * Starts to make another communicator of the same ranks; `handle` has it when the first one is no longer in progress.
+   * Undefined where NCCL is older than 2.18.
+   */
+  readonly split:
+    | ((
+      from: bigint,
+      rank: number,
+      handle: BigUint64Array<ArrayBuffer>,
+      config: Uint8Array<ArrayBuffer>,
+    ) => number)
+    | undefined;
 }
 
 /** One rank of a world that other processes belong to. */
@@ -111,14 +128,21 @@ export const REDUCED_DTYPES: Readonly<Partial<Record<DType, number>>> = {
 export const BYTE_DTYPE = 1;
 
 /**
- * A ncclConfig_t that asks for calls that do not block. Of version 2.14, which has no further field; newer NCCL sets
- * those of its own to their defaults.
+ * A ncclConfig_t: whether calls block, and whether communicators that are split off share the connections. Of version
+ * 2.18; older NCCL ignores what it does not know, newer NCCL sets fields of its own to their defaults.
  */
-export function nonBlockingConfig(): Uint8Array<ArrayBuffer> {
-  const config = new DataView(new ArrayBuffer(24));
+export function communicatorConfig(calls: "block" | "return"): Uint8Array<ArrayBuffer> {
+  const config = new DataView(new ArrayBuffer(48));
   config.setBigUint64(0, BigInt(config.byteLength), true);
   config.setUint32(8, 0xcafebeef, true);
-  config.setUint32(12, 21400, true);
-  config.setInt32(16, 0, true);
+  config.setUint32(12, 21800, true);
+  config.setInt32(16, calls === "block" ? 1 : 0, true);
+  // Blocks of a cluster, least and most blocks; the name of a network, a pointer, stays null.
+  for (const at of [20, 24, 28]) config.setInt32(at, UNDEFINED, true);
+  config.setInt32(40, 1, true);
+  config.setInt32(44, UNDEFINED, true);
   return new Uint8Array(config.buffer);
 }
+
+/** NCCL_CONFIG_UNDEF_INT. */
+const UNDEFINED = -(2 ** 31);

@@ -1,6 +1,6 @@
 """Communication between the GPUs of this machine by torch.distributed: the cases of collectives.ts, a process for each GPU.
 
-    python3 scripts/bench/collectives.py 4
+    python3 scripts/bench/collectives.py 4 [--small]
 """
 import os
 import statistics
@@ -11,8 +11,9 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 
 KB = 1024
-ALL_REDUCES = [kb * KB for kb in (8, 64, 256, KB, 16 * KB, 256 * KB, KB * KB)]
-OTHERS = [kb * KB for kb in (16 * KB, KB * KB)]
+SMALL = "--small" in sys.argv
+ALL_REDUCES = [kb * KB for kb in (8, 64, 256, KB, 16 * KB, 256 * KB, KB * KB) if not SMALL or kb < KB]
+OTHERS = [] if SMALL else [kb * KB for kb in (16 * KB, KB * KB)]
 
 
 def timed(stream, count, run):
@@ -71,6 +72,12 @@ def work(rank, size):
              captured(count, lambda: dist.reduce_scatter_tensor(part, whole)))
         show(rank, size, "all-gather", size_bytes,
              captured(count, lambda: dist.all_gather_into_tensor(whole, part)))
+    if not SMALL:
+        perceptron(rank, size)
+    dist.destroy_process_group()
+
+
+def perceptron(rank, size):
     rows, width, hidden = 8192, 8192, 28672
     x = torch.randn(rows, width, dtype=torch.bfloat16, device="cuda")
     first = torch.randn(width, hidden // size, dtype=torch.bfloat16, device="cuda")
@@ -89,11 +96,10 @@ def work(rank, size):
         dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
         if rank == 0:
             print(f"torch: perceptron, {name}: {slowest.item() / 1000:.3f} ms", flush=True)
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else torch.cuda.device_count()
+    count = int(sys.argv[1]) if sys.argv[1:] else torch.cuda.device_count()
     if count == torch.cuda.device_count():
         print("NCCL", torch.cuda.nccl.version(), torch.cuda.get_device_name())
     mp.spawn(work, args=(count,), nprocs=count)

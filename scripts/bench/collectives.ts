@@ -1,8 +1,8 @@
 /**
  * Communication between the GPUs of this machine, in one process with all of them: NCCL, the one-shot all-reduce, copies
- * between devices, and the perceptron of examples/parallel; with `--processes` NCCL alone, a process for each GPU.
- * `collectives.py` beside it times torch.distributed: compare figures of one machine. Build the kernels and examples
- * before.
+ * between devices, and the perceptron of examples/parallel; with `--processes` NCCL alone, a process for each GPU. With
+ * `--small` only all-reduces of less than 1 MB. `collectives.py` beside it times torch.distributed: compare figures of one
+ * machine. Build the kernels and examples before.
  *
  *     deno run -A scripts/bench/collectives.ts 4
  *     python3 scripts/bench/collectives.py 4
@@ -20,9 +20,11 @@ import {
 import { matmul } from "../../generated/matmul.ts";
 
 const KB = 1024;
-const ALL_REDUCES = [8, 64, 256, KB, 16 * KB, 256 * KB, KB * KB].map((kb) => kb * KB);
+const IS_SMALL = Deno.args.includes("--small");
+const ALL_REDUCES = [8, 64, 256, ...IS_SMALL ? [] : [KB, 16 * KB, 256 * KB, KB * KB]]
+  .map((kb) => kb * KB);
 /** Bytes of the whole, which each rank has before or after. */
-const OTHERS = [16 * KB, KB * KB].map((kb) => kb * KB);
+const OTHERS = IS_SMALL ? [] : [16 * KB, KB * KB].map((kb) => kb * KB);
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
@@ -66,7 +68,10 @@ function timed(device: Device, stream: Stream, count: number, run: () => void): 
 async function timeRank(): Promise<void> {
   const plan = rankFromEnvironment();
   const device = Device.open({ device: plan.localRank });
+  const before = device.memoryInfo().freeBytes;
   const communicator = await openCommunicator(device, plan);
+  const taken = before - device.memoryInfo().freeBytes;
+  console.error(`rank ${plan.rank}: a communicator takes ${(taken / 2 ** 20).toFixed(0)} MiB`);
   const { size } = plan;
   const print = (name: string, bytes: number, microseconds: number): void =>
     console.log(JSON.stringify({ rank: plan.rank, name, bytes, microseconds }));
@@ -118,7 +123,7 @@ async function timeRanks(size: number): Promise<void> {
   const outputs = await Promise.all(
     Array.from({ length: size }, (_, rank) =>
       new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", import.meta.filename ?? ""],
+        args: ["run", "-A", import.meta.filename ?? "", ...Deno.args],
         env: { RANK: `${rank}`, WORLD_SIZE: `${size}`, LOCAL_RANK: `${rank}`, TRI_NCCL_FILE: file },
         stdout: "piped",
         stderr: "inherit",
@@ -305,9 +310,11 @@ else {
   const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));
   console.log(`${size} × ${devices[0]}`);
   timeOneShot(devices);
-  timeCopies(devices);
   const ranks = openCommunicators(devices);
-  timePerceptron(devices, ranks);
+  if (!IS_SMALL) {
+    timeCopies(devices);
+    timePerceptron(devices, ranks);
+  }
   timeNccl(devices, ranks);
   ranks[0]?.[Symbol.dispose]();
 }

@@ -1,11 +1,23 @@
-/** Several emulators compute what one does, within rounding: a perceptron with split weights, and training with split samples. */
+/**
+ * Several emulators compute what one does, within rounding: a perceptron and attention with split weights, and training with
+ * split samples.
+ */
 import {
   type Samples,
   shareWeights,
   trainStep,
   type Weights,
 } from "../../examples/parallel/data_parallel.ts";
-import { splitWeights, tensorParallel } from "../../examples/parallel/tensor_parallel.ts";
+import {
+  type HostMatrix,
+  splitWeights,
+  tensorParallel,
+} from "../../examples/parallel/tensor_parallel.ts";
+import {
+  HEAD_SIZE,
+  splitHeads,
+  tensorParallelAttention,
+} from "../../examples/parallel/tensor_parallel_attention.ts";
 import { Device, type Tensor } from "../../ffi/mod.ts";
 import { type Communicator, openCommunicators } from "../../ffi/nccl/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -41,6 +53,39 @@ const rowsOf =
 const columnsOf = (values: ArrayLike<number>, width: number) => (row: number, column: number) =>
   values[column * width + row] ?? NaN;
 
+/** Attention of rows over the rows before them and themselves, for each head of HEAD_SIZE columns. */
+function causalAttention(
+  [rows, heads]: readonly [number, number],
+  q: readonly number[],
+  k: readonly number[],
+  v: readonly number[],
+): number[] {
+  const width = heads * HEAD_SIZE;
+  const result = new Array<number>(rows * width).fill(0);
+  for (let head = 0; head < heads; head++) {
+    const at = (row: number, d: number): number => row * width + head * HEAD_SIZE + d;
+    const of = (values: readonly number[], row: number): number[] =>
+      values.slice(at(row, 0), at(row, HEAD_SIZE));
+    for (let row = 0; row < rows; row++) {
+      const query = of(q, row);
+      const scores = Array.from(
+        { length: row + 1 },
+        (_, j) =>
+          of(k, j).reduce((sum, x, d) => sum + x * must(query[d], "query"), 0) * HEAD_SIZE ** -0.5,
+      );
+      const most = Math.max(...scores);
+      const parts = scores.map((score) => Math.exp(score - most));
+      const total = parts.reduce((sum, part) => sum + part, 0);
+      for (const [j, part] of parts.entries()) {
+        of(v, j).forEach((x, d) =>
+          result[at(row, d)] = must(result[at(row, d)], "sum") + x * part / total
+        );
+      }
+    }
+  }
+  return result;
+}
+
 async function withRanks(
   size: number,
   body: (ranks: readonly Communicator[]) => void | Promise<void>,
@@ -59,10 +104,15 @@ async function withRanks(
 }
 
 /** Sums of at most 32 products of numbers below 4, several of them in a row. */
-function assertClose(actual: Tensor, expected: readonly number[], what: string): void {
+function assertClose(
+  actual: Tensor,
+  expected: readonly number[],
+  what: string,
+  bound = 2 ** -14,
+): void {
   for (const [i, value] of numbersOf(actual).entries()) {
     const wanted = must(expected[i], "element");
-    assert(Math.abs(value - wanted) < 2 ** -14, `${what}, ${i}: ${value}, not ${wanted}`);
+    assert(Math.abs(value - wanted) < bound, `${what}, ${i}: ${value}, not ${wanted}`);
   }
 }
 
@@ -90,6 +140,46 @@ for (const size of [2, 4]) {
       }
       const odd = { ...first, columns: HIDDEN + 1 };
       assertThrows(() => splitWeights(ranks, odd, second), RangeError, "21 hidden");
+    }));
+
+  Deno.test(`tensorParallelAttention() on ${size} devices gives every rank what double precision gives`, () =>
+    withRanks(size, (ranks) => {
+      const [rows, heads] = [9, 4];
+      const { unit } = freshRandom();
+      const matrix = (rows: number, columns: number): HostMatrix => ({
+        rows,
+        columns,
+        values: numbers(rows * columns, unit).map((weight) => weight / 8),
+      });
+      const x = numbers(rows * INPUTS, unit);
+      const weights = {
+        query: matrix(INPUTS, heads * HEAD_SIZE),
+        key: matrix(INPUTS, heads * HEAD_SIZE),
+        value: matrix(INPUTS, heads * HEAD_SIZE),
+        output: matrix(heads * HEAD_SIZE, OUTPUTS),
+      };
+      const inputs = ranks.map(({ device }) => device.tensor(x, [rows, INPUTS]));
+      const results = tensorParallelAttention(ranks, splitHeads(ranks, weights), inputs);
+      const project = ({ columns, values }: HostMatrix): number[] =>
+        product([rows, INPUTS, columns], rowsOf(x, INPUTS), rowsOf(values, columns));
+      const attended = causalAttention(
+        [rows, heads],
+        project(weights.query),
+        project(weights.key),
+        project(weights.value),
+      );
+      const width = heads * HEAD_SIZE;
+      const expected = product(
+        [rows, width, OUTPUTS],
+        rowsOf(attended, width),
+        rowsOf(weights.output.values, OUTPUTS),
+      );
+      for (const [rank, result] of results.entries()) {
+        // Scores below 11; sums of 256 products of numbers below 9 / 8 and 1 / 8.
+        assertClose(result, expected, `rank ${rank}`, 2 ** -12);
+      }
+      const odd = { ...weights, query: matrix(INPUTS, HEAD_SIZE) };
+      assertThrows(() => splitHeads(ranks, odd), RangeError, "1 heads do not divide");
     }));
 
   Deno.test(`trainStep() on ${size} devices makes the steps that double precision makes of all samples`, () =>

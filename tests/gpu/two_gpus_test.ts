@@ -5,6 +5,11 @@
 import { type OneShotCall, openOneShot } from "../../examples/parallel/one_shot.ts";
 import { type Samples, shareWeights, trainStep } from "../../examples/parallel/data_parallel.ts";
 import { splitWeights, tensorParallel } from "../../examples/parallel/tensor_parallel.ts";
+import {
+  HEAD_SIZE,
+  splitHeads,
+  tensorParallelAttention,
+} from "../../examples/parallel/tensor_parallel_attention.ts";
 import { ArgumentError, canAccessPeer, Device, type Tensor, viewPeer } from "../../ffi/mod.ts";
 import { type Communicator, group, openCommunicators } from "../../ffi/nccl/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -135,7 +140,7 @@ function assertNear(actual: ArrayLike<number>, wanted: ArrayLike<number>, what: 
   assertEquals(actual.length, wanted.length);
   for (let i = 0; i < wanted.length; i++) {
     const [a, b] = [actual[i] ?? NaN, wanted[i] ?? NaN];
-    // Sums of fewer than 64 products below 1, in other orders, or by TF32 where a kernel chooses it.
+    // Sums of fewer than 64 products below 1, or 256 of averages below 1, in other orders, or by TF32 where a kernel chooses it.
     assert(Math.abs(a - b) < 2 ** -6, `${what}, element ${i}: ${a}, not ${b}`);
   }
 }
@@ -239,9 +244,21 @@ for (const size of [2, 4]) {
       const first = { rows: inputs, columns: hidden, values: reals(inputs * hidden) };
       const second = { rows: hidden, columns: outputs, values: reals(hidden * outputs) };
       const wantedOutputs = reals(rows * outputs);
+      const width = 4 * HEAD_SIZE;
+      const [query, key, value, output] = [
+        [inputs, width],
+        [inputs, width],
+        [inputs, width],
+        [width, outputs],
+      ].map(([rows = 0, columns = 0]) => ({ rows, columns, values: reals(rows * columns) }));
+      assert(query && key && value && output);
+      const heads = { query, key, value, output };
       const run = (ranks: readonly Communicator[]): Float32Array[] => {
         const own = ranks.map(({ device }) => device.tensor(x, [rows, inputs]));
-        const results = tensorParallel(ranks, splitWeights(ranks, first, second), own);
+        const results = [
+          ...tensorParallel(ranks, splitWeights(ranks, first, second), own),
+          ...tensorParallelAttention(ranks, splitHeads(ranks, heads), own),
+        ];
         let weights = ranks.map(({ device }) => ({
           first: device.tensor(first.values, [inputs, hidden]),
           second: device.tensor(second.values, [hidden, outputs]),

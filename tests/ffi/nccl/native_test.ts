@@ -119,15 +119,15 @@ Deno.test(
       rank[Symbol.dispose]();
       // NCCL would wait for ever for the end of graphs that have recorded its calls.
       assertEquals(graphs.map(({ disposed }) => disposed), [true, true]);
-      const reduce = ["group", "all-reduce 3 type 7 op 0 comm 200 in place", "end"];
+      const reduce = "all-reduce 3 type 7 op 0 comm 201 in place";
       assertEquals(log(), [
-        "rank 2 of 5, id 128, config 24 cafebeef 21400 0",
-        ...reduce,
-        ...reduce,
-        ...reduce,
-        "group",
+        "rank 2 of 5, id 128, config 48 cafebeef 21800, blocking 0, share 1",
+        "split 200, color 0, key 2, blocking 1",
+        reduce,
+        reduce,
+        reduce,
         "receive 12 type 1 peer 1 comm 200",
-        "end",
+        "abort 201",
         "abort 200",
       ]);
       device[Symbol.dispose]();

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 typedef struct { char internal[128]; } ncclUniqueId;
-typedef struct { size_t size; unsigned magic; unsigned version; int blocking; } ncclConfig_t;
+typedef struct { size_t size; unsigned magic; unsigned version; int blocking, clusters, least, most; char *net; int share; } ncclConfig_t;
 typedef struct ncclComm *ncclComm_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef int ncclResult_t, ncclDataType_t, ncclRedOp_t;
 static int polls, async_error;
+static ncclComm_t *later; /* where a communicator is written that is not made yet */
 static FILE *out(void) {
   static FILE *file;
   if (!file) { file = fopen(getenv("NCCL_STUB_LOG"), "w"); setvbuf(file, 0, _IONBF, 0); }
@@ -29,11 +30,18 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int size, ncclUniqueId id,
   int right = 0;
   for (int i = 0; i < 128; i++) right += id.internal[i] == (char)(i * 7 + 1);
   *comm = (ncclComm_t)(uintptr_t)200;
-  LOG("rank %d of %d, id %d, config %zu %x %u %d\n", rank, size, right, config->size, config->magic, config->version, config->blocking);
+  LOG("rank %d of %d, id %d, config %zu %x %u, blocking %d, share %d\n", rank, size, right, config->size, config->magic, config->version, config->blocking, config->share);
+  return 7;
+}
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *other, ncclConfig_t *config) {
+  later = other;
+  polls = 0;
+  LOG("split %llu, color %d, key %d, blocking %d\n", P(comm), color, key, config->blocking);
   return 7;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   *error = polls++ == 0 && P(comm) == 200 ? 7 : async_error;
+  if (later && polls == 3) { *later = (ncclComm_t)(uintptr_t)201; later = 0; }
   return 0;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) { return LOG("destroy %llu\n", P(comm)); }
