@@ -146,6 +146,41 @@ function comparison(run: "left" | "right"): Rule<OrderOp> {
   };
 }
 
+/**
+ * How long the aligned runs are that lie between two multiples of the divisor. Not of signed numbers: divisions round
+ * towards zero, so -16 / 16 and -15 / 16 differ.
+ */
+function runsOfDivision(op: OpOf<"div" | "rem">, of: Of): readonly number[] {
+  const { left, right } = operandsOf(op);
+  const { element } = left.type;
+  const isUnsigned = !isPointer(element) && SCALARS[element].class === "int" &&
+    !SCALARS[element].signed;
+  const [a, b] = [of(left), of(right)];
+  return axes(left).map((d) => {
+    const aligned = meet(a.contiguity[d] ?? 1, a.divisibility[d] ?? 1);
+    return isUnsigned ? meet(aligned, meet(everywhere(b, d), b.constancy[d] ?? 1)) : 1;
+  });
+}
+
+/** x .. x + 7 give one quotient where x and the divisor are multiples of 8. */
+const quotient: Rule<"div"> = (op, of) => {
+  const plain = constantRunsOnly(op, of);
+  const runs = runsOfDivision(op, of);
+  return { ...plain, constancy: plain.constancy.map((k, d) => Math.max(k, runs[d] ?? 1)) };
+};
+
+/** ... and a run of remainders. */
+const remainder: Rule<"rem"> = (op, of) => {
+  const contiguity = runsOfDivision(op, of);
+  const { left, right } = operandsOf(op);
+  const [a, b] = [of(left), of(right)];
+  return {
+    ...constantRunsOnly(op, of),
+    contiguity,
+    divisibility: contiguity.map((c, d) => c > 1 ? meet(shortened(a, d, c), everywhere(b, d)) : 1),
+  };
+};
+
 const select: Rule<"select"> = (op, of) => {
   const { condition, then, otherwise } = operandsOf(op);
   const [c, a, b] = [of(condition), of(then), of(otherwise)];
@@ -251,8 +286,8 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   min: constantRunsOnly,
   max: constantRunsOnly,
   neg: constantRunsOnly,
-  div: constantRunsOnly,
-  rem: constantRunsOnly,
+  div: quotient,
+  rem: remainder,
   shl: constantRunsOnly,
   shr: constantRunsOnly,
   math: constantRunsOnly,

@@ -47,12 +47,22 @@ const INT64: Limits = limitsOfType("int64");
 const within = (inner: Limits, outer: Limits): boolean =>
   inner.min >= outer.min && inner.max <= outer.max;
 
+/** What a loop tests: `poly <= 0`, where `poly` grows by `by` in each iteration. */
+interface Test {
+  readonly loop: Op;
+  readonly poly: Poly;
+  readonly by: bigint;
+  /** Whether values may be those of the iteration in which the test fails. */
+  readonly mayFail: boolean;
+}
+
 export class Bounds {
   readonly #analysis: AffineAnalysis;
   readonly #demands: Demands;
   readonly #types: ReadonlyMap<string, Limits>;
   readonly #atoms = new Map<Value, Limits>();
   readonly #iterations = new Map<Op, Limits>();
+  readonly #tests = new Map<Op, Test>();
   /** Parameters of which something is demanded. */
   readonly #asked = new Set<string>();
   #depth = 0;
@@ -67,6 +77,13 @@ export class Bounds {
 
   /** The limits of a polynomial over lanes of a tile of this shape. */
   poly(poly: Poly, shape: readonly number[] = []): Limits {
+    const sum = this.#sum(poly, shape);
+    const min = sum.min < 1n && this.#isPositive(poly) ? 1n : sum.min;
+    return { min, max: this.#inLoops(poly, sum.max, shape) };
+  }
+
+  /** The limits where atoms do not depend on each other. */
+  #sum(poly: Poly, shape: readonly number[]): Limits {
     let [min, max] = [0n, 0n];
     for (const { coefficient, atoms } of poly.values()) {
       let limits: Limits = { min: coefficient, max: coefficient };
@@ -74,7 +91,25 @@ export class Bounds {
       min += limits.min;
       max += limits.max;
     }
-    return min < 1n && this.#isPositive(poly) ? { min: 1n, max } : { min, max };
+    return { min, max };
+  }
+
+  /** A smaller maximum, if the test of a loop bounds what grows: `first + 64 * iteration < end` does, whatever `first` is. */
+  #inLoops(poly: Poly, max: bigint, shape: readonly number[]): bigint {
+    let found = max;
+    for (const { coefficient, atoms: [atom, ...others] } of poly.values()) {
+      const test = atom?.kind === "iteration" ? this.#tests.get(atom.loop) : undefined;
+      if (test === undefined || others.length > 0 || coefficient % test.by !== 0n) continue;
+      const times = coefficient / test.by;
+      if (times < 1n) continue;
+      const { max: passed } = this.#sum(subPoly(poly, scalePoly(test.poly, times)), shape);
+      if (!test.mayFail) found = least([found, passed]);
+      else {
+        const { max: first } = this.#sum(withoutLoop(poly, test.loop), shape);
+        found = least([found, most([first, passed + coefficient])]);
+      }
+    }
+    return found;
   }
 
   /** Whether all values fit a type. */
@@ -226,17 +261,18 @@ export class Bounds {
       );
       const by = own && constantOf(own.coefficient);
       if (by === undefined || by <= 0n) continue;
-      const rest = new Map(
-        [...poly].filter(([, { atoms }]) =>
-          !atoms.some((atom) => atom.kind === "iteration" && atom.loop === loop)
-        ),
-      );
+      const rest = withoutLoop(poly, loop);
       const max = -this.poly(rest).min / by;
       // Until the first iteration in which the test fails, nothing it reads has wrapped.
       this.#iterations.set(loop, { min: 0n, max: max + 1n });
+      this.#tests.set(loop, { loop, poly, by, mayFail: true });
       const isExact = observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
-      if (isExact) return { min: 0n, max: most([max, 0n]) };
+      if (isExact) {
+        this.#tests.set(loop, { loop, poly, by, mayFail: false });
+        return { min: 0n, max: most([max, 0n]) };
+      }
       this.#iterations.set(loop, INT64);
+      this.#tests.delete(loop);
     }
     return undefined;
   }
@@ -285,6 +321,15 @@ export class Bounds {
 
 function typeLimits({ type: { element } }: Value): Limits {
   return isPointer(element) || SCALARS[element].class !== "int" ? INT64 : limitsOfType(element);
+}
+
+/** What a polynomial is before the first iteration of a loop. */
+function withoutLoop(poly: Poly, loop: Op): Poly {
+  return new Map(
+    [...poly].filter(([, { atoms }]) =>
+      !atoms.some((atom) => atom.kind === "iteration" && atom.loop === loop)
+    ),
+  );
 }
 
 function times(a: Limits, b: Limits): Limits {

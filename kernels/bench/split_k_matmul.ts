@@ -1,10 +1,11 @@
 /** Products with few results of many terms: 256 x K times K x 256, in eight parts and by the plain product. */
 import { benchmark } from "@tri/tri/bench";
+import { addParts } from "../../generated/add_parts.ts";
 import { matmul } from "../../generated/matmul.ts";
 import { splitKMatmul } from "../../generated/split_k_matmul.ts";
 import { normal } from "./inputs.ts";
 
-const SIZE = 256;
+const [SIZE, SPLITS] = [256, 8];
 
 export default benchmark({
   name: "split_k_matmul_float16",
@@ -14,15 +15,20 @@ export default benchmark({
   inputs: ({ device, x: k, keep }) => ({
     a: keep(normal(device, "float16", [SIZE, k])),
     b: keep(normal(device, "float16", [k, SIZE])),
-    // Two locks for each tile of 64 x 64, the smallest that is shipped.
-    locks: keep(device.zeros("int32", [2 * (SIZE / 64) ** 2])),
+    parts: keep(device.empty("float32", [SPLITS, SIZE, SIZE])),
     out: keep(device.empty("float16", [SIZE, SIZE])),
   }),
   lines: {
     ours: {
       label: "tri",
-      prepare: ({ a, b, locks, out }) =>
-        splitKMatmul.prepare(a, b, locks, { splits: 8, ordered: false, out }),
+      prepare: ({ a, b, parts, out }) => {
+        const multiply = splitKMatmul.prepare(a, b, { splits: SPLITS, out: parts });
+        const add = addParts.prepare(parts, { out });
+        return () => {
+          multiply();
+          add();
+        };
+      },
     },
     whole: { label: "tri matmul", prepare: ({ a, b, out }) => matmul.prepare(a, b, { out }) },
   },

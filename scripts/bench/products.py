@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Products and convolutions in one process beside torch (cuBLAS, cuDNN): TFLOP/s.
 
-    deno task build-kernels && python3 scripts/bench/products.py [--json FILE] [--quick]
+    deno task build-kernels && python3 scripts/bench/products.py [--json FILE] [--quick] [--only conv2d,gradients]
 
-Results are compared with torch before anything is timed. Storage `nt` multiplies by a matrix stored by columns, `tn` has
-the left one stored so. float32 is exact on both sides: TF32 is off. Convolutions have channels last on both sides.
-matmul, batched_matmul and conv2d run in the configuration that wrappers choose, the others in their first one.
+Results are compared with torch before anything is timed. Parts are timed with their sum. Storage `nt` multiplies by a
+matrix stored by columns, `tn` has the left one stored so. float32 is exact on both sides: TF32 is off. Convolutions have channels last on both sides.
+matmul, batched_matmul, conv2d and its gradients run in the configuration that wrappers choose, the others in their
+first one.
 """
 import torch
 
@@ -90,34 +91,46 @@ def batched(table, load, cases):
 
 
 def split_k(table, load, cases):
-    kernels = load("split_k_matmul")
+    """Parts, and their sum."""
+    kernels, sums = load("split_k_matmul"), load("add_parts")
     for dtype, m, n, k, splits in cases:
         a, b = random(dtype, m, k), random(dtype, k, n)
         c, expected = torch.empty(m, n, device="cuda", dtype=TORCH[dtype]), a @ b
-        locks = torch.zeros(2 * -(-m // 64) * -(-n // 64), device="cuda", dtype=torch.int32)
-        tail = (m, n, k, a.stride(0), b.stride(0), c.stride(0), locks.numel(), splits)
-        ours = kernels.pick("split_k_matmul", dtype, a, b, c, locks, *tail, False)
+        parts = torch.empty(splits, m, n, device="cuda", dtype=torch.float32)
+        arguments = (a, b, parts, m, n, k, a.stride(0), b.stride(0), splits)
+        ours = kernels.pick("split_k_matmul", dtype, *arguments)
+        add = adder(sums, dtype, parts, c)
         calls = {
-            "ours": lambda: ours(a, b, c, locks, *tail, False),
-            "ordered": lambda: ours(a, b, c, locks, *tail, True),
+            "ours": lambda: (ours(*arguments), add()),
             "torch": lambda: torch.matmul(a, b, out=expected),
         }
         case = f"split-k {dtype} {m}x{n}x{k} / {splits}"
         compare(table, case, 2 * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
-        assert not locks.any().item(), "locks are left taken"
+
+
+def adder(kernels, dtype, parts, out):
+    """What adds parts [splits, rows, columns] into `out`, which lies as they do."""
+    arguments = (parts, out, *parts.shape, parts.shape[2])
+    add = kernels.pick("add_parts", dtype, *arguments)
+    return lambda: add(*arguments)
+
+
+def channels_last(pictures):
+    return pictures.to(memory_format=torch.channels_last)
+
+
+def strides(*pictures):
+    """Of pictures, height, width, channels."""
+    return [step for tensor in pictures for step in tensor.permute(0, 2, 3, 1).stride()]
 
 
 def conv2d(table, load, cases):
     kernels = load("conv2d")
-    last = torch.channels_last
     for dtype, (n, c, h, w), (filters, r, s), stride, pad in cases:
-        x = random(dtype, n, c, h, w).to(memory_format=last)
-        f = random(dtype, filters, c, r, s).to(memory_format=last)
+        x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c, r, s))
         expected = torch.nn.functional.conv2d(x, f, stride=stride, padding=pad)
-        y = torch.empty_like(expected, memory_format=last)
-        order = [0, 2, 3, 1]
-        strides = [step for tensor in (x, f, y) for step in tensor.permute(order).stride()]
-        arguments = (x, f, y, n, h, w, c, filters, r, s, *strides, stride, stride, pad, pad, 1, 1)
+        y = torch.empty_like(expected, memory_format=torch.channels_last)
+        arguments = (x, f, y, n, h, w, c, filters, r, s, *strides(x, f, y), stride, stride, pad, pad, 1, 1)
         # Few channels have no configurations to choose from.
         ours = kernels.tuned("conv2d", dtype, "s1", *arguments) if c % 8 == 0 else kernels.pick("conv2d", dtype, *arguments)
         calls = {
@@ -127,6 +140,42 @@ def conv2d(table, load, cases):
         flops = 2 * y.numel() * c * r * s
         case = f"conv {dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride}"
         compare(table, case, flops, calls, y, expected, dtype, symbol=ours.symbol)
+
+
+def gradients(table, load, cases):
+    """Both gradients of convolutions; that by the filters is parts, and their sum."""
+    kernels, sums = load("conv2d_backward"), load("add_parts")
+    for dtype, (n, c, h, w), (filters, r, s), stride, pad in cases:
+        x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c, r, s))
+        dy = channels_last(torch.randn_like(torch.nn.functional.conv2d(x, f, stride=stride, padding=pad)))
+        p, q = dy.shape[2:]
+        steps = (stride, stride, pad, pad, 1, 1)
+        specialization = "s1" if c % 8 == 0 else ""
+        case = f"{dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride}"
+        flops = 2 * dy.numel() * c * r * s
+
+        def reference(*mask):
+            call = torch.ops.aten.convolution_backward
+            return lambda: call(dy, x, f, None, [stride] * 2, [pad] * 2, [1, 1], False, [0, 0], 1, mask)
+
+        dx = torch.empty_like(x)
+        arguments = (dy, f, dx, n, h, w, c, filters, r, s, p, q, *strides(dy, f, dx), *steps)
+        data = kernels.tuned("conv2d_backward_data", dtype, specialization, *arguments)
+        calls = {"ours": lambda: data(*arguments), "torch": reference(True, False, False)}
+        expected = calls["torch"]()[0]
+        compare(table, f"data {case}", flops, calls, dx, expected, dtype, symbol=data.symbol)
+
+        # As many parts as fill the multiprocessors twice.
+        tiles = -(-filters // 64) * -(-(r * s * c) // 128)
+        splits = max(1, 2 * torch.cuda.get_device_properties().multi_processor_count // tiles)
+        parts = torch.empty(splits, filters, r * s * c, device="cuda", dtype=torch.float32)
+        df = torch.empty_like(f)
+        rest = (n, h, w, c, filters, r, s, p, q, *strides(dy, x), *steps, splits)
+        weights = kernels.tuned("conv2d_backward_weights", dtype, specialization, dy, x, parts, *rest)
+        add = adder(sums, dtype, parts, df)
+        calls = {"ours": lambda: (weights(dy, x, parts, *rest), add()), "torch": reference(False, True, False)}
+        expected = calls["torch"]()[1]
+        compare(table, f"weights {case} in {splits}", flops, calls, df, expected, dtype, symbol=weights.symbol)
 
 
 MATMULS = [
@@ -153,8 +202,8 @@ BATCHES = [
     ("float32", 64, 512, 512, 512, "nn"),
 ]
 SPLITS = [
-    *(("float16", 256, 256, 16384, splits) for splits in (4, 8, 16)),
-    *(("float16", 128, 512, 32768, splits) for splits in (4, 8, 16)),
+    *(("float16", 256, 256, 16384, splits) for splits in (4, 8)),
+    *(("float16", 128, 512, 32768, splits) for splits in (4, 8)),
     ("bfloat16", 256, 256, 16384, 8),
     ("float32", 256, 256, 16384, 8),
 ]
@@ -169,14 +218,27 @@ CONVOLUTIONS = [
 ]
 
 
+RUNS = {
+    matmul: MATMULS,
+    fused: FUSED,
+    batched: BATCHES,
+    split_k: SPLITS,
+    conv2d: CONVOLUTIONS,
+    gradients: CONVOLUTIONS,
+}
+
+
 def main():
-    args = options(__doc__).parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--only", help="names of the groups to run: " + ",".join(run.__name__ for run in RUNS))
+    args = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     print(device_line())
-    table = Table(("ours", "plain", "ordered", "torch"), (("ours", "torch"),), "TFLOP/s")
-    for run, cases in ((matmul, MATMULS), (fused, FUSED), (batched, BATCHES), (split_k, SPLITS), (conv2d, CONVOLUTIONS)):
-        run(table, Kernels, cases[:2] if args.quick else cases)
+    table = Table(("ours", "plain", "torch"), (("ours", "torch"), ("ours", "plain")), "TFLOP/s")
+    for run, cases in RUNS.items():
+        if run.__name__ in (args.only or run.__name__).split(","):
+            run(table, Kernels, cases[:2] if args.quick else cases)
     table.save(args.json)
 
 

@@ -6,7 +6,12 @@ import { matmul } from "../../generated/matmul.ts";
 import { matmulPlain } from "../../generated/matmul_plain.ts";
 import { splitKMatmul } from "../../generated/split_k_matmul.ts";
 import { checkBatch, checkSplit } from "../support/kernels/batches.ts";
-import { checkConvolution } from "../support/kernels/convolutions.ts";
+import {
+  checkConvolution,
+  checkDataGradient,
+  checkWeightsGradient,
+  type Convolution,
+} from "../support/kernels/convolutions.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { assertProductOf, operandOf } from "../support/products.ts";
 
@@ -50,31 +55,33 @@ gpuTest("batchedMatmul() multiplies batches of any size and storage", () => {
   }
 });
 
-gpuTest("splitKMatmul() adds the parts of a product under locks, many at a time", () => {
+gpuTest("splitKMatmul() makes parts of a product, and addParts() adds them", () => {
   using device = Device.open();
   for (const dtype of splitKMatmul.variants) {
-    for (const ordered of [false, true]) {
-      for (const splits of [1, 7, 64]) {
-        checkSplit(device, dtype, { m: 67, n: 133, k: 301, gap: 1, splits }, ordered);
-        checkSplit(device, dtype, { m: 136, n: 72, k: 520, gap: 0, splits }, ordered);
-      }
+    for (const splits of [1, 7, 64]) {
+      checkSplit(device, dtype, { m: 67, n: 133, k: 301, gap: 1, splits }, false);
+      checkSplit(device, dtype, { m: 136, n: 72, k: 520, gap: 0, splits }, false);
     }
   }
 });
 
-gpuTest("conv2d() convolves pictures of any size", () => {
+gpuTest("conv2d() convolves pictures of any size, and its gradients are those of that", () => {
   using device = Device.open();
   for (const dtype of conv2d.variants) {
     for (const channels of [1, 3, 11, 16, 40, 72]) {
       for (const channelsFirst of [false, true]) {
-        checkConvolution(device, dtype, {
+        const convolution: Convolution = {
           x: [2, 19, 23, channels],
           f: [24, 3, 5],
           stride: [2, 1],
           pad: [1, 2],
           dilation: [1, 2],
           channelsFirst,
-        }, false);
+          splits: 5,
+        };
+        for (const check of [checkConvolution, checkDataGradient, checkWeightsGradient]) {
+          check(device, dtype, convolution, false);
+        }
       }
     }
   }

@@ -8,6 +8,11 @@ import { everyVariant } from "./devices.ts";
 const ODD: readonly Convolution[] = [
   { x: [2, 9, 7, 3], f: [5, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2], gap: 1 },
   { x: [1, 5, 6, 11], f: [3, 3, 3], pad: [1, 1], channelsFirst: true },
+];
+/** Filters without gaps. */
+const DENSE: readonly Convolution[] = [
+  { x: [2, 9, 7, 3], f: [5, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2] },
+  { x: [1, 5, 6, 1], f: [3, 3, 3], pad: [1, 1] },
   { x: [1, 1, 1, 1], f: [1, 1, 1] },
 ];
 const ALIGNED: readonly Convolution[] = [
@@ -22,6 +27,9 @@ everyVariant(
   (device, dtype) => {
     for (const convolution of ODD) {
       assertEquals(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}`);
+    }
+    for (const convolution of DENSE) {
+      assertInstance(checkConvolution(device, dtype, convolution, true), `conv2d_${dtype}_s2`);
     }
   },
 );

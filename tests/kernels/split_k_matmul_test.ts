@@ -1,34 +1,47 @@
-/** The shipped split product on the emulator: locks between programs, in any order and in that of k. */
+/** The shipped split product and the sum of its parts on the emulator: every image, variant and instance. */
+import { addParts } from "../../generated/add_parts.ts";
 import { splitKMatmul } from "../../generated/split_k_matmul.ts";
-import { ArgumentError, Device } from "../../ffi/mod.ts";
-import { assertThrows } from "../support/assert.ts";
+import { Device } from "../../ffi/mod.ts";
+import { assertEquals } from "../support/assert.ts";
+import { assertRounded, roundingError } from "../support/bounds.ts";
+import { assertInstance } from "../support/kernels/entry.ts";
 import { checkSplit } from "../support/kernels/batches.ts";
-import { operandOf } from "../support/products.ts";
+import { numbersOf, randomNumbers, stridedOf } from "../support/numbers.ts";
 import { everyVariant } from "./devices.ts";
 
 everyVariant(
-  "splitKMatmul() adds the parts of a product under locks, on {}",
+  "splitKMatmul() makes parts of a product, on {}",
   "split_k_matmul",
   splitKMatmul.variants,
   (device, dtype) => {
-    const isEven = splitKMatmul.variants.indexOf(dtype) % 2 === 0;
-    checkSplit(device, dtype, { m: 35, n: 67, k: 133, gap: 1, splits: 3 }, isEven);
-    checkSplit(device, dtype, { m: 72, n: 32, k: 136, gap: 0, splits: 2 }, !isEven);
+    const odd = { m: 35, n: 67, k: 133, gap: 1, splits: 3 };
+    assertEquals(checkSplit(device, dtype, odd, true), `split_k_matmul_${dtype}`);
+    const aligned = { m: 72, n: 32, k: 200, gap: 0, splits: 2 };
+    assertInstance(checkSplit(device, dtype, aligned, true), `split_k_matmul_${dtype}_s1`);
     // More parts than steps, and one part.
     const small = { m: 3, n: 5, k: 7, gap: 2 };
     if (dtype === "float32") checkSplit(device, dtype, { ...small, splits: 5 }, true);
-    if (dtype === "float64") checkSplit(device, dtype, { ...small, splits: 1 }, false);
+    if (dtype === "float64") checkSplit(device, dtype, { ...small, splits: 1 }, true);
   },
 );
 
-Deno.test("splitKMatmul() refuses too few locks", () => {
+Deno.test("addParts() adds many parts in one order", () => {
   using device = Device.open({ device: "emulator" });
-  using a = operandOf(device, "float32", [65, 8]);
-  using b = operandOf(device, "float32", [8, 8]);
-  using locks = device.zeros("int32", [3]);
-  assertThrows(
-    () => splitKMatmul(a.tensor, b.tensor, locks, { splits: 2, ordered: false }),
-    ArgumentError,
-    "locks needs 2 * cdiv(M, 64) * cdiv(N, 64) numbers",
+  const [count, rows, columns] = [37, 3, 131];
+  const values = randomNumbers("float32", count * rows * columns, 1);
+  const parts = stridedOf(device, "float32", values, [count, rows, columns]);
+  const results = [1, 2].map(() =>
+    numbersOf(addParts(parts, { out: device.empty("float32", [rows, columns]) }))
   );
+  assertEquals(results[0], results[1]);
+  results[0]?.forEach((found, at) => {
+    let [sum, magnitude] = [0, 0];
+    for (let part = 0; part < count; part++) {
+      const value = values[part * rows * columns + at] ?? NaN;
+      sum += value;
+      magnitude += Math.abs(value);
+    }
+    const error = roundingError("float32", magnitude, count);
+    assertRounded("float32", found, sum, error, () => `element ${at}`);
+  });
 });

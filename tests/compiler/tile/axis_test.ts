@@ -177,7 +177,7 @@ function randomSample(draw: Draw): Sample {
       continue;
     }
     const name = draw.pick(
-      ["add", "sub", "mul", "select", "compare", "convert", "permute", "splat"] as const,
+      ["add", "sub", "mul", "divide", "select", "compare", "convert", "permute", "splat"] as const,
     );
     switch (name) {
       case "add":
@@ -185,6 +185,13 @@ function randomSample(draw: Draw): Sample {
       case "mul":
         pool.push(sample.op(name, [tileOf(element), tileOf(element)], type));
         break;
+      case "divide": {
+        const multipleof = draw.pick([1, 4, 16, 12]);
+        const value = BigInt(multipleof * (1 + draw.below(5)));
+        const divisor = sample.op("splat", [sample.param(element, multipleof, value)], type);
+        pool.push(sample.op(draw.pick(["div", "rem"]), [tileOf(element), divisor], type));
+        break;
+      }
       case "select": {
         const kind = draw.pick<Element>([element, ...POINTERS]);
         const condition = sample.op(draw.pick(["lt", "ge"]), [tileOf("int32"), tileOf("int32")], {
@@ -286,6 +293,25 @@ Deno.test("axisAnalysis() says how long a bounds check answers alike", () => {
   });
   sample.check();
   assertEquals(axisAnalysis(sample.func)(check).constancy, [8]);
+});
+
+Deno.test("axisAnalysis() ends runs of quotients and remainders of unsigned numbers at multiples of the divisor", () => {
+  for (const element of ["uint32", "int32"] as const) {
+    for (const start of [0n, 16n, -32n]) {
+      const sample = new Sample();
+      const type: IrType = { element, shape: [64] };
+      const from = sample.op("splat", [sample.param(element, 16, BigInt.asUintN(32, start))], type);
+      const run = sample.op("add", [sample.op("range", [], type, { lo: 0n }), from], type);
+      const by = sample.op("splat", [sample.param(element, 8, 24n)], type);
+      const quotient = sample.op("div", [run, by], type);
+      const rest = sample.op("rem", [run, by], type);
+      if (element === "uint32" || start >= 0n) sample.check();
+      const of = axisAnalysis(sample.func);
+      const runs = element === "uint32" ? 8 : 1;
+      assertEquals(of(quotient).constancy, [runs]);
+      assertEquals(of(rest), { contiguity: [runs], divisibility: [runs], constancy: [1] });
+    }
+  }
 });
 
 Deno.test("axisAnalysis() finds which side of a comparison may run, and ends the runs of a select with it", () => {

@@ -30,11 +30,12 @@ function randomProduct(): string {
   int i = band * 2 + pid % (2 * across) % high; int j = pid % (2 * across) / high;`,
   ]);
   const loop = pick([
-    { head: "int left = K; left > 0; left -= 16", left: "left", k: "K - left" },
-    { head: "int k = 0; k < K; k += 16", left: "K - k", k: "k" },
+    { head: "int left = K; left > 0; left -= 16", left: "left", k: "K - left", begin: "0" },
+    { head: "int k = 0; k < K; k += 16", left: "K - k", k: "k", begin: "0" },
+    { head: "int k = begin; k < K; k += 16", left: "K - k", k: "k", begin: "begin" },
   ]);
   const isMoved = pick([true, false]);
-  const at = isMoved ? "d" : `(d + (${loop.k}))`;
+  const at = isMoved ? `(d + ${loop.begin})` : `(d + (${loop.k}))`;
   const masks = (rows: string, depth: string): string => {
     const parts = [pick([rows, ""]), pick([depth, ""])].filter((part) => part !== "");
     return parts.length === 0 ? "" : `?(${parts.join(" && ")})`;
@@ -50,6 +51,7 @@ __global__ void k(half *A __noalias, half *B __noalias, float *C __noalias, int 
   int r[64] = i * 64 + 0 ... 64;
   int c[64] = j * 64 + 0 ... 64;
   int d[16] = 0 ... 16;
+  int begin = min(first, (K + 15) / 16) * 16;
   float sum[64, 64] = 0;
   ${isMoved ? `half *pa[64, 16] = ${pointerA}; half *pb[16, 64] = ${pointerB};` : ""}
   for (${loop.head}) {

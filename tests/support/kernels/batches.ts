@@ -1,12 +1,13 @@
 /** Batched and split products of fresh random matrices, compared with sums in double precision. */
 import { batchedMatmul } from "../../../generated/batched_matmul.ts";
+import { addParts } from "../../../generated/add_parts.ts";
 import { splitKMatmul } from "../../../generated/split_k_matmul.ts";
 import { type Device, Tensor } from "../../../ffi/mod.ts";
-import { assertEquals } from "../assert.ts";
 import { numbersOf, stridedOf } from "../numbers.ts";
 import { assertProduct, assertProductOf, operandOf, productNumbers } from "../products.ts";
 
 export type BatchType = typeof batchedMatmul.variants[number];
+export type SplitType = typeof splitKMatmul.variants[number];
 
 /** A batch of products. */
 export interface Batch {
@@ -67,23 +68,24 @@ export interface Split {
   readonly splits: number;
 }
 
-/** Multiplies twice with the same locks and compares; with `ordered`, both results have the same bits. */
+/** Multiplies in parts, adds these, and compares; gives the name of the entry that multiplied, where the device says it. */
 export function checkSplit(
   device: Device,
-  dtype: BatchType,
+  dtype: SplitType,
   { m, n, k, gap, splits }: Split,
-  ordered: boolean,
-): void {
+  profile: boolean,
+): string | undefined {
   using a = operandOf(device, dtype, [m, k], { gap });
   using b = operandOf(device, dtype, [k, n], { gap });
-  const count = 2 * Math.ceil(m / 64) * Math.ceil(n / 64);
-  using locks = device.zeros("int32", [count]);
-  const results = [1, 2].map(() => {
-    using c = splitKMatmul(a.tensor, b.tensor, locks, { splits, ordered });
-    // Each program adds its part to what is there already, which rounds it.
-    assertProductOf(c, a, b, splits);
-    return numbersOf(c);
-  });
-  if (ordered) assertEquals(results[0], results[1]);
-  assertEquals(numbersOf(locks), Array.from({ length: count }, () => 0));
+  let kernel: string | undefined;
+  let parts: Tensor<"float32" | "float64", 3>;
+  if (profile) {
+    const all = splitKMatmul(a.tensor, b.tensor, { splits, profile: true });
+    [parts, kernel] = [all.result, all.profile.kernel];
+  } else parts = splitKMatmul(a.tensor, b.tensor, { splits });
+  const shared = device.empty(dtype, [m, n + gap]);
+  const c = addParts(parts, { out: shared.narrow(1, 0, n) });
+  assertProductOf(c, a, b);
+  for (const { buffer } of [parts, shared]) buffer[Symbol.dispose]();
+  return kernel;
 }

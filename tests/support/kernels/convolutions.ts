@@ -1,8 +1,9 @@
-/** Convolutions of fresh random pictures, compared with sums in double precision. */
+/** Convolutions of fresh random pictures and their gradients, compared with sums in double precision. */
+import { addParts } from "../../../generated/add_parts.ts";
 import { conv2d } from "../../../generated/conv2d.ts";
+import { conv2dBackwardData, conv2dBackwardWeights } from "../../../generated/conv2d_backward.ts";
 import type { Device, Tensor } from "../../../ffi/mod.ts";
 import { denseStrides } from "../../../ffi/shape.ts";
-import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../assert.ts";
 import { assertRounded, roundingError } from "../bounds.ts";
 import { numbersOf, randomNumbers, stridedOf } from "../numbers.ts";
@@ -25,11 +26,121 @@ export interface Convolution {
   readonly channelsFirst?: boolean;
   /** Elements between pixels that belong to no channel. */
   readonly gap?: number;
+  /** Parts in which the gradient by the filters is computed. */
+  readonly splits?: number;
+}
+
+/** The tensors of a convolution: Y is made of X and F. */
+type Name = "x" | "f" | "y";
+
+/** A convolution with everything that follows from its sizes. */
+interface Whole {
+  readonly convolution: Convolution;
+  readonly shapes: Readonly<Record<Name, Four>>;
+  readonly options: {
+    readonly strideH: number;
+    readonly strideW: number;
+    readonly padH: number;
+    readonly padW: number;
+    readonly dilationH: number;
+    readonly dilationW: number;
+  };
+}
+
+function wholeOf(convolution: Convolution): Whole {
+  const { x, f: [filters, r, s] } = convolution;
+  const [strideH, strideW] = convolution.stride ?? [1, 1];
+  const [padH, padW] = convolution.pad ?? [0, 0];
+  const [dilationH, dilationW] = convolution.dilation ?? [1, 1];
+  const [pictures, height, width, channels] = x;
+  const high = Math.floor((height + 2 * padH - dilationH * (r - 1) - 1) / strideH) + 1;
+  const wide = Math.floor((width + 2 * padW - dilationW * (s - 1) - 1) / strideW) + 1;
+  return {
+    convolution,
+    shapes: { x, f: [filters, r, s, channels], y: [pictures, high, wide, filters] },
+    options: { strideH, strideW, padH, padW, dilationH, dilationW },
+  };
 }
 
 /** Strides of [n, h, w, c] with channels first, or last with a gap. */
-function stridesOf([, h, w, c]: Four, channelsFirst: boolean, gap: number): Four {
+function stridesOf([, h, w, c]: Four, { channelsFirst = false, gap = 0 }: Convolution): Four {
   return channelsFirst ? [c * h * w, w, 1, h * w] : [h * w * (c + gap), w * (c + gap), c + gap, 1];
+}
+
+const countOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+
+/** A tensor of fresh numbers, in the storage of the convolution. */
+function operandOf<D extends ConvolutionType>(
+  device: Device,
+  dtype: D,
+  name: Name,
+  { shapes, convolution }: Whole,
+): { readonly tensor: Tensor<D, 4>; readonly values: readonly number[] } {
+  const shape = shapes[name];
+  const values = randomNumbers(dtype, countOf(shape), 1);
+  const tensor = stridedOf(device, dtype, values, shape, stridesOf(shape, convolution));
+  return { tensor, values };
+}
+
+/** Visits each product of the convolution: indices of an element of Y, one of F and one of X, of dense tensors. */
+function eachProduct(
+  { shapes, options }: Whole,
+  visit: (at: Readonly<Record<Name, number>>) => void,
+): void {
+  const { x: [, height, width, channels], f: [filters, rows, columns] } = shapes;
+  const [inX, inF] = [denseStrides(shapes.x), denseStrides(shapes.f)];
+  const place = (strides: readonly number[], ...index: number[]): number =>
+    index.reduce((sum, i, axis) => sum + i * (strides[axis] ?? 0), 0);
+  const [pictures, high, wide] = shapes.y;
+  let y = 0;
+  for (let n = 0; n < pictures; n++) {
+    for (let p = 0; p < high; p++) {
+      for (let q = 0; q < wide; q++) {
+        for (let k = 0; k < filters; k++, y++) {
+          for (let r = 0; r < rows; r++) {
+            const h = p * options.strideH + r * options.dilationH - options.padH;
+            if (h < 0 || h >= height) continue;
+            for (let s = 0; s < columns; s++) {
+              const w = q * options.strideW + s * options.dilationW - options.padW;
+              if (w < 0 || w >= width) continue;
+              const [x, f] = [place(inX, n, h, w, 0), place(inF, k, r, s, 0)];
+              for (let c = 0; c < channels; c++) visit({ y, f: f + c, x: x + c });
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/** Compares what a kernel made of two of the tensors with sums of their products. */
+function assertSums(
+  whole: Whole,
+  dtype: ConvolutionType,
+  found: readonly number[],
+  [result, a, b]: readonly [Name, Name, Name],
+  values: Readonly<Partial<Record<Name, readonly number[]>>>,
+): void {
+  const size = countOf(whole.shapes[result]);
+  assertEquals(found.length, size);
+  const [sums, magnitudes, terms] = [0, 1, 2].map(() => new Float64Array(size));
+  if (sums === undefined || magnitudes === undefined || terms === undefined) return;
+  eachProduct(whole, (at) => {
+    const product = (values[a]?.[at[a]] ?? NaN) * (values[b]?.[at[b]] ?? NaN);
+    const index = at[result];
+    sums[index] = (sums[index] ?? NaN) + product;
+    magnitudes[index] = (magnitudes[index] ?? NaN) + Math.abs(product);
+    terms[index] = (terms[index] ?? NaN) + 1;
+  });
+  found.forEach((value, index) => {
+    const error = roundingError("float32", magnitudes[index] ?? NaN, (terms[index] ?? NaN) + 1);
+    const what = (): string => `${dtype} ${JSON.stringify(whole.convolution)} ${result}[${index}]`;
+    assertRounded(dtype, value, sums[index] ?? NaN, error, what);
+  });
+}
+
+function dispose(...tensors: readonly Tensor[]): void {
+  for (const { buffer } of tensors) buffer[Symbol.dispose]();
 }
 
 /** Convolves and compares; gives the name of the entry, where the device says it. */
@@ -39,75 +150,62 @@ export function checkConvolution(
   convolution: Convolution,
   profile: boolean,
 ): string | undefined {
-  const { x: shape, f: [filters, r, s], channelsFirst = false, gap = 0 } = convolution;
-  const [stride, pad, dilation] = [
-    convolution.stride ?? [1, 1],
-    convolution.pad ?? [0, 0],
-    convolution.dilation ?? [1, 1],
-  ];
-  const [pictures, , , channels] = shape;
-  const filterShape = [filters, r, s, channels] as const;
-  const count = (sizes: readonly number[]): number => sizes.reduce((a, b) => a * b, 1);
-  const xs = randomNumbers(dtype, count(shape), 1);
-  const fs = randomNumbers(dtype, count(filterShape), 1);
-  const x = stridedOf(device, dtype, xs, shape, stridesOf(shape, channelsFirst, gap));
-  const f = stridedOf(device, dtype, fs, filterShape, stridesOf(filterShape, channelsFirst, gap));
-  const options = {
-    strideH: stride[0],
-    strideW: stride[1],
-    padH: pad[0],
-    padW: pad[1],
-    dilationH: dilation[0],
-    dilationW: dilation[1],
-  };
+  const whole = wholeOf(convolution);
+  const [x, f] = [operandOf(device, dtype, "x", whole), operandOf(device, dtype, "f", whole)];
   const launch = (): { result: Tensor; kernel: string | undefined } => {
-    if (!profile) return { result: conv2d(x, f, options), kernel: undefined };
-    const all = conv2d(x, f, { ...options, profile: true });
+    if (!profile) {
+      return { result: conv2d(x.tensor, f.tensor, whole.options), kernel: undefined };
+    }
+    const all = conv2d(x.tensor, f.tensor, { ...whole.options, profile: true });
     return { result: all.result, kernel: all.profile.kernel };
   };
-  const { result: y, kernel } = launch();
-  const extent = (axis: 0 | 1, filter: number): number =>
-    Math.floor(
-      (must(shape[axis + 1], "extent") + 2 * pad[axis] - dilation[axis] * (filter - 1) - 1) /
-        stride[axis],
-    ) + 1;
-  const [high, wide] = [extent(0, r), extent(1, s)];
-  assertEquals([...y.shape], [pictures, high, wide, filters]);
+  const { result, kernel } = launch();
+  assertEquals([...result.shape], [...whole.shapes.y]);
+  assertSums(whole, dtype, numbersOf(result), ["y", "x", "f"], { x: x.values, f: f.values });
+  dispose(x.tensor, f.tensor, result);
+  return kernel;
+}
 
-  const ys = numbersOf(y);
-  const [inX, inF] = [denseStrides(shape), denseStrides(filterShape)];
-  const at = (values: readonly number[], strides: readonly number[], ...index: number[]): number =>
-    values[index.reduce((sum, i, axis) => sum + i * (strides[axis] ?? 0), 0)] ?? NaN;
-  let index = 0;
-  for (let n = 0; n < pictures; n++) {
-    for (let p = 0; p < high; p++) {
-      for (let q = 0; q < wide; q++) {
-        for (let k = 0; k < filters; k++) {
-          let [sum, magnitude] = [0, 0];
-          for (let i = 0; i < r; i++) {
-            for (let j = 0; j < s; j++) {
-              const h = p * stride[0] + i * dilation[0] - pad[0];
-              const w = q * stride[1] + j * dilation[1] - pad[1];
-              if (h < 0 || h >= shape[1] || w < 0 || w >= shape[2]) continue;
-              for (let c = 0; c < channels; c++) {
-                const product = at(xs, inX, n, h, w, c) * at(fs, inF, k, i, j, c);
-                sum += product;
-                magnitude += Math.abs(product);
-              }
-            }
-          }
-          const error = roundingError("float32", magnitude, r * s * channels + 1);
-          assertRounded(
-            dtype,
-            ys[index++] ?? NaN,
-            sum,
-            error,
-            () => `${dtype} ${JSON.stringify(convolution)} [${n}, ${p}, ${q}, ${k}]`,
-          );
-        }
-      }
-    }
-  }
-  for (const tensor of [x, f, y]) tensor.buffer[Symbol.dispose]();
+/** The gradient by the pictures: computed and compared; gives the name of the entry, where the device says it. */
+export function checkDataGradient(
+  device: Device,
+  dtype: ConvolutionType,
+  convolution: Convolution,
+  profile: boolean,
+): string | undefined {
+  const whole = wholeOf(convolution);
+  const [y, f] = [operandOf(device, dtype, "y", whole), operandOf(device, dtype, "f", whole)];
+  // Numbers that the kernel has to replace.
+  const out = operandOf(device, dtype, "x", whole).tensor;
+  let kernel: string | undefined;
+  if (profile) {
+    const all = conv2dBackwardData(y.tensor, f.tensor, { ...whole.options, out, profile: true });
+    kernel = all.profile.kernel;
+  } else conv2dBackwardData(y.tensor, f.tensor, { ...whole.options, out });
+  assertSums(whole, dtype, numbersOf(out), ["x", "y", "f"], { y: y.values, f: f.values });
+  dispose(y.tensor, f.tensor, out);
+  return kernel;
+}
+
+/** The gradient by the filters: computed in parts, added and compared; gives the name of the entry that makes the parts. */
+export function checkWeightsGradient(
+  device: Device,
+  dtype: ConvolutionType,
+  convolution: Convolution,
+  profile: boolean,
+): string | undefined {
+  const whole = wholeOf(convolution);
+  const [y, x] = [operandOf(device, dtype, "y", whole), operandOf(device, dtype, "x", whole)];
+  const [filters, r, s, channels] = whole.shapes.f;
+  const options = { ...whole.options, r, s, splits: convolution.splits ?? 1 };
+  let kernel: string | undefined;
+  let parts: Tensor<"float32", 3>;
+  if (profile) {
+    const all = conv2dBackwardWeights(y.tensor, x.tensor, { ...options, profile: true });
+    [parts, kernel] = [all.result, all.profile.kernel];
+  } else parts = conv2dBackwardWeights(y.tensor, x.tensor, options);
+  const out = addParts(parts, { out: device.empty(dtype, [filters, r * s * channels]) });
+  assertSums(whole, dtype, numbersOf(out), ["f", "y", "x"], { y: y.values, x: x.values });
+  dispose(y.tensor, x.tensor, parts, out);
   return kernel;
 }

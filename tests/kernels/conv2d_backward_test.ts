@@ -1,0 +1,67 @@
+/** The gradients of the shipped convolution on the emulator: every image, variant and instance, through the wrappers. */
+import { conv2dBackwardData, conv2dBackwardWeights } from "../../generated/conv2d_backward.ts";
+import { assertEquals } from "../support/assert.ts";
+import { assertInstance } from "../support/kernels/entry.ts";
+import {
+  checkDataGradient,
+  checkWeightsGradient,
+  type Convolution,
+} from "../support/kernels/convolutions.ts";
+import { everyVariant } from "./devices.ts";
+
+const ODD: readonly Convolution[] = [
+  {
+    x: [2, 9, 7, 3],
+    f: [5, 3, 2],
+    stride: [2, 1],
+    pad: [1, 2],
+    dilation: [1, 2],
+    gap: 1,
+    splits: 2,
+  },
+  { x: [1, 5, 6, 11], f: [3, 3, 3], pad: [1, 1], channelsFirst: true, splits: 3 },
+  // Rows and columns of pictures that no filter reaches.
+  { x: [1, 6, 7, 2], f: [3, 1, 2], stride: [3, 2], dilation: [1, 2] },
+  { x: [1, 1, 1, 1], f: [1, 1, 1] },
+];
+const ALIGNED: readonly Convolution[] = [
+  { x: [2, 6, 7, 40], f: [24, 3, 3], stride: [1, 2], pad: [1, 1], gap: 8, splits: 2 },
+  { x: [1, 9, 5, 16], f: [72, 2, 3], stride: [2, 2], dilation: [3, 1], pad: [0, 3], splits: 3 },
+];
+
+for (
+  const { kernel, variants, check } of [
+    {
+      kernel: "conv2d_backward_data",
+      variants: conv2dBackwardData.variants,
+      check: checkDataGradient,
+    },
+    {
+      kernel: "conv2d_backward_weights",
+      variants: conv2dBackwardWeights.variants,
+      check: checkWeightsGradient,
+    },
+  ] as const
+) {
+  everyVariant(
+    `${kernel} makes the gradient of any convolution, on {}`,
+    "conv2d_backward",
+    variants,
+    (device, dtype) => {
+      for (const convolution of ODD) {
+        assertEquals(check(device, dtype, convolution, true), `${kernel}_${dtype}`);
+      }
+    },
+  );
+
+  everyVariant(
+    `${kernel} takes whole vectors of aligned channels, on {}`,
+    "conv2d_backward",
+    variants,
+    (device, dtype) => {
+      for (const convolution of ALIGNED) {
+        assertInstance(check(device, dtype, convolution, true), `${kernel}_${dtype}_s1`);
+      }
+    },
+  );
+}
