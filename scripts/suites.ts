@@ -34,11 +34,16 @@ export interface Finished {
 const SEED: string = Deno.env.get("TRI_SEED") ??
   `${crypto.getRandomValues(new Uint32Array(1))[0] ?? 0}`;
 
+/** How much of what is alike is tried (CONTRIBUTING.md, "Random tests"). */
+const SAMPLES: string = Deno.env.get("TRI_SAMPLES") === "all"
+  ? "all cases, targets and entries"
+  : "a sample of the cases, targets and entries; TRI_SAMPLES=all takes all";
+
 /**
  * Runs jobs, several at a time. The seed is printed before the first and again if one fails.
  */
 export async function runAll(jobs: readonly Job<Finished>[]): Promise<Finished[]> {
-  say(`random inputs: TRI_SEED=${SEED}`);
+  say(`random inputs: TRI_SEED=${SEED}; ${SAMPLES}`);
   // One more than there are cores: suites wait for npm, for processes that they started, and for timers.
   const finished = await runJobs(jobs, navigator.hardwareConcurrency + 1);
   if (finished.some(({ isRight }) => !isRight)) say(`TRI_SEED=${SEED} repeats the random inputs`);

@@ -1,5 +1,5 @@
 /** fast-check with the seed of the run: its properties repeat with `TRI_SEED` like all other random inputs. */
-import fc from "fast-check";
+import * as fc from "./fast_check.ts";
 import { runSeed } from "./seed.ts";
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: runSeed() | 0 });

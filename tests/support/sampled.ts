@@ -7,7 +7,7 @@ import { freshRandom } from "./random.ts";
 import { runSeed } from "./seed.ts";
 
 /** Whether nothing is to be left out. */
-const TAKES_ALL: boolean = Deno.env.get("TRI_SAMPLES") === "all";
+export const TAKES_ALL: boolean = Deno.env.get("TRI_SAMPLES") === "all";
 
 /** In an order that the seed of the run and `salt` choose, wherever in a run this is asked. */
 function shuffled<T>(list: readonly T[], salt = 0): T[] {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/property.ts";
 import { nearest } from "../../../compiler/support/spelling.ts";
 import { assertEquals } from "../../support/assert.ts";
 
