@@ -20,8 +20,8 @@ export const RECORDED: readonly (readonly [recorded: string, test: string])[] = 
   ["tests/golden/views", "tests/compiler/views/views_test.ts"],
   ["docs/reference", "tests/scripts/reference_pages_test.ts"],
   ["docs/language-coverage.md", "tests/programs/constructs_test.ts"],
-  ["docs/guide", "tests/docs/guide_test.ts"],
-  ["README.md", "tests/docs/readme_test.ts"],
+  ["docs/guide", "tests/docs/pages_test.ts"],
+  ["README.md", "tests/docs/pages_test.ts"],
   ["ARCHITECTURE.md", "tests/docs/passes_test.ts"],
 ];
 
