@@ -1,0 +1,137 @@
+/** Modules of libcuda, their functions, and launches of these. */
+import type { FunctionInfo, LaunchShape, ParameterInfo, PreparedLaunch } from "../driver.ts";
+import type { HostBytes } from "../dtype.ts";
+import { ImageError } from "../errors.ts";
+import { type CudaCalls, STATUS, textOf } from "./calls.ts";
+import { currentContext, makeCurrent } from "./contexts.ts";
+import { checkImage } from "./image.ts";
+
+/** CU_FUNC_ATTRIBUTE_… */
+const FUNCTION = {
+  maxThreadsPerBlock: 0,
+  staticShared: 1,
+  local: 3,
+  registers: 4,
+  maxDynamicShared: 8,
+  clusterWidth: 11,
+  largeClusters: 14,
+} as const;
+
+/** The most blocks of a cluster that every GPU with clusters has (CUDA programming guide, "Thread Block Clusters"). */
+const PORTABLE_CLUSTER = 8;
+
+/** CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size. */
+const JIT_LOG_OPTIONS = [3, 4, 5, 6];
+const JIT_LOG_BYTES = 8192;
+
+/** CU_LAUNCH_PARAM_…: keys and end of cuLaunchKernel's `extra`. */
+const LAUNCH_PARAM = { end: 0n, pointer: 1n, size: 2n } as const;
+/** `extra` (five words) and the size it points to, in front of the arguments. */
+const LAUNCH_HEADER_BYTES = 48;
+
+/** Loads an image; the error has what the driver's assembler said. */
+export function loadModule(calls: CudaCalls, image: HostBytes, name: string): bigint {
+  const checked = checkImage(image, name);
+  const info = new Uint8Array(JIT_LOG_BYTES);
+  const errors = new Uint8Array(JIT_LOG_BYTES);
+  const size = BigInt(JIT_LOG_BYTES);
+  const { addressOf } = calls.library;
+  const values = new BigUint64Array([addressOf(info), size, addressOf(errors), size]);
+  const options = new Int32Array(JIT_LOG_OPTIONS);
+  const status = calls.cu.cuModuleLoadDataEx(
+    calls.word,
+    checked,
+    options.length,
+    options,
+    values,
+  );
+  if (status === STATUS.success) return calls.word[0] ?? 0n;
+  const cause = calls.error(status, "cuModuleLoadDataEx", name);
+  const log = [errors, info].map(textOf).filter((text) => text !== "").join("\n");
+  const said = log === "" ? "" : `\n${log}`;
+  throw new ImageError(name, `${cause.cudaName} (${status}), ${cause.description}${said}`, {
+    hint: cause.hint,
+    cause,
+  });
+}
+
+/** What the driver says of a function. */
+export function functionInfo(calls: CudaCalls, fn: bigint): FunctionInfo {
+  const fact = (key: keyof typeof FUNCTION): number => functionFact(calls, fn, key);
+  return {
+    maxThreadsPerBlock: fact("maxThreadsPerBlock"),
+    maxDynamicSharedBytes: fact("maxDynamicShared"),
+    staticSharedBytes: fact("staticShared"),
+    registers: fact("registers"),
+    clusterBlocks: clusterBlocks(calls, fn),
+    localBytes: fact("local"),
+    parameters: parametersOf(calls, fn),
+  };
+}
+
+/** Drivers before 11.8 do not know clusters, nor load images that have them. */
+function clusterBlocks(calls: CudaCalls, fn: bigint): number {
+  const status = calls.cu.cuFuncGetAttribute(calls.int, FUNCTION.clusterWidth, fn);
+  return status === STATUS.success ? Math.max(1, calls.readInt("cuFuncGetAttribute", status)) : 1;
+}
+
+function functionFact(calls: CudaCalls, fn: bigint, key: keyof typeof FUNCTION): number {
+  const status = calls.cu.cuFuncGetAttribute(calls.int, FUNCTION[key], fn);
+  return calls.readInt("cuFuncGetAttribute", status);
+}
+
+function parametersOf(calls: CudaCalls, fn: bigint): readonly ParameterInfo[] | undefined {
+  const { cuFuncGetParamInfo } = calls.cu;
+  if (cuFuncGetParamInfo === null) return undefined;
+  const parameters: ParameterInfo[] = [];
+  // The driver does not report how many there are: it refuses the first index past the end.
+  while (
+    cuFuncGetParamInfo(fn, BigInt(parameters.length), calls.word, calls.word2) === STATUS.success
+  ) {
+    parameters.push({ offset: Number(calls.word[0]), bytes: Number(calls.word2[0]) });
+  }
+  return parameters;
+}
+
+/** Prepares launches of one shape; each is one call. */
+export function prepareLaunch(
+  calls: CudaCalls,
+  fn: bigint,
+  shape: LaunchShape,
+  name: string,
+): PreparedLaunch {
+  const { sharedBytes, parameterBytes, block: [blockX, blockY, blockZ] } = shape;
+  if (clusterBlocks(calls, fn) > PORTABLE_CLUSTER) {
+    const status = calls.cu.cuFuncSetAttribute(fn, FUNCTION.largeClusters, 1);
+    calls.check(status, "cuFuncSetAttribute", `${name}, a cluster of more than 8 blocks`);
+  }
+  if (sharedBytes > functionFact(calls, fn, "maxDynamicShared")) {
+    const status = calls.cu.cuFuncSetAttribute(fn, FUNCTION.maxDynamicShared, sharedBytes);
+    calls.check(status, "cuFuncSetAttribute", `${name}, ${sharedBytes} bytes of shared memory`);
+  }
+  // One buffer, which the argument block keeps alive: `extra`, the size it points to, the arguments.
+  const memory = new ArrayBuffer(LAUNCH_HEADER_BYTES + parameterBytes);
+  const header = new BigUint64Array(memory, 0, LAUNCH_HEADER_BYTES / 8);
+  const extra = calls.library.addressOf(header);
+  const [pointer, size] = [extra + BigInt(LAUNCH_HEADER_BYTES), extra + 40n];
+  header.set([LAUNCH_PARAM.pointer, pointer, LAUNCH_PARAM.size, size, LAUNCH_PARAM.end]);
+  header[5] = BigInt(parameterBytes);
+  const argumentBlock = new Uint8Array(memory, LAUNCH_HEADER_BYTES);
+
+  const { cuLaunchKernel } = calls.cu;
+  const context = currentContext();
+  return {
+    argumentBlock,
+    launch: (gridX: number, gridY: number, gridZ: number, stream: bigint): void => {
+      makeCurrent(calls, context);
+      // deno-fmt-ignore
+      const status = cuLaunchKernel(
+        fn, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, 0n, extra,
+      );
+      if (status !== STATUS.success) {
+        const sizes = `grid ${gridX}×${gridY}×${gridZ}, block ${blockX}×${blockY}×${blockZ}`;
+        throw calls.error(status, "cuLaunchKernel", `kernel ${name}, ${sizes}`);
+      }
+    },
+  };
+}
