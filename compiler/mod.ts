@@ -50,12 +50,13 @@ export type {
   TensorContract,
 } from "./contract/types.ts";
 export type {
+  LoopRange,
+  NamedValue,
   ProgramReader,
-  ReadValue,
   RegisterState,
   SourceNames,
   WarpRegister,
-} from "./names/source_names.ts";
+} from "./support/variables.ts";
 export { printExpr } from "./contract/expr.ts";
 export { CODES } from "./support/codes.ts";
 export {

@@ -67,7 +67,7 @@ export type {
   RegisterState,
   SourceNames,
   WarpRegister,
-} from "../emulator/debug/source_names.ts";
+} from "../compiler/support/variables.ts";
 export type { Quantity } from "../emulator/debug/condition.ts";
 export type {
   CopyFacts,

@@ -10,6 +10,7 @@ import type { Value } from "../ir/func.ts";
 import type { IrType } from "../ir/types.ts";
 import { registerCount } from "../layout/tiles.ts";
 import type { Span } from "../support/source.ts";
+import type { LoopRange } from "../support/variables.ts";
 import type { Ref } from "./element.ts";
 import type { Emitter, Scope } from "./emitter.ts";
 
@@ -43,12 +44,6 @@ export interface Home {
   readonly refs: readonly (HomeRef | undefined)[];
   /** The number of the loop that carries it: the same registers hold another value after the loop. */
   readonly within: number | undefined;
-}
-
-/** Instructions that repeat, by their numbers: from the first one after a label to the last branch back to it. */
-export interface LoopRange {
-  readonly first: number;
-  readonly last: number;
 }
 
 /** What is known of an entry's registers. Instructions are numbered in the order of the text. */

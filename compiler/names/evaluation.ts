@@ -11,36 +11,10 @@ import { bytesOf, isPointer } from "../ir/types.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
 import type { Home, HomeRef } from "../lower/homes.ts";
 import type { ScalarValue } from "../support/arith.ts";
+import type { ProgramReader, WarpRegister } from "../support/variables.ts";
 import { valueOfBytes, valueOfRegister } from "./element_bits.ts";
 import { repeat, type Surroundings } from "./repeat.ts";
 import { laneOf, type Owner, Owners, warpOf } from "./owners.ts";
-
-/** What a register holds: what the program comes to next needs it, an earlier or a later value, or nothing yet. */
-export type RegisterState = "set" | "not set" | "gone";
-
-/** A register of a warp. */
-export interface WarpRegister {
-  readonly state: RegisterState;
-  /** Lanes that have written it. */
-  readonly lanes: number;
-  /** Its bits in a lane. */
-  read(lane: number): bigint;
-}
-
-/** A program that is looked at. */
-export interface ProgramReader {
-  readonly program: readonly number[];
-  readonly grid: readonly number[];
-  /** The thread that is asked for what all threads have. */
-  readonly warp: number;
-  readonly lane: number;
-  /** A register of a warp; gone outside of the loop of this number. */
-  register(name: string, warp: number, within: number | undefined): WarpRegister;
-  /** Bytes of the argument block. */
-  parameter(offset: number, bytes: number): Uint8Array | undefined;
-  /** Bytes of global memory, unless one of the other addresses is in the same allocation. */
-  memory(address: bigint, bytes: number, others: readonly bigint[]): Uint8Array | undefined;
-}
 
 /** Kinds of elements, as `NamedValue.kinds` has them. */
 export const KIND = { held: 0, computed: 1, notSet: 2, gone: 3 } as const;

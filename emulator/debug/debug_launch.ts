@@ -3,7 +3,7 @@ import type { FaultFacts, FaultKind, Site } from "../fault.ts";
 import type { Window } from "../memory.ts";
 import type { Quantity } from "./condition.ts";
 import type { Observer } from "./observer.ts";
-import type { NamedValue, SourceNames } from "./source_names.ts";
+import type { NamedValue, SourceNames } from "../../compiler/support/variables.ts";
 
 /** A position in a grid, or its extent. */
 export type Triple = readonly [x: number, y: number, z: number];

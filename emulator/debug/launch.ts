@@ -23,7 +23,7 @@ import { fitNames } from "./named_values.ts";
 import type { ObservedLaunch, Turn } from "./observed_launch.ts";
 import type { Observer } from "./observer.ts";
 import { isFile, type Stop, stopOf, touches, type Watched, watchedOf } from "./points.ts";
-import type { LaunchNames } from "./source_names.ts";
+import type { LaunchNames } from "./launch_names.ts";
 import { stateOf } from "./state.ts";
 import { newTrack, type Track } from "./track.ts";
 

@@ -10,7 +10,7 @@ import type {
   RegisterState,
   SourceNames,
   WarpRegister,
-} from "./source_names.ts";
+} from "../../compiler/support/variables.ts";
 import { isInside, type TrackedWarp } from "./track.ts";
 import type { Where } from "./where.ts";
 

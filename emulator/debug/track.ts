@@ -1,9 +1,9 @@
 /** What is remembered of the warps of an observed launch while it runs: their lines, and the registers they wrote. */
+import type { LoopRange } from "../../compiler/support/variables.ts";
 import type { BlockState, WarpState } from "../machine.ts";
 import { LANES } from "../register_file.ts";
 import type { ObservedInstruction, ObservedLaunch } from "./observed_launch.ts";
 import type { Step } from "./observer.ts";
-import type { LoopRange } from "./source_names.ts";
 
 /** A warp that runs. */
 export interface TrackedWarp {

@@ -2,7 +2,7 @@
 import type { Machine } from "../machine.ts";
 import type { Focus } from "./debug_launch.ts";
 import type { ObservedLaunch } from "./observed_launch.ts";
-import type { LaunchNames } from "./source_names.ts";
+import type { LaunchNames } from "./launch_names.ts";
 import type { Track } from "./track.ts";
 
 /** Where to look. */

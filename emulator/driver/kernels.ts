@@ -5,8 +5,7 @@ import type { HostBytes } from "../../ffi/dtype.ts";
 import { ImageError } from "../../ffi/errors.ts";
 import { anyCheck, type CheckLevels } from "../check/levels.ts";
 import type { DebugLaunch } from "../debug/debug_launch.ts";
-import { debugLaunch } from "../debug/launch.ts";
-import { snapshot } from "../debug/snapshot.ts";
+import { walkThrough } from "../debug/walk_through.ts";
 import { Fault, type FaultFacts } from "../fault.ts";
 import { type Heap, HeapFullError } from "../heap.ts";
 import type { EmulatedKernel, Emulator, LaunchRequest, LoadedModule } from "../launch.ts";
@@ -146,39 +145,13 @@ export function prepare(
         };
         return debug === undefined
           ? kernel.launch(request)
-          : debugged(machine, heap, kernel, request, levels, debug);
+          : walkThrough({ machine, heap }, kernel, request, debug);
       } catch (error) {
         if (error instanceof HeapFullError) throw outOfMemory(error, heap, "cuLaunchKernel");
         throw error instanceof Fault ? emulatorError(error, name) : error;
       }
     },
   };
-}
-
-/** A launch that someone walks through before it comes to its end. */
-function debugged(
-  machine: Machine,
-  heap: Heap,
-  kernel: EmulatedKernel,
-  request: LaunchRequest,
-  levels: CheckLevels,
-  debug: (launch: DebugLaunch) => void,
-): LaunchReport {
-  const launch = debugLaunch({
-    machine,
-    kernel: kernel.info.name,
-    begin: (observer) => kernel.observe(request, observer),
-    restore: snapshot(machine, heap),
-    levels,
-  });
-  try {
-    debug(launch);
-    const report = launch.finish();
-    if (request.warn !== undefined) report.warnings.forEach(request.warn);
-    return report;
-  } finally {
-    launch.close();
-  }
 }
 
 function isCount(value: number, most: number): boolean {

@@ -1,6 +1,6 @@
 /** The variables of the kernel that is looked at; kept from step to step. */
 import { namesOf } from "../../compiler/driver/names_of.ts";
-import type { SourceNames } from "../../compiler/names/source_names.ts";
+import type { SourceNames } from "../../compiler/support/variables.ts";
 import type { CompileOptions } from "../../compiler/options.ts";
 import { type Program, targetOf } from "./program.ts";
 

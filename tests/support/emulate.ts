@@ -1,8 +1,6 @@
 /** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
-import { levelsFor } from "../../emulator/check/levels.ts";
 import type { DebugLaunch } from "../../emulator/debug/debug_launch.ts";
-import { debugLaunch } from "../../emulator/debug/launch.ts";
-import { snapshot } from "../../emulator/debug/snapshot.ts";
+import { walkThrough } from "../../emulator/debug/walk_through.ts";
 import {
   createEmulator,
   type EmulatedKernel,
@@ -111,7 +109,7 @@ export function emulate(ptx: string, run: Run): Ran {
   const { debug } = run;
   const report = debug === undefined
     ? kernel.launch(request)
-    : debugged(emulator, kernel, request, debug);
+    : walkThrough(emulator, kernel, request, debug);
   run.args.forEach((argument, i) => {
     const location = locations[i];
     const buffer = bufferOf(argument);
@@ -120,27 +118,6 @@ export function emulate(ptx: string, run: Run): Ran {
     bytes.set(machine.views.u8.subarray(location, location + bytes.length));
   });
   return { report, emulator };
-}
-
-function debugged(
-  { machine, heap }: Emulator,
-  kernel: EmulatedKernel,
-  request: LaunchRequest,
-  debug: (launch: DebugLaunch) => void,
-): LaunchReport {
-  const launch = debugLaunch({
-    machine,
-    kernel: kernel.info.name,
-    begin: (observer) => kernel.observe(request, observer),
-    restore: snapshot(machine, heap),
-    levels: levelsFor(request.checks),
-  });
-  try {
-    debug(launch);
-    return launch.finish();
-  } finally {
-    launch.close();
-  }
 }
 
 /** A module of one kernel `k`: parameters `p0`, `p1`, … are addresses unless said otherwise. */

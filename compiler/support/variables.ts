@@ -1,4 +1,9 @@
-/** What a compiler says of the variables of an entry, and what it asks for: types. */
+/**
+ * Variables of a program that runs: what a compiler says of them (`compiler/names`), and what it asks of the debugger that
+ * stopped the program (`emulator/debug`). Types only.
+ */
+
+import type { Span } from "./source.ts";
 
 /** Instructions that repeat: from the first one to the branch back to it. */
 export interface LoopRange {
@@ -61,17 +66,10 @@ export interface SourceNames {
   readonly loops: readonly LoopRange[];
   /** Registers that loops carry, with the numbers of the loops. */
   readonly carried: ReadonlyMap<string, number>;
+  /** The text of the statement that an instruction belongs to. */
+  statementOf(instruction: number): Span | undefined;
   /** The variables in scope before the statement that an instruction belongs to. */
   at(instruction: number): readonly string[];
   /** Reads variables at an instruction. */
   reading(instruction: number, reader: ProgramReader): (name: string) => NamedValue | undefined;
-}
-
-/** The names of a launch. */
-export interface LaunchNames {
-  readonly names: SourceNames;
-  /** By `Step.pc`: the number of the instruction in the text. */
-  readonly numbers: readonly number[];
-  /** By `Step.pc`, as {@linkcode SourceNames.loops} are by number. */
-  readonly loops: readonly LoopRange[];
 }
