@@ -2,7 +2,7 @@
 import type { Func } from "../ir/func.ts";
 import { printFunc } from "../ir/print.ts";
 import { loopOverPrograms } from "../ir/program_loop.ts";
-import { cloneFunc } from "../ir/walk.ts";
+import { cloneFunc, walkOps } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
 import type { Homes } from "../lower/homes.ts";
@@ -92,7 +92,7 @@ function tensorForm(
   sameAnswers: LoweredEntry["sameAnswers"],
 ): LoweredForm | undefined {
   const { target, numWarps, watch = {} } = lowering;
-  if (!target.tensorCopies) return undefined;
+  if (!hasDots(source) || !target.tensorCopies) return undefined;
   const func = cloneFunc(source);
   const convert = (func: Func): readonly Requirement[] | undefined =>
     toTensorForm(func, { target, numWarps, axisInfo: axisAnalysis(func) });
@@ -117,6 +117,13 @@ function tensorForm(
     if (error instanceof Unsupported) return undefined;
     throw error;
   }
+}
+
+/** Without dots there is nothing to copy for, whatever the target. */
+function hasDots({ body }: Func): boolean {
+  let found = false;
+  walkOps(body, ({ name }) => found ||= name === "dot");
+  return found;
 }
 
 /** The passes for a target, on a copy of the function. */

@@ -165,11 +165,11 @@ export function packAccess(cx: Emitter, refs: readonly Ref[], element: Element):
 
 /** Two floats that were to be rounded one by one, rounded into one word. */
 function roundedPair(cx: Emitter, refs: readonly Ref[], element: Element): Operand | undefined {
-  if (!cx.target.bfloat16 || (element !== "float16" && element !== "bfloat16")) return undefined;
+  if (element !== "float16" && element !== "bfloat16") return undefined;
   const [low, high] = refs.map((ref) =>
     ref.kind === "piece" ? undefined : cx.unrounded(ref, element)
   );
-  if (low === undefined || high === undefined) return undefined;
+  if (low === undefined || high === undefined || !cx.target.bfloat16) return undefined;
   return cx.pure(`cvt.rn.${element === "float16" ? "f16x2" : "bf16x2"}.f32`, "b32", [high, low]);
 }
 

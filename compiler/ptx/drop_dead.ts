@@ -14,38 +14,46 @@ function isRemovable(opcode: string, modifiers: readonly string[]): boolean {
   return effect === "pure" || !modifiers.some((modifier) => OBSERVED.has(modifier));
 }
 
+/** No write, or no item. */
+const NONE = -1;
+
 /**
  * The items that matter. Right for any control flow: a register is live if any live instruction reads it, and then
  * all that write it are. What a loop computes only for its own next iteration is not live.
  */
 export function dropDead(body: readonly Item[]): Item[] {
   const removable = perSpelling(isRemovable);
-  /** Instructions that can be removed, by the registers that they write; each register only until it is live. */
-  const writers = new Map<string, Instruction[]>();
+  /** The last write of each register by an instruction that can be removed; NONE once the register is live. */
+  const lastWrites = new Map<string, number>();
+  /** By write: index of its item, and the write of the same register before it. */
+  const writers: number[] = [];
+  const before: number[] = [];
   const kept: Instruction[] = [];
-  for (const item of body) {
-    if (item.kind !== "instruction") continue;
-    const [target] = item.operands;
-    if (target === undefined || !removable(item)) {
-      kept.push(item);
-      continue;
+  /** By item: 1 for what stays. */
+  const live = new Uint8Array(body.length);
+  body.forEach((item, index) => {
+    const target = item.kind === "instruction" ? item.operands[0] : undefined;
+    if (item.kind !== "instruction" || target === undefined || !removable(item)) {
+      live[index] = 1;
+      if (item.kind === "instruction") kept.push(item);
+      return;
     }
     forEachRegister(target, ({ name }) => {
-      const list = writers.get(name);
-      if (list === undefined) writers.set(name, [item]);
-      else list.push(item);
+      before.push(lastWrites.get(name) ?? NONE);
+      lastWrites.set(name, writers.push(index) - 1);
     });
-  }
-  const live = new Set<Item>(kept);
+  });
   const work: Instruction[] = [];
   const need = ({ name }: { readonly name: string }): void => {
-    const found = writers.get(name);
-    if (found === undefined) return;
-    writers.delete(name);
-    for (const instruction of found) {
-      if (live.has(instruction)) continue;
-      live.add(instruction);
-      work.push(instruction);
+    let write = lastWrites.get(name) ?? NONE;
+    if (write === NONE) return;
+    lastWrites.set(name, NONE);
+    for (; write !== NONE; write = before[write] ?? NONE) {
+      const index = writers[write] ?? NONE;
+      const item = body[index];
+      if (live[index] === 1 || item?.kind !== "instruction") continue;
+      live[index] = 1;
+      work.push(item);
     }
   };
   const needSources = ({ operands, guard }: Instruction, first: number): void => {
@@ -58,5 +66,5 @@ export function dropDead(body: readonly Item[]): Item[] {
   // Of what cannot be removed, any operand may be a source.
   for (const instruction of kept) needSources(instruction, 0);
   for (let item = work.pop(); item !== undefined; item = work.pop()) needSources(item, 1);
-  return body.filter((item) => item.kind !== "instruction" || live.has(item));
+  return body.filter((_item, index) => live[index] === 1);
 }

@@ -57,6 +57,11 @@ export function mapRegisters(
     case "negated":
       return { ...operand, operand: inner(operand.operand) };
     case "address":
+      // Most have nothing else.
+      if (operand.sampler === undefined && operand.coordinates === undefined && !operand.unified) {
+        const { kind, base, offset } = operand;
+        return base === undefined ? operand : { kind, base: inner(base), offset };
+      }
       return {
         ...operand,
         ...(operand.base === undefined ? {} : { base: inner(operand.base) }),

@@ -17,6 +17,7 @@ import type {
   PtxVariable,
   Register,
 } from "./func.ts";
+import { splitName } from "./register_names.ts";
 import { perSpelling } from "./per_spelling.ts";
 
 function printFloat(type: "f32" | "f64", bits: bigint): string {
@@ -163,14 +164,6 @@ export function printVariable(variable: PtxVariable): string {
     printValue(variable),
   ];
   return `${parts.join("")};`;
-}
-
-/** A name's prefix and its number, which has no leading zeros; -1 for names without. */
-function splitName(name: string): { prefix: string; index: number } {
-  const [, prefix, index] = /^(.*?)(0|[1-9]\d{0,8})$/.exec(name) ?? [];
-  return prefix === undefined || prefix === "" || index === undefined
-    ? { prefix: name, index: -1 }
-    : { prefix, index: Number(index) };
 }
 
 /** Declares `r0 … r41` as `.reg .b32 %r<42>` where the names allow, singly otherwise. */

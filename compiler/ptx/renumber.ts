@@ -1,5 +1,6 @@
 /** Numbers registers densely, in the order in which they appear: `r0, r1, …` per prefix. `renamed` has the names before. */
 import type { Instruction, Item, Operand, Register } from "./func.ts";
+import { startOfNumber } from "./register_names.ts";
 import { mapRegisters } from "./operand.ts";
 
 export function renumber(
@@ -10,21 +11,23 @@ export function renumber(
   const rename = (register: Register): Register => {
     let found = renamed.get(register.name);
     if (found === undefined) {
-      const prefix = register.name.replace(/\d+$/, "");
+      const { kind, type, name } = register;
+      const prefix = name.slice(0, startOfNumber(name));
       const index = counts.get(prefix) ?? 0;
       counts.set(prefix, index + 1);
-      found = { ...register, name: `${prefix}${index}` };
-      renamed.set(register.name, found);
+      found = { kind, type, name: `${prefix}${index}` };
+      renamed.set(name, found);
     }
     return found;
   };
   const operandOf = (operand: Operand): Operand => mapRegisters(operand, rename);
-  const instructionOf = (instruction: Instruction): Instruction => {
-    const operands = instruction.operands.map(operandOf);
-    return instruction.guard === undefined ? { ...instruction, operands } : {
-      ...instruction,
-      operands,
-      guard: { ...instruction.guard, register: rename(instruction.guard.register) },
+  const instructionOf = (
+    { kind, opcode, modifiers, operands: named, guard }: Instruction,
+  ): Instruction => {
+    const operands = named.map(operandOf);
+    return guard === undefined ? { kind, opcode, modifiers, operands } : {
+      ...{ kind, opcode, modifiers, operands },
+      guard: { register: rename(guard.register), negated: guard.negated },
     };
   };
   return {

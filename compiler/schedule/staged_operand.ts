@@ -2,7 +2,7 @@
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
-import { planConversion, type SharedPlan } from "../layout/conversion.ts";
+import { type ConversionPlan, planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
@@ -46,15 +46,21 @@ export function stagedOperandsOf(
       } else if (def.name !== "convert_layout") break;
       source = operandsOf(def).value;
     }
-    const plan = planConversion(
-      must(source.type.layout, "layout of an operand"),
-      layout,
-      bytesOf(source.type.element),
-      { matrices: target.ldmatrix ? "load" : undefined, lines: true },
-    );
+    const plan = planOperand(source, layout, target);
     if (plan.kind !== "shared" || source.type.element === "bool") return [];
     return [{ dot, index, source, permutations, layout, plan, bytes: tileBytes(source.type) }];
   });
+}
+
+/** How an operand gets its layout. A target is asked for `ldmatrix` only where that makes a difference. */
+function planOperand(source: Value, layout: LinearLayout, target: Target): ConversionPlan {
+  const from = must(source.type.layout, "layout of an operand");
+  const bytes = bytesOf(source.type.element);
+  const plan = planConversion(from, layout, bytes, { matrices: "load", lines: true });
+  const isOfMatrices = plan.kind === "shared" && plan.matrices !== undefined;
+  return !isOfMatrices || target.ldmatrix
+    ? plan
+    : planConversion(from, layout, bytes, { lines: true });
 }
 
 function operandAt(dot: OpOf<"dot">, index: 0 | 1): Value {
@@ -95,12 +101,7 @@ export function residentOperands(
   if (held.reduce((words, value) => words + wordsOf(value), 0) <= DOT_REGISTERS) return [];
   return operands.flatMap(({ dot, index, value, source }): StagedOperand[] => {
     const layout = must(value.type.layout, "layout of an operand");
-    const plan = planConversion(
-      must(source.type.layout, "layout of an operand"),
-      layout,
-      bytesOf(source.type.element),
-      { matrices: target.ldmatrix ? "load" : undefined, lines: true },
-    );
+    const plan = planOperand(source, layout, target);
     return plan.kind === "shared" && source.type.element !== "bool"
       ? [{ dot, index, source, permutations: [], layout, plan, bytes: tileBytes(source.type) }]
       : [];
