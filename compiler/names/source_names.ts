@@ -6,7 +6,6 @@ import { type Element, isPointer } from "../ir/types.ts";
 import { product } from "../linear/linear.ts";
 import type { Homes } from "../lower/homes.ts";
 import { SCALARS } from "../support/scalar.ts";
-import type { Span } from "../support/source.ts";
 import type { NamedValue, SourceNames } from "../support/variables.ts";
 import { Evaluation, Evaluator } from "./evaluation.ts";
 

@@ -85,7 +85,10 @@ export function everyVariant<Variant extends string>(
   const groups = variants.flatMap((variant, salt) => {
     const ptxOf = (target: TargetName): string =>
       must(images.get(target), target).map((ptx) => entriesOf(ptx, variant)).join("");
-    return sampled(groupTargets(ptxOf), GROUPS, saltOf(title) + salt).map((group) => ({ ...group, variant }));
+    return sampled(groupTargets(ptxOf), GROUPS, saltOf(title) + salt).map((group) => ({
+      ...group,
+      variant,
+    }));
   });
   for (const [first, runs] of Map.groupBy(groups, (group) => group.first)) {
     Deno.test(title.replace("{}", describeRuns(runs, variants.length)), () => {
