@@ -48,7 +48,7 @@ export interface LayoutOptions {
   readonly axisInfo: (value: Value) => AxisInfo;
 }
 
-/** The most operations between a vector that is loaded and the result of a dot that it is spread over. */
+/** The most operations between what is loaded and the result of a dot that it is combined with. */
 const MOST_STEPS = 8;
 
 export const isTile = (value: Value): boolean => value.type.shape.length > 0;
@@ -183,13 +183,12 @@ export class NaturalLayouts {
   }
 
   /**
-   * For a load of a vector that is spread over the result of a chained dot: each thread loads its own part. An exchange
-   * would have the warps wait for each other.
+   * For a load of what is combined with the result of a chained dot, maybe of a vector that is spread over it: each thread
+   * loads its own part. An exchange would have the warps wait for each other.
    */
   #besideDot(op: Op): LinearLayout | undefined {
     if (op.name !== "load" || this.#chained.size === 0) return undefined;
-    const loaded = resultOf(op);
-    return loaded.type.shape.length === 1 ? this.#spreadOver(loaded, MOST_STEPS) : undefined;
+    return this.#spreadOver(resultOf(op), MOST_STEPS);
   }
 
   #spreadOver(value: Value, steps: number): LinearLayout | undefined {

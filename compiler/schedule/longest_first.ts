@@ -64,14 +64,17 @@ function trendOfOp(def: Op | undefined, of: (value: Value) => Trend): Trend {
   }
 }
 
-/** Whether later programs repeat a loop at least as often: it counts up to a limit. */
+/**
+ * Whether later programs repeat a loop at least as often, as far as can be seen: it counts up to a limit that grows. Where
+ * the number that it starts with grows too, as below a sliding window, what is between the two does not.
+ */
 export function growsWithProgram(loop: OpOf<"while">): boolean {
   const { test, initial, continues } = loopOf(loop);
   const compared = madeBy(continues, "lt");
   if (compared === undefined) return false;
   const { left, right } = operandsOf(compared);
   const start = initial[test.params.indexOf(left)];
-  return start !== undefined && trendOf(start) === "level" && trendOf(right) === "up";
+  return start !== undefined && ["level", "up"].includes(trendOf(start)) && trendOf(right) === "up";
 }
 
 /** Numbers programs from the end. */

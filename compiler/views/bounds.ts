@@ -9,7 +9,7 @@
  *
  * is positive because the grid has no more than `tiles * across` programs, which is demanded.
  */
-import type { AffineAnalysis, AffineInt } from "../contract/affine.ts";
+import type { AffineAnalysis, AffineInt, Constraint } from "../contract/affine.ts";
 import { varies } from "../contract/affine.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
@@ -60,11 +60,13 @@ export class Bounds {
   readonly #analysis: AffineAnalysis;
   readonly #demands: Demands;
   readonly #types: ReadonlyMap<string, Limits>;
-  readonly #atoms = new Map<Value, Limits>();
+  #atoms = new Map<Value, Limits>();
   readonly #iterations = new Map<Op, Limits>();
   readonly #tests = new Map<Op, Test>();
   /** Parameters of which something is demanded. */
   readonly #asked = new Set<string>();
+  /** Parameters that the condition of a selection shows to be positive where a value is looked at. */
+  #positive: ReadonlySet<string> = new Set();
   #depth = 0;
 
   constructor(func: Func, analysis: AffineAnalysis, demands: Demands) {
@@ -77,9 +79,8 @@ export class Bounds {
 
   /** The limits of a polynomial over lanes of a tile of this shape. */
   poly(poly: Poly, shape: readonly number[] = []): Limits {
-    const sum = this.#sum(poly, shape);
-    const min = sum.min < 1n && this.#isPositive(poly) ? 1n : sum.min;
-    return { min, max: this.#inLoops(poly, sum.max, shape) };
+    const { min, max } = this.#inLoops(poly, this.#sum(poly, shape), shape);
+    return { min: min < 1n && this.#isPositive(poly) ? 1n : min, max };
   }
 
   /** The limits where atoms do not depend on each other. */
@@ -94,22 +95,25 @@ export class Bounds {
     return { min, max };
   }
 
-  /** A smaller maximum, if the test of a loop bounds what grows: `first + 64 * iteration < end` does, whatever `first` is. */
-  #inLoops(poly: Poly, max: bigint, shape: readonly number[]): bigint {
-    let found = max;
+  /** Narrower limits, if the test of a loop bounds what changes: `first + 64 * iteration < end` does, whatever `first` is. */
+  #inLoops(poly: Poly, limits: Limits, shape: readonly number[]): Limits {
+    let { min, max } = limits;
     for (const { coefficient, atoms: [atom, ...others] } of poly.values()) {
       const test = atom?.kind === "iteration" ? this.#tests.get(atom.loop) : undefined;
       if (test === undefined || others.length > 0 || coefficient % test.by !== 0n) continue;
       const times = coefficient / test.by;
-      if (times < 1n) continue;
-      const { max: passed } = this.#sum(subPoly(poly, scalePoly(test.poly, times)), shape);
-      if (!test.mayFail) found = least([found, passed]);
-      else {
-        const { max: first } = this.#sum(withoutLoop(poly, test.loop), shape);
-        found = least([found, most([first, passed + coefficient])]);
+      if (times === 0n) continue;
+      const passed = this.#sum(subPoly(poly, scalePoly(test.poly, times)), shape);
+      const first = this.#sum(withoutLoop(poly, test.loop), shape);
+      if (times > 0n) {
+        const end = test.mayFail ? most([first.max, passed.max + coefficient]) : passed.max;
+        max = least([max, end]);
+      } else {
+        const end = test.mayFail ? least([first.min, passed.min + coefficient]) : passed.min;
+        min = most([min, end]);
       }
     }
-    return found;
+    return { min, max };
   }
 
   /** Whether all values fit a type. */
@@ -158,8 +162,10 @@ export class Bounds {
     }
     const type = this.#types.get(leaf.name);
     if (type === undefined || type.max <= MOST_OUTER) return type;
-    this.#asked.add(leaf.name);
-    this.#demands.atLeast(leaf, 1n);
+    if (!this.#positive.has(leaf.name)) {
+      this.#asked.add(leaf.name);
+      this.#demands.atLeast(leaf, 1n);
+    }
     this.#demands.atMost(leaf, MOST_PARAM);
     return { min: 1n, max: MOST_PARAM };
   }
@@ -225,8 +231,8 @@ export class Bounds {
         return { min: of([a.min, b.min]), max: of([a.max, b.max]) };
       }
       case "select": {
-        const { then, otherwise } = operandsOf(op);
-        const [a, b] = [this.#value(then), this.#value(otherwise)];
+        const { condition, then, otherwise } = operandsOf(op);
+        const [a, b] = [this.#where(condition, then), this.#value(otherwise)];
         return hull([a.min, a.max, b.min, b.max]);
       }
       case "shr": {
@@ -240,6 +246,16 @@ export class Bounds {
       default:
         return undefined;
     }
+  }
+
+  /** The limits of a value where a condition holds: `window > 0` needs no demand that it be positive. */
+  #where(condition: Value, value: Value): Limits {
+    const [atoms, positive] = [this.#atoms, this.#positive];
+    this.#atoms = new Map(atoms);
+    this.#positive = new Set([...positive, ...this.#analysis.mask(condition).flatMap(aboveZero)]);
+    const limits = this.#value(value);
+    [this.#atoms, this.#positive] = [atoms, positive];
+    return limits;
   }
 
   /** Iterations that a loop can have completed in its body: while a test bounds what grows from one to the next. */
@@ -321,6 +337,16 @@ export class Bounds {
 
 function typeLimits({ type: { element } }: Value): Limits {
   return isPointer(element) || SCALARS[element].class !== "int" ? INT64 : limitsOfType(element);
+}
+
+/** The parameter that is positive where `poly <= 0`: `c - p` with a positive c. */
+function aboveZero({ poly }: Constraint): string[] {
+  const terms = [...poly.values()];
+  const [term, ...others] = terms.filter(({ atoms }) => atoms.length > 0);
+  const [atom, ...factors] = term?.atoms ?? [];
+  const rest = terms.find(({ atoms }) => atoms.length === 0)?.coefficient ?? 0n;
+  const isAlone = others.length === 0 && factors.length === 0 && term?.coefficient === -1n;
+  return isAlone && atom?.kind === "param" && rest >= 1n ? [atom.name] : [];
 }
 
 /** What a polynomial is before the first iteration of a loop. */

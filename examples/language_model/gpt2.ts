@@ -94,7 +94,7 @@ function runLayer<D extends Float>(
     heads(q),
     heads(keys.narrow(0, 0, rows)),
     heads(values.narrow(0, 0, rows)),
-    { scale: HEAD_SIZE ** -0.5, causal: true, out: { o: heads(attended) } },
+    { scale: HEAD_SIZE ** -0.5, causal: true, window: 0, out: { o: heads(attended) } },
   );
   lse.dispose();
   using change = affine(attended, weights.output);

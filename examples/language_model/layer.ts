@@ -54,7 +54,7 @@ export function runLayer<D extends Float>(
     queryHeads(q, sizes),
     keyHeadsOf(cache.keys.narrow(0, 0, rows), sizes),
     keyHeadsOf(cache.values.narrow(0, 0, rows), sizes),
-    { scale: headSize ** -0.5, causal: true, out: { o: queryHeads(attended, sizes) } },
+    { scale: headSize ** -0.5, causal: true, window: 0, out: { o: queryHeads(attended, sizes) } },
   );
   using change = linear(attended, weights.output);
   const middle = add(x, change);

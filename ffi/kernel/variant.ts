@@ -80,7 +80,7 @@ function extentError<Name extends string>(
       });
       const fitting = candidates.filter((_, index) => (wanted[index] ?? actual) === actual);
       if (fitting.length === 0) {
-        const known = [...new Set(wanted)].join(" or ");
+        const known = anyOf([...new Set(wanted)]);
         const beside = given.length === 0 ? "" : ` beside ${given.join(", ")}`;
         return call.error(
           position,
@@ -96,6 +96,12 @@ function extentError<Name extends string>(
     }
   }
   return undefined;
+}
+
+/** `64, 96 or 128`. */
+function anyOf(numbers: readonly (number | undefined)[]): string {
+  const [last, ...others] = numbers.toReversed();
+  return others.length === 0 ? `${last}` : `${others.toReversed().join(", ")} or ${last}`;
 }
 
 /** The variant with this name. */

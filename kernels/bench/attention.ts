@@ -30,7 +30,7 @@ function forward(causal: boolean): Benchmark {
       ours: {
         label: "tri",
         prepare: ({ q, k, v, out }) =>
-          attention.prepare(q, k, v, { scale: 1 / Math.sqrt(WIDTH), causal, out }),
+          attention.prepare(q, k, v, { scale: 1 / Math.sqrt(WIDTH), causal, window: 0, out }),
       },
     },
   });

@@ -5,7 +5,7 @@ import { normal } from "./inputs.ts";
 
 const [HEADS, KEY_HEADS, WIDTH, KEYS] = [32, 8, 128, 2 ** 18];
 /** Programs of the first kernel: a few for each multiprocessor. */
-const PROGRAMS = 1536;
+const PROGRAMS = 1188;
 
 function rows(paged: boolean): Benchmark {
   return benchmark({

@@ -20,8 +20,8 @@ CASES = [
     ("float16", 16, 32, 8, 8192, 64),
 ]
 PAGE = 64
-# Programs of the first step: whole rounds of what an H200 runs at a time, or several.
-PROGRAMS = 1584
+# Programs of the first step: three rounds of what a GPU of 132 multiprocessors runs at a time.
+PROGRAMS = 1188
 
 
 def sdpa(backend, q, k, v, scale):

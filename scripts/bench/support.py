@@ -323,7 +323,10 @@ class Kernels:
         timings = points[min(points, key=distance)]
         # Several conditions may hold, and their instances share configurations: only those of the specialisation count.
         prefix = f"{kernel}_{variant}_{specialization}_"
-        fitting = [k for k in self.instances(kernel, variant) if f"{k.symbol}_".startswith(prefix) and k.accepts(args)]
+        fitting = [
+            k for k in self.instances(kernel, variant)
+            if (not k.conditions if specialization == "general" else f"{k.symbol}_".startswith(prefix)) and k.accepts(args)
+        ]
         shipped = {k.configuration: k for k in fitting}
         return shipped[min(timings.keys() & shipped.keys(), key=lambda one: timings[one]["microseconds"])]
 

@@ -74,6 +74,7 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
       ...strides("o", heads, m),
       scale: bits(scale),
       causal: { bytes: 1, value: causal ? 1 : 0 },
+      window: size.window ?? 0,
     };
     const launch = { grid: [Math.ceil(m / bm), heads, batches] as const, args };
     for (const form of entry.forms ?? []) {
@@ -90,7 +91,7 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
       near(decode("float32", lse).map(Number), expected.lse, 2e-5, `lse of ${what}`);
     }
   }
-  assert(count > 1, `${made.entries.length} entries have forms`);
+  assert(count > 0, "no entry has a form");
 }
 
 function near(
@@ -107,7 +108,7 @@ function near(
 }
 
 /** A run takes one of them. */
-const VARIANTS = [["float16", 64], ["bfloat16", 128]] as const;
+const VARIANTS = [["float16", 64], ["bfloat16", 128], ["bfloat16", 96], ["float16", 256]] as const;
 
 for (const [type, d] of sampled(VARIANTS, 1)) {
   Deno.test(`attention() is right in every form, ${type}, ${d} elements a row`, () => {
@@ -115,8 +116,9 @@ for (const [type, d] of sampled(VARIANTS, 1)) {
     for (const { symbol } of made.entries.flatMap(({ forms = [] }) => forms)) {
       const [, text = ""] = made.ptx.split(`.entry ${symbol}(`);
       const [body = ""] = text.split("\n}\n");
-      // The warps of a program meet when its barriers are ready, and wait for each other nowhere else.
-      assertEquals(body.match(/bar\.sync/g)?.length, 1, symbol);
+      // The warps of a program meet when its barriers are ready, and wait for each other nowhere else; results of 256
+      // columns pass through the memory of the slots.
+      assertEquals(body.match(/bar\.sync/g)?.length, d === 256 ? 3 : 1, symbol);
     }
     const of = (m: number, n: number): AttentionSize => ({ batches: 2, heads: 1, m, n, d });
     const cases: readonly (readonly [AttentionSize, causal: boolean])[] = [
@@ -126,6 +128,7 @@ for (const [type, d] of sampled(VARIANTS, 1)) {
       // The first rows see nothing, those of the first block alone.
       [of(140, 5), true],
       [of(129, 400), true],
+      [{ ...of(129, 400), window: 70 }, true],
       [{ batches: 2, heads: 6, keyHeads: 2, m: 65, n: 70, d }, true],
     ];
     // Longer rows have more forms, and each of them takes longer.

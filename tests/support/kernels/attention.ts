@@ -20,6 +20,8 @@ export interface AttentionSize {
   readonly n: number;
   /** Elements of a row. */
   readonly d: number;
+  /** How many rows of K a row of Q sees at most, the last of which is its own: all if not given. */
+  readonly window?: number;
 }
 
 interface AttentionInputs {
@@ -29,6 +31,8 @@ interface AttentionInputs {
   readonly v: readonly number[];
   readonly scale: number;
   readonly causal: boolean;
+  /** What is added to the score of row j of K, for row i of a head of a batch: nothing if not given. */
+  readonly bias?: (batch: number, head: number, i: number, j: number) => number;
 }
 
 interface AttentionReference {
@@ -36,10 +40,10 @@ interface AttentionReference {
   readonly lse: readonly number[];
 }
 
-/** softmax(scale * Q ^K) V, row by row, with all scores of a row at once. */
+/** softmax(scale * Q ^K + bias) V, row by row, with all scores of a row at once. */
 export function attentionReference(
-  { batches, heads, keyHeads = heads, m, n, d }: AttentionSize,
-  { q, k, v, scale, causal }: AttentionInputs,
+  { batches, heads, keyHeads = heads, m, n, d, window = Infinity }: AttentionSize,
+  { q, k, v, scale, causal, bias = () => 0 }: AttentionInputs,
 ): AttentionReference {
   const o: number[] = [];
   const lse: number[] = [];
@@ -47,25 +51,28 @@ export function attentionReference(
     // Batches are as many heads apart in K as in Q, divided by the size of a group.
     const shared = Math.floor(head / (heads / keyHeads));
     for (let i = 0; i < m; i++) {
-      const seen = Math.max(0, causal ? Math.min(n, i + 1 + n - m) : n);
+      const own = i + n - m;
+      const end = Math.max(0, causal ? Math.min(n, own + 1) : n);
+      const first = Math.min(end, Math.max(0, own + 1 - window));
       const dot = (j: number): number => {
         let sum = 0;
         for (let x = 0; x < d; x++) {
           sum += must(q[(head * m + i) * d + x], "q") * must(k[(shared * n + j) * d + x], "k");
         }
-        return sum * scale;
+        return sum * scale + bias(Math.floor(head / heads), head % heads, i, j);
       };
-      const scores = Array.from({ length: seen }, (_, j) => dot(j));
+      const scores = Array.from({ length: end - first }, (_, j) => dot(first + j));
       const top = Math.max(...scores);
-      const exps = scores.map((score) => Math.exp(score - top));
+      const isBlind = top === -Infinity;
+      const exps = scores.map((score) => isBlind ? 0 : Math.exp(score - top));
       const sum = exps.reduce((a, b) => a + b, 0);
-      lse.push(seen === 0 ? -Infinity : top + Math.log(sum));
+      lse.push(isBlind ? -Infinity : top + Math.log(sum));
       for (let x = 0; x < d; x++) {
         const total = exps.reduce(
-          (at, weight, j) => at + weight * must(v[(shared * n + j) * d + x], "v"),
+          (at, weight, j) => at + weight * must(v[(shared * n + first + j) * d + x], "v"),
           0,
         );
-        o.push(seen === 0 ? 0 : total / sum);
+        o.push(isBlind ? 0 : total / sum);
       }
     }
   }
@@ -118,10 +125,11 @@ export function checkAttention(
   using tk = tensor(inputs.k, keyHeads, n);
   using tv = tensor(inputs.v, keyHeads, n);
   const scale = Math.fround(inputs.scale);
+  const options = { scale, causal, window: size.window ?? 0 };
   const what = `${dtype} ${JSON.stringify(size)}${causal ? " causal" : ""}`;
   const run = (): AttentionResults<Type> => {
-    if (!profile) return attention(tq, tk, tv, { scale, causal });
-    const { result, profile: counted } = attention(tq, tk, tv, { scale, causal, profile: true });
+    if (!profile) return attention(tq, tk, tv, options);
+    const { result, profile: counted } = attention(tq, tk, tv, { ...options, profile: true });
     assertInstance(counted.kernel, `attention_${dtype}_D${d}`);
     assertEquals(counted.shared.bankConflicts, 0, what);
     return result;
@@ -130,11 +138,20 @@ export function checkAttention(
   using o = result.o;
   using lse = result.lse;
   const expected = attentionReference(size, { ...inputs, scale, causal });
-  // Exponentials are rounded to the type before they are multiplied, results once more. Weights sum to 1, and values
-  // are at most 1.
+  nearReference(dtype, { o: numbersOf(o), lse: numbersOf(lse) }, expected, what);
+}
+
+/** Compares what an attention of this type has computed from values of at most 1. */
+export function nearReference(
+  dtype: Type,
+  actual: AttentionReference,
+  expected: AttentionReference,
+  what: string,
+): void {
+  // Exponentials are rounded to the type before they are multiplied, results once more. Weights sum to 1.
   const tolerance = 3 * must(ROUNDING[dtype], "a float type") + 1e-5;
-  near(numbersOf(o), expected.o, tolerance, `o of ${what}`);
-  near(numbersOf(lse), expected.lse, 2e-5, `lse of ${what}`);
+  near(actual.o, expected.o, tolerance, `o of ${what}`);
+  near(actual.lse, expected.lse, 2e-5, `lse of ${what}`);
 }
 
 function near(
