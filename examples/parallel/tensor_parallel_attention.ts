@@ -85,6 +85,7 @@ function ownHeads(
   const { lse } = attention(heads(q), heads(k), heads(v), {
     scale: HEAD_SIZE ** -0.5,
     causal: true,
+    window: 0,
     out: { o: heads(attended) },
   });
   lse.dispose();
