@@ -20,9 +20,9 @@ import { ALL_TARGETS, type TargetName } from "../targets.ts";
 export type Bindings = ReadonlyMap<string, string>;
 
 /**
- * In the filter of `configs`, the number of the specialisation whose configuration is chosen: 0 is the general one, 1 the
- * automatic one or that of the first condition. Accesses of one element want other tiles than accesses of 16 bytes, and
- * short rows other tiles than long ones.
+ * In the filter of `configs` and in numbers of configurations, the number of the specialisation whose configuration is
+ * chosen: 0 is the general one, 1 the automatic one or that of the first condition. Accesses of one element want other
+ * tiles and warps than accesses of 16 bytes, and short rows other tiles than long ones.
  */
 const SPECIALIZED_MACRO = "__TRI_SPECIALIZED__";
 
@@ -77,9 +77,10 @@ export function* passingConfigs(
     const { condition } = written;
     const bindings = new Map([...brought, ...written.bindings]);
     const macros = new Map([...known, ...bindings]);
-    const parameters = new Map([...base, ...bindings]);
-    const options = computedOptions(written.options, parameters, reporter);
+    const options = computedOptions(written.options, macros, reporter);
     if (options === undefined) continue;
+    // Options of the file are no part of a label, so they do not differ between those with the same parameters.
+    const parameters = new Map([...base, ...bindings]);
     const settings = computedOptions(settingsOf(items, options), parameters, reporter);
     if (settings === undefined) continue;
     const config = { ...written, bindings, options, settings };

@@ -13,6 +13,9 @@ import { type AxisBit, axisBits, countWithout } from "./reduce.ts";
 import { rotatedBytes } from "./rotate.ts";
 import { layoutOf, registerCount, tileBytes, wordBytes } from "./tiles.ts";
 
+/** What the barrier takes that parts of several blocks are waited for at: they begin at a multiple of a vector. */
+export const BARRIER_ROOM = 16;
+
 /** Plans by layouts and what else they depend on: passes ask for those of an operation again and again. */
 const PLANS = new WeakMap<LinearLayout, WeakMap<LinearLayout, Map<string, ConversionPlan>>>();
 
@@ -55,13 +58,21 @@ function planOf(
   return must(separateWarps(plan, src, bytes), "memory of warps");
 }
 
-/** Contains a barrier of the whole block; of a block of one warp, a warp barrier is one. */
+/** Combines parts of several blocks of the program, which wait for what the others send, not for each other. */
+export function crossesBlocks(op: OpOf<"reduce">): boolean {
+  return countOf(op, "block") > 0;
+}
+
+/** How many bits of the reduced axis are of one kind. */
+function countOf(op: OpOf<"reduce">, wanted: Input): number {
+  return axisBits(layoutOf(operandsOf(op).value), op.attrs.axis)
+    .filter(({ input }) => input === wanted).length;
+}
+
+/** Contains a barrier of the whole program; of a program of one warp, a warp barrier is one. */
 export function hasBlockBarrier(op: Op): boolean {
   if (hasTrait(op, "blocks")) return true;
-  if (op.name === "reduce") {
-    const bits = axisBits(layoutOf(operandsOf(op).value), op.attrs.axis);
-    return bits.some(({ input }) => input === "warp" || input === "block");
-  }
+  if (op.name === "reduce") return countOf(op, "warp") > 0 && !crossesBlocks(op);
   if (op.name !== "convert_layout") return false;
   if (partsOf(op).ranks !== undefined) return true;
   const plan = conversionOf(op);
@@ -95,8 +106,10 @@ const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
     return rotatedBytes(shape, op.attrs.axis, bytesOf(element));
   },
   reduce: (op) => {
-    const { warps, blocks } = reducedBytes(op);
-    return warps + blocks;
+    const parts = countOf(op, "warp") + countOf(op, "block");
+    const { shape } = layoutOf(operandsOf(op).value);
+    const bytes = (countWithout(shape, op.attrs.axis) * accumulatorBytes(op)) << parts;
+    return parts === 0 ? 0 : crossesBlocks(op) ? BARRIER_ROOM + bytes : bytes;
   },
   scan: (op) => {
     const { value } = operandsOf(op);
@@ -106,20 +119,6 @@ const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
   atomic: resultBytes,
   atomic_cas: resultBytes,
 };
-
-/** What a reduction exchanges between the warps of a block, and behind that between blocks. */
-export function reducedBytes(
-  op: OpOf<"reduce">,
-): { readonly warps: number; readonly blocks: number } {
-  const layout = layoutOf(operandsOf(op).value);
-  const bits = axisBits(layout, op.attrs.axis);
-  const has = (input: Input): number => bits.filter((bit) => bit.input === input).length;
-  const whole = countWithout(layout.shape, op.attrs.axis) * accumulatorBytes(op);
-  return {
-    warps: has("warp") === 0 ? 0 : whole << has("warp"),
-    blocks: has("block") === 0 ? 0 : whole,
-  };
-}
 
 export function isExchange(op: Op): op is OpOf<ExchangeOp> {
   return Object.hasOwn(BYTES, op.name);

@@ -1,7 +1,7 @@
 /** What every lowering rule gets: the emitter and the values lowered so far. Types only. */
 import type { Op, Value } from "../ir/func.ts";
 import type { TensorMap } from "../ir/tensor_map.ts";
-import type { Operand } from "../ptx/func.ts";
+import type { Operand, Register } from "../ptx/func.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./calls/call_table.ts";
@@ -15,8 +15,15 @@ export interface LowerContext {
   readonly numWarps: number;
   /** Blocks of a program. */
   readonly numCtas: number;
-  /** Whether threads have read the shared memory of other blocks, which then must not end before. */
-  readonly remote: { hasReads: boolean };
+  /** What threads do with other blocks of their program. */
+  readonly remote: {
+    /** They read the shared memory of others, which then must not end before. */
+    hasReads: boolean;
+    /** They have said that they are there, and not waited for the others to be. */
+    isMeeting: boolean;
+    /** The parity of the phase that a reduction over several blocks waits for next, if it is done several times. */
+    readonly phases: Map<Op, Register>;
+  };
   /** Operands of `bar.sync` for the threads of the program. */
   readonly blockBarrier: readonly Operand[];
   readonly values: Map<Value, Lowered>;

@@ -13,7 +13,8 @@ import type { FloatOptions } from "../support/float_options.ts";
 import { CallTable } from "./calls/call_table.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
-import { endTogether, SHARED_SYMBOL } from "./shared.ts";
+import { beginTogether } from "./cluster.ts";
+import { endTogether, meet, SHARED_SYMBOL } from "./shared.ts";
 import { exchangeBytes } from "../layout/exchanges.ts";
 import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
@@ -78,7 +79,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     emitter,
     numWarps: options.numWarps,
     numCtas: options.numCtas,
-    remote: { hasReads: false },
+    remote: { hasReads: false, isMeeting: false, phases: new Map() },
     // Barrier 0 is that of all threads.
     blockBarrier: helpers === 0 ? [int(0)] : [int(1), int(32 * options.numWarps)],
     values: new Map(),
@@ -94,7 +95,11 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     lowerOps: (ops) => {
       for (const op of ops) {
         emitter.from(op.span);
-        if (op.regions.length > 0) emitDeferred(cx);
+        if (op.regions.length > 0) {
+          emitDeferred(cx);
+          // All threads wait once, whatever branches they take and loops they do.
+          meet(cx);
+        }
         lowerOp(cx, op, axisInfo);
         limitChain(cx, op);
         if (cx.homes !== undefined && hasElements(op)) {
@@ -112,6 +117,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     lowerParam(cx, param, name);
     return { name, type: paramType(param.type.element) };
   });
+  beginTogether(cx, func);
   cx.lowerOps(func.body.ops);
   if (cx.remote.hasReads) endTogether(cx);
   emitter.emit("ret", []);

@@ -17,7 +17,8 @@ import type { LowerContext } from "./context.ts";
 import { threadInBlock } from "./addresses.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { int } from "./emitter.ts";
-import { fromLane, startAt } from "./reduce.ts";
+import { fromLane } from "./fold.ts";
+import { startAt } from "./reduce.ts";
 import { beginExchange, programBarrier } from "./shared.ts";
 import { setElements } from "./values.ts";
 

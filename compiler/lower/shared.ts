@@ -12,9 +12,14 @@ export const SHARED_SYMBOL = "tri_shared";
 export function beginExchange(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
   const e = cx.emitter;
   if (op.attrs.barrier === true) programBarrier(cx);
-  const start = e.pure("mov.u32", "b32", [{ kind: "symbol", name: SHARED_SYMBOL }]);
+  const start = sharedStart(cx);
   const address = must(op.attrs.address, "address of an exchange");
   return address === 0 ? start : e.add("b32", start, int(address));
+}
+
+/** Where a block's shared memory begins. */
+export function sharedStart({ emitter }: LowerContext): Operand {
+  return emitter.pure("mov.u32", "b32", [{ kind: "symbol", name: SHARED_SYMBOL }]);
 }
 
 /**
@@ -26,21 +31,24 @@ export function startOfArea(e: Emitter, bytes: number): Operand {
   return e.pure("mov.u32", "b32", [symbol]);
 }
 
-/** A barrier of all threads of a block. */
-export function blockBarrier(cx: LowerContext): void {
-  cx.emitter.emit("bar.sync", cx.blockBarrier);
-}
-
 /**
  * A barrier of all threads of a program. What a block of one is ordered by, several are ordered by in the same places, so
  * `schedule/allocate_shared.ts` need not know them.
  */
 export function programBarrier(cx: LowerContext): void {
-  if (cx.numCtas === 1) blockBarrier(cx);
+  if (cx.numCtas === 1) cx.emitter.emit("bar.sync", cx.blockBarrier);
   else {
+    meet(cx);
     cx.emitter.emit("barrier.cluster.arrive.aligned", []);
     cx.emitter.emit("barrier.cluster.wait.aligned", []);
   }
+}
+
+/** Waits for the other blocks of the program to be there, and their barriers, if that has not been done. */
+export function meet(cx: LowerContext): void {
+  if (!cx.remote.isMeeting) return;
+  cx.remote.isMeeting = false;
+  cx.emitter.emit("barrier.cluster.wait.aligned", []);
 }
 
 /**
@@ -53,7 +61,12 @@ export function endTogether({ emitter }: LowerContext): void {
 }
 
 /** Where an address in shared memory of the thread's block is in that of another block of its program. */
+export function toBlock(cx: LowerContext, address: Operand, rank: Operand): Operand {
+  return cx.emitter.pure("mapa.shared::cluster.u32", "b32", [address, rank]);
+}
+
+/** The same where it is read, which the other block must not end before. */
 export function inBlock(cx: LowerContext, address: Operand, rank: Operand): Operand {
   cx.remote.hasReads = true;
-  return cx.emitter.pure("mapa.shared::cluster.u32", "b32", [address, rank]);
+  return toBlock(cx, address, rank);
 }

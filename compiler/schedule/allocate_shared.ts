@@ -8,6 +8,9 @@
  *
  * One exchange within warps, done once, waits for nothing where no buffer lies over its memory: each warp has its part.
  *
+ * Reductions over several blocks have memory of their own behind all that: other blocks write there when they come to
+ * it. Only what is done several times begins with a barrier.
+ *
  * The buffers of staged operands come after the exchanges, or over them where none happens while a buffer is in use.
  *
  *     in   exchanges without addresses, buffers with offsets in the staging area
@@ -20,7 +23,13 @@ import { operandsOf, regionsOf } from "../ir/op.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
-import { exchangeBytes, hasBlockBarrier, hasOneBarrier, isExchange } from "../layout/exchanges.ts";
+import {
+  crossesBlocks,
+  exchangeBytes,
+  hasBlockBarrier,
+  hasOneBarrier,
+  isExchange,
+} from "../layout/exchanges.ts";
 import { isBox, swizzleAlignment } from "../layout/warp_group.ts";
 import type { PlainPass } from "../tile/pass.ts";
 
@@ -105,7 +114,13 @@ function planShared(func: Func): SharedPlan {
   const ends = buffers.map(({ attrs }) =>
     areaStart + attrs.offset + attrs.slots * attrs.slot_bytes
   );
-  return { exchanges: walk.exchanges, areaStart, bytes: Math.max(walk.bytes, ...ends) };
+  let bytes = Math.max(walk.bytes, ...ends);
+  for (const [op, barrier] of walk.arrivals) {
+    const start = aligned(bytes, VECTOR_BYTES);
+    bytes = start + exchangeBytes(op);
+    walk.exchanges.set(op, { part: { start, end: bytes }, barrier });
+  }
+  return { exchanges: walk.exchanges, areaStart, bytes };
 }
 
 /**
@@ -125,8 +140,11 @@ const VECTOR_BYTES = 16;
 /** Visits a function in the order of execution. */
 class Walk {
   readonly exchanges = new Map<OpOf<ExchangeOp>, Exchange>();
+  /** Reductions over several blocks, and whether each is in a loop. */
+  readonly arrivals = new Map<OpOf<"reduce">, boolean>();
   /** Of all exchanges so far. */
   bytes = 0;
+  #depth = 0;
   readonly #hasBuffers: boolean;
 
   constructor(hasBuffers: boolean) {
@@ -152,6 +170,10 @@ class Walk {
     if (takesBuffer(op)) return "anything";
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;
     if (!isExchange(op) || bytes === 0) return read;
+    if (op.name === "reduce" && crossesBlocks(op)) {
+      this.arrivals.set(op, this.#depth > 0);
+      return read;
+    }
     // The test of a rotated loop runs in two places. In the first it needed the most barriers.
     const exchange = this.exchanges.get(op) ?? exchangeAfter(op, bytes, read);
     this.exchanges.set(op, exchange);
@@ -162,10 +184,12 @@ class Walk {
 
   #loop(op: OpOf<"while">, before: Read): Read {
     const { test, body } = loopOf(op);
+    this.#depth++;
     // An iteration may find what the one before left.
     const entered = this.region(test, "anything");
     const ended = this.region(body, entered);
     if (isRotated(test)) this.region(test, ended);
+    this.#depth--;
     return this.bytes > 0 || this.#hasBuffers ? "anything" : before;
   }
 }

@@ -3,12 +3,12 @@
  * so a load and a later store that may touch the same memory need a block barrier between them, unless their addresses
  * come from different parameters that do not alias. A layout conversion through shared memory has such a barrier.
  *
- * Accesses are pending until a barrier comes. What is pending at the end of a loop's iteration is pending at the start
- * of the next one: iterations are walked until nothing new is. A pointer made in the loop is another one in the next
- * iteration.
+ * Accesses are pending until a barrier comes. A reduction over several blocks is none, but orders what it is computed
+ * from (needed_reads.ts). What is pending at the end of a loop's iteration is pending at the start of the next one:
+ * iterations are walked until nothing new is. A pointer made in the loop is another one in the next iteration.
  */
 import { layoutKey, product } from "../linear/linear.ts";
-import { hasBlockBarrier } from "../layout/exchanges.ts";
+import { crossesBlocks, hasBlockBarrier } from "../layout/exchanges.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
@@ -17,6 +17,7 @@ import { isLookup, isMemoryOp, rowOf } from "../ir/table.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
+import { neededReads } from "./needed_reads.ts";
 import { copyBits } from "../linear/threads.ts";
 import { pointeeBytes } from "../layout/anchors.ts";
 
@@ -81,6 +82,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
   const params = new Set(func.params);
   const rootOf = rootsOf(func, params);
   const accesses = new Map<Op, Access>();
+  const readsThrough = new Map<Value | undefined, Op[]>();
   const distinct = new Map<string, Access>();
   walkOps(func.body, (op) => {
     // Nothing writes what lookups read.
@@ -100,6 +102,9 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     };
     distinct.set(key, access);
     accesses.set(op, access);
+    if (!access.writes) {
+      readsThrough.set(access.root, [...readsThrough.get(access.root) ?? [], op]);
+    }
   });
   const aliasFree = new Set(func.params.filter((_, i) => func.paramFacts[i]?.noalias === true));
   const noalias = (root: Value): boolean => aliasFree.has(root);
@@ -132,6 +137,14 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     return pending;
   };
 
+  /** What is pending behind a reduction; not all reads through a parameter were noted, so it needs all of them. */
+  const withoutReadsOf = (op: OpOf<"reduce">, pending: ReadonlySet<Access>): Set<Access> => {
+    const needed = neededReads(op);
+    const isOver = ({ writes, root }: Access): boolean =>
+      !writes && (readsThrough.get(root)?.every((read) => needed.has(read)) ?? false);
+    return new Set([...pending].filter((access) => !isOver(access)));
+  };
+
   /** Accesses of a loop as its next iteration finds them. */
   const ofPreviousIteration = new Map<Access, Access>();
   const nextIteration = (pending: Iterable<Access>, inside: ReadonlySet<Value>): Access[] =>
@@ -155,6 +168,7 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     const out: Op[] = [];
     for (const op of region.ops) {
       if (hasBlockBarrier(op)) pending = new Set();
+      if (op.name === "reduce" && crossesBlocks(op)) pending = withoutReadsOf(op, pending);
       const access = accesses.get(op);
       if (access !== undefined) {
         if ([...pending].some((earlier) => mayTouch(earlier, access))) {

@@ -101,6 +101,14 @@ Deno.test("a configuration that names the parameter of specialize() is E9010", (
   );
 });
 
+Deno.test("__TRI_SPECIALIZED__ in the number of a configuration tells the general instance from the others", () => {
+  const { codes, instances } = instancesOf(`
+#pragma tri specialize(auto) for COLS in {256}
+#pragma tri config; num_warps=!__TRI_SPECIALIZED__ ? 4 : COLS / 128`);
+  assertEquals(codes, []);
+  assertEquals(instances.map(({ config: { numWarps } }) => numWarps), [4, 2]);
+});
+
 Deno.test("an option whose expression gives no value of it is E9014, of unknown names E9013", () => {
   const codes = (option: string): readonly string[] =>
     instancesOf(`#pragma tri specialize(N <= COLS) for COLS in {64}

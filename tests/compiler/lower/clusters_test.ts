@@ -144,3 +144,105 @@ __global__ void k(int *Count, int *Y) {
   }]);
   assertEquals([count, y], [[5n], [1n]]);
 });
+
+Deno.test("num_ctas: reductions of tiles along either axis combine the parts of all blocks, in loops and branches too", () => {
+  const text = (rows: number, columns: number, axis: 0 | 1, blocks: number, warps: number) => {
+    const [at, kept] = axis === 0 ? ["[+, :]", columns] : ["[:, +]", rows];
+    const extreme = axis === 0 ? "[argmax, :]" : "[:, argmax]";
+    return `#pragma tri num_ctas=${blocks}
+#pragma tri num_warps=${warps}
+__global__ void k(int64 *X, int64 *Sums, int *Tops, int rounds) {
+  int p[${rows}, ${columns}] = (0 ... ${rows})[:, newaxis] * ${columns} + (0 ... ${columns})[newaxis, :];
+  int64 sums[${kept}] = 0;
+  int tops[${kept}] = 0;
+  for (int round = 0; round < rounds; round++) {
+    int64 x[${rows}, ${columns}] = *(X + p) + round;
+    sums += x${at};
+    if (round > 0) tops += x${extreme};
+  }
+  *(Sums + (0 ... ${kept})) = sums;
+  *(Tops + (0 ... ${kept})) = tops;
+}`;
+  };
+  fc.assert(
+    fc.property(
+      fc.record({
+        rows: fc.constantFrom(1, 4, 64),
+        columns: fc.constantFrom(2, 32, 128),
+        axis: fc.constantFrom<0 | 1>(0, 1),
+        blocks: fc.constantFrom(2, 8, 16),
+        warps: fc.constantFrom(1, 2, 8),
+        seed: fc.integer({ min: 1, max: 1e6 }),
+      }),
+      ({ rows, columns, axis, blocks, warps, seed }) => {
+        const rounds = 3;
+        const x = Array.from(
+          { length: rows * columns },
+          (_, i) => BigInt(Math.imul(i * seed + 7, 0x2c1b3c6d) >> 8),
+        );
+        const kept = axis === 0 ? columns : rows;
+        const lines = Array.from(
+          { length: kept },
+          (_, line) =>
+            x.filter((_, i) => (axis === 0 ? i % columns : Math.floor(i / columns)) === line),
+        );
+        const [, sums, tops] = new CompiledText(text(rows, columns, axis, blocks, warps), "sm_90")
+          .run([
+            { type: "int64", values: x },
+            { type: "int64", values: new Array<bigint>(kept).fill(-7n) },
+            { type: "int32", values: new Array<bigint>(kept).fill(-7n) },
+            int(rounds),
+          ]);
+        // Rounds add 0, 1 and 2 to each element.
+        const sumOf = (line: readonly bigint[]): bigint => line.reduce((sum, one) => sum + one, 0n);
+        assertEquals(sums, lines.map((line) => 3n * (sumOf(line) + BigInt(line.length))));
+        const top = (line: readonly bigint[]): number =>
+          line.indexOf(line.reduce((a, b) => a > b ? a : b));
+        assertEquals(tops?.map(Number), lines.map((line) => 2 * top(line)));
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+Deno.test("num_ctas: a reduction orders the loads it needs before later stores, and no others", () => {
+  const barriers = (statements: string): number => {
+    const { ptx } = new CompiledText(
+      `#pragma tri num_ctas=4
+#pragma tri num_warps=2
+#pragma tri grid(1)
+__global__ void k(int *X, int *Y, int *Z) {
+  int r[1024] = 0 ... 1024;
+  int x[1024] = *(X + r);
+  ${statements}
+}`,
+      "sm_90",
+    );
+    return ptx.split("barrier.cluster.arrive.aligned").length - 1;
+  };
+  assertEquals(barriers("*(Y + r) = x - x[+];"), 0);
+  assertEquals(barriers("int z[1024] = *(Z + r); *(Y + r) = z - x[+];"), 1);
+  assertEquals(barriers("*(Y + r) = (r > 5 ? x : 0)[+];"), 1);
+  assertEquals(barriers("*(Z + r) = 1; *(Y + r) = x - x[+];"), 2);
+});
+
+Deno.test("num_ctas: a program may write over what its reduction has read", () => {
+  const kernel = new CompiledText(
+    `#pragma tri num_ctas=8
+#pragma tri num_warps=2
+#pragma tri grid(1)
+__global__ void k(int *X, int *Y) {
+  int r[1024] = 0 ... 1024;
+  int x[1024] = *(X + r);
+  *(Y + (r ^ 513)) = x + x[+];
+}`,
+    "sm_90",
+  );
+  const x = Array.from({ length: 1024 }, (_, i) => BigInt(i * i % 1000));
+  const sum = x.reduce((a, b) => a + b);
+  const [, y] = kernel.run([
+    { type: "int32", values: x },
+    { type: "int32", values: new Array<bigint>(1024).fill(-7n) },
+  ]);
+  assertEquals(y, x.map((_, i) => (x[i ^ 513] ?? 0n) + sum));
+});

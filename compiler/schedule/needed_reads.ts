@@ -1,0 +1,27 @@
+/** Which loads a reduction over several blocks has waited for in every thread, when any thread has its result. */
+import type { Op, OpOf } from "../ir/func.ts";
+import { hasTrait } from "../ir/table.ts";
+
+/** Operations whose results need all elements of their operands that threads hold. A choice needs one of two. */
+function needsAll(op: Op): boolean {
+  if (op.name === "reduce" || op.name === "convert_layout") return true;
+  if (op.name === "select" || op.name === "reshape") return false;
+  return hasTrait(op, "elementwise") || hasTrait(op, "reshapes");
+}
+
+/**
+ * The loads that the parts of a reduction are computed from. Parts are sent when they are known, so what these loads read
+ * may be written by any thread that has the result, without a barrier.
+ */
+export function neededReads(reduction: OpOf<"reduce">): ReadonlySet<Op> {
+  const reads = new Set<Op>();
+  const seen = new Set<Op>();
+  const pending: Op[] = [reduction];
+  for (let op = pending.pop(); op !== undefined; op = pending.pop()) {
+    if (seen.has(op)) continue;
+    seen.add(op);
+    if (op.name === "load") reads.add(op);
+    else if (needsAll(op)) pending.push(...op.operands.flatMap(({ def }) => def ?? []));
+  }
+  return reads;
+}
