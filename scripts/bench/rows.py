@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kernels on rows in one process beside torch and Triton: GB/s of bytes read plus bytes written, each counted once.
 
-    deno task build-kernels && python3 scripts/bench/rows.py [--json FILE] [--quick] [--other DIR]
+    deno task build-kernels && python3 scripts/bench/rows.py [--json FILE] [--quick] [--other DIR] [--alone]
 
 Results are compared with torch in double precision before anything is timed. Triton's kernels are the plain ones of its
 tutorials: a program per row, the row in one block. `copy` is the ceiling (see transpose.py). Each --other DIR is the
@@ -112,7 +112,9 @@ def layer_norm_weights(kernels, x, y):
     w, b = torch.randn(n, device="cuda"), torch.zeros(n, device="cuda")
     dy = y.normal_()
     _, mean, rstd = torch.native_layer_norm(x, [n], w, b, EPS)
-    parts = max(1, min(m // 64, 4 * 132 * 64 // n))
+    # Two blocks to a multiprocessor, all at once: more parts give the second kernel more to add.
+    processors = torch.cuda.get_device_properties().multi_processor_count
+    parts = max(1, min(m // 64, 2 * processors // triton.cdiv(n, 64)))
     pw, pb = torch.empty(parts, n, device="cuda"), torch.empty(parts, n, device="cuda")
     dw, db = torch.empty(n, device="cuda"), torch.empty(n, device="cuda")
     args = (x, dy, mean, rstd, pw, pb, m, n, parts, x.stride(0), dy.stride(0))
@@ -184,6 +186,8 @@ def main():
     parser = options(__doc__)
     parser.add_argument("--only", help="kernels whose name begins so")
     parser.add_argument("--shapes", help="such as 8192x16384,2048x65536, in place of the usual ones")
+    parser.add_argument("--rounds", type=int, default=11, help="how often each contender is timed")
+    parser.add_argument("--alone", action="store_true", help="without Triton and torch")
     args = parser.parse_args()
     kernels = {name: Kernels(name, others=args.other) for name in ("softmax", "layer_norm", "norm_weights", "rms_norm", "cross_entropy", "reduce_sum")}
     print(device_line())
@@ -199,6 +203,8 @@ def main():
             x = torch.randn(m, n, device="cuda")
             y = torch.empty_like(x)
             calls, size, (found, expected) = bench(kernels, x, y)
+            if args.alone:
+                calls = {name: call for name, call in calls.items() if name not in ("triton", "torch")}
             for contender, call in calls.items():
                 if contender == "torch":
                     continue
@@ -207,7 +213,8 @@ def main():
                 near(found, expected, f"{contender} {name} {m}x{n}")
             del expected
             calls |= copy_calls(x)
-            times = interleaved(calls, 5, 11)
+            # Short calls are many, so that what a graph takes to begin does not count.
+            times = interleaved(calls, 20 if x.numel() <= 2**26 else 5, args.rounds)
             copy = {k: times.pop(k) for k in ("memcpy", "neg")}
             speed = with_copy({**gbps(times, size), **gbps(copy, 2 * x.numel() * 4)})
             table.row(f"{name} {m}x{n}", speed, kernel=name, rows=m, columns=n)
