@@ -3,7 +3,6 @@ import { accessOf } from "../access/state.ts";
 import type { Site } from "../fault.ts";
 import type { ObservedInstruction } from "./observed_launch.ts";
 import type {
-  LaunchNames,
   LoopRange,
   NamedValue,
   ProgramReader,
@@ -11,6 +10,7 @@ import type {
   SourceNames,
   WarpRegister,
 } from "../../compiler/support/variables.ts";
+import type { LaunchNames } from "./launch_names.ts";
 import { isInside, type TrackedWarp } from "./track.ts";
 import type { Where } from "./where.ts";
 

@@ -1,12 +1,7 @@
 /** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
 import type { DebugLaunch } from "../../emulator/debug/debug_launch.ts";
 import { walkThrough } from "../../emulator/debug/walk_through.ts";
-import {
-  createEmulator,
-  type EmulatedKernel,
-  type Emulator,
-  type LaunchRequest,
-} from "../../emulator/launch.ts";
+import { createEmulator, type Emulator, type LaunchRequest } from "../../emulator/launch.ts";
 import { setPrinter } from "../../emulator/calls/mod.ts";
 import { WINDOW } from "../../emulator/memory.ts";
 import type { LaunchReport } from "../../emulator/report.ts";
