@@ -11,6 +11,8 @@ everyTarget("decode() weighs values in pages, on {}", ["decode"], (device) => {
   checkDecode(device, { ...pages, lengths: [35, 1], size: 16, splits: 2, dtype: "bfloat16" });
   // One page for each sequence, of any size; more parts than steps.
   checkDecode(device, { ...pages, lengths: [5, 67], size: 67, splits: 5, d: 128 });
+  // More parts than are added at a time.
+  checkDecode(device, { ...pages, lengths: [40, 1], size: 64, splits: 37 });
 });
 
 everyTarget("decode() shows queries only what is before them, on {}", ["decode"], (device) => {
