@@ -11,9 +11,9 @@ import type {
   ConstantBuffer,
   EntryForm,
   KernelOutline,
+  MapElement,
 } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
-import type { ScalarName } from "../compiler/support/scalar.ts";
 import type { WrapperImage } from "./input.ts";
 import type { ChosenNames } from "./plan.ts";
 
@@ -111,7 +111,7 @@ export interface FormManifest {
   readonly maps: readonly {
     /** The pointer whose address is that of the map. */
     readonly param: string;
-    readonly element: ScalarName;
+    readonly element: MapElement;
     /** By axis, the innermost first, as are strides and box. */
     readonly extents: readonly string[];
     /** In elements. */

@@ -169,6 +169,9 @@ export interface EntryForm {
   readonly persistent?: true;
 }
 
+/** Type of the elements of a tensor map; `tfloat32`: of float, which copies round to TF32. */
+export type MapElement = ScalarName | "tfloat32";
+
 /**
  * A tensor map (TMA descriptor) that the launcher encodes: 128 bytes, 64-byte aligned, by value
  * (`.param .align 64 .b8 map[128]`). A launch whose values break a demand of tensor maps (16-byte aligned address and
@@ -177,8 +180,7 @@ export interface EntryForm {
 export interface TensorMapPlan {
   /** The pointer parameter whose address is the map's base. */
   readonly param: string;
-  /** Type of the elements. */
-  readonly element: ScalarName;
+  readonly element: MapElement;
   /** One to five, innermost first. Strides in elements; that of the innermost is 1. */
   readonly axes: readonly { readonly extent: ContractExpr; readonly stride: ContractExpr }[];
   /** Elements that a copy moves along each axis. */

@@ -7,6 +7,7 @@
  */
 import { layoutAssignment } from "../layout/assign.ts";
 import { sliceResults } from "../layout/slice_results.ts";
+import { turnDots } from "../layout/turn_dots.ts";
 import { allocateShared } from "../schedule/allocate_shared.ts";
 import { memoryOrder } from "../schedule/memory_order.ts";
 import { loopPrograms } from "../schedule/loop_programs.ts";
@@ -72,8 +73,13 @@ const LAYOUT: readonly Row<TargetContext>[] = [
     because: "it follows addresses, which layouts compute several times",
   },
   {
-    pass: sliceResults,
+    pass: turnDots,
     needs: ["tensor-views"],
+    because: "boxes of tensors say how operands lie",
+  },
+  {
+    pass: sliceResults,
+    needs: ["turn-dots"],
     because: "the loads of a loop say which layout its sums get",
   },
   {

@@ -23,6 +23,7 @@ import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import { isBareAttr } from "./print.ts";
 import { isTileOp, requiredKind } from "./table.ts";
 import {
+  isMapElement,
   type MapExpr,
   parseMapExpr,
   SWIZZLES,
@@ -103,7 +104,7 @@ class Parser {
     this.#mark("(");
     const param = this.#take("word").text;
     const { text: element } = this.#take("word");
-    if (!isScalar(element)) return this.#fail("an element type");
+    if (!isMapElement(element)) return this.#fail("an element type");
     const axes: TensorMapAxis[] = [];
     do {
       const [extent, stride] = [this.#expr(), this.#expr()];

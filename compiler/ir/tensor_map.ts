@@ -7,9 +7,9 @@
  *
  *     map(A float16 "K" "1" 1, "(* M 2)" "lda" 0, "Z" "sz" - box [64, 128, 1] swizzle 128)
  */
-import type { TensorMapPlan } from "../options.ts";
+import type { MapElement, TensorMapPlan } from "../options.ts";
 import { bug, must } from "../support/bug.ts";
-import type { ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 
 /** An expression over the kernel's scalar parameters. */
 export type MapExpr = TensorMapPlan["axes"][number]["extent"];
@@ -29,12 +29,20 @@ export type Box = Pick<TensorMapPlan, "box" | "swizzle">;
 export interface TensorMap {
   /** The pointer parameter whose address is that of element 0 of each axis. */
   readonly param: string;
-  readonly element: ScalarName;
+  readonly element: MapElement;
   /** One to five, innermost first. */
   readonly axes: readonly TensorMapAxis[];
   /** Decided by scheduling. */
   readonly copied?: Box;
 }
+
+/** Type of the elements in memory, and of those that a copy makes. */
+export const tileElement = (element: MapElement): ScalarName =>
+  element === "tfloat32" ? "float32" : element;
+
+/** Whether a word of a dump is the element type of a map. */
+export const isMapElement = (word: string): word is MapElement =>
+  word === "tfloat32" || Object.hasOwn(SCALARS, word);
 
 /** The widths of lines in shared memory that copies can swizzle, in bytes; 0: none. */
 export const SWIZZLES = [0, 32, 64, 128] as const;

@@ -17,7 +17,7 @@ import { SHARED_ACCESSES } from "./shared_access.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
 import { argsOf, requiredKind, rowOf } from "./table.ts";
 import { operandsOf } from "./op.ts";
-import { MOST_AXES, type TensorMap } from "./tensor_map.ts";
+import { MOST_AXES, type TensorMap, tileElement } from "./tensor_map.ts";
 import { walkOps } from "./walk.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
@@ -217,7 +217,7 @@ class Verifier {
 
 function brokenMap({ params }: Func, { param, element, axes }: TensorMap): string | undefined {
   const at = params.find(({ name }) => name === param)?.type.element;
-  if (at === undefined || !isPointer(at) || at.pointee !== element) {
+  if (at === undefined || !isPointer(at) || at.pointee !== tileElement(element)) {
     return "is of no parameter with its elements";
   }
   if (axes.length < 1 || axes.length > MOST_AXES) return `has ${axes.length} axes`;
@@ -242,7 +242,7 @@ function brokenCopy({ maps }: Func, op: OpOf<"tensor_copy">): string | undefined
   const map = maps[op.attrs.map];
   if (map?.copied === undefined) return "there is no such tensor map with a box";
   const { buffer: { type: { element } }, coordinates } = operandsOf(op);
-  const fits = element === map.element && coordinates.length === map.axes.length &&
+  const fits = element === tileElement(map.element) && coordinates.length === map.axes.length &&
     map.copied.box.length === map.axes.length;
   return fits ? undefined : "its map has other elements or axes";
 }

@@ -9,11 +9,12 @@
  */
 import type { OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { type Element, isPointer } from "../ir/types.ts";
+import { bytesOf, type Element, isPointer } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
+import { dealRows, suitsRegisters } from "./register_operand.ts";
 import { GROUP_ROWS, isBox, suitsChain, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
 
 export interface DotLayouts {
@@ -66,6 +67,8 @@ interface DotShape {
   readonly chained: boolean;
   /** The warps are divided for warp groups. */
   readonly grouped: boolean;
+  /** Warp groups take a from registers. */
+  readonly inRegisters: boolean;
   /** Layout that the result has already. */
   readonly settled: LinearLayout | undefined;
 }
@@ -82,17 +85,24 @@ export interface DotUse {
   readonly chained: boolean;
   /** Whether a and b lie along k where they are loaded from. */
   readonly alongK: readonly [boolean, boolean];
+  /** Copies bring both in words at least. */
+  readonly inWords: boolean;
 }
+
+/** Nothing is known of the operands. */
+export const NO_USE: DotUse = { chained: false, alongK: [false, false], inWords: false };
 
 /** The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it. */
 export function dotLayouts(
   op: OpOf<"dot">,
   numWarps: number,
   target: Target,
-  { chained, alongK }: DotUse = { chained: false, alongK: [false, false] },
+  { chained, alongK, inWords }: DotUse = NO_USE,
 ): DotLayouts {
   const { a, b } = operandsOf(op);
   const settled = resultOf(op).type.layout;
+  const isFree = settled === undefined && !chained;
+  const inRegisters = isFree && inWords && suitsRegisters(op, numWarps, target, alongK);
   const dot: DotShape = {
     shape: a.type.shape,
     n: b.type.shape[1] ?? 1,
@@ -100,10 +110,11 @@ export function dotLayouts(
     mode: op.attrs.mode,
     numWarps,
     chained,
-    grouped: settled === undefined &&
-      (chained
-        ? isBox(b) && suitsChain(op, numWarps, target, alongK)
-        : suitsWarpGroups(op, numWarps, target, alongK)),
+    grouped: inRegisters ||
+      (isFree
+        ? suitsWarpGroups(op, numWarps, target, alongK)
+        : settled === undefined && isBox(b) && suitsChain(op, numWarps, target, alongK)),
+    inRegisters,
     settled,
   };
   const key = JSON.stringify({ ...dot, settled: settled && layoutKey(settled) });
@@ -115,7 +126,7 @@ export function dotLayouts(
 }
 
 function computeLayouts(
-  { shape, n, elements, mode, numWarps, chained, grouped, settled }: DotShape,
+  { shape, n, elements, mode, numWarps, chained, grouped, inRegisters, settled }: DotShape,
   target: Target,
 ): DotLayouts {
   const [m = 1, k = 1, ...batch] = shape;
@@ -164,11 +175,13 @@ function computeLayouts(
       block: [],
     };
   };
+  const [a, result] = [lay(core.a, ["m", "k"]), lay(core.result, ["m", "n"])];
+  const [element] = elements;
   return {
     mma,
-    a: lay(core.a, ["m", "k"]),
+    a: inRegisters ? dealRows(a, bytesOf(element), extents.k) : a,
     b: lay(core.b, ["k", "n"]),
-    result: lay(core.result, ["m", "n"]),
+    result: inRegisters ? dealRows(result, bytesOf(element), extents.n) : result,
     repeats,
   };
 }

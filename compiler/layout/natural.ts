@@ -20,7 +20,7 @@ import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { chainedDots } from "./chains.ts";
 import { planConversion, separateWarps } from "./conversion.ts";
-import { type DotLayouts, dotLayouts } from "./dot.ts";
+import { type DotLayouts, dotLayouts, type DotUse } from "./dot.ts";
 import {
   axisShifts,
   invertOrder,
@@ -50,6 +50,9 @@ export interface LayoutOptions {
 
 /** The most operations between what is loaded and the result of a dot that it is combined with. */
 const MOST_STEPS = 8;
+
+/** Bytes of the narrowest asynchronous copy. */
+const WORD = 4;
 
 export const isTile = (value: Value): boolean => value.type.shape.length > 0;
 const isAtomic = (op: Op): op is OpOf<"atomic" | "atomic_cas"> =>
@@ -332,13 +335,29 @@ export class NaturalLayouts {
 
   #dotOf(op: OpOf<"dot">): DotLayouts {
     const { numWarps, target } = this.#options;
-    const { a, b } = operandsOf(op);
-    const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, {
-      chained: this.#chained.has(op),
-      alongK: [this.#isLoadedAlong(a, 1), this.#isLoadedAlong(b, 0)],
-    });
+    const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, this.useOf(op));
     this.#dots.set(op, found);
     return found;
+  }
+
+  /** What the layouts of a dot follow from beside its types. */
+  useOf(op: OpOf<"dot">): DotUse {
+    const { a, b } = operandsOf(op);
+    const alongK = [this.#isLoadedAlong(a, 1), this.#isLoadedAlong(b, 0)] as const;
+    const inWords = this.#isLoadedInWords(a) && this.#isLoadedInWords(b);
+    return { chained: this.#chained.has(op), alongK, inWords };
+  }
+
+  /** Whether copies bring a loaded tile, maybe permuted, in words at least, which asynchronous copies need. */
+  #isLoadedInWords(value: Value): boolean {
+    const { def } = value;
+    if (isOp(def, "permute")) return this.#isLoadedInWords(operandsOf(def).value);
+    if (isOp(def, "tensor_load")) return true;
+    const register = isOp(def, "load") ? this.#anchors.get(def)?.register ?? [] : [];
+    const [first = 0] = register;
+    const run = register.findIndex((basis, bit) => basis !== first << bit);
+    const isInner = axisShifts(value.type.shape).some((shift) => first === 1 << shift);
+    return isInner && bytesOf(value.type.element) << (run < 0 ? register.length : run) >= WORD;
   }
 
   /** Whether the elements of a loaded tile, maybe permuted, are neighbours in memory along an axis. */

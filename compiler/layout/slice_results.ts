@@ -43,24 +43,27 @@ export const sliceResults: Pass<TargetContext> = {
     const isWorth = isComputed(behind, sums) || isInTurn(sums, context);
     if (!isWorth || !behind.every(isKnown) || !areApart(func, behind)) return false;
     const layouts = new NaturalLayouts(func, { ...context, axisInfo: context.axisInfo() });
-    const found = new Sliceable(
-      behind,
-      loop,
-      (value) =>
-        sameShape(value.type.shape, sums.shape) &&
-        sliceLayout(layouts.of(value), sums.shape.with(COLUMNS, slices.width)) !== undefined,
-    );
-    const isSliceable = ({ operands }: Op): boolean =>
-      operands.every((value) => found.isSliceable(value, COLUMNS));
-    if (stores.length === 0 || !stores.every(isSliceable)) return false;
-    const { before, after } = new SliceBuilder(func, loop, slices, found).build(stores);
-    const end = terminatorOf(func.body);
-    func.body.ops = [...func.body.ops.slice(0, at), ...before, loop, ...after, end];
-    return true;
+    const hasLayout = (value: Value, axis: number): boolean =>
+      axis === COLUMNS && sameShape(value.type.shape, sums.shape) &&
+      sliceLayout(layouts.of(value), sums.shape.with(COLUMNS, slices.width)) !== undefined;
+    // The sums of a turned dot are stored transposed, so that their columns are rows there.
+    for (const axis of [COLUMNS, 1 - COLUMNS]) {
+      const found = new Sliceable(behind, loop, hasLayout);
+      const isSliceable = ({ operands }: Op): boolean =>
+        operands.every((value) => found.isSliceable(value, axis));
+      if (stores.length === 0 || !stores.every(isSliceable)) continue;
+      const { before, after } = new SliceBuilder(func, loop, { ...slices, axis }, found).build(
+        stores,
+      );
+      const end = terminatorOf(func.body);
+      func.body.ops = [...func.body.ops.slice(0, at), ...before, loop, ...after, end];
+      return true;
+    }
+    return false;
   },
 };
 
-/** The axis of a dot's result along which slices follow each other. */
+/** The axis of the sums along which slices follow each other. */
 const COLUMNS = 1;
 
 /** Registers of a thread for sums beside which there are too few for what follows, and those for sums of a slice. */
@@ -76,7 +79,7 @@ interface WideSums {
   readonly shape: readonly number[];
   /** Of a thread, for the sums. */
   readonly registers: number;
-  readonly slices: Slices;
+  readonly slices: Omit<Slices, "axis">;
 }
 
 /** The result of the only loop of a function, where it is that of a dot, and the loop does nothing but read beside it. */
@@ -104,7 +107,7 @@ function wideSums(
   if (shape.length !== 2 || registers < MANY_SUMS) return undefined;
   const extent = must(shape[COLUMNS], "columns");
   const width = extent * SLICE_SUMS / registers;
-  return { loop, shape, registers, slices: { axis: COLUMNS, width, extent } };
+  return { loop, shape, registers, slices: { width, extent } };
 }
 
 /** Reads, stores, or decides what is computed. */
@@ -119,7 +122,7 @@ function isComputed(behind: readonly Op[], { shape }: WideSums): boolean {
     const [result] = op.results;
     return op.regions.some(({ ops }) => ops.some(isArithmetic)) ||
       (result?.type.element === "float32" && hasTrait(op, "elementwise") &&
-        op.operands.length > 1 && sameShape(result.type.shape, shape));
+        op.operands.length > 1 && product(result.type.shape) === product(shape));
   };
   return behind.some(isArithmetic);
 }

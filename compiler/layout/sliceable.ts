@@ -46,10 +46,10 @@ export class Sliceable {
   /** What depends on the loop. */
   readonly #late = new Set<Value>();
   readonly #loop: Op;
-  readonly #hasLayout: (value: Value) => boolean;
+  readonly #hasLayout: (value: Value, axis: number) => boolean;
   readonly #known = new Map<string, boolean>();
 
-  constructor(behind: readonly Op[], loop: Op, hasLayout: (value: Value) => boolean) {
+  constructor(behind: readonly Op[], loop: Op, hasLayout: (value: Value, axis: number) => boolean) {
     this.behind = new Set(behind);
     this.#loop = loop;
     this.#hasLayout = hasLayout;
@@ -89,7 +89,7 @@ export class Sliceable {
   #decide(value: Value, axis: number): boolean {
     const { def } = value;
     if (def === undefined) return false;
-    if (def === this.#loop) return this.#hasLayout(value);
+    if (def === this.#loop) return this.#hasLayout(value, axis);
     if (def.name === "if") {
       const { condition, thenValues, otherwiseValues } = branchOf(def);
       const isAlike = def.results.every(({ type: { shape } }) =>

@@ -4,6 +4,7 @@
  *
  * The sums of a warp are fragments as of `mma` with 16 rows, so a dot that was laid out for warp groups and whose
  * operands turn out not to be in shared memory is done by `mma` instead, in the same layout.
+ * Operands that the instruction does not take as they lie in memory: register_operand.ts.
  * Source: PTX ISA 9.0, 9.7.15.5 "Asynchronous wgmma.mma_async: register fragments, shared memory matrix layout".
  */
 import { type Func, isOp, type OpOf, type Value } from "../ir/func.ts";
@@ -92,13 +93,22 @@ export function suitsWarpGroups(
   alongK: readonly [boolean, boolean],
 ): boolean {
   const { a, b } = operandsOf(dot);
-  if (a.type.shape.length !== 2) return false;
-  const [m = 0, k = 0] = a.type.shape;
-  const n = b.type.shape[1] ?? 0;
-  const row = typesOf(dot);
-  return row !== undefined && numWarps >= GROUP_WARPS && m >= GROUP_ROWS && k >= depthOf(a.type) &&
-    columnsOf(m, n, numWarps) !== undefined &&
-    (row.isEitherOrder || alongK.every((isAlong) => isAlong)) &&
+  const [m = 0] = a.type.shape;
+  const isNamed = groupType(a)?.isEitherOrder === true || alongK.every((isAlong) => isAlong);
+  return isNamed && dividesGroups(dot, [m, b.type.shape[1] ?? 0], numWarps, target);
+}
+
+/** Whether warp groups multiply the elements of a dot, and can divide its result of this shape among them. */
+export function dividesGroups(
+  dot: OpOf<"dot">,
+  [m, n]: readonly [number, number],
+  numWarps: number,
+  target: Target,
+): boolean {
+  const { a, b } = operandsOf(dot);
+  const [, k = 0] = a.type.shape;
+  return a.type.shape.length === 2 && typesOf(dot) !== undefined && numWarps >= GROUP_WARPS &&
+    m >= GROUP_ROWS && k >= depthOf(a.type) && columnsOf(m, n, numWarps) !== undefined &&
     isLoaded(a) && isLoaded(b) && target.warpGroups;
 }
 

@@ -15,6 +15,7 @@ import type { Target } from "../targets.ts";
 import { constantOperand } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred, lowered, memo, setElements } from "./values.ts";
+import { registersBeside } from "./warp_group_dot.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "./element.ts";
@@ -75,7 +76,11 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
         return sum;
       }, 0);
     });
-    return [...sums, ...kept].reduce((sum, value) => sum + words(value), Math.max(0, ...passing));
+    const beside = groups.map((op) => registersBeside(op));
+    return [...sums, ...kept].reduce(
+      (sum, value) => sum + words(value),
+      Math.max(0, ...passing, ...beside),
+    );
   };
   let most = ofRegion(func.body);
   walkOps(func.body, (op) => {

@@ -20,7 +20,7 @@ import { startOfArea } from "./shared.ts";
 import { readSharedTile, sharedSide, type SharedTile, writeSharedTile } from "./shared_tile.ts";
 
 /** A slot of a buffer. */
-function slotOf(
+export function slotOf(
   cx: LowerContext,
   operands: { readonly buffer: Value; readonly slot?: Value },
 ): SharedTile {

@@ -3,6 +3,7 @@ import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { countUses, terminatorOf } from "../ir/walk.ts";
+import { areRowsDealt, suitsRegisters } from "../layout/register_operand.ts";
 import { isApart, suitsWarpGroups, WARP_BITS } from "../layout/warp_group.ts";
 import { axisShifts } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
@@ -16,6 +17,8 @@ import type { StagedOperand } from "./staged_operand.ts";
 export interface GroupDot<O extends StagedOperand> {
   readonly dot: OpOf<"dot">;
   readonly staged: readonly [a: O, b: O];
+  /** Threads read a from its slot (layout/register_operand.ts). */
+  readonly inRegisters: boolean;
 }
 
 /** The dot of a loop, if it is the only one, both of its operands are staged, and it alone adds to its sum. */
@@ -32,8 +35,11 @@ export function groupDotOf<O extends StagedOperand>(
   const { dot } = a;
   const numWarps = 1 << a.layout.warp.length;
   const alongK = [isAlongK(a), isAlongK(b)] as const;
-  if (!suitsWarpGroups(dot, numWarps, target, alongK) || !isGrouped(dot)) return undefined;
-  return isAccumulated(func, loop, dot) ? { dot, staged: [a, b] } : undefined;
+  const inRegisters = suitsRegisters(dot, numWarps, target, alongK);
+  const suits = inRegisters || suitsWarpGroups(dot, numWarps, target, alongK);
+  const isDivided = inRegisters ? areRowsDealt(dot) : isGrouped(dot);
+  if (!suits || !isDivided || !isAccumulated(func, loop, dot)) return undefined;
+  return { dot, staged: [a, b], inRegisters };
 }
 
 /** Whether the lines of an operand in its group layout go along k. */
@@ -64,13 +70,18 @@ export function isGrouped({ results: [result] }: Op): boolean {
 export function startGroupDot(
   build: ScheduleBuilder,
   { loop, buffers: [a, b] }: Plan,
-  { dot, staged: [left, right] }: GroupDot<StagedOperand>,
+  { dot, staged: [left, right], inRegisters }: GroupDot<StagedOperand>,
   slot: Value,
 ): void {
   const { body } = loopOf(loop);
   const result = resultOf(dot);
   const operands = [operandsOf(dot).sum, must(a, "buffer"), slot, must(b, "buffer"), slot];
-  const attrs = { a_depth: depthAxis(left), b_depth: depthAxis(right), apart: isApart(dot) };
+  const attrs = {
+    a_depth: depthAxis(left),
+    b_depth: depthAxis(right),
+    apart: isApart(dot),
+    ...inRegisters ? { registers: true } : {},
+  };
   const started = build.value("warp_group_dot", operands, result.type, attrs);
   const end = terminatorOf(body);
   end.operands.splice(end.operands.indexOf(result), 1, started);

@@ -76,7 +76,9 @@ export function pipelineLoop(
     staged.every((operand) => isCopyable(operand, context.axisInfo()));
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, 0);
   const group = planGroupDot(func, loop, staged, context.target);
-  if (isAsync && group?.staged.every((operand) => isCopyable(operand, context.axisInfo()))) {
+  const hasCopies = context.target.asyncCopies &&
+    group?.staged.every((operand) => isCopyable(operand, context.axisInfo()));
+  if (group !== undefined && hasCopies) {
     const slots = slotsFor(context, bytes, numStages ?? GROUP_STAGES);
     if (slots >= LEAST_SLOTS) {
       const rewrite = (buffers: readonly Value[]): Op[] =>

@@ -31,10 +31,10 @@ const ELEMENT_BYTES = 2;
 export function planStoredDot(
   group: GroupDot<LoadedOperand>,
 ): GroupDot<LoadedOperand> | undefined {
-  const { dot, staged: [a, b] } = group;
+  const { staged: [a, b] } = group;
   const isPlain = ({ source: { type } }: LoadedOperand): boolean =>
     bytesOf(type.element) === ELEMENT_BYTES;
-  return isPlain(a) && isPlain(b) ? { dot, staged: [asStored(a), asStored(b)] } : undefined;
+  return isPlain(a) && isPlain(b) ? { ...group, staged: [asStored(a), asStored(b)] } : undefined;
 }
 
 function asStored(operand: LoadedOperand): LoadedOperand {

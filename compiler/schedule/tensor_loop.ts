@@ -80,11 +80,11 @@ export interface BoxedSlot {
 
 export function boxedSlot({ maps }: Func, load: OpOf<"tensor_load">): BoxedSlot | undefined {
   const { element, shape } = resultOf(load).type;
-  const { axes } = must(maps[load.attrs.map], "tensor map");
+  const { axes, element: copied } = must(maps[load.attrs.map], "tensor map");
   const inner = axes[0]?.tile;
   if (shape.length !== 2 || (inner !== 0 && inner !== 1)) return undefined;
-  // The instruction would truncate elements that were not rounded (warp_group_loop.ts).
-  if (element === "float32") return undefined;
+  // The instruction would truncate elements that were not rounded.
+  if (element === "float32" && copied !== "tfloat32") return undefined;
   const shared = groupLayout({ element, shape }, inner);
   if (shared === undefined) return undefined;
   const { extents, swizzle } = groupBox({ element, shape, shared });

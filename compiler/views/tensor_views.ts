@@ -15,6 +15,7 @@ import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
 import { replaceUses, walkOps } from "../ir/walk.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
+import { suitsRegisters, suitsTurned } from "../layout/register_operand.ts";
 import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { must } from "../support/bug.ts";
@@ -35,9 +36,9 @@ export const tensorViews: Pass<TargetContext> = {
   },
 };
 
-/** Element types whose dots by tensor copies are compared with the plain code. */
+/** Element types that warp groups multiply; float only as TF32. */
 const ELEMENTS: ReadonlySet<ScalarName> = new Set([
-  ...["float16", "bfloat16"] as const,
+  ...["float16", "bfloat16", "float32"] as const,
   ...["int8", "uint8", "float8e4", "float8e5"] as const,
 ]);
 
@@ -110,12 +111,12 @@ function pairedBoxes(
       // What a chain computes comes from registers.
       const hasLeft = left !== undefined || (isChained && loads[0] === undefined);
       if (hasLeft && right !== undefined) {
-        const suits = isChained ? suitsChain : suitsWarpGroups;
         const alongK = [
           left === undefined || runsAlong(a, left, 1),
           runsAlong(b, right, 0),
         ] as const;
-        if (suits(op, options.numWarps, options.target, alongK)) return;
+        const ways = isChained ? [suitsChain] : [suitsWarpGroups, suitsRegisters, suitsTurned];
+        if (ways.some((suits) => suits(op, options.numWarps, options.target, alongK))) return;
       }
       isBroken ||= isChained;
       for (const load of loads) if (load !== undefined) mixed.add(load);
@@ -152,7 +153,8 @@ function rewrite(func: Func, boxes: readonly Boxed[]): void {
     const { type, name } = resultOf(load);
     const map: TensorMap = {
       param: must(view.param.name, "name of a parameter"),
-      element: view.element,
+      // What only dots in mode tf32 use: others have no boxes.
+      element: view.element === "float32" ? "tfloat32" : view.element,
       axes: view.axes.map(({ extent, stride, tile }) => ({ extent, stride, tile })),
     };
     const key = `${spellTensorMap(map)} ${type.shape.join()}`;

@@ -141,8 +141,8 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
 export interface TensorMapFacts<Name extends string = string> {
   /** The pointer parameter whose address it has. */
   readonly param: Name;
-  /** Type of the elements. */
-  readonly element: DType;
+  /** Type of the elements; `tfloat32`: of float, which copies round to TF32. */
+  readonly element: DType | "tfloat32";
   /** One per axis. */
   readonly extents: readonly Dimension<Name>[];
   /** One per axis, in elements; the innermost must be 1. */

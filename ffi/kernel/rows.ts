@@ -108,7 +108,7 @@ export type MapRow<Name extends string = string> = readonly [
   strides: readonly DimensionRow<Name>[],
   box: readonly number[],
   swizzle: number,
-  element?: DType,
+  element?: DType | "tfloat32",
 ];
 
 /** What few instances have. */

@@ -3,12 +3,18 @@
  * launches with the same numbers encode none. Everything that cuTensorMapEncodeTiled demands is checked here, so that
  * compiler and launcher cannot disagree about it.
  */
-import { type DType, DTYPES, type HostBytes } from "../dtype.ts";
-import { SWIZZLES, type TensorMap, tensorMapProblem, type TensorTypeName } from "../tensor_map.ts";
+import type { HostBytes } from "../dtype.ts";
+import {
+  SWIZZLES,
+  TENSOR_TYPES,
+  type TensorMap,
+  tensorMapProblem,
+  type TensorTypeName,
+} from "../tensor_map.ts";
 import type { Dimension, TensorMapFacts, Values } from "./facts.ts";
 
 /** Tensor copies move bits: types that maps do not know are copied as integers of the same size. */
-const MAP_TYPES: Readonly<Record<DType, TensorTypeName>> = {
+const MAP_TYPES: Readonly<Record<TensorMapFacts["element"], TensorTypeName>> = {
   bool: "uint8",
   int8: "uint8",
   uint8: "uint8",
@@ -23,6 +29,7 @@ const MAP_TYPES: Readonly<Record<DType, TensorTypeName>> = {
   float16: "float16",
   bfloat16: "bfloat16",
   float32: "float32",
+  tfloat32: "tfloat32",
   float64: "float64",
 };
 
@@ -145,11 +152,13 @@ function describeMap<Name extends string>(
   const extents = sizes.filter((_, i) => i % 2 === 0);
   const strides = sizes.filter((_, i) => i % 2 === 1);
   const [innermost, ...outer] = strides;
+  const type = MAP_TYPES[element];
+  const bytes = TENSOR_TYPES.find(({ name }) => name === type)?.bytes ?? NaN;
   const description: TensorMap = {
-    type: MAP_TYPES[element],
+    type,
     address: Number.isSafeInteger(address) ? BigInt(address) : 0n,
     extents,
-    strides: outer.map((stride) => stride * DTYPES[element].bytes),
+    strides: outer.map((stride) => stride * bytes),
     box,
     elementStrides: box.map(() => 1),
     interleave: "none",

@@ -3,7 +3,7 @@
 
     deno task build-kernels && python3 scripts/bench/matmul_narrow.py [--json FILE] [--quick] [--rest SECONDS]
 
-TF32 of float, float8 with the sums of the tensor cores (`fast`) and with those of float (`exact`), and int8 (matmul.tc).
+What wrappers launch: TF32 of float, float8 with the sums of the tensor cores (`fast`) and with those of float (`exact`), and int8 (matmul.tc).
 B lies by columns, which tensor cores want for these types, or by rows; torch multiplies float8 by columns only, and gets
 them so in both rows. Inputs are random normals, random bytes for int8. Results are compared with products in double
 precision before anything is timed.
@@ -58,7 +58,9 @@ def main():
                 b = b.t() if storage == "columns" else b
                 c = torch.full((size, size), 77, device="cuda", dtype=result)
                 arguments = (a, b, c, size, size, size, *a.stride(), *b.stride(), *c.stride())
-                ours = kernels[kernel].pick(kernel, variant, *arguments)
+                # The first specialisation is for B by rows in one kernel, by columns in the other.
+                is_first = (storage == "rows") == (kernel == "matmul")
+                ours = kernels[kernel].tuned(kernel, variant, "s1" if is_first else "s2", *arguments)
                 calls = {
                     "ours": lambda: ours(*arguments),
                     "torch": torch_product(variant, a, b, torch.empty_like(c)),

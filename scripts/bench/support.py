@@ -124,10 +124,10 @@ def integer(text):
 MAP_TYPES = {
     **dict.fromkeys(("bool", "int8", "uint8", "float8e4", "float8e5"), 0),
     **dict.fromkeys(("int16", "uint16"), 1),
-    "uint32": 2, "int32": 3, "uint64": 4, "int64": 5, "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9,
+    "uint32": 2, "int32": 3, "uint64": 4, "int64": 5, "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9, "tfloat32": 11,
 }
 ELEMENT_BYTES = {name: torch.empty(0, dtype=dtype).element_size() for name, dtype in TORCH.items()} | {
-    "bool": 1, "float8e4": 1, "float8e5": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+    "bool": 1, "float8e4": 1, "float8e5": 1, "uint16": 2, "uint32": 4, "uint64": 8, "tfloat32": 4,
 }
 
 

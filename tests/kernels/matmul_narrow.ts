@@ -66,7 +66,11 @@ export function checkNarrow(
     const plain = profile.kernel.replace(/_tensor$/, "");
     const name = `matmul_narrow_${variant}${suffix}`;
     assert(plain === name || plain.startsWith(`${name}_MB`), plain);
-    if (suffix !== "") assertEquals(profile.shared.bankConflicts, 0, profile.kernel);
+    // Of the four bytes along k that a register of a fragment has, `ldmatrix` finds two on one bank.
+    const isAcross = dtype !== "float32" && !columns && profile.kernel !== plain;
+    if (suffix !== "" && !isAcross) {
+      assertEquals(profile.shared.bankConflicts, 0, profile.kernel);
+    }
     return product;
   };
   const c = multiply();

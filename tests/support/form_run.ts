@@ -1,8 +1,14 @@
 /** Runs an entry on the emulator: the form that serves the launch if there is one, and the plain code. */
 import { evaluate } from "../../compiler/contract/expr.ts";
 import type { Requirement } from "../../compiler/contract/types.ts";
+import { tileElement } from "../../compiler/ir/tensor_map.ts";
 import { compileFile } from "../../compiler/mod.ts";
-import type { CompiledEntry, EntryForm, TensorMapPlan } from "../../compiler/options.ts";
+import type {
+  CompiledEntry,
+  EntryForm,
+  MapElement,
+  TensorMapPlan,
+} from "../../compiler/options.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { SCALARS } from "../../compiler/support/scalar.ts";
 import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
@@ -77,15 +83,21 @@ const numberOf = (args: Arguments, name: string): number => {
   return value !== undefined && "value" in value ? Number(value.value) : 0;
 };
 
+/** Whether copies move the elements as bytes. */
+export const isMoved = (
+  element: MapElement,
+): element is Exclude<MapElement, "float16" | "bfloat16" | "tfloat32"> =>
+  !["float16", "bfloat16", "tfloat32"].includes(element);
+
 function descriptionOf(
   { axes, box, swizzle, element }: TensorMapPlan,
   args: Arguments,
   address: bigint,
 ): Parameters<typeof encodeTensorMap>[0] {
   const names = { param: (name: string): number => numberOf(args, name) };
-  const bytes = SCALARS[element].bits / 8;
+  const bytes = SCALARS[tileElement(element)].bits / 8;
   return {
-    type: element === "float16" || element === "bfloat16" ? element : "uint8",
+    type: isMoved(element) ? "uint8" : element,
     address,
     extents: axes.map(({ extent }) => Number(evaluate(extent, names))),
     strides: axes.slice(1).map(({ stride }) => Number(evaluate(stride, names)) * bytes),

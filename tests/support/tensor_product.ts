@@ -4,6 +4,7 @@ import { lowerEntry } from "../../compiler/driver/lower_entry.ts";
 import type { Func } from "../../compiler/ir/func.ts";
 import { loopOverPrograms } from "../../compiler/ir/program_loop.ts";
 import { parseFunc } from "../../compiler/ir/parse.ts";
+import { tileElement } from "../../compiler/ir/tensor_map.ts";
 import { bytesOf } from "../../compiler/ir/types.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { TARGETS } from "../../compiler/targets.ts";
@@ -11,12 +12,14 @@ import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
 import type { LaunchReport } from "../../emulator/report.ts";
 import { assert } from "./assert.ts";
 import { type Argument, emulate, int } from "./emulate.ts";
+import { isMoved } from "./form_run.ts";
 import { printEntry } from "./compiler/lowering.ts";
 import { freshRandom } from "./random.ts";
 import { decode, encode } from "./typed_arrays.ts";
 
 export interface TensorProduct {
-  readonly type: "float16" | "bfloat16";
+  /** Floats are multiplied as TF32. */
+  readonly type: "float16" | "bfloat16" | "float32" | "int8" | "float8e4";
   readonly mb: number;
   readonly nb: number;
   readonly kb: number;
@@ -32,11 +35,16 @@ export interface TensorProduct {
   readonly blocks?: number;
 }
 
-/** C[M, N] += A[M, K] · B[K, N], one tile a block; C is float32. */
+const sumOf = ({ type }: TensorProduct): "float32" | "int32" =>
+  type === "int8" ? "int32" : "float32";
+
+/** C[M, N] += A[M, K] · B[K, N], one tile a block; C has the type of sums. */
 function productFunc(product: TensorProduct): Func {
   const { type, mb, nb, kb, transposed, loops = "one", isAligned } = product;
   const [ofC, ofRows] = isAligned === true ? ["multipleof = 16, ", " {multipleof = 4}"] : ["", ""];
-  const sum = `float32[${mb}, ${nb}]`;
+  const element = sumOf(product);
+  const mode = type === "float32" ? "tf32" : "ieee";
+  const sum = `${element}[${mb}, ${nb}]`;
   const loop = (from: string, to: string): string =>
     `%${to}: ${sum}, %end_${to}: int32 = while %${from}, %zero (%${to}0: ${sum}, %${to}k0: int32) {
     %${to}go: bool = lt %${to}k0, %K
@@ -48,11 +56,11 @@ function productFunc(product: TensorProduct): Func {
     %${to}b: ${type}[${kb}, ${nb}] = tensor_load %B, ${
       transposed.b ? `%${to}k1, %n0` : `%n0, %${to}k1`
     } {map = 1}
-    %${to}2: ${sum} = dot %${to}a, %${to}b, %${to}1 {mode = "ieee"}
+    %${to}2: ${sum} = dot %${to}a, %${to}b, %${to}1 {mode = "${mode}"}
     %${to}k2: int32 = add %${to}k1, %kb
     yield %${to}2, %${to}k2
   }`;
-  const first = `%first: ${sum} = constant 0.0`;
+  const first = `%first: ${sum} = constant ${element === "int32" ? "0" : "0.0"}`;
   const body = {
     one: loop("first", "sum"),
     two: `${loop("first", "half")}\n${loop("half", "sum")}`,
@@ -71,13 +79,15 @@ function productFunc(product: TensorProduct): Func {
     const [first, second] = isTransposed ? [rows, columns] : [columns, rows];
     const axes = isTransposed ? [0, 1] : [1, 0];
     const stride = name === "A" ? "lda" : "ldb";
-    return `map(${name} ${type} "${first}" "1" ${axes[0]}, "${second}" "${stride}" ${axes[1]})`;
+    return `map(${name} ${type === "float32" ? "tfloat32" : type} "${first}" "1" ${
+      axes[0]
+    }, "${second}" "${stride}" ${axes[1]})`;
   };
   const rows = `[${mb}, 1]`;
   const tile = `[${mb}, ${nb}]`;
   return parseFunc(
     `func @k(%A A: ${type}* {multipleof = 16, noalias}, %B B: ${type}* {multipleof = 16, noalias}, \
-%C C: float32* {${ofC}noalias}, %M M: int32, %N N: int32${ofRows}, %K K: int32, %lda lda: int32, %ldb ldb: int32, \
+%C C: ${element}* {${ofC}noalias}, %M M: int32, %N N: int32${ofRows}, %K K: int32, %lda lda: int32, %ldb ldb: int32, \
 %ldc ldc: int32${ofRows}) \
 ${map("A", transposed.a, "M", "K")} ${map("B", transposed.b, "K", "N")} {
   %pid: int32 = program_id 0
@@ -100,15 +110,15 @@ ${map("A", transposed.a, "M", "K")} ${map("B", transposed.b, "K", "N")} {
   %rn: int32[${nb}] = add %rn0, %rn1
   ${first}
   ${body}
-  %c0: float32*${rows} = splat %C
+  %c0: ${element}*${rows} = splat %C
   %m: int32${rows} = expand_dims %rm {axis = 1}
   %ld: int32${rows} = splat %ldc
   %at: int32${rows} = mul %m, %ld
-  %c1: float32*${rows} = offset %c0, %at
-  %c2: float32*${tile} = broadcast %c1
+  %c1: ${element}*${rows} = offset %c0, %at
+  %c2: ${element}*${tile} = broadcast %c1
   %n: int32[1, ${nb}] = expand_dims %rn {axis = 0}
   %ns: int32${tile} = broadcast %n
-  %c: float32*${tile} = offset %c2, %ns
+  %c: ${element}*${tile} = offset %c2, %ns
   %ms: int32${rows} = splat %M
   %inm: bool${rows} = lt %m, %ms
   %inm2: bool${tile} = broadcast %inm
@@ -161,24 +171,28 @@ export function runProduct(
   const whole = (extent: number): number => Math.max(1, Math.ceil(extent / units)) * units;
   const [lda, ldb] = [whole(transposed.a ? m : k), whole(transposed.b ? k : n)];
   const random = freshRandom();
+  const sums = sumOf(product);
+  const value = (): number | bigint =>
+    type === "int8" ? BigInt(random.below(256) - 128) : (random.below(512) - 256) / 256;
   const values = (rows: number, stride: number): Uint8Array =>
-    encode(type, Array.from({ length: rows * stride }, () => (random.below(512) - 256) / 256));
+    encode(type, Array.from({ length: rows * stride }, value));
   const a = values(Math.max(1, transposed.a ? k : m), lda);
   const b = values(Math.max(1, transposed.b ? n : k), ldb);
   assert(isAligned !== true || n % 4 === 0, "rows end between vectors");
-  const c = encode("float32", new Array<number>(m * n).fill(77));
+  const c = encode(sums, new Array<number | bigint>(m * n).fill(sums === "int32" ? 77n : 77));
   const scalars: Readonly<Record<string, number>> = { M: m, N: n, K: k, lda, ldb, ldc: n };
   const maps = func.maps.map(({ param, element, axes, copied }): Argument => ({
     encode: (addresses) => {
       const value = ({ extent, stride }: (typeof axes)[number]): readonly [number, number] => [
         // No dimension of a tensor is empty.
         Math.max(1, Number(evaluate(extent, { param: (name) => scalars[name] }))),
-        Number(evaluate(stride, { param: (name) => scalars[name] })) * bytesOf(element),
+        Number(evaluate(stride, { param: (name) => scalars[name] })) *
+        bytesOf(tileElement(element)),
       ];
       const evaluated = axes.map(value);
       const { box, swizzle } = must(copied, "box");
       return encodeTensorMap({
-        type: product.type,
+        type: isMoved(element) ? "uint8" : element,
         address: must(addresses[func.params.findIndex(({ name }) => name === param)], "address"),
         extents: evaluated.map(([extent]) => extent),
         strides: evaluated.slice(1).map(([, stride]) => stride),
@@ -207,7 +221,7 @@ export function runProduct(
     profile: true,
     budget: 1_000_000_000,
   });
-  const [x, y, z] = [decode(type, a), decode(type, b), decode("float32", c)].map((list) =>
+  const [x, y, z] = [decode(type, a), decode(type, b), decode(sums, c)].map((list) =>
     list.map(Number)
   );
   for (let i = 0; i < m; i++) {

@@ -48,6 +48,38 @@ Deno.test("pipelineTensorDot() preserves dots of any size, stored in either orde
   );
 });
 
+/** What descriptors name along k only, with one of the operands across it. */
+const anyAcross: fc.Arbitrary<TensorProduct> = fc.record({
+  type: fc.constantFrom("float32" as const, "int8" as const, "float8e4" as const),
+  mb: powersOfTwo(6, 8),
+  nb: powersOfTwo(6, 8),
+  kb: powersOfTwo(3, 7),
+  numWarps: fc.constantFrom(4, 8),
+  numStages: fc.integer({ min: 2, max: 4 }),
+  transposed: fc.constantFrom({ a: false, b: false }, { a: true, b: true }),
+});
+
+Deno.test("pipelineTensorDot() reads operands across k into registers, of any size and tile", () => {
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 150 }),
+    n: fc.integer({ min: 1, max: 150 }),
+    k: fc.integer({ min: 0, max: 300 }),
+  });
+  fc.assert(
+    fc.property(anyAcross, anySize, (product, size) => {
+      const { type, mb, nb, kb, numWarps, transposed } = product;
+      const bytes = type === "float32" ? 4 : 1;
+      const [rows, columns] = transposed.a ? [mb, nb] : [nb, mb];
+      fc.pre(kb * bytes >= 32 && columns >= numWarps / 4 / (rows / 64) * 64);
+      fc.pre(mb * nb <= 128 * 256 && (mb + nb) * kb * bytes <= 384 * 128);
+      const lowered = lowerProduct(product);
+      assert(printFunc(lowered.func).includes("registers = true"));
+      runProduct(product, size, lowered);
+    }),
+    { numRuns: 4 },
+  );
+});
+
 Deno.test("pipelineTensorDot() is right for every number of iterations up to twice the slots of the ring", () => {
   for (const numStages of [2, 3]) {
     const product = { ...PLAIN, numStages };
@@ -74,6 +106,11 @@ Deno.test("pipelineTensorDot() has no bank conflicts in its loop, whichever way 
     const [few, many] = [64, 320].map((k) => runProduct(product, { m: 64, n: 64, k }));
     // Others are in the store of the result.
     assertEquals(many?.access.bankConflicts, few?.access.bankConflicts);
+  }
+  for (const [mb, nb] of [[64, 64], [64, 128], [128, 64]] as const) {
+    const product: TensorProduct = { ...PLAIN, type: "float32", mb, nb };
+    const [few, many] = [64, 320].map((k) => runProduct(product, { m: 64, n: 64, k }));
+    assertEquals(many?.access.bankConflicts, few?.access.bankConflicts, `${mb} x ${nb}`);
   }
 });
 

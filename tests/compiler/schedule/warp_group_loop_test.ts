@@ -174,8 +174,9 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
     { ...PLAIN, numWarps: 2 },
     { ...PLAIN, numStages: 2 },
     { ...PLAIN, type: "float", kb: 16, nb: 64, transposed: { a: false, b: true } },
-    { ...PLAIN, type: "float", kb: 16, nb: 64, body: TF32 },
-    { ...PLAIN, type: "int8" },
+    // Both operands lie across k; only one may come from registers.
+    { ...PLAIN, type: "float", kb: 16, nb: 64, body: TF32, transposed: { a: true, b: false } },
+    { ...PLAIN, type: "int8", transposed: { a: true, b: false } },
     // The sum is used in the loop, or the dot is not all that is added to it.
     { ...PLAIN, body: "acc += a @ b; acc = max(acc, -1.0e30f);" },
     { ...PLAIN, body: "float d[64, 128] = a @ b; acc += d + d - d;" },
@@ -203,7 +204,7 @@ Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the sam
 /** Types of which the instruction takes operands that lie along k only. */
 const ALONG_K = ["float", "int8", "uint8", "float8e4", "float8e5"] as const;
 
-Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operands are contiguous along k", () => {
+Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types that lie along k, or one of them across it", () => {
   const anyAlongK: fc.Arbitrary<Loop> = fc.record({
     type: fc.constantFrom(...ALONG_K),
     mb: powersOfTwo(6, 7),
@@ -211,7 +212,11 @@ Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types whose operan
     kb: powersOfTwo(5, 7),
     numWarps: fc.constantFrom(4, 8),
     numStages: fc.integer({ min: 3, max: 4 }),
-    transposed: fc.constant({ a: false, b: true }),
+    transposed: fc.constantFrom(
+      { a: false, b: true },
+      { a: false, b: false },
+      { a: true, b: true },
+    ),
   }).map((loop) => loop.type === "float" ? { ...loop, kb: loop.kb / 2, body: TF32 } : loop);
   const anySize = fc.record({
     m: fc.integer({ min: 1, max: 10 }),

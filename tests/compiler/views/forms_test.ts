@@ -70,6 +70,7 @@ interface Types {
 const HALF: Types = { element: "float16", type: "half", sum: "float32" };
 /** Those that the instruction takes along k only. */
 const BYTES: readonly Types[] = [
+  { element: "float32", type: "float", sum: "float32", statement: 'sum = dot(a, b, sum, "tf32")' },
   { element: "int8", type: "int8", sum: "int32" },
   { element: "uint8", type: "uint8", sum: "int32" },
   { element: "float8e4", type: "float8e4", sum: "float32" },
@@ -83,7 +84,7 @@ const BYTES: readonly Types[] = [
 ];
 
 function textOf({ type, sum, statement }: Types): string {
-  const text = PRODUCT.replaceAll("half", type).replace("sum += a @ b", statement ?? "$&");
+  const text = PRODUCT.replace("sum += a @ b", statement ?? "$&").replaceAll("half", type);
   return sum === "int32"
     ? text.replace("float *C", "int *C").replace("float sum", "int sum")
     : text;
@@ -190,14 +191,21 @@ for (const order of [0, 1, 2, 3]) {
 
 for (const types of BYTES) {
   const asked = types.statement === undefined ? "" : ", with exact sums";
-  Deno.test(`lowerTensorForm() multiplies ${types.element} along k${asked}`, () => {
-    checkForm({ ORDER: 2, MASKED: 1 }, [
-      { m: 64, n: 64, k: 64 },
-      { m: 70, n: 100, k: 45 },
-      { m: 1, n: 1, k: 1 },
-      { m: 65, n: 63, k: 96, z: 2 },
-    ], types);
-  });
+  for (
+    const [order, where] of [[2, "along k"], [0, "across k on the right"], [
+      3,
+      "across k on the left",
+    ]] as const
+  ) {
+    Deno.test(`lowerTensorForm() multiplies ${types.element}${asked}, ${where}`, () => {
+      checkForm({ ORDER: order, MASKED: 1 }, [
+        { m: 64, n: 64, k: 64 },
+        { m: 70, n: 100, k: 45 },
+        { m: 1, n: 1, k: 1 },
+        { m: 65, n: 63, k: 96, z: 2 },
+      ], types);
+    });
+  }
 }
 
 Deno.test("lowerTensorForm() leaves launches that break a condition to the plain code", () => {

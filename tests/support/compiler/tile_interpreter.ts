@@ -13,6 +13,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { flatten, unflatten } from "./tile_index.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { regionsOf } from "../../../compiler/ir/op.ts";
+import { tileElement } from "../../../compiler/ir/tensor_map.ts";
 import type { Func, Op, Region, Value } from "../../../compiler/ir/func.ts";
 import { bytesOf, type Element, isFloat, isPointer } from "../../../compiler/ir/types.ts";
 
@@ -55,7 +56,7 @@ export function runFunc(func: Func, args: readonly ScalarValue[], machine: Machi
   const tensors = func.maps.map(({ element, axes }): Tensor => ({
     axes: axes.map(({ extent, stride, tile }) => ({
       extent: evaluate(extent, names),
-      stride: evaluate(stride, names) * BigInt(bytesOf(element)),
+      stride: evaluate(stride, names) * BigInt(bytesOf(tileElement(element))),
       tile,
     })),
   }));
