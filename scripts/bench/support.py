@@ -274,6 +274,7 @@ class Kernels:
 
     def __init__(self, source, arch=None, generated=GENERATED, others=()):
         torch.zeros(1, device="cuda")  # makes the primary context
+        self.source = source
         # The same file's kernels from other builds, by the name of their folder.
         self.others = {os.path.basename(path.rstrip("/")): Kernels(source, arch, path) for path in others}
         with open(os.path.join(generated, "manifest.json")) as file:
@@ -302,9 +303,9 @@ class Kernels:
         return [k for k in self.by_kernel[kernel] if k.variant == variant]
 
     def tuned(self, kernel, variant, specialization, *args):
-        """What a wrapper launches: the fastest configuration of the nearest timing in kernels/NAME.tune.json
+        """What a wrapper launches: the fastest configuration of the nearest timing in kernels/SOURCE.tune.json
         (docs/tuning.md), for the GPU at hand or another of its architecture; without timings `pick`."""
-        path = os.path.join(ROOT, "kernels", f"{kernel}.tune.json")
+        path = os.path.join(ROOT, "kernels", f"{self.source}.tune.json")
         if not os.path.exists(path):
             return self.pick(kernel, variant, *args)
         with open(path) as file:

@@ -79,9 +79,11 @@ gpuTest("conv2d() convolves pictures of any size, and its gradients are those of
           channelsFirst,
           splits: 5,
         };
-        for (const check of [checkConvolution, checkDataGradient, checkWeightsGradient]) {
-          check(device, dtype, convolution, false);
-        }
+        checkConvolution(device, dtype, convolution, false);
+        // The references take long.
+        if (![3, 40].includes(channels)) continue;
+        checkDataGradient(device, dtype, convolution, false);
+        checkWeightsGradient(device, dtype, convolution, false);
       }
     }
   }
