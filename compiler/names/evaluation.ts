@@ -13,6 +13,7 @@ import type { Home, HomeRef } from "../lower/homes.ts";
 import type { ScalarValue } from "../support/arith.ts";
 import type { ProgramReader, WarpRegister } from "../support/variables.ts";
 import { valueOfBytes, valueOfRegister } from "./element_bits.ts";
+import { type TestedValue, testedValues } from "./loop_tests.ts";
 import { repeat, type Surroundings } from "./repeat.ts";
 import { laneOf, type Owner, Owners, warpOf } from "./owners.ts";
 
@@ -41,6 +42,8 @@ export class Evaluator {
   /** Loads from memory that the kernel does not write. */
   readonly #repeatable = new Set<Op>();
   readonly written: readonly Value[];
+  /** Parameters of loops' tests that are what they came from. */
+  readonly tested: ReadonlyMap<Value, TestedValue>;
 
   constructor(func: Func, homes: readonly Home[]) {
     const values = [...func.params, ...definedIn(func.body)];
@@ -52,6 +55,7 @@ export class Evaluator {
         else list.push(home);
       }
     }
+    this.tested = testedValues(func, (id) => this.homesOf(id));
     let end = 0;
     for (const param of func.params) {
       const bytes = bytesOf(param.type.element);
@@ -94,12 +98,19 @@ export class Evaluator {
 export class Evaluation {
   readonly #evaluator: Evaluator;
   readonly #reader: ProgramReader;
+  readonly #isWithin: (loop: number) => boolean;
   readonly #known = new Map<Value, (KnownElement | undefined)[]>();
   readonly #registers = new Map<Home, WarpRegister[]>();
   readonly #surroundings: Surroundings;
   #depth = 0;
 
-  constructor(evaluator: Evaluator, reader: ProgramReader) {
+  /** `isWithin` says of the loops of the code whether the program is in them. */
+  constructor(
+    evaluator: Evaluator,
+    reader: ProgramReader,
+    isWithin: (loop: number) => boolean,
+  ) {
+    this.#isWithin = isWithin;
     this.#evaluator = evaluator;
     this.#reader = reader;
     this.#surroundings = {
@@ -121,6 +132,13 @@ export class Evaluation {
     const held = this.#held(value, index);
     if (held.value !== undefined || this.#depth >= MOST_DEPTH) return held;
     this.#depth++;
+    const tested = this.#evaluator.tested.get(value);
+    if (tested !== undefined) {
+      const isAgain = [...tested.loops].some(this.#isWithin);
+      const came = this.element(isAgain ? tested.repeated : tested.initial, index);
+      this.#depth--;
+      return came;
+    }
     const computed = this.#compute(value, index);
     this.#depth--;
     return computed === undefined ? held : { kind: KIND.computed, value: computed };

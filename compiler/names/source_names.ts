@@ -29,7 +29,11 @@ export function sourceNames({ built, recorder, homes, instructions }: NamedEntry
     at: (instruction) =>
       statements[instruction]?.variables.map(({ variable }) => variable.name) ?? [],
     reading(instruction, reader): (name: string) => NamedValue | undefined {
-      const evaluation = new Evaluation(evaluator, reader);
+      const isWithin = (loop: number): boolean => {
+        const range = homes.loops[loop];
+        return range !== undefined && range.first <= instruction && instruction <= range.last;
+      };
+      const evaluation = new Evaluation(evaluator, reader, isWithin);
       const statement = statements[instruction];
       return (name) => statement && read(name, statement, evaluator, evaluation);
     },

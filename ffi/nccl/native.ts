@@ -176,7 +176,10 @@ export async function openRank(
     const result = asyncResult(library, pairs);
     return result !== 0 ? result : handle === 0n ? IN_PROGRESS : asyncResult(library, handle);
   });
-  if (split !== 0) throw failure("ncclCommSplit", split, library);
+  if (split !== 0) {
+    library.symbols.ncclCommAbort(pairs);
+    throw failure("ncclCommSplit", split, library);
+  }
   return transportOf([{ rank, device, handle: handles[1] ?? 0n, pairs }], size, library, [pairs]);
 }
 

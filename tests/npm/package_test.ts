@@ -80,8 +80,10 @@ npmTest("the npm packages install without scripts, compile, run and bundle", asy
         await Deno.copyFile(new URL(name, PROJECT), path.join(project, name));
       }
       await must0(project, "node", "bundle.mjs", folder);
-      for (const name of ["esm.mjs", "cjs.cjs"]) {
-        assertEquals(await run(folder, "node", name), { code: 0, output: "5 7 9\n" }, name);
+      for (const [program = ""] of [programs["the Node here"] ?? [], programs["Bun"] ?? []]) {
+        for (const name of ["esm.mjs", "cjs.cjs"]) {
+          assertEquals(await run(folder, program, name), { code: 0, output: "5 7 9\n" }, name);
+        }
       }
       for (const name of ["plain.mjs", "plain.cjs"]) {
         const { code, output } = await run(folder, "node", name);

@@ -1,6 +1,7 @@
 /**
  * Variables by name: wherever a debugger stops, what it says of a variable is what the reference interpreter has there.
- * What a random program computes with is compared element by element, unless the debugger says that it is not known.
+ * What random programs, and the constructs of the language, compute with is compared element by element, unless the
+ * debugger says that it is not known.
  */
 import fc from "../support/property.ts";
 import { namesOf } from "../../compiler/driver/names_of.ts";
@@ -11,8 +12,9 @@ import { must } from "../../compiler/support/bug.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import type { DebugLaunch } from "../../emulator/debug/debug_launch.ts";
-import { assert } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { checkText } from "../support/compiler/check.ts";
+import { compileFile } from "../support/compile.ts";
 import { emulate } from "../support/emulate.ts";
 import { anyProgram } from "../support/generate/arbitrary.ts";
 import {
@@ -23,9 +25,13 @@ import {
   runReference,
 } from "../support/generate/compare.ts";
 import { supportedFeatures } from "../support/generate/features.ts";
-import { type GeneratedProgram, printProgram } from "../support/generate/tree.ts";
-import type { Cell, Visit } from "../support/reference/mod.ts";
+import { printProgram } from "../support/generate/tree.ts";
+import { type Cell, interpret, NotInterpreted, type Visit } from "../support/reference/mod.ts";
+import { sampled } from "../support/sampled.ts";
 import { SEED } from "../support/seed.ts";
+import { argumentsOf, constantsOf, launchOf, memoriesOfReference } from "./construct_launch.ts";
+import { type Construct, CONSTRUCTS } from "./constructs.ts";
+import { textOf, titleOf } from "./coverage.ts";
 
 const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 8);
 /** Stops of a program that are looked at. */
@@ -55,10 +61,11 @@ function variablesOf({ params, body }: TypedKernel): readonly Variable[] {
   return all.filter(({ name }) => byName.get(name)?.length === 1);
 }
 
-/** What the reference has at each statement, by program; undefined where it does not say. */
-function historiesOf(program: GeneratedProgram, text: string): Map<string, History> | undefined {
-  const { unit } = checkText(text, {}, dotMode(program));
-  const kernel = must(unit.kernels.find(({ name }) => name === "k"), "the kernel");
+/** What the reference has at each statement, by program, once `run` has come to its end; undefined where it does not. */
+function historiesOf(
+  kernel: TypedKernel,
+  run: (visit: Visit) => boolean,
+): Map<string, History> | undefined {
   const variables = variablesOf(kernel);
   const histories = new Map<string, History>();
   const visit: Visit = ({ id, variables: cells }, span) => {
@@ -70,7 +77,7 @@ function historiesOf(program: GeneratedProgram, text: string): Map<string, Histo
     });
     history.push({ statement: keyOf(span), snapshot: new Map(known) });
   };
-  return Array.isArray(runReference(program, kernel, visit)) ? histories : undefined;
+  return run(visit) ? histories : undefined;
 }
 
 interface Count {
@@ -109,6 +116,9 @@ function snapshotsOf(
     each.statement === statement ? history.slice(at, at + 3).map(({ snapshot }) => snapshot) : []
   );
 }
+
+/** A program of which code may run where the reference is elsewhere. */
+const EXITS = /\b(break|continue|return)\b/;
 
 /** Looks at all variables at each statement of the focused program. */
 function walk(
@@ -154,9 +164,14 @@ Deno.test("namesOf() gives variables the values that the reference gives them, a
   let compared = 0;
   const property = fc.property(anyProgram(supportedFeatures()), (program) => {
     const { text } = printProgram(program);
-    const histories = historiesOf(program, text);
+    const { unit } = checkText(text, {}, dotMode(program));
+    const kernel = must(unit.kernels.find(({ name }) => name === "k"), "the kernel");
+    const histories = historiesOf(
+      kernel,
+      (visit) => Array.isArray(runReference(program, kernel, visit)),
+    );
     if (histories === undefined || program.numCtas > 1) return;
-    const hasExits = /\b(break|continue|return)\b/.test(text);
+    const hasExits = EXITS.test(text);
     const last = program.grid.map((extent) => extent - 1);
     const verdict = compareRuns(program, (ptx, launch) => {
       const target = /^\.target (\w+)/m.exec(ptx)?.[1] ?? "";
@@ -185,4 +200,80 @@ Deno.test("namesOf() gives variables the values that the reference gives them, a
   if (COUNT < 25) return;
   assert(compared >= COUNT / 2, `${compared} runs`);
   assert(count.known >= count.all * 0.6, `${count.known} of ${count.all} elements are known`);
+});
+
+/** Looks at the variables of a construct; the reference may have no words for it. */
+function compareConstruct(construct: Construct, target: TargetName, count: Count): void {
+  const text = textOf(construct);
+  const kernel = must(checkText(text).unit.kernels[0], "the kernel");
+  const grid = [...construct.grid ?? [1, 1], 1] as const;
+  const histories = historiesOf(kernel, (visit) => {
+    try {
+      const args = argumentsOf(memoriesOfReference());
+      interpret(kernel, args, grid, constantsOf(construct), visit);
+      return true;
+    } catch (error) {
+      if (error instanceof NotInterpreted) return false;
+      throw error;
+    }
+  });
+  if (histories === undefined) return;
+  const { kernels } = compileFile({ name: "k.tc", text }, { targets: [target] });
+  const { ptx, entries: [entry] } = must(kernels[0]?.modules[0], "the module");
+  const { symbol } = must(entry, "the entry");
+  const names = namesOf({ name: "k.tc", text }, { targets: [target] }, target, symbol);
+  const [x, y] = grid.map((extent) => extent - 1);
+  const debug = (launch: DebugLaunch): void => {
+    launch.focus = { program: [x ?? 0, y ?? 0, 0], warp: 0, lane: 0 };
+    walk(launch, must(names, "names"), histories, { count, hasExits: EXITS.test(text) });
+  };
+  emulate(ptx, { ...launchOf(construct, must(entry, "the entry")).launch, print: () => {}, debug });
+}
+
+Deno.test("namesOf() gives the variables of each construct the values that the reference gives them", () => {
+  const count: Count = { known: 0, all: 0 };
+  for (const [nth, construct] of sampled([...CONSTRUCTS.entries()], 24)) {
+    const target = must((["sm_80", "sm_90"] as const)[nth % 2], "target");
+    try {
+      compareConstruct(construct, target, count);
+    } catch (error) {
+      throw new Error(`${titleOf(construct)}, ${target}: ${error}`, { cause: error });
+    }
+  }
+  assert(count.known > 0, `${count.known} of ${count.all} elements are known`);
+});
+
+Deno.test("namesOf() knows what a loop carries where its test runs again", () => {
+  const body = "int sum = 0;\n" +
+    "for (int k = 0;\n" +
+    "k < n;\n" +
+    "k++)\n" +
+    "sum += C[k] + 10;\n" +
+    "I[0] = sum;";
+  const construct = { section: "", name: "", body };
+  const text = textOf(construct);
+  const line = text.split("\n").indexOf("k < n;") + 1;
+  const target = "sm_80";
+  const { kernels } = compileFile({ name: "k.tc", text }, { targets: [target] });
+  const { ptx, entries: [entry] } = must(kernels[0]?.modules[0], "the module");
+  const { launch } = launchOf(construct, must(entry, "the entry"));
+  const names = must(
+    namesOf({ name: "k.tc", text }, { targets: [target] }, target, must(entry, "the entry").symbol),
+    "names",
+  );
+  const seen: (readonly [number, number])[] = [];
+  const debug = (launch: DebugLaunch): void => {
+    launch.focus = { program: [0, 0, 0], warp: 0, lane: 0 };
+    launch.nameValues(names);
+    while (launch.run("statement").kind === "step") {
+      const state = launch.state();
+      if (state.site?.line !== line) continue;
+      const [k, sum] = ["k", "sum"].map((name) => must(state.value(name), name));
+      if ((k?.kinds[0] ?? KIND.gone) > KIND.computed) continue;
+      seen.push([Number(k?.values[0]), Number(sum?.values[0])]);
+    }
+  };
+  emulate(ptx, { ...launch, print: () => {}, debug });
+  // C[k] is k - 8.
+  assertEquals(seen.slice(-5), [[1, 2], [2, 5], [3, 9], [4, 14], [5, 20]]);
 });
