@@ -9,7 +9,7 @@ const GENERATED = new URL("../../generated/", import.meta.url);
 function linesByKernel(text: string): Map<string, number> {
   const [, ...parts] = text.split(/^(?=type \w+Name =)/m);
   return new Map(parts.map((part) => {
-    const [, name] = must(/^  name: "(\w+)",$/m.exec(part), "a kernel's name");
+    const [, name] = must(/^ {2}name: "(\w+)",$/m.exec(part), "a kernel's name");
     return [must(name, "name"), part.trimEnd().split("\n").length];
   }));
 }

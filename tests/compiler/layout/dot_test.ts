@@ -31,7 +31,7 @@ function layoutsFor(
   const op = newOp(func, "dot", operands, [{ element: sum, shape: [m, n, q] }], span, {
     mode: "ieee",
   });
-  const layouts = dotLayouts(op, numWarps, ALL_TARGETS[target], { chained, alongK });
+  const layouts = dotLayouts(op, numWarps, ALL_TARGETS[target], { chained, alongK, inWords: true });
   // A product with a layout keeps it, chained or not.
   const laidOut = newOp(
     func,
@@ -42,7 +42,11 @@ function layoutsFor(
     { mode: "ieee" },
   );
   assertEquals(
-    dotLayouts(laidOut, numWarps, ALL_TARGETS[target], { chained: !chained, alongK }),
+    dotLayouts(laidOut, numWarps, ALL_TARGETS[target], {
+      chained: !chained,
+      alongK,
+      inWords: true,
+    }),
     layouts,
   );
   return layouts;
