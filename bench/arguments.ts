@@ -1,7 +1,7 @@
 /** What programs pass to the functions of this folder: checked before anything is measured or read. */
-import { nameValue } from "../ffi/brands.ts";
+import { nameValue } from "../ffi/arguments/brands.ts";
 import { ArgumentError } from "../ffi/errors.ts";
-import { isList } from "../ffi/numbers.ts";
+import { isList } from "../ffi/arguments/numbers.ts";
 
 /** Throws `ArgumentError` unless the value is what it must be. */
 export function expectThat(

@@ -1,6 +1,6 @@
 /** What a program says of how times are taken. */
-import { expectInteger } from "../ffi/numbers.ts";
-import { checkOptions, optionNames } from "../ffi/options.ts";
+import { expectInteger } from "../ffi/arguments/numbers.ts";
+import { checkOptions, optionNames } from "../ffi/arguments/options.ts";
 import { expectThat, isOneOf } from "./arguments.ts";
 import type { Timing } from "./timing.ts";
 

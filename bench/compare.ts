@@ -1,5 +1,5 @@
 /** Comparing two recordings: which lines got faster or slower, and whether that can be chance. */
-import { checkOptions, optionNames, own } from "../ffi/options.ts";
+import { checkOptions, optionNames, own } from "../ffi/arguments/options.ts";
 import { expectThat } from "./arguments.ts";
 import type { BenchmarkRecord, Recording } from "./recording.ts";
 import { expectRecording } from "./recording_reader.ts";

@@ -1,6 +1,6 @@
 /** What a benchmark module declares: an axis, a unit, inputs for each point on the axis, and a line per provider. */
 import type { Device } from "../ffi/device.ts";
-import { isList } from "../ffi/numbers.ts";
+import { isList } from "../ffi/arguments/numbers.ts";
 import { areNumbers, expectThat, expectUnit, isOneOf, isRecord } from "./arguments.ts";
 
 /** The horizontal axis: parameters that all take the same value, and the values. */

@@ -7,12 +7,12 @@
  * events, queued after a write of `flushBytes`, which is more than the cache holds and long enough that the call is
  * queued before it is over.
  */
-import { expectBranded } from "../ffi/brands.ts";
+import { expectBranded } from "../ffi/arguments/brands.ts";
 import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
 import type { DeviceEvent } from "../ffi/event.ts";
 import type { Graph } from "../ffi/graph.ts";
-import { isList } from "../ffi/numbers.ts";
+import { isList } from "../ffi/arguments/numbers.ts";
 import { expectThat } from "./arguments.ts";
 import { checkTiming } from "./check_timing.ts";
 import { Resources } from "./resources.ts";

@@ -1,7 +1,7 @@
 /** Lines that other programs measured, from recordings. */
 import { runtime } from "#runtime";
 import { TriError } from "../ffi/errors.ts";
-import { checkOptions, optionNames } from "../ffi/options.ts";
+import { checkOptions, optionNames } from "../ffi/arguments/options.ts";
 import { expectThat } from "./arguments.ts";
 import type { Contender, Line, Point } from "./define.ts";
 import { parseRecording } from "./record.ts";

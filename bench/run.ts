@@ -1,8 +1,8 @@
 /** Running benchmarks: point after point, all lines of a point interleaved. */
-import { expectBranded } from "../ffi/brands.ts";
+import { expectBranded } from "../ffi/arguments/brands.ts";
 import type { Device } from "../ffi/device.ts";
 import { TriError } from "../ffi/errors.ts";
-import { checkOptions, optionNames } from "../ffi/options.ts";
+import { checkOptions, optionNames } from "../ffi/arguments/options.ts";
 import { expectThat } from "./arguments.ts";
 import { type Benchmark, type Contender, isBenchmark, workOf } from "./define.ts";
 import { checkTiming } from "./check_timing.ts";

@@ -1,6 +1,6 @@
 /** What a command is: its row in COMMANDS, its words, and what its body may use. Bodies import this and not the table that loads them. */
 import type { Override } from "../compiler/options.ts";
-import type { OptionName } from "./options.ts";
+import type { OptionName } from "./words/options.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Toolchain } from "./tools/toolchain.ts";
 

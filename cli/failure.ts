@@ -10,7 +10,7 @@ import {
 } from "./host/errors.ts";
 import type { Terminal } from "./terminal.ts";
 import { type JsonLayout, jsonText } from "./json.ts";
-import { permissionRemedy } from "./permission_remedy.ts";
+import { permissionRemedy } from "./host/permission_remedy.ts";
 
 /** The exit codes of `tri`. */
 export const EXIT = { ok: 0, kernels: 1, usage: 2, environment: 3, interrupted: 4 } as const;

@@ -1,8 +1,8 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
-import { commandHelpText, helpText } from "./help.ts";
+import { commandHelpText, helpText } from "./words/help.ts";
 import { PassFailure } from "../compiler/driver/pass_failure.ts";
 import { BODIES } from "./bodies.ts";
-import { parseCommandLine } from "./parse.ts";
+import { parseCommandLine } from "./words/parse.ts";
 import { asksForJson } from "./diagnostics/format.ts";
 import { failureOf, tellFailure } from "./failure.ts";
 import { type JsonLayout, jsonText } from "./json.ts";

@@ -3,7 +3,7 @@
  * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
  */
 import { styleText } from "node:util";
-import { readEnv } from "./environment.ts";
+import { readEnv } from "./host/environment.ts";
 import { deno, type Stream } from "./host/deno.ts";
 import { codeOf } from "./host/errors.ts";
 import { standardStreams, type Streams, terminalColumns } from "./host/streams.ts";

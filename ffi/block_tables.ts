@@ -1,7 +1,7 @@
 /** Look-up tables of a block-sparse matrix, for kernels such as `sdd`, `dsd` and `dds`. */
 import { ArgumentError } from "./errors.ts";
-import { expectInteger } from "./numbers.ts";
-import { describeValue } from "./values.ts";
+import { expectInteger } from "./arguments/numbers.ts";
+import { describeValue } from "./arguments/values.ts";
 
 /** The most blocks along an axis: far more than a matrix has, and few enough to count. */
 const MOST_BLOCKS = 2 ** 24;

@@ -1,6 +1,6 @@
 /** Devices: a GPU (or the emulator instead) with its memory, streams, modules and tensors. */
-import { DeviceBuffer } from "./buffer.ts";
-import { expectBranded, registerBrand } from "./brands.ts";
+import { DeviceBuffer } from "./memory/buffer.ts";
+import { expectBranded, registerBrand } from "./arguments/brands.ts";
 import type { DeviceInfo, Driver } from "./driver.ts";
 import {
   type DType,
@@ -12,20 +12,20 @@ import {
   type HostNumbers,
 } from "./dtype.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
-import { checkLength, type Layout } from "./data_length.ts";
+import { checkLength, type Layout } from "./tensors/data_length.ts";
 import { DeviceEvent, type EventOptions } from "./event.ts";
-import { checkOrdinal, expectDriver } from "./expect_driver.ts";
-import { expectDeviceMemory, expectRelease, ForeignMemory } from "./foreign_memory.ts";
-import { bytesOf, takeData } from "./host.ts";
+import { checkOrdinal, expectDriver } from "./arguments/expect_driver.ts";
+import { expectDeviceMemory, expectRelease, ForeignMemory } from "./memory/foreign_memory.ts";
+import { bytesOf, takeData } from "./tensors/host.ts";
 import { KernelModule } from "./module.ts";
 import { chooseDriver, type OpenOptions } from "./open.ts";
-import { checkOptions, optionNames, own } from "./options.ts";
-import { PinnedArray } from "./pinned.ts";
-import { arePeers } from "./peers.ts";
-import { type Allocation, MemoryPool } from "./pool.ts";
-import { describe, listed, spanElements, takeLayout } from "./shape.ts";
+import { checkOptions, optionNames, own } from "./arguments/options.ts";
+import { PinnedArray } from "./memory/pinned.ts";
+import { arePeers } from "./memory/peers.ts";
+import { type Allocation, MemoryPool } from "./memory/pool.ts";
+import { describe, listed, spanElements, takeLayout } from "./tensors/shape.ts";
 import { Stream } from "./stream.ts";
-import { Tensor } from "./tensor.ts";
+import { Tensor } from "./tensors/tensor.ts";
 
 /** How a tensor is laid out and for which stream its memory is. */
 export interface TensorOptions {

@@ -1,7 +1,7 @@
 /** Element types: their size, and the typed array that holds them on the host. One row each. */
 import { ArgumentError, TriError } from "./errors.ts";
-import { expectInteger } from "./numbers.ts";
-import { describeValue } from "./values.ts";
+import { expectInteger } from "./arguments/numbers.ts";
+import { describeValue } from "./arguments/values.ts";
 
 /** `Float16Array`, also for programs whose TypeScript has no types of it. */
 export type HalfArray = typeof globalThis extends

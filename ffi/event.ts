@@ -1,10 +1,10 @@
 /** Events: marks in a stream that can be waited for and timed. */
 import type { Device } from "./device.ts";
-import { expectBranded, registerBrand } from "./brands.ts";
+import { expectBranded, registerBrand } from "./arguments/brands.ts";
 import { ArgumentError, DisposedError, TriError } from "./errors.ts";
-import { checkOptions, optionNames, own } from "./options.ts";
+import { checkOptions, optionNames, own } from "./arguments/options.ts";
 import type { Stream } from "./stream.ts";
-import { describeValue } from "./values.ts";
+import { describeValue } from "./arguments/values.ts";
 import { untilDone } from "./wait.ts";
 
 /** How an event is made. */

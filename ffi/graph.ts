@@ -1,7 +1,7 @@
 /** Graphs: recorded work that is launched as a whole. */
-import { expectBranded } from "./brands.ts";
+import { expectBranded } from "./arguments/brands.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
-import { describeValue } from "./values.ts";
+import { describeValue } from "./arguments/values.ts";
 import type { Stream } from "./stream.ts";
 
 /** Memory that records which streams use it. */

@@ -15,7 +15,7 @@
  * @module
  */
 export { type BlockTables, blockTables } from "./block_tables.ts";
-export { DeviceBuffer } from "./buffer.ts";
+export { DeviceBuffer } from "./memory/buffer.ts";
 export { Device, type TensorOptions, type WrapOptions } from "./device.ts";
 export type {
   Contents,
@@ -82,7 +82,7 @@ export { Graph } from "./graph.ts";
 export * from "./kernel/mod.ts";
 export { KernelFunction, KernelModule } from "./module.ts";
 export type { DeviceName, OpenOptions } from "./open.ts";
-export { PinnedArray } from "./pinned.ts";
+export { PinnedArray } from "./memory/pinned.ts";
 export type {
   AccessProfile,
   EmulatorWarning,
@@ -91,10 +91,10 @@ export type {
   Profiled,
   SharedTraffic,
 } from "./profile.ts";
-export { canAccessPeer, viewPeer } from "./peers.ts";
-export { openShared, type SharedTensor, shareTensor } from "./shared_memory.ts";
-export type { Shape, Shapes } from "./shape.ts";
+export { canAccessPeer, viewPeer } from "./memory/peers.ts";
+export { openShared, type SharedTensor, shareTensor } from "./memory/shared_memory.ts";
+export type { Shape, Shapes } from "./tensors/shape.ts";
 export { Stream } from "./stream.ts";
-export { type CopyOptions, Tensor, type TensorLayout } from "./tensor.ts";
+export { type CopyOptions, Tensor, type TensorLayout } from "./tensors/tensor.ts";
 export type { TensorMap, TensorTypeName } from "./tensor_map.ts";
 export { ModuleVariable } from "./variable.ts";

@@ -1,12 +1,12 @@
 /** Loaded kernel images, the kernels in them and their variables. */
 import type { Device } from "./device.ts";
 import type { FunctionInfo, LaunchShape, PreparedLaunch } from "./driver.ts";
-import { expectBranded, registerBrand } from "./brands.ts";
+import { expectBranded, registerBrand } from "./arguments/brands.ts";
 import type { HostBytes } from "./dtype.ts";
 import { ArgumentError, CudaError, DisposedError, ImageError } from "./errors.ts";
-import { bytesOf } from "./host.ts";
-import { checkLaunchShape } from "./launch_shape.ts";
-import { describeValue } from "./values.ts";
+import { bytesOf } from "./tensors/host.ts";
+import { checkLaunchShape } from "./arguments/launch_shape.ts";
+import { describeValue } from "./arguments/values.ts";
 import { ModuleVariable } from "./variable.ts";
 
 /** A kernel image on a device. */

@@ -16,10 +16,10 @@ import {
   NoDeviceError,
   TriError,
 } from "./errors.ts";
-import { checkOptions, optionNames, own } from "./options.ts";
+import { checkOptions, optionNames, own } from "./arguments/options.ts";
 import type { AllowedLibraries } from "./runtime/runtime.ts";
 import { spawnWorker } from "./threads/spawn.ts";
-import { describeValue } from "./values.ts";
+import { describeValue } from "./arguments/values.ts";
 
 /** A device by name: the emulator, any GPU, the first CUDA GPU, or a GPU by number. */
 export type DeviceName = "emulator" | "gpu" | "cuda" | `cuda:${number}`;

@@ -1,11 +1,11 @@
 /** Streams: queues of work on one device. Work on one stream is done in order. */
 import type { Device } from "./device.ts";
-import { expectBranded, isBranded, nameValue, registerBrand } from "./brands.ts";
+import { expectBranded, isBranded, nameValue, registerBrand } from "./arguments/brands.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
 import type { DeviceEvent } from "./event.ts";
 import { Graph, Recording } from "./graph.ts";
-import { arePeers } from "./peers.ts";
-import { describeValue } from "./values.ts";
+import { arePeers } from "./memory/peers.ts";
+import { describeValue } from "./arguments/values.ts";
 
 /** Whether the value is a stream, and not merely of its form. */
 export let isStream: (value: unknown) => value is Stream;

@@ -1,11 +1,11 @@
 /** Variables of loaded images: memory that a kernel accesses by a name. */
 import type { HostBytes } from "./dtype.ts";
-import { expectBranded } from "./brands.ts";
+import { expectBranded } from "./arguments/brands.ts";
 import { ArgumentError, DisposedError } from "./errors.ts";
-import { bytesInside } from "./host.ts";
-import { expectInteger } from "./numbers.ts";
+import { bytesInside } from "./tensors/host.ts";
+import { expectInteger } from "./arguments/numbers.ts";
 import type { KernelModule } from "./module.ts";
-import { StreamUses } from "./pool.ts";
+import { StreamUses } from "./memory/pool.ts";
 import type { Stream } from "./stream.ts";
 
 /** A variable of an image on a device. */

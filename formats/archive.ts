@@ -1,6 +1,6 @@
 /** Files of several tensors, by their names. */
 import { nearest } from "../compiler/support/spelling.ts";
-import { describeValue } from "../ffi/values.ts";
+import { describeValue } from "../ffi/arguments/values.ts";
 import { TensorFileError } from "./errors.ts";
 import type { ByteSource } from "./source.ts";
 import type { StoredTensor } from "./stored.ts";

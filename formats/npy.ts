@@ -15,7 +15,7 @@
  * @module
  */
 import { DTYPES, type HostBytes } from "../ffi/dtype.ts";
-import { denseStrides } from "../ffi/shape.ts";
+import { denseStrides } from "../ffi/tensors/shape.ts";
 import { TensorFileError } from "./errors.ts";
 import {
   NPY_PREFIX_BYTES,

@@ -3,7 +3,7 @@
  * `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
  */
 import { type DType, DTYPES, type HostBytes } from "../ffi/dtype.ts";
-import { MAX_RANK } from "../ffi/shape.ts";
+import { MAX_RANK } from "../ffi/tensors/shape.ts";
 import { TensorFileError } from "./errors.ts";
 
 /** What a header says. */

@@ -14,9 +14,9 @@
  */
 import type { HostBytes } from "../ffi/dtype.ts";
 import { ArgumentError } from "../ffi/errors.ts";
-import { checkOptions, optionNames, own } from "../ffi/options.ts";
+import { checkOptions, optionNames, own } from "../ffi/arguments/options.ts";
 import { theProcess, type Zlib } from "../ffi/runtime/builtin.ts";
-import { describeValue } from "../ffi/values.ts";
+import { describeValue } from "../ffi/arguments/values.ts";
 import { openArchive, TensorArchive } from "./archive.ts";
 import { TensorFileError } from "./errors.ts";
 import { npyFacts, npyPieces } from "./npy.ts";

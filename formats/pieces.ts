@@ -1,11 +1,11 @@
 /** The elements of a tensor in consecutive pieces, whatever the tensor is. */
 import { type DType, DTYPES, type HostBytes, type HostData } from "../ffi/dtype.ts";
 import { ArgumentError } from "../ffi/errors.ts";
-import { takeData } from "../ffi/host.ts";
-import { nameValue } from "../ffi/brands.ts";
-import { checkOptions, optionNames, own } from "../ffi/options.ts";
-import { countElements, listed, takeShape } from "../ffi/shape.ts";
-import { isTensor, type Tensor } from "../ffi/tensor.ts";
+import { takeData } from "../ffi/tensors/host.ts";
+import { nameValue } from "../ffi/arguments/brands.ts";
+import { checkOptions, optionNames, own } from "../ffi/arguments/options.ts";
+import { countElements, listed, takeShape } from "../ffi/tensors/shape.ts";
+import { isTensor, type Tensor } from "../ffi/tensors/tensor.ts";
 import { type ByteSource, newBytes } from "./source.ts";
 import { PIECE_BYTES, StoredTensor } from "./stored.ts";
 

@@ -14,9 +14,9 @@
  */
 import { type DType, DTYPES, type HostBytes } from "../ffi/dtype.ts";
 import { ArgumentError } from "../ffi/errors.ts";
-import { checkOptions, optionNames, own } from "../ffi/options.ts";
-import { denseStrides } from "../ffi/shape.ts";
-import { describeValue } from "../ffi/values.ts";
+import { checkOptions, optionNames, own } from "../ffi/arguments/options.ts";
+import { denseStrides } from "../ffi/tensors/shape.ts";
+import { describeValue } from "../ffi/arguments/values.ts";
 import { openArchive, TensorArchive } from "./archive.ts";
 import { TensorFileError } from "./errors.ts";
 import { piecesFrom, takeTensors, type TensorSource, type Writable } from "./pieces.ts";

@@ -1,7 +1,7 @@
 /** The header of safetensors: eight bytes with its length, then JSON with type, shape and offsets of each tensor. */
 import { type DType, DTYPES } from "../ffi/dtype.ts";
-import { MAX_RANK } from "../ffi/shape.ts";
-import { describeValue } from "../ffi/values.ts";
+import { MAX_RANK } from "../ffi/tensors/shape.ts";
+import { describeValue } from "../ffi/arguments/values.ts";
 import { TensorFileError } from "./errors.ts";
 import { type ByteSource, readPart } from "./source.ts";
 

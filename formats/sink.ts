@@ -1,7 +1,7 @@
 /** Where files of tensors are written to: memory, or a file that takes its name when it is whole. */
 import type { HostBytes } from "../ffi/dtype.ts";
 import { ArgumentError } from "../ffi/errors.ts";
-import { describeValue } from "../ffi/values.ts";
+import { describeValue } from "../ffi/arguments/values.ts";
 import { attempt, fileName, files, MOST_BYTES, newBytes } from "./source.ts";
 
 /** Takes bytes at positions. */

@@ -4,9 +4,9 @@
  */
 import type { HostBytes } from "../ffi/dtype.ts";
 import { TriError } from "../ffi/errors.ts";
-import { bytesOf } from "../ffi/host.ts";
+import { bytesOf } from "../ffi/tensors/host.ts";
 import { type FileFunctions, theProcess } from "../ffi/runtime/builtin.ts";
-import { describeValue } from "../ffi/values.ts";
+import { describeValue } from "../ffi/arguments/values.ts";
 import { TensorFileError } from "./errors.ts";
 
 /** What a file of tensors is read from: a path, a file URL, or the bytes of a file. */

@@ -1,10 +1,10 @@
 /** Tensors of a file: what they are is known when the file is open, their bytes are read when they are asked for. */
 import type { Device } from "../ffi/device.ts";
 import { type DType, DTYPES, type HostArray, hostArray, type HostBytes } from "../ffi/dtype.ts";
-import { bytesOf } from "../ffi/host.ts";
-import { countElements, describe, gather, isDense } from "../ffi/shape.ts";
+import { bytesOf } from "../ffi/tensors/host.ts";
+import { countElements, describe, gather, isDense } from "../ffi/tensors/shape.ts";
 import type { Stream } from "../ffi/stream.ts";
-import type { Tensor } from "../ffi/tensor.ts";
+import type { Tensor } from "../ffi/tensors/tensor.ts";
 import { TensorFileError } from "./errors.ts";
 
 /** Bytes of a tensor that are in host memory at once. */

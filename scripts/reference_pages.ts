@@ -6,9 +6,9 @@
  *     deno run -A scripts/reference_pages.ts --check    fails if one is not up to date
  */
 import * as path from "node:path";
-import { COMMANDS, isCommand } from "../cli/commands.ts";
+import { COMMANDS, isCommand } from "../cli/words/commands.ts";
 import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
-import { commandHelpText, helpText } from "../cli/help.ts";
+import { commandHelpText, helpText } from "../cli/words/help.ts";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins/builtins.ts";
 import { KEYWORDS } from "../compiler/preprocess/keywords.ts";
 import { BUILDS_EXAMPLE, KERNEL_SETTINGS, SETTINGS_EXAMPLE } from "../cli/project/settings_docs.ts";
@@ -47,7 +47,7 @@ function cliPage(): string {
   const commands = Object.keys(COMMANDS).filter(isCommand);
   const block = (text: string): string => "```text\n" + text.trimEnd() + "\n```\n";
   return [
-    head("The command line", "cli/commands.ts and cli/options.ts"),
+    head("The command line", "cli/words/commands.ts and cli/words/options.ts"),
     "`deno task tri COMMAND`, or `deno run -P=tri cli/main.ts COMMAND`. The output of `--help`:\n",
     block(helpText()),
     ...commands.flatMap((name) => [`## tri ${name}\n`, block(commandHelpText(name))]),

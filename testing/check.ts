@@ -1,7 +1,7 @@
 /** checkKernel(): a kernel against a reference on drawn cases; a case that fails is made smaller. */
 import { Device, type DType, DTYPES, Tensor } from "../ffi/mod.ts";
-import { elementReader } from "../ffi/elements.ts";
-import { bytesOf } from "../ffi/host.ts";
+import { elementReader } from "../ffi/tensors/elements.ts";
+import { bytesOf } from "../ffi/tensors/host.ts";
 import { type Case, drawSize, pick, randomFrom, seedOf } from "./draw.ts";
 import { type Given, type Inputs, isTensorInput, type Known, makeInputs } from "./inputs.ts";
 import { KernelMismatch } from "./mismatch.ts";

@@ -1,6 +1,6 @@
 /** The inputs of a kernel's test: how they are declared, and the tensors of a case. */
 import { type Device, type DType, DTYPES, type HostArray, type Tensor } from "../ffi/mod.ts";
-import { elementReader, fillElements } from "../ffi/elements.ts";
+import { elementReader, fillElements } from "../ffi/tensors/elements.ts";
 import { type Case, elementSource, type Layout, randomFrom, seedOf, type Values } from "./draw.ts";
 
 /** A tensor that is drawn. */

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { bug, must } from "../../compiler/support/bug.ts";
-import type { Platform } from "../options.ts";
+import type { Platform } from "../words/options.ts";
 import { environmentError } from "../failure.ts";
 import { isGranted } from "../host/deno.ts";
 

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { BANNER, bundleModule } from "./bundle.ts";
 import { filesOf, readState, STATE_FILE } from "./state.ts";
 import type { CommandContext, Invocation } from "../command.ts";
-import { PLATFORMS } from "../options.ts";
+import { PLATFORMS } from "../words/options.ts";
 import { environmentError, usageError, writeFailure } from "../failure.ts";
 import { sha256 } from "../files/hash.ts";
 import { absolutePath, folderOf, joinPath, relativePath } from "../files/paths.ts";

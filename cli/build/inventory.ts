@@ -6,7 +6,7 @@ import { type BuildInputs, type BuildState, readState, stableJson, whyStale } fr
 import type { CommandContext, Invocation } from "../command.ts";
 import { usageError } from "../failure.ts";
 import { probeAgain } from "../project/include.ts";
-import { jobCount } from "../jobs.ts";
+import { jobCount } from "../words/jobs.ts";
 import { hashOnDisk } from "../files/output_folder.ts";
 import { absolutePath, folderOf, joinPath } from "../files/paths.ts";
 import { isFile, readTextIfThere } from "../project/project.ts";

@@ -1,6 +1,6 @@
 /** `tri completions SHELL`: prints the script by which a shell completes commands and options. */
 import type { CommandContext, Invocation } from "../command.ts";
-import { SHELLS } from "../options.ts";
+import { SHELLS } from "../words/options.ts";
 import { bashCompletions } from "./bash.ts";
 import { fishCompletions } from "./fish.ts";
 import { commandWords } from "./model.ts";

@@ -1,6 +1,6 @@
 /** What can be completed, from the tables of commands and options; each shell prints it in its own language. */
-import { type CommandName, commandRow, COMMANDS, isCommand } from "../commands.ts";
-import { optionRow } from "../options.ts";
+import { type CommandName, commandRow, COMMANDS, isCommand } from "../words/commands.ts";
+import { optionRow } from "../words/options.ts";
 
 /** Candidates at a position. */
 export type Values =

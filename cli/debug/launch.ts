@@ -1,6 +1,6 @@
 /** Compiles one file and launches one of its kernels on the emulator, for a debugger. */
 import { evaluate } from "../../compiler/contract/expr.ts";
-import { fillElements } from "../../ffi/elements.ts";
+import { fillElements } from "../../ffi/tensors/elements.ts";
 import {
   type CheckChoice,
   type DebugLaunch,
@@ -16,7 +16,7 @@ import { firstBuilds } from "../project/project.ts";
 import { checkKernelNames, openSession } from "../project/session.ts";
 import { chooseArguments, scalarValues, type Sizes } from "../report/arguments.ts";
 import { factsOf, instancesOn } from "../report/facts.ts";
-import { numberParams, readSizes } from "../sizes.ts";
+import { numberParams, readSizes } from "../words/sizes.ts";
 import type { PlacedTensor } from "./tensors.ts";
 
 /** What a launch is called with. */

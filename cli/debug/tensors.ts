@@ -1,6 +1,6 @@
 /** Tensors of a debugged launch: their elements by name and index. */
 import { type DebugLaunch, type DType, DTYPES } from "../../ffi/mod.ts";
-import { elementReader } from "../../ffi/elements.ts";
+import { elementReader } from "../../ffi/tensors/elements.ts";
 
 /** A tensor in the emulator's memory. */
 export interface PlacedTensor {

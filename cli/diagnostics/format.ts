@@ -1,8 +1,8 @@
 /** `--format`: how diagnostics are given, and where the files that they name lie. */
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { CommandContext, Invocation } from "../command.ts";
-import { type Format, FORMATS } from "../options.ts";
-import { readEnv } from "../environment.ts";
+import { type Format, FORMATS } from "../words/options.ts";
+import { readEnv } from "../host/environment.ts";
 import { usageError } from "../failure.ts";
 import { absolutePath, joinPath, relativePath } from "../files/paths.ts";
 

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { type AssembledModule, assembleModules, noAssembler } from "../build/assembled_modules.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { inspectIrFile, isIrFile, passAfter, StepTimes } from "./passes.ts";
-import { type Phase, PHASES } from "../options.ts";
+import { type Phase, PHASES } from "../words/options.ts";
 import { environmentError, EXIT, usageError } from "../failure.ts";
 import { showDiagnostics, type View } from "../diagnostics/format.ts";
 import { includeFinder } from "../project/include.ts";

@@ -1,6 +1,6 @@
 /** Which remote cache a build uses: the option, else the environment, else the key `tri` of the project's settings. */
 import type { Invocation } from "../command.ts";
-import { readEnv } from "../environment.ts";
+import { readEnv } from "../host/environment.ts";
 import { usageError } from "../failure.ts";
 import { isFolderUrl, mistakeInUrl, OFF, REMOTE_VARIABLES } from "./url.ts";
 import type { Project } from "../project/project.ts";

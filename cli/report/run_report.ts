@@ -7,7 +7,7 @@ import { EXIT } from "../failure.ts";
 import { type Occupancy, occupancyOf } from "./occupancy.ts";
 import type { Resources } from "../tools/ptxas.ts";
 import { type EntryRun, runKernel } from "./run.ts";
-import { numberParams, readSizes } from "../sizes.ts";
+import { numberParams, readSizes } from "../words/sizes.ts";
 import { printRuns, printTable, runToJson } from "./table.ts";
 import { jsonText } from "../json.ts";
 

@@ -2,7 +2,7 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { delimiter } from "node:path";
 import process from "node:process";
-import { mayRun, readEnv } from "../environment.ts";
+import { mayRun, readEnv } from "../host/environment.ts";
 import { joinPath } from "../files/paths.ts";
 
 /** A program that was found. */

@@ -3,7 +3,7 @@ import { evaluate } from "../../compiler/contract/expr.ts";
 import type { InstanceInfo } from "../../compiler/contract/types.ts";
 import { SCALARS } from "../../compiler/support/scalar.ts";
 import type { DType } from "../../ffi/dtype.ts";
-import { bytesOf } from "../../ffi/host.ts";
+import { bytesOf } from "../../ffi/tensors/host.ts";
 import type { Device, Tensor } from "../../ffi/mod.ts";
 import { type Arguments, chooseArguments, scalarValues, type Sizes } from "../report/arguments.ts";
 import { type Group, specializationOf } from "./candidates.ts";

@@ -4,7 +4,7 @@ import process from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { DeviceInfo } from "../../ffi/driver.ts";
-import { mayRun } from "../environment.ts";
+import { mayRun } from "../host/environment.ts";
 import { deno } from "../host/deno.ts";
 import { environmentError } from "../failure.ts";
 import { findGpus } from "../tools/gpus.ts";

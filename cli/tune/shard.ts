@@ -1,7 +1,7 @@
 /** A part of the runs for one of several machines: which part, and how the runs are split so that all parts take about as long. */
 import { evaluate } from "../../compiler/contract/expr.ts";
 import { groupBy } from "../../compiler/support/group_by.ts";
-import { readEnv } from "../environment.ts";
+import { readEnv } from "../host/environment.ts";
 import { type Failure, usageError } from "../failure.ts";
 import { bytesIn, type Run } from "./arguments.ts";
 

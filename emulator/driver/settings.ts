@@ -3,7 +3,7 @@ import { nearest } from "../../compiler/support/spelling.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
 import type { EmulatorWarning } from "../../ffi/profile.ts";
 import { processorThreads } from "../../ffi/threads/processors.ts";
-import { describeValue } from "../../ffi/values.ts";
+import { describeValue } from "../../ffi/arguments/values.ts";
 import {
   CHECK_LEVELS,
   CHECK_NAMES,

@@ -1,10 +1,10 @@
 /** A handle of cuBLAS, and its product of matrices in the terms of tensors. */
-import { expectBranded, nameValue } from "../brands.ts";
+import { expectBranded, nameValue } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { ArgumentError, DisposedError } from "../errors.ts";
 import { overlap } from "../kernel/overlap.ts";
-import { listed } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
+import { listed } from "../tensors/shape.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import { CublasError } from "./errors.ts";
 import { cublasLibraries, openCublasLibrary } from "./library.ts";
 import {

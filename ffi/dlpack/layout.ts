@@ -1,7 +1,7 @@
 /** The structures of DLPack 1 as bytes (dlpack.h): `DLManagedTensorVersioned` and the `DLTensor` in it, little-endian. */
 import { type DType, DTYPES, type HostBytes } from "../dtype.ts";
 import { ArgumentError } from "../errors.ts";
-import { MAX_RANK } from "../shape.ts";
+import { MAX_RANK } from "../tensors/shape.ts";
 
 /** The version that is written. Other minor versions have the same layout. */
 export const VERSION = { major: 1, minor: 1 } as const;

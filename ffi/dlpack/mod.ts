@@ -18,17 +18,17 @@
  * @module
  */
 import { runtime } from "#runtime";
-import { expectBranded, isBranded, nameValue } from "../brands.ts";
+import { expectBranded, isBranded, nameValue } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { DTYPES, type HostBytes } from "../dtype.ts";
 import { ArgumentError, DisposedError, PermissionError } from "../errors.ts";
-import { checkOptions, optionNames, own } from "../options.ts";
-import type { PinnedArray } from "../pinned.ts";
+import { checkOptions, optionNames, own } from "../arguments/options.ts";
+import type { PinnedArray } from "../memory/pinned.ts";
 import type { HostMemory } from "../runtime/runtime.ts";
-import { denseStrides, spanElements, takeLayout } from "../shape.ts";
+import { denseStrides, spanElements, takeLayout } from "../tensors/shape.ts";
 import type { Stream } from "../stream.ts";
-import type { Tensor } from "../tensor.ts";
-import { describeValue } from "../values.ts";
+import type { Tensor } from "../tensors/tensor.ts";
+import { describeValue } from "../arguments/values.ts";
 import {
   decodeIntegers,
   decodeManaged,

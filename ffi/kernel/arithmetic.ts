@@ -3,7 +3,7 @@
  * count in doubles, which are exact up to 2^53, and stop where a value could no longer be exact.
  */
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../values.ts";
+import { describeValue } from "../arguments/values.ts";
 
 /** What errors of expressions call their arguments. */
 export const SIZES = "sizes";

@@ -1,6 +1,6 @@
 /** Parameters that tensors define by their extents and strides, and the demands on the others. */
 import type { ArgumentError } from "../errors.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import type { CallArguments } from "./call_arguments.ts";
 import type { DimensionModel, DimensionSource, TensorModel, VariantModel } from "./model.ts";
 

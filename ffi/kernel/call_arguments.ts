@@ -3,9 +3,9 @@
  * a launch makes no garbage. Code of the caller can run in between (getters of options, `print` of the emulator); a
  * call of the same kernel from there is refused.
  */
-import { nameValue } from "../brands.ts";
+import { nameValue } from "../arguments/brands.ts";
 import { ArgumentError, DisposedError, LaunchError } from "../errors.ts";
-import { isTensor, type Tensor } from "../tensor.ts";
+import { isTensor, type Tensor } from "../tensors/tensor.ts";
 import { EXACT_LIMIT } from "./arithmetic.ts";
 import type { DimensionSource, InstanceModel, KernelModel, VariantModel } from "./model.ts";
 import { SCALARS, type ScalarValue } from "./scalars.ts";

@@ -1,11 +1,11 @@
 /** Calls of a kernel in either form: the arguments are gathered and checked, then the driver launches. */
 import type { PreparedLaunch } from "../driver.ts";
 import { ArgumentError, EMULATOR_REQUEST, LaunchError } from "../errors.ts";
-import { checkOptions, own } from "../options.ts";
+import { checkOptions, own } from "../arguments/options.ts";
 import { emptyProfile, type LaunchProfile, type Profiled } from "../profile.ts";
 import type { Stream } from "../stream.ts";
-import { isTensor } from "../tensor.ts";
-import { describeValue } from "../values.ts";
+import { isTensor } from "../tensors/tensor.ts";
+import { describeValue } from "../arguments/values.ts";
 import { checkDemands, chooseInstance, computeGrid, holdsFor } from "./check.ts";
 import type { Choice } from "./choice.ts";
 import type { ConstantBuffers } from "./constants.ts";

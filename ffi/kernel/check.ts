@@ -1,10 +1,10 @@
 /** What a launch must fulfil before the driver sees it: one device, conditions, alignment, a legal grid. */
 import type { DeviceInfo } from "../driver.ts";
-import { nameValue } from "../brands.ts";
+import { nameValue } from "../arguments/brands.ts";
 import { ArgumentError } from "../errors.ts";
-import { isList } from "../numbers.ts";
+import { isList } from "../arguments/numbers.ts";
 import { isStream, type Stream } from "../stream.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import type { CallArguments } from "./call_arguments.ts";
 import type { InstanceModel, VariantModel } from "./model.ts";
 import type { GridSize } from "./types.ts";

@@ -1,9 +1,9 @@
 /** Constant memory of kernels: what the program puts there, and the images that have a copy of it. */
 import type { HostBytes } from "../dtype.ts";
-import { nameValue } from "../brands.ts";
+import { nameValue } from "../arguments/brands.ts";
 import { ArgumentError } from "../errors.ts";
-import { bytesOf } from "../host.ts";
-import { expectInteger, isList } from "../numbers.ts";
+import { bytesOf } from "../tensors/host.ts";
+import { expectInteger, isList } from "../arguments/numbers.ts";
 import type { ModuleVariable } from "../variable.ts";
 import type { ConstantFacts } from "./facts.ts";
 

@@ -1,6 +1,6 @@
 /** Kernels as functions: what a generated wrapper exports. */
 import { KernelCalls, type LaunchResult } from "./calls.ts";
-import { nameValue } from "../brands.ts";
+import { nameValue } from "../arguments/brands.ts";
 import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
 import { ArgumentError, WrapperError } from "../errors.ts";
 import { type ConstantBuffers, defineConstants } from "./constants.ts";

@@ -1,7 +1,7 @@
 /** Which code of an instance a launch takes: the first of its forms whose demands the launch meets, else its entry. */
 import type { PreparedLaunch } from "../driver.ts";
 import { ArgumentError, LaunchError } from "../errors.ts";
-import { describeValue } from "../values.ts";
+import { describeValue } from "../arguments/values.ts";
 import type { CallArguments } from "./call_arguments.ts";
 import { SIZES } from "./arithmetic.ts";
 import type { Condition, FormFacts } from "./facts.ts";

@@ -1,9 +1,9 @@
 /** The two forms of a call, and how each brings its arguments into the object of the call. */
-import { nameValue } from "../brands.ts";
+import { nameValue } from "../arguments/brands.ts";
 import { ArgumentError } from "../errors.ts";
-import { checkOptions, type NamedValues, own } from "../options.ts";
+import { checkOptions, type NamedValues, own } from "../arguments/options.ts";
 import type { Stream } from "../stream.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import { bindTensors, checkComputed } from "./bind.ts";
 import { streamOf } from "./check.ts";
 import type { CallArguments } from "./call_arguments.ts";
@@ -16,7 +16,7 @@ import { chooseVariant } from "./variant.ts";
 /** What a call returns: nothing, a tensor, or several by name. */
 export type CallResult = undefined | Tensor | Readonly<Record<string, Tensor>>;
 
-export type { NamedValues } from "../options.ts";
+export type { NamedValues } from "../arguments/options.ts";
 
 /** Options of a call; in the short form they also hold parameters that no tensor defines. */
 export type AnyOptions = CallOptions & NamedValues;

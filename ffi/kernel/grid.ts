@@ -3,7 +3,7 @@
  * the tiles that programs have, may depend on the tensors; then there is no answer.
  */
 import { ArgumentError } from "../errors.ts";
-import { own } from "../options.ts";
+import { own } from "../arguments/options.ts";
 import { computeGrid } from "./check.ts";
 import type { Condition } from "./facts.ts";
 import type { CallArguments } from "./call_arguments.ts";

@@ -1,7 +1,7 @@
 /** The memory that a launch touches: inside its buffers, and apart where the kernel needs it. */
 import { DTYPES } from "../dtype.ts";
-import { overlapsItself } from "../self_overlap.ts";
-import type { Tensor } from "../tensor.ts";
+import { overlapsItself } from "../tensors/self_overlap.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import { type CallArguments, GRID_NAMES } from "./call_arguments.ts";
 import type { DimensionModel, InstanceModel, TensorModel } from "./model.ts";
 import { isSameMemory, liesBetweenRows, meets } from "./overlap.ts";

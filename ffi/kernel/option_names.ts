@@ -1,5 +1,5 @@
 /** The options that calls of every kernel take. */
-import { optionNames } from "../options.ts";
+import { optionNames } from "../arguments/options.ts";
 import type { CallOptions, TuneOptions, VariantOptions } from "./types.ts";
 
 /** `profile` is `true`, or `false` where it is decided at run time. */

@@ -1,6 +1,6 @@
 /** Whether two tensors share memory, as far as their strides show. */
 import { DTYPES } from "../dtype.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 
 /** Whether the memory that two tensors span has a byte in common, other than between the rows of one of them. */
 export function overlap(a: Tensor, b: Tensor): boolean {

@@ -1,7 +1,7 @@
 /** Adds timings to the file that `tri build` reads. */
 import { runtime } from "#runtime";
 import { ArgumentError, PermissionError, TriError } from "../errors.ts";
-import { describeValue } from "../values.ts";
+import { describeValue } from "../arguments/values.ts";
 import {
   NO_TIMINGS,
   parseTuneFile,

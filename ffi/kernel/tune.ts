@@ -1,6 +1,6 @@
 /** Tuning at run time: times the configurations that a wrapper ships, takes the fastest from then on, and can save it. */
 import { LaunchError } from "../errors.ts";
-import { own } from "../options.ts";
+import { own } from "../arguments/options.ts";
 import type { Stream } from "../stream.ts";
 import type { Alternative, Alternatives } from "./calls.ts";
 import { expectFileUrl, saveTimings } from "./save_timings.ts";

@@ -3,7 +3,7 @@
  * several variants have these, by extents that a variant's constants fix.
  */
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../values.ts";
+import { describeValue } from "../arguments/values.ts";
 import type { CallArguments } from "./call_arguments.ts";
 import type { DimensionModel, KernelModel, VariantModel } from "./model.ts";
 

@@ -1,12 +1,12 @@
 /** Calls of communicators as data, and what is checked of them before anything is queued: alone, and against those of other ranks. */
-import { nameValue } from "../brands.ts";
+import { nameValue } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { DTYPES } from "../dtype.ts";
 import { ArgumentError } from "../errors.ts";
 import { overlap } from "../kernel/overlap.ts";
-import { isDense } from "../shape.ts";
+import { isDense } from "../tensors/shape.ts";
 import type { Stream } from "../stream.ts";
-import { isTensor, type Tensor } from "../tensor.ts";
+import { isTensor, type Tensor } from "../tensors/tensor.ts";
 import { REDUCED_DTYPES, type Reduction, REDUCTIONS } from "./symbols.ts";
 
 export type CallKind =

@@ -1,11 +1,11 @@
 /** Communicators: a rank's calls, checked before anything is queued. */
-import { expectBranded } from "../brands.ts";
+import { expectBranded } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { ArgumentError, DisposedError } from "../errors.ts";
 import type { Recording } from "../graph.ts";
-import { checkOptions, optionNames } from "../options.ts";
+import { checkOptions, optionNames } from "../arguments/options.ts";
 import type { Stream } from "../stream.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import { type Call, checkCall, checkTogether, KINDS } from "./call.ts";
 import { CommunicatorAbortedError, NcclError } from "./errors.ts";
 import type { Reduction } from "./symbols.ts";

@@ -3,9 +3,9 @@
  * Sums are computed in double precision and rounded once, where NCCL rounds after each rank.
  */
 import { DTYPES, type HostBytes } from "../dtype.ts";
-import { type Element, elementReader, fillElements } from "../elements.ts";
+import { type Element, elementReader, fillElements } from "../tensors/elements.ts";
 import { ArgumentError } from "../errors.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensors/tensor.ts";
 import { type Call, type CallKind, dtypeOf, KINDS, shareOf } from "./call.ts";
 import type { Reduction } from "./symbols.ts";
 import type { RankCall, Transport } from "./transport.ts";

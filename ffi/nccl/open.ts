@@ -1,10 +1,10 @@
 /** Opening communicators: all ranks in one process, or one rank in each of several. */
-import { expectBranded } from "../brands.ts";
+import { expectBranded } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { ArgumentError } from "../errors.ts";
-import { expectInteger, isList } from "../numbers.ts";
-import { checkOptions, optionNames } from "../options.ts";
-import { describeValue } from "../values.ts";
+import { expectInteger, isList } from "../arguments/numbers.ts";
+import { checkOptions, optionNames } from "../arguments/options.ts";
+import { describeValue } from "../arguments/values.ts";
 import { type Communicator, makeCommunicators } from "./communicator.ts";
 import { emulatedTransport } from "./emulated.ts";
 import { ncclLibraries, openNcclLibrary } from "./library.ts";

@@ -4,7 +4,7 @@
  */
 import { runtime } from "#runtime";
 import { ArgumentError, PermissionError } from "../errors.ts";
-import { expectInteger } from "../numbers.ts";
+import { expectInteger } from "../arguments/numbers.ts";
 import { type Socket, theProcess } from "../runtime/builtin.ts";
 import { listRanks } from "./call.ts";
 import { RendezvousError } from "./errors.ts";

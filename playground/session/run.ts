@@ -12,7 +12,7 @@ import type {
   KernelOutline,
 } from "../../compiler/options.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
-import { elementReader, fillElements } from "../../ffi/elements.ts";
+import { elementReader, fillElements } from "../../ffi/tensors/elements.ts";
 import {
   type CheckChoice,
   type DebugLaunch,

@@ -3,7 +3,7 @@ import { NoTimesError } from "../../bench/measure.ts";
 import { DEFAULT_TIMING } from "../../bench/timing.ts";
 import { BenchmarkError, describeDevice, runBenchmark } from "../../bench/run.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
-import type { Tensor } from "../../ffi/tensor.ts";
+import type { Tensor } from "../../ffi/tensors/tensor.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { TimedDevice } from "./support.ts";
 

@@ -3,8 +3,8 @@ import { fishCompletions } from "../../cli/completions/fish.ts";
 import { type CommandWords, commandWords } from "../../cli/completions/model.ts";
 import { powershellCompletions } from "../../cli/completions/powershell.ts";
 import { zshCompletions } from "../../cli/completions/zsh.ts";
-import { commandRow, COMMANDS, isCommand } from "../../cli/commands.ts";
-import { SHELLS } from "../../cli/options.ts";
+import { commandRow, COMMANDS, isCommand } from "../../cli/words/commands.ts";
+import { SHELLS } from "../../cli/words/options.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { Workspace } from "./support/tri_process.ts";
 

@@ -1,6 +1,6 @@
 /** What must and must not compile: every expectation here is checked by `deno check`, none by running. */
 import type { Device } from "../../ffi/device.ts";
-import type { Tensor } from "../../ffi/tensor.ts";
+import type { Tensor } from "../../ffi/tensors/tensor.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true
   : false;

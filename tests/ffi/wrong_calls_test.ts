@@ -3,10 +3,10 @@
  * run time or has the meaning that is documented, and afterwards right calls work. `TRI_CALLS=20000` tries more.
  * Extra arguments of methods are ignored, as JavaScript does; kernels refuse them.
  */
-import { nameValue } from "../../ffi/brands.ts";
+import { nameValue } from "../../ffi/arguments/brands.ts";
 import * as runtime from "../../ffi/mod.ts";
 import { TriError } from "../../ffi/mod.ts";
-import { isList } from "../../ffi/numbers.ts";
+import { isList } from "../../ffi/arguments/numbers.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import fc from "../support/property.ts";
 import { type Argument, type Operation, operationsOf } from "./wrong_calls/operations.ts";

@@ -1,7 +1,7 @@
 /** Matrices in device memory whose surroundings are watched: what a kernel must not touch is compared too. */
 import { type Device, type DType, DTYPES, type Tensor } from "@tri/tri/ffi";
 import { hostArray } from "../../ffi/dtype.ts";
-import { bytesOf } from "../../ffi/host.ts";
+import { bytesOf } from "../../ffi/tensors/host.ts";
 import { assert } from "../support/assert.ts";
 import type { Random } from "../support/random.ts";
 

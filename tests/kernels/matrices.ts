@@ -1,7 +1,7 @@
 /** Matrices whose buffers end with their last element, so that the emulator sees who reads or writes on. */
 import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
 import { hostArray } from "../../ffi/dtype.ts";
-import { bytesOf } from "../../ffi/host.ts";
+import { bytesOf } from "../../ffi/tensors/host.ts";
 import { assertEquals } from "../support/assert.ts";
 import { assertBytes, elementBytes } from "../gpu/matrices.ts";
 import { freshRandom } from "../support/random.ts";

@@ -1,8 +1,8 @@
 /** Tensors of numbers, rounded to their types, and comparisons with references in double precision. */
 import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
 import { DTYPES, hostArray } from "../../ffi/dtype.ts";
-import { bytesOf } from "../../ffi/host.ts";
-import { denseStrides, scatter, spanElements } from "../../ffi/shape.ts";
+import { bytesOf } from "../../ffi/tensors/host.ts";
+import { denseStrides, scatter, spanElements } from "../../ffi/tensors/shape.ts";
 import { assert } from "./assert.ts";
 import { freshRandom } from "./random.ts";
 import { decode, encode, type Scalar } from "./typed_arrays.ts";

@@ -9,7 +9,7 @@ import {
   ESBUILD_WASM,
   startWasm,
 } from "../../../cli/build/bundle.ts";
-import { type Platform, PLATFORMS } from "../../../cli/options.ts";
+import { type Platform, PLATFORMS } from "../../../cli/words/options.ts";
 import { sha256 } from "../../../cli/files/hash.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";

@@ -5,7 +5,7 @@ import { decodeSource } from "../../../compiler/preprocess/text.ts";
 import { compileOptionsFor } from "../../../cli/project/compile_options.ts";
 import { type Example, type Explanation, EXPLANATIONS } from "../../../cli/explain/mod.ts";
 import { parseJsonc } from "../../../cli/project/jsonc.ts";
-import { parseCommandLine } from "../../../cli/parse.ts";
+import { parseCommandLine } from "../../../cli/words/parse.ts";
 import { readTriConfig, triMember } from "../../../cli/project/tri_config.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";

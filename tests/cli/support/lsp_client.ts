@@ -24,7 +24,7 @@ import {
 } from "vscode-languageserver-protocol/node";
 import { serve } from "../../../cli/lsp/server.ts";
 import { workspaceFor } from "../../../cli/lsp/workspace.ts";
-import { parseCommandLine } from "../../../cli/parse.ts";
+import { parseCommandLine } from "../../../cli/words/parse.ts";
 import { selectTargets } from "../../../cli/project/targets.ts";
 import { realToolchain } from "../../../cli/tools/real_toolchain.ts";
 import { must } from "../../../compiler/support/bug.ts";

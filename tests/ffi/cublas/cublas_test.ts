@@ -5,7 +5,7 @@ import { cublasLibraries, openCublasLibrary } from "../../../ffi/cublas/library.
 import { Device } from "../../../ffi/device.ts";
 import { fromBfloat16, hostArray, toBfloat16 } from "../../../ffi/dtype.ts";
 import { ArgumentError, DisposedError, PermissionError } from "../../../ffi/errors.ts";
-import type { Tensor } from "../../../ffi/tensor.ts";
+import type { Tensor } from "../../../ffi/tensors/tensor.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 import { FakeDriver } from "../../support/driver/fake_driver.ts";
 import { FakeCublas } from "./fake_cublas.ts";

@@ -1,7 +1,7 @@
 /** Every mistake that a call can make is refused before the launch, by name, with what was expected and what came. */
 import { Device } from "../../../ffi/device.ts";
 import { ArgumentError, DisposedError } from "../../../ffi/errors.ts";
-import type { Tensor } from "../../../ffi/tensor.ts";
+import type { Tensor } from "../../../ffi/tensors/tensor.ts";
 import { transpose } from "../../golden/codegen/transpose.ts";
 import { transpose as unmasked } from "../../golden/codegen/transpose_unmasked.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";

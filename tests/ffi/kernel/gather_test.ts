@@ -1,6 +1,6 @@
 /** Kernels with results by name, parameters that no tensor defines, wide numbers and optional tensors. */
 import { ArgumentError, LaunchError } from "../../../ffi/errors.ts";
-import type { Tensor } from "../../../ffi/tensor.ts";
+import type { Tensor } from "../../../ffi/tensors/tensor.ts";
 import { delete_, scaledAdd, split } from "../../golden/codegen/mixed.ts";
 import { transpose } from "../../golden/codegen/transpose.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";

@@ -1,6 +1,6 @@
 import { Device } from "../../../ffi/device.ts";
 import { isSameMemory, liesBetweenRows, meets } from "../../../ffi/kernel/overlap.ts";
-import { Tensor } from "../../../ffi/tensor.ts";
+import { Tensor } from "../../../ffi/tensors/tensor.ts";
 import fc from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { FakeDriver } from "../../support/driver/fake_driver.ts";

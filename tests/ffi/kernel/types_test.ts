@@ -2,7 +2,7 @@
 import type { Device } from "../../../ffi/device.ts";
 import type { PreparedCall } from "../../../ffi/kernel/types.ts";
 import type { LaunchProfile, Profiled } from "../../../ffi/profile.ts";
-import type { Tensor } from "../../../ffi/tensor.ts";
+import type { Tensor } from "../../../ffi/tensors/tensor.ts";
 import { scaledAdd, split } from "../../golden/codegen/mixed.ts";
 import { productWithANameThatFillsLines as product } from "../../golden/codegen/product.ts";
 import { transpose } from "../../golden/codegen/transpose.ts";

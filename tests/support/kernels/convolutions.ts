@@ -3,7 +3,7 @@ import { addParts } from "../../../generated/add_parts.ts";
 import { conv2d } from "../../../generated/conv2d.ts";
 import { conv2dBackwardData, conv2dBackwardWeights } from "../../../generated/conv2d_backward.ts";
 import type { Device, Tensor } from "../../../ffi/mod.ts";
-import { denseStrides } from "../../../ffi/shape.ts";
+import { denseStrides } from "../../../ffi/tensors/shape.ts";
 import { assertEquals } from "../assert.ts";
 import { assertRounded, roundingError } from "../bounds.ts";
 import { numbersOf, randomNumbers, stridedOf } from "../numbers.ts";

@@ -10,7 +10,7 @@ import { rmsNorm, rmsNormBackward } from "../../../generated/rms_norm.ts";
 import { softmax, softmaxBackward } from "../../../generated/softmax.ts";
 import type { Device, DType, Tensor } from "../../../ffi/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import { bytesOf } from "../../../ffi/host.ts";
+import { bytesOf } from "../../../ffi/tensors/host.ts";
 import { assertEquals } from "../assert.ts";
 import { ROUNDING } from "../bounds.ts";
 import { assertNear, matrixOf, numbersOf, randomNumbers, vectorOf } from "../numbers.ts";
