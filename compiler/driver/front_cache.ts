@@ -19,10 +19,7 @@ export class FrontCache<Entry extends Dependent> {
 
   /** The text for these macros, if it is there. */
   find(values: ReadonlyMap<string, string>): Entry | undefined {
-    return this.#entries.find((entry) =>
-      [...entry.values].every(([name, value]) => values.get(name) === value) &&
-      [...values.keys()].every((name) => !entry.used.has(name) || entry.values.has(name))
-    );
+    return this.#entries.find((entry) => agree(entry, values));
   }
 
   /** The newest text for which this holds. */
@@ -38,4 +35,13 @@ export class FrontCache<Entry extends Dependent> {
       this.#entries = this.#entries.slice(Math.min(first + 1, this.#entries.length - 1));
     }
   }
+}
+
+/** Whether these macros have the values that the text depends on, and no others that it would notice. */
+function agree(entry: Dependent, values: ReadonlyMap<string, string>): boolean {
+  for (const [name, value] of entry.values) if (values.get(name) !== value) return false;
+  for (const name of values.keys()) {
+    if (entry.used.has(name) && !entry.values.has(name)) return false;
+  }
+  return true;
 }

@@ -11,16 +11,22 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf, type IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
-import { layoutKey, type LinearLayout, sameLayout } from "../linear/linear.ts";
+import { type LinearLayout, sameLayout } from "../linear/linear.ts";
 import { isTile, type NaturalLayouts } from "./natural.ts";
 
 /** A region of the copied function, while it is filled. */
 export interface Scope {
   readonly parent: Scope | undefined;
   readonly isLoop: boolean;
-  /** The copies that this region has, by original value and layout. */
-  readonly copies: Map<string, Value>;
+  /** The copies that this region has, by original value; few have several. */
+  readonly copies: Map<Value, Copy[]>;
   readonly ops: Op[];
+}
+
+/** A copy in a layout. */
+interface Copy {
+  readonly layout: LinearLayout | undefined;
+  readonly value: Value;
 }
 
 /** A use of a value: in which region, and in which layout (undefined for scalars). */
@@ -56,15 +62,15 @@ export function laidOut(type: IrType, layout: LinearLayout | undefined): IrType 
   return layout === undefined ? { element, shape } : { element, shape, layout };
 }
 
-const keyOf = (value: Value, layout: LinearLayout | undefined): string =>
-  layout === undefined ? `${value.id}` : `${value.id}@${layoutKey(layout)}`;
+/** Whether two values, scalars or tiles, are laid out alike. */
+const isAlike = (a: LinearLayout | undefined, b: LinearLayout | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : sameLayout(a, b);
 
 /** The copy that a region or one around it has. */
 function existing({ scope, value, layout }: Use): Value | undefined {
-  const key = keyOf(value, layout);
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
-    const found = at.copies.get(key);
-    if (found !== undefined) return found;
+    const found = at.copies.get(value)?.find((copy) => isAlike(copy.layout, layout));
+    if (found !== undefined) return found.value;
   }
   return undefined;
 }
@@ -104,7 +110,8 @@ export class LaidOutCopies {
   /** Records a copy that exists. */
   record(scope: Scope, value: Value, layout: LinearLayout | undefined, copy: Value): void {
     if (value.sources !== undefined) copy.sources = value.sources;
-    scope.copies.set(keyOf(value, layout), copy);
+    const others = scope.copies.get(value)?.filter((one) => !isAlike(one.layout, layout)) ?? [];
+    scope.copies.set(value, [...others, { layout, value: copy }]);
   }
 
   /** A parameter of a region in a layout. */

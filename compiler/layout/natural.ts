@@ -111,6 +111,8 @@ export class NaturalLayouts {
 
   /** Depends on loaded data, or is carried by control flow: not to be computed twice. */
   isData(value: Value): boolean {
+    const known = this.#data.get(value);
+    if (known !== undefined) return known;
     const tiles = (at: Value): readonly Value[] =>
       this.#isMadeAgain(at) ? at.def.operands.filter(isTile) : [];
     for (const one of sourcesFirst(value, (at) => this.#data.has(at), tiles)) {
@@ -132,6 +134,8 @@ export class NaturalLayouts {
    * conversion moves the few elements. Inserting an axis of one element before a broadcast costs nothing either.
    */
   isSpread(value: Value): boolean {
+    const known = this.#spread.get(value);
+    if (known !== undefined) return known;
     const dataOf = ({ def }: Value): readonly Value[] =>
       def !== undefined && isElementwise(def)
         ? def.operands.filter((one) => isTile(one) && this.isData(one))
@@ -166,7 +170,8 @@ export class NaturalLayouts {
   }
 
   of(value: Value): LinearLayout {
-    return runOnHeap(this.#find(value)) ?? this.#plain(value.type.shape);
+    return this.#naturals.get(value) ?? runOnHeap(this.#find(value)) ??
+      this.#plain(value.type.shape);
   }
 
   /** As {@linkcode of}, in a search. */

@@ -161,7 +161,7 @@ export function unbroadcastLayout(
 }
 
 export function sameLayout(a: LinearLayout, b: LinearLayout): boolean {
-  return layoutKey(a) === layoutKey(b);
+  return a === b || layoutKey(a) === layoutKey(b);
 }
 
 /** Keys of layouts, which are shared by thousands of values of a long kernel and compared for each. */

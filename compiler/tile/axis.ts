@@ -61,6 +61,8 @@ class Analysis {
   readonly #solved = new Map<Value, AxisInfo>();
 
   of(value: Value): AxisInfo {
+    const found = this.known.get(value);
+    if (found !== undefined) return found;
     const isKnown = (one: Value): boolean => this.known.has(one);
     for (const one of sourcesFirst(value, isKnown, (at) => this.#sourcesOf(at))) {
       const loop = one.def === undefined ? this.loops.get(one) : undefined;
