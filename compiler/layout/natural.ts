@@ -134,8 +134,6 @@ export class NaturalLayouts {
    * conversion moves the few elements. Inserting an axis of one element before a broadcast costs nothing either.
    */
   isSpread(value: Value): boolean {
-    const known = this.#spread.get(value);
-    if (known !== undefined) return known;
     const dataOf = ({ def }: Value): readonly Value[] =>
       def !== undefined && isElementwise(def)
         ? def.operands.filter((one) => isTile(one) && this.isData(one))
