@@ -61,7 +61,7 @@ function rowOrder(bytes: number, isDeep: boolean): readonly number[] {
   return isDeep ? [4, 2, 3, 0, 5, 6, 1] : [1, 4, 2, 0, 3, 5];
 }
 
-/** A result's layout with its rows dealt out for a left operand in registers; its lowest `columnBits` bits are columns. */
+/** A layout of rows by columns with its rows dealt out; their bits are those of an index from `rowShift` on. */
 export function dealRows(
   layout: LinearLayout,
   bytes: number,

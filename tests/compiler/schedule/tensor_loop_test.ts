@@ -230,5 +230,12 @@ ptxasTest(
       const { ptx } = lowerProduct({ ...PLAIN, mb, nb, kb, numWarps, numStages });
       assertEquals(await assemblyNotes(ptx, "sm_90a"), [], `${mb}x${nb}x${kb}`);
     }
+    // B comes from registers.
+    for (const type of sampled(["float32", "float8e4", "int8"] as const, 1)) {
+      const kb = type === "float32" ? 32 : 128;
+      const tile = { mb: 256, nb: 128, kb, numWarps: 8, numStages: 4 };
+      const { ptx } = lowerProduct({ ...PLAIN, ...tile, type });
+      assertEquals(await assemblyNotes(ptx, "sm_90a"), [], type);
+    }
   },
 );

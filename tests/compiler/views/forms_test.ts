@@ -4,6 +4,7 @@ import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Arguments, compileForms, meets, runEntry, serves } from "../../support/form_run.ts";
 import { freshRandom } from "../../support/random.ts";
+import { sampled } from "../../support/sampled.ts";
 import { bytesOfType, decode, encode, type Scalar } from "../../support/typed_arrays.ts";
 
 const TM = 64;
@@ -68,8 +69,8 @@ interface Types {
 }
 
 const HALF: Types = { element: "float16", type: "half", sum: "float32" };
-/** Those that the instruction takes along k only. */
-const BYTES: readonly Types[] = [
+/** Those that descriptors of the instruction name along k only. */
+const NARROW: readonly Types[] = [
   { element: "float32", type: "float", sum: "float32", statement: 'sum = dot(a, b, sum, "tf32")' },
   { element: "int8", type: "int8", sum: "int32" },
   { element: "uint8", type: "uint8", sum: "int32" },
@@ -189,15 +190,13 @@ for (const order of [0, 1, 2, 3]) {
   });
 }
 
-for (const types of BYTES) {
-  const asked = types.statement === undefined ? "" : ", with exact sums";
-  for (
-    const [order, where] of [[2, "along k"], [0, "across k on the right"], [
-      3,
-      "across k on the left",
-    ]] as const
-  ) {
-    Deno.test(`lowerTensorForm() multiplies ${types.element}${asked}, ${where}`, () => {
+/** How operands lie that are not both across k, by the order of A and B. */
+const ACROSS = { 0: "across k on the right", 2: "along k", 3: "across k on the left" } as const;
+
+for (const [index, types] of NARROW.entries()) {
+  const asked = types.statement?.includes("f32acc") === true ? ", with exact sums" : "";
+  for (const order of sampled([0, 2, 3] as const, 2, index)) {
+    Deno.test(`lowerTensorForm() multiplies ${types.element}${asked}, ${ACROSS[order]}`, () => {
       checkForm({ ORDER: order, MASKED: 1 }, [
         { m: 64, n: 64, k: 64 },
         { m: 70, n: 100, k: 45 },
