@@ -190,9 +190,9 @@ function awaitBytes(cx: LowerContext, op: OpOf<"reduce">, barrier: Operand): voi
   if (phase !== undefined) e.emit("xor.b32", [phase, phase, int(1)]);
 }
 
-/** So many parts each thread reads itself; of more it reads a vector, and other lanes read the others. */
-const OWN_PARTS = 3;
-const VECTOR_PARTS = 2;
+/** Up to eight parts each thread reads itself. Of more it reads four, a vector, and other lanes read the others. */
+const OWN_BITS = 3;
+const VECTOR_BITS = 2;
 
 /** The parts of each element of a thread, combined. */
 function readParts(
@@ -206,7 +206,7 @@ function readParts(
   const e = cx.emitter;
   const elements = countWithout(layout.shape, axis);
   const bits = warps.length + blocks.length;
-  const low = bits <= OWN_PARTS ? bits : VECTOR_PARTS;
+  const low = bits <= OWN_BITS ? bits : VECTOR_BITS;
   const reading = lanes.slice(0, bits - low);
   const { lane, ...reduced } = reducedLayout(layout, axis);
   const thread = blockThreadBases({
