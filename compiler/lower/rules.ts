@@ -51,6 +51,7 @@ import {
   lowerWaitGroup,
 } from "./shared_buffer.ts";
 import {
+  lowerBulkCopy,
   lowerMbarrierArrive,
   lowerMbarrierEnd,
   lowerMbarrierExpect,
@@ -235,6 +236,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   mbarrier_expect: lowerMbarrierExpect,
   mbarrier_arrive: lowerMbarrierArrive,
   mbarrier_wait: lowerMbarrierWait,
+  bulk_copy: lowerBulkCopy,
   tensor_copy: lowerTensorCopy,
   once: lowerOnce,
   produce: lowerProduce,

@@ -149,7 +149,10 @@ function loadedSlot(
 
 export function lowerLocalLoad(cx: LowerContext, op: OpOf<"local_load">): void {
   const layout = layoutOf(resultOf(op));
-  cx.values.set(resultOf(op), readSharedTile(cx, layout, loadedSlot(cx, op, layout)).values);
+  const read = readSharedTile(cx, layout, loadedSlot(cx, op, layout));
+  // Where two sides of a branch use an element, only the first would load it.
+  if (op.attrs.at_once === true) read.finish();
+  cx.values.set(resultOf(op), read.values);
 }
 
 export function lowerLocalLoadSlice(cx: LowerContext, op: OpOf<"local_load_slice">): void {

@@ -143,6 +143,17 @@ export function lowerMbarrierWait(cx: LowerContext, op: OpOf<"mbarrier_wait">): 
   e.emit("bra", [{ kind: "symbol", name: again }], { register: isOver, negated: true });
 }
 
+export function lowerBulkCopy(cx: LowerContext, op: OpOf<"bulk_copy">): void {
+  const e = cx.emitter;
+  const { pointer, buffer, barriers, slot } = operandsOf(op);
+  e.emit("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", [
+    e.address(slotAddress(cx, buffer, slot)),
+    e.address(e.inRegister(scalar(cx, pointer), "b64")),
+    int(op.attrs.bytes),
+    e.address(slotAddress(cx, barriers, slot)),
+  ]);
+}
+
 export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void {
   const e = cx.emitter;
   const { buffer, barriers, slot, coordinates } = operandsOf(op);

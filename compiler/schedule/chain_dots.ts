@@ -1,6 +1,6 @@
 /** Dots of warp groups in place of those on registers: each waits for its boxes, and frees their slots when it is done. */
 import { loopOf } from "../ir/flow.ts";
-import type { Op, OpOf, Value } from "../ir/func.ts";
+import { newOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { scalarType } from "../ir/types.ts";
 import { replaceUses } from "../ir/walk.ts";
@@ -80,6 +80,25 @@ export class ChainDots {
         b_depth: one.b.depth,
         apart: false,
       });
+  }
+
+  /** Waits until the vectors of the iteration are there. */
+  awaitVectors(build: ScheduleBuilder): void {
+    const { slot, parity } = this.#at;
+    for (const box of this.#plan.boxes) {
+      if (box.kind !== "vector") continue;
+      build.effect("mbarrier_wait", [ringOf(this.#rings, box).full, slot, parity]);
+    }
+  }
+
+  /** What takes the place of the load of a vector; undefined for other operations. */
+  readVector(op: Op): Op | undefined {
+    const box = this.#plan.boxes.find(({ load }) => load === op);
+    if (box?.kind !== "vector") return undefined;
+    const { type } = resultOf(box.load);
+    const operands = [ringOf(this.#rings, box).tiles, this.#at.slot];
+    const attrs = { access: "vectors", at_once: true } as const;
+    return newOp(this.#plan.func, "local_load", operands, [type], op.span, attrs);
   }
 
   /** Frees the slots that no later dot reads; the dot is done. */

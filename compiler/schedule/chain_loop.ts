@@ -40,8 +40,8 @@ export function rewriteChain(
   const { func, loop, boxes, numWarps } = plan;
   const rings = ringsOf(plan, buffers);
   func.maps = func.maps.map((map, index) => {
-    const box = boxes.find(({ load }) => load.attrs.map === index);
-    return box === undefined ? map : { ...map, copied: box.copied };
+    const box = boxes.find((one) => one.kind === "tensor" && one.load.attrs.map === index);
+    return box?.kind === "tensor" ? { ...map, copied: box.copied } : map;
   });
   const before = new ScheduleBuilder(func, [], loop.span);
   before.once(before.true(), (inside) => {
@@ -88,7 +88,7 @@ function produceBoxes(
   const { func, loop, carried } = plan;
   const zero = build.int(0);
   for (const [box, ring] of rings) {
-    if (!box.isRing) copyBox(build, box, ring, zero, box.load.operands);
+    if (!box.isRing) copyBox(build, box, ring, zero, box.from);
   }
   const original = loopOf(loop);
   const { span } = loop;
@@ -124,9 +124,9 @@ function produceBoxes(
   const previous = inBody.value("xor", [body.parity, inBody.int(1)], body.parity.type);
   for (const [box, ring] of rings) {
     if (ring.empty === undefined) continue;
-    const operands = box.load.operands.map(copyBody);
+    const from = box.from.map(copyBody);
     inBody.effect("mbarrier_wait", [ring.empty, body.slot, previous]);
-    copyBox(inBody, box, ring, body.slot, operands);
+    copyBox(inBody, box, ring, body.slot, from);
   }
   const next = pick(original.repeated, carried.entering).map(copyBody);
   const { slot, parity } = nextPosition(inBody, plan, body);
@@ -149,12 +149,17 @@ interface ScheduleRegion extends Position {
 
 function copyBox(
   build: ScheduleBuilder,
-  { load, bytes }: BoxPlan,
+  box: BoxPlan,
   { tiles, full }: Ring,
   slot: Value,
-  [, ...coordinates]: readonly Value[],
+  [pointer, ...coordinates]: readonly Value[],
 ): void {
-  const { map } = load.attrs;
+  const { bytes } = box;
   build.effect("mbarrier_expect", [full, slot], { bytes });
-  build.effect("tensor_copy", [tiles, full, slot, ...coordinates], { map });
+  if (box.kind === "tensor") {
+    const { map } = box.load.attrs;
+    build.effect("tensor_copy", [tiles, full, slot, ...coordinates], { map });
+  } else {
+    build.effect("bulk_copy", [must(pointer, "pointer"), tiles, full, slot], { bytes });
+  }
 }

@@ -21,19 +21,32 @@ import { BARRIER, BARRIER_BYTES, boxedSlot } from "./tensor_loop.ts";
 /** Slots that hide the latency of memory. */
 const DEFAULT_SLOTS = 2;
 
-/** A box that dots read. */
-export interface BoxPlan {
-  readonly load: OpOf<"tensor_load">;
+/** A box that dots read, or a vector that each iteration loads (chain_vectors.ts). */
+export type BoxPlan = TensorBox | VectorBox;
+
+interface Copied {
   /** Of its buffer. */
   readonly type: IrType;
-  readonly copied: Box;
   readonly bytes: number;
   readonly isRing: boolean;
+  /** What its copies are computed from. */
+  readonly from: readonly Value[];
+}
+
+export interface TensorBox extends Copied {
+  readonly kind: "tensor";
+  readonly load: OpOf<"tensor_load">;
+  readonly copied: Box;
+}
+
+export interface VectorBox extends Copied {
+  readonly kind: "vector";
+  readonly load: OpOf<"load">;
 }
 
 /** An operand in slots, and which axis of it is k. */
 export interface SlotOperand {
-  readonly box: BoxPlan;
+  readonly box: TensorBox;
   readonly depth: number;
 }
 
@@ -67,7 +80,7 @@ export type Rings = ReadonlyMap<BoxPlan, Ring>;
 export const ringOf = (rings: Rings, box: BoxPlan): Ring => must(rings.get(box), "ring of a box");
 
 /** The boxes that a dot reads. */
-export function boxesOf({ a, b }: ChainDot): BoxPlan[] {
+export function boxesOf({ a, b }: ChainDot): TensorBox[] {
   return [...new Set([...a === undefined ? [] : [a.box], b.box])];
 }
 
@@ -88,7 +101,7 @@ export function planChain(
   const dots = body.ops.filter((op) => op.name === "dot");
   const isNested = dots.length !== countDots(body) || !func.body.ops.includes(loop);
   if (dots.length === 0 || isNested || hasEffects(loop)) return undefined;
-  const boxes = new Map<OpOf<"tensor_load">, BoxPlan>();
+  const boxes = new Map<OpOf<"tensor_load">, TensorBox>();
   const planned: ChainDot[] = [];
   for (const dot of dots) {
     const { a, b } = operandsOf(dot);
@@ -106,7 +119,9 @@ export function planChain(
   if (planned.every(({ a }) => a !== undefined) && planned.length === 1) return undefined;
   const list = [...boxes.values()];
   const rings = list.filter(({ isRing }) => isRing);
-  const carried = rings.length === 0 ? undefined : addressState(loop, rings);
+  const carried = rings.length === 0
+    ? undefined
+    : addressState(loop, rings.flatMap(({ from }) => from));
   if (carried === undefined) return undefined;
   const wanted = stagesOf(loop, context) ?? DEFAULT_SLOTS;
   const sum = (of: readonly BoxPlan[]): number => of.reduce((bytes, one) => bytes + one.bytes, 0);
@@ -137,7 +152,7 @@ function countDots(region: Region): number {
 function slotOperand(
   func: Func,
   body: Region,
-  boxes: Map<OpOf<"tensor_load">, BoxPlan>,
+  boxes: Map<OpOf<"tensor_load">, TensorBox>,
   operand: Value,
   axis: number,
 ): SlotOperand | undefined {
@@ -155,8 +170,10 @@ function slotOperand(
   if (slot === undefined || (!isRing && !func.body.ops.includes(def))) return undefined;
   const { type } = resultOf(def);
   const { shared, copied } = slot;
-  const box: BoxPlan = {
+  const box: TensorBox = {
+    kind: "tensor",
     load: def,
+    from: def.operands,
     type: { element: type.element, shape: type.shape, shared },
     copied,
     bytes: tileBytes(type),

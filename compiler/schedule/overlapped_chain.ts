@@ -15,6 +15,8 @@
  * Where there are registers for it, the sums of an iteration are waited for in the next one, whose first dots are started
  * before. One iteration is then done before the two inner loops, so that each in them has one to wait for.
  *
+ * Vectors that the iteration loads come with its boxes (chain_vectors.ts).
+ *
  * A branch while a dot is under way would make ptxas wait for it. So where a scalar decides about a branch of the loop, as
  * where elements are masked, there is an inner loop for each of its sides; plain are those that take the cheaper one.
  */
@@ -57,6 +59,11 @@ interface Round {
   readonly state: readonly Value[];
   readonly at: Position;
   readonly behind: Position | undefined;
+}
+
+/** Whether the dots of a loop overlap. */
+export function overlaps(plan: ChainPlan): boolean {
+  return branchesOf(plan) !== undefined && areAccumulated(plan);
 }
 
 /** The loop with dots that overlap; undefined where these do not allow it. */
@@ -203,8 +210,8 @@ function iteration(
   const { plan, rings, isAcross } = overlap;
   const { body, repeated } = loopOf(plan.loop);
   const known = replacing(body, state);
-  const steps = stepsOf(overlap, known, side);
   const dots = new ChainDots(plan, rings, at);
+  const steps = stepsOf(overlap, known, side, dots);
   /** What takes the places of results of dots, in the order in which those were started; so many of them are done. */
   const started = new Map<Value, Value>();
   let done = 0;
@@ -236,6 +243,7 @@ function iteration(
     );
   const ofBoxes = dotSteps(true);
   for (const { one } of ofBoxes) dots.await(build, one);
+  dots.awaitVectors(build);
   ofBoxes.forEach(start);
   if (behind !== undefined) finish(overlap, build, behind, started.size);
   for (const step of dotSteps(false)) {
@@ -292,11 +300,21 @@ function addOperands(op: Op, wanted: Set<Value>): void {
   for (const { ops } of op.regions) for (const inner of ops) addOperands(inner, wanted);
 }
 
-/** Copies of the operations of an iteration that takes a side of the branch. */
-function stepsOf({ plan, branch }: Overlap, known: Map<Value, Value>, side: Side): Step[] {
+/** Copies of the operations of an iteration that takes a side of the branch; vectors come from their slots. */
+function stepsOf(
+  { plan, branch }: Overlap,
+  known: Map<Value, Value>,
+  side: Side,
+  dots: ChainDots,
+): Step[] {
   const { func, loop } = plan;
   const byDot = plansByDot(plan);
   return loopOf(loop).body.ops.slice(0, -1).flatMap((op): Step[] => {
+    const read = dots.readVector(op);
+    if (read !== undefined) {
+      known.set(resultOf(op), resultOf(read));
+      return [{ op: read, one: undefined }];
+    }
     if (op !== branch?.op || side === "both") {
       return copyOps(func, [op], known).map((copy) => ({ op: copy, one: byDot.get(op) }));
     }

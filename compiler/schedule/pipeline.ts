@@ -70,7 +70,7 @@ export function pipelineLoop(
     return load === undefined ? [] : [{ ...operand, load }];
   });
   if (staged.length === 0) return undefined;
-  const carried = addressState(loop, staged);
+  const carried = stateOf(loop, staged);
   if (carried === undefined) return undefined;
   const isAsync = context.target.asyncCopies &&
     staged.every((operand) => isCopyable(operand, context.axisInfo()));
@@ -119,7 +119,7 @@ function pipelineByTensorCopies(
   programs: OpOf<"while"> | undefined,
 ): PipelinedLoop | undefined {
   const group = planTensorDot(func, loop, candidates, context.target);
-  const carried = group && addressState(loop, group.staged);
+  const carried = group && stateOf(loop, group.staged);
   if (group === undefined || carried === undefined) return undefined;
   const { staged } = group;
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
@@ -202,13 +202,21 @@ function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts):
 }
 
 /** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
-export function addressState(
+function stateOf(
   loop: OpOf<"while">,
   staged: readonly Pick<PrefetchedOperand, "load">[],
 ): AddressState | undefined {
+  return addressState(loop, staged.flatMap(({ load }) => load.operands));
+}
+
+/** What the loop carries for values of its body; undefined where these cannot be computed earlier. */
+export function addressState(
+  loop: OpOf<"while">,
+  values: readonly Value[],
+): AddressState | undefined {
   const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
   const inTest = new Set<Value>([continues]);
-  const inBody = new Set<Value>(staged.flatMap(({ load }) => load.operands));
+  const inBody = new Set<Value>(values);
   for (;;) {
     const entering = parametersNeeded(test, [...inTest], false);
     const leaving = parametersNeeded(body, [...inBody], true);

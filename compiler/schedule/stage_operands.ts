@@ -33,6 +33,8 @@ import { aligned, exchangeApart, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rewriteChain } from "./chain_loop.ts";
 import { buffersOf, type ChainPlan, planChain } from "./chain_plan.ts";
+import { withVectors } from "./chain_vectors.ts";
+import { overlaps } from "./overlapped_chain.ts";
 import { growsWithProgram, startLastFirst } from "./longest_first.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
@@ -129,10 +131,7 @@ function pipelineLoops(
   const out: Op[] = [];
   const around = { before: [] as Op[], after: [] as Op[] };
   for (const op of region.ops) {
-    const chain =
-      state.func.maps.length > 0 && op.name === "while" && out.every(repeats) && repeats(op)
-        ? planChain(state.func, op, state.context)
-        : undefined;
+    const chain = chainOf(state, op, out);
     if (chain !== undefined) {
       state.isReversed ||= growsWithProgram(chain.loop);
       const buffers = addChainBuffers(state, chain);
@@ -230,6 +229,14 @@ function staysApart({ func, ringBytes, context }: State): boolean {
   const exchange = exchangeApart(func);
   return loops.length === 1 && exchange !== undefined &&
     fitsShared(context.target, aligned(exchangeBytes(exchange), SLOT_ALIGNMENT) + ringBytes);
+}
+
+/** How warp groups do the dots of a loop of boxes; what comes before it is done by the warps beside them too. */
+function chainOf({ func, context }: State, op: Op, before: readonly Op[]): ChainPlan | undefined {
+  const isAlone = func.maps.length > 0 && op.name === "while" && before.every(repeats) &&
+    repeats(op);
+  const chain = isAlone ? planChain(func, op, context) : undefined;
+  return chain !== undefined && overlaps(chain) ? withVectors(chain, context) : chain;
 }
 
 /** Neither writes memory nor uses that of the block, so that warps beside the program's may do it too. */

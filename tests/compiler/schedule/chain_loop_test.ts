@@ -10,11 +10,11 @@ import { decode, encode } from "../../support/typed_arrays.ts";
 
 const K = 64;
 
-/** D[M, K] = the sum over blocks of BN rows of B and C of f(A @ ^B) @ C; `BODY` makes p of s. */
+/** D[M, K] = the sum over blocks of BN rows of B and C of f(A @ ^B) @ C; `BODY` makes p of s. W has a number for each row. */
 const chainText = (body: string, { warps, slots }: Shape): string => `
 #pragma tri config; num_warps=${warps}, num_stages=${slots}
 __global__ void k(half *A __readonly __noalias, half *B __readonly __noalias, half *C __readonly __noalias,
-                  float *D __noalias, int M, int N, int limit) {
+                  float *W __readonly __noalias __aligned(16), float *D __noalias, int M, int N, int limit) {
   int rm[BM] = get_program_id(0) * BM + 0 ... BM;
   int rn[BN] = 0 ... BN;
   int rk[${K}] = 0 ... ${K};
@@ -43,12 +43,15 @@ interface Chain {
   /** What the sums so far are multiplied with before a block is added. */
   readonly keeps?: number;
   /** What a row of B is multiplied with, of the products of a with those of B and C, and added too. */
-  readonly also?: (s: number, t: number) => number;
+  readonly also?: (s: number, t: number, n: number) => number;
   /** Added to each element of a row: of its scores. */
   readonly extra?: (s: number) => number;
 }
 
 const HALVES = "half[BM, BN]";
+
+/** Of a row, in W. */
+const numberOf = (row: number): number => row % 3 - 1;
 
 const CHAINS: Readonly<Record<string, Chain>> = {
   plain: { body: `d += (${HALVES})(a @ ^b) @ c;`, weight: (s) => s },
@@ -103,6 +106,14 @@ const CHAINS: Readonly<Record<string, Chain>> = {
     weight: (s, n, limit) => n < limit ? s : 0,
     also: (_, t) => t,
   },
+  // Each iteration loads vectors. What they are multiplied with is used on both sides of the branch.
+  vectors: {
+    body: `float s[BM, BN] = (a @ ^b) * (*(W + n + rn))[newaxis, :];
+    if (n + BN > limit) s = n + rn[newaxis, :] < limit ? s : 0;
+    float t[BM, BN] = a @ ^c; d += (${HALVES})s @ c; e += (${HALVES})(t - (*(W + n + rn))[newaxis, :]) @ b;`,
+    weight: (s, n, limit) => n < limit ? s * numberOf(n) : 0,
+    also: (_, t, n) => t - numberOf(n),
+  },
   three: {
     body: `float s[BM, BN] = a @ ^b; float t[BM, BN] = a @ ^c; d += (${HALVES})(s - t) @ c;`,
     weight: (s) => s,
@@ -137,6 +148,10 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
       A: encode("float16", a),
       B: encode("float16", b),
       C: encode("float16", c),
+      W: encode(
+        "float32",
+        Array.from({ length: Math.ceil(n / shape.bn) * shape.bn }, (_, i) => numberOf(i)),
+      ),
       D: d,
       M: m,
       N: n,
@@ -159,7 +174,7 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
       const s = dot(a, i, b, j);
       const t = dot(a, i, c, j);
       const weight = name === "three" ? s - t : chain.weight(s, j, limit);
-      const also = chain.also?.(s, t) ?? 0;
+      const also = chain.also?.(s, t, j) ?? 0;
       extra = chain.extra === undefined ? 0 : Math.max(extra, chain.extra(s), 0);
       const values = name === "shared" ? b : c;
       for (let k = 0; k < K; k++) {
@@ -229,6 +244,36 @@ Deno.test("overlapChain() is right for every number of iterations, with and with
   }
 });
 
+/** Copies of runs that are no boxes. */
+const BULK = "cp.async.bulk.shared::cluster.global.mbarrier";
+
+Deno.test("withVectors() brings the vectors of an iteration with its boxes", () => {
+  for (const bn of [64, 128]) {
+    const shape = { ...SHAPE, bn };
+    const made = compiled(must(CHAINS.vectors, "chain"), shape);
+    assert(made.ptx.includes(BULK), "vectors are copied");
+    for (const rounds of [1, 4]) {
+      for (const limit of sampled([0, bn + 1, 1000], 2, rounds)) {
+        check("vectors", shape, 64, bn * rounds - 3, made, limit);
+      }
+    }
+  }
+});
+
+Deno.test("withVectors() leaves loads of what may change, off 16 bytes, with a mask, or of no run", () => {
+  const { body } = must(CHAINS.vectors, "chain");
+  const text = chainText(body, SHAPE);
+  const others = [
+    text.replace("float *W __readonly", "float *W"),
+    text.replaceAll("*(W + n + rn)", "*(W + 1 + n + rn)"),
+    text.replaceAll("*(W + n + rn)", "*?(rn < N - n) (W + n + rn)"),
+    text.replaceAll("*(W + n + rn)", "*(W + n + rn * 2)"),
+  ];
+  for (const other of others) {
+    assert(!compileForms(other, { BM: 64, BN: 64 }).ptx.includes(BULK), other);
+  }
+});
+
 /** Without the first one of a line after another one. */
 const without = (line: string | RegExp, after = "") => (text: string): string => {
   const at = text.indexOf("_tensor(");
@@ -274,7 +319,7 @@ ptxasTest(
       [64, 64, 4, two],
       [128, 128, 8, two],
       [256, 64, 16, two],
-      [128, 64, 8, ["several", "severalBranching"]],
+      [128, 64, 8, ["several", "severalBranching", "vectors"]],
     ] as const;
     for (const [bm, bn, warps, names] of shapes) {
       for (const name of names) {
