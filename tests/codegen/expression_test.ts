@@ -130,9 +130,11 @@ const anyValues = fc.record({
 });
 
 Deno.test("printTypeScript() prints what computes the exact value or throws, never another value", () => {
+  let all = 0;
   let exactly = 0;
   fc.assert(
     fc.property(anyExpr, anyValues, (expr, values) => {
+      all++;
       const { text, calls } = {
         text: flat(printTypeScript(expr, "int", SCOPE).doc),
         calls: printTypeScript(expr, "int", SCOPE).calls,
@@ -151,7 +153,7 @@ Deno.test("printTypeScript() prints what computes the exact value or throws, nev
     }),
     { numRuns: 3000 },
   );
-  assert(exactly > 1000, `only ${exactly} expressions had a value`);
+  assert(exactly > all / 3, `only ${exactly} of ${all} expressions had a value`);
 });
 
 Deno.test("printTypeScript() prints conditions as booleans", () => {

@@ -120,16 +120,18 @@ const expression = fc.letrec<{ expr: string }>((tie) => ({
 }));
 
 Deno.test("check() types random expressions, and the tree keeps its invariants", () => {
+  let all = 0;
   let right = 0;
   fc.assert(
     fc.property(expression.expr, (text) => {
+      all++;
       const checked = checkText(inKernel(`(${text});`));
       judge(checked, text);
       if (checked.diagnostics.every(({ severity }) => severity === "warning")) right++;
     }),
     { numRuns: 4000 },
   );
-  assert(right > 400, `only ${right} expressions were right`);
+  assert(right > all / 10, `only ${right} of ${all} expressions were right`);
 });
 
 /** Pieces that nest or go on as often as they are repeated, and what they end with. */
