@@ -178,7 +178,8 @@ Deno.test("inPlaceParams() allows nothing that changes the results of random pro
   fc.assert(
     fc.property(
       index,
-      fc.option(index),
+      // Often the same elements: few others may lie in place.
+      fc.option(index, { freq: 1 }),
       fc.constantFrom(...BODIES),
       fc.constantFrom(0, 0, 4, 8, 16),
       fc.integer({ min: 1, max: 90 }),
@@ -216,7 +217,7 @@ __global__ void k(float *X, float *Y, int N) {
         assertEquals(run(true), run(false), text);
       },
     ),
-    { numRuns: 120 },
+    { numRuns: 300 },
   );
   assert(allowed > 0, "some are allowed");
 });
