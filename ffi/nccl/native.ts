@@ -170,8 +170,8 @@ export async function openRank(
     return transportOf([{ rank, device, handle: pairs, pairs }], size, library, [pairs]);
   }
   device.enter();
-  library.split(pairs, rank, handles.subarray(1), communicatorConfig("block"));
-  const split = await settled(IN_PROGRESS, () => {
+  const begun = library.split(pairs, rank, handles.subarray(1), communicatorConfig("block"));
+  const split = await settled(isFailure(begun) ? begun : IN_PROGRESS, () => {
     const [, handle = 0n] = handles;
     const result = asyncResult(library, pairs);
     return result !== 0 ? result : handle === 0n ? IN_PROGRESS : asyncResult(library, handle);
