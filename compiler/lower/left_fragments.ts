@@ -2,7 +2,8 @@
  * The left operand of a dot of warp groups in registers: fragments that threads have computed, or that they read from a
  * slot where elements lie across k (layout/register_operand.ts). Elements of four bytes are read as they are. Of those of
  * one byte `ldmatrix` reads pairs across k, transposed as if they were elements of two bytes, and each register of the
- * fragment gets four bytes of two words.
+ * fragment gets four bytes of two words. The rows of such a matrix are two of each four lines (0, 1, 4, 5, 8, 9, 12, 13),
+ * so that two of them share banks in a swizzle that repeats after eight lines, and an access takes two passes.
  * Source: PTX ISA 9.0, 9.7.15.5.1.1 and 9.7.14.5.15.
  */
 import type { OpOf, Value } from "../ir/func.ts";
