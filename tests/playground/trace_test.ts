@@ -175,8 +175,8 @@ Deno.test("breakpoints ask for variables by name, and watchpoints see elements o
   });
   assertEquals(seen, [
     ...["breakpoint", 64, 2],
-    // It is asked where statements begin, and known there first after one iteration.
-    ...["watchpoint", 2, "watchpoint", 3, "watchpoint", 4],
+    // It is asked where statements begin, the loop's test among them.
+    ...["watchpoint", 1, "watchpoint", 2, "watchpoint", 3],
     ...[false, 0],
   ]);
 });
