@@ -156,8 +156,8 @@ for (const prefix of sampled(["", "transformer."], 1)) {
       const random = freshRandom();
       const tokens = Array.from({ length: 7 }, () => random.below(VOCABULARY));
       const expected = referenceScores(model, tokens).flat();
-      // In one go, and in pieces that continue from the cache.
-      for (const pieces of [[7], [3, 1, 3]]) {
+      // In one go, or in pieces that continue from the cache.
+      for (const pieces of sampled([[7], [3, 1, 3]], 1)) {
         using session = new Gpt2Session(weights, 9);
         const found = pieces.flatMap((count) => {
           const piece = tokens.slice(session.length, session.length + count);

@@ -193,7 +193,8 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
 const SIZES = [[64, 64], [1, 1], [70, 200]] as const;
 
 Deno.test("rewriteChain() gives the sums of chained dots, whatever lies between them", () => {
-  for (const name of Object.keys(CHAINS)) {
+  const names = Object.keys(CHAINS);
+  for (const name of sampled(names, names.length / 2)) {
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
     for (const [m, n] of sampled(SIZES, 1, name.length)) check(name, SHAPE, m, n, made);
   }
@@ -210,7 +211,7 @@ Deno.test("rewriteChain() is right for every number of iterations and of slots",
 
 Deno.test("rewriteChain() divides rows among one, two and four warp groups", () => {
   for (const groups of [1, 2, 4]) {
-    for (const bn of [64, 128]) {
+    for (const bn of sampled([64, 128], 1, groups)) {
       const shape = { bm: 64 * groups, bn, warps: 4 * groups, slots: 2 };
       check("summed", shape, 64 * groups + 3, 2 * bn + 5, compiled(must(CHAINS.summed, ""), shape));
     }
@@ -233,7 +234,7 @@ Deno.test("overlapChain() is right for every number of iterations, with and with
     for (
       const [name, limits] of [["several", [0]], ["severalBranching", [0, bn + 1, 1000]]] as const
     ) {
-      for (const slots of bn === 64 ? [1, 2, 3] : [2]) {
+      for (const slots of bn === 64 ? sampled([1, 2, 3], 1, name.length) : [2]) {
         const shape = { ...SHAPE, bn, slots };
         const made = compiled(must(CHAINS[name], "chain"), shape);
         for (const rounds of [1, 4]) {
@@ -322,7 +323,7 @@ ptxasTest(
       [128, 64, 8, ["several", "severalBranching", "vectors"]],
     ] as const;
     for (const [bm, bn, warps, names] of shapes) {
-      for (const name of names) {
+      for (const name of sampled<string>(names, 1, bm)) {
         const { ptx } = compiled(must(CHAINS[name], ""), { bm, bn, warps, slots: 2 });
         // The forms alone.
         const forms = ptx.replaceAll(/\.visible \.entry \w+(?<!_tensor)\([^]*?\n}\n/g, "");
