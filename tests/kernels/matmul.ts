@@ -32,7 +32,8 @@ export function checkMatmul(
   using b = operandOf(device, dtype, [k, n], { storage: right, gap });
   const first = `matmul_${dtype}${suffix}`;
   // Warp groups read bytes across k by matrices of lines 0, 1, 4 and 5 of eight, twice: in two passes.
-  const isInPairs = dtype === "int8" && device.info.sm === 90 && right === "rows";
+  const isInPairs = dtype === "int8" && device.info.sm === 90 &&
+    (left === "columns" || right === "rows");
   const check = (options: { readonly grid?: readonly [number] }): string => {
     const { result, profile } = matmul(a.tensor, b.tensor, { ...options, profile: true });
     using c = result;
