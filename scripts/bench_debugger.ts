@@ -1,5 +1,5 @@
 /**
- * What the debugger costs launches that nobody debugs: the emulator as it is, against the same emulator without the code that
+ * What the debugger costs launches that are not debugged: the emulator as it is, against the same one without the code that
  * asks whether someone looks on. A process for each, in turns; the fastest launch of each case counts. The bar is 1 %.
  *
  *     deno run -A scripts/bench_debugger.ts [ROUNDS]

@@ -9,8 +9,8 @@ import { int } from "./emitter.ts";
 import { sharedStart } from "./shared.ts";
 
 /**
- * Makes a barrier for each such reduction and says that the block is there. Whoever sends to another block waits for that
- * first (`meet` of shared.ts), so the loads in between are under way meanwhile.
+ * Makes a barrier for each such reduction and says that the block is there. A block waits for that before it sends to another
+ * one (`meet` of shared.ts), so the loads in between are under way meanwhile.
  */
 export function beginTogether(cx: LowerContext, func: Func): void {
   const reductions: OpOf<"reduce">[] = [];

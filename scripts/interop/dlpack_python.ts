@@ -71,7 +71,7 @@ api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
 NAME, USED = b"dltensor_versioned", b"used_dltensor_versioned"
 
 class Lent:
-    """A tensor of tri. Its elements are there, or the stream that reads them was told to wait."""
+    """A tensor of tri. Its elements are there, or the stream that reads them waits for them."""
     def __init__(self, address, device):
         self.address, self.device = address, device
     def __dlpack__(self, **options):
@@ -210,7 +210,7 @@ with ${use}:
 /** Bytes that take long enough to copy. */
 const LARGE = 2 ** 30;
 
-/** Lends a tensor whose elements are written behind copies of 100 GiB; Python's stream is told to wait for them. */
+/** Lends a tensor whose elements are written behind copies of 100 GiB; Python's stream waits for them. */
 function lendLate(
   library: string,
   device: Device,
