@@ -29,13 +29,22 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
     "export const cudaLibraries = () => [];\nexport function openCudaDriver() {}\n",
 };
 
-/** Bundles the scripts. */
-export async function bundleScripts(): Promise<Scripts> {
+/** Bundles the scripts of the page. */
+export function bundleScripts(): Promise<Scripts> {
+  return bundle(ENTRIES);
+}
+
+/** Bundles the script of the panel that an editor shows, `panel.js`. */
+export function bundlePanel(): Promise<Scripts> {
+  return bundle({ panel: "panel/main.ts" });
+}
+
+async function bundle(entries: Readonly<Record<string, string>>): Promise<Scripts> {
   const esbuild = await import("esbuild");
   try {
     const { outputFiles } = await esbuild.build({
       entryPoints: Object.fromEntries(
-        Object.entries(ENTRIES).map(([name, file]) => [
+        Object.entries(entries).map(([name, file]) => [
           name,
           path.join(HERE, file),
         ]),

@@ -1,22 +1,16 @@
 /** Compiles one file and launches one of its kernels on the emulator, for a debugger. */
 import { evaluate } from "../../compiler/contract/expr.ts";
-import { fillElements } from "../../ffi/tensors/elements.ts";
-import {
-  type CheckChoice,
-  type DebugLaunch,
-  defineKernel,
-  Device,
-  type Stream,
-} from "../../ffi/mod.ts";
+import type { DebugLaunch } from "../../ffi/mod.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { usageError } from "../failure.ts";
 import { resolvePath } from "../files/paths.ts";
 import { includeFinder } from "../project/include.ts";
 import { firstBuilds } from "../project/project.ts";
 import { checkKernelNames, openSession } from "../project/session.ts";
-import { chooseArguments, scalarValues, type Sizes } from "../report/arguments.ts";
-import { factsOf, instancesOn } from "../report/facts.ts";
+import { chooseArguments, type Sizes } from "../report/arguments.ts";
+import { instancesOn } from "../report/facts.ts";
 import { numberParams, readSizes } from "../words/sizes.ts";
+import { launchPrepared, type PreparedLaunch } from "./prepared.ts";
 import type { PlacedTensor } from "./tensors.ts";
 
 /** What a launch is called with. */
@@ -25,6 +19,8 @@ export interface LaunchArguments {
   readonly tensors: readonly PlacedTensor[];
   /** Where the files lie that instructions name. */
   readonly pathOf: (file: string) => string;
+  /** To launch the same again, for those who look at it in another way. */
+  readonly prepared: PreparedLaunch;
 }
 
 /** Walks through a launch. */
@@ -33,30 +29,8 @@ export type Walk = (launch: DebugLaunch, called: LaunchArguments) => void;
 /** Launches; what the kernel prints goes to `print`. Returns when the launch is over. */
 export type Start = (walk: Walk, print: (text: string) => void) => void;
 
-/** Mistakes are listed and the launch goes on. */
-const LISTED: CheckChoice = {
-  bounds: "warn",
-  alignment: "warn",
-  uninitialized: "warn",
-  races: "warn",
-  copies: "warn",
-  proxies: "warn",
-  readOnly: "warn",
-};
-
-/** The part of a kernel function that this needs. */
-interface Launchable {
-  launch(
-    args: Readonly<Record<string, unknown>>,
-    options: { readonly variant: string; readonly stream: Stream },
-  ): void;
-}
-
 /** The default of an extent: small, because each instruction is observed. */
 const EXTENT = 64;
-
-/** Elements of inputs repeat after so many. */
-const PERIOD = 17;
 
 /** Compiles the file that a command line names; throws a `Failure` that says why there is nothing to launch. */
 export async function prepareLaunch(
@@ -102,39 +76,21 @@ export async function prepareLaunch(
   const taken = fitting.find(({ instance }) => instance.specialization.length > 0) ??
     fitting[0] ?? choices[0];
   if (taken === undefined) throw usageError(`${operand}: ${module.target} has no entry`);
-  const { instance: { symbol }, chosen } = taken;
+  const { instance, chosen } = taken;
   if (typeof chosen === "string") {
     throw usageError(chosen, "`#pragma tri tensor X : in float[M, N]` states the shape of X.");
   }
   const pathOf = (file: string): string => resolvePath(project.root, file);
+  const { file } = source;
+  const prepared = { file, options: compiling, kernel, module, instance, chosen };
   return (walk, print) => {
-    const placed: PlacedTensor[] = [];
-    using device = Device.open({
-      device: "emulator",
-      arch: module.target.replace(/a$/, ""),
-      checks: LISTED,
-      workers: 1,
+    launchPrepared(prepared, {
       print,
-      warn: () => {},
-      debug(launch): void {
-        const names = compiler.namesOf(source.file, compiling, module.target, launch.kernel);
+      debug(launch, tensors): void {
+        const names = compiler.namesOf(file, compiling, module.target, launch.kernel);
         if (names !== undefined) launch.nameValues(names);
-        walk(launch, { scalars: chosen.scalars, tensors: placed, pathOf });
+        walk(launch, { scalars: chosen.scalars, tensors, pathOf, prepared });
       },
     });
-    const args = scalarValues(chosen);
-    for (const name of chosen.absent) args[name] = null;
-    for (const { param: name, dtype, shape, strides, isRead } of chosen.tensors) {
-      const tensor = device.empty(dtype, shape, { strides });
-      // Integers may be indices, which 0 is in every extent.
-      const isRamp = dtype.includes("float");
-      if (isRead) {
-        tensor.write(fillElements(dtype, tensor.elements, (at) => isRamp ? at % PERIOD : 0));
-      }
-      placed.push({ name, dtype, shape, strides, address: tensor.address });
-      args[name] = tensor;
-    }
-    const launchable: Launchable = defineKernel(factsOf(kernel, module));
-    launchable.launch(args, { variant: symbol, stream: device.defaultStream });
   };
 }

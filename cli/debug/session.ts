@@ -10,6 +10,7 @@ import type {
 } from "../../ffi/mod.ts";
 import { type Channel, isRecord, type Request } from "./channel.ts";
 import type { LaunchArguments } from "./launch.ts";
+import { pictureRequests } from "./pictures.ts";
 import { elementAt, readElement } from "./tensors.ts";
 
 /** What a request gets; a string is why it cannot be done. */
@@ -318,6 +319,7 @@ export function walkThrough(
     stepBack: step(-1),
     stepOut: () => run("program"),
     pause: () => "a run cannot be interrupted: set a breakpoint",
+    ...pictureRequests(launch, called, () => following.push(() => stopped({ kind: "step" }))),
   };
 
   event("initialized");

@@ -1,6 +1,7 @@
-/** Starts `tri lsp` for documents in Triton-C, and `tri debug`, by the command that the settings name. */
+/** Starts `tri lsp` for documents in Triton-C, and `tri debug` with its pictures, by the command that the settings name. */
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
+const { registerPictures } = require("./pictures.js");
 
 let client;
 
@@ -38,8 +39,9 @@ function adapterOf({ configuration: { program, args = [] } }) {
   });
 }
 
-exports.activate = async ({ subscriptions }) => {
+exports.activate = async ({ subscriptions, extensionUri }) => {
   subscriptions.push(
+    ...registerPictures(extensionUri),
     vscode.debug.registerDebugAdapterDescriptorFactory("triton-c", {
       createDebugAdapterDescriptor: adapterOf,
     }),

@@ -1,30 +1,15 @@
 /** The one store of the page: what is chosen, what is known of it, and who is told when that changes. */
-import type { Problem } from "../session/check.ts";
-import type { KernelChoice } from "../session/choices.ts";
 import type { Program } from "../session/program.ts";
-import type { Call, NotRun, Ran } from "../session/run.ts";
-import type { Trace } from "../session/trace.ts";
+import type { Call, NotRun } from "../session/run.ts";
+import type { Look, Place } from "../../cli/report/look.ts";
+import type { Tile } from "../../cli/report/tiles.ts";
+import type { Trace } from "../../cli/report/trace.ts";
 import type { PageState } from "../state/state.ts";
 import { Client } from "./client.ts";
-
-/** What was found out. */
-export interface Known {
-  readonly problems: readonly Problem[];
-  readonly choices: readonly KernelChoice[];
-  /** The last launch. */
-  readonly outcome?: Ran | NotRun;
-  /** One that others are compared with. */
-  readonly pinned?: { readonly title: string; readonly ran: Ran };
-  readonly isRunning: boolean;
-  /** What the page says about itself. */
-  readonly status: string;
-}
-
-/** A reason to draw again. */
-export type Change = "text" | "choice" | "view" | "line" | "checked" | "ran" | "status";
+import type { Change, Host, Known } from "./view.ts";
 
 /** The page's state and its worker. */
-export class App {
+export class App implements Host {
   readonly client: Client = new Client("worker.js");
   state: PageState;
   known: Known = { problems: [], choices: [], isRunning: false, status: "" };
@@ -88,7 +73,15 @@ export class App {
     return outcome?.kind === "ran" ? outcome.entry : "";
   }
 
-  /** What the chosen program of the last launch did; asked once for each launch. */
+  tiles(): Promise<readonly Tile[]> {
+    return this.client.ask("tiles", this.program, this.entry);
+  }
+
+  look(place: Place): Promise<Look | NotRun> {
+    return this.client.ask("look", this.program, this.call, place);
+  }
+
+  /** Asked once for each launch. */
   trace(): Promise<Trace | NotRun> {
     const key = JSON.stringify([this.program, this.call, this.state.program]);
     if (this.#traced?.key !== key) {

@@ -12,6 +12,7 @@ import { Stopped } from "./client.ts";
 import { drawProblems } from "./problems.ts";
 import { askedIn, EmbedBar } from "./embed.ts";
 import { PuzzlePanel } from "./puzzle.ts";
+import { drawTabs, markTab } from "./tabs.ts";
 import { drawToolbar } from "./toolbar.ts";
 import type { View } from "./view.ts";
 import { contractView } from "./view_contract.ts";
@@ -190,27 +191,16 @@ class Page {
       gallery: ENTRIES,
     });
     byId("status").textContent = app.known.status;
-    for (const tab of document.querySelectorAll<HTMLElement>("#tabs button")) {
-      tab.setAttribute("aria-selected", String(tab.dataset["view"] === app.state.view));
-    }
+    markTab(byId("tabs"), app.state.view);
     const count = app.known.outcome?.kind === "ran" ? app.known.outcome.findings.length : 0;
     document.querySelector("[data-view=faults]")?.classList.toggle("alarm", count > 0);
   }
 
   #drawTabs(): void {
-    const app = this.#app;
-    const tabs = Object.entries(VIEWS).map(([view, title]) =>
-      h("button", {
-        role: "tab",
-        "data-view": view,
-        "aria-controls": "view",
-        click: () => {
-          app.choose({ view: view as ViewName }, "view");
-          this.#showView();
-        },
-      }, title)
-    );
-    fill(byId("tabs"), ...tabs);
+    drawTabs(byId("tabs"), VIEWS, (view) => {
+      this.#app.choose({ view }, "view");
+      this.#showView();
+    });
     this.#showView();
   }
 

@@ -1,7 +1,7 @@
 /** What the page says of a launch above its pictures, and where there was none. */
 import type { Ran } from "../session/run.ts";
-import type { Known } from "./app.ts";
 import { h } from "./dom.ts";
+import type { Known } from "./view.ts";
 
 /** One line: which entry ran, with what, for how long. */
 export function launchLine({ entry, scalars, profile, milliseconds, findings }: Ran): HTMLElement {

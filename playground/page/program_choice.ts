@@ -1,10 +1,10 @@
 /** Which program of the grid is looked at. */
-import type { App } from "./app.ts";
 import { h } from "./dom.ts";
+import type { Host } from "./view.ts";
 
 /** A number for each axis that has more than one program. */
 export function programChoice(
-  app: App,
+  app: Host,
   grid: readonly number[],
   chosen: () => void,
 ): HTMLElement {

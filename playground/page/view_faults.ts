@@ -1,14 +1,13 @@
 /** What the emulator found: each mistake once, with both sides of a conflict. */
-import type { Finding } from "../session/run.ts";
+import type { Finding } from "../../cli/report/finding.ts";
 import { lineOfSource } from "../views/traffic.ts";
 import { type Side, sidesOf } from "../views/fault_sides.ts";
-import type { App } from "./app.ts";
 import { fill, h } from "./dom.ts";
 import { launchLine, notRunText } from "./outcome.ts";
-import type { View } from "./view.ts";
+import type { Host, View } from "./view.ts";
 
 /** The view. */
-export function faultsView(app: App, parent: HTMLElement): View {
+export function faultsView(app: Host, parent: HTMLElement): View {
   const refresh = (): void => {
     const { outcome } = app.known;
     if (outcome?.kind !== "ran") return fill(parent, notRunText(app.known));
@@ -31,7 +30,7 @@ export function faultsView(app: App, parent: HTMLElement): View {
   return { refresh, line: () => {} };
 }
 
-function findingCard(app: App, finding: Finding): HTMLElement {
+function findingCard(app: Host, finding: Finding): HTMLElement {
   const { kind, detail, hint, source, instruction, block, thread, isLast } = finding;
   const sides = sidesOf(finding);
   const place = [
@@ -60,7 +59,7 @@ function findingCard(app: App, finding: Finding): HTMLElement {
   );
 }
 
-function sideCard(app: App, { who, does, instruction, line }: Side): HTMLElement {
+function sideCard(app: Host, { who, does, instruction, line }: Side): HTMLElement {
   return h(
     "div",
     { class: "side" },
@@ -69,7 +68,7 @@ function sideCard(app: App, { who, does, instruction, line }: Side): HTMLElement
   );
 }
 
-function lineButton(app: App, line: number): HTMLElement | undefined {
+function lineButton(app: Host, line: number): HTMLElement | undefined {
   if (line === 0) return undefined;
   return h("button", { class: "link", click: () => app.select(line) }, `line ${line}`);
 }

@@ -1,10 +1,9 @@
 /** Layouts: which register of which lane and warp holds each element, and how elements move between two layouts. */
-import type { Tile } from "../session/tiles.ts";
+import type { Tile } from "../../cli/report/tiles.ts";
 import { type Holder, layoutPicture } from "../views/layout_picture.ts";
-import type { App } from "./app.ts";
 import { choice, fill, h } from "./dom.ts";
 import { figureOf } from "./figure.ts";
-import type { View } from "./view.ts";
+import type { Host, View } from "./view.ts";
 
 const HOLDERS: readonly (readonly [Holder, string])[] = [
   ["lane", "lane"],
@@ -13,7 +12,7 @@ const HOLDERS: readonly (readonly [Holder, string])[] = [
 ];
 
 /** The view. */
-export function layoutsView(app: App, parent: HTMLElement): View {
+export function layoutsView(app: Host, parent: HTMLElement): View {
   let tiles: readonly Tile[] = [];
   let by: Holder = "lane";
   const draw = (): void => {
@@ -63,7 +62,7 @@ export function layoutsView(app: App, parent: HTMLElement): View {
     if (wanted.line > 0) app.select(wanted.line);
   };
   const refresh = async (): Promise<void> => {
-    tiles = await app.client.ask("tiles", app.program, app.entry).catch(() => tiles);
+    tiles = await app.tiles().catch(() => tiles);
     draw();
   };
   return { refresh: () => void refresh(), line: () => {} };

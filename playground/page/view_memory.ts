@@ -1,17 +1,16 @@
 /** Memory: sectors and bank conflicts per line, and the same of a run that was pinned for comparison. */
 import type { Ran } from "../session/run.ts";
-import type { Trace, TracedAccess } from "../session/trace.ts";
+import type { Trace, TracedAccess } from "../../cli/report/trace.ts";
 import { requestFacts, requestPicture } from "../views/request_picture.ts";
 import { type LineTraffic, trafficByLine, wasteOf } from "../views/traffic.ts";
-import type { App } from "./app.ts";
 import { choice, fill, h, table } from "./dom.ts";
 import { figureOf } from "./figure.ts";
 import { launchLine, notRunText } from "./outcome.ts";
 import { programChoice } from "./program_choice.ts";
-import type { View } from "./view.ts";
+import type { Host, View } from "./view.ts";
 
 /** The view. */
-export function memoryView(app: App, parent: HTMLElement): View {
+export function memoryView(app: Host, parent: HTMLElement): View {
   const refresh = (): void => {
     const { outcome, pinned } = app.known;
     if (outcome?.kind !== "ran" || outcome.profile === undefined) {
@@ -130,7 +129,7 @@ function bar(share: number, kind: string): HTMLElement {
   return element;
 }
 
-function trafficTable(app: App, { profile }: Ran): HTMLElement {
+function trafficTable(app: Host, { profile }: Ran): HTMLElement {
   const lines = trafficByLine(profile?.accesses ?? []);
   const link = ({ line }: LineTraffic): HTMLElement =>
     h("button", { class: "link", click: () => app.select(line) }, line === 0 ? "–" : `${line}`);

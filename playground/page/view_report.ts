@@ -1,11 +1,10 @@
 /** Counters of the last launch. */
-import type { App } from "./app.ts";
 import { fill, h, table } from "./dom.ts";
 import { launchLine, notRunText } from "./outcome.ts";
-import type { View } from "./view.ts";
+import type { Host, View } from "./view.ts";
 
 /** The view. */
-export function reportView(app: App, parent: HTMLElement): View {
+export function reportView(app: Host, parent: HTMLElement): View {
   const refresh = (): void => {
     const { outcome } = app.known;
     if (outcome?.kind !== "ran" || outcome.profile === undefined) {

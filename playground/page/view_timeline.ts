@@ -1,18 +1,17 @@
 /** The timeline: warps by steps of one program, with barriers and copies. */
-import type { Trace } from "../session/trace.ts";
+import type { Trace } from "../../cli/report/trace.ts";
 import { rangeOfColumn, timelinePicture } from "../views/timeline_picture.ts";
-import type { App } from "./app.ts";
 import { fill, h, table } from "./dom.ts";
 import { figureOf } from "./figure.ts";
 import { notRunText, walkingText } from "./outcome.ts";
 import { programChoice } from "./program_choice.ts";
-import type { View } from "./view.ts";
+import type { Host, View } from "./view.ts";
 
 /** Events beyond these are counted, not listed. */
 const MOST_EVENTS = 200;
 
 /** The view. */
-export function timelineView(app: App, parent: HTMLElement): View {
+export function timelineView(app: Host, parent: HTMLElement): View {
   const refresh = async (): Promise<void> => {
     if (app.known.outcome?.kind !== "ran") return fill(parent, notRunText(app.known));
     if (parent.querySelector("figure") === null) fill(parent, walkingText());
@@ -61,7 +60,7 @@ function grouped(
   return groups;
 }
 
-function eventTable(app: App, { events, instructions }: Trace): HTMLElement {
+function eventTable(app: Host, { events, instructions }: Trace): HTMLElement {
   const groups = grouped(events);
   const rest = groups.length - MOST_EVENTS;
   return table(

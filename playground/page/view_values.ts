@@ -1,19 +1,18 @@
 /** Values: step through a program, and see its variables and registers where it is. */
-import type { Look } from "../session/look.ts";
-import type { Trace } from "../session/trace.ts";
+import type { Look } from "../../cli/report/look.ts";
+import type { Trace } from "../../cli/report/trace.ts";
 import { numberText, valuePicture } from "../views/value_picture.ts";
-import type { App } from "./app.ts";
 import { fill, h, table } from "./dom.ts";
 import { figureOf } from "./figure.ts";
 import { notRunText, walkingText } from "./outcome.ts";
 import { programChoice } from "./program_choice.ts";
-import type { View } from "./view.ts";
+import type { Host, View } from "./view.ts";
 
 /** Where a person begins to look who has not said where: most values are there. */
 const LATE = 0.75;
 
 /** The view. */
-export function valuesView(app: App, parent: HTMLElement): View {
+export function valuesView(app: Host, parent: HTMLElement): View {
   let trace: Trace | undefined;
   let look: Look | undefined;
   const refresh = async (): Promise<void> => {
@@ -30,7 +29,7 @@ export function valuesView(app: App, parent: HTMLElement): View {
     app.choose({ step }, "view");
     const { warp, lane } = app.state;
     const place = { step: trace.steps[step] ?? 0, program: trace.program, warp, lane };
-    const seen = await app.client.ask("look", app.program, app.call, place).catch(() => undefined);
+    const seen = await app.look(place).catch(() => undefined);
     if (seen?.kind !== "look") return;
     look = seen;
     draw();

@@ -1,65 +1,16 @@
-/** An entry of a program in the forms that it takes: typed tree, tile IR before and after layouts. */
-import {
-  buildInstance,
-  buildOptions,
-  checkInstance,
-  entryOptions,
-} from "../../compiler/driver/instance_build.ts";
-import { planFile } from "../../compiler/driver/compile_file.ts";
-import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
-import { entryName } from "../../compiler/driver/entry_names.ts";
-import type { CheckedKernel } from "../../compiler/driver/instance_front.ts";
-import { lowerEntry } from "../../compiler/driver/lower_entry.ts";
-import type { Func } from "../../compiler/ir/func.ts";
-import { Unsupported } from "../../compiler/lower/unsupported.ts";
-import { Reporter } from "../../compiler/support/diagnostic.ts";
-import { ALL_TARGETS } from "../../compiler/targets.ts";
+/** The chosen entry of a program, and its tiles. */
+import { type OpenedEntry, openEntry } from "../../cli/report/open_entry.ts";
+import { type Tile, tilesOfFunc } from "../../cli/report/tiles.ts";
 import { prepare, type Program, targetOf } from "./program.ts";
 
-/** An entry of the program. */
-export interface OpenedEntry {
-  /** Its name in the module. */
-  readonly symbol: string;
-  readonly checked: CheckedKernel;
-  /** After the passes that all targets share. */
-  readonly func: Func;
-  /** With layouts, ready for lowering; undefined where the target has no room for it. */
-  readonly laidOut: () => Func | undefined;
-}
-
 /** The entry of this name, or the first one; undefined where the text has an error. */
-export function openEntry(program: Program, symbol: string): OpenedEntry | undefined {
+export function instanceOf(program: Program, symbol: string): OpenedEntry | undefined {
   const { file, options } = prepare(program, "chosen");
-  const target = ALL_TARGETS[targetOf(program)];
-  const { front, kernels } = planFile(file, options, new DiagnosticCollector(), new Reporter());
-  const [first] = kernels;
-  if (first === undefined) return undefined;
-  let found: OpenedEntry | undefined;
-  for (const plan of first.plan.instances) {
-    const checked = checkInstance(front, first.site, plan, target);
-    const building = buildOptions(options, plan);
-    const built = buildInstance(checked, first.plan, plan, building, new Reporter());
-    for (const { func, specialization } of built?.funcs ?? []) {
-      const name = entryName(first.plan, plan, specialization).symbol;
-      const lowering = { ...entryOptions(plan), target, symbol: name };
-      const opened: OpenedEntry = {
-        symbol: name,
-        checked,
-        func,
-        laidOut: () => laidOutOf(func, lowering),
-      };
-      if (name === symbol) return opened;
-      found ??= opened;
-    }
-  }
-  return found;
+  return openEntry(file, options, targetOf(program), symbol);
 }
 
-function laidOutOf(func: Func, lowering: Parameters<typeof lowerEntry>[1]): Func | undefined {
-  try {
-    return lowerEntry(func, lowering).func;
-  } catch (error) {
-    if (error instanceof Unsupported) return undefined;
-    throw error;
-  }
+/** The tiles of the chosen entry, in the order of its operations. */
+export function tilesOf(program: Program, entry: string): readonly Tile[] {
+  const func = instanceOf(program, entry)?.laidOut();
+  return func === undefined ? [] : tilesOfFunc(func, program.name);
 }

@@ -2,16 +2,10 @@
 import type { TypedStmt } from "../../compiler/check/typed.ts";
 import type { Func, Region } from "../../compiler/ir/func.ts";
 import { printFunc } from "../../compiler/ir/print.ts";
-import { positionOf, type Span, useSite } from "../../compiler/support/source.ts";
+import { lineOf } from "../../cli/report/tiles.ts";
 
 /** For each line of a stage the 1-based line of the edited file, or 0. */
 export type LineLinks = readonly number[];
-
-/** The line of a span in the edited file; 0 where it lies in another one. */
-export function lineOf(span: Span, name: string): number {
-  const site = useSite(span);
-  return site.file.name === name ? positionOf(site.file, site.start).line : 0;
-}
 
 /** Of the outline of a syntax tree: statements say their location, what is below them belongs to them. */
 export function linksOfOutline(text: string): LineLinks {

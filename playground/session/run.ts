@@ -1,6 +1,8 @@
 /** Runs the chosen entry on the emulator, with inputs that can be seen and every check on. */
 import { chooseArguments, scalarValues, type Sizes } from "../../cli/report/arguments.ts";
 import { factsOf, instancesOn } from "../../cli/report/facts.ts";
+import { type Finding, findingOf } from "../../cli/report/finding.ts";
+import type { TracedTensor } from "../../cli/report/trace.ts";
 import { compileFile, planFile } from "../../compiler/driver/compile_file.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
 import { evaluate } from "../../compiler/contract/expr.ts";
@@ -20,7 +22,6 @@ import {
   Device,
   DTYPES,
   EmulatorError,
-  type EmulatorWarning,
   type LaunchProfile,
   type Stream,
   type Tensor,
@@ -53,20 +54,6 @@ export interface SeenTensor {
   readonly before?: Float64Array;
   /** Absent where the kernel only reads, or nothing was written. */
   readonly after?: Float64Array;
-}
-
-/** A mistake of the kernel, as the emulator found it. */
-export interface Finding {
-  readonly kind: string;
-  readonly message: string;
-  readonly detail: string;
-  readonly hint: string;
-  readonly block?: readonly [number, number, number];
-  readonly thread?: readonly [number, number, number];
-  readonly instruction?: string;
-  readonly source?: string;
-  /** The launch ended there. */
-  readonly isLast: boolean;
 }
 
 /** What became of a launch. */
@@ -112,21 +99,10 @@ interface Launchable {
   ): LaunchProfile;
 }
 
-/** A tensor of a launch that is walked through. */
-export interface PlacedTensor {
-  readonly name: string;
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  /** In global memory. */
-  readonly address: bigint;
-  /** Of an element. */
-  readonly bytes: number;
-}
-
 /** Walks through a launch before it runs to its end; `options` are those that its kernel was compiled with. */
 export type Walk = (
   launch: DebugLaunch,
-  tensors: readonly PlacedTensor[],
+  tensors: readonly TracedTensor[],
   options: CompileOptions,
 ) => void;
 
@@ -156,7 +132,7 @@ export function run(program: Program, call: Call, walk?: Walk): Ran | NotRun {
     return { kind: "not run", reason, hint: refusal?.hint ?? "" };
   }
   const walked = walk &&
-    ((debugged: DebugLaunch, placed: readonly PlacedTensor[]): void =>
+    ((debugged: DebugLaunch, placed: readonly TracedTensor[]): void =>
       walk(debugged, placed, choice));
   return launch(kernel, module, instance, program, call, walked);
 }
@@ -206,7 +182,7 @@ function launch(
   instance: InstanceInfo,
   program: Program,
   call: Call,
-  walk: ((launch: DebugLaunch, tensors: readonly PlacedTensor[]) => void) | undefined,
+  walk: ((launch: DebugLaunch, tensors: readonly TracedTensor[]) => void) | undefined,
 ): Ran | NotRun {
   const chosen = chooseArguments(instance, mapOf(call.sizes), call.extent);
   if (typeof chosen === "string") {
@@ -215,7 +191,7 @@ function launch(
   }
   const printed: string[] = [];
   const arch = targetOf(program).replace(/a$/, "");
-  const placed: PlacedTensor[] = [];
+  const placed: TracedTensor[] = [];
   const device = Device.open({
     device: "emulator",
     arch,
@@ -245,7 +221,7 @@ function launch(
       isRead && call.fills[param]?.kind !== "unwritten" ? valuesOf(tensor) : undefined
     );
     for (const { plan: { param: name, dtype, shape }, tensor: { address } } of made) {
-      placed.push({ name, dtype, shape, address, bytes: DTYPES[dtype].bytes });
+      placed.push({ name, shape, address, bytes: DTYPES[dtype].bytes });
     }
     const launchable: Launchable = defineKernel(factsOf(kernel, module));
     const started = performance.now();
@@ -309,22 +285,6 @@ function attempt(launch: () => LaunchProfile): {
     if (error instanceof TriError) return { refused: error };
     throw error;
   }
-}
-
-function findingOf(found: EmulatorWarning | EmulatorError, isLast: boolean): Finding {
-  const { kind, detail, block, thread, instruction, source } = found;
-  const [message = "", hint = ""] = found.message.split("\nhint: ");
-  return {
-    kind,
-    detail,
-    message,
-    hint,
-    ...(block === undefined ? {} : { block }),
-    ...(thread === undefined ? {} : { thread }),
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(source === undefined ? {} : { source }),
-    isLast,
-  };
 }
 
 /** Elements row by row, as numbers. */

@@ -1,7 +1,7 @@
 /** Everything that the page asks the worker, by name: one row a question, plain data in and out. */
 import type { Triple } from "../../emulator/debug/debug_launch.ts";
-import type { Look, Place } from "./look.ts";
-import type { Trace } from "./trace.ts";
+import type { Look, Place } from "../../cli/report/look.ts";
+import type { Trace } from "../../cli/report/trace.ts";
 import { choicesOf } from "./choices.ts";
 import { problemsOf } from "./check.ts";
 import { contractsOf } from "./contract.ts";
@@ -10,7 +10,7 @@ import type { Call, NotRun, Ran } from "./run.ts";
 import type { Judged } from "../puzzles/judge.ts";
 import type { Program } from "./program.ts";
 import { stagesOf } from "./stages.ts";
-import { tilesOf } from "./tiles.ts";
+import { tilesOf } from "./instance.ts";
 import { wordsOfLanguage } from "./words.ts";
 
 /** Questions and their answers. */
@@ -30,7 +30,7 @@ const QUESTIONS = {
   judge: async (program: Program, call: Call, puzzle: string): Promise<Judged> =>
     (await import("../puzzles/judge.ts")).judge(program, call, puzzle),
   look: async (program: Program, call: Call, place: Place): Promise<Look | NotRun> =>
-    (await import("./look.ts")).lookAt(program, call, place),
+    (await import("./look.ts")).lookInto(program, call, place),
 } as const;
 
 /** The table of questions. */

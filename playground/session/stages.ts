@@ -1,10 +1,11 @@
 /** Every stage of the compiler as text, line by line linked with the source. */
 import { dumpTyped } from "../../compiler/check/dump_typed.ts";
+import type { OpenedEntry } from "../../cli/report/open_entry.ts";
 import { inspect } from "../../compiler/driver/inspect.ts";
 import type { Func } from "../../compiler/ir/func.ts";
 import { printFunc } from "../../compiler/ir/print.ts";
 import { dumpAst } from "../../compiler/parse/dump_ast.ts";
-import { type OpenedEntry, openEntry } from "./instance.ts";
+import { instanceOf } from "./instance.ts";
 import {
   type LineLinks,
   linksOfFunc,
@@ -53,7 +54,7 @@ export function stagesOf(
   names: readonly StageName[],
   entry: string,
 ): readonly Stage[] {
-  const opened = openEntry(program, entry);
+  const opened = instanceOf(program, entry);
   if (opened === undefined) return [];
   return names.map((name) => ({ name, ...SHOW[name](opened, program) }));
 }

@@ -1,5 +1,5 @@
 /** The two sides of a conflict: who accesses now, and who did before without anything that orders the two. */
-import type { Finding } from "../session/run.ts";
+import type { Finding } from "../../cli/report/finding.ts";
 
 /** One access. */
 export interface Side {

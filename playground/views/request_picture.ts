@@ -2,7 +2,7 @@
  * One request of a warp as a picture. Global memory: a row for each 128 bytes that it touches, a column for each word of
  * four bytes, eight of which are a sector. Shared memory: a column for each bank, a row for each pass over them.
  */
-import type { TracedAccess } from "../session/trace.ts";
+import type { TracedAccess } from "../../cli/report/trace.ts";
 import type { Colour } from "./colours.ts";
 import type { Picture } from "./picture.ts";
 

@@ -1,5 +1,5 @@
 /** The steps of a program as a picture: a row for each warp, time to the right, a colour for each line of the source. */
-import type { Trace } from "../session/trace.ts";
+import type { Trace } from "../../cli/report/trace.ts";
 import { type Colour, colourOfName } from "./colours.ts";
 import type { Picture } from "./picture.ts";
 

@@ -1,5 +1,5 @@
 /** A variable of the source at a step, as a heat map; elements that are not known look apart and say why. */
-import type { SeenValue } from "../session/look.ts";
+import type { SeenValue } from "../../cli/report/look.ts";
 import { type Colour, NOTHING } from "./colours.ts";
 import type { Picture } from "./picture.ts";
 import { tensorPicture } from "./tensor_picture.ts";

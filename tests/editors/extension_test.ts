@@ -1,10 +1,11 @@
 import manifest from "../../editors/vscode/package.json" with { type: "json" };
 import { assert, assertEquals } from "../support/assert.ts";
-
-const FOLDER = new URL("../../editors/vscode/", import.meta.url);
+import { loadModule, textOfExtension } from "./extension.ts";
 
 interface Extension {
-  activate(context: { readonly subscriptions: unknown[] }): Promise<void>;
+  activate(
+    context: { readonly subscriptions: unknown[]; readonly extensionUri: unknown },
+  ): Promise<void>;
   deactivate(): unknown;
 }
 
@@ -31,7 +32,15 @@ function load(server: readonly string[]): { extension: Extension; log: string[] 
           const adapter = factory.createDebugAdapterDescriptor(session);
           return log.push(`debug ${type} ${JSON.stringify(adapter)}`);
         },
+        registerDebugAdapterTrackerFactory: (type: string) => log.push(`follow ${type}`),
+        onDidTerminateDebugSession: () => {},
       },
+      window: {
+        createTextEditorDecorationType: () => {},
+        registerWebviewPanelSerializer: (type: string) => log.push(`panel ${type}`),
+      },
+      Uri: { joinPath: () => {} },
+      ThemeColor: class {},
       DebugAdapterExecutable: class {
         constructor(readonly command: string, readonly args: readonly string[]) {}
       },
@@ -53,19 +62,19 @@ function load(server: readonly string[]): { extension: Extension; log: string[] 
       },
     },
   };
-  const text = Deno.readTextFileSync(new URL(manifest.main, FOLDER));
-  const exports: Partial<Extension> = {};
-  new Function("require", "exports", text)((name: string) => modules[name], exports);
-  const { activate, deactivate } = exports;
+  const { activate, deactivate } = loadModule(manifest.main, modules) as Partial<Extension>;
   assert(activate !== undefined && deactivate !== undefined);
   return { extension: { activate, deactivate }, log };
 }
 
 Deno.test("the VS Code extension starts the server that the settings name, and stops it", async () => {
   const { extension, log } = load(["tri", "lsp"]);
-  await extension.activate({ subscriptions: [] });
+  await extension.activate({ subscriptions: [], extensionUri: {} });
   await extension.deactivate();
   assertEquals(log, [
+    "command triton-c.pictures",
+    "panel triton-c.pictures",
+    "follow triton-c",
     'debug triton-c {"command":"tri","args":["debug","a.tc","--size","M=64"]}',
     "command triton-c.restart",
     "configuration",
@@ -80,10 +89,10 @@ Deno.test("the VS Code extension starts the server that the settings name, and s
 Deno.test("the VS Code extension's manifest names files and identifiers that exist", () => {
   const { contributes: { languages, grammars, commands, configuration } } = manifest;
   for (const path of [...languages.map((l) => l.configuration), ...grammars.map((g) => g.path)]) {
-    JSON.parse(Deno.readTextFileSync(new URL(path, FOLDER)));
+    JSON.parse(textOfExtension(path));
   }
   assertEquals(grammars.map(({ language }) => language), languages.map(({ id }) => id));
-  const text = Deno.readTextFileSync(new URL(manifest.main, FOLDER));
+  const text = textOfExtension(manifest.main) + textOfExtension("pictures.js");
   for (const { command } of commands) assert(text.includes(`"${command}"`), command);
   for (const key of Object.keys(configuration.properties)) {
     const [section, name] = key.split(".");

@@ -3,6 +3,7 @@ import * as path from "node:path";
 import manifest from "../../editors/vscode/package.json" with { type: "json" };
 import { assertEquals } from "../support/assert.ts";
 import { install, must0, npmTest, run } from "../support/npm.ts";
+import { writePanel } from "../../scripts/vscode_panel.ts";
 import { copyTree } from "../../scripts/npm/tarball.ts";
 
 const SOURCE = new URL("../../editors/vscode", import.meta.url).pathname;
@@ -12,6 +13,7 @@ npmTest("the VS Code extension is packaged with its grammar and the client it ne
   try {
     const [extension, tool] = [path.join(folder, "extension"), path.join(folder, "tool")];
     await copyTree(SOURCE, extension);
+    await writePanel(path.join(extension, "dist"));
     await install(extension);
     await Deno.mkdir(tool);
     // Without one, npm installs into a folder above.
@@ -26,6 +28,9 @@ npmTest("the VS Code extension is packaged with its grammar and the client it ne
       manifest.main,
       ...manifest.contributes.grammars.map(({ path }) => path),
       "./language-configuration.json",
+      "./pictures.js",
+      "./dist/panel.js",
+      "./dist/panel.css",
       "./package.json",
       "./node_modules/vscode-languageclient/package.json",
     ].map((name) => name.replace("./", ""));

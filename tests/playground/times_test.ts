@@ -3,7 +3,7 @@ import * as process from "node:process";
 import { GALLERY } from "../../playground/gallery/entries.ts";
 import { problemsOf } from "../../playground/session/check.ts";
 import { choicesOf } from "../../playground/session/choices.ts";
-import { lookAt } from "../../playground/session/look.ts";
+import { lookInto } from "../../playground/session/look.ts";
 import { run } from "../../playground/session/run.ts";
 import { traceOf } from "../../playground/session/trace.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -62,7 +62,7 @@ Deno.test(`a jump to a step of the transposition, with all its variables, takes 
   const last = traced.steps.length - 1;
   for (const at of [0, Math.floor(last / 2), last]) {
     const step = traced.steps[at] ?? 0;
-    const took = milliseconds(() => void lookAt(program, call, { ...place, step }));
+    const took = milliseconds(() => void lookInto(program, call, { ...place, step }));
     assert(took <= JUMP, `step ${step}: ${took} ms`);
   }
 });

@@ -1,8 +1,9 @@
 import { GALLERY } from "../../playground/gallery/entries.ts";
-import { lookAt } from "../../playground/session/look.ts";
+import { lookInto } from "../../playground/session/look.ts";
 import { namesFor } from "../../playground/session/names.ts";
 import { run } from "../../playground/session/run.ts";
-import { type Trace, traceOf } from "../../playground/session/trace.ts";
+import type { Trace } from "../../cli/report/trace.ts";
+import { traceOf } from "../../playground/session/trace.ts";
 import {
   lanesByWord,
   requestFacts,
@@ -116,12 +117,12 @@ Deno.test("timelinePicture() shows every step of every warp, and where warps mee
   assert(said.some((text) => text.includes("line 15")));
 });
 
-Deno.test("lookAt() sees registers where the launch is, from any step", () => {
+Deno.test("lookInto() sees registers where the launch is, from any step", () => {
   const { program, call } = opened("vector_add");
   const traced = trace("vector_add", [1, 0, 0]);
   const place = { program: [1, 0, 0], warp: 0, lane: 3 } as const;
-  const at = (step: number): ReturnType<typeof lookAt> =>
-    lookAt(program, call, { ...place, step: traced.steps[step] ?? 0 });
+  const at = (step: number): ReturnType<typeof lookInto> =>
+    lookInto(program, call, { ...place, step: traced.steps[step] ?? 0 });
   const first = at(0);
   assert(first.kind === "look");
   assert(first.registers.every(({ isSet }) => !isSet));
@@ -132,11 +133,11 @@ Deno.test("lookAt() sees registers where the launch is, from any step", () => {
   assertEquals(at(traced.steps.length - 1), last);
 });
 
-Deno.test("lookAt() sees variables by name: tiles element by element, and numbers", () => {
+Deno.test("lookInto() sees variables by name: tiles element by element, and numbers", () => {
   const { program, call } = opened("vector_add");
   const traced = trace("vector_add", [1, 0, 0]);
   const step = traced.steps.at(-1) ?? 0;
-  const seen = lookAt(program, call, { step, program: [1, 0, 0], warp: 0, lane: 0 });
+  const seen = lookInto(program, call, { step, program: [1, 0, 0], warp: 0, lane: 0 });
   assert(seen.kind === "look");
   const values = new Map(seen.values.map((value) => [value.name, value]));
   const n = values.get("N");

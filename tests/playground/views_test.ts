@@ -4,7 +4,7 @@ import { cellSize, type Picture, pixelsOf, tableOf } from "../../playground/view
 import { colourOfName, colourOfValue, inkOn } from "../../playground/views/colours.ts";
 import { rangeOf, shortNumber, tensorPicture } from "../../playground/views/tensor_picture.ts";
 import { trafficByLine, wasteOf } from "../../playground/views/traffic.ts";
-import { tilesOf } from "../../playground/session/tiles.ts";
+import { tilesOf } from "../../playground/session/instance.ts";
 import { GALLERY } from "../../playground/gallery/entries.ts";
 import { elementAt } from "../../compiler/linear/linear.ts";
 import { must } from "../../compiler/support/bug.ts";

@@ -1,42 +1,9 @@
 /** `tri debug` as an editor runs it. */
 import { assert, assertEquals } from "../../support/assert.ts";
-import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
-import { framed, SCALE } from "./support.ts";
+import { bodyOf, converse, failuresOf, SCALE, type Told } from "./support.ts";
 
-interface Told {
-  readonly type: string;
-  readonly command?: string;
-  readonly event?: string;
-  readonly success?: boolean;
-  readonly body?: Readonly<Record<string, unknown>>;
-}
-
-/** Sends all requests at once; what comes back. */
-async function converse(
-  args: readonly string[],
-  requests: readonly (readonly [string, unknown])[],
-): Promise<Told[]> {
-  using files = new Workspace({ "deno.json": "{}", "scale.tc": SCALE });
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", REAL_MAIN, "debug", ...args],
-    cwd: files.path,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  for (const [at, [command, args]] of requests.entries()) {
-    await writer.write(framed(at + 1, command, args));
-  }
-  await writer.close();
-  const { code, stdout, stderr } = await child.output();
-  assertEquals([code, new TextDecoder().decode(stderr)], [0, ""]);
-  const text = new TextDecoder().decode(stdout);
-  return text.split(/Content-Length: \d+\r\n\r\n/).slice(1).map((each): Told => JSON.parse(each));
-}
-
-const bodyOf = (all: readonly Told[], command: string): string[] =>
-  all.filter((each) => each.command === command).map(({ body }) => JSON.stringify(body));
+const textsOf = (all: readonly Told[], command: string): string[] =>
+  bodyOf(all, command).map((body) => JSON.stringify(body));
 
 Deno.test("tri debug stops at a breakpoint, shows values, goes on and back", async () => {
   const line = 1 + SCALE.split("\n").findIndex((text) => text.includes("(Y + r) ="));
@@ -78,11 +45,10 @@ Deno.test("tri debug stops at a breakpoint, shows values, goes on and back", asy
     "stopped data breakpoint",
   ]);
   assertEquals(events.at(-1), "terminated");
-  const failed = all.filter(({ success }) => success === false);
-  assertEquals(failed.map(({ command }) => command), ["evaluate"]);
-  const [frames = ""] = bodyOf(all, "stackTrace");
+  assertEquals(failuresOf(all), ["evaluate"]);
+  const [frames = ""] = textsOf(all, "stackTrace");
   assert(frames.includes(`"line":${line}`) && frames.includes("scale.tc"), frames);
-  const [variables = "", position = "", parameters = "", elements] = bodyOf(all, "variables");
+  const [variables = "", position = "", parameters = "", elements] = textsOf(all, "variables");
   // Element i of x in program 1 is that of X at 32 + i, which is (32 + i) % 17.
   assert(variables.includes('"name":"x","value":"{15, 16, 0, 1, 2, 3, 4, 5, …} '), variables);
   assert(variables.includes('"type":"float[32]","variablesReference":1010004'), variables);
@@ -92,14 +58,14 @@ Deno.test("tri debug stops at a breakpoint, shows values, goes on and back", asy
   assertEquals(JSON.parse(elements ?? ""), { variables: [element(2, 0), element(3, 1)] });
   assert(position.includes('"name":"program_x","value":"1"'), position);
   assert(parameters.includes('"name":"N","value":"70"'), parameters);
-  const results = bodyOf(all, "evaluate").slice(0, 3);
+  const results = textsOf(all, "evaluate").slice(0, 3);
   assertEquals(
     results,
     ["3", "2", "71"].map((result) => JSON.stringify({ result, variablesReference: 0 })),
   );
   // 69 % 17 is 1.
   assertEquals(
-    bodyOf(all, "evaluate").at(-1),
+    textsOf(all, "evaluate").at(-1),
     JSON.stringify({ result: "2", variablesReference: 0 }),
   );
 });

@@ -4,9 +4,7 @@ import { spellIrType } from "../../compiler/ir/print.ts";
 import { type ConversionPlan, planConversion } from "../../compiler/layout/conversion.ts";
 import { type LinearLayout, spellLayout } from "../../compiler/linear/linear.ts";
 import { bytesOf } from "../../compiler/ir/types.ts";
-import { openEntry } from "./instance.ts";
-import { lineOf } from "./line_links.ts";
-import type { Program } from "./program.ts";
+import { positionOf, type Span, useSite } from "../../compiler/support/source.ts";
 
 /** A tile with its layout. */
 export interface Tile {
@@ -28,14 +26,14 @@ export interface Tile {
 /** Operations whose result is shown beside their operand. */
 const MOVES: ReadonlySet<string> = new Set(["convert_layout", "permute", "reshape", "broadcast"]);
 
-/** The tiles of the chosen entry, in the order of its operations. */
-export function tilesOf(program: Program, entry: string): readonly Tile[] {
-  const func = openEntry(program, entry)?.laidOut();
-  return func === undefined ? [] : tilesOfFunc(func, program.name);
+/** The line of a span in a file; 0 where it lies in another one. */
+export function lineOf(span: Span, name: string): number {
+  const site = useSite(span);
+  return site.file.name === name ? positionOf(site.file, site.start).line : 0;
 }
 
-/** The tiles of a function with layouts. */
-function tilesOfFunc(func: Func, file: string): readonly Tile[] {
+/** The tiles of a function with layouts, in the order of its operations. */
+export function tilesOfFunc(func: Func, file: string): readonly Tile[] {
   const tiles: Tile[] = [];
   const numbers = new Map<Value, number>();
   const visit = ({ ops }: Region): void => {
