@@ -38,23 +38,26 @@ export interface RankFacts {
   readonly size: number;
 }
 
+type Shares = readonly [input: number, output: number];
+const ONE_EACH: Shares = [1, 1];
+
 interface KindRow {
   /** For messages. */
   readonly name: string;
   /** Elements of input and output for each rank's share: how many shares they have. */
-  readonly shares: (size: number) => readonly [input: number, output: number];
+  readonly shares: (size: number) => Shares;
   /** Whether each rank makes the same call. */
   readonly collective: boolean;
 }
 
 export const KINDS: Readonly<Record<CallKind, KindRow>> = {
-  allReduce: { name: "all-reduce", shares: () => [1, 1], collective: true },
+  allReduce: { name: "all-reduce", shares: () => ONE_EACH, collective: true },
   reduceScatter: { name: "reduce-scatter", shares: (size) => [size, 1], collective: true },
   allGather: { name: "all-gather", shares: (size) => [1, size], collective: true },
-  broadcast: { name: "broadcast", shares: () => [1, 1], collective: true },
+  broadcast: { name: "broadcast", shares: () => ONE_EACH, collective: true },
   allToAll: { name: "all-to-all", shares: (size) => [size, size], collective: true },
-  send: { name: "send", shares: () => [1, 1], collective: false },
-  receive: { name: "receive", shares: () => [1, 1], collective: false },
+  send: { name: "send", shares: () => ONE_EACH, collective: false },
+  receive: { name: "receive", shares: () => ONE_EACH, collective: false },
 };
 
 /** Elements of one share: what NCCL calls the count. */
@@ -74,9 +77,8 @@ export function checkCall(call: Call, facts: RankFacts): void {
   const { kind, input, output, reduction, peer, stream } = call;
   const { device, rank, size } = facts;
   const row = KINDS[kind];
-  for (const [argument, tensor] of Object.entries({ input, output })) {
-    if (tensor !== undefined) expectTensor(`${argument} of ${row.name}`, tensor, facts);
-  }
+  if (input !== undefined) expectTensor("input", row, input, facts);
+  if (output !== undefined && output !== input) expectTensor("output", row, output, facts);
   if (stream.device !== device) {
     throw new ArgumentError({
       argument: `stream of ${row.name}`,
@@ -110,7 +112,14 @@ export function checkCall(call: Call, facts: RankFacts): void {
   expectApart(row, call, facts);
 }
 
-function expectTensor(argument: string, tensor: Tensor, { device, rank }: RankFacts): void {
+function expectTensor(
+  role: "input" | "output",
+  { name }: KindRow,
+  tensor: Tensor,
+  { device, rank }: RankFacts,
+): void {
+  if (isTensor(tensor) && tensor.device === device && isDense(tensor.shape, tensor.strides)) return;
+  const argument = `${role} of ${name}`;
   const expected = `a dense tensor on ${device.label}, the device of rank ${rank}`;
   if (!isTensor(tensor)) {
     throw new ArgumentError({ argument, expected, actual: nameValue(tensor) });
@@ -123,7 +132,6 @@ function expectTensor(argument: string, tensor: Tensor, { device, rank }: RankFa
       hint: "each rank passes the tensors of its own device",
     });
   }
-  if (isDense(tensor.shape, tensor.strides)) return;
   throw new ArgumentError({ argument, expected, actual: `${tensor} with gaps or turned axes` }, {
     hint: "contiguous() makes a dense copy",
   });
@@ -159,21 +167,27 @@ function expectCounts(
   });
 }
 
-/** NCCL works in place where a rank's share of the one tensor is the other; other overlaps would be overwritten while read. */
+/**
+ * Where NCCL works in place: a rank's share of the one tensor, `own` bytes after its start, is the other. Other overlaps
+ * would be overwritten while they are read.
+ */
+const IN_PLACE: Readonly<
+  Record<CallKind, (input: Tensor, output: Tensor, own: () => bigint) => boolean>
+> = {
+  allReduce: (input, output) => input.address === output.address,
+  broadcast: (input, output) => input.address === output.address,
+  allGather: (input, output, own) => input.address === output.address + own(),
+  reduceScatter: (input, output, own) => output.address === input.address + own(),
+  allToAll: () => false,
+  send: () => true,
+  receive: () => true,
+};
+
 function expectApart({ name }: KindRow, call: Call, { rank, size }: RankFacts): void {
   const { kind, input, output } = call;
-  if (input === undefined || output === undefined || !overlap(input, output)) return;
-  const own = BigInt(rank * shareOf(call, size) * DTYPES[input.dtype].bytes);
-  const inPlace = {
-    allReduce: input.address === output.address,
-    broadcast: input.address === output.address,
-    allGather: input.address === output.address + own,
-    reduceScatter: output.address === input.address + own,
-    allToAll: false,
-    send: true,
-    receive: true,
-  };
-  if (inPlace[kind]) return;
+  if (input === undefined || output === undefined) return;
+  const own = (): bigint => BigInt(rank * shareOf(call, size) * DTYPES[input.dtype].bytes);
+  if (IN_PLACE[kind](input, output, own) || !overlap(input, output)) return;
   throw new ArgumentError({
     argument: `output of ${name}`,
     expected: "memory apart from the input, or the rank's own share of it",
@@ -211,7 +225,7 @@ export function checkTogether(ranks: readonly RankCalls[], size: number): void {
     }
     for (const { rank, calls } of collectives) {
       const call = calls[at];
-      if (call === undefined || describeCall(call, size) === describeCall(model, size)) continue;
+      if (call === undefined || isAlike(call, model, size)) continue;
       throw new ArgumentError({
         argument: `call ${at + 1} of the group on rank ${rank}`,
         expected: `${describeCall(model, size)}, as on rank ${first.rank}`,
@@ -219,7 +233,8 @@ export function checkTogether(ranks: readonly RankCalls[], size: number): void {
       });
     }
   }
-  if (ranks.length === size) checkPairs(ranks, size);
+  const hasPairs = ranks.some(({ calls }) => calls.some(({ kind }) => !KINDS[kind].collective));
+  if (hasPairs && ranks.length === size) checkPairs(ranks, size);
   for (const { rank, calls } of ranks) expectIndependent(rank, calls);
 }
 
@@ -267,7 +282,13 @@ function checkPairs(ranks: readonly RankCalls[], size: number): void {
   }
 }
 
-/** What has to be the same on all ranks. */
+/** Whether two ranks make the same call. */
+function isAlike(one: Call, two: Call, size: number): boolean {
+  return one.kind === two.kind && one.reduction === two.reduction && one.peer === two.peer &&
+    dtypeOf(one) === dtypeOf(two) && shareOf(one, size) === shareOf(two, size);
+}
+
+/** What `isAlike` compares. */
 function describeCall(call: Call, size: number): string {
   const { kind, reduction, peer } = call;
   return [

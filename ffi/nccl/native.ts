@@ -22,7 +22,7 @@ interface OwnRank {
   readonly device: Device;
   /** The communicator of calls that all ranks make: its connections are there. */
   readonly handle: bigint;
-  /** The communicator of calls between two ranks, whose first one connects them; often the same. */
+  /** The communicator of calls between two ranks until all pairs are connected; often the same. */
   readonly pairs: bigint;
 }
 
@@ -39,6 +39,7 @@ type CommunicatorOf = (rank: OwnRank) => bigint;
 
 /** What NCCL does by sending and receiving. */
 const PAIRED: ReadonlySet<CallKind> = new Set(["send", "receive", "allToAll"]);
+const isPaired = ({ call: { kind } }: RankCall): boolean => PAIRED.has(kind);
 
 /** Type and count: what is not computed with is moved as bytes. */
 function elementsOf(call: Call, size: number): readonly [count: bigint, dtype: number] {
@@ -50,61 +51,53 @@ function elementsOf(call: Call, size: number): readonly [count: bigint, dtype: n
     : [BigInt(share * DTYPES[dtype].bytes), BYTE_DTYPE];
 }
 
-const addresses = ({ input, output }: Call): readonly [bigint, bigint] => [
-  input?.address ?? 0n,
-  output?.address ?? 0n,
-];
-
 const ENQUEUE: Readonly<Record<CallKind, Enqueue>> = {
-  allReduce: (symbols, call, { handle }, size) =>
-    symbols.ncclAllReduce(
-      ...addresses(call),
-      ...elementsOf(call, size),
-      ...[REDUCTIONS[call.reduction ?? "sum"], handle, call.stream.handle] as const,
-    ),
-  reduceScatter: (symbols, call, { handle }, size) =>
-    symbols.ncclReduceScatter(
-      ...addresses(call),
-      ...elementsOf(call, size),
-      ...[REDUCTIONS[call.reduction ?? "sum"], handle, call.stream.handle] as const,
-    ),
-  allGather: (symbols, call, { handle }, size) =>
-    symbols.ncclAllGather(
-      ...addresses(call),
-      ...elementsOf(call, size),
-      ...[handle, call.stream.handle] as const,
-    ),
-  broadcast: (symbols, call, { handle }, size) =>
-    symbols.ncclBroadcast(
-      ...addresses(call),
-      ...elementsOf(call, size),
-      ...[call.peer ?? 0, handle, call.stream.handle] as const,
-    ),
+  allReduce: (symbols, call, { handle }, size) => {
+    const [count, dtype] = elementsOf(call, size);
+    const operation = REDUCTIONS[call.reduction ?? "sum"];
+    const stream = call.stream.handle;
+    return symbols.ncclAllReduce(from(call), to(call), count, dtype, operation, handle, stream);
+  },
+  reduceScatter: (symbols, call, { handle }, size) => {
+    const [count, dtype] = elementsOf(call, size);
+    const operation = REDUCTIONS[call.reduction ?? "sum"];
+    const stream = call.stream.handle;
+    return symbols.ncclReduceScatter(from(call), to(call), count, dtype, operation, handle, stream);
+  },
+  allGather: (symbols, call, { handle }, size) => {
+    const [count, dtype] = elementsOf(call, size);
+    return symbols.ncclAllGather(from(call), to(call), count, dtype, handle, call.stream.handle);
+  },
+  broadcast: (symbols, call, { handle }, size) => {
+    const [count, dtype] = elementsOf(call, size);
+    const { peer: root = 0, stream } = call;
+    return symbols.ncclBroadcast(from(call), to(call), count, dtype, root, handle, stream.handle);
+  },
   send: (symbols, call, { handle }, size) => {
     const [count, dtype] = elementsOf(call, size);
-    const [from] = addresses(call);
-    return symbols.ncclSend(from, count, dtype, call.peer ?? 0, handle, call.stream.handle);
+    return symbols.ncclSend(from(call), count, dtype, call.peer ?? 0, handle, call.stream.handle);
   },
   receive: (symbols, call, { handle }, size) => {
     const [count, dtype] = elementsOf(call, size);
-    const [, to] = addresses(call);
-    return symbols.ncclRecv(to, count, dtype, call.peer ?? 0, handle, call.stream.handle);
+    return symbols.ncclRecv(to(call), count, dtype, call.peer ?? 0, handle, call.stream.handle);
   },
   // NCCL has this as a function from 2.28 on alone. The calls are inside of a group.
   allToAll: (symbols, call, { handle }, size) => {
     const [count, dtype] = elementsOf(call, size);
-    const [from, to] = addresses(call);
     const stream = call.stream.handle;
     for (let peer = 0; peer < size; peer++) {
       const at = BigInt(peer) * count;
-      const sent = symbols.ncclSend(from + at, count, dtype, peer, handle, stream);
+      const sent = symbols.ncclSend(from(call) + at, count, dtype, peer, handle, stream);
       if (isFailure(sent)) return sent;
-      const taken = symbols.ncclRecv(to + at, count, dtype, peer, handle, stream);
+      const taken = symbols.ncclRecv(to(call) + at, count, dtype, peer, handle, stream);
       if (isFailure(taken)) return taken;
     }
     return 0;
   },
 };
+
+const from = ({ input }: Call): bigint => input?.address ?? 0n;
+const to = ({ output }: Call): bigint => output?.address ?? 0n;
 
 function isFailure(result: number): boolean {
   return result !== 0 && result !== IN_PROGRESS;
@@ -233,22 +226,23 @@ function transportOf(
       }
       demand(symbols.ncclGroupEnd(), "ncclGroupEnd");
     }
-    if (returning.length === 0) return;
-    for (const handle of new Set(ranks.map(communicatorOf))) {
+    for (const own of ranks) {
+      const handle = communicatorOf(own);
       if (returning.includes(handle)) settle(handle, "a call that was queued");
     }
   };
+  /** Whether the ranks know of each other that all pairs of them are connected. */
+  let isConnected = !isSplit;
+  const byHandle: CommunicatorOf = ({ handle }) => handle;
   return {
     run: (calls) => {
-      if (!isSplit) return queue(calls, ({ handle }) => handle);
+      if (isConnected || !calls.some(isPaired)) return queue(calls, byHandle);
       // A group of NCCL has communicators that block, or such that do not.
-      const isPaired = ({ call: { kind } }: RankCall): boolean => PAIRED.has(kind);
-      const paired = calls.filter(isPaired);
-      if (paired.length < calls.length) {
-        const others = paired.length === 0 ? calls : calls.filter((call) => !isPaired(call));
-        queue(others, ({ handle }) => handle);
-      }
-      if (paired.length > 0) queue(paired, ({ pairs }) => pairs);
+      const others = calls.filter((call) => !isPaired(call));
+      if (others.length > 0) queue(others, byHandle);
+      queue(calls.filter(isPaired), ({ pairs }) => pairs);
+      // All ranks make this call, and the two communicators share their connections.
+      isConnected = calls.some(({ call: { kind } }) => kind === "allToAll");
     },
     check: (rank) => {
       const own = ranks.find((one) => one.rank === rank);

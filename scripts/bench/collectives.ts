@@ -91,6 +91,7 @@ async function timeRank(): Promise<void> {
     }
     x.dispose();
   }
+  timePairs(device, communicator, print);
   for (const bytes of OTHERS) {
     const [all, part] = [bytes, bytes / size].map((b) => device.zeros("bfloat16", [b / 2]));
     if (all === undefined || part === undefined) return;
@@ -110,6 +111,33 @@ async function timeRank(): Promise<void> {
     part.dispose();
   }
   communicator[Symbol.dispose]();
+}
+
+/** Calls between two ranks that no graph has, of 8 kB for each. */
+function timePairs(
+  device: Device,
+  communicator: Communicator,
+  print: (name: string, bytes: number, microseconds: number) => void,
+): void {
+  const { rank, size } = communicator;
+  const [bytes, count] = [8 * KB, 200];
+  const [x, y] = [device.zeros("bfloat16", [bytes / 2]), device.zeros("bfloat16", [bytes / 2])];
+  const stream = device.stream();
+  const time = (name: string, call: () => void): void => {
+    call();
+    const many = (): void => {
+      for (let i = 0; i < count; i++) call();
+    };
+    print(name, bytes, timed(device, stream, count, many));
+  };
+  const pass = (): void =>
+    group(() => {
+      communicator.send(x, (rank + 1) % size, { stream });
+      communicator.receive(y, (rank + size - 1) % size, { stream });
+    });
+  time("send and receive, eager, before an all-to-all", pass);
+  time("all-to-all, eager", () => communicator.allToAll(x, y, { stream }));
+  time("send and receive, eager, after it", pass);
 }
 
 /** Bytes a second that each link moves, as NCCL's tests count them: of a ring, in GB/s. */

@@ -134,6 +134,40 @@ Deno.test(
     }),
 );
 
+Deno.test(
+  "Send and receive go by the communicator that blocks once an all-to-all has connected all pairs",
+  options,
+  () =>
+    withStub(async (log) => {
+      const device = Device.fromDriver(new FakeDriver());
+      const id = Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256);
+      const rendezvous = { kind: "id", id } as const;
+      const rank = await openCommunicator(device, { rank: 0, size: 2, rendezvous });
+      const [x, y] = [device.zeros("int8", [4]), device.zeros("int8", [4])];
+      rank.send(x, 1);
+      rank.allToAll(x, y);
+      rank.send(x, 1);
+      rank.allToAll(x, y);
+      rank[Symbol.dispose]();
+      const send = (count: number, peer: number, comm: number): string =>
+        `send ${count} type 1 peer ${peer} comm ${comm}`;
+      const exchange = (comm: number): readonly string[] => [
+        "group",
+        ...[0, 1].flatMap((peer) => [
+          send(2, peer, comm),
+          `receive 2 type 1 peer ${peer} comm ${comm}`,
+        ]),
+        "end",
+      ];
+      const [, , ...calls] = log();
+      assertEquals(calls, [
+        ...[send(4, 1, 200), ...exchange(200), send(4, 1, 201), ...exchange(201)],
+        ...["destroy 201", "destroy 200"],
+      ]);
+      device[Symbol.dispose]();
+    }),
+);
+
 Deno.test("A library that is not there is an error with what was tried", () => {
   assertThrows(() => openNcclLibrary(["libnccl-none.so"]), NcclNotFoundError, "libnccl-none.so");
   assertEquals([22809, 2708].map(printNcclVersion), ["2.28.9", "2.7.8"]);
