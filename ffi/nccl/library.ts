@@ -67,7 +67,8 @@ export function printNcclVersion(version: number): string {
 /**
  * Multicast by NVLink needs rights that containers often lack, and then fails while communicators are made. Connections are
  * made there too, unless the user says otherwise: made by the first call, they would have it wait for ranks that never
- * make theirs. NCCL reads variables by getenv, which not all runtimes write to.
+ * make theirs. Graphs with calls come one after another by what a communicator does, so that NCCL need not see to it in
+ * each call of a graph, again unless the user says so. NCCL reads variables by getenv, which not all runtimes write to.
  */
 function setVariables(): void {
   const functions = {
@@ -77,7 +78,9 @@ function setVariables(): void {
   if (opened.kind !== "open") return;
   const text = (value: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(`${value}\0`);
   opened.library.symbols.setenv(text("NCCL_NVLS_ENABLE"), text("0"), 1);
-  opened.library.symbols.setenv(text("NCCL_RUNTIME_CONNECT"), text("0"), 0);
+  for (const name of ["NCCL_RUNTIME_CONNECT", "NCCL_GRAPH_MIXING_SUPPORT"]) {
+    opened.library.symbols.setenv(text(name), text("0"), 0);
+  }
 }
 
 function splitOf(path: string): NcclLibrary["split"] {

@@ -1,6 +1,8 @@
 /** Communication between GPUs, by NCCL. */
 import type { Device } from "../device.ts";
 import { DTYPES } from "../dtype.ts";
+import type { SharedMemory } from "../graph.ts";
+import { StreamUses } from "../memory/pool.ts";
 import { type Call, type CallKind, dtypeOf, KINDS, shareOf } from "./call.ts";
 import { NcclError, RendezvousError } from "./errors.ts";
 import {
@@ -24,6 +26,20 @@ interface OwnRank {
   readonly handle: bigint;
   /** The communicator of calls between two ranks until all pairs are connected; often the same. */
   readonly pairs: bigint;
+  /** Has its calls and graphs with calls come one after another, on whichever streams. */
+  readonly order: SharedMemory;
+}
+
+/** NCCL does so for calls that no graph has; for graphs it would add events to each of their calls. */
+function orderOf(device: Device): SharedMemory {
+  const uses = new StreamUses(device.defaultStream);
+  const order: SharedMemory = {
+    use: (stream, write) => {
+      stream.recording?.add(order, write);
+      uses.add(stream, write);
+    },
+  };
+  return order;
 }
 
 /** Queues one call; returns the first ncclResult_t that is no success. */
@@ -112,7 +128,7 @@ export function openAll(devices: readonly Device[], library: NcclLibrary): Trans
   if (result !== 0) throw failure("ncclCommInitAll", result, library);
   const ranks = devices.map((device, rank) => {
     const handle = handles[rank] ?? 0n;
-    return { rank, device, handle, pairs: handle };
+    return { rank, device, handle, pairs: handle, order: orderOf(device) };
   });
   return transportOf(ranks, devices.length, library, []);
 }
@@ -157,10 +173,11 @@ export async function openRank(
     }
     return result;
   };
+  const own = { rank, device, pairs, order: orderOf(device) };
   const result = await settled(started, () => asyncResult(library, pairs));
   if (result !== 0) throw failure("ncclCommInitRankConfig", result, library);
   if (library.split === undefined) {
-    return transportOf([{ rank, device, handle: pairs, pairs }], size, library, [pairs]);
+    return transportOf([{ ...own, handle: pairs }], size, library, [pairs]);
   }
   device.enter();
   const begun = library.split(pairs, rank, handles.subarray(1), communicatorConfig("block"));
@@ -173,7 +190,7 @@ export async function openRank(
     library.symbols.ncclCommAbort(pairs);
     throw failure("ncclCommSplit", split, library);
   }
-  return transportOf([{ rank, device, handle: handles[1] ?? 0n, pairs }], size, library, [pairs]);
+  return transportOf([{ ...own, handle: handles[1] ?? 0n }], size, library, [pairs]);
 }
 
 /** How long a call that does not block may take to be queued: connections are made by the first one. */
@@ -207,6 +224,7 @@ function transportOf(
     if (own === undefined) return;
     call.input?.buffer.use(call.stream, false);
     call.output?.buffer.use(call.stream, true);
+    own.order.use(call.stream, true);
     own.device.enter();
     const communicator = { handle: communicatorOf(own) };
     demand(ENQUEUE[call.kind](symbols, call, communicator, size), KINDS[call.kind].name);

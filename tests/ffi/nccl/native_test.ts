@@ -168,6 +168,46 @@ Deno.test(
     }),
 );
 
+Deno.test(
+  "Calls and graphs with calls wait for each other on whichever streams they are queued",
+  options,
+  () =>
+    withStub(async () => {
+      const driver = new FakeDriver();
+      const device = Device.fromDriver(driver);
+      const id = Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256);
+      const rank = await openCommunicator(device, {
+        rank: 0,
+        size: 2,
+        rendezvous: { kind: "id", id },
+      });
+      const tensors = [0, 1].map(() => device.zeros("int8", [4]));
+      const [stream, other] = [device.stream(), device.stream()];
+      const [x, y] = tensors;
+      assert(x && y);
+      device.synchronize();
+      using graph = stream.capture(() => rank.allReduce(x, x, { stream }));
+      const waits = (run: () => void): number => {
+        const before = driver.names().length;
+        run();
+        return driver.names().slice(before).filter((name) => name === "waitForEvent").length;
+      };
+      graph.launch();
+      rank.allReduce(y, y, { stream: other });
+      assertEquals(
+        [
+          waits(() => graph.launch()),
+          waits(() => graph.launch()),
+          waits(() => rank.allReduce(y, y, { stream: other })),
+          waits(() => rank.allReduce(y, y, { stream: other })),
+        ],
+        [1, 0, 1, 0],
+      );
+      rank[Symbol.dispose]();
+      device[Symbol.dispose]();
+    }),
+);
+
 Deno.test("A library that is not there is an error with what was tried", () => {
   assertThrows(() => openNcclLibrary(["libnccl-none.so"]), NcclNotFoundError, "libnccl-none.so");
   assertEquals([22809, 2708].map(printNcclVersion), ["2.28.9", "2.7.8"]);
