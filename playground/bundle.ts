@@ -1,10 +1,10 @@
-/** The modules of the page as three scripts, by esbuild: the page, its worker, and what keeps them for offline use. */
+/** The modules of the page as scripts, by esbuild: the page, its worker, what keeps them for offline use, the guide's pages. */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** Scripts by name, minified. `page.js`, `worker.js` and `offline.js` begin; the others are parts that they import. */
+/** Scripts by name, minified. `page.js`, `worker.js`, `offline.js` and `guide.js` begin; the others are parts that they import. */
 export type Scripts = ReadonlyMap<string, string>;
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -14,6 +14,7 @@ const ENTRIES = {
   page: "page/main.ts",
   worker: "worker.ts",
   offline: "offline.ts",
+  guide: "guide/start.ts",
 } as const;
 
 /** What a page has in place of a module: no libraries, no threads, no package for a handful of numbers. */

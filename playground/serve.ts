@@ -7,6 +7,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   json: "application/json",
   svg: "image/svg+xml",
+  png: "image/png",
   tc: "text/plain; charset=utf-8",
   h: "text/plain; charset=utf-8",
 };
@@ -14,11 +15,11 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Answers a request for a file of the page. */
 export function respond(site: Site, url: string): Response {
   const { pathname } = new URL(url);
-  const name = pathname === "/" ? "index.html" : pathname.slice(1);
-  const text = site.get(name);
-  if (text === undefined) return new Response("not found\n", { status: 404 });
+  const name = pathname.slice(1) + (pathname.endsWith("/") ? "index.html" : "");
+  const content = site.get(name);
+  if (content === undefined) return new Response("not found\n", { status: 404 });
   const type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
-  return new Response(text, { headers: { "content-type": type, "cache-control": "no-cache" } });
+  return new Response(content, { headers: { "content-type": type, "cache-control": "no-cache" } });
 }
 
 if (import.meta.main) {

@@ -8,15 +8,11 @@ import {
   type ViewUpdate,
 } from "@codemirror/view";
 import type { Words } from "../session/words.ts";
+import { type Names, namesOf, type TokenClass, tokensOf } from "./tokens.ts";
 
-const TOKEN =
-  /(\/\/[^\n]*|\/\*[^]*?(?:\*\/|$))|("(?:\\.|[^"\\\n])*"?)|(^[ \t]*#[ \t]*\w+(?:[ \t]+tri\b(?:[ \t]+\w+)?)?)|(\b\d[\w.]*)|([A-Za-z_]\w*)/gm;
+const MARKS = new Map<TokenClass, Decoration>();
 
-type Class = "comment" | "string" | "directive" | "number" | "keyword" | "type" | "builtin";
-
-const MARKS = new Map<Class, Decoration>();
-
-function markOf(name: Class): Decoration {
+function markOf(name: TokenClass): Decoration {
   const known = MARKS.get(name) ?? Decoration.mark({ class: `tok-${name}` });
   MARKS.set(name, known);
   return known;
@@ -24,20 +20,16 @@ function markOf(name: Class): Decoration {
 
 /** An extension that colours what is visible. */
 export function highlighting(words: Words): ViewPlugin<{ decorations: DecorationSet }> {
-  const classes = new Map<string, Class>([
-    ...words.builtin.map((word) => [word, "builtin"] as const),
-    ...words.keyword.map((word) => [word, "keyword"] as const),
-    ...words.type.map((word) => [word, "type"] as const),
-  ]);
+  const names = namesOf(words);
   return ViewPlugin.fromClass(
     class {
       decorations: DecorationSet;
       constructor(view: EditorView) {
-        this.decorations = build(view, classes);
+        this.decorations = build(view, names);
       }
       update(update: ViewUpdate): void {
         if (update.docChanged || update.viewportChanged) {
-          this.decorations = build(update.view, classes);
+          this.decorations = build(update.view, names);
         }
       }
     },
@@ -46,22 +38,9 @@ export function highlighting(words: Words): ViewPlugin<{ decorations: Decoration
 }
 
 /** From the top of the text, so that comments over many lines are known; kernels are short. */
-function build(view: EditorView, classes: ReadonlyMap<string, Class>): DecorationSet {
+function build(view: EditorView, names: Names): DecorationSet {
   const builder = new RangeSetBuilder<Decoration>();
-  const { to } = view.viewport;
-  const text = view.state.sliceDoc(0, to);
-  for (const match of text.matchAll(TOKEN)) {
-    const [whole, comment, string, directive, number, word] = match;
-    const name: Class | undefined = comment !== undefined
-      ? "comment"
-      : string !== undefined
-      ? "string"
-      : directive !== undefined
-      ? "directive"
-      : number !== undefined
-      ? "number"
-      : classes.get(word ?? "");
-    if (name !== undefined) builder.add(match.index, match.index + whole.length, markOf(name));
-  }
+  const text = view.state.sliceDoc(0, view.viewport.to);
+  for (const { from, to, name } of tokensOf(text, names)) builder.add(from, to, markOf(name));
   return builder.finish();
 }

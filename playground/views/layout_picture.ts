@@ -2,7 +2,7 @@
 import { elementAt, indexBits, type LinearLayout } from "../../compiler/linear/linear.ts";
 import { colourOfName } from "./colours.ts";
 import type { Picture } from "./picture.ts";
-import { indicesOf } from "./tensor_picture.ts";
+import { gridOf, indicesOf, NO_ELEMENT } from "./tensor_picture.ts";
 
 /** What colours mean. */
 export type Holder = "lane" | "warp" | "register";
@@ -39,14 +39,14 @@ export function placesOf(layout: LinearLayout): readonly Place[] {
 export function layoutPicture(name: string, layout: LinearLayout, by: Holder): Picture {
   const places = placesOf(layout);
   const { shape } = layout;
-  const columns = shape.at(-1) ?? 1;
+  const grid = gridOf(shape);
   const count = by === "lane" ? 32 : 2 ** layout[by].length;
   return {
     title: name,
-    columns,
-    rows: places.length / columns,
+    ...grid,
     cell: (column, row) => {
-      const index = row * columns + column;
+      const index = row * grid.columns + column;
+      if (index >= places.length) return NO_ELEMENT;
       const { register = 0, lane = 0, warp = 0, copies = 1 } = places[index] ?? {};
       const number = { register, lane, warp }[by];
       const more = copies === 1 ? "" : `, and ${copies - 1} copies`;
@@ -58,7 +58,5 @@ export function layoutPicture(name: string, layout: LinearLayout, by: Holder): P
           `warp ${warp}${more}`,
       };
     },
-    columnName: String,
-    rowName: (row) => indicesOf(row * columns, shape).slice(0, -1).join(", "),
   };
 }

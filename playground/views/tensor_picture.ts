@@ -1,6 +1,6 @@
-/** A tensor as a heat map: the last axis goes to the right, all others down. */
+/** A tensor as a heat map: the last axis goes to the right, all others down. Long vectors go on in the next row. */
 import { colourOfValue, NOTHING } from "./colours.ts";
-import type { Picture } from "./picture.ts";
+import type { Cell, Picture } from "./picture.ts";
 
 /** The elements of a tensor. */
 export interface Elements {
@@ -34,6 +34,42 @@ export function indicesOf(index: number, shape: readonly number[]): readonly num
   return indices;
 }
 
+/** How elements of a shape are laid out in a picture. */
+export interface Grid {
+  readonly columns: number;
+  readonly rows: number;
+  /** What the row is called in tables. */
+  rowName(row: number): string;
+  columnName(column: number): string;
+}
+
+/** Longer vectors are broken into rows. */
+const LONG = 64;
+const ROW_OF_VECTOR = 32;
+
+/** The grid for a shape. */
+export function gridOf(shape: readonly number[]): Grid {
+  const last = shape.at(-1) ?? 1;
+  const count = shape.reduce((a, b) => a * b, 1);
+  if (shape.length === 1 && last > LONG) {
+    return {
+      columns: ROW_OF_VECTOR,
+      rows: Math.ceil(count / ROW_OF_VECTOR),
+      rowName: (row) => String(row * ROW_OF_VECTOR),
+      columnName: (column) => `+${column}`,
+    };
+  }
+  return {
+    columns: last,
+    rows: last === 0 ? 0 : count / last,
+    rowName: (row) => indicesOf(row * last, shape).slice(0, -1).join(", "),
+    columnName: String,
+  };
+}
+
+/** Where a long vector has ended. */
+export const NO_ELEMENT: Cell = { colour: [240, 241, 243], text: "", says: "no element" };
+
 /** A number in few characters. */
 export function shortNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
@@ -44,16 +80,15 @@ export function shortNumber(value: number): string {
 
 /** The picture; colours go from the least to the greatest value. */
 export function tensorPicture({ name, shape, values }: Elements): Picture {
-  const columns = shape.at(-1) ?? 1;
-  const rows = columns === 0 ? 0 : values.length / columns;
+  const grid = gridOf(shape);
   const { least, greatest } = rangeOf(values) ?? { least: 0, greatest: 0 };
   const span = greatest - least;
   return {
     title: `${name}: ${shape.join(" × ")}`,
-    columns,
-    rows,
+    ...grid,
     cell: (column, row) => {
-      const index = row * columns + column;
+      const index = row * grid.columns + column;
+      if (index >= values.length) return NO_ELEMENT;
       const value = values[index] ?? NaN;
       const share = span === 0 ? 0.5 : (value - least) / span;
       return {
@@ -62,7 +97,5 @@ export function tensorPicture({ name, shape, values }: Elements): Picture {
         says: `${name}[${indicesOf(index, shape).join(", ")}] = ${value}`,
       };
     },
-    columnName: String,
-    rowName: (row) => indicesOf(row * columns, shape).slice(0, -1).join(", "),
   };
 }

@@ -46,7 +46,9 @@ export function valuePicture({ name, type, shape, values, kinds }: SeenValue): P
     title: `${name}: ${type}, ${kindsText(kinds)}`,
     cell: (column, row) => {
       const cell = picture.cell(column, row);
-      const kind = KINDS[kinds[row * picture.columns + column] ?? 0];
+      const index = row * picture.columns + column;
+      if (index >= kinds.length) return cell;
+      const kind = KINDS[kinds[index] ?? 0];
       return {
         colour: kind?.colour ?? cell.colour ?? NOTHING,
         text: kind?.text ?? cell.text,

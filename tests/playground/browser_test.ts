@@ -1,51 +1,10 @@
 /** The page in headless Chromium: the same answers as in Deno, the keyboard alone, small screens, nothing sent. */
 import { GALLERY } from "../../playground/gallery/entries.ts";
-import { buildSite } from "../../playground/build.ts";
-import { respond } from "../../playground/serve.ts";
 import { answer, type Question } from "../../playground/session/session.ts";
-import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { BrowserPage, findChromium } from "./chromium.ts";
 import { sampled } from "../support/sampled.ts";
 import { openEntry } from "./gallery.ts";
-
-const chromium = findChromium();
-const READY = "document.body?.dataset.ready === 'yes'";
-
-interface Opened {
-  readonly page: BrowserPage;
-  readonly base: string;
-}
-
-/** A test with a browser and a server of its own. */
-function browserTest(
-  title: string,
-  size: readonly [number, number],
-  test: (opened: Opened) => Promise<void>,
-): void {
-  const why = chromium === undefined ? " [skipped: no Chromium]" : "";
-  Deno.test({
-    name: title + why,
-    ignore: chromium === undefined,
-    fn: async () => {
-      const site = await buildSite();
-      const server = Deno.serve(
-        { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-        ({ url }) => respond(site, url),
-      );
-      const page = await BrowserPage.open(must(chromium, "Chromium"), ...size);
-      try {
-        await test({ page, base: `http://127.0.0.1:${server.addr.port}/` });
-      } finally {
-        await page.close();
-        await server.shutdown();
-      }
-    },
-    // Sockets of the browser end with it.
-    sanitizeOps: false,
-    sanitizeResources: false,
-  });
-}
+import { browserTest, READY } from "./served.ts";
 
 /** Answers as text in which typed arrays, NaN and -0 keep their bits. */
 const SPELL = `(value) => JSON.stringify(value, (key, each) =>

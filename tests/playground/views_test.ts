@@ -31,6 +31,18 @@ Deno.test("tensorPicture() says each element, and shows what is no number apart"
   assertEquals([empty.columns, empty.rows], [4, 0]);
 });
 
+Deno.test("tensorPicture() goes on with long vectors in the next row", () => {
+  const vector = tensorPicture({
+    name: "X",
+    shape: [70],
+    values: Array.from({ length: 70 }, (_, i) => i),
+  });
+  assertEquals([vector.columns, vector.rows], [32, 3]);
+  assertEquals(vector.cell(5, 2).says, "X[69] = 69");
+  assertEquals(vector.cell(6, 2).says, "no element");
+  assertEquals([vector.rowName(2), vector.columnName(5)], ["64", "+5"]);
+});
+
 Deno.test("pixelsOf() fills each cell with its colour, and every cell is there", () => {
   const size = 8;
   const pixels = pixelsOf(picture, size);

@@ -1,0 +1,51 @@
+/** Tests with the site, a server of it and a browser. */
+import { must } from "../../compiler/support/bug.ts";
+import { buildSite, type Site } from "../../playground/build.ts";
+import { respond } from "../../playground/serve.ts";
+import { BrowserPage, findChromium } from "./chromium.ts";
+
+const chromium = findChromium();
+
+/** Built once: all tests of a file look at the same files. */
+let site: Promise<Site> | undefined;
+
+/** The page of a playground is there. */
+export const READY = "document.body?.dataset.ready === 'yes'";
+
+/** What a test gets. */
+export interface Opened {
+  readonly page: BrowserPage;
+  /** Ends with a slash. */
+  readonly base: string;
+}
+
+/** A test with a browser and a server of its own; skipped where there is no browser. */
+export function browserTest(
+  title: string,
+  size: readonly [number, number],
+  test: (opened: Opened) => Promise<void>,
+): void {
+  const why = chromium === undefined ? " [skipped: no Chromium]" : "";
+  Deno.test({
+    name: title + why,
+    ignore: chromium === undefined,
+    fn: async () => {
+      site ??= buildSite();
+      const files = await site;
+      const server = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+        ({ url }) => respond(files, url),
+      );
+      const page = await BrowserPage.open(must(chromium, "Chromium"), ...size);
+      try {
+        await test({ page, base: `http://127.0.0.1:${server.addr.port}/` });
+      } finally {
+        await page.close();
+        await server.shutdown();
+      }
+    },
+    // Sockets of the browser end with it.
+    sanitizeOps: false,
+    sanitizeResources: false,
+  });
+}
