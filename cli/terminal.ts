@@ -2,7 +2,7 @@
  * The only module that writes to standard output and standard error. Results go to stdout, everything about the work
  * (progress, diagnostics, notes) to stderr, so that `--json` and `inspect` can be piped.
  */
-import { styleText } from "node:util";
+import { bold, dim, green, red, yellow } from "@std/fmt/colors";
 import { readEnv } from "./host/environment.ts";
 import { deno, type Stream } from "./host/deno.ts";
 import { codeOf } from "./host/errors.ts";
@@ -10,7 +10,9 @@ import { standardStreams, type Streams, terminalColumns } from "./host/streams.t
 
 const encoder = new TextEncoder();
 
-export type Style = "bold" | "red" | "yellow" | "green" | "dim";
+const STYLES = { bold, dim, green, red, yellow };
+
+export type Style = keyof typeof STYLES;
 
 /** Where a command writes. */
 export class Terminal {
@@ -61,7 +63,7 @@ export class Terminal {
   }
 
   style(style: Style, text: string): string {
-    return this.color ? styleText(style, text, { validateStream: false }) : text;
+    return this.color ? STYLES[style](text) : text;
   }
 
   #clearProgress(): void {

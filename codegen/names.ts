@@ -14,7 +14,7 @@ export function safeIdentifier(name: string): string {
   return RESERVED_NAMES.has(name) ? `${name}_` : name;
 }
 
-/** `X` → `x`, `LDX` → `ldx`, `A_ptr` → `aPtr`, `layer_norm` → `layerNorm`. */
+/** `X` → `x`, `LDX` → `ldx`, `A_ptr` → `aPtr`, `layer_norm` → `layerNorm`. std's `toCamelCase` makes `conv2D` of `conv2d`. */
 export function camelCase(name: string): string {
   const [first, ...rest] = wordsOf(name);
   if (first === undefined) return name;

@@ -2,6 +2,7 @@
  * What a kernel's wrapper looks like, decided from its contracts: the roles of parameters, the names callers
  * use, and how types vary between variants. Plain data; `types_section.ts` and `facts_section.ts` print it.
  */
+import { distinctBy } from "@std/collections/distinct-by";
 import type {
   Access,
   ContractExpr,
@@ -281,7 +282,7 @@ function combinationsOf(
   const rows = variants.map(({ types }) =>
     positions.map((position) => must(types[position], "type"))
   );
-  const distinct = [...new Map(rows.map((row) => [row.join(" "), row])).values()];
+  const distinct = distinctBy(rows, (row) => row.join(" "));
   const all = groups.reduce((product, { types }) => product * types.length, 1);
   return distinct.length === all ? undefined : distinct;
 }
@@ -415,6 +416,7 @@ function definedNames(contract: KernelContract, tensors: ReadonlySet<string>): R
   );
 }
 
+/** std's needs `Set.intersection`, which Node 20 lacks. */
 function intersect(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
   return sets.reduce((a, b) => new Set([...a].filter((name) => b.has(name))));
 }

@@ -88,6 +88,7 @@ const PACKAGES = {
   "@codemirror/lint": () => import("@codemirror/lint"),
   "@codemirror/state": () => import("@codemirror/state"),
   "@codemirror/view": () => import("@codemirror/view"),
+  "@std/collections/distinct-by": () => import("@std/collections/distinct-by"),
 } as const;
 
 /** The module of a package: ours are named in deno.json, and packages name theirs. */

@@ -1,4 +1,5 @@
 /** A recording as one HTML page without scripts: the picture and the figures under it. */
+import { escape } from "@std/html/entities";
 import type { BenchmarkRecord, Recording } from "../../bench/mod.ts";
 import { axisLabel, describeRun, type Figure, figureOf, printFigure } from "./figures.ts";
 
@@ -39,15 +40,4 @@ function printCell(figure: Figure | undefined): string {
   if (figure === undefined) return "–";
   const [median, low, high] = [figure.median, figure.low, figure.high].map(printFigure);
   return `${median} (${low}–${high})`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? sign);
 }

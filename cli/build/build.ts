@@ -2,6 +2,7 @@
  * One build, without the terminal: sources → compiled kernels → images → wrappers → files. The command
  * around it prints; this file only reports progress through a callback.
  */
+import { sumOf } from "@std/collections/sum-of";
 import type { ExportedNames, Measured } from "../../codegen/mod.ts";
 import type { CompileOptions, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
@@ -339,23 +340,23 @@ function withResources(
 }
 
 function countsOf(kernels: readonly KernelOutline[]): Counts {
-  const variants = kernels.map(({ instances }) =>
-    new Set(instances.map(({ variant }) => JSON.stringify(variant))).size
-  );
   return {
     kernels: kernels.length,
-    variants: variants.reduce((sum, count) => sum + count, 0),
-    instances: kernels.reduce((sum, { instances }) => sum + instances.length, 0),
+    variants: sumOf(
+      kernels,
+      ({ instances }) => new Set(instances.map(({ variant }) => JSON.stringify(variant))).size,
+    ),
+    instances: sumOf(kernels, ({ instances }) => instances.length),
   };
 }
 
 /** Sums counts. */
 export function addCounts(all: readonly Counts[]): Counts {
-  return all.reduce((sum, one) => ({
-    kernels: sum.kernels + one.kernels,
-    variants: sum.variants + one.variants,
-    instances: sum.instances + one.instances,
-  }), { kernels: 0, variants: 0, instances: 0 });
+  return {
+    kernels: sumOf(all, ({ kernels }) => kernels),
+    variants: sumOf(all, ({ variants }) => variants),
+    instances: sumOf(all, ({ instances }) => instances),
+  };
 }
 
 /** The record of a built source. */

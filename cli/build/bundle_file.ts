@@ -3,6 +3,7 @@
  * line what it was made from, and what it held: while both are so, it stays.
  */
 import { mkdirSync } from "node:fs";
+import { format } from "@std/fmt/bytes";
 import { BANNER, bundleModule } from "./bundle.ts";
 import { filesOf, readState, STATE_FILE } from "./state.ts";
 import type { CommandContext, Invocation } from "../command.ts";
@@ -68,7 +69,7 @@ export async function writeBundle(
   const body = lines.join("\n");
   const text = `${banner}\n${recordOf(inputs, body)}\n${body}`;
   replaceFile(path, text);
-  terminal.say(`bundled for ${platform}: ${shown} (${Math.ceil(text.length / 1e3)} KB)`);
+  terminal.say(`bundled for ${platform}: ${shown} (${format(text.length)})`);
 }
 
 /** Types for TypeScript: those of the wrappers and of the run time's package. */

@@ -3,6 +3,7 @@
  * file: what targets share, and that is most of it, is there once. The run time takes its target's part.
  */
 import { Buffer } from "node:buffer";
+import { sumOf } from "@std/collections/sum-of";
 import { groupBy } from "../../compiler/support/group_by.ts";
 
 import { readStaged, type Staged, type Staging } from "../files/staging.ts";
@@ -44,7 +45,7 @@ export async function makeImages(
     const contents = parts.map(({ content }) => readStaged(content));
     const file = compact ? staging.add(await compress(Buffer.concat(contents))) : first.content;
     staged.set(path, file);
-    const total = parts.reduce((sum, { content }) => sum + content.bytes, 0);
+    const total = sumOf(parts, ({ content }) => content.bytes);
     let offset = 0;
     for (const part of parts) {
       const { kernel, target, kind, content } = part;

@@ -1,4 +1,5 @@
 /** The report of `tri build`: how the build ended, as text on stderr or as JSON on stdout. */
+import { format } from "@std/fmt/duration";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { groupBy } from "../../compiler/support/group_by.ts";
 import { addCounts, type AssemblerWarning, type Progress, type Rejected } from "./build.ts";
@@ -176,7 +177,7 @@ export class BuildReport {
     builtSources: number,
     { written, unchanged, removed }: WriteReport,
   ): void {
-    const seconds = ((performance.now() - this.started) / 1000).toFixed(1);
+    const milliseconds = Math.ceil(performance.now() - this.started);
     const files = [
       `${written.length} written`,
       `${unchanged} unchanged`,
@@ -184,7 +185,9 @@ export class BuildReport {
     ];
     const built = `built ${plural(builtSources, "source")}: ${plural(kernels, "kernel")}, ${
       plural(variants, "variant")
-    }, ${plural(instances, "instance")} in ${this.#out} in ${seconds} s`;
+    }, ${plural(instances, "instance")} in ${this.#out} in ${
+      format(milliseconds, { ignoreZero: true })
+    }`;
     const changes = `files: ${files.join(", ")}`;
     // With `--watch` each build is one line.
     for (const line of this.#watching ? [`${built}; ${changes}`] : [built, changes]) {

@@ -1,4 +1,5 @@
 /** A page of Markdown as one of HTML. */
+import { escape } from "@std/html/entities";
 import { marked, type Tokens } from "marked";
 
 const STYLE =
@@ -19,22 +20,18 @@ export function htmlPage(title: string, markdown: string): string {
     return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
   };
   // What is not Markdown in a comment, such as `a < b`, is text.
-  renderer.html = ({ text }: Tokens.HTML | Tokens.Tag): string => escapeText(text);
+  renderer.html = ({ text }: Tokens.HTML | Tokens.Tag): string => escape(text);
   const body = marked.parse(markdown, { async: false, renderer });
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escapeText(title)}</title>
+<title>${escape(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 ${body}</body>
 </html>
 `;
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,6 +1,6 @@
 /** `tri explain`: what a diagnostic means, with a program that has the mistake and one that has not. */
 import { CODES } from "../../compiler/support/codes.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { type Example, EXPLANATIONS, sectionText } from "./mod.ts";
 import { EXIT, usageError } from "../failure.ts";
@@ -25,10 +25,9 @@ function isCode(word: string): word is keyof typeof CODES {
 function codeNamed(word: string): keyof typeof CODES {
   const code = KNOWN.find((known) => known === word.toUpperCase());
   if (code !== undefined) return code;
-  const near = nearest(word, KNOWN);
   throw usageError(
     `Unknown diagnostic ${word}`,
-    near === undefined ? "tri explain lists all." : `Did you mean ${near}?`,
+    didYouMean(word, KNOWN) ?? "tri explain lists all.",
   );
 }
 

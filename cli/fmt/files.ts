@@ -1,10 +1,11 @@
 /** The `.tc` files and headers that the operands of `tri fmt` name. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { decodeSource } from "../../compiler/preprocess/text.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import { usageError } from "../failure.ts";
-import { absolutePath, joinPath } from "../files/paths.ts";
+import { absolutePath } from "../files/paths.ts";
+import { entriesBelow, withoutGlobs } from "../files/walk.ts";
 
 /** A text to format. */
 export interface TextFile {
@@ -17,12 +18,9 @@ export interface TextFile {
   readonly mistakes: readonly Diagnostic[];
 }
 
-/** Folders that hold no sources of this project. */
-const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
-
 /** Paths of all files, each once, in order; those of a folder are sorted. */
 export function findFiles(operands: readonly string[]): readonly string[] {
-  const found = operands.flatMap((operand) => {
+  const found = withoutGlobs(operands).flatMap((operand) => {
     const path = absolutePath(operand);
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) throw usageError(`No such file or folder: ${operand}`);
@@ -30,7 +28,8 @@ export function findFiles(operands: readonly string[]): readonly string[] {
       if (isFormatted(path)) return [path];
       throw usageError(`Not a Triton-C file: ${operand}`, "Triton-C files end in .tc or .h.");
     }
-    const files = walk(path);
+    const files = entriesBelow(path)
+      .filter(([, entry]) => entry.isFile() && isFormatted(entry.name)).map(([path]) => path);
     if (files.length === 0) throw usageError(`No .tc or .h file in ${operand}`);
     return files;
   });
@@ -46,14 +45,4 @@ export function readText(path: string, name: string): TextFile {
 
 function isFormatted(name: string): boolean {
   return name.endsWith(".tc") || name.endsWith(".h");
-}
-
-function walk(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true })
-    .toSorted((a, b) => a.name < b.name ? -1 : 1);
-  return entries.flatMap((entry) => {
-    const path = joinPath(folder, entry.name);
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : walk(path);
-    return entry.isFile() && isFormatted(entry.name) ? [path] : [];
-  });
 }

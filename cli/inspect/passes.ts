@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { CompileClock, StepTime } from "../../compiler/options.ts";
 import { must } from "../../compiler/support/bug.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT, usageError } from "../failure.ts";
 import type { Compiler } from "../tools/toolchain.ts";
@@ -20,12 +20,10 @@ export function passAfter(
 ): string | undefined {
   const name = invocation.text("after");
   if (name === undefined || OTHERS.includes(name) || passNames.includes(name)) return name;
-  const near = nearest(name, passNames);
   throw usageError(
     `--after ${name}: there is no such pass`,
-    near === undefined
-      ? `Passes: ${passNames.join(", ")}; build: before them; '*': after each.`
-      : `Did you mean ${near}?`,
+    didYouMean(name, passNames) ??
+      `Passes: ${passNames.join(", ")}; build: before them; '*': after each.`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** Completion: candidates at the cursor, as far as the words before it determine them. */
+import { distinctBy } from "@std/collections/distinct-by";
 import {
   type CompletionItem,
   CompletionItemKind,
@@ -22,12 +23,9 @@ import { ATTRIBUTES, HINTS, PRAGMAS } from "./words.ts";
 
 export function completionsAt(spot: Spot): CompletionItem[] {
   if (isInProse(spot.file, spot.offset)) return [];
-  return unique(spot.directive === undefined ? inProgram(spot) : inDirective(spot));
-}
-
-/** The first of a name wins: a variable hides a built-in function. */
-function unique(items: readonly CompletionItem[]): CompletionItem[] {
-  return [...new Map(items.toReversed().map((item) => [item.label, item])).values()].reverse();
+  const items = spot.directive === undefined ? inProgram(spot) : inDirective(spot);
+  // The first of a name wins: a variable hides a built-in function.
+  return distinctBy(items, ({ label }) => label);
 }
 
 function item(

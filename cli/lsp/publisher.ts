@@ -2,6 +2,7 @@
  * When documents are checked and diagnostics published: a moment after the last keystroke, and never for a text that is no
  * longer there. What a document says about another file, such as a header, is shown there, beside what others say.
  */
+import { distinctBy } from "@std/collections/distinct-by";
 import type { Diagnostic } from "vscode-languageserver-protocol";
 import type { LocatedDiagnostic } from "./diagnostics.ts";
 
@@ -29,7 +30,10 @@ export class Publisher {
     this.#host = host;
   }
 
-  /** Checks a document soon; a further call begins the wait anew. */
+  /**
+   * Checks a document soon; a further call begins the wait anew. std's `debounce` has one wait for all calls, and this one is
+   * as long as the last check was.
+   */
   schedule(uri: string, delay = this.#pauseFor(uri)): void {
     this.#cancel(uri);
     this.#timers.set(uri, setTimeout(() => this.#run(uri), delay));
@@ -75,9 +79,7 @@ export class Publisher {
   /** What is shown in a document; documents that include the same header say the same about it. */
   shownIn(uri: string): Diagnostic[] {
     const all = [...this.#found.values()].flat().filter((located) => located.uri === uri);
-    return [
-      ...new Map(all.map(({ diagnostic }) => [JSON.stringify(diagnostic), diagnostic])).values(),
-    ];
+    return distinctBy(all.map(({ diagnostic }) => diagnostic), (one) => JSON.stringify(one));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Translates the command line and deno.json into what the compiler takes. The command line is stronger. */
 import type { CompileOptions, Define, Override } from "../../compiler/options.ts";
 import { type Code, CODES } from "../../compiler/support/codes.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import { usageError } from "../failure.ts";
 import type { Invocation } from "../command.ts";
@@ -81,11 +81,7 @@ function warningCode(option: string, word: string): Code {
   const code = known.find((candidate) => candidate === word);
   if (code !== undefined) return code;
   if (/^E\d{4}$/.test(word)) throw usageError(`--${option} ${word}: an error cannot be turned off`);
-  const near = nearest(word, known);
-  throw usageError(
-    `--${option} ${word}: no such warning`,
-    near === undefined ? undefined : `Did you mean ${near}?`,
-  );
+  throw usageError(`--${option} ${word}: no such warning`, didYouMean(word, known));
 }
 
 function isCode(word: string): word is Code {

@@ -2,7 +2,7 @@
 import { RESERVED_NAMES } from "../../codegen/names.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
 import type { Span } from "../../compiler/support/source.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import { usageError } from "../failure.ts";
 
 /** The name that a wrapper exports for a kernel. */
@@ -41,15 +41,12 @@ export function unknownExports(
   exports: readonly ExportName[],
   kernels: readonly string[],
 ): readonly Diagnostic[] {
-  return exports.filter(({ kernel }) => !kernels.includes(kernel)).map(({ kernel, span }) => {
-    const near = nearest(kernel, kernels);
-    return {
-      code: "E9020",
-      severity: "error",
-      message: `No kernel ${kernel} to export in this file`,
-      span,
-      notes: [],
-      hint: near === undefined ? `Its kernels: ${kernels.join(", ")}.` : `Did you mean "${near}"?`,
-    };
-  });
+  return exports.filter(({ kernel }) => !kernels.includes(kernel)).map(({ kernel, span }) => ({
+    code: "E9020",
+    severity: "error",
+    message: `No kernel ${kernel} to export in this file`,
+    span,
+    notes: [],
+    hint: didYouMean(kernel, kernels, JSON.stringify) ?? `Its kernels: ${kernels.join(", ")}.`,
+  }));
 }

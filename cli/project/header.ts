@@ -1,5 +1,6 @@
 /** Reads what `#include` may name, which may be anything: a device, a pipe without a writer, a name that no file can have. */
 import { statSync } from "node:fs";
+import { format } from "@std/fmt/bytes";
 import type { IncludeRefusal } from "../../compiler/options.ts";
 import { readPieces } from "../files/read_pieces.ts";
 import { isMissing, isNotCapable, reasonOf } from "../host/errors.ts";
@@ -15,7 +16,7 @@ export function readHeader(path: string): string | IncludeRefusal | undefined {
     if (found.isDirectory()) return undefined;
     if (!found.isFile()) return { refused: "it is a device, a pipe or a socket" };
     const text = readUpTo(path, MAX_HEADER_BYTES);
-    return text ?? { refused: `it is larger than ${MAX_HEADER_BYTES >> 20} MiB` };
+    return text ?? { refused: `it is larger than ${format(MAX_HEADER_BYTES, { binary: true })}` };
   } catch (error) {
     if (isMissing(error)) return undefined;
     // Missing permissions of this process are no matter of the header.

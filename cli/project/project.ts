@@ -1,5 +1,6 @@
 /** The project a command works in: its root, its settings, and the `.tc` files that the operands name. */
-import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { format } from "@std/fmt/bytes";
 import { decodeSource } from "../../compiler/preprocess/text.ts";
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { SourceFile } from "../../compiler/support/source.ts";
@@ -7,6 +8,7 @@ import { codeOf, isMissing } from "../host/errors.ts";
 import { environmentError, usageError } from "../failure.ts";
 import { JsonError, type JsonNode, parseJsonc } from "./jsonc.ts";
 import { absolutePath, folderOf, isInside, joinPath, relativePath } from "../files/paths.ts";
+import { entriesBelow } from "../files/walk.ts";
 import { checkStem } from "../build/source_name.ts";
 import {
   type FileConfig,
@@ -110,7 +112,7 @@ export function findSources(project: Project, operands: readonly string[], out: 
       throw usageError(`Not a Triton-C file: ${operand}`, "Triton-C files end in .tc.");
     }
     const base = isDirectory ? path : folderOf(path);
-    const files = isDirectory ? walk(path, path, absolutePath(out)) : [path];
+    const files = isDirectory ? sourcesBelow(path, absolutePath(out)) : [path];
     if (files.length === 0) throw usageError(`No .tc file in ${operand}`);
     for (const tc of files) {
       // An operand may lie in another one; the first decides on the name.
@@ -161,24 +163,14 @@ export function labelOf({ file, build }: Source): string {
   return build === undefined ? file.name : `${file.name} as ${build}`;
 }
 
-/** Folders that never hold sources. */
-const SKIPPED = new Set(["node_modules", ".git"]);
-
 /** Sources and output may share a folder, but what else lies in the output folder is not looked at. */
-function walk(folder: string, top: string, out: string): string[] {
-  if (folder === out && folder !== top) return [];
-  const files: string[] = [];
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = joinPath(folder, entry.name);
-    if (entry.isDirectory() && !SKIPPED.has(entry.name)) files.push(...walk(path, top, out));
-    else if (!entry.isDirectory() && entry.name.endsWith(".tc")) {
-      if (isFile(path)) files.push(path);
-      else if (entry.name.includes("\uFFFD")) {
-        throw usageError(`The name of ${path} is not UTF-8`, "Rename the file.");
-      }
-    }
-  }
-  return files;
+function sourcesBelow(folder: string, out: string): string[] {
+  return entriesBelow(folder, out).flatMap(([path, { name }]) => {
+    if (!name.endsWith(".tc")) return [];
+    if (isFile(path)) return [path];
+    if (!name.includes("\uFFFD")) return [];
+    throw usageError(`The name of ${path} is not UTF-8`, "Rename the file.");
+  });
 }
 
 /** Larger files are not sources, and may exceed memory. */
@@ -186,7 +178,10 @@ const MAX_SOURCE_BYTES = 64 << 20;
 
 function readSource({ root, reporter }: Project, path: string): SourceFile {
   if (statSync(path).size > MAX_SOURCE_BYTES) {
-    throw usageError(`${path} is larger than ${MAX_SOURCE_BYTES >> 20} MiB`, "Split it.");
+    throw usageError(
+      `${path} is larger than ${format(MAX_SOURCE_BYTES, { binary: true })}`,
+      "Split it.",
+    );
   }
   return decodeSource(relativePath(root, path), readFileSync(path), reporter);
 }

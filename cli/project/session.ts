@@ -2,10 +2,11 @@
 import type { Measured } from "../../codegen/mod.ts";
 import type { CompileOptions } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import { compileOptionsFor } from "./compile_options.ts";
 import { usageError } from "../failure.ts";
 import type { Invocation } from "../command.ts";
+import { withoutGlobs } from "../files/walk.ts";
 import { findSources, openProject, type Project, settingsOf, type Source } from "./project.ts";
 import { type ExportNames, exportsOfCommandLine } from "./export_names.ts";
 import { selectTargets } from "./targets.ts";
@@ -29,7 +30,7 @@ export interface Session {
 
 /** The files and folders that a command works on. */
 export function operandsOf(invocation: Invocation): readonly string[] {
-  return invocation.operands.length === 0 ? ["."] : invocation.operands;
+  return invocation.operands.length === 0 ? ["."] : withoutGlobs(invocation.operands);
 }
 
 /** Throws a {@linkcode Failure} for what the command line has wrong. */
@@ -90,10 +91,9 @@ export function checkKernelNames(
   ];
   const unknown = asked.find(({ name }) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = nearest(unknown.name, known);
   throw usageError(
     `${unknown.option} ${unknown.name}: there is no such kernel`,
-    near === undefined ? `Kernels here: ${known.join(", ") || "none"}.` : `Did you mean ${near}?`,
+    didYouMean(unknown.name, known) ?? `Kernels here: ${known.join(", ") || "none"}.`,
   );
 }
 

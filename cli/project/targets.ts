@@ -1,6 +1,6 @@
 /** `--arch`: from the user's words to targets. */
 import { ALL_TARGETS, type TargetName, TARGETS } from "../../compiler/targets.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import { environmentError, usageError } from "../failure.ts";
 
 /** Sorted by capability, as TARGETS is. */
@@ -21,13 +21,9 @@ export async function selectTargets(words: readonly string[]): Promise<TargetNam
     else if (word === "native") (await nativeTargets()).forEach((name) => wanted.add(name));
     else if (isTarget(word)) wanted.add(word);
     else {
-      const near = nearest(word, [...NAMES, "all", "native"]);
-      throw usageError(
-        `Unknown architecture: ${word}`,
-        `${near === undefined ? "" : `Did you mean ${near}? `}Known: ${
-          NAMES.join(", ")
-        }, all, native.`,
-      );
+      const known = [...NAMES, "all", "native"];
+      const hints = [didYouMean(word, known) ?? [], `Known: ${known.join(", ")}.`].flat();
+      throw usageError(`Unknown architecture: ${word}`, hints.join(" "));
     }
   }
   return NAMES.filter((name) => wanted.has(name));

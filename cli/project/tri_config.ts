@@ -8,7 +8,7 @@ import { mistakeInUrl } from "../remote/url.ts";
 import { type ExportName, mistakeInExport } from "./export_names.ts";
 import type { Reporter } from "../../compiler/support/diagnostic.ts";
 import type { Span } from "../../compiler/support/source.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "../words/did_you_mean.ts";
 import { type JsonMember, jsonMember, type JsonNode } from "./jsonc.ts";
 import type { KERNEL_SETTINGS } from "./settings_docs.ts";
 
@@ -201,11 +201,10 @@ class Checker {
         return false;
       }
       if (known === undefined || known.includes(member.key)) return true;
-      const near = nearest(member.key, known);
       this.fail(
         member.keySpan,
         `Unknown key "${member.key}" in ${what}`,
-        near === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${near}"?`,
+        didYouMean(member.key, known, JSON.stringify) ?? `Known keys: ${known.join(", ")}.`,
       );
       return false;
     });

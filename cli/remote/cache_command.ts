@@ -4,7 +4,9 @@
  * stated, is listed and verified too; `clear` empties it where the command line names it.
  */
 import { statSync, unlinkSync } from "node:fs";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { sumOf } from "@std/collections/sum-of";
+import { format } from "@std/fmt/bytes";
+import { didYouMean } from "../words/did_you_mean.ts";
 import { type BuildState, filesOf, hashesOf, readState, STATE_FILE } from "../build/state.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT, failureOf, usageError } from "../failure.ts";
@@ -27,12 +29,10 @@ export async function runCache(
   const [action = "list", ...more] = invocation.operands;
   const run = ACTIONS.get(action);
   if (run === undefined || more.length > 0) {
-    const near = nearest(action, ACTIONS.keys());
     throw usageError(
       `tri cache cannot ${[action, ...more].join(" ")}`,
-      near === undefined
-        ? "Say list, verify or clear; tri build --explain says why each source is built again."
-        : `Did you mean ${near}?`,
+      didYouMean(action, [...ACTIONS.keys()]) ??
+        "Say list, verify or clear; tri build --explain says why each source is built again.",
     );
   }
   return await run(invocation, context);
@@ -98,7 +98,7 @@ function list(invocation: Invocation, { terminal }: CommandContext): number {
   const changed = changedFiles(out, state.shared);
   const cache = statedFolder(invocation);
   const entries = cache === undefined ? [] : cacheEntries(cache.folder);
-  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  const bytes = sumOf(entries, (entry) => entry.bytes);
   if (invocation.flag("json")) {
     const more = cache === undefined ? {} : { cache: { ...cache, entries: entries.length, bytes } };
     terminal.print(
@@ -111,8 +111,8 @@ function list(invocation: Invocation, { terminal }: CommandContext): number {
   for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
   if (cache !== undefined) {
     terminal.print(
-      `cache ${cache.folder}: ${entries.length} entries, ${sizeOf(bytes)} of at most ${
-        sizeOf(cache.limitBytes)
+      `cache ${cache.folder}: ${entries.length} entries, ${format(bytes)} of at most ${
+        format(cache.limitBytes)
       }\n`,
     );
   }
@@ -128,13 +128,8 @@ function statedFolder(
   return { folder: folderOfCache(settings), limitBytes: settings.limitBytes };
 }
 
-function sizeOf(bytes: number): string {
-  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} KB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
-}
-
 function lineOf({ source, kernels, files, bytes, changed }: Row): string {
-  const facts = `${plural(kernels, "kernel")}, ${plural(files, "file")}, ${sizeOf(bytes)}`;
+  const facts = `${plural(kernels, "kernel")}, ${plural(files, "file")}, ${format(bytes)}`;
   const stale = changed.length === 0 ? "" : `; changed or missing: ${changed.join(", ")}`;
   return `${source}: ${facts}${stale}`;
 }
@@ -203,6 +198,8 @@ function changedFiles(out: string, outputs: Readonly<Record<string, string>>): s
 }
 
 function bytesOf(out: string, paths: readonly string[]): number {
-  return paths.map((path) => joinPath(out, path)).filter(isFile)
-    .reduce((sum, path) => sum + statSync(path).size, 0);
+  return sumOf(
+    paths.map((path) => joinPath(out, path)).filter(isFile),
+    (path) => statSync(path).size,
+  );
 }

@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { sumOf } from "@std/collections/sum-of";
 import { sha256 } from "../files/hash.ts";
 import { joinPath } from "../files/paths.ts";
 import { TemporaryFile } from "../files/temporary_file.ts";
@@ -146,7 +147,7 @@ export function isIntact({ path, store, key }: CacheEntry): boolean {
 /** Removes the least recently used until at most `limitBytes` are left; what it removed. */
 export function trimCache(folder: string, limitBytes: number): readonly CacheEntry[] {
   const entries = cacheEntries(folder);
-  let bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  let bytes = sumOf(entries, (entry) => entry.bytes);
   const removed = entries.filter((entry) => {
     if (bytes <= limitBytes) return false;
     bytes -= entry.bytes;

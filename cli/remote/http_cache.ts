@@ -5,6 +5,8 @@
  */
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { LimitedBytesTransformStream } from "@std/streams/limited-bytes-transform-stream";
+import { toArrayBuffer } from "@std/streams/to-array-buffer";
 import { sha256 } from "../files/hash.ts";
 import { isGranted } from "../host/deno.ts";
 import { codeOf, isNotCapable, reasonOf } from "../host/errors.ts";
@@ -216,22 +218,11 @@ async function refusal(response: Response): Promise<Refused> {
   return new Refused(`${response.status} ${response.statusText}`.trim() + hint);
 }
 
-async function readAtMost(response: Response, most: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.length;
-    parts.push(part);
-    // Too much is not what was asked for, which its hash will show.
-    if (length > most) break;
-  }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+/** Too much is not what was asked for, which the hash of what is left will show. */
+async function readAtMost({ body }: Response, most: number): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
+  const limited = body.pipeThrough(new LimitedBytesTransformStream(most));
+  return new Uint8Array(await toArrayBuffer(limited));
 }
 
 /** Servers that know nothing of zstd give back the frame that was stored; others may have decompressed it. */

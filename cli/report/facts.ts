@@ -149,7 +149,7 @@ function dimension(expr: ContractExpr): Dimension {
   return expr.op === "const" && expr.macro === undefined ? expr.value : expression(expr);
 }
 
-/** The bytes as facts hold them. */
+/** The bytes as facts hold them. std's `encodeBase64` needs `ArrayBuffer.transfer`, which Node 20 lacks. */
 export function base64Of(bytes: Uint8Array): string {
   // Arguments of a call have a limit.
   const piece = 8192;

@@ -1,4 +1,5 @@
 /** `tri inspect --time`: how long the steps of compiling take. */
+import { sumOf } from "@std/collections/sum-of";
 import type { StepTime } from "../../compiler/options.ts";
 import { groupBy } from "../../compiler/support/group_by.ts";
 import { printTable } from "./table.ts";
@@ -31,6 +32,6 @@ export function printTimes(times: readonly StepTime[]): string {
 }
 
 const totalOf = (times: readonly StepTime[]): number =>
-  times.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  sumOf(times, ({ milliseconds }) => milliseconds);
 
 const spell = (milliseconds: number): string => milliseconds.toFixed(2);

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import process from "node:process";
+import { escape } from "@std/regexp/escape";
 import { runBuild } from "../build/command.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { plural } from "../diagnostics/format.ts";
@@ -82,8 +83,8 @@ function runModules(
       ...(filter === undefined ? [] : ["--filter", filter]),
     ]
     : process.versions["bun"] !== undefined
-    ? ["test", ...(filter === undefined ? [] : ["--test-name-pattern", escaped(filter)])]
-    : ["--test", ...(filter === undefined ? [] : [`--test-name-pattern=${escaped(filter)}`])];
+    ? ["test", ...(filter === undefined ? [] : ["--test-name-pattern", escape(filter)])]
+    : ["--test", ...(filter === undefined ? [] : [`--test-name-pattern=${escape(filter)}`])];
   const child = spawn(ownProgram(), [...args, ...paths], {
     cwd: root,
     stdio: "inherit",
@@ -104,8 +105,4 @@ function ownProgram(): string {
   const found = [process.execPath, "deno"].find((command) => isGranted({ name: "run", command }));
   if (found !== undefined) return found;
   throw environmentError("tri may not start the tests", MAY_NOT_START);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -1,5 +1,6 @@
 /** `tri doctor`: what this machine has, and what cannot be built here. */
 import process from "node:process";
+import { format } from "@std/fmt/bytes";
 import { TARGETS } from "../../compiler/targets.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { EXIT } from "../failure.ts";
@@ -146,8 +147,8 @@ function describeGpus(gpus: Gpus): string[] {
   return gpus.devices.map(
     ({ ordinal, name, arch, memoryBytes, multiprocessors, driverVersion }) => {
       const cuda = `${Math.floor(driverVersion / 1000)}.${Math.floor(driverVersion % 1000 / 10)}`;
-      const gigabytes = (memoryBytes / 2 ** 30).toFixed(0);
-      return `  ${ordinal}: ${name}, ${arch}, ${gigabytes} GiB, ${multiprocessors} multiprocessors, driver for CUDA ${cuda}`;
+      const memory = format(memoryBytes, { binary: true });
+      return `  ${ordinal}: ${name}, ${arch}, ${memory}, ${multiprocessors} multiprocessors, driver for CUDA ${cuda}`;
     },
   );
 }

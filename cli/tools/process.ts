@@ -2,8 +2,10 @@
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readSync, unlinkSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { arrayBuffer } from "node:stream/consumers";
 import { constants, tmpdir } from "node:os";
 import process from "node:process";
+import { pooledMap } from "@std/async/pool";
 import { deno, isGranted } from "../host/deno.ts";
 import { joinPath } from "../files/paths.ts";
 import { codeOf, reasonOf } from "../host/errors.ts";
@@ -71,15 +73,7 @@ function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
 }
 
 async function bytesOf(stream: Readable | null): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of stream ?? []) pieces.push(piece);
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return stream === null ? new Uint8Array() : new Uint8Array(await arrayBuffer(stream));
 }
 
 /**
@@ -113,10 +107,11 @@ export async function mapPool<T, R>(
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  const queue = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of queue) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  try {
+    for await (const result of pooledMap(limit, items, work)) results.push(result);
+  } catch (error) {
+    // What has begun has ended by then; the first failure says why.
+    throw error instanceof AggregateError ? error.errors[0] : error;
+  }
   return results;
 }

@@ -2,6 +2,8 @@
  * The assemblers: which are installed, what each supports, which one assembles a module, and its remarks.
  * PTX and cubin pass through pipes, so that no path can get into the image.
  */
+import { compare } from "@std/semver/compare";
+import { parse } from "@std/semver/parse";
 import { withoutChecks } from "../../compiler/ptx/checks.ts";
 import { environmentError } from "../failure.ts";
 import { mapPool, runProcess } from "./process.ts";
@@ -55,7 +57,7 @@ export async function findAssemblers(): Promise<Assemblers> {
     if (typeof answer === "string") rejected.push({ path: tool.path, reason: answer });
     else usable.push(answer);
   }
-  usable.sort((a, b) => compareVersions(b.version, a.version));
+  usable.sort((a, b) => compare(parse(b.version), parse(a.version)));
   return { usable, rejected };
 }
 
@@ -201,15 +203,6 @@ export function resourcesIn(log: string): Record<string, Resources> {
 /** `78` as `7.8`. */
 export function printPtxVersion(version: number): string {
   return `${Math.floor(version / 10)}.${version % 10}`;
-}
-
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((text) => text.split(".").map(Number));
-  for (let i = 0; i < 3; i++) {
-    const difference = (left?.[i] ?? 0) - (right?.[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
 
 function firstLine(text: string): string {

@@ -70,6 +70,7 @@ export async function* readReports(
   }
 }
 
+/** std's `TextLineStream` gives an unfinished last line too, such as a process leaves that was killed. */
 async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let pieces: string[] = [];

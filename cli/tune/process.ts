@@ -136,7 +136,7 @@ function entryOf({ compiled, instance: { symbol }, code }: Candidate): TimedEntr
   };
 }
 
-/** What the promise gives, unless that takes too many seconds. */
+/** What the promise gives, unless that takes too many seconds. std's `deadline` needs `Promise.withResolvers`, which Node 20 lacks. */
 async function within<T>(seconds: number, promise: Promise<T>): Promise<T | "late"> {
   if (seconds === Infinity) return await promise;
   let timer: ReturnType<typeof setTimeout> | undefined;

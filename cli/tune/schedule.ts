@@ -1,4 +1,5 @@
 /** Gives runs to GPUs: those of one kind share its runs, different kinds time all of them. Results are written as they come. */
+import { sumOf } from "@std/collections/sum-of";
 import { removeAbandonedReplacements } from "../files/replace_file.ts";
 import { groupBy } from "../../compiler/support/group_by.ts";
 import type { TargetName } from "../../compiler/targets.ts";
@@ -56,7 +57,7 @@ export async function timeRuns(
     members,
     runs: runs.filter(({ group }) => group.target === members[0]?.target),
   }));
-  const total = lists.reduce((sum, list) => sum + list.runs.length, 0);
+  const total = sumOf(lists, (list) => list.runs.length);
   await Promise.all(lists.flatMap(({ members, runs }) => {
     const queue = runs.values();
     return members.map(async ({ gpu }) => {

@@ -1,4 +1,5 @@
 /** What a build makes of timings: which configurations it compiles, and the table that wrappers choose by. */
+import { distinctBy } from "@std/collections/distinct-by";
 import type { Measured } from "../../codegen/mod.ts";
 import type { ConfigurationChoice, Configurations } from "../../compiler/options.ts";
 import { sha256 } from "../files/hash.ts";
@@ -62,5 +63,5 @@ function choicesIn(measured: readonly Measured[]): readonly ConfigurationChoice[
       return { kernel, variant, specialization, configs };
     })
   );
-  return [...new Map(choices.map((choice) => [JSON.stringify(choice), choice])).values()];
+  return distinctBy(choices, (choice) => JSON.stringify(choice));
 }

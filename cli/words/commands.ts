@@ -25,7 +25,7 @@ const WARNINGS: readonly OptionName[] = ["werror", "no-warn", "warn"];
 export const COMMANDS = {
   build: {
     summary: "compile .tc files to PTX, cubins and typed wrappers",
-    operands: "[DIR or FILE]...",
+    operands: "[DIR, FILE or GLOB]...",
     options: [
       "out",
       ...COMPILE,
@@ -53,12 +53,12 @@ export const COMMANDS = {
   },
   check: {
     summary: "report the diagnostics of .tc files; write nothing",
-    operands: "[DIR or FILE]...",
+    operands: "[DIR, FILE or GLOB]...",
     options: [...COMPILE, ...WARNINGS, "export", "configs", "watch", "json", "format", "help"],
   },
   fmt: {
     summary: "format .tc files and headers in place, or text on stdin",
-    operands: "[DIR or FILE or -]...",
+    operands: "[DIR, FILE or GLOB, or -]...",
     options: ["check", "help"],
   },
   inspect: {
@@ -91,7 +91,7 @@ export const COMMANDS = {
   },
   config: {
     summary: "show the settings that a build would use, and where each comes from",
-    operands: "[DIR or FILE]...",
+    operands: "[DIR, FILE or GLOB]...",
     options: [
       ...COMPILE,
       "configs",
@@ -142,7 +142,7 @@ export const COMMANDS = {
   },
   test: {
     summary: "build kernels, then run their tests and the examples in their comments",
-    operands: "[DIR or FILE]...",
+    operands: "[DIR, FILE or GLOB]...",
     options: [
       "out",
       ...COMPILE,
@@ -158,7 +158,7 @@ export const COMMANDS = {
   },
   tune: {
     summary: "time the configurations of kernels on the local GPUs, for the next build",
-    operands: "[DIR or FILE]...",
+    operands: "[DIR, FILE or GLOB]...",
     options: [
       ...COMPILE,
       "size",
@@ -174,7 +174,7 @@ export const COMMANDS = {
   },
   doc: {
     summary: "print Markdown about kernels, or with --out write pages of Markdown and HTML",
-    operands: "[DIR or FILE]...",
+    operands: "[DIR, FILE or GLOB]...",
     options: ["out", ...COMPILE, "help"],
     defaults: { out: "", arch: "sm_90", configs: "first" },
   },

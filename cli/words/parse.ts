@@ -1,10 +1,10 @@
 /**
- * The command line as data. `node:util` splits the words (it keeps their order, which `--kernel` needs, and
- * reads `-DTM=32` as C compilers do); the tables say which words exist.
+ * The command line as data. `node:util` splits the words, because std's `parseArgs` loses their order, which `--kernel` needs,
+ * and reads `-DTM=32` as `-D` with the value 32; the tables say which words exist.
  */
 import { parseArgs } from "node:util";
 import type { Override } from "../../compiler/options.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "./did_you_mean.ts";
 import { Invocation } from "../command.ts";
 import { type CommandName, commandRow, COMMANDS, defaultOf, isCommand } from "./commands.ts";
 import { type OptionName, optionRow, OPTIONS } from "./options.ts";
@@ -38,7 +38,7 @@ function commandNamed(word: string): CommandName {
   const what = word.startsWith("-")
     ? `An option cannot come before the command: ${word}`
     : `Unknown command: ${word}`;
-  throw usageError(what, didYouMean(word, Object.keys(COMMANDS), "") ?? "See tri --help.");
+  throw usageError(what, didYouMean(word, Object.keys(COMMANDS)) ?? "See tri --help.");
 }
 
 function parseOptions(command: CommandName, words: readonly string[]): Invocation {
@@ -58,7 +58,7 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
     if (name === undefined) {
       throw usageError(
         `tri ${command} has no option ${token.rawName}`,
-        didYouMean(token.name, allowed, "--") ?? `See tri ${command} --help.`,
+        didYouMean(token.name, allowed, (near) => `--${near}`) ?? `See tri ${command} --help.`,
       );
     }
     const value = checkedValue(name, token.value);
@@ -136,13 +136,8 @@ function checkedValue(
   if (choices?.includes(value) === false) {
     throw usageError(
       `--${name} ${value}: not one of ${choices.join(", ")}`,
-      didYouMean(value, choices, ""),
+      didYouMean(value, choices),
     );
   }
   return value;
-}
-
-function didYouMean(word: string, known: readonly string[], prefix: string): string | undefined {
-  const near = nearest(word.replace(/^-+/, ""), known);
-  return near === undefined ? undefined : `Did you mean ${prefix}${near}?`;
 }

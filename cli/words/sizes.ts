@@ -1,6 +1,6 @@
 /** `--size M=512,N=300`: values of parameters, by name. */
 import type { CompiledKernel } from "../../compiler/options.ts";
-import { nearest } from "../../compiler/support/spelling.ts";
+import { didYouMean } from "./did_you_mean.ts";
 import { usageError } from "../failure.ts";
 import type { Sizes } from "../report/arguments.ts";
 
@@ -25,12 +25,9 @@ export function readSizes(texts: readonly string[], known: ReadonlySet<string>):
         throw usageError(`--size ${text}: not a name and a number`, "Such as --size M=512,N=300.");
       }
       if (!known.has(name)) {
-        const near = nearest(name, [...known]);
         throw usageError(
           `--size ${text}: no kernel here has a parameter ${name} that is a number`,
-          near === undefined
-            ? `There is ${[...known].join(", ") || "none"}.`
-            : `Did you mean ${near}?`,
+          didYouMean(name, [...known]) ?? `There is ${[...known].join(", ") || "none"}.`,
         );
       }
       return [name, value];

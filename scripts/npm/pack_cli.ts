@@ -51,7 +51,8 @@ export async function packCli(destination: string): Promise<Packed> {
   try {
     const folder = path.join(work, "package");
     await installPackages(work);
-    await bundle(work, path.join(folder, "dist"));
+    const inputs = await bundle(work, path.join(folder, "dist"));
+    await Deno.writeTextFile(path.join(folder, "LICENSES.txt"), await licensesOf(work, inputs));
     await Deno.mkdir(path.join(folder, "bin"));
     await Deno.writeTextFile(
       path.join(folder, "bin/tri.js"),
@@ -82,18 +83,26 @@ function packageFields(repository: string | undefined): Record<string, unknown> 
   };
 }
 
+/** Modules of std by their names in the code: `npm:deno-std@1.4.0/fmt/bytes.js` is `deno-std/fmt/bytes.js` to esbuild. */
+const STD = Object.fromEntries(
+  Object.entries(config.imports).filter(([name]) => name.startsWith("@std/"))
+    .map(([name, module]) => [name, module.replace(/^npm:(.+)@[^/]+/, "$1")]),
+);
+
 /** Puts the npm packages of deno.json into `node_modules` of a folder, as deno.lock has them. */
 async function installPackages(work: string): Promise<void> {
-  const imports = Object.fromEntries(PACKAGES.map((name) => [name, config.imports[name]]));
+  const named = PACKAGES.map((name) => [name, config.imports[name]]);
+  const imports = Object.fromEntries([...named, ["std", config.imports["@std/assert"]]]);
   const text = JSON.stringify({ nodeModulesDir: "auto", imports });
   await Deno.writeTextFile(path.join(work, "deno.json"), text);
   await Deno.copyFile(path.join(ROOT, "deno.lock"), path.join(work, "deno.lock"));
   await run(work, Deno.execPath(), "install", "--quiet");
 }
 
-async function bundle(work: string, folder: string): Promise<void> {
+/** Returns what went into the bundle, as paths from `work`. */
+async function bundle(work: string, folder: string): Promise<readonly string[]> {
   const entries = Object.entries(ENTRIES).map(([name, module]) => [name, path.join(ROOT, module)]);
-  await build({
+  const { metafile } = await build({
     // Names of packages' modules are relative to it, and so the same each time.
     absWorkingDir: work,
     entryPoints: Object.fromEntries(entries),
@@ -105,6 +114,8 @@ async function bundle(work: string, folder: string): Promise<void> {
     format: "esm",
     platform: "node",
     target: `node${NODE}`,
+    alias: STD,
+    metafile: true,
     nodePaths: [path.join(work, "node_modules")],
     // In the package --bundle is refused, and the run time asks for koffi when it needs it.
     external: ["#runtime", "esbuild", "esbuild-wasm", "koffi"],
@@ -119,6 +130,28 @@ async function bundle(work: string, folder: string): Promise<void> {
     logLevel: "error",
   });
   await stop();
+  return Object.keys(metafile.inputs);
+}
+
+/** The names, versions, licenses and notices of the packages that the inputs are of. */
+async function licensesOf(work: string, inputs: readonly string[]): Promise<string> {
+  const sections = new Map<string, string>();
+  for (const input of inputs) {
+    const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? [];
+    if (folder === undefined || sections.has(folder)) continue;
+    const read = (file: string): Promise<string> => Deno.readTextFile(path.join(work, file));
+    const { name, version, license } = JSON.parse(await read(`${folder}/package.json`));
+    const files = Array.from(Deno.readDirSync(path.join(work, folder)), (entry) => entry.name)
+      .filter((file) => /^(licen[cs]e|notice|copying)/i.test(file)).sort();
+    // Some packages have their notice in their modules alone.
+    const notices = files.length > 0
+      ? await Promise.all(files.map((file) => read(`${folder}/${file}`)))
+      : /^\/\/ Copyright.*/.exec(await read(input)) ?? [];
+    sections.set(folder, [`${name} ${version} (${license})`, ...notices].join("\n\n"));
+  }
+  const head = "Packages whose code is in dist/, with their licenses.";
+  const texts = [...new Set(sections.values())].sort();
+  return `${[head, ...texts].join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
 /** What packages in CommonJS use and modules do not have. */

@@ -35,7 +35,8 @@ export async function packRunTime(destination: string): Promise<Packed> {
       );
     }
     for (const file of FILES) await Deno.copyFile(path.join(ROOT, file), path.join(source, file));
-    const { name, version, license, imports, compilerOptions } = config;
+    const { name, version, license, imports, compilerOptions: { types: _, ...compilerOptions } } =
+      config;
     const settings = { name, version, license, imports, compilerOptions };
     await Deno.writeTextFile(
       path.join(source, "deno.json"),

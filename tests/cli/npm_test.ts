@@ -179,5 +179,5 @@ async function runIn(workspace: Workspace, program: string, ...args: string[]): 
 /** Builds say how long they took. */
 const withoutTimes = (ended: Ended): Ended => ({
   ...ended,
-  stderr: ended.stderr.replace(/ in [\d.]+ s\b/g, ""),
+  stderr: ended.stderr.replace(/ in (?:\d+s )?\d+ms\b/g, ""),
 });

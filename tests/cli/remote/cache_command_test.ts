@@ -34,7 +34,7 @@ Deno.test("tri cache lists sources with what was written for them, and what was 
   const { stdout } = await workspace.tri(["cache", "list", "--out", "out"]);
   assertEquals(
     stdout,
-    "k/a.tc: 1 kernel, 2 files, 1 KB\nk/b.tc: 1 kernel, 2 files, 1 KB; changed or missing: b.ts\n",
+    "k/a.tc: 1 kernel, 2 files, 240 B\nk/b.tc: 1 kernel, 2 files, 216 B; changed or missing: b.ts\n",
   );
   const json = JSON.parse((await workspace.tri(["cache", "--json", "--out", "out"])).stdout);
   assertEquals(json.sources.map(({ source }: { source: string }) => source), ["k/a.tc", "k/b.tc"]);

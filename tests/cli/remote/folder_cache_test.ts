@@ -107,8 +107,8 @@ Deno.test("tri cache lists and clears the cache in a folder", async () => {
   const count = cacheEntries(cached.folder).length;
   const listed = await cached.cache("list", { TRI_REMOTE_CACHE_LIMIT: "500K" });
   assertStringIncludes(listed.stdout, `cache ${cached.folder}: ${count} entries, `);
-  assertStringIncludes(listed.stdout, "KB of at most 512 KB\n");
-  assertStringIncludes((await cached.cache("list")).stdout, "KB of at most 4.3 GB\n");
+  assertStringIncludes(listed.stdout, "kB of at most 512 kB\n");
+  assertStringIncludes((await cached.cache("list")).stdout, "kB of at most 4.29 GB\n");
   const cleared = await cached.cache("clear");
   assertEquals(cleared.stderr, `${count} entries removed from ${cached.folder}\n`);
   assertEquals(cacheEntries(cached.folder), []);
