@@ -61,8 +61,12 @@ export function jobOf(suite: Suite, after: readonly string[] = []): Job<Finished
   return { name: suite.name, after, run: () => runSuite({ ...suite, env }) };
 }
 
-/** Tests make much garbage that is soon dead; a young generation of this size copies less of it. */
-export const V8_FLAGS: string = "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64";
+/**
+ * Tests make much garbage that is soon dead; a young generation of this size copies less of it. Threads that help the
+ * collector take time from other suites.
+ */
+export const V8_FLAGS: string =
+  "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64,--single-threaded-gc";
 
 async function runSuite(suite: Suite): Promise<Finished> {
   const { name, env = {}, isShown = false, isShared = false } = suite;

@@ -25,7 +25,7 @@ Deno.test("tri new makes a project that builds, is clean, and passes its test on
   const build = ["tri", "build", "kernels", "--out", "generated"];
   await deno(project, "task", "-q", ...build, "--arch", "sm_90", "--no-cubin");
   const programs = ["tests/my_kernel_test.ts", "bench/my_kernel.ts"];
-  assertEquals(await typeErrors(project, programs, "own"), "");
+  assertEquals(await typeErrors(project, programs), "");
   assertStringIncludes(await deno(project, "test", "--no-check", "-P=gpu", "tests/"), "1 passed");
   // With the settings, lint would ask JSR about the package.
   await deno(project, "lint", "-q", "--no-config", "tests", "bench");

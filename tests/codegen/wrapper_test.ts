@@ -277,7 +277,7 @@ Deno.test("generateWrapper() writes what deno fmt, lint and check accept", async
   const files = CASES.map(({ name }) => new URL(`${name}.ts`, GOLDEN).pathname);
   assertEquals(await deno("fmt", "--check", "--no-config", ...files), "");
   assertEquals(await deno("lint", "--no-config", ...files), "");
-  assertEquals(await typeErrors(".", files, "repository"), "");
+  assertEquals(await typeErrors(".", files), "");
 });
 
 /** The complaints of a Deno command; nothing when it succeeds. */

@@ -160,7 +160,7 @@ class Programs {
   /** What TypeScript says of all of them: once, for it reads the run time again each time. */
   async typeErrors(): Promise<string> {
     try {
-      return await typeErrors(this.#folder, this.#files, "repository");
+      return await typeErrors(this.#folder, this.#files);
     } finally {
       await Deno.remove(this.#folder, { recursive: true });
     }

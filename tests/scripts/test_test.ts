@@ -24,7 +24,7 @@ Deno.test("jobsOf() starts the build first, and its readers after it", () => {
   assertEquals(jobs[0]?.name, "build-kernels");
   const waits = (name: string): boolean | undefined =>
     jobs.find((job) => job.name === name)?.after.includes("build-kernels");
-  const names = ["deno check", "kernels", "cli", "gpu", "scripts", "compiler/ptx", "npm"];
+  const names = ["types", "kernels", "cli", "gpu", "scripts", "compiler/ptx", "npm"];
   assertEquals(names.map(waits), [true, true, true, true, true, false, false]);
 });
 

@@ -1,4 +1,5 @@
 /** The part of `@std/assert` that the tests use. */
+export class AssertionError extends Error {}
 export function assert(value: unknown, message?: string): asserts value;
 export function assertEquals<T>(actual: T, expected: T, message?: string): void;
 export function assertNotEquals<T>(actual: T, expected: T, message?: string): void;

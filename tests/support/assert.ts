@@ -3,6 +3,7 @@
 export {
   assert,
   assertEquals,
+  AssertionError,
   assertMatch,
   assertNotEquals,
   assertRejects,

@@ -41,7 +41,7 @@ async function run(workspace: Workspace, lines: readonly string[]): Promise<stri
     ...lines,
   ];
   workspace.write("main.ts", program.join("\n"));
-  assertEquals(await typeErrors(workspace.path, ["main.ts"], "own"), "");
+  assertEquals(await typeErrors(workspace.path, ["main.ts"]), "");
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-q", "--no-check", "-A", "main.ts"],
     cwd: workspace.path,

@@ -7,7 +7,7 @@ const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 
 /** What the program prints, after TypeScript has checked it. */
 export async function runChecked(workspace: Workspace, name: string): Promise<string> {
-  assertEquals(await typeErrors(workspace.path, [`./${name}`], "repository"), "");
+  assertEquals(await typeErrors(workspace.path, [`./${name}`]), "");
   return await runUnchecked(workspace, name);
 }
 

@@ -1,5 +1,5 @@
 /** A process that runs on: waits for what it prints, then ends it by a signal. */
-import { AssertionError } from "@std/assert";
+import { AssertionError } from "../../support/assert.ts";
 
 /** More than any machine needs; only a failing test waits this long. */
 const PATIENCE_MS = 60_000;

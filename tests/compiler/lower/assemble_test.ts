@@ -3,8 +3,7 @@
  * `TRI_SAMPLES=all` every entry for every target. No warning, no spill, no stack; and where rows are aligned, 16 bytes an
  * access down to the SASS.
  */
-import { AssertionError } from "@std/assert";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, AssertionError } from "../../support/assert.ts";
 import { mapPool, runProcess } from "../../../cli/tools/process.ts";
 import {
   assemble,
