@@ -45,9 +45,6 @@ const LONGEST: readonly string[] = [
   "compiler/long_code_test.ts",
 ];
 
-/** Devices of tests/kernels hold whole images: those of all its files at once would fill the memory. */
-const APART: readonly string[] = ["kernels"];
-
 /** Folders of tests/ that are suites by their parts. */
 const IN_PARTS: readonly string[] = ["compiler"];
 
@@ -58,7 +55,7 @@ export function suitesOf(names: readonly string[]): Suite[] {
     return rank < 0 ? LONGEST.length : rank;
   };
   return names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map((name) => ({ name, paths: [`tests/${name}`], isShared: !APART.includes(name) }));
+    .map((name) => ({ name, paths: [`tests/${name}`], isShared: true }));
 }
 
 function entriesOf(folder: string): string[] {

@@ -17,7 +17,8 @@ import type { Pass, TargetContext } from "../tile/pass.ts";
 import { must } from "../support/bug.ts";
 import type { LinearLayout } from "../linear/linear.ts";
 import { laidOut, LaidOutCopies, newScope, type Scope } from "./copies.ts";
-import { isRepeatable, isTile, type LayoutOptions, NaturalLayouts } from "./natural.ts";
+import { isRepeatable, isTile } from "./carried_data.ts";
+import { type LayoutOptions, NaturalLayouts } from "./natural.ts";
 import { rotateStore } from "./rotate.ts";
 
 export const layoutAssignment: Pass<TargetContext> = {
@@ -79,7 +80,7 @@ class Assignment {
   /** A store with its rows rotated, where that pays. */
   #rotated(scope: Scope, op: Op, access: LinearLayout | undefined): Op | undefined {
     if (op.name !== "store") return undefined;
-    const rotation = this.#layouts.rotationOf(op);
+    const rotation = this.#layouts.stores.rotationOf(op);
     const rotated = rotation === undefined ? undefined : rotateStore(this.#func, op, rotation);
     if (rotated === undefined || access === undefined) return undefined;
     for (const made of rotated.ops) this.#copies.define(scope, made.results);

@@ -12,7 +12,8 @@ import { bytesOf, type IrType } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import { must } from "../support/bug.ts";
 import { type LinearLayout, sameLayout } from "../linear/linear.ts";
-import { isTile, type NaturalLayouts } from "./natural.ts";
+import { isTile } from "./carried_data.ts";
+import type { NaturalLayouts } from "./natural.ts";
 
 /** A region of the copied function, while it is filled. */
 export interface Scope {
@@ -145,13 +146,13 @@ export class LaidOutCopies {
   #pending(use: Use): Pending {
     const { scope, value, layout } = use;
     const home = must(this.#homes.get(value), "region of a value");
-    const natural = isTile(value) && this.#layouts.isData(value)
+    const natural = isTile(value) && this.#layouts.data.isData(value)
       ? this.#layouts.of(value)
       : undefined;
     const isElsewhere = layout !== undefined && natural !== undefined &&
       !sameLayout(natural, layout);
     const isWidened = use.isOperandOfDot !== true && widens(value.def);
-    if (!isElsewhere || isWidened || this.#layouts.isSpread(value)) {
+    if (!isElsewhere || isWidened || this.#layouts.data.isSpread(value)) {
       const op = must(value.def, "definition of a value used before it exists");
       return { use, scope: home, from: { kind: "operation", op }, operands: [] };
     }
@@ -186,7 +187,7 @@ export class LaidOutCopies {
         operands,
         types,
         value.def?.span ?? use.span,
-        layout === undefined ? {} : this.#layouts.exchangeOf(value, layout),
+        layout === undefined ? {} : this.#layouts.stores.exchangeOf(value, layout),
       )
       : newOp(this.#result, from.op.name, operands, types, from.op.span, from.op.attrs);
     scope.ops.push(copy);

@@ -8,33 +8,27 @@
 import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import type { AttrsOf } from "../ir/ops.ts";
-import { sourcesFirst } from "../ir/order.ts";
-import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
-import { bytesOf } from "../ir/types.ts";
+import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { fitsShared, query, type Target } from "../targets.ts";
+import type { Target } from "../targets.ts";
 import { anchorLayouts } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
+import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
 import { chainedDots } from "./chains.ts";
-import { planConversion, separateWarps } from "./conversion.ts";
-import { type DotLayouts, dotLayouts, type DotUse } from "./dot.ts";
+import { DotsOfFunction } from "./function_dots.ts";
 import {
-  axisShifts,
   invertOrder,
   type LinearLayout,
   permuteLayout,
   reshapeLayout,
-  sameLayout,
   unbroadcastLayout,
 } from "../linear/linear.ts";
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
-import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { sliceLayout } from "./slices.ts";
-import { withWarpsOf } from "./warp_local.ts";
+import { StoreLayouts } from "./stores.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
 type Search = OnHeap<LinearLayout | undefined>;
@@ -51,44 +45,23 @@ export interface LayoutOptions {
 /** The most operations between what is loaded and the result of a dot that it is combined with. */
 const MOST_STEPS = 8;
 
-/** Bytes of the narrowest asynchronous copy. */
-const WORD = 4;
-
-export const isTile = (value: Value): boolean => value.type.shape.length > 0;
 const isAtomic = (op: Op): op is OpOf<"atomic" | "atomic_cas"> =>
   op.name === "atomic" || op.name === "atomic_cas";
 
-/** Element i of the result depends on element i of the operands only. */
-const isElementwise = (op: Op): boolean => hasTrait(op, "elementwise") || isLookup(op);
-
-/** May be computed anywhere in its region, several times, or never. */
-export const isRepeatable = (op: Op): boolean => rowOf(op).effect === "pure" || isLookup(op);
-
-/** Whether a layout is that of a dot's result, or of a slice of it. */
-function isPartOf(result: LinearLayout, data: LinearLayout): boolean {
-  if (result.shape.length !== data.shape.length) return false;
-  const part = sameLayout(result, data) ? result : sliceLayout(result, data.shape);
-  return part !== undefined && sameLayout(part, data);
-}
-
 /** The layouts that operations and values of a function want. */
 export class NaturalLayouts {
+  readonly data = new CarriedData();
+  readonly dots: DotsOfFunction;
+  readonly stores: StoreLayouts;
   readonly #options: LayoutOptions;
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
-  readonly #maps: Func["maps"];
   readonly #webs: ReadonlyMap<Value, PhiWeb>;
   /** The phi web that a value from outside of it flows into. */
   readonly #flows = new Map<Value, PhiWeb>();
   readonly #users: ReadonlyMap<Value, readonly Op[]>;
   readonly #naturals = new Map<Value, LinearLayout>();
-  readonly #data = new Map<Value, boolean>();
-  readonly #spread = new Map<Value, boolean>();
-  readonly #dots = new Map<OpOf<"dot">, DotLayouts>();
-  readonly #chained: ReadonlySet<OpOf<"dot">>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
   readonly #placing = new Set<Op>();
-  /** Exchanges follow each other (slice_results.ts). */
-  #hasSlices = false;
   /** Phi webs whose layout is being searched. */
   readonly #open = new Set<PhiWeb>();
   /** Those that the present search met. */
@@ -98,68 +71,20 @@ export class NaturalLayouts {
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
-    this.#maps = func.maps;
     this.#anchors = anchorLayouts(func, options, options.axisInfo);
     this.#webs = phiWebsOf(func);
     for (const web of new Set(this.#webs.values())) {
       for (const source of web.sources) this.#flows.set(source, web);
     }
-    this.#chained = chainedDots(func, this.#webs);
+    const anchors = this.#anchors;
+    const chained = chainedDots(func, this.#webs);
+    this.dots = new DotsOfFunction(options, func.maps, anchors, chained);
     this.#users = usersOf(func);
-    walkOps(func.body, ({ name }) => this.#hasSlices ||= name === "slice");
-  }
-
-  /** Depends on loaded data, or is carried by control flow: not to be computed twice. */
-  isData(value: Value): boolean {
-    const known = this.#data.get(value);
-    if (known !== undefined) return known;
-    const tiles = (at: Value): readonly Value[] =>
-      this.#isMadeAgain(at) ? at.def.operands.filter(isTile) : [];
-    for (const one of sourcesFirst(value, (at) => this.#data.has(at), tiles)) {
-      const { def } = one;
-      const isData = def === undefined
-        ? isTile(one)
-        : !this.#isMadeAgain(one) || tiles(one).some((operand) => this.#data.get(operand));
-      this.#data.set(one, isData);
-    }
-    return must(this.#data.get(value), "known value");
-  }
-
-  #isMadeAgain(value: Value): value is Value & { readonly def: Op } {
-    return value.def !== undefined && isRepeatable(value.def) && !hasTrait(value.def, "once");
-  }
-
-  /**
-   * Broadcast from fewer elements, or computed from such values alone: made again in each layout, so that a
-   * conversion moves the few elements. Inserting an axis of one element before a broadcast costs nothing either.
-   */
-  isSpread(value: Value): boolean {
-    const dataOf = ({ def }: Value): readonly Value[] =>
-      def !== undefined && isElementwise(def)
-        ? def.operands.filter((one) => isTile(one) && this.isData(one))
-        : [];
-    for (const one of sourcesFirst(value, (at) => this.#spread.has(at), dataOf)) {
-      const data = dataOf(one);
-      const isSpread = one.def?.name === "broadcast" || one.def?.name === "expand_dims" ||
-        (data.length > 0 && data.every((operand) => this.#spread.get(operand)));
-      this.#spread.set(one, isSpread);
-    }
-    return must(this.#spread.get(value), "known value");
-  }
-
-  /** How the rows of a store should be rotated; only where its data is exchanged through shared memory anyway. */
-  rotationOf(op: OpOf<"store">): Rotation | undefined {
-    const layout = this.#anchors.get(op);
-    // A row may belong to several blocks.
-    if (layout === undefined || this.#options.numCtas > 1) return undefined;
-    const { value } = operandsOf(op);
-    if (!this.isData(value) || this.#ofRowsStore(op) !== undefined) return undefined;
-    const bytes = bytesOf(value.type.element);
-    if (planConversion(this.of(value), layout, bytes).kind !== "shared") return undefined;
-    const rotation = rotationOf(op, layout, this.#options.axisInfo);
-    const fits = rotation !== undefined &&
-      fitsShared(this.#options.target, rotatedBytes(layout.shape, rotation.axis, bytes));
-    return fits ? rotation : undefined;
+    let hasSlices = false;
+    walkOps(func.body, ({ name }) => hasSlices ||= name === "slice");
+    const { dots, data } = this;
+    const layoutOf = (value: Value): LinearLayout => this.of(value);
+    this.stores = new StoreLayouts({ ...options, anchors, dots, data, hasSlices, layoutOf });
   }
 
   /** Sets the layout of a value that was made after the function was analysed. */
@@ -179,7 +104,7 @@ export class NaturalLayouts {
 
   /** The layout that a load, store or atomic wants for all its tiles. */
   ofAccess(op: Op): LinearLayout | undefined {
-    const stored = op.name === "store" ? this.#ofRowsStore(op) ?? this.#ofDotStore(op) : undefined;
+    const stored = op.name === "store" ? this.stores.layoutOf(op) : undefined;
     return stored ?? runOnHeap(this.#beside(op)) ?? this.#anchorOf(op) ??
       (this.#hasElements(op) ? this.#settled(this.#ofElements(op)) : undefined);
   }
@@ -193,7 +118,7 @@ export class NaturalLayouts {
    * loads its own part. An exchange would have the warps wait for each other.
    */
   #besideDot(op: Op): LinearLayout | undefined {
-    if (op.name !== "load" || this.#chained.size === 0) return undefined;
+    if (op.name !== "load" || this.dots.chained.size === 0) return undefined;
     return this.#spreadOver(resultOf(op), MOST_STEPS);
   }
 
@@ -203,60 +128,16 @@ export class NaturalLayouts {
       const [result] = user.results;
       if (result === undefined) continue;
       const dot = user.operands.map(({ def }) => def)
-        .find((def) => isOp(def, "dot") && this.#chained.has(def));
+        .find((def) => isOp(def, "dot") && this.dots.chained.has(def));
       const isSpread = isElementwise(user) || user.name === "expand_dims" ||
         user.name === "broadcast";
       if (!isSpread) continue;
       const wanted = isOp(dot, "dot")
-        ? this.#dotOf(dot).result
+        ? this.dots.of(dot).result
         : this.#spreadOver(result, steps - 1);
       if (wanted !== undefined) return this.ofOperand(user, user.operands.indexOf(value), wanted);
     }
     return undefined;
-  }
-
-  /**
-   * For a store of one element for each row of a chained dot's result, as of sums of rows: the threads that have it store
-   * it. An exchange would have the warps wait for each other.
-   */
-  #ofRowsStore(op: OpOf<"store">): LinearLayout | undefined {
-    const { value } = operandsOf(op);
-    if (value.type.shape.length !== 1 || !this.isData(value)) return undefined;
-    for (const dot of this.#chained) {
-      const rows = reducedLayout(this.#dotOf(dot).result, 1);
-      if (rows.shape[0] !== value.type.shape[0]) continue;
-      const data = this.of(value);
-      if (sameLayout(rows, data)) return data;
-    }
-    return undefined;
-  }
-
-  /** For a store of a dot's result, maybe after element-wise operations: the warps that have it store it. */
-  #ofDotStore(op: OpOf<"store">): LinearLayout | undefined {
-    const anchor = this.#anchors.get(op);
-    const { value } = operandsOf(op);
-    if (anchor === undefined || !isTile(value) || !this.isData(value)) return undefined;
-    const data = this.of(value);
-    const isOfDot = [...this.#dots.values()].some(({ result }) => isPartOf(result, data));
-    if (!isOfDot || this.rotationOf(op) !== undefined) return undefined;
-    return withWarpsOf(anchor, data);
-  }
-
-  /** How a conversion of a value uses shared memory: whether it stores fragments as matrices, and apart for each warp. */
-  exchangeOf(
-    value: Value,
-    layout: LinearLayout,
-  ): Pick<AttrsOf<"convert_layout">, "matrices" | "by_warp"> {
-    if (this.#options.numCtas > 1) return {};
-    const bytes = bytesOf(value.type.element);
-    const from = this.of(value);
-    const matrices = planConversion(from, layout, bytes, { matrices: "store" });
-    const isStored = matrices.kind === "shared" && matrices.matrices !== undefined &&
-      query(this.#options.target, ({ stmatrix }) => stmatrix);
-    const plan = isStored ? matrices : planConversion(from, layout, bytes);
-    const isByWarp = this.#hasSlices && plan.kind === "shared" &&
-      separateWarps(plan, from, bytes) !== undefined;
-    return { ...isStored ? { matrices: true } : {}, ...isByWarp ? { by_warp: true } : {} };
   }
 
   /** The layout of a load whose threads load what they combine with other data. */
@@ -278,7 +159,7 @@ export class NaturalLayouts {
       if (!isTransparent || result === undefined) continue;
       const other = isElementwise(user)
         ? user.operands.find((one) =>
-          one !== value && isTile(one) && this.isData(one) && !this.isSpread(one)
+          one !== value && isTile(one) && this.data.isData(one) && !this.data.isSpread(one)
         )
         : undefined;
       const layout = other === undefined ? yield this.#combined(result) : yield this.#find(other);
@@ -307,7 +188,7 @@ export class NaturalLayouts {
     if (layout === undefined) return this.of(operand);
     switch (op.name) {
       case "dot": {
-        const { a, b, result } = this.#dotOf(op);
+        const { a, b, result } = this.dots.of(op);
         return [a, b, result][index];
       }
       case "permute":
@@ -336,45 +217,6 @@ export class NaturalLayouts {
     });
   }
 
-  #dotOf(op: OpOf<"dot">): DotLayouts {
-    const { numWarps, target } = this.#options;
-    const found = this.#dots.get(op) ?? dotLayouts(op, numWarps, target, this.useOf(op));
-    this.#dots.set(op, found);
-    return found;
-  }
-
-  /** What the layouts of a dot follow from beside its types. */
-  useOf(op: OpOf<"dot">): DotUse {
-    const { a, b } = operandsOf(op);
-    const alongK = [this.#isLoadedAlong(a, 1), this.#isLoadedAlong(b, 0)] as const;
-    const inWords = this.#isLoadedInWords(a) && this.#isLoadedInWords(b);
-    return { chained: this.#chained.has(op), alongK, inWords };
-  }
-
-  /** Whether copies bring a loaded tile, maybe permuted, in words at least, which asynchronous copies need. */
-  #isLoadedInWords(value: Value): boolean {
-    const { def } = value;
-    if (isOp(def, "permute")) return this.#isLoadedInWords(operandsOf(def).value);
-    if (isOp(def, "tensor_load")) return true;
-    const register = isOp(def, "load") ? this.#anchors.get(def)?.register ?? [] : [];
-    const [first = 0] = register;
-    const run = register.findIndex((basis, bit) => basis !== first << bit);
-    const isInner = axisShifts(value.type.shape).some((shift) => first === 1 << shift);
-    return isInner && bytesOf(value.type.element) << (run < 0 ? register.length : run) >= WORD;
-  }
-
-  /** Whether the elements of a loaded tile, maybe permuted, are neighbours in memory along an axis. */
-  #isLoadedAlong(value: Value, axis: number): boolean {
-    const { def } = value;
-    if (isOp(def, "permute")) {
-      return this.#isLoadedAlong(operandsOf(def).value, must(def.attrs.order[axis], "axis"));
-    }
-    if (isOp(def, "tensor_load")) return this.#maps[def.attrs.map]?.axes[0]?.tile === axis;
-    const layout = isOp(def, "load") ? this.#anchors.get(def) : undefined;
-    const first = layout?.register.find((basis) => basis !== 0);
-    return first === 1 << must(axisShifts(value.type.shape)[axis], "shift of an axis");
-  }
-
   /** The layout in which a reduction or scan along an axis takes its operand. */
   *#alongAxis(op: OpOf<"reduce" | "scan" | "exchange">): Part<LinearLayout> {
     const { value } = operandsOf(op);
@@ -389,7 +231,7 @@ export class NaturalLayouts {
   /** Atomics and printed values take the layout of their data; each element comes from one thread. */
   *#ofElements(op: Op): Part<LinearLayout> {
     const values = isAtomic(op) ? op.operands.slice(1) : op.operands;
-    const source = values.find((operand) => isTile(operand) && this.isData(operand));
+    const source = values.find((operand) => isTile(operand) && this.data.isData(operand));
     return source === undefined
       ? this.#plain(must(op.operands.find(isTile), "tile operand").type.shape)
       : yield* this.#of(source);
@@ -424,7 +266,7 @@ export class NaturalLayouts {
     const access = (yield* this.#beside(def)) ?? this.#anchorOf(def) ??
       (this.#hasElements(def) ? yield* this.#ofElements(def) : undefined);
     if (access !== undefined) return access;
-    if (def.name === "dot") return this.#dotOf(def).result;
+    if (def.name === "dot") return this.dots.of(def).result;
     if (def.name === "reduce") {
       return reducedLayout(yield* this.#alongAxis(def), def.attrs.axis);
     }
@@ -444,9 +286,9 @@ export class NaturalLayouts {
       return layout && must(sliceLayout(layout, value.type.shape), "slices in registers");
     }
     if (isElementwise(def)) {
-      const sources = def.operands.filter((one) => isTile(one) && this.isData(one));
+      const sources = def.operands.filter((one) => isTile(one) && this.data.isData(one));
       // Broadcast data takes the layout of the other operand.
-      const settled = sources.filter((one) => !this.isSpread(one));
+      const settled = sources.filter((one) => !this.data.isSpread(one));
       for (const source of settled.length > 0 ? settled : sources) {
         const layout = yield this.#find(source);
         if (layout !== undefined) return layout;
@@ -475,7 +317,7 @@ export class NaturalLayouts {
 
   *#fromSources(web: PhiWeb): Search {
     for (const source of web.sources) {
-      if (!this.isData(source)) continue;
+      if (!this.data.isData(source)) continue;
       const layout = yield this.#find(source);
       if (layout !== undefined) return layout;
     }

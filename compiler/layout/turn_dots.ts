@@ -32,7 +32,7 @@ export const turnDots: Pass<TargetContext> = {
     let layouts: NaturalLayouts | undefined;
     const useOf = (dot: OpOf<"dot">): DotUse => {
       layouts ??= new NaturalLayouts(func, { ...context, axisInfo: context.axisInfo() });
-      return layouts.useOf(dot);
+      return layouts.dots.useOf(dot);
     };
     let isChanged = false;
     const visit = (ops: readonly Op[]): Op[] =>

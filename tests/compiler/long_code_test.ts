@@ -43,7 +43,7 @@ function compile(body: string): void {
 }
 
 /** How many of the chains a run compiles in each way. */
-const COUNT = 5;
+const COUNT = 3;
 
 for (const [name, { before, line, after }] of sampled(Object.entries(CHAINS), COUNT)) {
   Deno.test(`compileFile() compiles ${LENGTH} ${name} one after the other`, () => {

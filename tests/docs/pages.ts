@@ -176,9 +176,9 @@ export function testPages(all: readonly Pages[]): void {
   });
 }
 
-/** A run tries a third of the pages, which do not need each other, and those that it may write. */
+/** A run tries a fifth of the pages, which do not need each other, and those that it may write. */
 function chosenOf(pages: readonly string[]): readonly string[] {
-  const some = sampled(pages, Math.ceil(pages.length / 3));
+  const some = sampled(pages, Math.ceil(pages.length / 5));
   return pages.filter((page) => some.includes(page) || mayBless(path.join(ROOT, page)));
 }
 

@@ -7,7 +7,7 @@ import { sampled } from "../support/sampled.ts";
 
 for (const checks of [true, false]) {
   // What checks leave alone is compared by all other tests of the emulator too.
-  for (const each of checks ? CORPUS : sampled(CORPUS, CORPUS.length / 4)) {
+  for (const each of checks ? CORPUS : sampled(CORPUS, CORPUS.length / 8)) {
     Deno.test(`${each.kernel}() of the corpus runs ${checks ? "with" : "without"} checks`, () => {
       const driver = openEmulator({ checks, workers: 1 });
       driver.makeCurrent(driver.retainContext(0));

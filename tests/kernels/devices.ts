@@ -1,12 +1,11 @@
-/** A device for each distinct image that is built, so that all code runs and none runs twice. */
-import { must } from "../../compiler/support/bug.ts";
+/** Devices for the images that are built: for each distinct one, so that none runs twice, or for a sample. */
 import type { TargetName } from "../../compiler/targets.ts";
 import { EmulatorDriver } from "../../emulator/driver/driver.ts";
 import { resolveSettings } from "../../emulator/driver/settings.ts";
 import { createEmulator } from "../../emulator/launch.ts";
 import { Device, type DeviceInfo } from "../../ffi/mod.ts";
 import { assert } from "../support/assert.ts";
-import { sampled } from "../support/sampled.ts";
+import { halfOf, sampled, TAKES_ALL } from "../support/sampled.ts";
 import { entriesOf, groupTargets, TARGET_NAMES, type TargetGroup } from "../support/targets.ts";
 
 /** Images for sm_90a go before those for sm_90; to a device that calls itself later, they are none. */
@@ -19,8 +18,8 @@ class LaterDriver extends EmulatorDriver {
 /** Suites run side by side, so threads that help one launch only take time from others; tests/emulator/workers tries them. */
 const workers = 1;
 
-/** How many of up to ten different images a run tries; the PTX of every target is compared and assembled elsewhere. */
-const GROUPS = 1;
+/** How many of the targets a run tries; the PTX of every target is compared and assembled elsewhere. */
+const SAMPLE = 1;
 
 /** A device that runs the target's image. */
 export function deviceFor(target: TargetName): Device {
@@ -31,13 +30,20 @@ export function deviceFor(target: TargetName): Device {
   return Device.open({ device: "emulator", arch: target.replace(/a$/, ""), workers });
 }
 
-/** One for all tests of a file: loading an image takes longer than most launches of it. */
+/** Those of the tests that run now: loading an image takes longer than most launches of it, and images are large. */
 const devices = new Map<TargetName, Device>();
-Deno.test.afterAll(() => {
-  for (const device of devices.values()) device[Symbol.dispose]();
-});
+let loaded = "";
+Deno.test.afterAll(disposeAll);
 
-function sharedDevice(target: TargetName): Device {
+function disposeAll(): void {
+  for (const device of devices.values()) device[Symbol.dispose]();
+  devices.clear();
+}
+
+/** One for all tests of these sources. */
+function sharedDevice(target: TargetName, sources: string): Device {
+  if (loaded !== sources) disposeAll();
+  loaded = sources;
   const known = devices.get(target);
   if (known !== undefined) return known;
   const device = deviceFor(target);
@@ -55,25 +61,29 @@ function imagesOf(source: string, target: TargetName): string[] {
 }
 
 /**
- * Declares a test for each group of targets that have the same code of these sources (files of kernels/, without `.tc`); the
- * first target of a group runs. `{}` in the title is the group. The seed of the run chooses so many of the groups.
+ * Declares a test for a target, or with TRI_SAMPLES=all for each group of targets that have the same code of these sources (files
+ * of kernels/, without `.tc`); the first target of a group runs. `{}` in the title is the group.
  */
 export function everyTarget(
   title: string,
   sources: readonly string[],
   fn: (device: Device) => void,
 ): void {
-  const groups = groupTargets((target) =>
-    sources.flatMap((source) => imagesOf(source, target)).join("")
+  const groups = chosenTargets(
+    (target) => sources.flatMap((source) => imagesOf(source, target)).join(""),
+    saltOf(sources.join()),
   );
-  for (const { first, targets } of sampled(groups, GROUPS, saltOf(title))) {
-    Deno.test(title.replace("{}", targets.join(", ")), () => fn(sharedDevice(first)));
+  for (const { first, targets } of groups) {
+    Deno.test(
+      title.replace("{}", targets.join(", ")),
+      () => fn(sharedDevice(first, sources.join())),
+    );
   }
 }
 
 /**
  * The same where `fn` runs one variant: targets whose entries of a variant are equal run it once, although their other variants
- * may differ. The seed of the run chooses which of the different entries of a variant run.
+ * may differ. A run tries half of the variants.
  */
 export function everyVariant<Variant extends string>(
   title: string,
@@ -81,25 +91,31 @@ export function everyVariant<Variant extends string>(
   variants: readonly Variant[],
   fn: (device: Device, variant: Variant) => void,
 ): void {
-  const images = new Map(TARGET_NAMES.map((name) => [name, imagesOf(source, name)]));
-  const groups = variants.flatMap((variant, salt) => {
+  const tried = halfOf(variants, saltOf(title));
+  const groups = tried.flatMap((variant) => {
     const ptxOf = (target: TargetName): string =>
-      must(images.get(target), target).map((ptx) => entriesOf(ptx, variant)).join("");
-    return sampled(groupTargets(ptxOf), GROUPS, saltOf(title) + salt).map((group) => ({
-      ...group,
-      variant,
-    }));
+      imagesOf(source, target).map((ptx) => entriesOf(ptx, variant)).join("");
+    return chosenTargets(ptxOf, saltOf(source + variant)).map((group) => ({ ...group, variant }));
   });
   for (const [first, runs] of Map.groupBy(groups, (group) => group.first)) {
-    Deno.test(title.replace("{}", describeRuns(runs, variants.length)), () => {
-      for (const { variant } of runs) fn(sharedDevice(first), variant);
+    Deno.test(title.replace("{}", describeRuns(runs, tried.length)), () => {
+      for (const { variant } of runs) fn(sharedDevice(first, source), variant);
     });
   }
 }
 
-/** Tests choose their targets apart from each other, so that a run has code for all generations. */
-function saltOf(title: string): number {
-  return [...title].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0) | 0, 0);
+/** Targets by their code, or a sample of the targets, for which no code is compared. */
+function chosenTargets(ptxOf: (target: TargetName) => string, salt: number): TargetGroup[] {
+  if (TAKES_ALL) return groupTargets(ptxOf);
+  return sampled(TARGET_NAMES, SAMPLE, salt).map((name) => ({ first: name, targets: [name] }));
+}
+
+/**
+ * Sources and variants choose their targets apart from each other, so that a run has code for all generations; tests of one
+ * source share images.
+ */
+function saltOf(source: string): number {
+  return [...source].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0) | 0, 0);
 }
 
 /** `sm_86, sm_89`; where variants are shared by different targets, `sm_80, sm_90 (float32) and sm_80 (float16)`. */

@@ -24,3 +24,8 @@ function shuffled<T>(list: readonly T[], salt = 0): T[] {
 export function sampled<T>(list: readonly T[], count: number, salt = 0): readonly T[] {
   return TAKES_ALL ? list : shuffled(list, salt).slice(0, count);
 }
+
+/** Half of a list, of which each has the same text or code; or all. */
+export function halfOf<T>(list: readonly T[], salt = 0): readonly T[] {
+  return sampled(list, Math.ceil(list.length / 2), salt);
+}

@@ -101,7 +101,7 @@ function functions(): { name: string; text: string }[] {
 }
 
 /** Most of what targets have is alike. */
-const SAMPLE = sampled(targetNames, 3);
+const SAMPLE = sampled(targetNames, 2);
 
 for (const target of SAMPLE) {
   let made: PtxModule | undefined;

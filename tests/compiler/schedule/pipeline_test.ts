@@ -151,7 +151,7 @@ Deno.test("pipelineLoop() has no bank conflicts on aligned operands", () => {
   const cases = (["sm_75", "sm_80", "sm_90a"] as const).flatMap((target) =>
     PRODUCTS.slice(0, 4).map((types) => ({ target, types }))
   );
-  for (const { target, types } of sampled(cases, 5)) {
+  for (const { target, types } of sampled(cases, 3)) {
     const kb = types.sum === "float64" ? 16 : 32;
     const loop = { ...PLAIN, kb };
     const { access } = checkProduct(

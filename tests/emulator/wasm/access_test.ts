@@ -203,7 +203,7 @@ for (const opcode of ["ld", "st"]) {
     Deno.test(`wasmForm() of ${opcode} on ${space || "generic"} addresses moves the lanes' elements`, () => {
       const random = freshRandom();
       const cases = CASES.filter(({ match, space: of }) => match.opcode === opcode && of === space);
-      for (const it of sampled(cases, cases.length / 4)) {
+      for (const it of sampled(cases, cases.length / 8)) {
         const aliasable = it.base === it.register && !it.stores;
         for (let round = 0; round < 3; round++) {
           check(it, random, -1, aliasable && round === 1);
