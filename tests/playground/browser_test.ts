@@ -6,6 +6,9 @@ import { sampled } from "../support/sampled.ts";
 import { openEntry } from "./gallery.ts";
 import { browserTest, READY } from "./served.ts";
 
+/** Modifiers of keys. */
+const [CTRL, SHIFT] = [2, 8];
+
 /** Answers as text in which typed arrays, NaN and -0 keep their bits. */
 const SPELL = `(value) => JSON.stringify(value, (key, each) =>
   key === "milliseconds" ? 0
@@ -100,7 +103,56 @@ browserTest("typing shows a problem, its fix mends it, and a link brings the tex
       "get_program_idd",
     ),
   );
+  // The list of problems opens by Ctrl+Shift+M, and its button mends.
+  await page.evaluate("document.querySelector('.cm-content').focus()");
+  await page.press("M", CTRL | SHIFT);
+  await page.until("document.querySelector('.cm-diagnosticAction') !== null");
+  await page.evaluate("document.querySelector('.cm-diagnosticAction').click()");
+  await page.until("document.querySelector('#problems .error') === null");
+  // Completion and hover are those of the language server.
+  await page.evaluate("document.querySelector('.cm-content').focus()");
+  await page.press(" ", CTRL);
+  await page.until("document.querySelectorAll('.cm-tooltip-autocomplete li').length > 10");
+  await page.press("Escape");
+  const [x, y] = await page.evaluate(`(() => {
+    const word = document.querySelector(".tok-builtin").getBoundingClientRect();
+    return [word.x + 5, word.y + 5];
+  })()`) as [number, number];
+  await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+  await page.until("document.querySelector('.cm-tooltip .hint')?.textContent.length > 40");
+  // Tab indents; Escape, then Tab leaves the editor. What is open is closed by an Escape of its own.
+  await page.press("Escape");
+  await page.press("Escape");
+  await page.press("Tab");
+  assertEquals(await page.evaluate("document.activeElement.matches('.cm-content')"), false);
 });
+
+browserTest(
+  "two runs are compared, the pinned one beside the other",
+  [1280, 800],
+  async ({ page, base }) => {
+    await page.goto(`${base}?entry=transpose_naive&view=memory`, READY);
+    const sectors =
+      "[...document.querySelectorAll('#view tbody tr:first-child')][0].innerText.match(/\\d+/g)";
+    await page.until("document.querySelector('#view table') !== null");
+    const [first] = await page.evaluate(sectors) as string[];
+    await page.evaluate("document.querySelector('#view .bar button').click()");
+    await page.evaluate(`(() => {
+    const gallery = document.querySelector("#toolbar select");
+    gallery.value = "transpose";
+    gallery.dispatchEvent(new Event("change"));
+  })()`);
+    await page.until("document.querySelector('[data-view=result]').ariaSelected === 'true'");
+    await page.evaluate("document.querySelector('[data-view=memory]').click()");
+    await page.until(
+      "document.querySelector('#view').textContent.includes('Pinned: transpose_naive')",
+    );
+    await page.until(`${sectors}.length === 2`);
+    const [own, pinned] = await page.evaluate(sectors) as string[];
+    assertEquals(pinned, first);
+    assert(Number(own) < Number(pinned));
+  },
+);
 
 browserTest(
   "the keyboard alone walks on a picture, and each cell is said",

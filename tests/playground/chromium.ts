@@ -190,7 +190,7 @@ export class BrowserPage {
   }
 }
 
-/** Virtual key codes of keys that have no letter. */
+/** Virtual key codes: of keys that have no letter, and of letters in shortcuts. */
 const CODES: Readonly<Record<string, number>> = {
   Tab: 9,
   Enter: 13,
@@ -199,6 +199,8 @@ const CODES: Readonly<Record<string, number>> = {
   ArrowUp: 38,
   ArrowRight: 39,
   ArrowDown: 40,
+  M: 77,
+  " ": 32,
 };
 
 /** Chromium writes the port that it chose into a file. */
