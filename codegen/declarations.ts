@@ -1,5 +1,5 @@
 /** Declarations as text, laid out as `deno fmt` does. */
-import { type Doc, flat, layOut, LINE_WIDTH, newline, quote } from "./doc.ts";
+import { type Doc, flat, layOut, LINE_WIDTH, newline, quote, SEVERAL_TO_A_LINE } from "./doc.ts";
 import type {
   Declaration,
   InterfaceStructure,
@@ -17,13 +17,13 @@ export function printDeclaration(declaration: Declaration): string {
   switch (declaration.kind) {
     case "interface":
       return comment + printInterface(declaration, keyword);
-    case "type":
-      return `${comment}${
-        printAssignment(
-          `${keyword}type ${declaration.name} =`,
-          declaration.type,
-        )
-      }`;
+    case "type": {
+      const { name, type } = declaration;
+      const text = printAssignment(`${keyword}type ${name} =`, type);
+      const isPacked = typeof type !== "string" && type.kind === "union" && type.isPacked === true;
+      const ignored = isPacked && text.includes("\n") ? `${SEVERAL_TO_A_LINE}\n` : "";
+      return comment + ignored + text;
+    }
     case "const":
       return comment +
         printConst(`${keyword}const ${declaration.name}`, declaration.type, declaration.value);
@@ -61,6 +61,11 @@ function printConst(name: string, type: string | undefined, value: Doc): string 
   // The value moves to the next line as a whole.
   if (head.length <= LINE_WIDTH) {
     return `${head}${newline(2)}${layOut(value, { indent: 2, column: 2, after: 1 })};`;
+  }
+  const [, before = "", argument = "", after = ""] = /^(.*<)(.+)(>.*)$/.exec(type) ?? [];
+  if (before !== "" && `${name}: ${before}`.length <= LINE_WIDTH) {
+    const text = layOut(value, { indent: 0, column: after.length + 3, after: 1 });
+    return `${name}: ${before}${newline(2)}${argument}\n${after} = ${text};`;
   }
   // Nothing else fits: the type moves to the next line.
   const text = layOut(value, { indent: 2, column: 2 + type.length + 3, after: 1 });
@@ -154,13 +159,24 @@ function printMember(member: MemberStructure): string {
 
 type MethodStructure = Extract<MemberStructure, { readonly kind: "method" }>;
 
+/** A parameter on a line of its own; the members of an object and the parts of an intersection on several. */
+function layOutParam(param: string): string {
+  if (4 + param.length + 1 <= LINE_WIDTH) return param;
+  const [, head, members] = /^(\w+: )\{ (.*) \}$/.exec(param) ?? [];
+  if (head !== undefined && members !== undefined) {
+    const lines = members.split("; ").map((member) => `${newline(6)}${member};`);
+    return `${head}{${lines.join("")}${newline(4)}}`;
+  }
+  return param.replace(": ", `:${newline(6)}& `).replaceAll(/ & (?=\w+$)/g, `${newline(6)}& `);
+}
+
 function printMethod({ name, typeParams, params, returns }: MethodStructure): string {
   const types = typeParams.length === 0 ? "" : `<${typeParams.map(printTypeParam).join(", ")}>`;
   const tail = `: ${flat(returns)}`;
   const list = params.join(", ");
   const oneLine = `${name}${types}(${list})${tail}`;
   if (2 + oneLine.length + 1 <= LINE_WIDTH) return oneLine;
-  const brokenParams = `(${params.map((param) => `${newline(4)}${param},`).join("")}${
+  const brokenParams = `(${params.map((param) => `${newline(4)}${layOutParam(param)},`).join("")}${
     newline(2)
   })${tail}`;
   if (2 + name.length + types.length + 1 <= LINE_WIDTH) return `${name}${types}${brokenParams}`;

@@ -6,7 +6,12 @@
 /** An expression or a type. A string is text that is never broken. */
 export type Doc =
   | string
-  | { readonly kind: "object"; readonly entries: readonly Entry[] }
+  | {
+    readonly kind: "object";
+    readonly entries: readonly Entry[];
+    /** As the value of a property: an entry to a line, also a long one, which `deno fmt` is asked to leave alone. */
+    readonly isTable?: boolean;
+  }
   | { readonly kind: "array"; readonly items: readonly Doc[] }
   /** An array with several items to a line, as the value of a property, which `deno fmt` is asked to leave alone. */
   | { readonly kind: "packed"; readonly items: readonly string[] }
@@ -26,8 +31,8 @@ export type Doc =
   | { readonly kind: "satisfies"; readonly value: Doc; readonly type: Doc }
   /** `name<args>` */
   | { readonly kind: "generic"; readonly name: string; readonly args: readonly Doc[] }
-  /** Alternatives of a type. */
-  | { readonly kind: "union"; readonly members: readonly Doc[] };
+  /** Alternatives of a type; `isPacked`: several to a line, in a declaration. */
+  | { readonly kind: "union"; readonly members: readonly Doc[]; readonly isPacked?: boolean };
 
 /** A property; the key is printed as it is. */
 export interface Entry {
@@ -126,7 +131,9 @@ export function layOut(doc: Doc, position: Position): string {
     case "object":
       return enclose(
         "{",
-        doc.entries.map((entry) => layOutEntry(entry, inner)),
+        doc.entries.map((entry) =>
+          doc.isTable === true ? flatEntry(entry) : layOutEntry(entry, inner)
+        ),
         "}",
         position.indent,
       );
@@ -138,7 +145,7 @@ export function layOut(doc: Doc, position: Position): string {
         position.indent,
       );
     case "packed":
-      return enclose("[", packedLines(doc.items, LINE_WIDTH - inner - 1), "]", position.indent);
+      return enclose("[", packedLines(doc.items, ", ", inner + 1), "]", position.indent);
     case "call":
       return enclose(
         `${doc.callee}(`,
@@ -165,6 +172,10 @@ export function layOut(doc: Doc, position: Position): string {
       return `${doc.name}<${args.join(",")}${newline(position.indent)}>`;
     }
     case "union":
+      if (doc.isPacked === true) {
+        return packedLines(doc.members.map(flat), " | ", inner + 3)
+          .map((line) => `${newline(inner)}| ${line}`).join("");
+      }
       return doc.members.map((member) => {
         const text = layOut(member, { ...fresh(inner), column: inner + 2 });
         return `${newline(inner)}| ${text}`;
@@ -220,16 +231,23 @@ function layOutEntry({ key, value }: Entry, indent: number): string {
     return `${key}:${newline(indent + 2)}${line}`;
   }
   const text = `${key}: ${layOut(value, { indent, column, after: 1 })}`;
-  const isPacked = typeof value !== "string" && value.kind === "packed" && text.includes("\n");
-  return isPacked ? `// deno-fmt-ignore: several to a line${newline(indent)}${text}` : text;
+  if (typeof value === "string" || !text.includes("\n")) return text;
+  if (value.kind === "packed") return `${SEVERAL_TO_A_LINE}${newline(indent)}${text}`;
+  const isTooLong = text.split("\n").some((line) => line.length > LINE_WIDTH);
+  return value.kind === "object" && value.isTable === true && isTooLong
+    ? `// deno-fmt-ignore: one to a line${newline(indent)}${text}`
+    : text;
 }
 
-/** The items in lines of at most so many columns. */
-function packedLines(items: readonly string[], columns: number): readonly string[] {
+/** What is before packed items. */
+export const SEVERAL_TO_A_LINE = "// deno-fmt-ignore: several to a line";
+
+/** The items in lines beside which other text takes so many columns. */
+function packedLines(items: readonly string[], between: string, taken: number): readonly string[] {
   const lines: string[] = [];
   for (const item of items) {
-    const longer = `${lines.at(-1) ?? ""}, ${item}`;
-    if (lines.length > 0 && longer.length <= columns) lines[lines.length - 1] = longer;
+    const longer = `${lines.at(-1) ?? ""}${between}${item}`;
+    if (lines.length > 0 && longer.length + taken <= LINE_WIDTH) lines[lines.length - 1] = longer;
     else lines.push(item);
   }
   return lines;

@@ -47,9 +47,14 @@ export function factsSection(
     constants,
     conditions,
     instances,
-    images: object(
-      Object.fromEntries(images.map((image) => [imageKey(image), imageDoc(image, embed)])),
-    ),
+    images: {
+      kind: "object",
+      entries: images.map((image) => ({
+        key: quote(imageKey(image)),
+        value: imageDoc(image, embed),
+      })),
+      isTable: true,
+    },
     imageBytes: embed
       ? undefined
       : { kind: "packed", items: images.map(({ bytes }) => `${bytes}`) },

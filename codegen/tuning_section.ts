@@ -5,7 +5,7 @@ import type { ContractExpr, InstanceInfo } from "../compiler/contract/types.ts";
 import { must } from "../compiler/support/bug.ts";
 import { groupBy } from "../compiler/support/group_by.ts";
 import type { ContractRowPrinter } from "./contract_rows.ts";
-import { array, type Doc, object, quote } from "./doc.ts";
+import { array, type Doc, flat, object, quote } from "./doc.ts";
 import type { Measured } from "./input.ts";
 import { stemOf, symbolEnd } from "./instance_rows.ts";
 import type { KernelPlan } from "./plan.ts";
@@ -103,16 +103,16 @@ function choiceDoc(
     configs,
     measured: own.length === 0 ? undefined : object(
       Object.fromEntries(own.map(({ gpu, arch, points }) => {
-        const rows = points.flatMap(({ at, timings }): Doc[] => {
+        const rows = points.flatMap(({ at, timings }): string[] => {
           const times = labels.map((label) =>
             timings.find(({ config }) => config === label)?.microseconds ?? null
           );
           const values = key.map((name) => at[name]);
           // Measured before the kernel's key was another one, or of configurations that are not shipped.
           if (times.every((time) => time === null) || values.includes(undefined)) return [];
-          return [array([array(values.map(String)), array(times.map(String))])];
+          return [flat(array([array(values.map(String)), array(times.map(String))]))];
         });
-        return [gpu, array([quote(arch), ...rows])];
+        return [gpu, { kind: "packed", items: [quote(arch), ...rows] }];
       })),
     ),
   });

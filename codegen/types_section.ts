@@ -69,7 +69,7 @@ class TypesPrinter {
 
   #alias(suffix: string, doc: string, members: readonly Doc[], isExported: boolean): Declaration {
     const name = this.#name(suffix);
-    const type: Doc = members.length === 0 ? "never" : { kind: "union", members };
+    const type: Doc = members.length === 0 ? "never" : { kind: "union", members, isPacked: true };
     return { kind: "type", name, isExported, doc, type };
   }
 

@@ -17,16 +17,9 @@ import {
   wrapKernel,
 } from "../../../ffi/mod.ts";
 
+// deno-fmt-ignore: several to a line
 type TransposeName =
-  | "X"
-  | "Y"
-  | "M"
-  | "N"
-  | "ldx"
-  | "ldy"
-  | "TM"
-  | "TN"
-  | "gridX";
+  | "X" | "Y" | "M" | "N" | "ldx" | "ldy" | "TM" | "TN" | "gridX";
 
 /** Variants of {@linkcode transpose}. */
 export type TransposeVariant = "float32";

@@ -16,16 +16,9 @@ import {
   wrapKernel,
 } from "../../../ffi/mod.ts";
 
+// deno-fmt-ignore: several to a line
 type ScaledAddName =
-  | "X"
-  | "Y"
-  | "B"
-  | "lock"
-  | "N"
-  | "alpha"
-  | "seed"
-  | "exact"
-  | "BLOCK";
+  | "X" | "Y" | "B" | "lock" | "N" | "alpha" | "seed" | "exact" | "BLOCK";
 
 /** Variants of {@linkcode scaledAdd}. */
 export type ScaledAddVariant = "default";

@@ -16,14 +16,9 @@ import {
   wrapKernel,
 } from "../../../ffi/mod.ts";
 
+// deno-fmt-ignore: several to a line
 type ProductWithANameThatFillsLinesName =
-  | "A"
-  | "B"
-  | "C"
-  | "alpha"
-  | "M"
-  | "K"
-  | "TM";
+  | "A" | "B" | "C" | "alpha" | "M" | "K" | "TM";
 
 /** Element types of {@linkcode productWithANameThatFillsLines}. */
 export type ProductWithANameThatFillsLinesDType = "float16" | "bfloat16";
@@ -38,10 +33,9 @@ export interface ProductWithANameThatFillsLinesDTypeE {
 }
 
 /** Variants of {@linkcode productWithANameThatFillsLines}. */
+// deno-fmt-ignore: several to a line
 export type ProductWithANameThatFillsLinesVariant =
-  | "f16"
-  | "f16_small"
-  | "bf16";
+  | "f16" | "f16_small" | "bf16";
 
 /**
  * Every parameter of {@linkcode productWithANameThatFillsLines}, by the

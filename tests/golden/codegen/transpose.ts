@@ -19,13 +19,9 @@ import {
 type TransposeName = "X" | "Y" | "M" | "N" | "ldx" | "ldy" | "TM" | "TN";
 
 /** Element types of {@linkcode transpose}. */
+// deno-fmt-ignore: several to a line
 export type TransposeDType =
-  | "float32"
-  | "float16"
-  | "float64"
-  | "int8"
-  | "int16"
-  | "int32";
+  | "float32" | "float16" | "float64" | "int8" | "int16" | "int32";
 
 /** Variants of {@linkcode transpose}. */
 export type TransposeVariant = TransposeDType;
@@ -149,15 +145,12 @@ const TRANSPOSE = {
       ["", 128, 16384, [64, 32]],
     ],
   ],
+  // deno-fmt-ignore: one to a line
   images: {
-    "sm_80.cubin": () =>
-      new URL("./transpose/transpose.sm_80.cubin", import.meta.url),
-    "sm_80.ptx": () =>
-      new URL("./transpose/transpose.sm_80.ptx", import.meta.url),
-    "sm_90.cubin": () =>
-      new URL("./transpose/transpose.sm_90.cubin", import.meta.url),
-    "sm_90.ptx": () =>
-      new URL("./transpose/transpose.sm_90.ptx", import.meta.url),
+    "sm_80.cubin": () => new URL("./transpose/transpose.sm_80.cubin", import.meta.url),
+    "sm_80.ptx": () => new URL("./transpose/transpose.sm_80.ptx", import.meta.url),
+    "sm_90.cubin": () => new URL("./transpose/transpose.sm_90.cubin", import.meta.url),
+    "sm_90.ptx": () => new URL("./transpose/transpose.sm_90.ptx", import.meta.url),
   },
   imageBytes: [11, 14, 11, 14],
 } satisfies KernelRows<TransposeName>;

@@ -16,26 +16,14 @@ import {
   wrapKernel,
 } from "../../../ffi/mod.ts";
 
+// deno-fmt-ignore: several to a line
 type TransposeName =
-  | "X"
-  | "Y"
-  | "M"
-  | "N"
-  | "ldx"
-  | "ldy"
-  | "TM"
-  | "TN"
-  | "gridX"
-  | "gridY";
+  | "X" | "Y" | "M" | "N" | "ldx" | "ldy" | "TM" | "TN" | "gridX" | "gridY";
 
 /** Element types of {@linkcode transpose}. */
+// deno-fmt-ignore: several to a line
 export type TransposeDType =
-  | "float32"
-  | "float16"
-  | "float64"
-  | "int8"
-  | "int16"
-  | "int32";
+  | "float32" | "float16" | "float64" | "int8" | "int16" | "int32";
 
 /** Variants of {@linkcode transpose}. */
 export type TransposeVariant = TransposeDType;

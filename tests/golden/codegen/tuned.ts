@@ -163,10 +163,9 @@ const TRANSPOSE = {
         configs: TRANSPOSE_CONFIGS,
         measured: {
           "NVIDIA A100": ["sm_80", [[512, 512], [5, null]]],
+          // deno-fmt-ignore: several to a line
           "NVIDIA H200": [
-            "sm_90",
-            [[512, 512], [2.5, 3]],
-            [[8192, 4096], [null, 40]],
+            "sm_90", [[512, 512], [2.5, 3]], [[8192, 4096], [null, 40]],
           ],
         },
       },
