@@ -131,9 +131,19 @@ function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] 
         code: codeOf(compiled.module, instance.symbol),
         misfit: misfitOf(compiled, instance),
       })),
-      siblings: [...siblings.values()],
+      siblings: inOrder([...siblings.values()]),
     };
   });
+}
+
+/**
+ * Instances by the number of their condition, as a launch tries them. Configurations list them in other orders: each has
+ * those that its filter lets through.
+ */
+function inOrder(instances: readonly InstanceInfo[]): InstanceInfo[] {
+  const numberOf = (one: InstanceInfo): number =>
+    Number(/^s(\d+)$/.exec(specializationOf(one))?.[1] ?? 0);
+  return instances.toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 
 /** `general`, or what the entry's name ends in. */

@@ -44,6 +44,8 @@ export interface LowerContext {
    * copies fill, and for all wide ones, which have bases in common.
    */
   readonly copied: Map<Value | "wide", number>;
+  /** How dots end that have been started in parts: gives the registers of their results. */
+  readonly unfinished: Map<Value, () => readonly Operand[]>;
   /** Loads from shared memory and copies into it, to be emitted between the instructions of the dots that follow. */
   readonly deferred: (() => void)[];
   /** Lowers the operations of a region by their rules. */

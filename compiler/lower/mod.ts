@@ -90,6 +90,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     calls: new CallTable(options.symbol, options.debug),
     loaded: { registers: 0 },
     copied: new Map(),
+    unfinished: new Map(),
     deferred: [],
     homes: options.onHomes === undefined ? undefined : new HomeRecorder(),
     lowerOps: (ops) => {

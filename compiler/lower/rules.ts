@@ -63,6 +63,7 @@ import {
 } from "./tensor_copy.ts";
 import { lowerPack } from "./convert/pack.ts";
 import {
+  lowerFinishDot,
   lowerProxyFence,
   lowerRegisterGroupDot,
   lowerWaitDots,
@@ -229,6 +230,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   wait_group: lowerWaitGroup,
   async_proxy_fence: lowerProxyFence,
   warp_group_dot: lowerWarpGroupDot,
+  finish_dot: lowerFinishDot,
   register_group_dot: lowerRegisterGroupDot,
   wait_dots: lowerWaitDots,
   mbarrier_init: lowerMbarrierInit,

@@ -109,20 +109,25 @@ function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
   });
 }
 
+/** What instructions compute of the result: a part of its rows and columns, in registers that follow each other. */
+interface Part {
+  readonly row: number;
+  readonly column: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The instructions of a dot: parts of the result, and how to add an MMA to one. */
 interface Instructions {
-  /** Columns of a part, and the registers that it has. */
-  readonly columns: number;
-  readonly registers: number;
-  /** The first element of each part, in the order of their registers. */
-  readonly parts: readonly { readonly row: number; readonly column: number }[];
+  /** In the order of their registers. */
+  readonly parts: readonly Part[];
   /** Elements along k: of one instruction, and all. */
   readonly step: number;
   readonly depth: number;
   /** Reads what instructions on elements along k take from registers. */
   readonly read: Left["read"];
   /** The MMA from k on, added to registers or written to them. */
-  readonly multiply: (part: number, k: number, sums: readonly Operand[], adds: boolean) => void;
+  readonly multiply: (part: Part, k: number, sums: readonly Operand[], adds: boolean) => void;
 }
 
 type GroupDotOp = OpOf<"warp_group_dot" | "register_group_dot">;
@@ -154,23 +159,20 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
       )
       : []),
   ].map((choice) => int(choice));
-  const parts = Array.from(
-    { length: share.rows / GROUP_ROWS },
-    (_, i) =>
-      Array.from({ length: share.columns / columns }, (_, j) => ({
-        row: i * GROUP_ROWS,
-        column: j * columns,
-      })),
-  ).flat();
+  const inRow = share.columns / columns;
+  const registers = columns / 2;
+  const parts = Array.from({ length: inRow * share.rows / GROUP_ROWS }, (_, i) => ({
+    row: Math.floor(i / inRow) * GROUP_ROWS,
+    column: (i % inRow) * columns,
+    from: i * registers,
+    to: (i + 1) * registers,
+  }));
   return {
-    columns,
-    registers: columns / 2,
     parts,
     step,
     read: left.read,
     depth: must(b.type.shape[op.attrs.b_depth], "extent along k"),
-    multiply: (part, k, elements, adds) => {
-      const { row, column } = must(parts[part], "part of a result");
+    multiply: ({ row, column }, k, elements, adds) => {
       cx.emitter.emit(spelling, [
         { kind: "vector", elements },
         left.at(row, k),
@@ -183,7 +185,8 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
 }
 
 export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
-  const sums = op.attrs.apart ? multiplyApart(cx, op) : multiplyInPlace(cx, op);
+  if (op.attrs.apart) return startApart(cx, op);
+  const sums = multiplyInPlace(cx, op);
   cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
 }
 
@@ -199,7 +202,7 @@ export function lowerRegisterGroupDot(cx: LowerContext, op: OpOf<"register_group
  */
 function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
   const e = cx.emitter;
-  const { parts, registers, step, depth, read, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
+  const { parts, step, depth, read, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
   const { sum } = operandsOf(op);
   const sums = sumsInPlace(cx, sum);
   const adds = !isZero(sum);
@@ -209,9 +212,7 @@ function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
   }
   e.emit("wgmma.fence.sync.aligned", []);
   for (let k = 0; k < depth; k += step) {
-    parts.forEach((_, i) =>
-      multiply(i, k, sums.slice(i * registers, (i + 1) * registers), adds || k > 0)
-    );
+    for (const part of parts) multiply(part, k, sums.slice(part.from, part.to), adds || k > 0);
   }
   e.emit("wgmma.commit_group.sync.aligned", []);
   return sums;
@@ -219,35 +220,75 @@ function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
 
 /** Elements along k that are summed with the bits of the instruction. */
 const APART_DEPTH = 128;
-/** Columns whose sums have registers beside those of the result. */
-const APART_COLUMNS = 128;
+/** Columns of a part whose sums have registers beside those of the result, and parts that are under way at a time. */
+const APART_COLUMNS = 64;
+const APART_PARTS = 2;
 
-/** Sums from zero in registers beside those of the sum, part by part, and adds each when it is done. */
-function multiplyApart(cx: LowerContext, op: OpOf<"warp_group_dot">): Operand[] {
+/** A part whose instructions are under way, and the registers in which they sum. */
+interface StartedPart {
+  readonly part: Part;
+  readonly fresh: readonly Operand[];
+}
+
+/**
+ * Starts a dot whose parts are summed from zero in registers beside those of the sum: the instructions of its first part.
+ * `finish_dot` starts the other ones, each while the one before it is under way, and adds each when it is done.
+ *
+ * Parts take turns with the same registers. Where each has its own, ptxas adds later, and spills.
+ */
+function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
   const e = cx.emitter;
-  const { parts, registers, step, depth, read, multiply } = instructionsOf(cx, op, APART_COLUMNS);
+  const { parts, step, depth, read, multiply } = instructionsOf(cx, op, APART_COLUMNS);
   const { sum } = operandsOf(op);
+  // Addresses of copies and fragments leave too few registers for two parts.
+  const most = op.attrs.registers === true && cx.copied.size > 0 ? 1 : APART_PARTS;
   const sums = Array.from(
     { length: registerCount(sum) },
     (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
   );
-  for (let start = 0; start < depth; start += APART_DEPTH) {
-    const end = Math.min(depth, start + APART_DEPTH);
-    parts.forEach((_, part) => {
-      const fresh = Array.from({ length: registers }, () => e.register("b32"));
-      if (part === 0) read?.(start, end);
-      e.emit("wgmma.fence.sync.aligned", []);
-      for (let k = start; k < end; k += step) multiply(part, k, fresh, k > start);
-      e.emit("wgmma.commit_group.sync.aligned", []);
-      emitDeferred(cx);
-      e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
-      fresh.forEach((register, i) => {
-        const at = part * registers + i;
-        sums[at] = e.pure("add.rn.f32", "b32", [must(sums[at], "sum"), register]);
-      });
+  const turns = Array.from(
+    { length: most },
+    () => Array.from({ length: APART_COLUMNS / 2 }, () => e.register("b32")),
+  );
+  const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
+    .flatMap((from) => parts.map((part) => ({ part, from })))
+    .map((one, turn) => ({ ...one, turn }));
+  const underWay: StartedPart[] = [];
+  const start = ({ part, from, turn }: (typeof starts)[number]): void => {
+    const fresh = must(turns[turn % most], "registers of a part").slice(0, part.to - part.from);
+    const end = Math.min(depth, from + APART_DEPTH);
+    if (part === parts[0]) read?.(from, end);
+    e.emit("wgmma.fence.sync.aligned", []);
+    for (let k = from; k < end; k += step) multiply(part, k, fresh, k > from);
+    e.emit("wgmma.commit_group.sync.aligned", []);
+    underWay.push({ part, fresh });
+  };
+  const addFirst = (): void => {
+    const { part, fresh } = must(underWay.shift(), "part that is under way");
+    e.emit("wgmma.wait_group.sync.aligned", [int(underWay.length)]);
+    fresh.forEach((register, i) => {
+      const at = part.from + i;
+      sums[at] = e.pure("add.rn.f32", "b32", [must(sums[at], "sum"), register]);
     });
-  }
-  return sums;
+  };
+  const [first, ...others] = starts;
+  start(must(first, "part of a dot"));
+  cx.unfinished.set(resultOf(op), () => {
+    for (const one of others) {
+      if (underWay.length === most) addFirst();
+      start(one);
+    }
+    while (underWay.length > 0) addFirst();
+    return sums;
+  });
+}
+
+export function lowerFinishDot(cx: LowerContext, op: OpOf<"finish_dot">): void {
+  emitDeferred(cx);
+  const { dot } = operandsOf(op);
+  const sums = must(cx.unfinished.get(dot), "dot that was started")();
+  cx.unfinished.delete(dot);
+  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
 }
 
 /** Registers of a thread for a dot of warp groups beside those of its sums: sums from zero, and fragments. */
@@ -259,7 +300,8 @@ export function registersBeside(op: GroupDotOp): number {
     ? leftFragments(a.type, a_depth, layoutOf(sum)).register.length
     : undefined;
   const words = fragments === undefined ? 0 : 2 ** fragments * bytesOf(a.type.element) / 4;
-  return words + (apart ? Math.min(registerCount(sum), APART_COLUMNS / 2) : 0);
+  const beside = apart ? Math.min(registerCount(sum), APART_PARTS * APART_COLUMNS / 2) : 0;
+  return words + beside;
 }
 
 export function lowerWaitDots(cx: LowerContext, op: OpOf<"wait_dots">): void {

@@ -6,7 +6,8 @@
  * with one. An exchange with one barrier between its writes and its reads needed none if it lies beside the one before
  * (`hasOneBarrier` of layout/exchanges.ts), so that reductions in a row need one barrier each, not two.
  *
- * One exchange within warps, done once, waits for nothing where no buffer lies over its memory: each warp has its part.
+ * Where no buffer lies over their memory, exchanges for which each warp has a part of its own wait for their warp alone,
+ * and a single one within warps, done once, waits for nothing.
  *
  * Reductions over several blocks have memory of their own behind all that: other blocks write there when they come to
  * it. Only what is done several times begins with a barrier.
@@ -63,17 +64,21 @@ const exclusiveBuffers = (func: Func): boolean =>
   buffersOf(func).some(({ attrs }) => attrs.exclusive);
 
 /** The only exchange of a function, if it stays within warps and is in no loop. */
-export function exchangeApart({ body }: Func): OpOf<"convert_layout"> | undefined {
-  const found: Op[] = [];
+export function exchangeApart(func: Func): OpOf<"convert_layout"> | undefined {
+  const [only, ...others] = exchangesOf(func);
+  const isApart = only?.name === "convert_layout" && others.length === 0 &&
+    func.body.ops.includes(only) && !hasBlockBarrier(only);
+  return isApart ? only : undefined;
+}
+
+function exchangesOf({ body }: Func): OpOf<ExchangeOp>[] {
+  const found: OpOf<ExchangeOp>[] = [];
   walkOps(body, (op) => {
     // Boxes of tensors go where dots read them, without an exchange.
     const isOfBox = op.name === "convert_layout" && isBox(operandsOf(op).value);
     if (isExchange(op) && !isOfBox && exchangeBytes(op) > 0) found.push(op);
   });
-  const [only, ...others] = found;
-  const isApart = only?.name === "convert_layout" && others.length === 0 &&
-    body.ops.includes(only) && !hasBlockBarrier(only);
-  return isApart ? only : undefined;
+  return found;
 }
 
 /** A piece of shared memory. */
@@ -105,9 +110,9 @@ function buffersOf(func: Func): OpOf<"shared_buffer">[] {
 
 function planShared(func: Func): SharedPlan {
   const buffers = buffersOf(func);
-  const walk = new Walk(buffers.length > 0);
-  walk.region(func.body, "nothing");
   const isExclusive = exclusiveBuffers(func);
+  const walk = new Walk(buffers.length > 0 && !isExclusive, warpParts(func));
+  walk.region(func.body, "nothing");
   const areaStart = isExclusive
     ? aligned(walk.bytes, Math.max(ALIGNMENT, swizzleAlignment(func)))
     : 0;
@@ -145,10 +150,14 @@ class Walk {
   /** Of all exchanges so far. */
   bytes = 0;
   #depth = 0;
+  /** Whether exchanges may use the memory of buffers. */
   readonly #hasBuffers: boolean;
+  /** The memory of all exchanges, if each warp has a piece of its own. */
+  readonly #byWarp: WarpParts | undefined;
 
-  constructor(hasBuffers: boolean) {
+  constructor(hasBuffers: boolean, byWarp: WarpParts | undefined) {
     this.#hasBuffers = hasBuffers;
+    this.#byWarp = hasBuffers ? undefined : byWarp;
   }
 
   /** Gives what may still be read after a region, by what may be before it. */
@@ -166,8 +175,7 @@ class Walk {
     if (op.name === "barrier") return "nothing";
     if (op.name === "once") return this.region(regionsOf(op).body, read);
     if (op.name === "produce") return this.region(regionsOf(op).body, "nothing");
-    // Exchanges may use the memory of the staging area.
-    if (takesBuffer(op)) return "anything";
+    if (takesBuffer(op)) return this.#hasBuffers ? "anything" : read;
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;
     if (!isExchange(op) || bytes === 0) return read;
     if (op.name === "reduce" && crossesBlocks(op)) {
@@ -186,12 +194,22 @@ class Walk {
     const { test, body } = loopOf(op);
     this.#depth++;
     // An iteration may find what the one before left.
-    const entered = this.region(test, "anything");
+    const left = this.#byWarp ?? "anything";
+    const entered = this.region(test, left);
     const ended = this.region(body, entered);
     if (isRotated(test)) this.region(test, ended);
     this.#depth--;
-    return this.bytes > 0 || this.#hasBuffers ? "anything" : before;
+    return this.bytes > 0 || this.#hasBuffers ? left : before;
   }
+}
+
+/** The memory of a function's exchanges, if all are within warps and divide it likewise. */
+function warpParts(func: Func): WarpParts | undefined {
+  const [first, ...others] = exchangesOf(func);
+  if (first === undefined || !isByWarp(first)) return undefined;
+  const end = exchangeBytes(first);
+  const isAlike = others.every((op) => isByWarp(op) && exchangeBytes(op) === end);
+  return isAlike ? { start: 0, end, isByWarp: true } : undefined;
 }
 
 /** Whether each warp has a piece of an exchange's memory of its own. */

@@ -66,14 +66,13 @@ export function isGrouped({ results: [result] }: Op): boolean {
   return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);
 }
 
-/** Starts the dot in place of the one on registers. */
+/** Starts the dot in place of the one on registers. One that is apart must be finished in the same iteration. */
 export function startGroupDot(
   build: ScheduleBuilder,
   { loop, buffers: [a, b] }: Plan,
   { dot, staged: [left, right], inRegisters }: GroupDot<StagedOperand>,
   slot: Value,
 ): void {
-  const { body } = loopOf(loop);
   const result = resultOf(dot);
   const operands = [operandsOf(dot).sum, must(a, "buffer"), slot, must(b, "buffer"), slot];
   const attrs = {
@@ -83,6 +82,25 @@ export function startGroupDot(
     ...inRegisters ? { registers: true } : {},
   };
   const started = build.value("warp_group_dot", operands, result.type, attrs);
-  const end = terminatorOf(body);
-  end.operands.splice(end.operands.indexOf(result), 1, started);
+  carryInPlace(loop, result, started);
+}
+
+/** Finishes a dot that is apart; others are waited for in the next iteration. */
+export function finishGroupDot(
+  build: ScheduleBuilder,
+  { loop }: Plan,
+  { dot }: GroupDot<StagedOperand>,
+): void {
+  if (!isApart(dot)) return;
+  const started = must(
+    terminatorOf(loopOf(loop).body).operands.find(({ def }) => def?.name === "warp_group_dot"),
+    "dot that was started",
+  );
+  carryInPlace(loop, started, build.value("finish_dot", [started], started.type));
+}
+
+/** Lets the next iteration find a value in place of another one. */
+function carryInPlace(loop: OpOf<"while">, before: Value, after: Value): void {
+  const end = terminatorOf(loopOf(loop).body);
+  end.operands.splice(end.operands.indexOf(before), 1, after);
 }

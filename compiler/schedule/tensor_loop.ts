@@ -20,13 +20,13 @@ import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { madeBy, resultOf } from "../ir/op.ts";
 import type { Box } from "../ir/tensor_map.ts";
 import { bytesOf, type IrType, scalarType } from "../ir/types.ts";
-import { groupBox, groupLayout } from "../layout/warp_group.ts";
+import { groupBox, groupLayout, isApart } from "../layout/warp_group.ts";
 import type { SharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import type { Target } from "../targets.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { addressesOf, carry, firstIteration, type Iteration, type Plan } from "./prefetch.ts";
 import type { StagedOperand } from "./staged_operand.ts";
 
@@ -112,7 +112,10 @@ export function readyBarriers(build: ScheduleBuilder, barriers: Value): void {
   build.barrier();
 }
 
-/** Starts the dot of a slot when its copies are there, and ends when the slot of the dot before is free. */
+/**
+ * Starts the dot of a slot when its copies are there, and ends when the slot of the dot before is free. That one is done
+ * if it was apart; the first part of this one is under way meanwhile, so the barrier and what follows cost no time.
+ */
 export function startSlot(
   build: ScheduleBuilder,
   plan: Plan,
@@ -123,7 +126,7 @@ export function startSlot(
 ): void {
   build.effect("mbarrier_wait", [barriers, slot, parity]);
   startGroupDot(build, plan, group, slot);
-  build.effect("wait_dots", [], { pending: 1 });
+  if (!isApart(group.dot)) build.effect("wait_dots", [], { pending: 1 });
   build.barrier();
 }
 
@@ -172,6 +175,7 @@ export function pipelineTensorDot(
     startSlot(build, plan, group, barriers, from, parity);
     const iteration = { state, runs: must(runs, "test") };
     const next = copyBoxes(plan, build, iteration, to, barriers);
+    finishGroupDot(build, plan, group);
     yields([...advanceRing(build, slots, from, parity, to), next.runs, ...next.state]);
   }
   body.ops = build.out;

@@ -24,7 +24,7 @@ import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import { copySlice, parametersNeeded } from "./backward_slice.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import type { GroupDot } from "./group_dot.ts";
+import { finishGroupDot, type GroupDot } from "./group_dot.ts";
 import { type AddressState, carry, type Iteration, type Plan } from "./prefetch.ts";
 import {
   advanceRing,
@@ -151,6 +151,7 @@ export function pipelineAcrossPrograms(
     }
     startSlot(build, plan, group, barriers, from, parity);
     const next = copyAtCursor(plan, ring, build, cursorOf(plan, ring, ahead), to, barriers);
+    finishGroupDot(build, plan, group);
     const advanced = advanceRing(build, slots, from, parity, to);
     yields([...advanced, ...valuesOf(ring, next)]);
   }

@@ -24,15 +24,8 @@ import { copyBits } from "../linear/threads.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
-import {
-  carry,
-  copiesOf,
-  copyIteration,
-  copyPrologue,
-  type Iteration,
-  type Plan,
-} from "./prefetch.ts";
+import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import { carry, copyIteration, copyPrologue, type Iteration, type Plan } from "./prefetch.ts";
 import type { LoadedOperand } from "./staged_operand.ts";
 
 /** Slots with which one dot is under way, one waits, and the copies for one more are on their way. */
@@ -137,11 +130,10 @@ function copyWithDot(
   iteration: Iteration,
   { from, to }: Slots,
 ): Iteration {
-  const copies = copiesOf(plan, build, iteration, to, "nothing");
-  copies.start(0, 1);
   startGroupDot(build, plan, group, from);
-  build.effect("commit_group", []);
-  return copies.next;
+  const next = copyIteration(plan, build, iteration, to, "nothing");
+  finishGroupDot(build, plan, group);
+  return next;
 }
 
 /**

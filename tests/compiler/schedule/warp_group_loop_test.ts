@@ -1,4 +1,5 @@
 /** Dots of loops by warp groups: which are done so, and what comes out, on the emulator with all of its checks. */
+import { walkOps } from "../../../compiler/ir/walk.ts";
 import fc, { powersOfTwo } from "../../support/property.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { sampled } from "../../support/sampled.ts";
@@ -284,6 +285,17 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
     "apart" in attrs && attrs.apart
   );
   assertEquals(apart, [true]);
+  // The copies of another iteration are started while a part of the dot is under way.
+  const steps: string[] = [];
+  walkOps(laidOut.body, ({ name }) => {
+    if (["warp_group_dot", "async_copy", "finish_dot"].includes(name)) steps.push(name);
+  });
+  assertEquals(steps.slice(steps.indexOf("warp_group_dot")), [
+    "warp_group_dot",
+    "async_copy",
+    "async_copy",
+    "finish_dot",
+  ]);
 });
 
 Deno.test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {
