@@ -11,3 +11,8 @@ export function jsonText(document: object, layout: JsonLayout = "pretty"): strin
   const indent = layout === "pretty" ? 2 : 0;
   return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...document }, null, indent)}\n`;
 }
+
+/** Whether a value that was read is an object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -139,7 +139,7 @@ export interface Driver {
   allocate(bytes: number): bigint;
   /** Waits until the device no longer uses the memory. */
   free(address: bigint): void;
-  /** The allocation that an address is in; undefined where the driver knows none. */
+  /** The allocation that an address is in; undefined where the driver has none. */
   memoryAt(address: bigint): { readonly address: bigint; readonly bytes: number } | undefined;
   /** A handle by which other processes open an allocation, whose first address is given. Throws where there is none. */
   exportMemory(address: bigint): HostBytes;

@@ -10,7 +10,7 @@ import { TensorFileError } from "./errors.ts";
 /** Bytes of a tensor that are in host memory at once. */
 export const PIECE_BYTES: number = 2 ** 24;
 
-/** What a reader of a format knows of a tensor. */
+/** What a reader of a format has of a tensor. */
 export interface StoredFacts<D extends DType = DType> {
   /** The file, for messages. */
   readonly file: string;
@@ -59,7 +59,7 @@ export class StoredTensor<out D extends DType = DType> {
   }
 
   /**
-   * The same tensor for a program that knows its element type. Unsigned integers are also taken as the bits of a type of
+   * The same tensor for a program with a known element type. Unsigned integers are also taken as the bits of a type of
    * their size, such as `uint16` for `bfloat16`, which `.npy` has no name for. Throws `TensorFileError` for another type.
    */
   as<T extends DType>(dtype: T): StoredTensor<T> {

@@ -5,6 +5,7 @@
  *     deno run -A scripts/reference_pages.ts            rewrites the pages
  *     deno run -A scripts/reference_pages.ts --check    fails if one is not up to date
  */
+import { table } from "../cli/doc/page.ts";
 import * as path from "node:path";
 import { COMMANDS, isCommand } from "../cli/words/commands.ts";
 import { EXPLANATIONS, SECTIONS } from "../cli/explain/mod.ts";
@@ -32,13 +33,6 @@ export const FOLDER: string = path.join(import.meta.dirname ?? ".", "../docs/ref
 /** The top of a generated page. */
 function head(title: string, source: string): string {
   return `# ${title}\n\n<!-- written by scripts/reference_pages.ts from ${source} -->\n`;
-}
-
-/** A table; `|` in cells is escaped. */
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(titles), line(titles.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 const code = (text: string): string => `\`${text}\``;

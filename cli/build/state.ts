@@ -2,6 +2,7 @@
  * `.tri-build.json` in the output folder: what went into the last build and what came out. Only content
  * hashes and names, no times and no absolute paths, so that it is the same in any folder.
  */
+import { isRecord } from "../json.ts";
 import type { ExportedNames } from "../../codegen/mod.ts";
 import type { Probes } from "../project/include.ts";
 import { joinPath } from "../files/paths.ts";
@@ -89,10 +90,6 @@ function isSourceState(value: unknown): value is SourceState {
 
 function isHashes(value: unknown): boolean {
   return isRecord(value) && Object.values(value).every((hash) => typeof hash === "string");
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The state as text, keys sorted. */

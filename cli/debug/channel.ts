@@ -1,4 +1,5 @@
 /** Messages of the Debug Adapter Protocol on stdin and stdout, read and written without returning to the event loop. */
+import { isRecord } from "../json.ts";
 import process from "node:process";
 import { codeOf } from "../host/errors.ts";
 import { standardStreams } from "../host/streams.ts";
@@ -38,11 +39,6 @@ export interface Bytes {
   /** Waits for bytes; 0: there are no more. */
   read(into: Uint8Array): number;
   write(bytes: Uint8Array): void;
-}
-
-/** Whether a value is an object whose fields can be read. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Frames messages: a header with the length in bytes, an empty line, JSON. */

@@ -8,7 +8,8 @@ import type {
   Until,
   Watchpoint,
 } from "../../ffi/mod.ts";
-import { type Channel, isRecord, type Request } from "./channel.ts";
+import { isRecord } from "../json.ts";
+import type { Channel, Request } from "./channel.ts";
 import type { LaunchArguments } from "./launch.ts";
 import { pictureRequests } from "./pictures.ts";
 import { elementAt, readElement } from "./tensors.ts";

@@ -146,7 +146,8 @@ function variantsOf({ variants, params }: KernelPlan): readonly string[] {
   return ["Variants:", table(titles, rows)];
 }
 
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table of Markdown; `|` in cells is escaped. */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(titles), line(titles.map(() => "---")), ...rows.map(line)].join("\n");

@@ -1,4 +1,5 @@
 /** What a build records of a source besides its files, as a remote cache has it. What comes from there is checked part by part. */
+import { isRecord } from "../json.ts";
 import type { Built } from "../build/build.ts";
 import { stableJson } from "../build/state.ts";
 
@@ -17,7 +18,7 @@ export function printRecord(built: SourceRecord): string {
 /** Undefined: the text is no record. */
 export function parseRecord(text: string): SourceRecord | undefined {
   const value = parseJson(text);
-  return isRecord(value) ? value : undefined;
+  return isSourceRecord(value) ? value : undefined;
 }
 
 /** Sets of paths from the project's root; an unreadable list has none. */
@@ -41,13 +42,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isRecord(value: unknown): value is SourceRecord {
+function isSourceRecord(value: unknown): value is SourceRecord {
   return hasParts(value, {
     counts: (counts) =>
       hasParts(counts, { kernels: isCount, variants: isCount, instances: isCount }),
     skipped: listOf({ kernel: isText, arch: isText, reason: isText }),
     warnings: listOf({ kernel: isText, arch: isText, message: isText }),
-    manifest: isObject,
+    manifest: isRecord,
     exports: (exports) => hasParts(exports, { values: isNames, types: isNames }),
   });
 }
@@ -55,15 +56,11 @@ function isRecord(value: unknown): value is SourceRecord {
 type Check = (value: unknown) => boolean;
 
 function hasParts(value: unknown, parts: Readonly<Record<string, Check>>): boolean {
-  return isObject(value) && Object.entries(parts).every(([name, check]) => check(value[name]));
+  return isRecord(value) && Object.entries(parts).every(([name, check]) => check(value[name]));
 }
 
 function listOf(parts: Readonly<Record<string, Check>>): Check {
   return (value) => Array.isArray(value) && value.every((one) => hasParts(one, parts));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const isCount: Check = (value) => Number.isSafeInteger(value);

@@ -1,4 +1,4 @@
-/** What the debug adapter tells a panel that shows pictures of a launch (`cli/debug/pictures.ts`). */
+/** What the debug adapter sends to a panel that shows pictures of a launch (`cli/debug/pictures.ts`). */
 import type { Triple } from "../../emulator/debug/debug_launch.ts";
 import type { LaunchProfile } from "../../ffi/mod.ts";
 import type { Finding } from "./finding.ts";

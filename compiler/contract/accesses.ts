@@ -178,12 +178,6 @@ function conditionalOps(func: Func): ReadonlySet<Op> {
 /** The name of a parameter of the function. */
 export const nameOf = (param: Value): string => must(param.name, "name of a parameter");
 
-/** Bytes of what a pointer parameter points to. */
-export function pointeeBytes(param: Value): number {
-  const { element } = param.type;
-  return isPointer(element) ? bytesOf(element.pointee) : 1;
-}
-
 /** Bytes as whole elements; undefined where they are not. */
 export function wholeElements(bytes: Poly, size: number): Poly | undefined {
   const by = BigInt(size);

@@ -16,8 +16,8 @@ import { type Func, isOp, type Op, type OpOf, type Region, type Value } from "..
 import { operandsOf } from "../ir/op.ts";
 import { must } from "../support/bug.ts";
 import { isMemoryOp, rowOf } from "../ir/table.ts";
-import { bytesOf, isPointer } from "../ir/types.ts";
-import { nameOf, pointeeBytes, wholeElements } from "./accesses.ts";
+import { bytesOf, isPointer, pointeeBytes } from "../ir/types.ts";
+import { nameOf, wholeElements } from "./accesses.ts";
 import { AffineAnalysis } from "./affine.ts";
 import { normalForm, sameExpr } from "./normal.ts";
 import { addPoly, type Atom, constantOf, type Poly, polyOf, subPoly } from "./poly.ts";
@@ -95,7 +95,7 @@ interface Index {
   readonly span: bigint;
 }
 
-/** Tells for two tensors whether loads of the first and stores of the second may share memory. */
+/** Whether, for two tensors, loads of the first and stores of the second may share memory. */
 function accessReader(
   func: Func,
 ):

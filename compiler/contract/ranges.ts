@@ -8,8 +8,8 @@
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Func, Value } from "../ir/func.ts";
 import type { Span } from "../support/source.ts";
-import { isPointer } from "../ir/types.ts";
-import { type MemoryAccess, nameOf, pointeeBytes, wholeElements } from "./accesses.ts";
+import { isPointer, pointeeBytes } from "../ir/types.ts";
+import { type MemoryAccess, nameOf, wholeElements } from "./accesses.ts";
 import { type Observation, varies } from "./affine.ts";
 import { apply, constant, printExpr, substitute } from "./expr.ts";
 import type { Bound } from "./groups.ts";

@@ -3,9 +3,10 @@
  * `rm < M && rn < N` is a tensor of extents [M, N] and strides [ldx, 1]. In a loop over k `X + k + r` under `r < N - k` is
  * one of extent N.
  */
+import { pointeeBytes } from "../ir/types.ts";
 import type { Span } from "../support/source.ts";
 import type { Value } from "../ir/func.ts";
-import { type MemoryAccess, nameOf, pointeeBytes, wholeElements } from "./accesses.ts";
+import { type MemoryAccess, nameOf, wholeElements } from "./accesses.ts";
 import { type Bound, type Group, groupOffset } from "./groups.ts";
 import { extentOf } from "./interval.ts";
 import { normalKey } from "./normal.ts";

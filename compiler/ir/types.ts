@@ -34,6 +34,11 @@ export function bytesOf(element: Element | "void"): number {
   return isPointer(element) ? 8 : Math.max(8, SCALARS[element].bits) / 8;
 }
 
+/** Bytes of what a pointer, or a tile of pointers, points to. */
+export function pointeeBytes({ type: { element } }: { readonly type: IrType }): number {
+  return isPointer(element) ? bytesOf(element.pointee) : 1;
+}
+
 export function isFloat(element: Element): boolean {
   return !isPointer(element) && SCALARS[element].class === "float";
 }

@@ -9,7 +9,7 @@ import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
-import { bytesOf, isPointer } from "../ir/types.ts";
+import { pointeeBytes } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, type BlockedSpec, orderFrom } from "./blocked.ts";
 import { invertOrder, type LinearLayout, permuteLayout, product } from "../linear/linear.ts";
@@ -42,12 +42,6 @@ interface Anchor {
 interface Link {
   readonly anchor: Anchor;
   readonly order: readonly number[];
-}
-
-/** Bytes of one element that a pointer tile points to. */
-export function pointeeBytes(pointer: Value): number {
-  const element = pointer.type.element;
-  return isPointer(element) ? bytesOf(element.pointee) : 1;
 }
 
 /** Elements along an axis that one access can cover, by contiguity, alignment and mask. */

@@ -24,11 +24,11 @@ import {
 import { operandsOf, resultOf } from "../ir/op.ts";
 import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import { hasTrait } from "../ir/table.ts";
-import { type Element, isPointer } from "../ir/types.ts";
+import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { pointeeBytes, vectorAlong } from "./anchors.ts";
+import { vectorAlong } from "./anchors.ts";
 import { axisShifts, type LinearLayout, product } from "../linear/linear.ts";
 
 /**

@@ -98,7 +98,7 @@ function readPairs(cx: LowerContext, layout: LinearLayout, tile: SharedTile): Lo
   const { columns } = tile.plan;
   const pair = layout.register[WORD_BITS];
   if (pair === undefined || columns[0] !== pair) bug("fragments that are not read in pairs");
-  // Indices of pairs are those of elements without the bit that tells the two apart.
+  // Indices of pairs are those of elements without the bit that distinguishes the two.
   const withoutPair = (basis: number): number =>
     (basis & (pair - 1)) | ((basis >> 1) & ~(pair - 1));
   const register = layout.register.toSpliced(WORD_BITS, 1);

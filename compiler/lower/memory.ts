@@ -1,13 +1,12 @@
 /** Global loads and stores: as few and as wide as layout, alignment and mask allow. */
 import type { Instruction, Operand, Register } from "../ptx/func.ts";
 import { axisShifts, freeMask } from "../linear/linear.ts";
-import { pointeeBytes } from "../layout/anchors.ts";
 import { type AccessGroup, accessGroups } from "../layout/access_groups.ts";
 import type { AxisInfo } from "../tile/axis.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { isLookup } from "../ir/table.ts";
-import { type Element, isPointer } from "../ir/types.ts";
+import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import { query } from "../targets.ts";

@@ -2,11 +2,11 @@
  * Pointer tiles. A pointer is a base plus a sum of counts; the sum is reordered so that what all registers share is
  * added first, and constants end up in the immediates of the accesses.
  */
+import { pointeeBytes } from "../ir/types.ts";
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
-import { pointeeBytes } from "../layout/anchors.ts";
 import { axisShifts } from "../linear/linear.ts";
 import type { AxisFacts, AxisInfo } from "../tile/axis.ts";
 import { lowerScaled } from "./arithmetic.ts";

@@ -146,7 +146,7 @@ function sentTo({ layout, axis, warps, blocks }: Parts): LinearLayout {
 function receivers({ layout, lanes, blocks }: Parts): {
   /** Rank of a block, by the bits of the thread's index in its program. */
   readonly byThread: readonly number[];
-  /** Bits of ranks that no lane stands for. */
+  /** Bits of ranks that no lane represents. */
   readonly inTurn: readonly number[];
 } {
   const byLane = blocks.slice(0, lanes.length);
@@ -215,7 +215,7 @@ function readParts(
       reading.includes(bit) ? elements << (low + reading.indexOf(bit)) : basis
     ),
   });
-  // Bits of a part's number that no lane stands for.
+  // Bits of a part's number that no lane represents.
   const own = Array.from({ length: bits }, (_, bit) => bit)
     .filter((bit) => bit < low || bit >= low + reading.length);
   return Array.from({ length: count }, (_, register) => {

@@ -4,7 +4,7 @@ import type { OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import type { BinaryOp, ComparisonOp, TileOp } from "../ir/ops.ts";
 import type { OpWith } from "../ir/table.ts";
-import { type Element, isPointer } from "../ir/types.ts";
+import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
 import { bug, must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import {
@@ -37,7 +37,6 @@ import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
 import { lowerScan } from "./scan.ts";
 import { lowerOffset } from "./pointers.ts";
 import { programBarrier } from "./shared.ts";
-import { pointeeBytes } from "../layout/anchors.ts";
 import { sliceRegister } from "../layout/slices.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { equalRegisters, type Rule } from "./rule.ts";

@@ -2,8 +2,7 @@
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../ir/op.ts";
-import { bytesOf } from "../ir/types.ts";
-import { pointeeBytes } from "../layout/anchors.ts";
+import { bytesOf, pointeeBytes } from "../ir/types.ts";
 import { matrixAccess } from "../layout/conversion.ts";
 import { axisShifts, type LinearLayout, moveShape } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";

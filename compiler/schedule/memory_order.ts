@@ -7,6 +7,7 @@
  * from (needed_reads.ts). What is pending at the end of a loop's iteration is pending at the start of the next one:
  * iterations are walked until nothing new is. A pointer made in the loop is another one in the next iteration.
  */
+import { pointeeBytes } from "../ir/types.ts";
 import { layoutKey, product } from "../linear/linear.ts";
 import { crossesBlocks, hasBlockBarrier } from "../layout/exchanges.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -19,7 +20,6 @@ import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
 import { neededReads } from "./needed_reads.ts";
 import { copyBits } from "../linear/threads.ts";
-import { pointeeBytes } from "../layout/anchors.ts";
 
 interface Access {
   /** The parameter the address derives from; undefined: unknown. */

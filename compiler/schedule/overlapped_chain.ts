@@ -24,7 +24,6 @@ import { copyOps } from "../ir/copy_ops.ts";
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { newOp, newValue, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../ir/op.ts";
-import { bytesOf } from "../ir/types.ts";
 import { countUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { copySlice, parametersNeeded } from "./backward_slice.ts";
@@ -41,6 +40,7 @@ import {
 } from "./chain_dots.ts";
 import { type ChainDot, type ChainPlan, ringOf, type Rings } from "./chain_plan.ts";
 import { carry } from "./prefetch.ts";
+import { wordsOf } from "./staged_operand.ts";
 
 /** Dots with which starting them early pays; of two, rotated_chain.ts starts one an iteration earlier. */
 const LEAST_DOTS = 3;
@@ -135,9 +135,6 @@ function fitAcross({ dots }: ChainPlan): boolean {
   }, 0);
   return words <= DOT_REGISTERS;
 }
-
-const wordsOf = ({ type: { element, layout } }: Value): number =>
-  bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0);
 
 /** Whether there is an iteration with this state, and it takes this side. */
 function continuesOf(

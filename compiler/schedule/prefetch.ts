@@ -43,7 +43,7 @@ export interface Iteration {
   readonly state: readonly Value[];
   /** All tests before it let the loop continue. */
   readonly runs: Value;
-  /** What stands for values from outside of the loop. */
+  /** What replaces values from outside of the loop. */
   readonly outer?: ReadonlyMap<Value, Value>;
 }
 

@@ -71,7 +71,8 @@ function operandAt(dot: OpOf<"dot">, index: 0 | 1): Value {
 /** 32-bit registers for accumulators and operands of the dots of a loop; the others hold addresses and the like. */
 const DOT_REGISTERS = 192;
 
-const wordsOf = ({ type: { element, layout } }: Value): number =>
+/** Registers of a thread that hold its part of a tile. */
+export const wordsOf = ({ type: { element, layout } }: Value): number =>
   bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0);
 
 /**

@@ -27,7 +27,7 @@ const OPEN: ScalarRange = { least: 0n, most: 1n };
 
 /**
  * Ranges in a function. `known` has those of values that others flow into, such as the parameters of a region on one way into
- * it; `resolved` gives the value that stands for another.
+ * it; `resolved` gives the value that replaces another.
  */
 export function rangesIn(
   func: Func,

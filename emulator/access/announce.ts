@@ -1,4 +1,4 @@
-/** Tells an observer what the lanes of a warp access. */
+/** Reports to an observer what the lanes of a warp access. */
 import { type ObservedAccess, observedOf } from "../debug/observer.ts";
 import type { Machine } from "../machine.ts";
 import { SHARED_OFFSET_MASK, type Window } from "../memory.ts";

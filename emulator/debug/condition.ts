@@ -1,5 +1,5 @@
 /**
- * Conditions of breakpoints: comparisons, arithmetic and logic over numbers and tiles that someone else knows by name,
+ * Conditions of breakpoints: comparisons, arithmetic and logic over numbers and tiles that the caller finds by name,
  * such as `i == 3 && any(x != x)` or `acc[0, 5] > 1e3`. An operation on a tile acts on each element.
  */
 
@@ -8,7 +8,7 @@ export type Quantity =
   | number
   | { readonly shape: readonly number[]; readonly values: ArrayLike<number> };
 
-/** What a name stands for now; undefined: nothing. */
+/** The present value of a name; undefined: nothing. */
 export type Lookup = (name: string) => Quantity | undefined;
 
 /** A condition that can be asked many times. */

@@ -1,4 +1,4 @@
-/** What a launch knows of the variables of its entry. */
+/** The variables, as a launch has them, of its entry. */
 import type { LoopRange, SourceNames } from "../../compiler/support/variables.ts";
 
 /** The names of a launch. */

@@ -99,7 +99,7 @@ export function observe(machine: Machine, observer: Observer): () => void {
   };
 }
 
-/** Tells that a warp is about to run an instruction. True: not now. */
+/** Reports that a warp is about to run an instruction. True: not now. */
 export function announceStep(
   observed: Observed,
   warp: WarpState,
@@ -116,7 +116,7 @@ export function announceStep(
   return observed.isPaused;
 }
 
-/** Tells of a barrier, a copy or a branch. */
+/** Reports a barrier, a copy or a branch. */
 export function announceSync(machine: Machine, event: SyncEvent): void {
   const observed = observers.get(machine);
   observed?.observer.sync?.(observed.at, event);

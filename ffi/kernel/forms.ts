@@ -18,7 +18,7 @@ export interface Launcher {
 }
 
 /**
- * Blocks to launch along the first axis of the grid; tells code whose blocks do several programs how many there are. As
+ * Blocks to launch along the first axis of the grid; code whose blocks do several programs gets their number from it. As
  * many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
  * the grid has other axes, each program has a block: the axes share the multiprocessors.
  */

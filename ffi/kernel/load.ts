@@ -164,7 +164,7 @@ export class LoadedKernel<Name extends string> {
       (ptx === undefined ? undefined : parseEntryParameters(ptx, symbol));
     if (actual !== undefined) this.#compareParameters(layout, facts, actual);
     // Assemblers align maps in the memory that a GPU has parameters in, where these do not begin at a multiple of 64: on
-    // sm_90 a map after 48 bytes of parameters is there, and not 64 bytes from the first parameter. Only the driver knows.
+    // sm_90 a map after 48 bytes of parameters is there, and not 64 bytes from the first parameter. Only the driver has that fact.
     const mapParameters = info.parameters?.slice(layout.offsets.length) ?? [];
     const code: LoadedCode<Name> = {
       fn,

@@ -50,7 +50,7 @@ export interface ContractRows<Name extends string = string> {
   readonly requires?: readonly ConditionRow<Name>[];
 }
 
-/** A type that varies between variants: the type parameter of the wrapper that stands for it. */
+/** A type that varies between variants: the type parameter of the wrapper for it. */
 export type TypeLetter =
   | ("D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R")
   | ("S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z");

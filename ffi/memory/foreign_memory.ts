@@ -42,7 +42,7 @@ export function expectRelease(release: unknown): asserts release is (() => void)
   throw new ArgumentError({ argument: "release", expected: "a function", actual });
 }
 
-/** Throws `ArgumentError` unless all of the memory is the device's, as far as its driver knows. */
+/** Throws `ArgumentError` unless all of the memory is the device's, according to its driver. */
 export function expectDeviceMemory(
   driver: Driver,
   address: unknown,

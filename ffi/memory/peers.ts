@@ -21,7 +21,7 @@ function peersOf({ driver }: Device, other: Device): PeerCalls | undefined {
   return driver.name === other.driver.name ? driver.peers : undefined;
 }
 
-/** For each device and each other that copies from it: the stream of the device that stands for these copies. */
+/** For each device and each other that copies from it: the stream of the device for these copies. */
 const READERS = new WeakMap<Device, WeakMap<Device, Stream>>();
 
 function readerOf(device: Device, other: Device): Stream {

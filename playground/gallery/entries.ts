@@ -157,7 +157,7 @@ export const GALLERY: readonly GalleryEntry[] = [
     name: "uninitialised",
     group: "Mistakes",
     title: "Never written",
-    sentence: "Memory that nobody has written holds NaN here, so that sums show it.",
+    sentence: "Memory that nothing has written holds NaN here, so that sums show it.",
     file: `${WRONG}/uninitialised.tc`,
     chosen: { view: "result", sizes: { N: 128 }, fills: { Y: { kind: "unwritten" } } },
   },
@@ -172,7 +172,7 @@ export const GALLERY: readonly GalleryEntry[] = [
   {
     name: "endless",
     group: "Mistakes",
-    title: "A lock that nobody opens",
+    title: "A lock that no block opens",
     sentence: "Each program waits for a value that none of them writes.",
     file: `${WRONG}/endless.tc`,
     chosen: { view: "faults", sizes: { N: 64 }, budget: 100_000 },

@@ -1,4 +1,4 @@
-/** The one store of the page: what is chosen, what is known of it, and who is told when that changes. */
+/** The one store of the page: what is chosen, what is known of it, and the listeners to its changes. */
 import type { Program } from "../session/program.ts";
 import type { Call, NotRun } from "../session/run.ts";
 import type { Look, Place } from "../../cli/report/look.ts";
@@ -23,7 +23,7 @@ export class App implements Host {
     this.state = state;
   }
 
-  /** The listener is told of every change from now on. */
+  /** The listener receives every change from now on. */
   listen(listener: (change: Change) => void): void {
     this.#listeners.push(listener);
   }

@@ -36,7 +36,7 @@ export class Client {
     });
   }
 
-  /** Ends what runs; whoever waits is told by {@linkcode Stopped}. */
+  /** Ends what runs; those who wait receive {@linkcode Stopped}. */
   stop(): void {
     this.#worker.terminate();
     const waiting = [...this.#waiting.values()];

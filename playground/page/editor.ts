@@ -53,7 +53,7 @@ const markedLine = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** Makes the editor in an element. `onText` is told of edits, `onLine` of the line with the cursor. */
+/** Makes the editor in an element. `onText` receives edits, `onLine` the line with the cursor. */
 export function createEditor(
   parent: HTMLElement,
   app: App,

@@ -8,7 +8,7 @@ export interface FigureOptions {
   /** The most pixels that it takes. */
   readonly width: number;
   readonly height: number;
-  /** Told of the cell that is pointed at. */
+  /** Receives the cell that is pointed at. */
   readonly onCell?: (column: number, row: number) => void;
 }
 

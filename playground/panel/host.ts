@@ -18,7 +18,7 @@ export interface PanelActions {
   readonly ask: Ask;
   /** Shows a line of a file in the editor. */
   readonly reveal: (path: string, line: number) => void;
-  /** Told of every change. */
+  /** Receives every change. */
   readonly changed: (change: Change) => void;
 }
 

@@ -3,7 +3,7 @@
 /** How a tensor is filled. `picture` is a drawn landscape: its edges and slopes show what a kernel does with places. */
 export type Fill =
   | { readonly kind: "zeros" }
-  /** Nothing: the emulator finds whoever reads it. */
+  /** Nothing: the emulator finds reads of it. */
   | { readonly kind: "unwritten" }
   | { readonly kind: "ones" }
   | { readonly kind: "ramp" }

@@ -6,7 +6,7 @@ import { FILL_NAMES } from "../session/inputs.ts";
 import { INITIAL, type PageState, VIEWS } from "./state.ts";
 
 const VERSION = "1";
-/** Nobody reads a longer text; a damaged address must not fill the memory. */
+/** No person reads a longer text; a damaged address must not fill the memory. */
 const MAX_BYTES = 2 ** 20;
 
 /** A state, or why there is none. */

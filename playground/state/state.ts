@@ -43,7 +43,7 @@ export interface PageState {
   readonly step?: number;
 }
 
-/** The state of a page that nobody has chosen anything on. */
+/** The state of a page on which nothing is chosen yet. */
 export const INITIAL: PageState = {
   entry: "transpose",
   target: "sm_90a",

@@ -117,8 +117,8 @@ async function packAll(folder: string): Promise<string[]> {
 
 async function installAll(project: string, tarballs: readonly string[]): Promise<void> {
   await Deno.writeTextFile(path.join(project, "package.json"), '{ "type": "module" }\n');
-  const esbuild = config.imports.esbuild.slice("npm:".length);
-  const tools = ["typescript@5.9.3", "@types/node@20", esbuild];
+  const { esbuild, typescript } = config.imports;
+  const tools = ["@types/node@20", ...[esbuild, typescript].map((it) => it.slice("npm:".length))];
   await install(project, ...tarballs, ...tools, `${NEWEST_NODE}@latest`, `${BUN}@latest`);
   for (const name of ["main.ts", "tsconfig.json", "tsconfig.bundler.json"]) {
     await Deno.copyFile(new URL(name, PROJECT), path.join(project, name));
