@@ -22,8 +22,8 @@ const TESTS = new URL("../tests/", import.meta.url);
 
 /** Suites that take longest, in the order in which they start, so that no core is left with a long one at the end. */
 const LONGEST: readonly string[] = [
-  "kernels",
   "cli",
+  "kernels",
   "npm",
   "docs",
   "emulator",
@@ -37,6 +37,7 @@ const LONGEST: readonly string[] = [
   "compiler/build",
   "codegen",
   "compiler/fuzz_test.ts",
+  "compiler",
   "compiler/check",
   "compiler/layout",
   "compiler/views",
@@ -48,14 +49,27 @@ const LONGEST: readonly string[] = [
 /** Folders of tests/ that are suites by their parts. */
 const IN_PARTS: readonly string[] = ["compiler"];
 
-/** A suite for each entry of tests/ that holds tests, or of a folder that runs in parts. */
+/** Suites by the entries of tests/ that they run: one of those that take long, or all others of a folder. */
 export function suitesOf(names: readonly string[]): Suite[] {
+  const suites = Map.groupBy(
+    names.toSorted(),
+    (name) => LONGEST.includes(name) ? name : restOf(name),
+  );
   const rank = (name: string): number => {
     const rank = LONGEST.indexOf(name);
     return rank < 0 ? LONGEST.length : rank;
   };
-  return names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map((name) => ({ name, paths: [`tests/${name}`], isShared: true }));
+  return [...suites].map(([name, parts]) => ({
+    name,
+    paths: parts.map((part) => `tests/${part}`),
+    isShared: true,
+  })).toSorted((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
+}
+
+/** The suite of an entry that takes little: to load and to optimise what it tests takes longer. */
+function restOf(name: string): string {
+  const [folder = ""] = name.split("/");
+  return IN_PARTS.includes(folder) ? folder : "others";
 }
 
 function entriesOf(folder: string): string[] {

@@ -117,7 +117,10 @@ async function writeProject(
   };
   const settings = {
     compilerOptions,
-    files: ["deno.d.ts"],
+    files: [
+      "deno.d.ts",
+      ...config.compilerOptions.types.map((path) => linked(ROOT + path.slice(2))),
+    ],
     include: project.include.map(linked),
     exclude: project.exclude?.map(linked) ?? [],
   };

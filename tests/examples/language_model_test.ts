@@ -14,6 +14,7 @@ import {
   referenceScores,
   type ReferenceWeights,
 } from "./reference_model.ts";
+import { sampled } from "../support/sampled.ts";
 
 const SIZES: ModelSizes = {
   vocabulary: 23,
@@ -66,7 +67,7 @@ function randomTokens(count: number): number[] {
   return Array.from({ length: count }, () => random.below(SIZES.vocabulary));
 }
 
-for (const keyHeads of [2, 1]) {
+for (const keyHeads of sampled([2, 1], 1)) {
   Deno.test(`a session gives the scores of the formulas, ${keyHeads} heads of keys for 2 of queries`, () => {
     using device = Device.open({ device: "emulator", workers: 1 });
     const sizes = { ...SIZES, keyHeads };
@@ -74,7 +75,7 @@ for (const keyHeads of [2, 1]) {
     const tokens = randomTokens(7);
     const expected = referenceScores(sizes, reference, tokens).values;
     // In one go, and in pieces that continue from the cache.
-    for (const pieces of [[7], [3, 1, 3]]) {
+    for (const pieces of sampled([[7], [3, 1, 3]], 1)) {
       using session = new Session(sizes, weights, 9);
       const found = pieces.flatMap((count) => {
         const piece = tokens.slice(session.length, session.length + count);
