@@ -43,7 +43,7 @@ async function estimate(
 }
 
 Deno.test("An estimate of a product moves each tile of A and B that a block reads, and C", async () => {
-  const [M, N, K] = [4096, 2048, 1024];
+  const [M, N, K] = [4096, 2048, 128];
   const found = await estimate(
     "matmul",
     [["M", M], ["N", N], ["K", K]],
