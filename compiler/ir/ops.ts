@@ -181,6 +181,7 @@ export const TILE_OPS = {
   while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values; an iteration is a whole program if `programs`", args: { initial: "any*" }, result: "many", effect: "control", attrs: { num_stages: "int?", programs: "bool?" }, regions: ["test", "body"], avoidsShared: true },
   condition: { doc: "ends region 0 of a while: whether to continue, and the carried values", args: { continues: "bool", carried: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   yield: { doc: "ends a region with its results", args: { values: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
+  leave: { doc: "ends the program if the scalar condition is true; made by scheduling", args: { condition: "bool" }, result: "none", effect: "control", avoidsShared: true },
   return: { doc: "ends the program", args: {}, result: "none", effect: "control", avoidsShared: true, ends: true },
 } as const satisfies Record<string, TileOpRow>;
 

@@ -12,6 +12,7 @@
 import type { Item, Operand } from "../ptx/func.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
+import { operandsOf } from "../ir/op.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { zip } from "../support/zip.ts";
 import { carryStrategy, computed, makeSlot, type Slot } from "./carried.ts";
@@ -117,6 +118,14 @@ function emitBranches(
     e.append(otherwise);
   }
   e.label(end);
+}
+
+/** All threads agree about the condition, so none is left at a barrier. */
+export function lowerLeave(cx: LowerContext, op: OpOf<"leave">): void {
+  const condition = conditionOf(cx, operandsOf(op).condition);
+  if (condition.kind === "register") {
+    cx.emitter.emit("ret", [], { register: condition, negated: false });
+  } else if (isInteger(condition) && condition.value !== 0n) cx.emitter.emit("ret", []);
 }
 
 export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {

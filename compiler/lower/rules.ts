@@ -18,7 +18,7 @@ import type { LowerContext } from "./context.ts";
 import { atRegister } from "./addresses.ts";
 import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
-import { lowerIf, lowerWhile } from "./control.ts";
+import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./convert_layout.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { whole } from "./element.ts";
@@ -270,6 +270,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     cx.emitter.emit("fence.acq_rel.gpu", []);
     programBarrier(cx);
   },
+  leave: lowerLeave,
   return: () => {},
 };
 

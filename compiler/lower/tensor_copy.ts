@@ -1,9 +1,10 @@
 /**
  * Tensor copies (TMA) into slots of shared memory, and the barriers that say when they are there. Source: PTX ISA 9.0, 9.7.9.25.5 and 9.7.13.15.
  */
-import type { Func, OpOf, Value } from "../ir/func.ts";
+import type { Func, OpOf, Region, Value } from "../ir/func.ts";
 import { madeBy, operandsOf, regionsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
+import { walkOps } from "../ir/walk.ts";
 import { GROUP_WARPS, groupBox } from "../layout/warp_group.ts";
 import type { Operand, PtxParam } from "../ptx/func.ts";
 import { must } from "../support/bug.ts";
@@ -62,15 +63,39 @@ export function producerWarps({ body }: Func, numWarps: number): number {
   return numWarps >= LENDING_WARPS ? GROUP_WARPS : 1;
 }
 
+/** Brings the tensor maps that a region uses to where copies read them, while barriers are made ready. */
+function fetchMaps(cx: LowerContext, region: Region, isOne: Operand): void {
+  if (isOne.kind !== "register") return;
+  const used = new Set<number>();
+  walkOps(region, (op) => {
+    if (op.name === "tensor_copy") used.add(op.attrs.map);
+  });
+  const e = cx.emitter;
+  for (const index of used) {
+    const at = e.address(mapAt(cx, index));
+    e.emit("prefetch.tensormap", [at], { register: isOne, negated: false });
+  }
+}
+
+/** The generic address of a tensor map. */
+function mapAt({ emitter: e, maps }: LowerContext, index: number): Operand {
+  const { symbol } = must(maps[index], "tensor map");
+  return e.pure("cvta.param.u64", "b64", [
+    e.pure("mov.b64", "b64", [{ kind: "symbol", name: symbol }]),
+  ]);
+}
+
 /** The first lane of the warps beside those of the program, which end here: no barrier counts them any more. */
 export function lowerProduce(cx: LowerContext, op: OpOf<"produce">): void {
   emitDeferred(cx);
   const e = cx.emitter;
-  e.emit("bar.sync", [int(0)]);
-  const { ops } = regionsOf(op).body;
+  const { body } = regionsOf(op);
+  const { ops } = body;
   const first = int(WARP_LANES * cx.numWarps);
   const isProducer = e.pure("setp.ge.u32", "pred", [threadInBlock(cx), first]);
   const isOne = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), first]);
+  fetchMaps(cx, body, isOne);
+  e.emit("bar.sync", [int(0)]);
   const lends = cx.numWarps >= LENDING_WARPS;
   const setRegisters = (direction: "dec" | "inc", count: number): void => {
     if (lends) e.emit(`setmaxnreg.${direction}.sync.aligned.u32`, [int(count)]);
@@ -157,10 +182,8 @@ export function lowerBulkCopy(cx: LowerContext, op: OpOf<"bulk_copy">): void {
 export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void {
   const e = cx.emitter;
   const { buffer, barriers, slot, coordinates } = operandsOf(op);
-  const { symbol, axes } = must(cx.maps[op.attrs.map], "tensor map");
-  const map = e.pure("cvta.param.u64", "b64", [
-    e.pure("mov.b64", "b64", [{ kind: "symbol", name: symbol }]),
-  ]);
+  const { axes } = must(cx.maps[op.attrs.map], "tensor map");
+  const map = mapAt(cx, op.attrs.map);
   const start = slotAddress(cx, buffer, slot);
   const barrier = e.address(slotAddress(cx, barriers, slot));
   const { extents, origins } = groupBox(buffer.type);

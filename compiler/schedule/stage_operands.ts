@@ -35,6 +35,7 @@ import { rewriteChain } from "./chain_loop.ts";
 import { buffersOf, type ChainPlan, planChain } from "./chain_plan.ts";
 import { withVectors } from "./chain_vectors.ts";
 import { overlaps } from "./overlapped_chain.ts";
+import { leaveEarly } from "./early_return.ts";
 import { growsWithProgram, startLastFirst } from "./longest_first.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
@@ -46,6 +47,7 @@ export const stageOperands: Pass<TargetContext> = {
   doc: "operands of dots in slots of shared memory, prefetched by loops",
   run: (func, context) => {
     if (!hasDots(func)) return false;
+    if (func.maps.length > 0) leaveEarly(func);
     // Facts of the function as it is now.
     const axisInfo = context.axisInfo();
     const asked = { ...context, axisInfo: () => axisInfo };

@@ -35,7 +35,8 @@ function run(func: Func): boolean {
 function hasEffect(op: Op): boolean {
   const { effect } = rowOf(op);
   if (op.name === "load") return op.attrs.modifiers.includes("volatile");
-  return effect === "write" || effect === "sync" || effect === "output" || op.name === "return";
+  return effect === "write" || effect === "sync" || effect === "output" ||
+    op.name === "return" || op.name === "leave";
 }
 
 class Liveness {

@@ -22,7 +22,7 @@ import { noView } from "./no_view.ts";
 import { product, quotientOf, termsOf, type Varying } from "./terms.ts";
 
 /** Most axes of a tensor that boxes are copied of. */
-const MOST_AXES = 5;
+export const MOST_AXES = 5;
 /** Readings of one address. */
 const MAX_READINGS = 64;
 

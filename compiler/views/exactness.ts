@@ -19,6 +19,8 @@ import { quotientOf, termsOf } from "./terms.ts";
 /** An axis with the extent that its coordinates are within; undefined: a coordinate of the program, bounded by itself. */
 export interface BoundedRun extends Run {
   readonly extent: ContractExpr | undefined;
+  /** Where it ends for one program (ragged.ts). */
+  readonly end?: Poly;
 }
 
 /** Demands that what was observed of an address fits its type. */

@@ -4,6 +4,8 @@
  *
  * - a loop that reads it in whole steps ends it: `k > 0; k -= 32` reads up to K, if that is a multiple of 32;
  * - rows that no store lets through may have any value (dead_rows.ts).
+ *
+ * Where a mask ends at a number that the program has computed or loaded, the axis is ragged (ragged.ts).
  */
 import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
 import { varies } from "../contract/affine.ts";
@@ -17,13 +19,21 @@ import type { Demands } from "./demands.ts";
 import { noView } from "./no_view.ts";
 import { quotientOf, termsOf } from "./terms.ts";
 
-/** The extents that a mask gives to runs; undefined for those that it does not bound. */
+/** What a mask says of a run. */
+export interface MaskedRun {
+  /** Its extents, the same for all programs. */
+  readonly extents: Poly[];
+  /** Where it ends for one program. */
+  readonly ends: Poly[];
+}
+
+/** What a mask says of each run. */
 export function extentsOf(
   runs: readonly Run[],
   constraints: readonly Constraint[],
   demands: Demands,
-): readonly (Poly[])[] {
-  const found: Poly[][] = runs.map(() => []);
+): readonly MaskedRun[] {
+  const found = runs.map((): MaskedRun => ({ extents: [], ends: [] }));
   for (const { poly, op } of constraints) {
     if (!varies(poly)) {
       // All lanes of all programs agree about it.
@@ -33,7 +43,15 @@ export function extentsOf(
     const index = runs.findIndex((run) => !varies(subPoly(coordinateOf(run), poly)));
     const run = runs[index];
     if (run !== undefined) {
-      found[index]?.push(addPoly(subPoly(coordinateOf(run), poly), polyOf(1)));
+      found[index]?.extents.push(addPoly(subPoly(coordinateOf(run), poly), polyOf(1)));
+      continue;
+    }
+    const ragged = runs.findIndex((one) =>
+      one.tile !== undefined && isOfProgram(subPoly(coordinateOf(one), poly))
+    );
+    const ending = runs[ragged];
+    if (ending !== undefined) {
+      found[ragged]?.ends.push(addPoly(subPoly(coordinateOf(ending), poly), polyOf(1)));
       continue;
     }
     const isLower = runs.some((run) => {
@@ -45,6 +63,13 @@ export function extentsOf(
     }
   }
   return found;
+}
+
+/** Whether all lanes of a program agree about it, in all iterations of its loops. */
+function isOfProgram(poly: Poly): boolean {
+  return [...poly.values()].every(({ atoms }) =>
+    atoms.every(({ kind }) => kind !== "lane" && kind !== "iteration")
+  );
 }
 
 /** The smallest of several extents. */

@@ -10,7 +10,7 @@ import { constantOf, madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type AxisFacts, powerOfTwoIn } from "../tile/axis.ts";
-import { coordinateOf, readingsOf, type Run, spell } from "./axes.ts";
+import { coordinateOf, MOST_AXES, readingsOf, type Run, spell } from "./axes.ts";
 import { Bounds, limitExpr } from "./bounds.ts";
 import { extentOfStores, type Uses } from "./dead_rows.ts";
 import { isComputable } from "./coordinates.ts";
@@ -18,7 +18,8 @@ import { Demands } from "./demands.ts";
 import { type BoundedRun, demandFit } from "./exactness.ts";
 import { extentOfLoop, extentsOf, smallest } from "./extents.ts";
 import { NoView, noView } from "./no_view.ts";
-import type { TensorView } from "./view.ts";
+import { extentOfEnd, isWithinRagged, onlyEnd, raggedAxes } from "./ragged.ts";
+import type { TensorView, ViewAxis } from "./view.ts";
 
 /** What is known of a function, for all of its loads. */
 export interface Known {
@@ -62,24 +63,21 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
     try {
       const demands = new Demands();
       const bounds = new Bounds(func, analysis, demands);
-      const axes = boundedAxes(runs, request, bounds, demands);
-      return {
-        param: address.param,
-        element,
-        axes: axes.map(({ stride, extent, tile, origin }) => ({
-          stride: polyExpr(stride),
-          extent: extent ?? constant(MOST),
-          tile,
-          origin,
-        })),
-        when: demands.list(),
-      };
+      const axes = boundedAxes(runs, request, bounds, demands).flatMap(axesOf);
+      if (axes.length > MOST_AXES) noView(`it has more than ${MOST_AXES} axes`);
+      return { param: address.param, element, axes, when: demands.list() };
     } catch (error) {
       if (!(error instanceof NoView)) throw error;
       why ??= error;
     }
   }
   throw why ?? new NoView("it has no axes");
+}
+
+/** A run as axes of a tensor map. */
+function axesOf({ stride, extent, end, tile, origin }: BoundedRun): readonly ViewAxis[] {
+  const axis = { stride: polyExpr(stride), extent: extent ?? constant(MOST), tile, origin };
+  return end === undefined ? [axis] : raggedAxes(axis, end);
 }
 
 interface Request {
@@ -99,19 +97,22 @@ function boundedAxes(
   const { load, shape, constraints, observed, known } = request;
   const masked = extentsOf(runs, constraints, demands);
   const axes = runs.map((run, index): BoundedRun => {
-    const extents = masked[index] ?? [];
+    const { extents, ends } = masked[index] ?? { extents: [], ends: [] };
+    const end = ends.length === 0 ? undefined : onlyEnd(run, ends, extents);
+    if (end !== undefined) return { ...run, end, extent: extentOfEnd(end, bounds) };
     const extent = smallest(extents) ?? extentWithoutMask(run, request, bounds, demands);
     if (extent === undefined && run.tile !== undefined) {
       noView(`nothing bounds \`${spell(coordinateOf(run))}\`, its axis ${run.tile}`);
     }
     return { ...run, extent };
   });
-  for (const { origin, tile } of axes) {
+  for (const { origin, end, tile } of axes) {
     if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not change by a constant step`);
     const { min, max } = bounds.poly(origin);
     const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);
     if (min < 0n) noView(`\`${spell(origin)}\` may be negative`);
-    if (max + span > MOST) noView(`\`${spell(origin)}\` may be too large for an int32`);
+    const isSmall = end === undefined ? max + span <= MOST : isWithinRagged(max + span);
+    if (!isSmall) noView(`\`${spell(origin)}\` may be too large for an int32`);
   }
   for (const constraint of constraints) demandExact(constraint, shape, bounds);
   for (const one of observed) demandFit(one, axes, shape, bounds, demands);

@@ -62,6 +62,16 @@ export function eachChunk(map: TensorMap, start: number, visit: (offset: number)
   }
 }
 
+/** The address of a box's first element: modulo 2^64, and below zero where that is nearer. */
+function addressOf(map: TensorMap, origin: readonly number[]): number {
+  let address = map.address;
+  origin.forEach((at, axis) => {
+    const stride = axis === 0 ? tensorType(map.type).bytes : map.strides[axis - 1] ?? 0;
+    address += BigInt(at) * BigInt(stride);
+  });
+  return Number(BigInt.asIntN(64, address));
+}
+
 /**
  * Calls a function for all elements of a box that are in the tensor, in pieces that are contiguous on both sides:
  * the offset in shared memory (of a box that begins at `start`), the global address, and the bytes. Copies to global
@@ -82,16 +92,18 @@ export function eachPiece(
   const inside = (to - first) * elementBytes;
   const end = direction === "load" ? inside : Math.ceil(inside / CHUNK) * CHUNK;
   const piece = map.swizzle === "none" ? rowBytes : CHUNK;
+  const firstAddress = addressOf(map, origin);
   for (let row = 0; row < rows; row++) {
-    let address = Number(map.address) + first * elementBytes;
+    let address = firstAddress;
     let isInside = from < to;
     let rest = row;
     for (let axis = 1; axis < counts.length; axis++) {
       const extent = counts[axis] ?? 1;
-      const at = (origin[axis] ?? 0) + (rest % extent) * (map.elementStrides[axis] ?? 1);
+      const step = (rest % extent) * (map.elementStrides[axis] ?? 1);
+      const at = (origin[axis] ?? 0) + step;
       rest = Math.floor(rest / extent);
       isInside &&= at >= 0 && at < (map.extents[axis] ?? 0);
-      address += at * (map.strides[axis - 1] ?? 0);
+      address += step * (map.strides[axis - 1] ?? 0);
     }
     if (!isInside) continue;
     for (let at = (from - first) * elementBytes; at < end;) {

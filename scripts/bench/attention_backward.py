@@ -57,7 +57,7 @@ class Ours:
         variant = f"{str(q.dtype).removeprefix('torch.')}_D{d}"
         strides = lambda *tensors: [s for t in tensors for s in t.stride()[:3]]
         o, lse = torch.full_like(q, torch.nan), torch.full((b, h, m), torch.nan, device="cuda")
-        arguments = (q, k, v, o, lse, b, h, kh, m, n, *strides(q, k, v, o), scale, causal)
+        arguments = (q, k, v, o, lse, b, h, kh, m, n, *strides(q, k, v, o), scale, causal, 0)
         attention.pick("attention", variant, *arguments)(*arguments)
         rows = torch.full((b, h, 2, -(-m // 128) * 128), torch.nan, device="cuda")
         self.results = dq, dk, dv = [torch.full_like(t, torch.nan) for t in (q, k, v)]

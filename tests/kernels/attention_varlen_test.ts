@@ -1,9 +1,10 @@
 /** The shipped attention of sequences of any lengths on the emulator: every image, through the wrapper. */
 import { attentionVarlen } from "../../generated/attention_varlen.ts";
 import { ArgumentError, Device } from "../../ffi/mod.ts";
-import { assertThrows } from "../support/assert.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
 import { checkAttentionVarlen } from "../support/kernels/attention_varlen.ts";
-import { everyTarget } from "./devices.ts";
+import { numbersOf } from "../support/numbers.ts";
+import { deviceFor, everyTarget } from "./devices.ts";
 
 everyTarget("attentionVarlen() keeps sequences apart, on {}", ["attention_varlen"], (device) => {
   // Some have no queries, no keys, or neither; some have one.
@@ -17,6 +18,26 @@ everyTarget("attentionVarlen() shows a window of keys, on {}", ["attention_varle
   const lengths = [[70, 70], [3, 150], [40, 3]] as const;
   checkAttentionVarlen(device, { ...test, lengths, causal: true, window: 9 });
   checkAttentionVarlen(device, { ...test, lengths, causal: false, window: 1 });
+});
+
+Deno.test("attentionVarlen() copies boxes of sequences that end inside of the tensors", () => {
+  using device = deviceFor("sm_90a");
+  const test = { dtype: "float16", heads: [2, 1], causal: false, form: "fast" } as const;
+  // More than a tile of rows, and of keys, so that rows of the next sequence are beside those of this one.
+  const lengths = [[130, 140], [0, 9], [257, 3], [5, 129]] as const;
+  for (const d of [64, 128]) checkAttentionVarlen(device, { ...test, lengths, d });
+});
+
+Deno.test("attentionVarlen() takes offsets beyond its tensors for their ends", () => {
+  using device = Device.open({ device: "emulator" });
+  using q = device.tensor(new Float16Array(4 * 64).fill(1), [4, 1, 64]);
+  using offsets = device.tensor(new Int32Array([-3, 2, 9, 5]), [4]);
+  const options = { longest: 12, scale: 1, causal: false, window: 0 };
+  // Rows 0 and 1, 2 and 3, none.
+  const { o, lse } = attentionVarlen(q, q, q, offsets, offsets, options);
+  using _o = o;
+  using _lse = lse;
+  assertEquals(numbersOf(o), new Array<number>(4 * 64).fill(1));
 });
 
 Deno.test("attentionVarlen() checks the extents of its tensors", () => {

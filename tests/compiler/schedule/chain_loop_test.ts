@@ -196,6 +196,7 @@ Deno.test("rewriteChain() gives the sums of chained dots, whatever lies between 
   const names = Object.keys(CHAINS);
   for (const name of sampled(names, names.length / 4)) {
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
+    assert(made.ptx.includes("prefetch.tensormap"), "maps are fetched before barriers are ready");
     for (const [m, n] of sampled(SIZES, 1, name.length)) check(name, SHAPE, m, n, made);
   }
 });
@@ -207,6 +208,26 @@ Deno.test("rewriteChain() is right for every number of iterations and of slots",
     const rounds = Array.from({ length: 2 * slots + 2 }, (_, i) => i + 1);
     for (const count of sampled(rounds, 2, slots)) check("scaled", shape, 64, 64 * count, made);
   }
+});
+
+Deno.test("leaveEarly() lets programs end before a chain", () => {
+  const { body } = must(CHAINS.scaled, "chain");
+  const plain = chainText(body, SHAPE);
+  // Row tiles from `limit` on are left out; two conditions, one of them for the way on.
+  const text = plain.replace(
+    "  float d[",
+    "  if (get_program_id(0) * BM >= limit) return;\n  if (N > 0 || M > 1) {\n  float d[",
+  ).replace(/}\n$/, "}\n}\n");
+  const made = compileForms(text, { BM: SHAPE.bm, BN: SHAPE.bn });
+  assert(made.ptx.includes(" ret;\n"), "programs end early");
+  check("scaled", SHAPE, 130, 70, made, 192);
+  const form = must(must(made.entries[0], "entry").forms?.[0], "form");
+  const d = encode("float32", new Array<number>(130 * K).fill(7));
+  const ones = encode("float16", new Array<number>(130 * K).fill(1));
+  const args = { A: ones, B: ones, C: ones, W: encode("float32", [0]), D: d };
+  runEntry(made, form, { grid: [3, 1, 1], args: { ...args, M: 130, N: 1, limit: 65 } });
+  const found = decode("float32", d).map(Number);
+  assertEquals(found, found.map((_, i) => i < 128 * K ? 2 * K : 7));
 });
 
 Deno.test("rewriteChain() divides rows among one, two and four warp groups", () => {

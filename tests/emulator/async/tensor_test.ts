@@ -179,6 +179,37 @@ function* tuples(counts: readonly number[]): Generator<number[]> {
   }
 }
 
+Deno.test("cp.async.bulk.tensor computes addresses modulo 2^64", () => {
+  const bench = new Bench({ checks: false, sharedBytes: SHARED_BYTES });
+  const [tensor, pitch, end] = [512, 48, 5];
+  bench.globalBytes.set(noise(3, MAP));
+  // Rows 3 to 6, of which the last two are beyond the end (compiler/views/ragged.ts).
+  const [most, limit] = [2 ** 31 - 1, 2 ** 30];
+  load(
+    bench,
+    {
+      type: "uint8",
+      address: bench.pointer(tensor),
+      extents: [32, limit, most, most],
+      strides: [pitch, pitch, 2 ** 34 - pitch],
+      box: [32, 4, 1, 1],
+      elementStrides: [1, 1, 1, 1],
+      interleave: "none",
+      swizzle: "none",
+      promotion: "none",
+      fill: "zero",
+    },
+    [0, limit - end + 3, end, limit],
+    2048,
+  );
+  for (let row = 0; row < 4; row++) {
+    const from = tensor + (3 + row) * pitch;
+    const expected = bench.globalBytes.subarray(from, from + 32);
+    const found = bench.sharedBytes().subarray(2048 + row * 32, 2080 + row * 32);
+    assertEquals(found, row < 2 ? expected : new Uint8Array(32));
+  }
+});
+
 Deno.test("cp.async.bulk.tensor loads what a loop over elements finds", () => {
   fc.assert(
     fc.property(scenes, ({ map, origin }) => {

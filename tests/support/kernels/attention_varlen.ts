@@ -13,6 +13,8 @@ export interface VarlenCase {
   readonly d: number;
   readonly causal: boolean;
   readonly window?: number;
+  /** The launch must be that of a form with tensor copies. */
+  readonly form?: "fast";
 }
 
 /** What rows hold that no sequence has. */
@@ -20,7 +22,7 @@ const UNTOUCHED = 7;
 
 /** Runs the shipped kernel on fresh numbers. The first and the last rows belong to no sequence and are no numbers. */
 export function checkAttentionVarlen(device: Device, test: VarlenCase): void {
-  const { dtype, lengths, heads: [h, kh], d, causal, window } = test;
+  const { dtype, lengths, heads: [h, kh], d, causal, window, form } = test;
   const one = lengths.map(([m, n]) => ({
     m,
     n,
@@ -62,6 +64,7 @@ export function checkAttentionVarlen(device: Device, test: VarlenCase): void {
     causal,
     window: window ?? 0,
     out: { o, lse },
+    ...form === undefined ? {} : { form },
   });
   const untouched = new Array<number>(h * d).fill(UNTOUCHED);
   const expected = one.map(({ m, n, ...inputs }) =>
