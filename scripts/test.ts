@@ -24,8 +24,8 @@ const TESTS = new URL("../tests/", import.meta.url);
 const LONGEST: readonly string[] = [
   "cli",
   "kernels",
-  "npm",
   "docs",
+  "npm",
   "emulator",
   "compiler/lower",
   "examples",
