@@ -118,6 +118,8 @@ export function lowerMbarrierArrive(cx: LowerContext, op: OpOf<"mbarrier_arrive"
   const lane = e.pure("and.b32", "b32", [threadInBlock(cx), int(WARP_LANES - 1)]);
   const isFirst = e.pure("setp.eq.u32", "pred", [lane, int(0)]);
   const guard = isFirst.kind === "register" ? { register: isFirst, negated: false } : undefined;
+  // What orders the first lane's reads before its arrival says nothing of the others' (PTX ISA 9.0, 8.8).
+  if (op.attrs.reads === true) e.emit("bar.warp.sync", [int(0xffffffffn)]);
   e.emit("mbarrier.arrive.shared::cta.b64", [{ kind: "sink" }, at], guard);
 }
 

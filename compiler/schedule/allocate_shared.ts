@@ -6,8 +6,8 @@
  * with one. An exchange with one barrier between its writes and its reads needed none if it lies beside the one before
  * (`hasOneBarrier` of layout/exchanges.ts), so that reductions in a row need one barrier each, not two.
  *
- * Where no buffer lies over their memory, exchanges for which each warp has a part of its own wait for their warp alone,
- * and a single one within warps, done once, waits for nothing.
+ * Where no buffer lies over their memory, exchanges for which each warp has a part of its own wait for their warp alone. Where
+ * all of a function are within warps and done once, each has a piece of its own, and they wait for nothing.
  *
  * Reductions over several blocks have memory of their own behind all that: other blocks write there when they come to
  * it. Only what is done several times begins with a barrier.
@@ -44,9 +44,8 @@ export const allocateShared: PlainPass = {
   doc: "addresses of exchanges and buffers in shared memory, and barriers before exchanges",
   run: (func) => {
     const { exchanges, areaStart, bytes } = planShared(func);
-    const apart = exclusiveBuffers(func) ? exchangeApart(func) : undefined;
     for (const [op, { part, barrier }] of exchanges) {
-      setAttrs(op, { address: part.start, barrier: barrier && op !== apart });
+      setAttrs(op, { address: part.start, barrier });
     }
     for (const op of buffersOf(func)) setAttrs(op, { address: areaStart + op.attrs.offset });
     const isChanged = bytes > 0 || func.sharedBytes !== bytes;
@@ -63,12 +62,13 @@ export function sharedBytes(func: Func): number {
 const exclusiveBuffers = (func: Func): boolean =>
   buffersOf(func).some(({ attrs }) => attrs.exclusive);
 
-/** The only exchange of a function, if it stays within warps and is in no loop. */
-export function exchangeApart(func: Func): OpOf<"convert_layout"> | undefined {
-  const [only, ...others] = exchangesOf(func);
-  const isApart = only?.name === "convert_layout" && others.length === 0 &&
-    func.body.ops.includes(only) && !hasBlockBarrier(only);
-  return isApart ? only : undefined;
+/** The exchanges of a function, if all stay within warps and are in no loop. */
+export function exchangesApart(func: Func): readonly OpOf<"convert_layout">[] {
+  const found = exchangesOf(func);
+  const apart = found.flatMap((op) =>
+    op.name === "convert_layout" && func.body.ops.includes(op) && !hasBlockBarrier(op) ? [op] : []
+  );
+  return apart.length === found.length ? apart : [];
 }
 
 function exchangesOf({ body }: Func): OpOf<ExchangeOp>[] {
@@ -80,6 +80,10 @@ function exchangesOf({ body }: Func): OpOf<ExchangeOp>[] {
   });
   return found;
 }
+
+/** Bytes of exchanges that lie beside each other. */
+export const bytesApart = (exchanges: readonly OpOf<"convert_layout">[]): number =>
+  exchanges.reduce((bytes, op) => aligned(bytes) + exchangeBytes(op), 0);
 
 /** A piece of shared memory. */
 interface Part {
@@ -111,8 +115,15 @@ function buffersOf(func: Func): OpOf<"shared_buffer">[] {
 function planShared(func: Func): SharedPlan {
   const buffers = buffersOf(func);
   const isExclusive = exclusiveBuffers(func);
-  const walk = new Walk(buffers.length > 0 && !isExclusive, warpParts(func));
+  const parts = warpParts(func);
+  const walk = new Walk(buffers.length > 0 && !isExclusive, parts);
   walk.region(func.body, "nothing");
+  const apart = isExclusive && parts === undefined ? exchangesApart(func) : [];
+  apart.forEach((op, i) => {
+    const end = bytesApart(apart.slice(0, i + 1));
+    walk.exchanges.set(op, { part: { start: end - exchangeBytes(op), end }, barrier: false });
+  });
+  walk.bytes = Math.max(walk.bytes, bytesApart(apart));
   const areaStart = isExclusive
     ? aligned(walk.bytes, Math.max(ALIGNMENT, swizzleAlignment(func)))
     : 0;

@@ -8,12 +8,12 @@ import { must } from "../support/bug.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import {
   boxesOf,
-  type BoxPlan,
   type ChainDot,
   type ChainPlan,
   ringOf,
   type Rings,
   type SlotOperand,
+  type TensorBox,
 } from "./chain_plan.ts";
 import { carry } from "./prefetch.ts";
 
@@ -40,7 +40,7 @@ export class ChainDots {
   readonly #plan: ChainPlan;
   readonly #rings: Rings;
   readonly #at: Position;
-  readonly #full = new Set<BoxPlan>();
+  readonly #full = new Set<TensorBox>();
 
   constructor(plan: ChainPlan, rings: Rings, at: Position) {
     this.#plan = plan;
@@ -48,15 +48,17 @@ export class ChainDots {
     this.#at = at;
   }
 
-  /** Waits until the boxes of a dot are there. */
+  /** Waits until the boxes of a dot are there, and the vectors that come with them. */
   await(build: ScheduleBuilder, one: ChainDot): void {
+    for (const box of boxesOf(one)) this.#awaitBox(build, box);
+  }
+
+  #awaitBox(build: ScheduleBuilder, box: TensorBox): void {
     const { slot, parity } = this.#at;
-    for (const box of boxesOf(one)) {
-      if (box.isRing && !this.#full.has(box)) {
-        build.effect("mbarrier_wait", [ringOf(this.#rings, box).full, slot, parity]);
-      }
-      this.#full.add(box);
+    if (box.isRing && !this.#full.has(box)) {
+      build.effect("mbarrier_wait", [ringOf(this.#rings, box).full, slot, parity]);
     }
+    this.#full.add(box);
   }
 
   /** Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. */
@@ -84,10 +86,8 @@ export class ChainDots {
 
   /** Waits until the vectors of the iteration are there. */
   awaitVectors(build: ScheduleBuilder): void {
-    const { slot, parity } = this.#at;
     for (const box of this.#plan.boxes) {
-      if (box.kind !== "vector") continue;
-      build.effect("mbarrier_wait", [ringOf(this.#rings, box).full, slot, parity]);
+      if (box.kind === "vector") this.#awaitBox(build, box.beside);
     }
   }
 

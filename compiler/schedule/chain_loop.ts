@@ -2,7 +2,7 @@
  * A loop with several dots, or with one whose operand a is computed, that warp groups do (layout/warp_group.ts): attention
  * and its like. Boxes of tensors come by tensor copies (TMA), which a warp beside those of the program starts. A box that
  * the loop loads has a ring of slots, with two barriers for each slot: `full` counts its bytes, `empty` the warps that have
- * read it. A box from outside of the loop has one slot. What is computed goes from registers to the dot.
+ * read it. Vectors come and go with the first of these boxes. A box from outside of the loop has one slot. What is computed goes from registers to the dot.
  *
  *     make the barriers ready
  *     produce {
@@ -27,7 +27,14 @@ import { zip } from "../support/zip.ts";
 import { copySlice } from "./backward_slice.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { nextPosition, type Position } from "./chain_dots.ts";
-import type { BoxPlan, ChainPlan, Ring, Rings } from "./chain_plan.ts";
+import {
+  type ChainPlan,
+  type Ring,
+  ringOf,
+  type Rings,
+  type TensorBox,
+  vectorsBeside,
+} from "./chain_plan.ts";
 import { overlapChain } from "./overlapped_chain.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 
@@ -45,7 +52,7 @@ export function rewriteChain(
   });
   const before = new ScheduleBuilder(func, [], loop.span);
   before.once(before.true(), (inside) => {
-    for (const { full, empty } of rings.values()) {
+    for (const { full, empty } of barriersOf(rings)) {
       inside.effect("mbarrier_init", [full], { arrivals: 1 });
       if (empty !== undefined) inside.effect("mbarrier_init", [empty], { arrivals: numWarps });
     }
@@ -62,7 +69,7 @@ export function rewriteChain(
   const after = new ScheduleBuilder(func, [], loop.span);
   after.barrier();
   after.once(after.true(), (inside) => {
-    for (const { full, empty } of rings.values()) {
+    for (const { full, empty } of barriersOf(rings)) {
       inside.effect("mbarrier_end", [full]);
       if (empty !== undefined) inside.effect("mbarrier_end", [empty]);
     }
@@ -71,13 +78,22 @@ export function rewriteChain(
 }
 
 function ringsOf({ boxes }: ChainPlan, buffers: readonly Value[]): Rings {
-  const empties = buffers.slice(2 * boxes.length);
-  return new Map(boxes.map((box, i) => [box, {
-    tiles: must(buffers[i], "buffer"),
-    full: must(buffers[boxes.length + i], "barriers"),
+  const counted = boxes.filter((box) => box.kind === "tensor");
+  const fulls = buffers.slice(boxes.length, boxes.length + counted.length);
+  const empties = buffers.slice(boxes.length + counted.length);
+  const barriers = new Map(counted.map((box) => [box, {
+    full: must(fulls.shift(), "barriers"),
     empty: box.isRing ? must(empties.shift(), "barriers") : undefined,
   }]));
+  return new Map(boxes.map((box, i) => [box, {
+    tiles: must(buffers[i], "buffer"),
+    ...must(barriers.get(box.kind === "vector" ? box.beside : box), "barriers of a box"),
+  }]));
 }
+
+/** The barriers of all rings; vectors have those of the box that they come with. */
+const barriersOf = (rings: Rings): Ring[] =>
+  [...rings].flatMap(([{ kind }, ring]) => kind === "tensor" ? [ring] : []);
 
 /** All copies, in the order in which they are needed. */
 function produceBoxes(
@@ -85,10 +101,12 @@ function produceBoxes(
   rings: Rings,
   build: ScheduleBuilder,
 ): void {
-  const { func, loop, carried } = plan;
+  const { func, loop, boxes, carried } = plan;
   const zero = build.int(0);
-  for (const [box, ring] of rings) {
-    if (!box.isRing) copyBox(build, box, ring, zero, box.from);
+  for (const box of boxes) {
+    if (box.kind === "tensor" && !box.isRing) {
+      copyBox(plan, rings, build, box, zero, (value) => value);
+    }
   }
   const original = loopOf(loop);
   const { span } = loop;
@@ -122,11 +140,11 @@ function produceBoxes(
   const inBody = body.build;
   const copyBody = copySlice(func, original.body, knownInBody, inBody.out, inBody.true());
   const previous = inBody.value("xor", [body.parity, inBody.int(1)], body.parity.type);
-  for (const [box, ring] of rings) {
-    if (ring.empty === undefined) continue;
-    const from = box.from.map(copyBody);
-    inBody.effect("mbarrier_wait", [ring.empty, body.slot, previous]);
-    copyBox(inBody, box, ring, body.slot, from);
+  for (const box of boxes) {
+    const { empty } = ringOf(rings, box);
+    if (box.kind === "vector" || empty === undefined) continue;
+    inBody.effect("mbarrier_wait", [empty, body.slot, previous]);
+    copyBox(plan, rings, inBody, box, body.slot, copyBody);
   }
   const next = pick(original.repeated, carried.entering).map(copyBody);
   const { slot, parity } = nextPosition(inBody, plan, body);
@@ -147,19 +165,24 @@ interface ScheduleRegion extends Position {
   readonly build: ScheduleBuilder;
 }
 
+/** Copies a box, and the vectors that come with it; `known` gives what they are computed from. */
 function copyBox(
+  plan: ChainPlan,
+  rings: Rings,
   build: ScheduleBuilder,
-  box: BoxPlan,
-  { tiles, full }: Ring,
+  box: TensorBox,
   slot: Value,
-  [pointer, ...coordinates]: readonly Value[],
+  known: (value: Value) => Value,
 ): void {
-  const { bytes } = box;
+  const { tiles, full } = ringOf(rings, box);
+  const vectors = vectorsBeside(plan, box);
+  const bytes = vectors.reduce((sum, vector) => sum + vector.bytes, box.bytes);
   build.effect("mbarrier_expect", [full, slot], { bytes });
-  if (box.kind === "tensor") {
-    const { map } = box.load.attrs;
-    build.effect("tensor_copy", [tiles, full, slot, ...coordinates], { map });
-  } else {
-    build.effect("bulk_copy", [must(pointer, "pointer"), tiles, full, slot], { bytes });
+  const [, ...coordinates] = box.from.map(known);
+  build.effect("tensor_copy", [tiles, full, slot, ...coordinates], { map: box.load.attrs.map });
+  for (const vector of vectors) {
+    const [pointer] = vector.from.map(known);
+    const operands = [must(pointer, "pointer"), ringOf(rings, vector).tiles, full, slot];
+    build.effect("bulk_copy", operands, { bytes: vector.bytes });
   }
 }

@@ -42,6 +42,8 @@ export interface TensorBox extends Copied {
 export interface VectorBox extends Copied {
   readonly kind: "vector";
   readonly load: OpOf<"load">;
+  /** The box that it comes with: it has no barriers of its own. */
+  readonly beside: TensorBox;
 }
 
 /** An operand in slots, and which axis of it is k. */
@@ -78,6 +80,10 @@ export interface Ring {
 export type Rings = ReadonlyMap<BoxPlan, Ring>;
 
 export const ringOf = (rings: Rings, box: BoxPlan): Ring => must(rings.get(box), "ring of a box");
+
+/** The vectors that come with a box. */
+export const vectorsBeside = ({ boxes }: ChainPlan, box: BoxPlan): VectorBox[] =>
+  boxes.filter((one) => one.kind === "vector").filter(({ beside }) => beside === box);
 
 /** The boxes that a dot reads. */
 export function boxesOf({ a, b }: ChainDot): TensorBox[] {
@@ -196,13 +202,14 @@ export function buffersOf(plan: ChainPlan): readonly NeededBuffer[] {
     slots: slotsOf(plan, box),
     slotBytes: BARRIER_BYTES,
   });
+  const counted = plan.boxes.filter(({ kind }) => kind === "tensor");
   return [
     ...plan.boxes.map((box): NeededBuffer => ({
       type: box.type,
       slots: slotsOf(plan, box),
       slotBytes: box.bytes,
     })),
-    ...plan.boxes.map(barriers),
-    ...plan.boxes.filter(({ isRing }) => isRing).map(barriers),
+    ...counted.map(barriers),
+    ...counted.filter(({ isRing }) => isRing).map(barriers),
   ];
 }

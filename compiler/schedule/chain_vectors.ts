@@ -1,6 +1,6 @@
 /**
  * Vectors that each iteration of an overlapping chain of dots loads, such as two numbers for each row in the derivatives of
- * attention. They come by bulk copies with the boxes of the iteration (chain_loop.ts), because a load would have its threads
+ * attention. They come by bulk copies with the first box of the iteration (chain_loop.ts), because a load would have its threads
  * wait for memory while no dot is under way. A vector is a run of memory that nothing writes, from a multiple of 16 bytes on.
  */
 import { loopOf } from "../ir/flow.ts";
@@ -14,7 +14,7 @@ import { must } from "../support/bug.ts";
 import { query } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import type { TargetContext } from "../tile/pass.ts";
-import { buffersOf, type ChainPlan, type VectorBox } from "./chain_plan.ts";
+import { buffersOf, type ChainPlan, type TensorBox, type VectorBox } from "./chain_plan.ts";
 import { addressState } from "./pipeline.ts";
 
 /** What the size and the addresses of a bulk copy are multiples of (PTX ISA 9.0, 9.7.9.25.4.1). */
@@ -23,8 +23,10 @@ const UNIT_BYTES = 16;
 /** The plan with the vectors of its iterations in slots, where they have the memory. */
 export function withVectors(plan: ChainPlan, { target, axisInfo }: TargetContext): ChainPlan {
   const facts = axisInfo();
+  const beside = plan.boxes.find(({ kind, isRing }) => kind === "tensor" && isRing);
+  if (beside?.kind !== "tensor") return plan;
   const vectors = loopOf(plan.loop).body.ops.flatMap((op) =>
-    op.name === "load" ? vectorOf(plan.func, op, facts) ?? [] : []
+    op.name === "load" ? vectorOf(plan.func, op, facts, beside) ?? [] : []
   );
   if (vectors.length === 0) return plan;
   const boxes = [...plan.boxes, ...vectors];
@@ -41,7 +43,12 @@ export function withVectors(plan: ChainPlan, { target, axisInfo }: TargetContext
 /** More than what aligning all buffers takes. */
 const SPARE_BYTES = 4096;
 
-function vectorOf(func: Func, load: OpOf<"load">, axisInfo: AxisFacts): VectorBox | undefined {
+function vectorOf(
+  func: Func,
+  load: OpOf<"load">,
+  axisInfo: AxisFacts,
+  beside: TensorBox,
+): VectorBox | undefined {
   const { pointer, mask, other } = operandsOf(load);
   const { type } = resultOf(load);
   const { element, shape } = type;
@@ -64,7 +71,7 @@ function vectorOf(func: Func, load: OpOf<"load">, axisInfo: AxisFacts): VectorBo
   while (vectorBits < most && register.includes(1 << vectorBits)) vectorBits++;
   const columns = Array.from({ length: bits }, (_, bit) => 1 << bit);
   const buffer: IrType = { element, shape, shared: { shape, columns, vectorBits } };
-  return { kind: "vector", load, type: buffer, bytes, isRing: true, from: [first] };
+  return { kind: "vector", load, type: buffer, bytes, isRing: true, from: [first], beside };
 }
 
 /** The pointer to the first element of a run. */

@@ -12,8 +12,9 @@
  *       while (test && is not plain) the same
  *     }
  *
- * Where there are registers for it, the sums of an iteration are waited for in the next one, whose first dots are started
- * before. One iteration is then done before the two inner loops, so that each in them has one to wait for.
+ * Where there are registers for it (early_work.ts), the sums of an iteration are waited for in the next one, of which as many
+ * dots are started before as have registers. One iteration is then done before the two inner loops, so that each in them has
+ * one to wait for.
  *
  * Vectors that the iteration loads come with its boxes (chain_vectors.ts).
  *
@@ -38,9 +39,9 @@ import {
   positionValues,
   replaceOperands,
 } from "./chain_dots.ts";
-import { type ChainDot, type ChainPlan, ringOf, type Rings } from "./chain_plan.ts";
+import { type ChainDot, type ChainPlan, ringOf, type Rings, vectorsBeside } from "./chain_plan.ts";
+import { type EarlyWork, earlyWork } from "./early_work.ts";
 import { carry } from "./prefetch.ts";
-import { wordsOf } from "./staged_operand.ts";
 
 /** Dots with which starting them early pays; of two, rotated_chain.ts starts one an iteration earlier. */
 const LEAST_DOTS = 3;
@@ -50,8 +51,7 @@ interface Overlap {
   readonly plan: ChainPlan;
   readonly rings: Rings;
   readonly branch: Branch | undefined;
-  /** The sums are under way when the next iteration begins. */
-  readonly isAcross: boolean;
+  readonly early: EarlyWork;
 }
 
 /** What the loop carries before an iteration, its position, and that of the one before it if its sums are under way. */
@@ -72,14 +72,14 @@ export function overlapChain(plan: ChainPlan, rings: Rings, start: Position): Op
   if (branches === undefined || !areAccumulated(plan)) return undefined;
   const { func, loop } = plan;
   const { body, end } = loopOf(loop);
-  const overlap: Overlap = { plan, rings, branch: branches[0], isAcross: fitAcross(plan) };
+  const overlap: Overlap = { plan, rings, branch: branches[0], early: earlyWork(plan) };
   const state = [...body.params];
   const { inBody: [slot, parity], yields } = carry(plan, positionValues(start));
   const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
   // All is made of copies, before the loop changes.
   const build = new ScheduleBuilder(func, [], loop.span);
   let round: Round = { state, at, behind: undefined };
-  if (overlap.isAcross) round = iteration(overlap, build, round, "both");
+  if (overlap.early.dots > 0) round = iteration(overlap, build, round, "both");
   if (overlap.branch === undefined) round = repeat(overlap, build, round, "both");
   else for (const side of ["plain", "other"] as const) round = repeat(overlap, build, round, side);
   if (round.behind !== undefined) finish(overlap, build, round.behind, 0);
@@ -122,18 +122,6 @@ function areAccumulated({ func, loop, dots }: ChainPlan): boolean {
     dots.every(({ dot, a }) =>
       a === undefined || madeBy(operandsOf(dot).sum, "constant") !== undefined
     );
-}
-
-/** Registers of a thread for what dots read and write; the others hold addresses and the like. */
-const DOT_REGISTERS = 200;
-
-/** Whether a thread has registers for the sums of an iteration beside the results of the next one's first dots. */
-function fitAcross({ dots }: ChainPlan): boolean {
-  const words = dots.reduce((sum, { dot, a }) => {
-    const left = a === undefined ? wordsOf(operandsOf(dot).a) : 0;
-    return sum + wordsOf(resultOf(dot)) + left;
-  }, 0);
-  return words <= DOT_REGISTERS;
 }
 
 /** Whether there is an iteration with this state, and it takes this side. */
@@ -204,7 +192,7 @@ function iteration(
   { state, at, behind }: Round,
   side: Side,
 ): Round {
-  const { plan, rings, isAcross } = overlap;
+  const { plan, rings, early } = overlap;
   const { body, repeated } = loopOf(plan.loop);
   const known = replacing(body, state);
   const dots = new ChainDots(plan, rings, at);
@@ -239,16 +227,34 @@ function iteration(
         : []
     );
   const ofBoxes = dotSteps(true);
-  for (const { one } of ofBoxes) dots.await(build, one);
+  const later = dotSteps(false);
+  /** Reads what the operand of a dot needs of vectors. */
+  const readFor = (step: DotStep): void => {
+    const needed = needs(operandsOf(step.op).a, left);
+    const reads = left.filter((op) => op.name === "local_load" && needed.has(op));
+    reads.forEach(emit);
+    left = left.filter((op) => !reads.includes(op));
+  };
+  const startAll = (some: readonly DotStep[]): void => {
+    for (const { one } of some) dots.await(build, one);
+    some.forEach(start);
+  };
+  if (behind !== undefined) {
+    dots.awaitVectors(build);
+    later.slice(0, early.reads).forEach(readFor);
+    startAll(ofBoxes.slice(0, early.dots));
+    finish(overlap, build, behind, started.size);
+  }
+  startAll(ofBoxes.slice(started.size));
   dots.awaitVectors(build);
-  ofBoxes.forEach(start);
-  if (behind !== undefined) finish(overlap, build, behind, started.size);
-  for (const step of dotSteps(false)) {
+  for (const step of later) {
     emitFor(operandsOf(step.op).a);
     start(step);
   }
   left.forEach(emit);
-  if (!isAcross) finish(overlap, build, at, 0);
+  if (early.dots === 0) finish(overlap, build, at, 0);
+  // The operands of all but the last are free for what the next iteration begins with.
+  else if (later.length > 1) build.effect("wait_dots", [], { pending: 1 });
   const valueOf = (value: Value): Value => {
     const copy = known.get(value) ?? value;
     return started.get(copy) ?? copy;
@@ -256,21 +262,23 @@ function iteration(
   return {
     state: repeated.map(valueOf),
     at: nextPosition(build, plan, at),
-    behind: isAcross ? at : undefined,
+    behind: early.dots > 0 ? at : undefined,
   };
 }
 
 /** Waits for the dots of an iteration, after which so many others were started, and says that nothing reads its slots any more. */
 function finish(
-  { plan: { boxes }, rings }: Overlap,
+  { plan, rings }: Overlap,
   build: ScheduleBuilder,
   { slot }: Position,
   pending: number,
 ): void {
   build.effect("wait_dots", [], { pending });
-  for (const box of boxes) {
+  for (const box of plan.boxes) {
     const { empty } = ringOf(rings, box);
-    if (empty !== undefined) build.effect("mbarrier_arrive", [empty, slot]);
+    if (box.kind === "vector" || empty === undefined) continue;
+    const reads = vectorsBeside(plan, box).length > 0;
+    build.effect("mbarrier_arrive", [empty, slot], reads ? { reads } : {});
   }
 }
 

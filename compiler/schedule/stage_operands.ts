@@ -27,9 +27,9 @@ import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { fitsShared } from "../targets.ts";
-import { conversionOf, exchangeBytes, hasBlockBarrier } from "../layout/exchanges.ts";
+import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { isBox } from "../layout/warp_group.ts";
-import { aligned, exchangeApart, sharedBytes } from "./allocate_shared.ts";
+import { aligned, bytesApart, exchangesApart, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rewriteChain } from "./chain_loop.ts";
 import { buffersOf, type ChainPlan, planChain } from "./chain_plan.ts";
@@ -228,9 +228,9 @@ const SLOT_ALIGNMENT = 1024;
  */
 function staysApart({ func, ringBytes, context }: State): boolean {
   const loops = func.body.ops.filter(({ name }) => name === "while");
-  const exchange = exchangeApart(func);
-  return loops.length === 1 && exchange !== undefined &&
-    fitsShared(context.target, aligned(exchangeBytes(exchange), SLOT_ALIGNMENT) + ringBytes);
+  const exchanges = exchangesApart(func);
+  return loops.length === 1 && exchanges.length > 0 &&
+    fitsShared(context.target, aligned(bytesApart(exchanges), SLOT_ALIGNMENT) + ringBytes);
 }
 
 /** How warp groups do the dots of a loop of boxes; what comes before it is done by the warps beside them too. */

@@ -14,6 +14,8 @@ function allocated(body: string): Func {
   const func = parseFunc(`\
 #l0 = [64] register() lane(a0 a1 a2 a3 a4) warp(a5)
 #l1 = [64] register() lane(a1 a2 a3 a4 a5) warp(a0)
+#l2 = [64] register() lane(a4 a3 a2 a1 a0) warp(a5)
+#s0 = [64] offset(a0 a1 a2 a3 a4 a5) vector(1)
 func @f(%0: float32, %1: bool) {
   %2: float32[64] #l0 = splat %0
 ${body}
@@ -53,6 +55,19 @@ Deno.test("allocateShared waits before an exchange over what may still be read",
     addresses(allocated([convert(10), reduce(11), convert(12)].join("\n"))),
     "0 | 0 | 0 of 256",
   );
+});
+
+Deno.test("allocateShared gives exchanges within warps memory of their own beside buffers that nothing overlays", () => {
+  const buffer =
+    "%5: float32[64] shared #s0 = shared_buffer {slots = 1, slot_bytes = 256, offset = 0, exclusive = true}";
+  const within = (value: number): string => `%${value}: float32[64] #l2 = convert_layout %2`;
+  const read =
+    '%6: int32 = constant 0\n%7: float32[64] #l0 = local_load %5, %6 {access = "vectors"}';
+  const found = (...ops: string[]): string =>
+    addresses(allocated([buffer, read, ...ops].join("\n")));
+  assertEquals(found(within(10), within(11)), "0 256 of 768");
+  // One that goes across warps has the others wait, too.
+  assertEquals(found(within(10), convert(11)), "0 | 0 of 512");
 });
 
 Deno.test("allocateShared joins what branches leave", () => {

@@ -276,6 +276,9 @@ Deno.test("withVectors() brings the vectors of an iteration with its boxes", () 
     const shape = { ...SHAPE, bn };
     const made = compiled(must(CHAINS.vectors, "chain"), shape);
     assert(made.ptx.includes(BULK), "vectors are copied");
+    // What orders a warp's reads before the arrival of its first lane.
+    const arrival = /bar\.warp\.sync \d+;\n\s*@%p\d+ mbarrier\.arrive/;
+    assert(arrival.test(made.ptx), "a warp waits for its threads before it frees a slot");
     for (const rounds of sampled([1, 4], 1, bn)) {
       for (const limit of sampled([0, bn + 1, 1000], 1, rounds)) {
         check("vectors", shape, 64, bn * rounds - 3, made, limit);
